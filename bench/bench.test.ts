@@ -6,6 +6,7 @@ import { readOptions } from './options.ts';
 import { publication } from './overview.ts';
 import { selfTimes } from './profile.ts';
 import { markdownOf, rowsOf } from './report.ts';
+import { type Origin, startOrigin } from './system/origin.ts';
 import type { Measure, System } from './system/system.ts';
 import { targets } from './targets.ts';
 import { batonWorkloads } from './workloads/baton.ts';
@@ -21,19 +22,20 @@ const measure: Measure = async work => {
 describe('every workload runs on Baton', () => {
   let db: TestDatabase;
   let service: BenchService;
+  let origin: Origin;
 
   beforeAll(async () => {
-    db = await createTestDatabase();
+    [db, origin] = await Promise.all([createTestDatabase(), startOrigin()]);
     service = new BenchService({ url: db.url, version: 'test', postmaster: process.pid, close: db.close });
     await service.leading();
   });
-  afterAll(() => service.close());
+  afterAll(() => Promise.all([service.close(), origin.close()]));
 
-  const sizes: Record<string, number> = { blocked: 20, recovery: 20, 'old-runs': 30 };
+  const sizes: Record<string, number> = { blocked: 20, recovery: 20, 'old-runs': 30, 'long-chain': 1 };
 
   test.each([...comparedWorkloads, ...batonWorkloads])('$name', async workload => {
     if (!workload.can(service)) throw new Error('Baton is to be able to do every workload.');
-    const figures = await workload.run(service, sizes[workload.name] ?? 2, measure);
+    const figures = await workload.run(service, sizes[workload.name] ?? 2, measure, origin.url);
     expect(Object.keys(figures).length).toBeGreaterThan(1);
     expect(Object.entries(figures).filter(([, value]) => !Number.isFinite(value))).toEqual([]);
     const known = targets.filter(target => target.workload === workload.name).map(({ figure }) => figure);
@@ -50,7 +52,7 @@ test('work that was not recorded is an error', async () => {
     close: async () => undefined,
   };
   const chain = comparedWorkloads.find(({ name }) => name === 'chain');
-  await expect(chain?.run(idle, 2, measure)).rejects.toThrow('20 steps were to be done, and the store holds 0');
+  await expect(chain?.run(idle, 2, measure, '')).rejects.toThrow('20 steps were to be done, and the store holds 0');
 });
 
 test('every target is of a workload', () => {

@@ -27,8 +27,8 @@ export function fanOut(kind: Kind, width: number): Graph {
   };
 }
 
-/** A loop over `count` numbers with one Lua step for each, `concurrency` items at a time. */
-export const forEach = (count: number, concurrency: number): Graph => ({
+/** A loop over the numbers from 1 to `count` with one step for each, 100 items at a time. */
+const loop = (count: number, item: GraphStep): Graph => ({
   steps: [
     { id: 'list', type: 'lua_script', script: `local t = {} for i = 1, ${count} do t[i] = i end return t` },
     {
@@ -36,11 +36,29 @@ export const forEach = (count: number, concurrency: number): Graph => ({
       type: 'for_each',
       depends_on: ['list'],
       items: '{{steps.list.result}}',
-      concurrency,
+      concurrency: 100,
       // A graph is JSON; an absent field is an undefined one in its type alone.
-      steps: [{ id: 'one', type: 'lua_script', script: 'return item + 1' }] as unknown as JsonValue,
+      steps: [item] as unknown as JsonValue,
     },
   ],
+});
+
+/** A loop over `count` numbers with one Lua step for each. */
+export const forEach = (count: number): Graph =>
+  loop(count, { id: 'one', type: 'lua_script', script: 'return item + 1' });
+
+/** A loop over `count` numbers that calls a workflow for each. */
+export const callEach = (count: number, workflowId: string): Graph =>
+  loop(count, { id: 'call', type: 'call_workflow', workflow_id: workflowId, input: { n: '{{item}}' } });
+
+/** GET requests to `url` one after the other. */
+export const requests = (length: number, url: string): Graph => ({
+  steps: Array.from({ length }, (_, index) => ({
+    id: `r${index}`,
+    type: 'http_request',
+    depends_on: index === 0 ? [] : [`r${index - 1}`],
+    url,
+  })),
 });
 
 /** A question, and a step after its answer. */

@@ -6,6 +6,7 @@ import { describeMachine, type Machine } from './machine.ts';
 import { type Options, readOptions } from './options.ts';
 import { fullReport, publication } from './overview.ts';
 import { type Result, textOf } from './report.ts';
+import { startOrigin } from './system/origin.ts';
 import { SystemProcess } from './system/process.ts';
 import type { Workload } from './system/system.ts';
 import { type Candidate, installPeers, peers, peersAreInstalled } from './systems.ts';
@@ -38,6 +39,7 @@ say(
 if (machine.loadBefore > machine.cores / 4)
   say('This machine is busy with something else: compare ratios and CPU times only.');
 
+const origin = await startOrigin();
 const results: Result[] = [];
 for (const workload of options.workloads) {
   const result = await measure(workload);
@@ -45,6 +47,7 @@ for (const workload of options.workloads) {
   results.push(result);
   say(textOf(result));
 }
+await origin.close();
 const seconds = (performance.now() - began) / 1000;
 say(`${seconds.toFixed(0)} s; ${await write({ machine, seconds, versions, results })}`);
 if (results.some(({ systems }) => systems.baton?.failure)) process.exitCode = 1;
@@ -74,7 +77,8 @@ async function measure(workload: Workload): Promise<Result> {
     for (const system of open) {
       await attempt(system.name, async () => {
         // The first round warms caches and the compiler; it is shorter, and it is not counted.
-        const order = { kind: 'run' as const, workload: workload.name, size: n === 0 ? Math.ceil(size / 4) : size };
+        const now = n === 0 ? Math.ceil(size / 4) : size;
+        const order = { kind: 'run' as const, workload: workload.name, size: now, origin: origin.url };
         const figures = await system.run(n === repeat ? { ...order, ...looks(system, workload) } : order);
         if (n > 0) result.systems[system.name]?.repetitions.push(figures);
       });

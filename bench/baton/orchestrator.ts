@@ -4,12 +4,13 @@ import { readConfig } from '../../server/contract/config.ts';
 import type { StepType } from '../../server/contract/step-type.ts';
 import type { Graph } from '../../server/orchestrator/core/index.ts';
 import { createEmbeddedOrchestrator, type EmbeddedOrchestrator } from '../../server/orchestrator/runtime.ts';
+import type { HttpRequester } from '../../server/orchestrator/steps/http-requester.ts';
 import type { LuaPool } from '../../server/orchestrator/steps/lua/index.ts';
 import { createStepTypes } from '../../server/orchestrator/steps/registry.ts';
+import type { WorkflowCaller } from '../../server/orchestrator/steps/workflow-caller.ts';
 import { createRunMetrics } from '../../server/orchestrator/telemetry/index.ts';
 import { systemClock } from '../../server/platform/clock.ts';
 import { createLogger } from '../../server/platform/logger.ts';
-
 import { benchCredits } from './credits.ts';
 
 /** The one tenant of these measurements. */
@@ -20,6 +21,8 @@ export type BenchOrchestratorOptions = {
   url: string;
   luaPool: LuaPool;
   graphOf(workflowId: string): Graph | undefined;
+  /** What `http_request` and `call_workflow` steps reach the world through; default: no run holds such steps. */
+  callers?: { requester: HttpRequester; workflows: WorkflowCaller };
   /** Replace step types of the product. */
   stepTypes?: readonly StepType[];
   /** Steps in flight: half of the whole for the one tenant by default, so it is raised to the whole here. */
@@ -28,7 +31,7 @@ export type BenchOrchestratorOptions = {
 
 /** The product's orchestrator with its real step types and its own settings, but for the limits of one tenant. */
 export function createBenchOrchestrator(options: BenchOrchestratorOptions): EmbeddedOrchestrator {
-  const stepTypes = new Map(createStepTypes({ luaPool: options.luaPool }));
+  const stepTypes = new Map(createStepTypes({ luaPool: options.luaPool, ...options.callers }));
   for (const type of options.stepTypes ?? []) stepTypes.set(type.type, type);
   const config = readConfig({}).orchestrator;
   const inFlight = options.inFlight ?? config.maxInFlight;

@@ -1,18 +1,23 @@
 import pg from 'pg';
 import type { RunRef, StreamItem } from '../../server/contract/orchestrator.ts';
+import { insertWorkflow } from '../../server/domains/workflows/store.ts';
+import { insertVersion } from '../../server/domains/workflows/versions/sql/store.ts';
 import type { Graph, RunStartedData } from '../../server/orchestrator/core/index.ts';
 import type { EmbeddedOrchestrator } from '../../server/orchestrator/runtime.ts';
 import { LuaPool } from '../../server/orchestrator/steps/lua/index.ts';
 import { systemClock } from '../../server/platform/clock.ts';
 import { newId } from '../../server/platform/ids.ts';
 import { createLogger } from '../../server/platform/logger.ts';
+import type { PrismaClient } from '../../server/platform/postgres/generated/client.ts';
 import { migrate } from '../../server/platform/postgres/migrate.ts';
 import { ensurePartitions } from '../../server/platform/postgres/partitions.ts';
-import { blocked, chain, fanOut, type Kind } from '../graphs.ts';
+import { createPrismaClient } from '../../server/platform/postgres/prisma.ts';
+import { blocked, callEach, chain, fanOut, forEach, type Kind, requests } from '../graphs.ts';
 import { Folder } from '../system/folder.ts';
 import { type BenchPostgres, startPostgres } from '../system/postgres.ts';
 import { statementsOf } from '../system/statements.ts';
 import type { System } from '../system/system.ts';
+import { type BenchCallers, createBenchCallers } from './callers.ts';
 import { createBenchOrchestrator, TENANT } from './orchestrator.ts';
 
 const PROJECT = newId();
@@ -28,11 +33,14 @@ export class BenchService implements System {
   readonly versions: Record<string, string>;
   readonly processes: readonly number[];
   readonly statements: System['statements'];
+  readonly #prisma: PrismaClient;
+  readonly #callers: BenchCallers;
   readonly #store: Store;
   readonly #graphs = new Map<string, Graph>();
   readonly #declared = new Map<string, string>();
   readonly #ended = new Map<string, () => void>();
   readonly #luaPool = new LuaPool();
+  #called: Promise<string> | undefined;
   orchestrator: EmbeddedOrchestrator;
 
   /** Starts it on a migrated database. `close` closes the store too. */
@@ -43,6 +51,8 @@ export class BenchService implements System {
     this.versions = { Node: process.version, PostgreSQL: store.version };
     this.pool = new pg.Pool({ connectionString: store.url, max: 10 });
     this.statements = statementsOf(this.pool);
+    this.#prisma = createPrismaClient(this.pool);
+    this.#callers = createBenchCallers(this.pool, this.#prisma);
     this.orchestrator = this.launch();
   }
 
@@ -72,6 +82,7 @@ export class BenchService implements System {
       url: this.url,
       luaPool: this.#luaPool,
       graphOf: workflowId => this.#graphs.get(workflowId),
+      callers: this.#callers,
     });
     this.orchestrator.subscribe({ tenantId: TENANT }, items => this.#observe(items));
     return this.orchestrator;
@@ -88,6 +99,16 @@ export class BenchService implements System {
     const workflowId = newId();
     this.#graphs.set(workflowId, graph);
     return workflowId;
+  }
+
+  /** A workflow with this graph that runs can call: it is in the database too. */
+  async publish(graph: Graph): Promise<string> {
+    const id = this.declare(graph);
+    const [scope, by, at] = [{ tenantId: TENANT, projectId: PROJECT }, newId(), new Date()];
+    const draft = { name: 'called', description: '', graph, runSetup: {}, graphChecksum: '', createdBy: by };
+    await insertWorkflow(this.#prisma, { id, scope, ...draft, at });
+    await insertVersion(this.pool, { ...scope, id, revision: 1 }, { changelog: '', by, at });
+    return id;
   }
 
   /** The same workflow for the same name. */
@@ -134,6 +155,20 @@ export class BenchService implements System {
     return this.complete(this.declareOnce(`fan-out ${kind} ${width}`, () => fanOut(kind, width)));
   }
 
+  forEach(count: number): Promise<void> {
+    return this.complete(this.declareOnce(`for-each ${count}`, () => forEach(count)));
+  }
+
+  async callRuns(count: number): Promise<void> {
+    this.#called ??= this.publish(chain('condition', 1));
+    const called = await this.#called;
+    await this.complete(this.declareOnce(`call-each ${count}`, () => callEach(count, called)));
+  }
+
+  requests(url: string): Promise<void> {
+    return this.complete(this.declareOnce(`requests ${url}`, () => requests(CHAIN, url)));
+  }
+
   async block(count: number): Promise<{ release(): Promise<void> }> {
     const workflow = this.declareOnce('blocked', () => blocked);
     const refs = Array.from({ length: count }, () => this.ref(workflow));
@@ -157,9 +192,16 @@ export class BenchService implements System {
     return (await this.pool.query<{ n: number }>(count)).rows[0]?.n ?? 0;
   }
 
+  async recordedRuns(): Promise<number> {
+    const count = `SELECT count(*)::int AS n FROM runs WHERE status = 'completed'`;
+    return (await this.pool.query<{ n: number }>(count)).rows[0]?.n ?? 0;
+  }
+
   async close(): Promise<void> {
     await this.orchestrator.close();
     await this.#luaPool.close();
+    await this.#callers.close();
+    await this.#prisma.$disconnect();
     await this.pool.end();
     await this.#store.close();
   }

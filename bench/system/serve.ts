@@ -34,7 +34,7 @@ async function obey(system: System, order: Order, workloads: readonly Workload[]
   const workload = workloads.find(({ name }) => name === order.workload);
   try {
     if (!workload?.can(system)) throw new Error(`This system cannot do ${order.workload}.`);
-    const figures = await workload.run(system, order.size, measurement(system, order));
+    const figures = await workload.run(system, order.size, measurement(system, order), order.origin);
     await report({ kind: 'figures', figures });
   } catch (error) {
     await report({ kind: 'failed', message: explain(error) });

@@ -18,8 +18,16 @@ export interface System {
   fanOut?(width: number): Promise<void>;
   /** `count` runs that wait durably for an answer from outside; `release` answers all and settles when all have ended. */
   block?(count: number): Promise<{ release(): Promise<void> }>;
+  /** One run: a step that makes a list, a durable step for each of its `count` items, 100 at a time, and one after them. */
+  forEach?(count: number): Promise<void>;
+  /** One run that calls `count` others, each with one durable step, 100 at a time, and waits for their ends. */
+  callRuns?(count: number): Promise<void>;
+  /** A chain of ten durable steps: each sends a GET request to `url` and stores the response's JSON. */
+  requests?(url: string): Promise<void>;
   /** Steps whose end is in the store: the proof that the work was done. */
   recordedSteps(): Promise<number>;
+  /** Runs whose end is in the store, those that other runs called among them. */
+  recordedRuns?(): Promise<number>;
   /** Prints what the store itself says about the part just measured (`--statements`). */
   statements?: { begin(): Promise<void>; end(): Promise<void> };
   close(): Promise<void>;
@@ -43,12 +51,13 @@ export type Workload<S extends System = System> = {
   once?: boolean;
   /** Whether this system can do it at all. */
   can(system: System): system is S;
-  run(system: S, size: number, measure: Measure): Promise<Figures>;
+  /** `origin`: the URL of an HTTP server of the benchmark, in a process that is no part of the system. */
+  run(system: S, size: number, measure: Measure, origin: string): Promise<Figures>;
 };
 
 /** The messages of the parent to a system's process, and the answers. */
 export type Order =
-  | { kind: 'run'; workload: string; size: number; profile?: string; statements?: boolean }
+  | { kind: 'run'; workload: string; size: number; origin: string; profile?: string; statements?: boolean }
   | { kind: 'close' };
 export type Report =
   | { kind: 'open'; versions: Record<string, string>; processes: number[]; workloads: string[] }

@@ -1,9 +1,8 @@
 import { BenchService } from '../baton/service.ts';
-import { chain, forEach, type Kind, layers } from '../graphs.ts';
+import { chain, type Kind, layers } from '../graphs.ts';
 import { oneByOne } from '../load.ts';
 import type { Figures, Measure, System, Workload } from '../system/system.ts';
-import { latencies } from './compared.ts';
-import { CHAIN, cpuFigures, recording, throughput } from './figures.ts';
+import { CHAIN, cpuFigures, latencies, recording, throughput } from './figures.ts';
 import { oldRuns } from './old-runs.ts';
 import { recovery } from './recovery.ts';
 
@@ -16,7 +15,6 @@ export const batonWorkloads: readonly Workload[] = [
   { name: 'lua', title: 'chain of 10 Lua, 64 in flight', size: 500, can, run: lua },
   { name: 'lua-alone', title: 'chain of 10 Lua, one at a time', size: 100, can, run: luaAlone },
   { name: 'fan-out-lua', title: `fan-out of ${WIDTH} Lua and a join`, size: 5, can, run: luaFanOut },
-  { name: 'for-each', title: 'loop of one Lua step, 100 items at a time', size: 10_000, can, run: loop },
   { name: 'long-chain', title: `chain of ${LONG} beside chains of 10`, size: 5, can, run: longChain },
   { name: 'large-graph', title: 'start of a graph of 2,000 steps', size: 10, can, run: largeGraph },
   { name: 'recovery', title: 'running runs after kill -9', size: 10_000, once: true, can, run: recovery },
@@ -37,13 +35,6 @@ async function luaAlone(service: BenchService, count: number, measure: Measure):
 async function luaFanOut(service: BenchService, count: number, measure: Measure): Promise<Figures> {
   const measured = await measure(() => oneByOne(count, () => service.fanOut(WIDTH, LUA)));
   return latencies(measured.value, cpuFigures(measured, count * (WIDTH + 1), 'steps'));
-}
-
-/** One run with a loop over `count` items. */
-async function loop(service: BenchService, count: number, measure: Measure): Promise<Figures> {
-  const workflow = service.declare(forEach(count, 100));
-  const measured = await recording(service, count + 2, () => measure(() => service.complete(workflow)));
-  return { 'items/s': count / measured.seconds, ...cpuFigures(measured, count, 'items') };
 }
 
 /** Cost must not grow with the length: a step of 1,000 costs what a step of 10 does. Both alone, both the same number of steps. */

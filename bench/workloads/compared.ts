@@ -1,8 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { oneByOne, percentile } from '../load.ts';
+import { oneByOne } from '../load.ts';
 import { cpuSeconds, memoryBytes } from '../meter.ts';
 import type { Figures, Measure, System, Workload } from '../system/system.ts';
-import { CHAIN, cpuFigures, recording, throughput } from './figures.ts';
+import { dynamicWorkloads } from './dynamic.ts';
+import { CHAIN, cpuFigures, latencies, recording, throughput } from './figures.ts';
 
 const WIDTH = 500;
 
@@ -28,6 +29,7 @@ export const comparedWorkloads: readonly Workload[] = [
     can: blocks,
     run: blocked,
   } as Workload,
+  ...dynamicWorkloads,
 ];
 
 function chains(inFlight: number): Pick<Workload, 'can' | 'run'> {
@@ -50,10 +52,6 @@ async function fanOut(system: FansOut, count: number, measure: Measure): Promise
     const measured = await measure(() => oneByOne(count, () => system.fanOut(WIDTH)));
     return latencies(measured.value, cpuFigures(measured, count * (WIDTH + 1), 'steps'));
   });
-}
-
-export function latencies(ascending: readonly number[], more: Figures = {}): Figures {
-  return { 'p50 ms': percentile(ascending, 0.5), 'p99 ms': percentile(ascending, 0.99), ...more };
 }
 
 /** Measures the memory of waiting runs, the CPU while nothing happens, and the time to answer all of them. */

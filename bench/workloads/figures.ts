@@ -1,4 +1,4 @@
-import { keepInFlight } from '../load.ts';
+import { keepInFlight, percentile } from '../load.ts';
 import type { Figures, Measure, Measured, System } from '../system/system.ts';
 
 export const CHAIN = 10;
@@ -15,16 +15,22 @@ export function cpuFigures({ cpu }: Measured<unknown>, count: number, unit: stri
   };
 }
 
-/** Runs of ten steps, `inFlight` of them at any time. */
+/** The median and the 99th percentile, with the figures `more`. */
+export function latencies(ascending: readonly number[], more: Figures = {}): Figures {
+  return { 'p50 ms': percentile(ascending, 0.5), 'p99 ms': percentile(ascending, 0.99), ...more };
+}
+
+/** Runs of ten steps, `inFlight` of them at any time. `unit`: the name of what a step does. */
 export async function throughput(
   count: number,
   inFlight: number,
   measure: Measure,
   once: () => Promise<void>,
+  unit = 'steps',
 ): Promise<Figures> {
   const measured = await measure(() => keepInFlight(count, inFlight, once));
   const steps = count * CHAIN;
-  return { 'steps/s': steps / measured.seconds, ...cpuFigures(measured, steps, 'steps') };
+  return { [`${unit}/s`]: steps / measured.seconds, ...cpuFigures(measured, steps, unit) };
 }
 
 /** Does `work` and throws where the store does not hold the ends of exactly `steps` more steps afterwards. */

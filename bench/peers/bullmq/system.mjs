@@ -23,7 +23,7 @@ await serve(comparedWorkloads, async () => {
   const flows = new FlowProducer({ connection });
   const waiting = new Map();
   const work = async ({ data }) => {
-    const value = data.n > 0;
+    const value = data.url === undefined ? data.n > 0 : await (await fetch(data.url)).json();
     if (data.step < STEPS - 1) await queue.add('step', { ...data, step: data.step + 1 });
     return { value };
   };
@@ -57,6 +57,7 @@ await serve(comparedWorkloads, async () => {
     processes: [],
     parts: async () => ({ node: process.pid, redis: redis.pid }),
     chain: () => completion(run => queue.add('step', { run, step: 0, n: 1 })),
+    requests: url => completion(run => queue.add('step', { run, step: 0, url })),
     fanOut: width =>
       completion(run => {
         const children = Array.from({ length: width }, () => ({ name: 'step', queueName: QUEUE, data: { n: 1 } }));

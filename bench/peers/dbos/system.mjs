@@ -5,8 +5,10 @@ import { startPostgres } from '../../system/postgres.ts';
 import { serve } from '../../system/serve.ts';
 import { comparedWorkloads } from '../../workloads/compared.ts';
 import { versionOf } from '../version.mjs';
+import { inOrder } from '../window.mjs';
 
 const STEPS = 10;
+const AT_A_TIME = 100;
 const POOL = 20;
 const WAIT_SECONDS = 3_600;
 
@@ -24,6 +26,31 @@ const fanOut = DBOS.registerWorkflow(
     await step('join', n);
   },
   { name: 'fan-out' },
+);
+const list = count =>
+  DBOS.runStep(async () => Array.from({ length: count }, (_, index) => index + 1), { name: 'list' });
+const forEach = DBOS.registerWorkflow(
+  async count => {
+    const work = item => DBOS.runStep(async () => item + 1, { name: 'item' });
+    const results = await inOrder(await list(count), AT_A_TIME, work);
+    await DBOS.runStep(async () => results, { name: 'join' });
+  },
+  { name: 'for-each' },
+);
+const called = DBOS.registerWorkflow(async n => step('s0', n), { name: 'called' });
+const callRuns = DBOS.registerWorkflow(
+  async count => {
+    const results = await inOrder(await list(count), AT_A_TIME, n => called(n));
+    await DBOS.runStep(async () => results, { name: 'join' });
+  },
+  { name: 'call-runs' },
+);
+const requests = DBOS.registerWorkflow(
+  async url => {
+    for (let index = 0; index < STEPS; index += 1)
+      await DBOS.runStep(async () => (await fetch(url)).json(), { name: `r${index}` });
+  },
+  { name: 'requests' },
 );
 const blocked = DBOS.registerWorkflow(
   async n => {
@@ -54,6 +81,10 @@ await serve(comparedWorkloads, async () => {
     parts: async () => ({ node: process.pid }),
     chain: () => chain(1),
     fanOut: width => fanOut(1, width),
+    // Called as methods, DBOS would look for a configured instance in `this`.
+    forEach: count => forEach(count),
+    callRuns: count => callRuns(count),
+    requests: url => requests(url),
     async block(runs) {
       const handles = [];
       while (handles.length < runs) {
@@ -72,6 +103,7 @@ await serve(comparedWorkloads, async () => {
       };
     },
     recordedSteps: () => count('SELECT count(*)::int AS n FROM dbos.operation_outputs'),
+    recordedRuns: () => count(`SELECT count(*)::int AS n FROM dbos.workflow_status WHERE status = 'SUCCESS'`),
     async close() {
       await DBOS.shutdown();
       await pool.end();

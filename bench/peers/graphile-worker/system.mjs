@@ -14,6 +14,11 @@ const END_AND_NEXT = `
   WITH ended AS (INSERT INTO steps (run, step, value) VALUES ($1, $2, $3))
   SELECT graphile_worker.add_job('step', json_build_object('run', $1::text, 'step', $2::int + 1, 'n', $4::int))`;
 const END = 'INSERT INTO steps (run, step, value) VALUES ($1, $2, $3)';
+/** The same for a step that sends a request. */
+const ANSWER_AND_NEXT = `
+  WITH ended AS (INSERT INTO steps (run, step, answer) VALUES ($1, $2, $3))
+  SELECT graphile_worker.add_job('request', json_build_object('run', $1::text, 'step', $2::int + 1, 'url', $4::text))`;
+const ANSWER = 'INSERT INTO steps (run, step, answer) VALUES ($1, $2, $3)';
 
 /** graphile-worker on the same PostgreSQL as Baton: a chain is a job that adds the next one. */
 await serve(comparedWorkloads, async () => {
@@ -22,8 +27,12 @@ await serve(comparedWorkloads, async () => {
   const pool = new pg.Pool({ connectionString: postgres.url, max: CONCURRENT + 8 });
   pool.on('error', () => undefined);
   pool.on('connect', client => client.on('error', () => undefined));
-  await pool.query('CREATE TABLE steps (run text, step int, value boolean, PRIMARY KEY (run, step))');
+  await pool.query('CREATE TABLE steps (run text, step int, value boolean, answer json, PRIMARY KEY (run, step))');
   const waiting = new Map();
+  const ended = id => {
+    waiting.get(id)?.();
+    waiting.delete(id);
+  };
   const taskList = {
     step: async (payload, { withPgClient }) => {
       const { run: id, step, n } = payload;
@@ -34,10 +43,24 @@ await serve(comparedWorkloads, async () => {
           ? client.query({ name: 'end', text: END, values: end })
           : client.query({ name: 'end-and-next', text: END_AND_NEXT, values: [...end, n] }),
       );
-      if (!last) return;
-      waiting.get(id)?.();
-      waiting.delete(id);
+      if (last) ended(id);
     },
+    request: async ({ run: id, step, url }, { withPgClient }) => {
+      const end = [id, step, await (await fetch(url)).text()];
+      const last = step === STEPS - 1;
+      await withPgClient(client =>
+        last
+          ? client.query({ name: 'answer', text: ANSWER, values: end })
+          : client.query({ name: 'answer-and-next', text: ANSWER_AND_NEXT, values: [...end, url] }),
+      );
+      if (last) ended(id);
+    },
+  };
+  const completion = async (task, payload) => {
+    const id = crypto.randomUUID();
+    const end = new Promise(resolve => waiting.set(id, resolve));
+    await runner.addJob(task, { run: id, step: 0, ...payload });
+    await end;
   };
   const runner = await run({
     pgPool: pool,
@@ -59,12 +82,8 @@ await serve(comparedWorkloads, async () => {
     versions: { 'graphile-worker': versionOf('graphile-worker'), PostgreSQL: postgres.version, Node: process.version },
     processes: [postgres.postmaster],
     parts: async () => ({ node: process.pid }),
-    async chain() {
-      const id = crypto.randomUUID();
-      const ended = new Promise(resolve => waiting.set(id, resolve));
-      await runner.addJob('step', { run: id, step: 0, n: 1 });
-      await ended;
-    },
+    chain: () => completion('step', { n: 1 }),
+    requests: url => completion('request', { url }),
     async recordedSteps() {
       return (await pool.query('SELECT count(*)::int AS n FROM steps')).rows[0].n;
     },

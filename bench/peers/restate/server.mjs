@@ -67,6 +67,7 @@ export async function startRestate(folder, partitions) {
     partitions: settings.match(/default-num-partitions = (\d+)/)?.[1] ?? 'unknown',
     /** The results of `ctx.run` in the journals that are kept. */
     recordedSteps: () => count(`SELECT count(*) AS n FROM sys_journal WHERE entry_type = 'Notification: Run'`),
+    recordedRuns: () => count(`SELECT count(*) AS n FROM sys_invocation WHERE status = 'completed'`),
     async untilWaiting(runs) {
       const waiting = `SELECT count(*) AS n FROM sys_invocation WHERE target_service_name = 'question' AND status IN ('running', 'suspended')`;
       while ((await count(waiting)) < runs) await delay(100);

@@ -5,12 +5,20 @@ import { Folder } from '../../system/folder.ts';
 import { serve } from '../../system/serve.ts';
 import { comparedWorkloads } from '../../workloads/compared.ts';
 import { versionOf } from '../version.mjs';
+import { inOrder } from '../window.mjs';
 import { startRestate } from './server.mjs';
 
 const STEPS = 10;
+const AT_A_TIME = 100;
 const PARTITIONS = process.env.BENCH_RESTATE_PARTITIONS;
 
 const step = (ctx, name, n) => ctx.run(name, () => n > 0);
+const list = (ctx, count) => ctx.run('list', () => Array.from({ length: count }, (_, index) => index + 1));
+
+const called = restate.service({
+  name: 'called',
+  handlers: { one: (ctx, n) => step(ctx, 's0', n) },
+});
 
 const service = restate.service({
   name: 'bench',
@@ -22,6 +30,17 @@ const service = restate.service({
       // One by one: RestatePromise.all looks at all of them whenever one ends.
       for (const ended of Array.from({ length: width }, (_, index) => step(ctx, `p${index}`, n))) await ended;
       await step(ctx, 'join', n);
+    },
+    forEach: async (ctx, count) => {
+      const results = await inOrder(await list(ctx, count), AT_A_TIME, item => ctx.run('item', () => item + 1));
+      await ctx.run('join', () => results);
+    },
+    callRuns: async (ctx, count) => {
+      const results = await inOrder(await list(ctx, count), AT_A_TIME, n => ctx.serviceClient(called).one(n));
+      await ctx.run('join', () => results);
+    },
+    requests: async (ctx, url) => {
+      for (let index = 0; index < STEPS; index += 1) await ctx.run(`r${index}`, async () => (await fetch(url)).json());
     },
   },
 });
@@ -44,7 +63,7 @@ const question = restate.workflow({
 await serve(comparedWorkloads, async () => {
   const folder = await Folder.make();
   const endpoint = createServer(
-    restate.createEndpointHandler({ services: [service, question], logger: () => undefined }),
+    restate.createEndpointHandler({ services: [service, called, question], logger: () => undefined }),
   );
   await new Promise(resolve => endpoint.listen(0, '127.0.0.1', resolve));
   const server = await startRestate(folder, PARTITIONS);
@@ -62,6 +81,9 @@ await serve(comparedWorkloads, async () => {
     parts: async () => ({ node: process.pid, server: server.pid }),
     chain: () => bench.chain(1),
     fanOut: width => bench.fanOut({ n: 1, width }),
+    forEach: count => bench.forEach(count),
+    callRuns: count => bench.callRuns(count),
+    requests: url => bench.requests(url),
     async block(runs) {
       const keys = Array.from({ length: runs }, () => crypto.randomUUID());
       for (let at = 0; at < runs; at += 100) {
@@ -79,6 +101,7 @@ await serve(comparedWorkloads, async () => {
       };
     },
     recordedSteps: () => server.recordedSteps(),
+    recordedRuns: () => server.recordedRuns(),
     async close() {
       server.stop();
       endpoint.close();

@@ -1,0 +1,30 @@
+import type pg from 'pg';
+import { readConfig } from '../../server/contract/config.ts';
+import { createHttpRequester } from '../../server/domains/http-requests/requester.ts';
+import { createWorkflowCaller } from '../../server/domains/runs/workflow-caller.ts';
+import type { HttpRequester } from '../../server/orchestrator/steps/http-requester.ts';
+import type { WorkflowCaller } from '../../server/orchestrator/steps/workflow-caller.ts';
+import { systemClock } from '../../server/platform/clock.ts';
+import { createEgress } from '../../server/platform/egress/egress.ts';
+import type { PrismaClient } from '../../server/platform/postgres/generated/client.ts';
+import { DatabaseSecretStore } from '../../server/platform/secrets/database-secret-store.ts';
+
+export type BenchCallers = { requester: HttpRequester; workflows: WorkflowCaller; close(): Promise<void> };
+
+/**
+ * The product's own callers. Its egress guard refuses private addresses, so that of the benchmark's HTTP server is
+ * listed as an operator would list it.
+ */
+export function createBenchCallers(pool: pg.Pool, prisma: PrismaClient): BenchCallers {
+  const config = readConfig({ BATON_ALLOW_PRIVATE_NETWORK: '127.0.0.1' });
+  const egress = createEgress({ allowPrivate: config.egress.allowPrivate });
+  const secrets = new DatabaseSecretStore({ pool, clock: systemClock, masterKey: Buffer.alloc(32, 7) });
+  return {
+    requester: createHttpRequester({ pool, prisma, secrets, clock: systemClock, egress, config }),
+    workflows: createWorkflowCaller({ pool }),
+    async close() {
+      await egress.close();
+      secrets.close();
+    },
+  };
+}
