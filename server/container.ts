@@ -1,3 +1,4 @@
+import { createDemoApi, type DemoApi } from './api/demo-api/demo-api.ts';
 import { createDemoMcp, type DemoMcp } from './api/demo-mcp/demo-server.ts';
 import { createMcp, type McpSurface } from './api/mcp/surface.ts';
 import { createMetrics } from './api/metrics.ts';
@@ -9,6 +10,7 @@ import { createRest, type Rest } from './api/rest.ts';
 import { createStream, type Stream } from './api/stream.ts';
 import { createTrpc, type Trpc } from './api/trpc.ts';
 import type { Config } from './contract/config.ts';
+import { demoApiAddresses } from './contract/demo-api.ts';
 import { demoMcpAddresses } from './contract/demo-mcp.ts';
 import { featuresOf } from './contract/features.ts';
 import { createRequestLimiter } from './contract/rate-limits.ts';
@@ -58,6 +60,8 @@ export type Container = {
   mcp: McpSurface;
   /** Null: it is switched off. */
   demoMcp: DemoMcp | null;
+  /** Null where the demo MCP server is, too. */
+  demoApi: DemoApi | null;
   /** The Platform MCP endpoint for a fetch handler. */
   handleMcp(request: Request, client: { address: string }): Promise<Response>;
   /** The tRPC surface for a fetch handler. */
@@ -94,10 +98,7 @@ export async function createContainer(options: ContainerOptions): Promise<Contai
   const keys = await loadIdentityKeys({ config, pool, clock, logger });
   const { credits, payments, topUp } = await openBilling({ config, pool, clock, logger });
   const secrets = await openSecretStore({ config, pool, clock, logger, masterKey: keys.masterKey });
-  const egress = createEgress({
-    allowPrivate: config.egress.allowPrivate,
-    exempt: config.demoMcp ? demoMcpAddresses(config.http) : [],
-  });
+  const egress = createEgress({ allowPrivate: config.egress.allowPrivate, exempt: demoAddresses(config) });
   const luaPool = new LuaPool({ workers: config.orchestrator.luaWorkers });
   const callers = createCallers({ config, pool, prisma, secrets, clock, egress });
   const stepTypes = createStepTypes({ luaPool, ...callers });
@@ -138,11 +139,11 @@ export async function createContainer(options: ContainerOptions): Promise<Contai
     ready: orchestrator.ready,
     telemetry,
   });
-  const demoMcp = config.demoMcp ? createDemoMcp({ clock, allowed: config.mcp }) : null;
+  const demos = createDemos(services);
   const container: Container = {
     services,
     ...surfaces,
-    demoMcp,
+    ...demos,
     identity: createConsoleIdentity(services, keys),
     ready: orchestrator.ready,
     async close() {
@@ -154,7 +155,7 @@ export async function createContainer(options: ContainerOptions): Promise<Contai
       await orchestrator.close();
       await luaPool.close();
       await callers.tools.close();
-      await demoMcp?.close();
+      await demos.demoMcp?.close();
       await payments.close();
       await egress.close();
       secrets.close();
@@ -165,6 +166,16 @@ export async function createContainer(options: ContainerOptions): Promise<Contai
   };
   Reflect.set(globalThis, published, container);
   return container;
+}
+
+/** The addresses of this process that may be called though they are not on the public network. */
+function demoAddresses({ demoMcp, http }: Config): string[] {
+  return demoMcp ? [...demoMcpAddresses(http), ...demoApiAddresses(http)] : [];
+}
+
+function createDemos({ config, clock }: Pick<Services, 'config' | 'clock'>): Pick<Container, 'demoMcp' | 'demoApi'> {
+  if (!config.demoMcp) return { demoMcp: null, demoApi: null };
+  return { demoMcp: createDemoMcp({ clock, allowed: config.mcp }), demoApi: createDemoApi(config.mcp) };
 }
 
 /** What steps reach the world through. */

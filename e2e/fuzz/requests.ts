@@ -28,6 +28,8 @@ const plainTargets = [
   '/v1/workflows?cursor=%',
   '/v1/runs?from=x&to=%E2%80',
   '/demo/mcp',
+  '/demo/api/orders?page=2',
+  '/demo/api/orders/1001/shipments',
   '/mcp',
   '/mcp/',
   '/api/trpc/',

@@ -57,7 +57,15 @@ describe('an upgrade', () => {
   );
 
   test('of a path that has none is answered and closed, 300 at once', async () => {
-    const targets = ['/', '/v1/workflows', '/_next/webpack-hmr', '/api/auth/session', '/demo/mcp', '/mcp'];
+    const targets = [
+      '/',
+      '/v1/workflows',
+      '/_next/webpack-hmr',
+      '/api/auth/session',
+      '/demo/mcp',
+      '/demo/api/orders',
+      '/mcp',
+    ];
     const wires = await Promise.all(
       Array.from({ length: 300 }, (_, n) => send(upgrade(targets[n % targets.length] ?? '/'))),
     );

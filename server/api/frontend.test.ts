@@ -47,6 +47,7 @@ describe('what needs no credential is limited for each address', () => {
   test.each([
     ['/metrics', 401],
     ['/demo/mcp', 403],
+    ['/demo/api/orders', 403],
     ['/api/auth/session', 404],
     ['/api/auth/signin', 404],
     ['/api/auth/callback/credentials', 404],

@@ -5,6 +5,7 @@ import { newRequestId } from '../platform/ids.ts';
 import type { RateLimitState } from '../platform/rate-limit.ts';
 import { clientAddress } from './client-address.ts';
 import { compressed, type SentResponse } from './compression.ts';
+import { type DemoApi, isDemoApiPath } from './demo-api/demo-api.ts';
 import type { DemoMcp } from './demo-mcp/demo-server.ts';
 import { errorBody } from './failure.ts';
 import { isApiPath } from './http-server.ts';
@@ -25,7 +26,7 @@ const maxDiscarded = 16 * 1024 * 1024;
  * rest of a trivial GET. Never rejects: a client that disconnects is not an error.
  */
 export async function serveNode(
-  surface: Rest | Trpc | McpSurface,
+  surface: Rest | Trpc | McpSurface | DemoApi,
   request: IncomingMessage,
   response: ServerResponse,
   trustedProxies: number,
@@ -52,33 +53,38 @@ export type NodeSurfaces = {
   trpc: Trpc;
   mcp: McpSurface;
   demoMcp?: DemoMcp | null;
+  demoApi?: DemoApi | null;
   services: Pick<Services, 'rateLimiter'>;
 };
 
 /** Serves a request to one of the surfaces; null where it is none's, and nothing has been done. */
 export function serveSurfaces(
-  { rest, trpc, mcp, demoMcp, services }: NodeSurfaces,
+  { rest, trpc, mcp, demoMcp, demoApi, services }: NodeSurfaces,
   request: IncomingMessage,
   response: ServerResponse,
   trustedProxies: number,
 ): Promise<void> | null {
   const { url } = request;
-  if (demoMcp?.serves(url)) return serveDemo(demoMcp, services, request, response, trustedProxies);
+  const address = () => fromNode(request, trustedProxies).address;
+  if (demoMcp?.serves(url)) {
+    return serveDemo(() => demoMcp.handle(request, response), services, address(), response);
+  }
+  if (demoApi && isDemoApiPath(url)) {
+    return serveDemo(() => serveNode(demoApi, request, response, trustedProxies), services, address(), response);
+  }
   const surface = isMcpPath(url) ? mcp : isApiPath(url) ? rest : isTrpcPath(url) ? trpc : null;
   return surface && serveNode(surface, request, response, trustedProxies);
 }
 
-/** The demo needs no credential. It is called by workflows, too, so that an address may call it as often as a principal calls the API. */
+/** The demos need no credential. Workflows call them, too, so an address may call both as often as a principal calls the API. */
 async function serveDemo(
-  demoMcp: DemoMcp,
+  serve: () => Promise<void>,
   { rateLimiter }: NodeSurfaces['services'],
-  request: IncomingMessage,
+  address: string,
   response: ServerResponse,
-  trustedProxies: number,
 ): Promise<void> {
-  const { address } = fromNode(request, trustedProxies);
   const state = await rateLimiter.take('principal', `demo:${address}`);
-  if (state.allowed) return demoMcp.handle(request, response);
+  if (state.allowed) return serve();
   answerRateLimited(response, state);
 }
 

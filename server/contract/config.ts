@@ -123,7 +123,7 @@ const logSchema = z.object({
 });
 
 const demoSchema = z.object({
-  /** Whether the demo MCP server answers at /demo/mcp; default: where the example is seeded. */
+  /** Whether the demos answer at /demo/mcp and /demo/api; default: where the example is seeded. */
   BATON_DEMO_MCP: z.enum(['true', 'false']).optional(),
 });
 
@@ -220,7 +220,7 @@ export type Config = {
   secrets: { vault: VaultSettings | null };
   egress: { allowPrivate: readonly string[] };
   mcp: { groups: readonly string[]; risk: boolean; hosts: readonly string[]; origins: readonly string[] };
-  /** Whether the demo MCP server answers. */
+  /** Whether the demo MCP server and the demo API answer. */
   demoMcp: boolean;
   log: { level: string };
   /** Null: nothing is traced. */

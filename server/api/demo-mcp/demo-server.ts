@@ -5,6 +5,7 @@ import { CfWorkerJsonSchemaValidator } from '@modelcontextprotocol/sdk/validatio
 import { demoMcpPath } from '../../contract/demo-mcp.ts';
 import type { Clock } from '../../platform/clock.ts';
 import { newId } from '../../platform/ids.ts';
+import { type DemoCallers, foreignReason } from '../demo-callers.ts';
 import { registerDemoTools } from './tools.ts';
 
 /** Anybody who reaches the port may open one: the longest unused gives way. */
@@ -25,14 +26,8 @@ export type DemoMcp = {
 
 export type DemoMcpOptions = {
   clock: Clock;
-  /**
-   * Host names under which it may be called, and origins of pages that may call it. Pages of other sites are refused,
-   * even if their name resolves to this server.
-   */
-  allowed: { hosts: readonly string[]; origins: readonly string[] };
+  allowed: DemoCallers;
 };
-
-const nameOf = (url: string): string | null => (URL.canParse(url) ? new URL(url).hostname : null);
 
 /**
  * Streamable HTTP with sessions. It needs no credentials, and takes no notice of any that are sent: a connection with a token can be
@@ -77,7 +72,7 @@ export function createDemoMcp({ clock, allowed }: DemoMcpOptions): DemoMcp {
   }
 
   async function serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const refusal = foreign(request, allowed);
+    const refusal = foreignReason(name => request.headers[name]?.toString(), allowed);
     if (refusal !== null) return refuse(response, 403, refusal);
     const id = request.headers['mcp-session-id'];
     if (id === undefined) {
@@ -105,16 +100,6 @@ export function createDemoMcp({ clock, allowed }: DemoMcpOptions): DemoMcp {
       await Promise.all([...sessions.keys()].map(end));
     },
   };
-}
-
-/** Why a request must not be answered: a page of another site, or a name that was made to resolve to this machine. */
-function foreign({ headers }: IncomingMessage, { hosts, origins }: DemoMcpOptions['allowed']): string | null {
-  const host = nameOf(`http://${headers.host ?? ''}`);
-  if (host === null || !hosts.includes(host)) return 'The Host header does not name this service.';
-  const { origin } = headers;
-  if (origin === undefined || origins.includes(origin)) return null;
-  const name = nameOf(origin);
-  return name !== null && hosts.includes(name) ? null : 'The request did not come from an allowed origin.';
 }
 
 function refuse(response: ServerResponse, status: number, message: string): void {

@@ -189,8 +189,10 @@ function refusalIn(error: unknown): EgressRefused | undefined {
 
 function exemptions(listed: readonly string[] | (() => readonly string[])): (url: URL) => boolean {
   const place = (url: URL) => `${url.origin}${url.pathname}`;
-  const now = () => (typeof listed === 'function' ? listed() : listed);
-  return url => now().some(entry => place(new URL(entry)) === place(url));
+  const placesOf = (entries: readonly string[]) => new Set(entries.map(entry => place(new URL(entry))));
+  if (typeof listed === 'function') return url => placesOf(listed()).has(place(url));
+  const fixed = placesOf(listed);
+  return url => fixed.has(place(url));
 }
 
 function nextUrl(from: URL, location: string): URL {

@@ -1,0 +1,26 @@
+import { ownAddresses } from './demo-address.ts';
+
+/** Where the demo API answers in this process. */
+export const demoApiPath = '/demo/api';
+
+/** An order of the demo API. */
+export type DemoOrder = { id: string; customer: string; amount: number; currency: 'EUR'; address: string | null };
+
+/** All orders that the demo API has: one is large, and one cannot be shipped. */
+export const demoOrders: readonly DemoOrder[] = [
+  { id: '1001', customer: 'Rosa & Sons', amount: 120, currency: 'EUR', address: 'Elm Street 4, Lund' },
+  { id: '1002', customer: 'Lindgren & Co', amount: 64.5, currency: 'EUR', address: 'Harbour Road 11, Malmö' },
+  { id: '1003', customer: 'Northwind Books', amount: 1840, currency: 'EUR', address: 'Mill Lane 2, Aarhus' },
+  { id: '1004', customer: 'Studio Ada', amount: 35, currency: 'EUR', address: null },
+  { id: '1005', customer: 'Kestrel Bikes', amount: 410, currency: 'EUR', address: 'Station Square 9, Gdańsk' },
+  { id: '1006', customer: 'Café Miró', amount: 99.9, currency: 'EUR', address: 'Rue Haute 31, Namur' },
+];
+
+/**
+ * Returns the exact addresses of the demo API that may be called though they are not on the public network. Since its
+ * orders never change, all of its paths can be listed: there is no prefix or pattern that another path could match.
+ */
+export function demoApiAddresses(http: Parameters<typeof ownAddresses>[0]): string[] {
+  const ofOrders = demoOrders.flatMap(({ id }) => [`/orders/${id}`, `/orders/${id}/shipments`]);
+  return ['/orders', ...ofOrders].flatMap(path => ownAddresses(http, `${demoApiPath}${path}`));
+}
