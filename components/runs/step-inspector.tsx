@@ -14,6 +14,7 @@ import { Skeleton } from '../ui/skeleton.tsx';
 import { ErrorState } from '../ui/states.tsx';
 import { StatusBadge } from '../ui/status-badge.tsx';
 import { Duration, formatDuration, formatUtc } from '../ui/time.tsx';
+import { CalledRuns } from './called-runs.tsx';
 import { INSUFFICIENT_CREDITS } from './credit-shortage.tsx';
 import { FailedScript } from './failed-script.tsx';
 import { scriptError } from './failure-text.ts';
@@ -73,6 +74,7 @@ export function StepInspector({ workflowId, runId, live, step, spec, onClose }: 
         {step.credits > 0 ? <Credits unit value={step.credits} className="text-xs text-muted tabular-nums" /> : null}
       </div>
       {step.error && step.status !== 'completed' ? <StepFailure error={step.error} script={spec.script} /> : null}
+      <CalledRuns state={live.state} loop={spec.id} />
       {step.attempts.length > 0 ? <StepValues {...ref} step={step} /> : null}
       <StepLog {...ref} live={live} step={step.id} />
       {step.attempts.length > 0 ? (

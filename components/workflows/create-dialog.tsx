@@ -1,17 +1,16 @@
 'use client';
-import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useQueryClient } from '@tanstack/react-query';
 import { useRouter } from 'next/navigation';
 import { useState } from 'react';
-import { type Inputs, useTRPC } from '../trpc/provider.tsx';
+import { useTRPC } from '../trpc/provider.tsx';
 import { Field, Input, Textarea } from '../ui/field.tsx';
 import { FormDialog } from '../ui/form-dialog.tsx';
 import type { FieldText } from '../ui/read-fields.ts';
 import { exampleGraph } from './example.ts';
 import { type Start, StartFrom } from './start-from.tsx';
 import { type Chosen, TemplateNeeds, useTemplateOptions } from './template-needs.tsx';
-import { graphOf, type Template } from './templates/template.ts';
-
-type Draft = Pick<Inputs['workflows_create'], 'graph' | 'run_setup'>;
+import { graphOf, sampleInputOf, type Template } from './templates/template.ts';
+import { useCreateWorkflow } from './use-create-workflow.ts';
 
 /** Creates a draft and opens it. */
 export function CreateWorkflowDialog({ open, onOpenChange }: { open: boolean; onOpenChange: (open: boolean) => void }) {
@@ -24,14 +23,10 @@ export function CreateWorkflowDialog({ open, onOpenChange }: { open: boolean; on
   const [problem, setProblem] = useState<string | null>(null);
   const template = typeof start === 'string' ? null : start;
   const options = useTemplateOptions(template);
-  const create = useMutation(
-    trpc.workflows_create.mutationOptions({
-      onSuccess: workflow => {
-        void queries.invalidateQueries(trpc.workflows_list.queryFilter());
-        router.push(`/workflows/${workflow.id}`);
-      },
-    }),
-  );
+  const create = useCreateWorkflow(workflow => {
+    void queries.invalidateQueries(trpc.workflows_list.queryFilter());
+    router.push(`/workflows/${workflow.id}`);
+  });
   const choose = (next: Start) => {
     // The name of a template is a suggestion: it never replaces what the person typed.
     const suggested = template?.name ?? '';
@@ -44,9 +39,13 @@ export function CreateWorkflowDialog({ open, onOpenChange }: { open: boolean; on
     const description = text('description');
     setProblem(name ? null : 'Enter a name.');
     if (!name) return;
-    if (template === null)
-      create.mutate({ name, description, graph: start === 'example' ? exampleGraph : { steps: [] } });
-    else create.mutate({ name, description: description || template.sentence, ...draftOf(template, chosen, options) });
+    if (template === null) {
+      const graph = start === 'example' ? exampleGraph : { steps: [] };
+      create.mutate({ template, name, description, graphOf: () => graph });
+    } else {
+      const plan = planOf(template, chosen, options);
+      create.mutate({ template, name, description: description || template.sentence, ...plan });
+    }
   };
   return (
     <FormDialog
@@ -56,6 +55,7 @@ export function CreateWorkflowDialog({ open, onOpenChange }: { open: boolean; on
       size="lg"
       action="Create"
       pending={create.isPending || create.isSuccess}
+      disabled={options.demoApi === undefined}
       error={create.error}
       noValidate
       onSubmit={submit}
@@ -81,12 +81,12 @@ export function CreateWorkflowDialog({ open, onOpenChange }: { open: boolean; on
   );
 }
 
-/** The draft that a template stands for, with the first instance and model where none was chosen. */
-function draftOf(template: Template, chosen: Chosen, options: ReturnType<typeof useTemplateOptions>): Draft {
+/** What a template stands for, with the first instance and model where none was chosen. */
+function planOf(template: Template, chosen: Chosen, options: ReturnType<typeof useTemplateOptions>) {
   const instanceId = chosen.instanceId ?? options.instances?.[0]?.value ?? null;
   const model = chosen.model ?? options.models?.[0]?.value ?? null;
   return {
-    graph: graphOf(template, { instanceId, model }),
-    run_setup: { trigger_payload: template.sampleInput },
+    graphOf: (childId: string | null) => graphOf(template, { instanceId, model, childId }),
+    run_setup: { trigger_payload: sampleInputOf(template, options.demoApi ?? null) },
   };
 }

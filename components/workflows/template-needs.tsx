@@ -12,7 +12,10 @@ export type Chosen = { instanceId?: string; model?: string };
 
 type Option = { value: string; label: string; hint: string };
 
-/** The MCP instances and the models that a template can use; undefined until they are loaded. */
+/**
+ * The MCP instances, the models and the address of the demo API that a template can use; undefined until they are loaded.
+ * `demoApi` is null where there is none, or the template needs none.
+ */
 export function useTemplateOptions(template: Template | null) {
   const trpc = useTRPC();
   const client = useTRPCClient();
@@ -27,8 +30,13 @@ export function useTemplateOptions(template: Template | null) {
     enabled: needs('mcp_instance'),
   });
   const catalog = useQuery(trpc.llm_catalog_list.queryOptions({}, { enabled: needs('model') }));
+  // The catalog lists the demo MCP server, beside which the demo API answers.
+  const demos = useQuery(trpc.mcp_platform_catalog.queryOptions(undefined, { enabled: needs('demo_api') }));
+  const demo = demos.data?.adapters.find(({ key }) => key === 'baton-demo');
+  const demoApi = demo === undefined ? null : new URL('/demo/api', demo.canonical_url).href;
   const offers = resolved.data?.steps.flatMap(({ suggestions }) => suggestions);
   return {
+    demoApi: needs('demo_api') && demos.isPending ? undefined : demoApi,
     instances: offers?.map(({ instance_id, name, server_name }) => ({
       value: instance_id,
       label: name,
@@ -50,7 +58,8 @@ type Props = {
 /** Choices for the steps of a template that need an instance or a model. */
 export function TemplateNeeds({ template, options, chosen, onChange }: Props) {
   const shown = useRef<HTMLDivElement>(null);
-  const isLoaded = options.instances !== undefined || options.models !== undefined;
+  const isLoaded =
+    options.instances !== undefined || options.models !== undefined || typeof options.demoApi === 'string';
   // Below the cards, it could be out of sight when a card is chosen, and again when it grows.
   useEffect(() => {
     if (isLoaded) shown.current?.scrollIntoView({ block: 'nearest' });
@@ -60,6 +69,12 @@ export function TemplateNeeds({ template, options, chosen, onChange }: Props) {
       {template.needs.map(need => (
         <NeedChoice key={need.label} need={need} options={options} chosen={chosen} onChange={onChange} />
       ))}
+      {template.child === undefined ? null : (
+        <p className="text-sm text-muted">
+          Creates 2 workflows: this one, and <strong>{template.child.name}</strong>, which it calls and which is
+          published at once.
+        </p>
+      )}
     </div>
   );
 }
@@ -93,7 +108,23 @@ function NeedChoice({ need, options, chosen, onChange }: Omit<Props, 'template'>
       />
     );
   }
+  if (need.kind === 'demo_api') return <DemoApiNote address={options.demoApi} />;
   return null;
+}
+
+function DemoApiNote({ address }: { address: string | null | undefined }) {
+  if (address === undefined) return null;
+  return (
+    <p className="text-sm text-muted">
+      {address === null ? (
+        'The demo API of this server is switched off. Enter the address of an API of your own when you run it.'
+      ) : (
+        <>
+          Its input is filled in with the demo API of this server, <code>{address}</code>.
+        </>
+      )}
+    </p>
+  );
 }
 
 function Choice({

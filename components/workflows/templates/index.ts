@@ -5,6 +5,7 @@ import { messageTriage } from './message-triage.ts';
 import { nightlyReport } from './nightly-report.ts';
 import { onboardingChecklist } from './onboarding-checklist.ts';
 import { purchaseApproval } from './purchase-approval.ts';
+import { shipOrders } from './ship-orders.ts';
 import type { Template } from './template.ts';
 import { trialFollowUp } from './trial-follow-up.ts';
 import { uptimeCheck } from './uptime-check.ts';
@@ -17,6 +18,7 @@ export const templates: readonly Template[] = [
   incidentEscalation,
   contactCleanup,
   trialFollowUp,
+  shipOrders,
   webhookToTicket,
   nightlyReport,
   uptimeCheck,

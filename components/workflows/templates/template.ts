@@ -7,8 +7,13 @@ export type Graph = NonNullable<Inputs['workflows_create']['graph']>;
 export type TemplateNeed =
   | { kind: 'mcp_instance'; tool: string; label: string }
   | { kind: 'model'; label: string }
+  /** The bundled demo API, where it is on; otherwise an API of the person’s own with the same resources. */
+  | { kind: 'demo_api'; label: string }
   /** Something outside of Baton that the person sets up: a scheduler, a webhook, an address in the input. */
   | { kind: 'outside'; label: string };
+
+/** A workflow that a template calls: it is created and published before the template’s own. */
+export type ChildTemplate = { name: string; sentence: string; graph: Graph };
 
 /** A workflow for a real job, which runs as it is once its needs are met. */
 export type Template = {
@@ -21,6 +26,7 @@ export type Template = {
   graph: Graph;
   /** The input with which the run dialog is filled in. */
   sampleInput: InputObject;
+  child?: ChildTemplate;
 };
 
 /** Stands for the MCP instance that the person chooses. */
@@ -28,18 +34,34 @@ export const INSTANCE = '$instance';
 /** Stands for the model that the person chooses. */
 export const MODEL = '$model';
 
+/** Stands for the workflow of `child`. */
+export const CHILD = '$child';
+/** Stands for the address of the demo API, in the input. */
+export const DEMO_API = '$demo_api';
+
+/** The address that an input names where there is no demo API. */
+const USUAL_API = 'https://api.example.com';
+
 /** A model that a template names where the workspace has none. */
 const USUAL_MODEL = 'openai/gpt-5-mini';
 
-/** Returns the graph with the chosen instance and model; without an instance, the step is left to be completed in the editor. */
-export function graphOf({ graph }: Template, chosen: { instanceId: string | null; model: string | null }): Graph {
-  const values: Record<string, string> = {
-    [INSTANCE]: chosen.instanceId ?? '',
-    [MODEL]: chosen.model ?? USUAL_MODEL,
-  };
-  return JSON.parse(JSON.stringify(graph), (_, value: unknown) =>
-    typeof value === 'string' && Object.hasOwn(values, value) ? values[value] : value,
-  ) as Graph;
+/** What the placeholders of a graph become; null where there is none yet. */
+export type GraphChoice = { instanceId: string | null; model: string | null; childId?: string | null };
+
+/** Returns the graph with what was chosen; without an instance or a child, the step is left to be completed in the editor. */
+export function graphOf({ graph }: Template, { instanceId, model, childId }: GraphChoice): Graph {
+  return filledIn(graph, { [INSTANCE]: instanceId ?? '', [MODEL]: model ?? USUAL_MODEL, [CHILD]: childId ?? '' });
+}
+
+/** Returns the sample input with the address of the demo API; null: there is none. */
+export function sampleInputOf({ sampleInput }: Template, demoApi: string | null): InputObject {
+  return filledIn(sampleInput, { [DEMO_API]: demoApi ?? USUAL_API });
+}
+
+function filledIn<T>(value: T, placeholders: Readonly<Record<string, string>>): T {
+  return JSON.parse(JSON.stringify(value), (_, each: unknown) =>
+    typeof each === 'string' && Object.hasOwn(placeholders, each) ? placeholders[each] : each,
+  ) as T;
 }
 
 /** Returns the templates whose name, sentence or needs contain every word of the text. */

@@ -8,8 +8,10 @@ import { publishServer } from '../../../server/domains/mcp-servers/servers/publi
 import { createModelKey } from '../../../server/domains/models/keys.ts';
 import { executeCommand } from '../../../server/domains/runs/command.ts';
 import { getContext } from '../../../server/domains/runs/context.ts';
+import { getSummary } from '../../../server/domains/runs/summary.ts';
 import { settled } from '../../../server/domains/seed/settled.ts';
 import { completeTask } from '../../../server/domains/tasks/complete.ts';
+import { listPending } from '../../../server/domains/tasks/list-pending.ts';
 import { listPendingOfRun } from '../../../server/domains/tasks/list-run.ts';
 import { createWorkflow } from '../../../server/domains/workflows/create.ts';
 import { publish } from '../../../server/domains/workflows/publish.ts';
@@ -21,7 +23,7 @@ import { createTestTenant } from '../../../server/testing/identity.ts';
 import { type ModelServer, startModelServer } from '../../../server/testing/model-server.ts';
 import { contextFor } from '../../../server/testing/workflows.ts';
 import { templates } from './index.ts';
-import { graphOf, searchTemplates } from './template.ts';
+import { graphOf, sampleInputOf, searchTemplates, type Template } from './template.ts';
 
 let service: TestContainer;
 let web: TestHttpServer;
@@ -62,15 +64,32 @@ afterAll(async () => {
 
 type Answer = { approved: boolean; result?: JsonMap };
 
-/** Creates, validates, publishes and runs a template to its end; each task gets the next of the answers. Returns the output. */
-async function run(slug: string, input: JsonMap, answers: Answer[] = []): Promise<unknown> {
-  const template = templates.find(each => each.slug === slug);
-  if (template === undefined) throw new Error(`There is no template ${slug}.`);
-  const { id } = await createWorkflow(ctx, { name: template.name, graph: graphOf(template, { instanceId, model }) });
+type Draft = { name: string; graph: Template['graph'] };
+
+/** Creates, validates and publishes a workflow; returns its id. */
+async function createPublished({ name, graph }: Draft): Promise<string> {
+  const { id } = await createWorkflow(ctx, { name, graph });
   expect(await validate(ctx, { id })).toEqual({ valid: true, errors: [], warnings: [] });
   await publish(ctx, { id, changelog: 'First' });
-  const started = await executeCommand(ctx, { id, command: 'start', params: { trigger_payload: input } });
-  const ref = { id, runID: started.run_id };
+  return id;
+}
+
+async function start(id: string, input: JsonMap) {
+  const { run_id } = await executeCommand(ctx, { id, command: 'start', params: { trigger_payload: input } });
+  return { id, runID: run_id };
+}
+
+function templateOf(slug: string): Template {
+  const template = templates.find(each => each.slug === slug);
+  if (template === undefined) throw new Error(`There is no template ${slug}.`);
+  return template;
+}
+
+/** Creates, validates, publishes and runs a template to its end; each task gets the next of the answers. Returns the output. */
+async function run(slug: string, input: JsonMap, answers: Answer[] = []): Promise<unknown> {
+  const template = templateOf(slug);
+  const id = await createPublished({ name: template.name, graph: graphOf(template, { instanceId, model }) });
+  const ref = await start(id, input);
   const left = [...answers];
   for (;;) {
     await settled(ctx, ref, left.length > 0 ? ['blocked'] : ['complete']);
@@ -85,7 +104,19 @@ async function run(slug: string, input: JsonMap, answers: Answer[] = []): Promis
   return (await getContext(ctx, ref)).output;
 }
 
-const sampleOf = (slug: string) => templates.find(each => each.slug === slug)?.sampleInput as JsonMap;
+/** Starts the workflow that ships orders, answers the task of the one that is large, and returns the output. */
+async function shipped(workflow: { id: string; childId: string }, input: JsonMap, answer: Answer): Promise<unknown> {
+  const ref = await start(workflow.id, input);
+  const asked = async () => (await listPending(ctx, { workflow_id: workflow.childId, limit: 10 })).tasks;
+  await expect.poll(asked).toMatchObject([{ name: 'Approve a large order' }]);
+  const [task] = await asked();
+  if (task === undefined) throw new Error('Nobody is asked.');
+  await completeTask(ctx, { id: workflow.childId, runID: task.run_id, task_id: task.task_id, ...answer });
+  await settled(ctx, ref, ['complete']);
+  return (await getContext(ctx, ref)).output;
+}
+
+const sampleOf = (slug: string) => templateOf(slug).sampleInput as JsonMap;
 
 describe('each template runs to its end', () => {
   test('purchase-approval', async () => {
@@ -154,6 +185,30 @@ describe('each template runs to its end', () => {
     expect(posted).toEqual([{ text }]);
   });
 
+  test('ship-orders, in runs of the workflow that is created with it', async () => {
+    const template = templateOf('ship-orders');
+    if (template.child === undefined) throw new Error('It calls no workflow.');
+    const childId = await createPublished(template.child);
+    const id = await createPublished({ name: template.name, graph: graphOf(template, { instanceId, model, childId }) });
+    const input = { ...sampleInputOf(template, `${service.url}/demo/api`), grace_s: 0 } as JsonMap;
+    const failed = [{ order: '1004', reason: expect.stringContaining('Order 1004 has no delivery address.') }];
+    expect(await shipped({ id, childId }, input, { approved: true })).toEqual({
+      summary: '5 shipped (2534.40), 0 held back, 1 failed',
+      shipped: ['1001', '1002', '1003', '1005', '1006'],
+      held: [],
+      failed,
+    });
+    expect(await shipped({ id, childId }, input, { approved: false, result: { comment: 'Next week.' } })).toEqual({
+      summary: '4 shipped (694.40), 1 held back, 1 failed',
+      shipped: ['1001', '1002', '1005', '1006'],
+      held: [{ order: '1003', reason: 'Next week.' }],
+      failed,
+    });
+    const none = await start(id, { ...input, api_url: `${service.url}/demo` });
+    await settled(ctx, none, ['complete']);
+    expect((await getSummary(ctx, none)).status).toBe('failed');
+  });
+
   test('webhook-to-ticket', async () => {
     const input = { ...sampleOf('webhook-to-ticket'), ticket_url: `${web.url}/tickets` };
     expect(await run('webhook-to-ticket', input)).toEqual({ ticket: { number: 'T-1' } });
@@ -188,7 +243,7 @@ describe('each template runs to its end', () => {
 test('each has a file of its own, a name, a sentence and an input that fits', () => {
   const files = readdirSync(import.meta.dirname).filter(file => !/^(index|template|.*\.test)\.ts$/.test(file));
   expect(templates.map(({ slug }) => `${slug}.ts`).sort()).toEqual(files.sort());
-  expect(templates).toHaveLength(10);
+  expect(templates).toHaveLength(11);
   for (const { slug, name, sentence, sampleInput, graph } of templates) {
     expect([slug, name.length <= 40, /^[A-Z].{20,110}\.$/.test(sentence)]).toEqual([slug, true, true]);
     const { properties = {}, required = [] } = graph.input_schema as { properties?: object; required?: string[] };
@@ -199,7 +254,7 @@ test('each has a file of its own, a name, a sentence and an input that fits', ()
 
 test('the search finds every word in name, sentence and needs', () => {
   const found = (text: string) => searchTemplates(templates, text).map(({ slug }) => slug);
-  expect(found('')).toHaveLength(10);
+  expect(found('')).toHaveLength(11);
   expect(found('mcp FEED')).toEqual(['feed-digest']);
   expect(found('model key')).toEqual(['message-triage']);
   expect(found('nothing like this')).toEqual([]);
