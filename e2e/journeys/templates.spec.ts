@@ -1,6 +1,9 @@
 import type { Locator } from '@playwright/test';
 import { expect, expectAccessible, open, settled, test } from '../fixtures/console.ts';
 
+/** A server with the demo API in it. */
+test.use({ serverEnv: { BATON_DEMO_MCP: 'true' } });
+
 /** The dialog with its templates, which are loaded apart from the page. */
 async function loaded(dialog: Locator): Promise<Locator> {
   await expect(dialog.getByRole('radio', { name: 'Purchase approval' })).toBeVisible();
@@ -74,5 +77,67 @@ test('a template that needs an MCP instance says so where there is none', async 
   await expect(dialog.getByText('No MCP instance of this project offers the tool read_feed.')).toBeVisible();
   await dialog.getByRole('radio', { name: 'Message triage' }).click();
   await expect(dialog.getByText('The workspace has no model key yet.')).toBeVisible();
+  await expectAccessible(member);
+});
+
+test('orders of the demo API are shipped in runs of their own, a large one after a person has approved it', async ({
+  member,
+  server,
+  api,
+}) => {
+  await open(member, '/workflows?create=1');
+  const dialog = await loaded(member.getByRole('dialog', { name: 'Create workflow' }));
+  await dialog.getByRole('radio', { name: 'Ship orders' }).click();
+  await expect(dialog.getByText('Creates 2 workflows: this one, and Ship one order')).toBeVisible();
+  await expect(dialog.getByText(`${server.url}/demo/api`)).toBeVisible();
+  await expectAccessible(member);
+  // The second of the two fails: the next attempt continues with the first.
+  let isLost = false;
+  await member.route(/workflows_create/, route => {
+    if (isLost || !route.request().postData()?.includes('"Ship orders"')) return route.continue();
+    isLost = true;
+    return route.abort();
+  });
+  await dialog.getByRole('button', { name: 'Create', exact: true }).click();
+  await expect(dialog.getByRole('alert')).toBeVisible();
+  await dialog.getByRole('button', { name: 'Create', exact: true }).click();
+  await expect(member).toHaveURL(/\/workflows\/[0-9a-f-]{36}/);
+  const created = (await api.call('GET', '/v1/workflows?q=Ship')) as { workflows: { name: string }[] };
+  expect(created.workflows.map(({ name }) => name).sort()).toEqual(['Ship one order', 'Ship orders']);
+  await expect(member.getByRole('region', { name: 'Problems' })).toContainText('can be published');
+  await member.getByRole('button', { name: 'Publish', exact: true }).click();
+  await member.getByRole('dialog').getByRole('button', { name: 'Publish', exact: true }).click();
+  await expect(member.getByText('Version 1 is published')).toBeVisible();
+  await member.getByRole('button', { name: 'Run', exact: true }).click();
+  const running = member.getByRole('dialog');
+  await expect(running.getByRole('textbox', { name: 'Api url' })).toHaveValue(`${server.url}/demo/api`);
+  await running.getByRole('button', { name: 'Start run' }).click();
+  await expect(member).toHaveURL(/\/runs\//);
+  const { pathname } = new URL(member.url());
+
+  // All other orders are shipped while the large one waits.
+  await member.getByRole('region', { name: 'Steps' }).getByRole('button', { name: 'For each order' }).click();
+  const called = member.getByRole('region', { name: 'Step each' }).getByRole('link', { name: /Run called by/ });
+  await expect(called).toHaveText(['Run called by each.2.ship']);
+  await expectAccessible(member);
+  await called.click();
+  await expect(member.getByRole('link', { name: 'Ship one order' })).toBeVisible();
+  await member.getByRole('link', { name: 'Step each.2.ship of another run' }).click();
+  await expect(member).toHaveURL(url => url.pathname === pathname);
+  await expect(member.getByRole('link', { name: 'Ship orders' })).toBeVisible();
+  await member.getByRole('region', { name: 'Steps' }).getByRole('button', { name: 'For each order' }).click();
+  await called.click();
+
+  await expect(member.getByRole('heading', { level: 1 })).toContainText('Waiting for a person');
+  await member.getByRole('region', { name: 'Steps' }).getByRole('button', { name: 'Approve a large order' }).click();
+  await member.getByRole('link', { name: 'Answer in the inbox' }).click();
+  await expect(member.getByText('Ship order 1003 of Northwind Books for 1840?')).toBeVisible();
+  await member.getByRole('button', { name: 'Approve' }).click();
+  await expect(member.getByText('Approved “Approve a large order”')).toBeVisible();
+
+  await open(member, `${pathname}?tab=output`);
+  await expect(member.getByRole('heading', { level: 1 })).toContainText('Completed');
+  const output = member.getByRole('region', { name: 'Output' });
+  await expect(output).toContainText('5 shipped (2534.40), 0 held back, 1 failed');
   await expectAccessible(member);
 });

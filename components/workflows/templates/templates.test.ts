@@ -252,6 +252,12 @@ test('each has a file of its own, a name, a sentence and an input that fits', ()
   }
 });
 
+test('an input names the demo API where there is one, and otherwise an address to replace', () => {
+  const template = templateOf('ship-orders');
+  expect(sampleInputOf(template, 'http://own/demo/api')).toMatchObject({ api_url: 'http://own/demo/api' });
+  expect(sampleInputOf(template, null)).toMatchObject({ api_url: 'https://api.example.com' });
+});
+
 test('the search finds every word in name, sentence and needs', () => {
   const found = (text: string) => searchTemplates(templates, text).map(({ slug }) => slug);
   expect(found('')).toHaveLength(11);
