@@ -6,11 +6,12 @@ import type { CalledWorkflow, CallFailure, WorkflowCaller } from '../../orchestr
 import { AppError } from '../../platform/errors.ts';
 import { isDatabaseAway } from '../../platform/postgres/away.ts';
 import { storageProblem } from '../../platform/storable-json.ts';
+import { findGraphOfRun } from './child-graph-store.ts';
 import { requireFittingInput } from './input-schema.ts';
 import { readOutput } from './output.ts';
 import { findStartable } from './startable-store.ts';
 import { missingScope } from './step-scopes.ts';
-import { findGraph, findRun } from './store.ts';
+import { findGraph } from './store.ts';
 
 /** How long to wait before the database is asked again, ms. */
 const RETRY_MS = 1_000;
@@ -26,9 +27,7 @@ export function createWorkflowCaller({ pool }: { pool: Pool }): WorkflowCaller {
     output: (run, child, signal) =>
       whileAway(signal, async () => {
         const { tenantId, projectId } = run;
-        const found = await findRun(pool, { tenantId, projectId, ...child });
-        const version = { tenantId, workflowId: child.workflowId, version: found?.version ?? 0 };
-        const graph = found && (await findGraph(pool, version));
+        const graph = await findGraphOfRun(pool, { tenantId, projectId, ...child });
         if (graph === null) return failure('child_run_missing', 'has been deleted');
         const { output, output_error } = await readOutput(pool, child.runId, graph);
         return output_error === null ? { kind: 'output', output } : { kind: 'failed', ...output_error };
