@@ -14,6 +14,8 @@ const MAX_RESPONSE_BYTES = 1024 * 1024;
 const MAX_ERROR_BYTES = 16 * 1024;
 const MAX_QUOTE_LENGTH = 500;
 const HIGHEST_STATUS = 599;
+/** One for all exchanges: an error of its own, with its stack, took 4 % of the CPU of a request. */
+const ENDED = new DOMException('The exchange has ended.', 'AbortError');
 
 /** A request with what it is sent by, and what must not come back. */
 export type Exchange = {
@@ -52,7 +54,7 @@ export async function exchange(on: Exchange): Promise<HttpAnswer> {
     return { ...failure, message: redactor.text(failure.message) };
   } finally {
     // What was not read of the body ends with its connection.
-    ended.abort();
+    ended.abort(ENDED);
   }
 }
 
