@@ -15,6 +15,9 @@ export class Coverage {
   }
 }
 
+/** The history of a seed in which a step expands, in one run at least. */
+export const GROWN_HISTORY = 'history that grows';
+
 /** All that the short form of the simulation must have met at least once. */
 export const EXPECTED = [
   // ends

@@ -14,12 +14,23 @@ const DEEPEST = 2;
 /** What a loop may do that is odd; the rest is about results, and a loop's is that of its steps. */
 const OF_LOOPS: readonly StepPlan['kind'][] = ['hangs', 'endless', 'poison', 'throws'];
 
+/** How many items loops have, drawn evenly: most have some, and few have many, which are slow to simulate. */
+const ITEMS = [0, 1, 1, 1, 1, 1, 2, 2, 2, 3, 4] as const;
+const ITEMS_WITHIN = [0, 1, 1, 2] as const;
+
 /** Turns some steps of a graph into loops, at least one where there is a step that can be one. */
 export function addLoops(random: Random, { steps }: Graph, depth = 1): void {
   const able = steps.filter(({ type }) => type === 'lua_script' || type === 'mcp_call');
   const chosen = random.some(able, 0.3);
   const [first] = able;
   if (chosen.length === 0 && depth === 1 && first !== undefined) chosen.push(first);
+  // A loop that is skipped, or comes after a step that fails, adds nothing: most runs have one that begins at once.
+  const [some] = chosen;
+  if (depth === 1 && some !== undefined && random.chance(0.8)) {
+    some.depends_on = [];
+    delete some.disabled;
+    delete some.gated;
+  }
   for (const step of chosen) {
     const inner = randomGraph(random, 3, 1);
     if (depth < DEEPEST && random.chance(0.3)) addLoops(random, inner, depth + 1);
@@ -38,7 +49,7 @@ export function loopPlans(random: Random, knobs: Knobs, { steps }: Graph, prefix
   for (const step of steps) {
     const id = `${prefix}${step.id}`;
     if (step.type !== 'for_each') continue;
-    const items = random.below(prefix === '' ? 5 : 3);
+    const items = random.pick(prefix === '' ? ITEMS : ITEMS_WITHIN);
     const plan = stepPlan(random, knobs, step, false);
     const kind = OF_LOOPS.includes(plan.kind) ? plan.kind : 'works';
     plans.set(id, { ...plan, kind, loop: { items } });

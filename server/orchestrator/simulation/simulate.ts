@@ -7,7 +7,7 @@ import { Promises } from './checkers/promises.ts';
 import { checkRest } from './checkers/rest.ts';
 import { Violation } from './checkers/violation.ts';
 import { Clients } from './clients.ts';
-import { Coverage } from './coverage.ts';
+import { Coverage, GROWN_HISTORY } from './coverage.ts';
 import { Database } from './database.ts';
 import { randomEconomy } from './economy.ts';
 import { admitRequest } from './overrides.ts';
@@ -359,6 +359,7 @@ class World {
   }
 
   #tally(): Tally {
+    if ([...this.auditor.runs.values()].some(({ state }) => state.grown !== null)) this.at.count(GROWN_HISTORY);
     return {
       runs: this.auditor.runs.size,
       events: this.auditor.events,

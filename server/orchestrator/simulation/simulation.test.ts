@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
 import { testSeed } from '../../testing/seed.ts';
-import { EXPECTED } from './coverage.ts';
+import { EXPECTED, GROWN_HISTORY } from './coverage.ts';
 import { describeLogs } from './failure.ts';
 import { simulate } from './simulate.ts';
 
@@ -27,15 +27,18 @@ describe('simulation', () => {
       cli('--seed', distant, '--runs', String(RUNS / 2)),
     ]);
     const met = new Map<string, number>();
+    let seeds = 0;
     for (const { status, stdout, stderr } of halves) {
       expect(stderr).toBe('');
       expect(status).toBe(0);
       console.log(stdout.trim().split('\n').at(-1));
       for (const [, times, what] of stdout.matchAll(/^ +(\d+) {2}(.*)$/gm))
         met.set(what ?? '', (met.get(what ?? '') ?? 0) + Number(times));
+      seeds += Number(/^(\d+) seeds held/m.exec(stdout)?.[1]);
     }
     // A simulation that never meets a case proves nothing about it.
     expect(EXPECTED.filter(what => !met.has(what))).toEqual([]);
+    expect((met.get(GROWN_HISTORY) ?? 0) / seeds).toBeGreaterThan(0.5);
   }, 300_000);
 
   test('the same seed gives the same history, and another seed another one', async () => {

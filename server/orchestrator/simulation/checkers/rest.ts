@@ -125,7 +125,8 @@ function checkRunAtRest(run: AuditedRun, busy: boolean): void {
     if (step.waitsUntil !== null) throw new Violation('not-stuck', `the wait "${id}" of ${run.id} never ends`);
     if (step.asked !== null && step.asked.dueAt !== null)
       throw new Violation('not-stuck', `the time of the task "${id}" of ${run.id} is up, and nothing happens`);
-    if (deadlineOf(history, id) !== null)
+    // The timers of a run that is being stopped wait.
+    if (deadlineOf(history, id) !== null && !history.stopping)
       throw new Violation('not-stuck', `the time of the loop "${id}" of ${run.id} is up, and nothing happens`);
     if (isGathered(history, id)) throw new Violation('not-stuck', `the loop "${id}" of ${run.id} does not end`);
     if (hasReturned(history, id)) throw new Violation('not-stuck', `"${id}" of ${run.id} does not return`);
