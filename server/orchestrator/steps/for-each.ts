@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { Attempt, Gathered, GraphCheck, Outcome, StepProblem, StepType } from '../../contract/step-type.ts';
 import type { GraphStep, JsonValue } from '../core/index.ts';
-import { CelSyntaxError, type CelValue, expression, jsonOf, MAX_EXPRESSION_LENGTH } from './cel/index.ts';
+import { CelError, CelSyntaxError, type CelValue, expression, jsonOf, MAX_EXPRESSION_LENGTH } from './cel/index.ts';
 import { fieldReader, InvalidStep } from './common-fields.ts';
 import { STEP_TYPES } from './descriptions.ts';
 import { DataTooLarge, dataOf, TOO_COSTLY } from './expression-data.ts';
@@ -53,8 +53,13 @@ function itemsOf(attempt: Attempt, signal: AbortSignal, pool: LuaPool): Items | 
 
 function evaluated(text: string, attempt: Attempt, signal: AbortSignal, pool: LuaPool): Items | Promise<Items> {
   const compiled = expression(text);
-  const value: CelValue | undefined = compiled.evaluateSmall(attempt);
-  if (value !== undefined) return { list: jsonOf(value) };
+  try {
+    const value: CelValue | undefined = compiled.evaluateSmall(attempt);
+    if (value !== undefined) return { list: jsonOf(value) };
+  } catch (error) {
+    if (!(error instanceof CelError)) throw error;
+    return { outcome: ofItems(outcomeOf(error)) };
+  }
   // Taken before the first await: large results are there until then.
   const data = dataOf(compiled, attempt);
   return evaluatedInWorker(text, { attempt, signal, data }, pool);
@@ -67,13 +72,20 @@ async function evaluatedInWorker(
 ): Promise<Items> {
   try {
     const run = await pool.evaluate(text, data, { tenant: attempt.run.tenantId, signal, wants: 'value' });
-    if (!run.ok) return { outcome: run.code === 'lua_crashed' ? TOO_COSTLY : failed(run.code, run.message) };
+    if (!run.ok) return { outcome: ofItems(run.code === 'lua_crashed' ? TOO_COSTLY : failed(run.code, run.message)) };
     if (run.result.length > LARGE_LIST) await attempt.ownTurn?.();
     return { list: JSON.parse(run.result) as JsonValue };
   } catch (error) {
-    if (error instanceof DataTooLarge) return { outcome: TOO_COSTLY };
+    if (error instanceof DataTooLarge) return { outcome: ofItems(TOO_COSTLY) };
     throw error;
   }
+}
+
+/** A failure of the expression, whose message names the field. */
+function ofItems(outcome: Outcome): Outcome {
+  if (outcome.kind !== 'failed') return outcome;
+  const { code, message } = outcome.error;
+  return failed(code, `items: ${message}`);
 }
 
 function kindOf(value: JsonValue): string {

@@ -138,6 +138,41 @@ test('a run is read for its end without the items of its loops', async () => {
   await harness.orchestrator.close();
 });
 
+test('items and results with NUL or half a surrogate pair are kept as they are', async () => {
+  await using db = await createTestDatabase();
+  const odd = ['half \ud800', 'nul \u0000'];
+  const plan = { type: 'for_each', count: 2, concurrency: 2, on_item_error: 'continue' } as const;
+  const grows = stepType('for_each', async ({ gathered }) =>
+    gathered == null
+      ? { kind: 'expanding', plan, items: odd }
+      : { kind: 'completed', result: gathered.ends.map(end => end?.[0] ?? null) },
+  );
+  const same = stepType('same', async ({ item }) => ({ kind: 'completed', result: item?.item ?? null }));
+  const harness = await createHarness(db, { types: [grows, same] });
+  const { result } = await resultOf(harness, loop([{ id: 'a', type: 'same' }]));
+  expect(JSON.stringify(result)).toBe(JSON.stringify(odd));
+  await harness.orchestrator.close();
+});
+
+test('an outcome that the database refuses fails its item alone', async () => {
+  await using db = await createTestDatabase();
+  // No database has a date for it.
+  const task = { name: 't', instructions: '', form: {}, assignees: [], due_at: 1e18, on_timeout: 'fail' as const };
+  const odd = stepType('odd', async attempt =>
+    read(attempt) === 2 ? { kind: 'waiting', task } : { kind: 'completed', result: read(attempt) },
+  );
+  const harness = await createHarness(db, { types: [loopType, odd] });
+  // One at a time: outcomes that are refused together fail together.
+  const { result, log } = await resultOf(harness, loop([{ id: 'a', type: 'odd' }], { concurrency: 1 }));
+  expect(result).toEqual({ results: [0, 1, null, 3, 4], failed: 1 });
+  expect(log.filter(line => line.startsWith('step_failed'))).toEqual(['step_failed each.2.a']);
+  const { rows } = await db.pool.query(
+    "SELECT data->'error'->>'code' AS code FROM run_events WHERE event_type = 'step_failed'",
+  );
+  expect(rows).toEqual([{ code: 'not_storable' }]);
+  await harness.orchestrator.close();
+});
+
 test('a chain of ordinary steps adds nothing', async () => {
   await using db = await createTestDatabase();
   const harness = await createHarness(db);
