@@ -252,6 +252,7 @@ function SidePanel({ workflowId, draft, validation, editable, stepTypes, editor,
               <div className="-mx-3 -mt-4 h-full lg:overflow-y-auto">
                 <CompletionProvider workflowId={workflowId} draft={draft} editor={editor}>
                   <Inspector
+                    workflowId={workflowId}
                     store={draft.store}
                     editor={editor}
                     types={stepTypes}

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { StepType } from '../../server/contract/step-type.ts';
+import { callWorkflow } from '../../server/orchestrator/steps/call-workflow.ts';
 import { condition } from '../../server/orchestrator/steps/condition.ts';
 import { humanTask } from '../../server/orchestrator/steps/human-task.ts';
 import { llmCall } from '../../server/orchestrator/steps/llm-call.ts';
@@ -22,6 +23,12 @@ describe('the form of a step', () => {
       prompt: 'long',
       temperature: 'number',
       response_schema: 'json',
+    });
+    expect(kinds(callWorkflow(undefined))).toEqual({
+      workflow_id: 'workflow',
+      version: 'version',
+      input: 'input',
+      detach: 'flag',
     });
     const [first] = fieldsOf(formOf(llmCall(undefined)));
     expect(first).toMatchObject({ required: true });

@@ -35,7 +35,10 @@ export type FieldKind =
   | 'instance'
   | 'tool'
   | 'arguments'
-  | 'model';
+  | 'model'
+  | 'workflow'
+  | 'version'
+  | 'input';
 export type StepField = {
   name: string;
   label: string;
@@ -54,6 +57,9 @@ const OWN_KINDS: Readonly<Record<string, FieldKind>> = {
   'mcp_call.tool_name': 'tool',
   'mcp_call.tool_args': 'arguments',
   'llm_call.model': 'model',
+  'call_workflow.workflow_id': 'workflow',
+  'call_workflow.version': 'version',
+  'call_workflow.input': 'input',
 };
 /** The connections of the graph, which have their own editor. */
 const CONNECTIONS: ReadonlySet<string> = new Set(['then', 'else']);
@@ -124,5 +130,5 @@ export function readFieldText({ kind, integer }: Pick<StepField, 'kind' | 'integ
 export function fieldText(kind: FieldKind, value: Json | undefined): string {
   if (value === undefined) return '';
   if (kind === 'list' && Array.isArray(value) && value.every(item => typeof item === 'string')) return value.join('\n');
-  return kind === 'json' || kind === 'arguments' ? JSON.stringify(value, null, 2) : String(value);
+  return kind === 'json' || kind === 'arguments' || kind === 'input' ? JSON.stringify(value, null, 2) : String(value);
 }

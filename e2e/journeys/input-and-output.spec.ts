@@ -29,11 +29,9 @@ test('an author gives a workflow an input, an output and a failure handler, and 
   await expect(side.getByText('there is no step "doubled"')).toBeVisible();
   await replaceText(side.getByRole('textbox', { name: 'Output' }), output.replace('doubled', 'double'));
   await expect(side.getByText('there is no step "doubled"')).toHaveCount(0);
-  const whenFailed = side.getByRole('textbox', { name: 'When a run fails, start' });
-  await whenFailed.fill(String(id));
-  await expect(side.getByText('the workflow would handle its own failures')).toBeVisible();
-  await whenFailed.fill(String(handler.id));
-  await expect(side.getByText('the workflow would handle its own failures')).toHaveCount(0);
+  await side.getByRole('combobox', { name: 'When a run fails, start' }).click();
+  await member.getByRole('option', { name: /^Handles failures/ }).click();
+  await expect(side.getByRole('link', { name: 'Open Handles failures' })).toBeVisible();
   await expectThemesAccessible(member);
   const expected = {
     steps,

@@ -1,3 +1,4 @@
+import type { Locator } from '@playwright/test';
 import { expect, expectThemesAccessible, open, test } from '../fixtures/console.ts';
 
 /** A server with the demo MCP server in it. */
@@ -54,4 +55,73 @@ test('an instance and a tool are chosen from lists, and the arguments filled in 
   await form.getByLabel('Name of the model').fill('openai/gpt-5');
   await expect.poll(async () => JSON.stringify(await stored())).toContain('openai/gpt-5');
   await expectThemesAccessible(member);
+});
+
+/** Finds a workflow in the opened list by the keyboard. */
+async function pickByKeyboard(form: Locator, name: string): Promise<void> {
+  const page = form.page();
+  const search = page.getByPlaceholder('Search by name or ID…');
+  await expect(search).toBeFocused();
+  await page.keyboard.insertText(name);
+  await expect(page.getByRole('option').first()).toHaveText(new RegExp(`^${name}`));
+  await expect(page.getByRole('option').first()).toHaveAttribute('data-selected', 'true');
+  await page.keyboard.press('Enter');
+  await expect(form.getByRole('combobox', { name: 'Workflow', exact: true })).toHaveText(name);
+  await expect(form.getByRole('combobox', { name: 'Workflow', exact: true })).toBeFocused();
+}
+
+test('a workflow to call is found by name, with its version and a form for its input', async ({ member, api }) => {
+  const publish = async (name: string, graph: object) => {
+    const { id } = await api.call('POST', '/v1/workflows', { name, graph });
+    await api.call('POST', `/v1/workflows/${String(id)}/versions`, { changelog: 'First' });
+    return String(id);
+  };
+  const steps = [{ id: 'only', type: 'lua_script', script: 'return 1' }];
+  const input_schema = {
+    type: 'object',
+    required: ['email'],
+    properties: { email: { type: 'string', title: 'Email of the customer' }, urgent: { type: 'boolean' } },
+  };
+  const invoice = await publish('Send an invoice', { steps, input_schema });
+  const retired = await publish('Retired', { steps });
+  await api.call('DELETE', `/v1/workflows/${retired}`);
+  const { id } = await api.call('POST', '/v1/workflows', {
+    name: 'Caller',
+    graph: { steps: [{ id: 'call', type: 'call_workflow', workflow_id: retired }] },
+  });
+  const stored = async () => {
+    const { graph } = await api.call('GET', `/v1/workflows/${String(id)}`);
+    return (graph as { steps: unknown[] }).steps[0];
+  };
+
+  await open(member, `/workflows/${String(id)}?step=call`);
+  const form = member.getByRole('region', { name: 'Step and JSON' });
+  const workflow = form.getByRole('combobox', { name: 'Workflow', exact: true });
+  await expect(workflow).toHaveText('Retired');
+  await expect(form.getByText('the workflow is archived')).toBeVisible();
+  await workflow.focus();
+  await expect(workflow).toBeFocused();
+  await member.keyboard.press('Enter');
+  await pickByKeyboard(form, 'Send an invoice');
+  await expect(form.getByRole('link', { name: 'Open Send an invoice' })).toHaveAttribute(
+    'href',
+    `/workflows/${invoice}`,
+  );
+  await form.getByRole('combobox', { name: 'Version' }).click();
+  await member.getByRole('option', { name: 'v1', exact: true }).click();
+  await form.getByRole('textbox', { name: 'Email of the customer' }).fill('{{input.email}}');
+  await form.getByRole('combobox', { name: 'urgent' }).click();
+  await member.getByRole('option', { name: 'true' }).click();
+  await expectThemesAccessible(member);
+  const called = { workflow_id: invoice, version: 1, input: { email: '{{input.email}}', urgent: true } };
+  await expect.poll(stored).toEqual({ id: 'call', type: 'call_workflow', ...called });
+  await expect(form.getByText('the workflow is archived')).toHaveCount(0);
+
+  // A template can name the workflow, too.
+  await workflow.click();
+  await expectThemesAccessible(member);
+  await member.getByRole('option', { name: 'Another one, by a template' }).click();
+  await form.getByRole('textbox', { name: 'Workflow as a template' }).fill('{{input.workflow_id}}');
+  await expect.poll(stored).toMatchObject({ workflow_id: '{{input.workflow_id}}' });
+  await expect(form.getByRole('textbox', { name: 'Version' })).toHaveValue('1');
 });

@@ -8,26 +8,49 @@ import { CodeArea, JsonField, type SchemaFieldProps } from './code-field.tsx';
 import { useTools } from './pickers.tsx';
 import { argumentText, readArgument, type ToolArgument, toolArguments, withArgument } from './tool-arguments.ts';
 
-/** The arguments of the step's tool: a form made from its schema, or JSON where there is none or a person prefers it. */
-export function ArgumentsField(props: SchemaFieldProps) {
+/** The arguments of the step's tool. */
+export function ToolArgumentsField(props: SchemaFieldProps) {
+  const { tools } = useTools(props.step);
+  const tool = tools?.find(({ name }) => name === props.step.tool_name);
+  return (
+    <ArgumentsField
+      {...props}
+      title="Arguments"
+      described="Arguments of the tool"
+      owner="tool"
+      description={tool?.description ?? null}
+      schema={tool ? (tool.input_schema as JsonObject) : null}
+    />
+  );
+}
+
+type ArgumentsProps = SchemaFieldProps & {
+  title: string;
+  /** The name of the form for screen readers. */
+  described: string;
+  /** What declares the arguments. */
+  owner: 'tool' | 'workflow';
+  description: string | null;
+  /** JSON Schema of the arguments; null: none, or not known. */
+  schema: JsonObject | null;
+};
+
+/** The arguments of something that is called: a form made from its schema, or JSON where there is none or a person prefers it. */
+export function ArgumentsField({ title, described, owner, description, schema, ...props }: ArgumentsProps) {
   const { step, value, onChange, readOnly, problem } = props;
-  const { tools } = useTools(step);
   const [asJson, setAsJson] = useState(false);
-  const tool = tools?.find(({ name }) => name === step.tool_name);
-  const fields = tool ? toolArguments(tool.input_schema as JsonObject) : [];
+  const fields = schema === null ? [] : toolArguments(schema);
   const values = value === undefined ? {} : value;
   if (fields.length === 0 || !isObject(values as Json)) return <JsonField {...props} />;
   const given = values as JsonObject;
   const others = Object.keys(given).filter(name => !fields.some(field => field.name === name));
   return (
-    <section aria-label="Arguments of the tool" className="flex flex-col gap-3">
+    <section aria-label={described} className="flex flex-col gap-3">
       <div className="flex items-center justify-between gap-2">
-        <h3 className="text-sm font-medium">Arguments</h3>
+        <h3 className="text-sm font-medium">{title}</h3>
         <Checkbox label="Edit as JSON" checked={asJson} onCheckedChange={setAsJson} />
       </div>
-      {tool?.description && !asJson ? (
-        <p className="text-xs whitespace-pre-line text-muted">{tool.description}</p>
-      ) : null}
+      {description && !asJson ? <p className="text-xs whitespace-pre-line text-muted">{description}</p> : null}
       {asJson ? (
         <JsonField {...props} />
       ) : (
@@ -43,7 +66,9 @@ export function ArgumentsField(props: SchemaFieldProps) {
         ))
       )}
       {others.length > 0 && !asJson ? (
-        <p className="text-xs text-muted">The tool does not declare these arguments: {others.join(', ')}</p>
+        <p className="text-xs text-muted">
+          The {owner} does not declare these arguments: {others.join(', ')}
+        </p>
       ) : null}
       {problem && !asJson ? (
         <p role="alert" className="text-xs wrap-anywhere text-bad">

@@ -10,6 +10,8 @@ import type { UnfinishedFields } from './unfinished-fields.ts';
 
 export type SchemaFieldProps = {
   field: StepField;
+  /** The workflow that is edited. */
+  workflowId: string;
   /** The step that the field belongs to. */
   step: Step;
   value: Json | undefined;
@@ -59,7 +61,7 @@ export function CodeField(props: SchemaFieldProps & { text: string; keepsEmpty?:
       label={label}
       hint={hint}
       required={required}
-      language={kind === 'lua' || kind === 'cel' || kind === 'json' ? kind : 'text'}
+      language={kind === 'lua' || kind === 'cel' || kind === 'json' ? kind : kind === 'input' ? 'json' : 'text'}
       onChange={next => onChange(next === '' && !required && !keepsEmpty ? undefined : next)}
     />
   );

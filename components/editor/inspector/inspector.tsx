@@ -18,6 +18,7 @@ import type { UnfinishedFields } from './unfinished-fields.ts';
 import { WorkflowFields } from './workflow-fields.tsx';
 
 export type InspectorProps = {
+  workflowId: string;
   store: EditorStore;
   editor: Editor;
   types: readonly StepTypeForm[];
@@ -102,6 +103,7 @@ function StepForm(props: StepProps) {
   const draw = (field: StepField) => (
     <div key={field.name} className="flex flex-col gap-1">
       <SchemaField
+        workflowId={props.workflowId}
         id={`${step.id}.${field.name}`}
         field={field}
         step={step}

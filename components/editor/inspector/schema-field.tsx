@@ -1,10 +1,13 @@
 'use client';
-import { Checkbox, Field, Input, Textarea } from '../../ui/field.tsx';
+import { Checkbox, Field, Input } from '../../ui/field.tsx';
 import { Select } from '../../ui/select.tsx';
 import { fieldText } from '../step-fields.ts';
-import { ArgumentsField } from './arguments-field.tsx';
-import { CodeField, JsonField, type SchemaFieldProps, useTyped } from './code-field.tsx';
+import { ToolArgumentsField } from './arguments-field.tsx';
+import { CallInputField, VersionField } from './call-fields.tsx';
+import { CodeField, JsonField, type SchemaFieldProps } from './code-field.tsx';
 import { InstanceField, ModelField, ToolField } from './pickers.tsx';
+import { TypedField } from './typed-field.tsx';
+import { WorkflowField } from './workflow-picker.tsx';
 
 /** One field of a step, by what its schema says of it. */
 export function SchemaField(props: SchemaFieldProps) {
@@ -22,7 +25,13 @@ export function SchemaField(props: SchemaFieldProps) {
     case 'tool':
       return <ToolField key={String(props.step.instance_id)} {...props} />;
     case 'arguments':
-      return <ArgumentsField key={`${props.step.instance_id}/${props.step.tool_name}`} {...props} />;
+      return <ToolArgumentsField key={`${props.step.instance_id}/${props.step.tool_name}`} {...props} />;
+    case 'workflow':
+      return <WorkflowField {...props} field={{ ...field, label: 'Workflow' }} templates />;
+    case 'version':
+      return <VersionField key={String(props.step.workflow_id)} {...props} />;
+    case 'input':
+      return <CallInputField key={`${props.step.workflow_id}/${props.step.version}`} {...props} />;
     case 'model':
       return <ModelField {...props} />;
     case 'flag':
@@ -63,19 +72,4 @@ export function SchemaField(props: SchemaFieldProps) {
     case 'list':
       return <TypedField {...props} />;
   }
-}
-
-function TypedField(props: SchemaFieldProps) {
-  const { field, readOnly } = props;
-  const { text, type, error } = useTyped(props);
-  const hint = field.kind === 'list' ? `${field.hint ? `${field.hint}. ` : ''}One to a line.` : field.hint;
-  return (
-    <Field label={field.label} hint={hint} error={error} required={field.required} optional={!field.required}>
-      {field.kind === 'number' ? (
-        <Input inputMode="decimal" value={text} readOnly={readOnly} onChange={event => type(event.target.value)} />
-      ) : (
-        <Textarea rows={2} value={text} readOnly={readOnly} onChange={event => type(event.target.value)} />
-      )}
-    </Field>
-  );
 }

@@ -5,11 +5,11 @@ import type { StepField } from '../step-fields.ts';
 import { change } from '../use-editor.ts';
 import { JsonField } from './code-field.tsx';
 import type { InspectorProps } from './inspector.tsx';
-import { SchemaField } from './schema-field.tsx';
+import { WorkflowField } from './workflow-picker.tsx';
 
-type GraphField = 'input_schema' | 'output';
+type FieldName = 'input_schema' | 'output';
 
-const JSON_FIELDS: readonly (StepField & { name: GraphField })[] = [
+const JSON_FIELDS: readonly (StepField & { name: FieldName })[] = [
   {
     name: 'input_schema',
     label: 'Input schema',
@@ -32,9 +32,9 @@ const JSON_FIELDS: readonly (StepField & { name: GraphField })[] = [
 const FAILURE_HANDLER: StepField = {
   name: 'on_failure',
   label: 'When a run fails, start',
-  kind: 'text',
+  kind: 'workflow',
   required: false,
-  hint: 'The id of another workflow of the project. Its input is {"failed_run": …}, with the error of the run.',
+  hint: 'Another workflow of the project. Its input is {"failed_run": …}, with the error of the run.',
   choices: [],
   integer: false,
 };
@@ -50,7 +50,7 @@ export function WorkflowFields(props: InspectorProps) {
       {open ? (
         <div className="mt-3 flex flex-col gap-4">
           {JSON_FIELDS.map(field => (
-            <WorkflowField key={field.name} {...props} field={field} />
+            <GraphField key={field.name} {...props} field={field} />
           ))}
           <FailureHandlerField {...props} />
         </div>
@@ -64,7 +64,8 @@ function problemOf(problems: InspectorProps['problems'], name: string): string |
   return problems.find(({ step_id, path }) => step_id === null && /^\w*/.exec(path)?.[0] === name)?.message;
 }
 
-function WorkflowField({
+function GraphField({
+  workflowId,
   store,
   problems,
   editable,
@@ -79,6 +80,7 @@ function WorkflowField({
   };
   return (
     <JsonField
+      workflowId={workflowId}
       field={field}
       step={NO_STEP}
       id={`graph.${name}`}
@@ -91,7 +93,7 @@ function WorkflowField({
   );
 }
 
-function FailureHandlerField({ store, problems, editable, unfinished }: InspectorProps) {
+function FailureHandlerField({ workflowId, store, problems, editable, unfinished }: InspectorProps) {
   const set = (value: Json | undefined) => {
     const edit: Edit =
       typeof value === 'string' && value.trim() !== ''
@@ -100,7 +102,9 @@ function FailureHandlerField({ store, problems, editable, unfinished }: Inspecto
     change(store, [edit], 'graph.on_failure');
   };
   return (
-    <SchemaField
+    <WorkflowField
+      templates={false}
+      workflowId={workflowId}
       field={FAILURE_HANDLER}
       step={NO_STEP}
       id="graph.on_failure"

@@ -1,0 +1,19 @@
+'use client';
+import { Field, Input, Textarea } from '../../ui/field.tsx';
+import { type SchemaFieldProps, useTyped } from './code-field.tsx';
+
+/** A number or a list, typed as text. */
+export function TypedField(props: SchemaFieldProps) {
+  const { field, readOnly } = props;
+  const { text, type, error } = useTyped(props);
+  const hint = field.kind === 'list' ? `${field.hint ? `${field.hint}. ` : ''}One to a line.` : field.hint;
+  return (
+    <Field label={field.label} hint={hint} error={error} required={field.required} optional={!field.required}>
+      {field.kind === 'number' ? (
+        <Input inputMode="decimal" value={text} readOnly={readOnly} onChange={event => type(event.target.value)} />
+      ) : (
+        <Textarea rows={2} value={text} readOnly={readOnly} onChange={event => type(event.target.value)} />
+      )}
+    </Field>
+  );
+}
