@@ -3,7 +3,7 @@ import { type Diagnostic, linter, lintGutter, setDiagnostics } from '@codemirror
 import CodeMirror, { EditorView } from '@uiw/react-codemirror';
 import { useTheme } from 'next-themes';
 import { useEffect, useMemo, useState } from 'react';
-import { completionExtensions, type LoadCompletionData } from './code/completion.ts';
+import { type CompletionSource, completionExtensions } from './code/completion.ts';
 import { placeProblem } from './code/field-problem.ts';
 import { type CodeLanguage, languageExtensions } from './code/languages.ts';
 import { editorLook, useEditorText } from './editor-text.ts';
@@ -20,7 +20,7 @@ type Props = {
   /** Marked at the place that it names. */
   problem?: string | undefined;
   /** What the code can read, to complete it. */
-  completion?: LoadCompletionData | undefined;
+  completion?: CompletionSource | undefined;
   /** True: the field undoes what is typed by itself. False: the page does, together with its other changes. */
   ownHistory?: boolean;
 };

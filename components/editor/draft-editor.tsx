@@ -250,7 +250,7 @@ function SidePanel({ workflowId, draft, validation, editable, stepTypes, editor,
             label: 'Step',
             content: (
               <div className="-mx-3 -mt-4 h-full lg:overflow-y-auto">
-                <CompletionProvider workflowId={workflowId} draft={draft} editor={editor}>
+                <CompletionProvider workflowId={workflowId} draft={draft}>
                   <Inspector
                     workflowId={workflowId}
                     store={draft.store}

@@ -1,5 +1,6 @@
 import type { Page } from '@playwright/test';
 import { expect, expectThemesAccessible, test } from '../fixtures/console.ts';
+import { replaceText } from '../fixtures/editor.ts';
 
 const formOf = (page: Page) => page.getByRole('region', { name: 'Step and JSON' });
 const completions = (page: Page) => page.getByRole('listbox', { name: 'Completions' });
@@ -64,6 +65,25 @@ test.describe('the code of a step', () => {
     await expect(output).toBeFocused();
     await member.keyboard.insertText('{"value": "{{steps.');
     await expect(completions(member).getByRole('option')).toHaveText([/^order/, /^ask/, /^check/]);
+  });
+
+  test('is completed in the steps of a loop, which read its items', async ({ member, api }) => {
+    const only = { id: 'only', type: 'lua_script' };
+    const loop = { id: 'each', type: 'for_each', items: '{{input.orders}}', steps: [{ ...only, script: 'return 1' }] };
+    const { id } = await api.call('POST', '/v1/workflows', {
+      name: 'Items',
+      graph: { steps: [loop] },
+      run_setup: { trigger_payload: { orders: [{ sku: 'a', price: 2 }] } },
+    });
+    await member.goto(`/workflows/${String(id)}?step=each`);
+    const steps = formOf(member).getByRole('textbox', { name: 'Steps' });
+    await replaceText(steps, '[{"id": "only", "type": "lua_script", "script": "return item.');
+    await expect(completions(member).getByRole('option')).toHaveText([/^sku/, /^price/]);
+    await completions(member).getByRole('option', { name: 'price' }).click();
+    await expect(steps).toBeFocused();
+    await member.keyboard.insertText('"}]');
+    const stored = async () => (await api.call('GET', `/v1/workflows/${String(id)}`)).graph;
+    await expect.poll(stored).toEqual({ steps: [{ ...loop, steps: [{ ...only, script: 'return item.price' }] }] });
   });
 
   test('shows an error at its line', async ({ member, api }) => {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { isPlainName, suggestionsFor, typingAt } from './complete-path.ts';
-import type { CompletionData } from './completion-data.ts';
+import type { CompletionData } from './example-values.ts';
 import type { CodeLanguage } from './languages.ts';
 
 const data: CompletionData = {
@@ -9,12 +9,13 @@ const data: CompletionData = {
     { id: 'total', name: 'Add up', result: { sum: 3, 'odd name': null } },
     { id: 'ask-first', name: 'human_task', result: { approved: true } },
   ],
+  loop: null,
 };
 
 /** The labels offered behind a text; null: none. */
-function offered(text: string, language: CodeLanguage) {
+function offered(text: string, language: CodeLanguage, loop: CompletionData['loop'] = null) {
   const typing = typingAt(text, language);
-  const found = typing && suggestionsFor(typing, language, data);
+  const found = typing && suggestionsFor(typing, language, { ...data, loop });
   return found ? found.options.map(({ label }) => label) : null;
 }
 
@@ -79,5 +80,24 @@ describe('completion in text and JSON', () => {
     expect(isPlainName('ask-first', 'text')).toBe(true);
     expect(isPlainName('ask-first', 'lua')).toBe(false);
     expect(isPlainName('odd name', 'text')).toBe(false);
+  });
+});
+
+describe('completion in the steps of a loop', () => {
+  const loop = { item: { sku: 'a', price: 1 } };
+
+  test('offers the item and its fields, in every language', () => {
+    expect(offered('{{', 'text', loop)).toEqual(['item', 'index', 'input', 'steps']);
+    expect(offered('return it', 'lua', loop)).toEqual(['item']);
+    expect(offered('ind', 'cel', loop)).toEqual(['index']);
+    expect(offered('{{item.', 'json', loop)).toEqual(['sku', 'price']);
+    expect(offered('return item.p', 'lua', loop)).toEqual(['price']);
+    expect(offered('item.', 'cel', { item: null })).toBeNull();
+  });
+
+  test('is offered nowhere else', () => {
+    expect(offered('return it', 'lua')).toBeNull();
+    expect(offered('{{item.', 'text')).toBeNull();
+    expect(offered('{{i', 'text')).toEqual(['input']);
   });
 });

@@ -1,6 +1,6 @@
 import { isObject } from '@/server/platform/json.ts';
 import type { Json } from '../../../server/domains/workflows/edits/index.ts';
-import type { CompletionData } from './completion-data.ts';
+import { type CompletionData, exampleAt, segmentsOf } from './example-values.ts';
 import type { CodeLanguage } from './languages.ts';
 
 export type Suggestion = { label: string; detail?: string; kind: 'property' | 'variable' | 'function' };
@@ -12,6 +12,10 @@ export type Typing = { from: number; path: readonly string[]; name: string };
 const ROOTS: readonly Suggestion[] = [
   { label: 'input', detail: 'input of the run', kind: 'variable' },
   { label: 'steps', detail: 'earlier steps', kind: 'variable' },
+];
+const LOOP_ROOTS: readonly Suggestion[] = [
+  { label: 'item', detail: 'item of the loop', kind: 'variable' },
+  { label: 'index', detail: 'its number, from 0', kind: 'variable' },
 ];
 const functions = (names: readonly string[]): Suggestion[] => names.map(label => ({ label, kind: 'function' }));
 const GLOBALS: Readonly<Record<'lua' | 'cel', readonly Suggestion[]>> = {
@@ -30,7 +34,9 @@ const GLOBALS: Readonly<Record<'lua' | 'cel', readonly Suggestion[]>> = {
 /** Names of a template may hold a hyphen; in code it is a minus. */
 const SEGMENT = { template: '[A-Za-z_][\\w-]*', code: '[A-Za-z_]\\w*' };
 const typingPattern = (segment: string) =>
-  new RegExp(`(?:^|[^\\w.\\]"'])(?:((?:input|steps)(?:\\.${segment}|\\[\\d+\\]|\\["[^"\\]]*"\\])*)\\.)?(${segment})?$`);
+  new RegExp(
+    `(?:^|[^\\w.\\]"'])(?:((?:input|steps|item)(?:\\.${segment}|\\[\\d+\\]|\\["[^"\\]]*"\\])*)\\.)?(${segment})?$`,
+  );
 const TYPING = { template: typingPattern(SEGMENT.template), code: typingPattern(SEGMENT.code) };
 
 /**
@@ -53,16 +59,9 @@ export function typingAt(text: string, language: CodeLanguage): Typing | null {
   return { from: text.length - name.length, path: path === undefined ? [] : segmentsOf(path), name };
 }
 
-/** `steps.a.result["odd name"][0]` → ['steps', 'a', 'result', 'odd name', '0']. */
-function segmentsOf(path: string): string[] {
-  return [...path.matchAll(/\["([^"\]]*)"\]|\[(\d+)\]|([^.[\]]+)/g)].map(([, quoted, index, name]) =>
-    String(quoted ?? index ?? name),
-  );
-}
-
 /** Returns the suggestions for what is being typed; null where there are none, or only what already stands there. */
 export function suggestionsFor(typing: Typing, language: CodeLanguage, data: CompletionData): Suggestions | null {
-  const all = typing.path.length > 0 ? keysAt(typing.path, data) : rootsOf(language);
+  const all = typing.path.length > 0 ? keysAt(typing.path, data) : rootsOf(language, data);
   const wanted = typing.name.toLowerCase();
   const options = all.filter(({ label }) => label.toLowerCase().startsWith(wanted));
   const [first, ...others] = options;
@@ -70,26 +69,20 @@ export function suggestionsFor(typing: Typing, language: CodeLanguage, data: Com
   return { from: typing.from, options };
 }
 
-const rootsOf = (language: CodeLanguage) => (language === 'lua' || language === 'cel' ? GLOBALS[language] : ROOTS);
+function rootsOf(language: CodeLanguage, { loop }: CompletionData): readonly Suggestion[] {
+  const roots = language === 'lua' || language === 'cel' ? GLOBALS[language] : ROOTS;
+  return loop === null ? roots : [...LOOP_ROOTS, ...roots];
+}
 
-function keysAt([root, ...rest]: readonly string[], { input, steps }: CompletionData): Suggestion[] {
-  if (root === 'input') return keysOf(valueAt(input, rest));
-  const [id, part, ...path] = rest;
+function keysAt(typed: readonly string[], data: CompletionData): Suggestion[] {
+  const [root, id, part, ...path] = typed;
+  if (root !== 'steps') return keysOf(exampleAt(typed, data));
+  const { steps } = data;
   if (id === undefined) return steps.map(step => ({ label: step.id, detail: step.name, kind: 'variable' }));
   const step = steps.find(each => each.id === id);
   if (part === undefined) return keysOf({ result: step?.result ?? null, error: { code: '', message: '' } });
   if (part === 'error' && path.length === 0) return keysOf({ code: '', message: '' });
-  return part === 'result' && step ? keysOf(valueAt(step.result, path)) : [];
-}
-
-/** The value at a path; of a list any index is the first entry: they are alike, and Lua counts from one. */
-function valueAt(value: Json, path: readonly string[]): Json {
-  let current: Json = value;
-  for (const segment of path) {
-    if (Array.isArray(current)) current = /^\d+$/.test(segment) ? ((current[0] as Json | undefined) ?? null) : null;
-    else current = isObject(current) && Object.hasOwn(current, segment) ? (current[segment] ?? null) : null;
-  }
-  return current;
+  return part === 'result' ? keysOf(exampleAt(typed, data)) : [];
 }
 
 function keysOf(value: Json): Suggestion[] {

@@ -1,9 +1,8 @@
 import { isObject } from '@/server/platform/json.ts';
 import type { Json, Step } from '../../../server/domains/workflows/edits/index.ts';
+import { type CompletionData, exampleAt, plainPath } from './example-values.ts';
+import type { Readable } from './readable.ts';
 
-/** What the code of a step can read, as examples: their keys are what completion offers. */
-export type CompletionData = { input: Json; steps: readonly CompletionStep[] };
-export type CompletionStep = { id: string; name: string; result: Json };
 /** The input and the results of a run that has taken place. */
 export type RunValues = { input: Json; results: ReadonlyMap<string, Json> };
 
@@ -36,6 +35,8 @@ function resultOf(step: Step): Json {
       return { waited_until: '' };
     case 'for_each':
       return { results: [], failed: 0 };
+    case 'call_workflow':
+      return step.detach === true ? { run_id: '' } : null;
     case 'http_request':
       return isObject(step.pagination)
         ? { status: 200, headers: {}, items: [], pages: 1, more: false }
@@ -58,24 +59,44 @@ export function merged(one: Json, other: Json): Json {
   return Object.fromEntries(result);
 }
 
-/**
- * Returns what the code of a step can read: the steps before it (`before`, nearest first), and the keys of all known inputs.
- */
-export function completionData(
-  steps: readonly Step[],
-  before: readonly string[],
-  inputs: readonly unknown[],
-  run: RunValues | null,
-): CompletionData {
-  const byId = new Map(steps.map(step => [step.id, step]));
+/** Examples of the values that steps read. */
+export type Examples = {
+  inputs: readonly unknown[];
+  run: RunValues | null;
+  /** Outputs of the workflows that steps call, by the ids of the steps. */
+  outputs: ReadonlyMap<string, Json>;
+};
+
+/** Returns what the code of a step can read, with the keys of all known inputs and results. */
+export function completionData({ before, loops }: Readable, { inputs, run, outputs }: Examples): CompletionData {
   const known = inputs.filter(isObject) as Json[];
-  return {
+  const data: CompletionData = {
     input: [...known, ...(run ? [run.input] : [])].reduce(merged, {}),
-    steps: before.flatMap(id => {
-      const step = byId.get(id);
-      if (step === undefined) return [];
+    steps: before.map(step => {
       const name = typeof step.name === 'string' && step.name !== '' ? step.name : step.type;
-      return [{ id, name, result: merged(resultOf(step), run?.results.get(id) ?? null) }];
+      const declared = merged(resultOf(step), outputs.get(step.id) ?? null);
+      return { id: step.id, name, result: merged(declared, run?.results.get(step.id) ?? null) };
     }),
+    loop: null,
   };
+  let loop: CompletionData['loop'] = null;
+  // The list of an inner loop may be in the item of the outer one.
+  for (const { items } of loops) loop = { item: itemOf(items, { ...data, loop }) };
+  return { ...data, loop };
+}
+
+/** Items of the list that are looked at for the keys of an item. */
+const MAX_ITEMS = 10;
+
+/** Returns an example of the items that a loop reads from a path; null where they are computed, or not known. */
+function itemOf(items: Json | undefined, data: CompletionData): Json {
+  const path = typeof items === 'string' ? plainPath(items) : null;
+  const list = path === null ? null : exampleAt(path, data);
+  return Array.isArray(list) ? list.slice(0, MAX_ITEMS).reduce(merged, null) : null;
+}
+
+/** Returns an example of what a workflow's `output` gives: its keys; a template may give anything. */
+export function exampleOfOutput(output: Json): Json {
+  if (!isObject(output)) return null;
+  return Object.fromEntries(Object.entries(output).map(([key, value]) => [key, exampleOfOutput(value as Json)]));
 }

@@ -9,38 +9,51 @@ import {
 } from '@codemirror/autocomplete';
 import { EditorView, type Extension, keymap, Prec } from '@uiw/react-codemirror';
 import { isPlainName, type Suggestion, suggestionsFor, typingAt } from './complete-path.ts';
-import type { CompletionData } from './completion-data.ts';
+import type { CompletionData } from './example-values.ts';
+import { placeInSteps, withoutEscapes } from './json-place.ts';
 import type { CodeLanguage } from './languages.ts';
 
-/** Reads what the code can name, when it is asked for first. */
-export type LoadCompletionData = () => Promise<CompletionData>;
+/** Where the names come from that an editor completes. */
+export type CompletionSource = {
+  /** Reads what the code can name. `within`: the ids of the steps around it in the JSON of a loop's steps. */
+  load: (within: readonly string[]) => Promise<CompletionData>;
+  /** Whether the editor has the steps of a loop, as JSON. */
+  isLoop: boolean;
+};
 
 /** Longer than any path; a whole script would be searched at each key. */
 const MAX_LOOK_BEHIND = 1_000;
 
 async function complete(
   context: CompletionContext,
-  language: CodeLanguage,
-  load: LoadCompletionData,
+  editor: CodeLanguage,
+  { load, isLoop }: CompletionSource,
 ): Promise<CompletionResult | null> {
-  const start = Math.max(0, context.pos - MAX_LOOK_BEHIND);
-  const typing = typingAt(context.state.sliceDoc(start, context.pos), language);
+  const { state, pos } = context;
+  const place = isLoop ? placeInSteps(state.doc.toString(), pos) : null;
+  const language = place?.code?.language ?? editor;
+  const start = Math.max(place?.code?.from ?? 0, pos - MAX_LOOK_BEHIND);
+  const text = state.sliceDoc(start, pos);
+  const typing = typingAt(place?.code ? withoutEscapes(text) : text, language);
   if (typing === null) return null;
-  const data = await load();
+  const data = await load(place?.ids ?? []);
   const found = context.aborted ? null : suggestionsFor(typing, language, data);
   if (found === null) return null;
   return {
     from: start + found.from,
     filter: false,
-    options: found.options.map(option => completionOf(option, language)),
+    options: found.options.map(option => completionOf(option, { language, isJson: editor === 'json' })),
   };
 }
 
-function completionOf({ label, detail, kind }: Suggestion, language: CodeLanguage): Completion {
+type Target = { language: CodeLanguage; isJson: boolean };
+
+function completionOf({ label, detail, kind }: Suggestion, { language, isJson }: Target): Completion {
   const completion: Completion = { label, type: kind, ...(detail === undefined ? {} : { detail }) };
   if (isPlainName(label, language)) return completion;
-  // `input.odd name` → `input["odd name"]`: the dot goes.
-  const insert = `[${JSON.stringify(label)}]`;
+  // `input.odd name` → `input["odd name"]`: the dot goes. In JSON the quotes are within a string.
+  const quoted = JSON.stringify(label);
+  const insert = `[${isJson ? JSON.stringify(quoted).slice(1, -1) : quoted}]`;
   return {
     ...completion,
     apply: (view, _completion, from, to) =>
@@ -78,7 +91,7 @@ const LOOK = EditorView.theme({
 });
 
 /** Returns the completion of paths into the input and the results of earlier steps. Enter accepts, Tab leaves the field. */
-export function completionExtensions(language: CodeLanguage, load: LoadCompletionData): Extension[] {
-  const source = (context: CompletionContext) => complete(context, language, load);
+export function completionExtensions(language: CodeLanguage, from: CompletionSource): Extension[] {
+  const source = (context: CompletionContext) => complete(context, language, from);
   return [autocompletion({ override: [source], defaultKeymap: false, icons: false }), KEYS, LOOK];
 }

@@ -1,37 +1,38 @@
 'use client';
 import { useQueryClient } from '@tanstack/react-query';
 import { createContext, type ReactNode, useCallback, useContext, useMemo, useRef } from 'react';
-import type { Json } from '../../../server/domains/workflows/edits/index.ts';
+import type { Json, Step } from '../../../server/domains/workflows/edits/index.ts';
 import { useTRPC } from '../../trpc/provider.tsx';
 import { lastInput } from '../../workflows/run-input.ts';
-import { stepsBefore } from '../trial/step-test-data.ts';
 import type { Draft } from '../use-draft.ts';
-import type { Editor } from '../use-editor.ts';
-import { type CompletionData, completionData, exampleOf, type RunValues } from './completion-data.ts';
+import type { CompletionSource } from './completion.ts';
+import { completionData, exampleOf, exampleOfOutput, type RunValues } from './completion-data.ts';
+import type { CompletionData } from './example-values.ts';
+import { readableAt } from './readable.ts';
 
-type Load = (step: string) => Promise<CompletionData>;
+type Load = (path: readonly string[]) => Promise<CompletionData>;
 const LoadContext = createContext<Load | null>(null);
 
 /** How long the values of the last run are used, in ms. */
 const RUN_STALE_MS = 60_000;
 
-type Props = { workflowId: string; draft: Draft; editor: Editor; children: ReactNode };
+type Props = { workflowId: string; draft: Draft; children: ReactNode };
 
 /** Lets the fields within it complete what the code of a step can read. */
-export function CompletionProvider({ workflowId, draft, editor, children }: Props) {
+export function CompletionProvider({ workflowId, draft, children }: Props) {
   const lastRun = useLastRun(workflowId);
-  const latest = useRef({ draft, editor });
-  latest.current = { draft, editor };
+  const outputsOf = useCalledOutputs();
+  const latest = useRef(draft);
+  latest.current = draft;
   const load = useCallback<Load>(
-    async step => {
-      const run = await lastRun();
-      const { draft, editor } = latest.current;
-      const { graph, run_setup } = draft.state.draft;
+    async path => {
+      const { graph, run_setup } = latest.current.state.draft;
       // A field of the workflow itself, such as its output, reads every step.
-      const readable = step === '' ? graph.steps.map(({ id }) => id) : stepsBefore(editor.drawing.edges, step);
-      return completionData(graph.steps, readable, inputsOf(workflowId, graph, run_setup), run);
+      const readable = path[0] === '' ? { before: graph.steps, loops: [] } : readableAt(graph.steps, path);
+      const [run, outputs] = await Promise.all([lastRun(), outputsOf(readable.before)]);
+      return completionData(readable, { inputs: inputsOf(workflowId, graph, run_setup), run, outputs });
     },
-    [workflowId, lastRun],
+    [workflowId, lastRun, outputsOf],
   );
   return <LoadContext value={load}>{children}</LoadContext>;
 }
@@ -69,8 +70,48 @@ function useLastRun(workflowId: string): () => Promise<RunValues | null> {
   }, [workflowId, trpc, queryClient]);
 }
 
-/** Returns what loads the completion of a step's code ('': of the workflow's); undefined outside of the editor. */
-export function useCompletion(step: string): (() => Promise<CompletionData>) | undefined {
+/** Steps whose called workflows are read. */
+const MAX_CALLS = 5;
+
+/** Returns a function that reads examples of the outputs of the workflows that steps call, by the ids of the steps. */
+function useCalledOutputs(): (steps: readonly Step[]) => Promise<ReadonlyMap<string, Json>> {
+  const trpc = useTRPC();
+  const queryClient = useQueryClient();
+  return useCallback(
+    async steps => {
+      const calls = steps.filter(step => step.type === 'call_workflow' && step.detach !== true).slice(0, MAX_CALLS);
+      const read = async ({ id, workflow_id, version }: Step): Promise<[string, Json]> => {
+        try {
+          const called = String(workflow_id).toLowerCase();
+          const { latest_version } = await queryClient.fetchQuery(trpc.workflows_get.queryOptions({ id: called }));
+          const number = typeof version === 'number' ? version : latest_version;
+          if (number === null) return [id, null];
+          const options = { staleTime: Number.POSITIVE_INFINITY };
+          const { graph_snapshot } = await queryClient.fetchQuery(
+            trpc.workflows_get_version.queryOptions({ id: called, version: number }, options),
+          );
+          return [id, exampleOfOutput(graph_snapshot.output ?? null)];
+        } catch {
+          // A template, or a workflow that is gone: nothing is known of its output.
+          return [id, null];
+        }
+      };
+      return new Map(await Promise.all(calls.map(read)));
+    },
+    [trpc, queryClient],
+  );
+}
+
+/**
+ * Returns what completes the code of a step ('': of the workflow), or, with `isLoop`, of the steps within it; undefined outside of
+ * the editor.
+ */
+export function useCompletion(step: string, isLoop: boolean): CompletionSource | undefined {
   const load = useContext(LoadContext);
-  return useMemo(() => (load ? () => load(step) : undefined), [load, step]);
+  return useMemo(() => {
+    if (load === null) return undefined;
+    // The JSON of a loop is read as one of its steps reads, also where no step is around the place.
+    const inner = (within: readonly string[]) => (within.length > 0 ? within : ['']);
+    return { isLoop, load: within => load(isLoop ? [step, ...inner(within)] : [step]) };
+  }, [load, step, isLoop]);
 }

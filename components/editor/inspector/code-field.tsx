@@ -53,7 +53,7 @@ export function JsonField(props: SchemaFieldProps) {
 
 /** A field of a step that holds code or a long text. */
 export function CodeField(props: SchemaFieldProps & { text: string; keepsEmpty?: boolean }) {
-  const { field, onChange, keepsEmpty = false } = props;
+  const { field, step, onChange, keepsEmpty = false } = props;
   const { kind, label, hint, required } = field;
   return (
     <CodeArea
@@ -61,6 +61,7 @@ export function CodeField(props: SchemaFieldProps & { text: string; keepsEmpty?:
       label={label}
       hint={hint}
       required={required}
+      isLoop={step.type === 'for_each' && field.name === 'steps'}
       language={kind === 'lua' || kind === 'cel' || kind === 'json' ? kind : kind === 'input' ? 'json' : 'text'}
       onChange={next => onChange(next === '' && !required && !keepsEmpty ? undefined : next)}
     />
@@ -73,6 +74,8 @@ type CodeAreaProps = {
   required: boolean;
   /** Completion offers the results of the steps before it. */
   step: Step;
+  /** Whether the text is the steps of the loop that `step` is. */
+  isLoop?: boolean;
   language: CodeLanguage;
   text: string;
   onChange: (text: string) => void;
@@ -81,9 +84,10 @@ type CodeAreaProps = {
 };
 
 /** A labelled code editor; a label cannot point to what CodeMirror draws, so that it is named by its own attribute. */
-export function CodeArea({ label, hint, required, step, language, text, onChange, problem, readOnly }: CodeAreaProps) {
+export function CodeArea(props: CodeAreaProps) {
+  const { label, hint, required, step, isLoop = false, language, text, onChange, problem, readOnly } = props;
   const id = useId();
-  const completion = useCompletion(step.id);
+  const completion = useCompletion(step.id, isLoop);
   return (
     <div className="flex flex-col gap-1">
       <p className="flex items-baseline gap-1.5 text-sm font-medium">

@@ -1,0 +1,28 @@
+import { expect, test } from 'vitest';
+import { placeInSteps, withoutEscapes } from './json-place.ts';
+
+/** Where `|` stands in a text. */
+const placeIn = (marked: string) => placeInSteps(marked.replace('|', ''), marked.indexOf('|'));
+
+test('a place in the JSON of steps is found by the ids around it', () => {
+  expect(placeIn('[{"id": "a", "type": "wait", "until": "{{|"}, {"id": "b"}]')).toEqual({ ids: ['a'], code: null });
+  expect(placeIn('[{"type": "for_each", "steps": [{"id": "c", "x": {"y": ["|"]}}], "id": "b"}]').ids).toEqual([
+    'b',
+    'c',
+  ]);
+  expect(placeIn('|').ids).toEqual([]);
+  expect(placeIn('[{"instructions": "|"}]').ids).toEqual(['']);
+});
+
+test('scripts and expressions are code, also while their text is open', () => {
+  const closed = '[{"id": "a", "script": "return |item"}]';
+  expect(placeIn(closed)).toEqual({ ids: ['a'], code: { language: 'lua', from: closed.indexOf('return') } });
+  const open = '[{"id": "a", "expression": "item.|';
+  expect(placeIn(open)).toEqual({ ids: ['a'], code: { language: 'cel', from: open.indexOf('item') } });
+  expect(placeIn('[{"id": "a", "script"|: "x"}]').code).toBeNull();
+  expect(placeIn('[{"id": "a", "tool_args": {"body": "|"}}]').code).toBeNull();
+});
+
+test('escapes in a string become blanks of the same length', () => {
+  expect(withoutEscapes('a\\nitem.\\"')).toBe('a  item.  ');
+});

@@ -1,0 +1,38 @@
+import { expect, test } from 'vitest';
+import type { Json, Step } from '../../../server/domains/workflows/edits/index.ts';
+import { readableAt } from './readable.ts';
+
+const lua = (id: string, ...depends_on: string[]): Step => ({ id, type: 'lua_script', depends_on });
+const loop = (id: string, steps: Json, ...depends_on: string[]): Step => ({ id, type: 'for_each', steps, depends_on });
+
+const inner = loop('inner', [lua('x'), lua('y', 'x')] as Json, 'a');
+const steps = [lua('first'), loop('each', [lua('a'), inner, lua('beside')] as Json, 'first'), lua('last', 'each')];
+const read = (...path: string[]) => {
+  const { before, loops } = readableAt(steps, path);
+  return [before.map(({ id }) => id), loops.map(({ id }) => id)];
+};
+
+test('a step reads what comes before it, in its loop and before its loops', () => {
+  expect(read('last')).toEqual([['each', 'first'], []]);
+  expect(read('each')).toEqual([['first'], []]);
+  expect(read('each', 'inner')).toEqual([['a', 'first'], ['each']]);
+  expect(read('each', 'inner', 'y')).toEqual([
+    ['x', 'a', 'first'],
+    ['each', 'inner'],
+  ]);
+  expect(read('each', 'beside')).toEqual([['first'], ['each']]);
+});
+
+test('a step that is not there yet reads what its loop reads', () => {
+  expect(read('each', '')).toEqual([['first'], ['each']]);
+  expect(read('each', 'a', 'x')).toEqual([['first'], ['each']]);
+  expect(read('gone')).toEqual([[], []]);
+});
+
+test('a draft whose loop has no list of steps is read as far as it goes', () => {
+  expect(readableAt([{ id: 'l', type: 'for_each', steps: 1 }], ['l', 'a'])).toMatchObject({
+    before: [],
+    loops: [{ id: 'l' }],
+  });
+  expect(readableAt([loop('l', ['a', null, { id: 1, type: 'x' }])], ['l', 'a'])).toMatchObject({ before: [] });
+});
