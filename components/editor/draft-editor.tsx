@@ -75,7 +75,12 @@ export function DraftEditor(props: DraftEditorProps) {
       {validation.error ? (
         <ErrorState title="The draft could not be checked" error={validation.error} />
       ) : (
-        <ProblemList problems={validation.problems} checking={validation.checking} onJump={jump} />
+        <ProblemList
+          steps={draft.state.draft.graph.steps}
+          problems={validation.problems}
+          checking={validation.checking}
+          onJump={jump}
+        />
       )}
       <StepPalette
         types={stepTypes}

@@ -1,19 +1,25 @@
 'use client';
 import { CircleAlert, CircleCheck, LoaderCircle, TriangleAlert } from 'lucide-react';
+import type { Step } from '../../server/domains/workflows/edits/index.ts';
+import { isInLoop, placeInLoop } from './loop-problems.ts';
 import type { Problem } from './use-draft.ts';
 
 /** Everything that is wrong with the draft, or may be; a click leads to the place. */
 export function ProblemList({
+  steps,
   problems,
   checking,
   onJump,
 }: {
+  /** The steps of the draft. */
+  steps: readonly Step[];
   problems: readonly Problem[];
   checking: boolean;
   onJump: (problem: Problem) => void;
 }) {
   const errors = problems.filter(problem => problem.severity === 'error').length;
   const warnings = problems.length - errors;
+  const byId = new Map(steps.map(step => [step.id, step]));
   return (
     <section aria-label="Problems" className="rounded-lg border bg-surface">
       <p role="status" className="flex items-center gap-2 px-3 py-2 text-xs text-muted">
@@ -44,7 +50,9 @@ export function ProblemList({
                   <TriangleAlert aria-label="Warning" className="mt-0.5 size-3.5 shrink-0 text-warn" />
                 )}
                 <span className="min-w-0 wrap-anywhere">
-                  {problem.step_id ? <code className="mr-1 text-muted">{problem.step_id}</code> : null}
+                  {problem.step_id ? (
+                    <code className="mr-1 text-muted">{placeOf(problem, byId.get(problem.step_id))}</code>
+                  ) : null}
                   {problem.message}
                 </span>
               </button>
@@ -54,6 +62,11 @@ export function ProblemList({
       ) : null}
     </section>
   );
+}
+
+function placeOf(problem: Problem, step: Step | undefined): string {
+  const inner = isInLoop(problem) ? ` › ${placeInLoop(step, problem.path)}` : '';
+  return `${problem.step_id}${inner}`;
 }
 
 function summary(errors: number, warnings: number): string {

@@ -81,7 +81,14 @@ test.describe('the code of a step', () => {
     await expect(completions(member).getByRole('option')).toHaveText([/^sku/, /^price/]);
     await completions(member).getByRole('option', { name: 'price' }).click();
     await expect(steps).toBeFocused();
-    await member.keyboard.insertText('"}]');
+    await member.keyboard.insertText(' +"}]');
+    const problems = formOf(member).getByRole('list', { name: 'Problems in the steps of the loop' });
+    await expect(problems).toContainText('only › script');
+    await expect(member.getByRole('region', { name: 'Problems' })).toContainText('each › only › script');
+    await expect(member.locator('.react-flow__node[data-id="each"]')).toContainText('1 problem');
+    await expectThemesAccessible(member);
+    await replaceText(steps, '[{"id": "only", "type": "lua_script", "script": "return item.price"}]');
+    await expect(problems).toHaveCount(0);
     const stored = async () => (await api.call('GET', `/v1/workflows/${String(id)}`)).graph;
     await expect.poll(stored).toEqual({ steps: [{ ...loop, steps: [{ ...only, script: 'return item.price' }] }] });
   });

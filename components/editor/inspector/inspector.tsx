@@ -8,10 +8,12 @@ import { Field, Input } from '../../ui/field.tsx';
 import { EmptyState } from '../../ui/states.tsx';
 import type { Place } from '../editor-actions.ts';
 import type { EditorStore } from '../editor-store.ts';
+import { isInLoop } from '../loop-problems.ts';
 import { fieldsOf, labelOf, type StepField, type StepTypeForm } from '../step-fields.ts';
 import type { Problem } from '../use-draft.ts';
 import { change, type Editor } from '../use-editor.ts';
 import { Connections } from './connections.tsx';
+import { InnerProblems } from './inner-problems.tsx';
 import { SchemaField } from './schema-field.tsx';
 import { StepHelp } from './step-help.tsx';
 import type { UnfinishedFields } from './unfinished-fields.ts';
@@ -90,7 +92,7 @@ function StepForm(props: StepProps) {
   const form = types.find(({ type }) => type === step.type);
   const own = problems.filter(problem => problem.step_id === step.id);
   const of = (name: string, severity: Problem['severity']) =>
-    own.find(problem => problem.severity === severity && fieldOf(problem.path) === name)?.message;
+    own.find(problem => problem.severity === severity && fieldOf(problem.path) === name && !isInLoop(problem))?.message;
   const { fields, more } = formOf(step, form);
   const shown = new Set([...fields, ...more].map(({ name }) => name));
   const set = (name: string, value: Json | undefined) => {
@@ -114,6 +116,7 @@ function StepForm(props: StepProps) {
         unfinished={unfinished}
       />
       <Warning message={of(field.name, 'warning')} />
+      {field.name === 'steps' ? <InnerProblems loop={step} problems={own.filter(isInLoop)} /> : null}
     </div>
   );
   const elsewhere = own.filter(problem => !shown.has(fieldOf(problem.path)));

@@ -1,0 +1,31 @@
+import { expect, test } from 'vitest';
+import type { Step } from '../../server/domains/workflows/edits/index.ts';
+import { isInLoop, placeInLoop } from './loop-problems.ts';
+
+const loop: Step = {
+  id: 'each',
+  type: 'for_each',
+  steps: [
+    { id: 'ask', type: 'human_task' },
+    { id: 'inner', type: 'for_each', steps: [null, { id: 'last', type: 'lua_script' }] },
+  ],
+};
+
+test('a problem in a loop is placed by the ids of its steps', () => {
+  expect(placeInLoop(loop, 'steps[0].form.properties')).toBe('ask › form.properties');
+  expect(placeInLoop(loop, 'steps[1].steps[1].script')).toBe('inner › last › script');
+  expect(placeInLoop(loop, 'steps[1].items')).toBe('inner › items');
+  expect(placeInLoop(loop, 'steps[1]')).toBe('inner');
+});
+
+test('a step without an id is named by its number', () => {
+  expect(placeInLoop(loop, 'steps[1].steps[0]')).toBe('inner › step 1');
+  expect(placeInLoop(loop, 'steps[7].type')).toBe('step 8 › type');
+  expect(placeInLoop(undefined, 'steps[0].type')).toBe('step 1 › type');
+});
+
+test('problems of the loop itself are not in it', () => {
+  expect(isInLoop({ path: 'steps[0].script' })).toBe(true);
+  expect(isInLoop({ path: 'steps' })).toBe(false);
+  expect(isInLoop({ path: 'items' })).toBe(false);
+});
