@@ -1,12 +1,19 @@
-import Link from 'next/link';
 import type { ReactNode } from 'react';
 import { isAddedStep, isTerminal, type RunState, type Snapshot } from '@/server/domains/runs/run-state.ts';
 import { CopyId } from '../ui/copy.tsx';
 import { Credits } from '../ui/credits.tsx';
 import { Duration, RelativeTime } from '../ui/time.tsx';
+import { FailureHandlerLink, RunLink } from './failure-handler-link.tsx';
+
+type Props = {
+  snapshot: Snapshot;
+  state: RunState;
+  /** Whether the version names a workflow that handles its failures. */
+  hasHandler: boolean;
+};
 
 /** What is worth knowing of a run at a glance. */
-export function RunFacts({ snapshot, state }: { snapshot: Snapshot; state: RunState }) {
+export function RunFacts({ snapshot, state, hasHandler }: Props) {
   const ended = state.endedAt === null ? snapshot.ended_at : new Date(state.endedAt).toISOString();
   const done = [...state.steps.values()].filter(step => step.endedAt !== null && !isAddedStep(step.id)).length;
   const until = isTerminal(state.status) ? (ended ?? snapshot.started_at) : null;
@@ -17,7 +24,7 @@ export function RunFacts({ snapshot, state }: { snapshot: Snapshot; state: RunSt
     ['Version', snapshot.test ? 'Draft (test run)' : `v${snapshot.version}`],
     ['Trigger', snapshot.trigger_type],
     ['By', snapshot.started_by],
-    ...calledBy(snapshot),
+    ...linkedRuns(snapshot, state, hasHandler),
     ['Credits', <Credits key="credits" value={state.credits} />],
     ['Run', <CopyId key="id" id={snapshot.run_id} />],
   ];
@@ -33,17 +40,26 @@ export function RunFacts({ snapshot, state }: { snapshot: Snapshot; state: RunSt
   );
 }
 
-/** The run and the step that called this one, as a link. */
-function calledBy({ parent }: Snapshot): [string, ReactNode][] {
-  if (parent === null) return [];
-  const { run_id, workflow_id, step_id } = parent;
-  const href = `/workflows/${workflow_id}/runs/${run_id}`;
-  return [
-    [
+/** The runs that this one was started for, or that was started for it. */
+function linkedRuns(snapshot: Snapshot, { status, endedAt }: RunState, hasHandler: boolean): [string, ReactNode][] {
+  const { parent, failed_run } = snapshot;
+  const linked: [string, ReactNode][] = [];
+  if (parent !== null)
+    linked.push([
       'Called by',
-      <Link key="parent" href={href} className="underline underline-offset-2 hover:text-ink">
-        Step {step_id} of another run
-      </Link>,
-    ],
-  ];
+      <RunLink key="parent" run={parent}>
+        Step {parent.step_id} of another run
+      </RunLink>,
+    ]);
+  if (failed_run !== null)
+    linked.push([
+      'Handles',
+      <RunLink key="failed" run={failed_run}>
+        A failed run
+      </RunLink>,
+    ]);
+  // The failure of a handler, or of a test run, is handled by no other one.
+  if (hasHandler && status === 'failed' && endedAt !== null && failed_run === null && !snapshot.test)
+    linked.push(['Handled by', <FailureHandlerLink key="handler" snapshot={snapshot} endedAt={endedAt} />]);
+  return linked;
 }

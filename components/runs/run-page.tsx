@@ -79,7 +79,7 @@ function Run({ snapshot, version }: { snapshot: Snapshot; version: Version }) {
   return (
     <Page>
       <RunHeader snapshot={snapshot} live={live} waits={waitsFor(state, steps)} selected={spec?.id ?? selected} />
-      <RunFacts snapshot={snapshot} state={state} />
+      <RunFacts snapshot={snapshot} state={state} hasHandler={version.graph_snapshot.on_failure !== undefined} />
       <Connection live={live} />
       {shortage ? <CreditShortage kind={shortage} className="mb-4" /> : null}
       <RunFailure state={state} steps={steps} onSelect={select} />

@@ -162,3 +162,43 @@ test('the views of a run are accessible in both themes @phone', async ({ member,
   ]);
   await settled(member);
 });
+
+test('a run is linked with the run that it called, and a failed run with that of its failure handler', async ({
+  member,
+  api,
+}) => {
+  const publish = async (name: string, graph: object) => {
+    const { id } = await api.call('POST', '/v1/workflows', { name, graph });
+    await api.call('POST', `/v1/workflows/${String(id)}/versions`, {});
+    return String(id);
+  };
+  const lua = (text: string) => [{ id: 'only', type: 'lua_script', script: text }];
+  const called = await publish('Called', { steps: lua('error("no")') });
+  const handler = await publish('Handler', { steps: lua('return 1') });
+  const steps = [{ id: 'call', type: 'call_workflow', workflow_id: called }];
+  const caller = await publish('Caller', { steps, on_failure: { workflow_id: handler } });
+  const { run_id } = await api.call('POST', `/v1/workflows/${caller}/command`, { command: 'start', params: {} });
+  const path = `/workflows/${caller}/runs/${String(run_id)}`;
+  await expect.poll(async () => (await api.call('GET', `/v1${path}/snapshot`)).status).toBe('failed');
+
+  await member.goto(`${path}?step=call`);
+  const child = member.getByRole('link', { name: 'Open the called run' });
+  await child.focus();
+  await expect(child).toBeFocused();
+  await member.keyboard.press('Enter');
+  await expect(member).toHaveURL(new RegExp(`/workflows/${called}/runs/`));
+  await member.getByRole('link', { name: 'Step call of another run' }).click();
+  await expect(member).toHaveURL(new RegExp(`${path}$`));
+
+  // The handler starts some seconds after the failure; the page shows it by itself.
+  const handling = member.getByRole('link', { name: 'Run of the failure handler' });
+  await expect.poll(async () => (await api.call('GET', `/v1${path}/snapshot`)).failure_handler).not.toBeNull();
+  await expect(handling).toBeVisible();
+  await expectAccessible(member);
+  await handling.focus();
+  await expect(handling).toBeFocused();
+  await member.keyboard.press('Enter');
+  await expect(member).toHaveURL(new RegExp(`/workflows/${handler}/runs/`));
+  await member.getByRole('link', { name: 'A failed run' }).click();
+  await expect(member).toHaveURL(new RegExp(`${path}$`));
+});

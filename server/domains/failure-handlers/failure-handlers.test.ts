@@ -8,7 +8,8 @@ import { createTestTenant, type TestTenant, withScopes } from '../../testing/ide
 import { asking, publishGraph, type RunningService, reached, startTestService } from '../../testing/runs.ts';
 import { runOperations } from '../runs/operations.ts';
 import { enqueueNext } from './enqueue.ts';
-import { handlerRunId, startDueHandlers } from './start-due.ts';
+import { handlerRunId } from './handler-run.ts';
+import { startDueHandlers } from './start-due.ts';
 
 type Ref = { id: string; runID: string };
 type Failed = { id: string; started_at: Date; ended_at: Date; handler: string };
@@ -62,6 +63,14 @@ const runsOf = async (workflow: string) =>
       [workflow],
     )
   ).rows;
+/** The runs that the snapshot of a run links to: that of its failure handler, and the one that it handles. */
+async function linksOf(ref: Ref): Promise<unknown[]> {
+  const { failure_handler, failed_run } = (await call(acme.viewer, 'runs_get_snapshot', ref)) as Record<
+    string,
+    unknown
+  >;
+  return [failure_handler, failed_run];
+}
 const attempts = async () => (await running.db.pool.query('SELECT attempts FROM failure_handlers')).rows;
 const rejections = async () =>
   (await running.db.pool.query('SELECT run_id, workflow_id, code FROM run_rejections ORDER BY run_id')).rows;
@@ -80,6 +89,9 @@ describe('on_failure', () => {
     expect(await runsOf(handler)).toEqual([
       { id: failed.handler, trigger_type: 'on_failure', started_by: acme.owner.email },
     ]);
+    const ran = { id: handler, runID: failed.handler };
+    expect(await linksOf(ref)).toEqual([{ run_id: failed.handler, workflow_id: handler }, null]);
+    expect(await linksOf(ran)).toEqual([null, { run_id: ref.runID, workflow_id: workflow }]);
     const { rows } = await running.db.pool.query<{ data: { input: JsonMap } }>(
       `SELECT data FROM run_events WHERE run_id = $1 AND event_type = 'run_started'`,
       [failed.handler],
@@ -134,6 +146,20 @@ describe('on_failure', () => {
     expect(await pass()).toBe(1);
     expect(await rejections()).toEqual([{ run_id: failed.handler, workflow_id: handler, code: 'workflow_archived' }]);
     expect(await attempts()).toEqual([]);
+  });
+
+  test('is linked to no run that only claims to handle a failure', async () => {
+    const handler = await publish({ steps: lua('return 1') });
+    const failed = await run(await failingWith(handler));
+    expect(await linksOf(failed)).toEqual([null, null]);
+    const claims = async (run_id: unknown) => {
+      const params = { trigger_type: 'on_failure', trigger_payload: { failed_run: { run_id } } };
+      const started = await call(acme.owner, 'workflows_execute_command', { id: handler, command: 'start', params });
+      return linksOf({ id: handler, runID: (started as { run_id: string }).run_id });
+    };
+    expect(await claims(failed.runID)).toEqual([null, null]);
+    expect(await claims('x')).toEqual([null, null]);
+    expect(await claims({})).toEqual([null, null]);
   });
 
   test('starts nothing when a handler fails, or a run that a handler called', async () => {

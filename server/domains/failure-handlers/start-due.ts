@@ -3,10 +3,10 @@ import type { Services } from '../../contract/services.ts';
 import type { JsonMap } from '../../orchestrator/core/index.ts';
 import { isoTimestamp, MINUTE_MS } from '../../platform/clock.ts';
 import { AppError } from '../../platform/errors.ts';
-import { derivedId } from '../../platform/ids.ts';
 import { isDatabaseAway } from '../../platform/postgres/away.ts';
 import { linkOf } from '../notifications/notice.ts';
 import { startRun } from '../runs/start.ts';
+import { handlerRunId } from './handler-run.ts';
 import { type DueHandler, listDueHandlers, postponeHandler, removeHandler } from './handler-store.ts';
 import { FAILURE_HANDLER_TRIGGER } from './trigger-type.ts';
 
@@ -14,11 +14,6 @@ import { FAILURE_HANDLER_TRIGGER } from './trigger-type.ts';
 const RETRY_AFTER_MS: readonly number[] = [MINUTE_MS / 6, MINUTE_MS, 5 * MINUTE_MS, 15 * MINUTE_MS, 35 * MINUTE_MS];
 /** Starts at the same time, so that many failures at once do not crowd out the starts of requests. */
 const LIMIT = 20;
-
-/** The id of the run that handles a failed run: always the same, so that its primary key lets it start once. */
-export function handlerRunId(failed: { runId: string; endedAt: Date }): string {
-  return derivedId(failed.endedAt.getTime(), [FAILURE_HANDLER_TRIGGER, failed.runId]);
-}
 
 /**
  * Attempts the starts that are due. Returns how many there were. One that is refused for a passing reason is attempted again later;

@@ -189,7 +189,10 @@ describe('the fold behind a run page', () => {
     const whole = fold(...events);
     for (let seen = 1; seen <= events.length; seen += 1) {
       const part = fold(...events.slice(0, seen));
-      const continued = stateOf(toSnapshot({ ...row, parent: null }, part, seen), ['a', 'b']);
+      const continued = stateOf(
+        toSnapshot({ ...row, parent: null, failure_handler: null, failed_run: null }, part, seen),
+        ['a', 'b'],
+      );
       for (const each of events) applyEvent(continued, each);
       expect(continued).toEqual(whole);
     }

@@ -118,6 +118,10 @@ export const StepSnapshot = z.strictObject({
 /** The state of a run after the event `last_seq`: a client continues with the stream `after` it. */
 export const RunSnapshot = RunSchema.extend({
   parent,
+  failure_handler: RunLink.nullable().meta({
+    description: 'The run that was started because this one failed (`on_failure`); null until it has started',
+  }),
+  failed_run: RunLink.nullable().meta({ description: 'The failed run that this run was started for (`on_failure`)' }),
   pending_tasks: z.number().int(),
   last_seq: z.number().int(),
   added_steps: AddedSteps.extend({

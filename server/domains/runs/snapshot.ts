@@ -2,11 +2,12 @@ import type { z } from 'zod';
 import type { Context } from '../../contract/context.ts';
 import { isoTimestamp } from '../../platform/clock.ts';
 import { notFound } from '../../platform/errors.ts';
+import { findHandledRun, findHandlerRun } from './failure-link-store.ts';
 import { runScope } from './find.ts';
 import { applyEvent, isAddedStep, isTerminal, newRunState, type RunState, type StepState } from './run-state.ts';
 import type { RunRef, RunSnapshot, StepSnapshot } from './schemas.ts';
 import { findRunToFold } from './snapshot-store.ts';
-import { type AddedCounts, findGraph, type ParentRow, type RunRow } from './store.ts';
+import { type AddedCounts, findGraph, type RunRow } from './store.ts';
 import { toRun } from './view.ts';
 
 type Snapshot = z.input<typeof RunSnapshot>;
@@ -17,31 +18,36 @@ type Snapshot = z.input<typeof RunSnapshot>;
  */
 export async function getSnapshot(ctx: Context, input: z.output<typeof RunRef>): Promise<Snapshot> {
   const { pool } = ctx.services;
-  const found = await findRunToFold(pool, runScope(ctx, input));
+  const scope = runScope(ctx, input);
+  const found = await findRunToFold(pool, scope);
   if (found === null) throw notFound('Run');
   const { run, parent, events, added, lastSeq } = found;
   const version = { tenantId: ctx.principal.tenantId, workflowId: run.workflow_id, version: run.version };
   const graph = await findGraph(pool, version);
   const state = newRunState((graph?.steps ?? []).map(({ id }) => id));
   for (const event of events) applyEvent(state, event);
-  return toSnapshot({ ...run, parent }, state, lastSeq, added);
+  const links = {
+    parent,
+    failure_handler: await findHandlerRun(pool, scope, run),
+    failed_run: await findHandledRun(pool, scope, run),
+  };
+  return toSnapshot({ ...run, ...links }, state, lastSeq, added);
 }
+
+type Links = Pick<Snapshot, 'parent' | 'failure_handler' | 'failed_run'>;
 
 const NONE_ADDED: AddedCounts = { total: 0, done: 0, credits: 0 };
 
 /** The snapshot of a folded run. */
-export function toSnapshot(
-  run: RunRow & { parent: ParentRow | null },
-  state: RunState,
-  lastSeq: number,
-  added = NONE_ADDED,
-): Snapshot {
+export function toSnapshot(run: RunRow & Links, state: RunState, lastSeq: number, added = NONE_ADDED): Snapshot {
   const [steps, open] = partition([...state.steps.values()]);
   const status = state.status ?? run.status;
   const ended = isTerminal(status);
   return {
     ...toRun(run),
     parent: run.parent,
+    failure_handler: run.failure_handler,
+    failed_run: run.failed_run,
     status,
     run_complete: ended,
     orchestration_phase: ended ? 'complete' : run.orchestration_phase,

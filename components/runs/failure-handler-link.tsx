@@ -1,0 +1,45 @@
+'use client';
+import { useQuery } from '@tanstack/react-query';
+import Link from 'next/link';
+import type { Snapshot } from '@/server/domains/runs/run-state.ts';
+import { useTRPC, useTRPCClient } from '../trpc/provider.tsx';
+
+const POLL_MS = 3_000;
+/** A handler starts some seconds after the failure. One that is refused is attempted for an hour; then a reload shows it. */
+const POLLED_FOR_MS = 10 * 60_000;
+
+type Props = { snapshot: Snapshot; endedAt: number };
+
+/** Links a failed run to the run of its failure handler, once that has started. */
+export function FailureHandlerLink({ snapshot, endedAt }: Props) {
+  const trpc = useTRPC();
+  const client = useTRPCClient();
+  const { workflow_id: id, run_id: runID, failure_handler: known } = snapshot;
+  const { data: handler } = useQuery({
+    queryKey: [...trpc.runs_get_snapshot.pathKey(), 'failure handler', runID],
+    queryFn: async () => (await client.runs_get_snapshot.query({ id, runID })).failure_handler,
+    initialData: known,
+    enabled: known === null,
+    refetchInterval: ({ state }) => (state.data === null && Date.now() < endedAt + POLLED_FOR_MS ? POLL_MS : false),
+  });
+  if (handler === null) return 'Not started';
+  return <RunLink run={handler}>Run of the failure handler</RunLink>;
+}
+
+/** A link to another run. */
+export function RunLink({
+  run,
+  children,
+}: {
+  run: { run_id: string; workflow_id: string };
+  children: React.ReactNode;
+}) {
+  return (
+    <Link
+      href={`/workflows/${run.workflow_id}/runs/${run.run_id}`}
+      className="underline underline-offset-2 hover:text-ink"
+    >
+      {children}
+    </Link>
+  );
+}
