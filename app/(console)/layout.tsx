@@ -28,7 +28,9 @@ export default async function ConsoleLayout({ children }: { children: ReactNode 
   const dismissed = (await cookies()).get(NOTICE_COOKIE)?.value;
   return (
     <ConsoleSession me={me}>
-      <Shell notice={<CreditNotice initial={billing} dismissed={dismissed} />}>{children}</Shell>
+      <Shell notice={me.billing === 'on' ? <CreditNotice initial={billing} dismissed={dismissed} /> : null}>
+        {children}
+      </Shell>
     </ConsoleSession>
   );
 }

@@ -61,11 +61,11 @@ export async function loadMeIfAny(): Promise<{ me: Me | null; limited: boolean }
 }
 
 /**
- * Returns the plan's status, for the notice on every page; null for viewers, who may not read it, and if it cannot be
- * read now.
+ * Returns the plan's status, for the notice on every page; null for viewers, who may not read it, where
+ * nothing is sold, and if it cannot be read now.
  */
 export async function loadBillingStatus(me: Me): Promise<Outputs['billing_status'] | null> {
-  if (me.role === 'project_viewer') return null;
+  if (me.role === 'project_viewer' || me.billing !== 'on') return null;
   const response = await ask('/v1/billing/status', scopeHeaders({ tenant: me.tenant.id, project: me.project.id }));
   return response.ok ? ((await response.json()) as Outputs['billing_status']) : null;
 }

@@ -1,7 +1,7 @@
 'use client';
 import { ChartNoAxesCombined } from 'lucide-react';
 import { useSyncExternalStore } from 'react';
-import { usePermissions } from '../shell/session.tsx';
+import { useCreditsShown, usePermissions } from '../shell/session.tsx';
 import { readError } from '../trpc/errors.ts';
 import { Button, ButtonLink } from '../ui/button.tsx';
 import { Card } from '../ui/card.tsx';
@@ -74,6 +74,7 @@ function Counted({ from, to, time_zone }: { from: string; to: string; time_zone:
 
 function Sections({ analytics, filters }: { analytics: Analytics; filters: Filters }) {
   const { runs, steps, success, live } = analytics;
+  const showsCredits = useCreditsShown();
   const all = Object.values(analytics);
   // A reason that all nine share is shown once.
   if (all.every(query => query.isError && query.data === undefined))
@@ -97,7 +98,7 @@ function Sections({ analytics, filters }: { analytics: Analytics; filters: Filte
       <Overview analytics={analytics} />
       <div className="grid grid-cols-1 gap-4 lg:grid-cols-2">
         <RunsOverTime query={analytics.runsOverTime} />
-        <CreditsOverTime query={analytics.usageOverTime} />
+        {showsCredits ? <CreditsOverTime query={analytics.usageOverTime} /> : null}
         <Durations query={analytics.durations} />
         <RunsByWorkflow query={analytics.runs} />
         <StepsOverTime query={analytics.usageOverTime} />
@@ -105,8 +106,12 @@ function Sections({ analytics, filters }: { analytics: Analytics; filters: Filte
       </div>
       <div className="mt-4 grid grid-cols-1 gap-4 lg:grid-cols-2 xl:grid-cols-3">
         <StepsByType query={analytics.stepTypes} />
-        <CreditsByAction query={analytics.credits} />
-        <CreditsByWorkflow query={analytics.credits} />
+        {showsCredits ? (
+          <>
+            <CreditsByAction query={analytics.credits} />
+            <CreditsByWorkflow query={analytics.credits} />
+          </>
+        ) : null}
       </div>
     </div>
   );

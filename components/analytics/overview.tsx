@@ -1,15 +1,17 @@
 'use client';
 import { formatFigure } from '../charts/figures.ts';
 import { StatCard } from '../charts/stat-card.tsx';
+import { useCreditsShown } from '../shell/session.tsx';
 import { Credits, formatCredits } from '../ui/credits.tsx';
 import { formatDuration } from '../ui/time.tsx';
 import type { Analytics } from './queries.ts';
 
 const written = (value: number) => formatFigure(value, 'count');
 
-/** The most important figures, in six cards. */
+/** The most important figures, in six cards; five where no credits are shown. */
 export function Overview({ analytics }: { analytics: Analytics }) {
   const { live, success, durations, runs, steps, credits, runsOverTime, usageOverTime } = analytics;
+  const showsCredits = useCreditsShown();
   const runPoints = runsOverTime.data?.points ?? [];
   const usagePoints = usageOverTime.data?.points ?? [];
   const succeeded = success.data;
@@ -47,12 +49,14 @@ export function Overview({ analytics }: { analytics: Analytics }) {
         hint={steps.data ? `${written(steps.data.failed)} failed, ${written(steps.data.retried)} retried` : undefined}
         trend={{ title: 'Steps executed over time', values: usagePoints.map(point => point.steps) }}
       />
-      <StatCard
-        label="Credits consumed"
-        value={credits.data && <Credits value={credits.data.microcredits} />}
-        hint={credits.data && started ? `${formatCredits(credits.data.microcredits / started)} for each run` : ''}
-        trend={{ title: 'Credits consumed over time', values: usagePoints.map(point => point.microcredits) }}
-      />
+      {showsCredits ? (
+        <StatCard
+          label="Credits consumed"
+          value={credits.data && <Credits value={credits.data.microcredits} />}
+          hint={credits.data && started ? `${formatCredits(credits.data.microcredits / started)} for each run` : ''}
+          trend={{ title: 'Credits consumed over time', values: usagePoints.map(point => point.microcredits) }}
+        />
+      ) : null}
     </dl>
   );
 }

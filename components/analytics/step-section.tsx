@@ -2,6 +2,7 @@
 import { BarList } from '../charts/bar-list.tsx';
 import { ChartCard, LIST_HEIGHT } from '../charts/chart-card.tsx';
 import { stepTypeLook } from '../graph/step-icon.tsx';
+import { useCreditsShown } from '../shell/session.tsx';
 import type { Query, StepsSummary } from './queries.ts';
 
 const attempts = ({ completed, failed, retried }: StepsSummary['steps'][number]) => completed + failed + retried;
@@ -9,6 +10,7 @@ const byAttempts = (a: StepsSummary['steps'][number], b: StepsSummary['steps'][n
 
 /** Attempts by the type of their step, and how they ended. */
 export function StepsByType({ query }: { query: Query<StepsSummary> }) {
+  const showsCredits = useCreditsShown();
   return (
     <ChartCard
       id="steps"
@@ -25,14 +27,14 @@ export function StepsByType({ query }: { query: Query<StepsSummary> }) {
           { label: 'Completed', unit: 'count' },
           { label: 'Failed', unit: 'count' },
           { label: 'Retried', unit: 'count' },
-          { label: 'Credits', unit: 'credits' },
+          ...(showsCredits ? [{ label: 'Credits', unit: 'credits' as const }] : []),
         ],
         rows: data.steps.map(each => [
           stepTypeLook(each.step_type).label,
           each.completed,
           each.failed,
           each.retried,
-          each.microcredits,
+          ...(showsCredits ? [each.microcredits] : []),
         ]),
       })}
     >

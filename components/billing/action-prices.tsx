@@ -8,14 +8,14 @@ import { ErrorState } from '../ui/states.tsx';
 import { SkeletonRows, Table, Td, THead, Th, Tr } from '../ui/table.tsx';
 
 /**
- * The price of each action on the current plan. Tokens are priced by the thousand: the price of one is too small to
+ * The price of each action. Tokens are priced by the thousand: the price of one is too small to
  * compare.
  */
-export function ActionPrices() {
+export function ActionPrices({ description }: { description: string }) {
   const trpc = useTRPC();
   const prices = useQuery(trpc.billing_action_pricing.queryOptions(undefined, { staleTime: 60_000 }));
   return (
-    <Card title="Prices" description="What each action costs on your plan, in credits." flush>
+    <Card title="Prices" description={description} flush>
       {prices.isError && !prices.data ? (
         <ErrorState error={prices.error} onRetry={() => void prices.refetch()} />
       ) : (

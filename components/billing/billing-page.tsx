@@ -1,12 +1,14 @@
 'use client';
 import { CreditCard } from 'lucide-react';
 import { useEffect } from 'react';
-import { usePermissions } from '../shell/session.tsx';
+import { usePermissions, useSession } from '../shell/session.tsx';
+import { Card } from '../ui/card.tsx';
 import { Page, PageHeader } from '../ui/page.tsx';
-import { NeedsContributor } from '../ui/states.tsx';
+import { EmptyState, NeedsContributor } from '../ui/states.tsx';
 import { Tabs } from '../ui/tabs.tsx';
 import { toast } from '../ui/toaster.tsx';
 import { useUrlState } from '../ui/use-url-state.ts';
+import { ActionPrices } from './action-prices.tsx';
 import { Ledger } from './ledger.tsx';
 import { Overview } from './overview.tsx';
 import { Payments } from './payments.tsx';
@@ -16,8 +18,51 @@ import { useRefreshBilling } from './use-refresh-billing.ts';
 const tabs = ['overview', 'usage', 'payments', 'ledger'] as const;
 type BillingTab = (typeof tabs)[number];
 
-/** Credits, plan, usage and payments of the workspace. */
+/** What the deployment's mode leaves of billing: everything, usage and prices, or nothing. */
 export function BillingPage() {
+  const { billing } = useSession().me;
+  switch (billing) {
+    case 'on':
+      return <Billing />;
+    case 'metered':
+      return <Metered />;
+    case 'off':
+      return <Off />;
+  }
+}
+
+/** What runs used and cost, on a deployment that sells nothing. */
+function Metered() {
+  const { canWrite } = usePermissions();
+  return (
+    <Page>
+      <PageHeader
+        title="Usage"
+        description="What runs used and what it cost, in credits. No run is refused for lack of credits."
+      />
+      <div className="flex flex-col gap-4">
+        <UsageExplorer />
+        {canWrite ? <ActionPrices description="What each action costs, in credits." /> : null}
+      </div>
+    </Page>
+  );
+}
+
+function Off() {
+  return (
+    <Page>
+      <PageHeader title="Billing" />
+      <Card>
+        <EmptyState icon={CreditCard} title="Billing is off">
+          The operator of this service has switched it off. Analytics shows what runs did.
+        </EmptyState>
+      </Card>
+    </Page>
+  );
+}
+
+/** Credits, plan, usage and payments of the workspace. */
+function Billing() {
   const { get, set } = useUrlState();
   const { canWrite } = usePermissions();
   useReturnFromProvider();

@@ -60,7 +60,7 @@ function Loaded({ status, plans, config }: { status: BillingStatus; plans: reado
       </div>
       <PlanCards plans={plans} status={status} onAct={act} />
       <div className="grid items-start gap-4 lg:grid-cols-2">
-        <ActionPrices />
+        <ActionPrices description="What each action costs on your plan, in credits." />
         <WhenExhausted status={status} />
       </div>
       {order ? (

@@ -2,6 +2,7 @@
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { SearchX, Waypoints } from 'lucide-react';
 import Link from 'next/link';
+import { useCreditsShown } from '../shell/session.tsx';
 import { type Outputs, useTRPC } from '../trpc/provider.tsx';
 import { Button, ButtonLink } from '../ui/button.tsx';
 import { CopyId } from '../ui/copy.tsx';
@@ -24,17 +25,21 @@ export function RunTable({ workflowId }: { workflowId?: string }) {
   const { get } = useUrlState();
   const filters = workflowId === undefined ? readRunFilters(get) : { workflow_id: workflowId };
   const cursor = get('cursor');
+  const showsCredits = useCreditsShown();
   const list = useQuery(
     trpc.runs_list_tenant.queryOptions(
       { limit: 50, ...filters, ...readRunKind(get), ...(cursor ? { cursor } : {}) },
       { refetchInterval: 3_000, placeholderData: keepPreviousData },
     ),
   );
+  const columns = ['Workflow', 'Status', 'Progress', 'Trigger', 'Started', 'Duration', 'Credits', 'Run'].filter(
+    column => showsCredits || column !== 'Credits',
+  );
   const filtered = (workflowId === undefined && Object.keys(filters).length > 0) || get('kind') !== '';
   return (
     <ListCard
       label="Runs"
-      columns={['Workflow', 'Status', 'Progress', 'Trigger', 'Started', 'Duration', 'Credits', 'Run']}
+      columns={columns}
       query={list}
       items={list.data?.runs}
       next={list.data?.next_cursor}
@@ -74,9 +79,11 @@ function Row({ run }: { run: Run }) {
       <Td>
         <Duration from={run.started_at} to={run.ended_at} />
       </Td>
-      <Td>
-        <Credits value={run.credits_microcredits} className="whitespace-nowrap text-muted tabular-nums" />
-      </Td>
+      {useCreditsShown() ? (
+        <Td>
+          <Credits value={run.credits_microcredits} className="whitespace-nowrap text-muted tabular-nums" />
+        </Td>
+      ) : null}
       <Td className="whitespace-nowrap">
         <CopyId id={run.run_id} />
       </Td>

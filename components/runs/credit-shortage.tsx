@@ -1,5 +1,7 @@
+'use client';
 import { Coins } from 'lucide-react';
 import type { RunState } from '@/server/domains/runs/run-state.ts';
+import { useSession } from '../shell/session.tsx';
 import { ButtonLink } from '../ui/button.tsx';
 import { cx } from '../ui/classes.ts';
 
@@ -23,6 +25,7 @@ const NEXT = {
 
 /** Why the run stands, failed or was not started, and what to do about it. */
 export function CreditShortage({ kind, className }: { kind: keyof typeof NEXT; className?: string }) {
+  const { billing } = useSession().me;
   return (
     <div
       role="alert"
@@ -35,9 +38,11 @@ export function CreditShortage({ kind, className }: { kind: keyof typeof NEXT; c
       <p className="min-w-60 flex-1">
         <span className="font-medium">The workspace has run out of credits.</span> {NEXT[kind]}
       </p>
-      <ButtonLink size="sm" href="/billing">
-        Go to billing
-      </ButtonLink>
+      {billing === 'on' ? (
+        <ButtonLink size="sm" href="/billing">
+          Go to billing
+        </ButtonLink>
+      ) : null}
     </div>
   );
 }

@@ -1,5 +1,6 @@
 import type { ReactNode } from 'react';
 import { isAddedStep, isTerminal, type RunState, type Snapshot } from '@/server/domains/runs/run-state.ts';
+import { useCreditsShown } from '../shell/session.tsx';
 import { CopyId } from '../ui/copy.tsx';
 import { Credits } from '../ui/credits.tsx';
 import { Duration, RelativeTime } from '../ui/time.tsx';
@@ -17,6 +18,9 @@ export function RunFacts({ snapshot, state, hasHandler }: Props) {
   const ended = state.endedAt === null ? snapshot.ended_at : new Date(state.endedAt).toISOString();
   const done = [...state.steps.values()].filter(step => step.endedAt !== null && !isAddedStep(step.id)).length;
   const until = isTerminal(state.status) ? (ended ?? snapshot.started_at) : null;
+  const credits: [string, ReactNode][] = useCreditsShown()
+    ? [['Credits', <Credits key="credits" value={state.credits} />]]
+    : [];
   const facts: [string, ReactNode][] = [
     ['Started', <RelativeTime key="at" at={snapshot.started_at} />],
     ['Duration', <Duration key="for" from={snapshot.started_at} to={until} />],
@@ -25,7 +29,7 @@ export function RunFacts({ snapshot, state, hasHandler }: Props) {
     ['Trigger', snapshot.trigger_type],
     ['By', snapshot.started_by],
     ...linkedRuns(snapshot, state, hasHandler),
-    ['Credits', <Credits key="credits" value={state.credits} />],
+    ...credits,
     ['Run', <CopyId key="id" id={snapshot.run_id} />],
   ];
   return (

@@ -5,6 +5,7 @@ import Link from 'next/link';
 import type { AttemptState, StepError, StepState, WireEvent } from '@/server/domains/runs/run-state.ts';
 import type { Json } from '@/server/platform/json.ts';
 import { stepTypeLook } from '../graph/step-icon.tsx';
+import { useCreditsShown, useSession } from '../shell/session.tsx';
 import { useTRPC, useTRPCClient } from '../trpc/provider.tsx';
 import { Button, ButtonLink, IconButton } from '../ui/button.tsx';
 import { Credits, creditsInWords } from '../ui/credits.tsx';
@@ -32,6 +33,7 @@ type Props = Run & {
 
 /** Everything about one step of a run: how it went, its input, result or error, attempts and log. */
 export function StepInspector({ workflowId, runId, live, step, spec, onClose }: Props) {
+  const showsCredits = useCreditsShown();
   const ref = { workflowId, runId };
   const type = stepTypeLook(spec.type);
   return (
@@ -71,7 +73,9 @@ export function StepInspector({ workflowId, runId, live, step, spec, onClose }: 
           </ButtonLink>
         )}
         <StepDuration step={step} />
-        {step.credits > 0 ? <Credits unit value={step.credits} className="text-xs text-muted tabular-nums" /> : null}
+        {showsCredits && step.credits > 0 ? (
+          <Credits unit value={step.credits} className="text-xs text-muted tabular-nums" />
+        ) : null}
       </div>
       {step.error && step.status !== 'completed' ? <StepFailure error={step.error} script={spec.script} /> : null}
       <CalledRuns state={live.state} loop={spec.id} />
@@ -117,12 +121,13 @@ const outcomes: Record<AttemptState['outcome'], string> = {
 };
 
 function Attempt({ attempt }: { attempt: AttemptState }) {
+  const showsCredits = useCreditsShown();
   const started = new Date(attempt.startedAt).toISOString();
   return (
     <li className="text-xs text-muted">
       <span className="tabular-nums">#{attempt.attempt}</span> {outcomes[attempt.outcome]}
       {attempt.endedAt === null ? null : `, ${formatDuration(attempt.endedAt - attempt.startedAt)}`}
-      {attempt.credits > 0 ? `, ${creditsInWords(attempt.credits)}` : ''}
+      {showsCredits && attempt.credits > 0 ? `, ${creditsInWords(attempt.credits)}` : ''}
       <span className="text-faint"> · {formatUtc(started)}</span>
       {attempt.error ? <span className="block pl-5 wrap-anywhere text-bad">{attempt.error.message}</span> : null}
     </li>
@@ -131,6 +136,7 @@ function Attempt({ attempt }: { attempt: AttemptState }) {
 
 /** The error of a step; one of a script stands beside its line. */
 function StepFailure({ error, script }: { error: StepError; script: unknown }) {
+  const { billing } = useSession().me;
   const inScript = typeof script === 'string' ? scriptError(error.message) : null;
   return (
     <div className="flex flex-col gap-2">
@@ -140,7 +146,7 @@ function StepFailure({ error, script }: { error: StepError; script: unknown }) {
       >
         <p className="whitespace-pre-wrap">{inScript ? `Line ${inScript.line}: ${inScript.text}` : error.message}</p>
         <p className="mt-1 font-mono text-xs">{error.code}</p>
-        {error.code === INSUFFICIENT_CREDITS ? (
+        {error.code === INSUFFICIENT_CREDITS && billing === 'on' ? (
           <Link href="/billing" className="mt-1 inline-block font-medium underline underline-offset-2">
             Go to billing
           </Link>

@@ -23,8 +23,8 @@ import { RelativeTime } from '../ui/time.tsx';
 import { useDebounced } from '../ui/use-debounced.ts';
 import { StartRunDialog } from '../workflows/start-run-dialog.tsx';
 import { CreateWorkspaceDialog } from '../workspaces/create-workspace-dialog.tsx';
-import { pagesFor } from './pages.ts';
 import { usePermissions, useSession } from './session.tsx';
+import { usePages } from './use-pages.ts';
 
 type Props = { open: boolean; onOpenChange: (open: boolean) => void; onHelp: () => void };
 
@@ -73,8 +73,8 @@ function Commands({
 }) {
   const router = useRouter();
   const [search, setSearch] = useState('');
-  const permissions = usePermissions();
-  const { canWrite } = permissions;
+  const { canWrite } = usePermissions();
+  const { main, settings } = usePages();
   const act = (action: () => void) => () => {
     close();
     action();
@@ -100,7 +100,7 @@ function Commands({
         <Workflows search={search} go={go} onStart={id => act(() => onStart(id))} />
         <RecentRuns act={act} />
         <Group heading="Go to">
-          {pagesFor(permissions).map(page => (
+          {[...main, ...settings].map(page => (
             <Item key={page.href} icon={page.icon} onSelect={go(page.href)}>
               {page.label}
             </Item>

@@ -2,9 +2,11 @@
 import { Dialog } from '../ui/dialog.tsx';
 import { Kbd } from '../ui/kbd.tsx';
 import { ScrollRegion } from '../ui/scroll-region.tsx';
-import { mainPages, settingsPages } from './pages.ts';
+import { usePages } from './use-pages.ts';
 
-const groups: { title: string; keys: [string, string][] }[] = [
+type KeyGroup = { title: string; keys: [string, string][] };
+
+const groupsFor = (goTo: KeyGroup['keys']): KeyGroup[] => [
   {
     title: 'Everywhere',
     keys: [
@@ -13,12 +15,7 @@ const groups: { title: string; keys: [string, string][] }[] = [
       ['/', 'Search in the list'],
     ],
   },
-  {
-    title: 'Go to',
-    keys: [...mainPages, ...settingsPages].flatMap((page): [string, string][] =>
-      page.key ? [[`g ${page.key}`, page.label]] : [],
-    ),
-  },
+  { title: 'Go to', keys: goTo },
   {
     title: 'Canvas of a workflow',
     keys: [
@@ -51,13 +48,17 @@ const groups: { title: string; keys: [string, string][] }[] = [
 
 /** The list of keys, opened with `?`. */
 export function KeyboardHelp({ open, onOpenChange }: { open: boolean; onOpenChange: (open: boolean) => void }) {
+  const { main, settings } = usePages();
+  const goTo = [...main, ...settings].flatMap((page): [string, string][] =>
+    page.key ? [[`g ${page.key}`, page.label]] : [],
+  );
   return (
     <Dialog open={open} onOpenChange={onOpenChange} title="Keyboard shortcuts">
       <ScrollRegion
         label="Keys"
         className="grid max-h-[calc(100dvh-120px)] gap-x-8 gap-y-5 overflow-y-auto sm:grid-cols-2"
       >
-        {groups.map(group => (
+        {groupsFor(goTo).map(group => (
           <section key={group.title}>
             <h3 className="mb-1 text-xs text-faint">{group.title}</h3>
             <dl>

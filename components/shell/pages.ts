@@ -17,6 +17,7 @@ import {
   Webhook,
   Workflow,
 } from 'lucide-react';
+import type { BillingMode } from '@/server/contract/billing-settings.ts';
 
 export type ConsolePage = {
   href: string;
@@ -28,7 +29,7 @@ export type ConsolePage = {
 };
 
 /** The pages that the sidebar and ⌘K lead to: only complete ones. */
-export const mainPages: readonly ConsolePage[] = [
+const mainPages: readonly ConsolePage[] = [
   { href: '/workflows', label: 'Workflows', icon: Workflow, key: 'w' },
   { href: '/runs', label: 'Runs', icon: Waypoints, key: 'r' },
   { href: '/inbox', label: 'Inbox', icon: Inbox, key: 'i' },
@@ -38,7 +39,7 @@ export const mainPages: readonly ConsolePage[] = [
   { href: '/analytics', label: 'Analytics', icon: ChartNoAxesCombined, key: 'a' },
   { href: '/billing', label: 'Billing', icon: CreditCard, key: 'b' },
 ];
-export const settingsPages: readonly ConsolePage[] = [
+const settingsPages: readonly ConsolePage[] = [
   { href: '/settings/members', label: 'Members', icon: Users, key: 'm' },
   { href: '/settings/api-keys', label: 'API keys', icon: KeyRound, key: 'k' },
   { href: '/settings/model-keys', label: 'Model keys', icon: BrainCircuit },
@@ -49,6 +50,14 @@ export const settingsPages: readonly ConsolePage[] = [
   { href: '/settings/api-reference', label: 'API reference', icon: ScrollText },
 ];
 
-/** The pages that a member may use. */
-export const pagesFor = ({ isAdmin }: { isAdmin: boolean }): readonly ConsolePage[] =>
-  [...mainPages, ...settingsPages].filter(page => isAdmin || !page.adminOnly);
+/** The pages that a member may use; what there is of billing follows from the deployment's mode. */
+export function pagesFor({ isAdmin, billing }: { isAdmin: boolean; billing: BillingMode }): {
+  main: readonly ConsolePage[];
+  settings: readonly ConsolePage[];
+} {
+  const main = mainPages.flatMap(page => {
+    if (page.href !== '/billing' || billing === 'on') return page;
+    return billing === 'off' ? [] : { ...page, label: 'Usage' };
+  });
+  return { main, settings: settingsPages.filter(page => isAdmin || !page.adminOnly) };
+}

@@ -65,6 +65,11 @@ export function useSession(): Session {
   return session;
 }
 
+/** Whether amounts of credits are shown: everywhere, unless the operator has switched billing off. */
+export function useCreditsShown(): boolean {
+  return useSession().me.billing !== 'off';
+}
+
 /** The permissions of the user's role, to hide what would be refused. The server checks them in any case. */
 export function usePermissions(): { canWrite: boolean; isAdmin: boolean } {
   const { me } = useSession();

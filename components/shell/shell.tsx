@@ -8,9 +8,9 @@ import { BrowserNotifications } from '../notifications/browser-notifications.tsx
 import { IconButton } from '../ui/button.tsx';
 import { KeyboardHelp } from './keyboard-help.tsx';
 import { Logo } from './logo.tsx';
-import { mainPages, settingsPages } from './pages.ts';
 import { Sidebar } from './sidebar.tsx';
 import { useHotkeys } from './use-hotkeys.ts';
+import { usePages } from './use-pages.ts';
 
 // With the dialogs that it opens it would be a fifth of the JavaScript of every page.
 const loadPalette = () => import('./command-palette.tsx');
@@ -38,13 +38,12 @@ export function Shell({ notice, children }: { notice?: ReactNode; children: Reac
   const hasPalette = usePalette(palette);
   const [help, setHelp] = useState(false);
   const [drawer, setDrawer] = useState(false);
+  const { main, settings } = usePages();
   useHotkeys({
     'mod+k': () => setPalette(open => !open),
     '?': () => setHelp(true),
     ...Object.fromEntries(
-      [...mainPages, ...settingsPages].flatMap(page =>
-        page.key ? [[`g ${page.key}`, () => router.push(page.href)]] : [],
-      ),
+      [...main, ...settings].flatMap(page => (page.key ? [[`g ${page.key}`, () => router.push(page.href)]] : [])),
     ),
   });
   // biome-ignore lint/correctness/useExhaustiveDependencies: the drawer closes whenever the page changes

@@ -4,17 +4,16 @@ import Link from 'next/link';
 import { usePathname } from 'next/navigation';
 import { cx } from '../ui/classes.ts';
 import { Kbd } from '../ui/kbd.tsx';
-import { type ConsolePage, mainPages, pagesFor, settingsPages } from './pages.ts';
+import type { ConsolePage } from './pages.ts';
 import { ScopeSwitch } from './scope-switch.tsx';
-import { usePermissions } from './session.tsx';
 import { useInboxCount } from './use-inbox-count.ts';
+import { usePages } from './use-pages.ts';
 import { UserMenu } from './user-menu.tsx';
 
 /** Scope, search, pages, user: from top to bottom. */
 export function Sidebar({ onSearch, onHelp }: { onSearch: () => void; onHelp: () => void }) {
   const waiting = useInboxCount();
-  const permissions = usePermissions();
-  const settings = pagesFor(permissions).filter(page => settingsPages.includes(page));
+  const { main, settings } = usePages();
   return (
     <div className="flex h-full flex-col gap-3 p-3">
       <ScopeSwitch />
@@ -29,7 +28,7 @@ export function Sidebar({ onSearch, onHelp }: { onSearch: () => void; onHelp: ()
       </button>
       <nav aria-label="Main" className="flex min-h-0 flex-1 flex-col gap-4 overflow-y-auto">
         <ul className="flex flex-col gap-0.5">
-          {mainPages.map(page => (
+          {main.map(page => (
             <PageLink key={page.href} page={page} badge={page.href === '/inbox' ? waiting : undefined} />
           ))}
         </ul>

@@ -4,18 +4,18 @@ import { featuresOf } from '../contract/features.ts';
 import type { AnyOperation } from '../contract/operation.ts';
 import { newId } from '../platform/ids.ts';
 import { startTestApi, type TestApi } from '../testing/api.ts';
-import { createTestPat, createTestServices, createTestTenant } from '../testing/identity.ts';
+import { createTestPat, createTestServices, createTestTenant, testConfig } from '../testing/identity.ts';
 import { createTestDatabase, type TestDatabase } from '../testing/postgres.ts';
 import { operations } from './operations.ts';
 
-/** A deployment that has none of the features configured. */
+/** A deployment that has none of the features configured, and billing switched off. */
 let db: TestDatabase;
 let api: TestApi;
 const tokens: Partial<Record<'full' | 'narrow', string>> = {};
 
 beforeAll(async () => {
   db = await createTestDatabase();
-  const services = createTestServices(db);
+  const services = createTestServices(db, { config: testConfig({ BATON_BILLING: 'off' }) });
   expect([...featuresOf(services.config)]).toEqual([]);
   api = await startTestApi(services, operations);
   const tenant = await createTestTenant(services, { slug: 'acme' });
@@ -33,19 +33,32 @@ const featured = operations.filter((each: AnyOperation) => each.feature !== unde
 test('everything of suite and messaging but their configuration is a feature', () => {
   const connect = operations.filter(({ path }) => /^\/v1\/connections\/(suite|messaging)\//.test(path));
   expect(connect.filter(({ path }) => !path.endsWith('/config')).map(({ name }) => name)).toEqual(
-    featured.filter(({ feature }) => feature !== 'mail').map(({ name }) => name),
+    featured.filter(({ feature }) => feature !== 'mail' && feature !== 'billing').map(({ name }) => name),
   );
   const oauth = { issuer: undefined, endpoints: undefined, clientId: '', clientSecret: undefined, scopes: [] };
   const signup = { ...oauth, authorizationParams: {} };
   const suite = { ...signup, services: new Map() };
-  expect([...featuresOf({ suite, messaging: null, mail: null })]).toEqual(['suite']);
-  expect([...featuresOf({ suite: null, messaging: { apiUrl: '', oauth: null }, mail: null })]).toEqual(['messaging']);
+  const { billing } = testConfig({ BATON_BILLING: 'off' });
+  expect([...featuresOf({ suite, messaging: null, mail: null, billing })]).toEqual(['suite']);
+  const messaging = { apiUrl: '', oauth: null };
+  expect([...featuresOf({ suite: null, messaging, mail: null, billing })]).toEqual(['messaging']);
   const all = featuresOf({
     suite,
     messaging: { apiUrl: '', oauth: signup },
     mail: { smtpUrl: 'smtp://localhost', from: 'a@example.com' },
+    billing: { ...billing, mode: 'metered' },
   });
-  expect([...all]).toEqual(['suite', 'messaging', 'messaging_signup', 'mail']);
+  expect([...all]).toEqual(['suite', 'messaging', 'messaging_signup', 'mail', 'billing']);
+});
+
+test('everything of billing is a feature, which only `off` switches off', () => {
+  const billing = operations.filter(({ path }) => /^\/v1\/(billing\/|config\/payment$)/.test(path));
+  expect(billing.length).toBeGreaterThan(20);
+  expect(billing.map(({ name }) => name)).toEqual(
+    featured.filter(({ feature }) => feature === 'billing').map(({ name }) => name),
+  );
+  for (const mode of ['metered', 'on'])
+    expect([...featuresOf(testConfig({ BATON_BILLING: mode }))]).toEqual(['billing']);
 });
 
 describe('a feature that is not configured is 404, whoever asks and whatever is sent', () => {

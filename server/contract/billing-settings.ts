@@ -9,9 +9,18 @@ export type StripeSettings = {
   apiUrl: string | null;
 };
 
+/**
+ * `on`: credits are sold, and what cannot be paid is refused. `metered`: usage is priced and charged, nothing is refused, and
+ * the console sells nothing. `off`: the same, without billing in the API and the console.
+ */
+export const billingModes = ['off', 'metered', 'on'] as const;
+export type BillingMode = (typeof billingModes)[number];
+
+/** Former names of modes, which deployments may still have configured. */
+const formerModes = { enforce: 'on', meter: 'metered' } as const;
+
 export type BillingSettings = {
-  /** `enforce`: what cannot be paid is refused. `meter`: it is written down alone. */
-  mode: 'enforce' | 'meter';
+  mode: BillingMode;
   productCode: string;
   /** Null: the catalogue that comes with Baton. */
   plansFile: string | null;
@@ -21,7 +30,11 @@ export type BillingSettings = {
 
 /** The environment of billing (docs/billing.md). */
 export const billingSchema = z.object({
-  BATON_BILLING: z.enum(['enforce', 'meter']).default('enforce'),
+  /** Default: `metered` on the embedded database without Stripe and without plans of its own, else `on`. */
+  BATON_BILLING: z
+    .enum([...billingModes, 'enforce', 'meter'], 'must be off, metered or on')
+    .transform(mode => (mode === 'enforce' || mode === 'meter' ? formerModes[mode] : mode))
+    .optional(),
   /** The product whose plans this deployment sells. */
   BATON_PRODUCT_CODE: z
     .string()
@@ -36,15 +49,25 @@ export const billingSchema = z.object({
   BATON_STRIPE_API_URL: optionalHttpUrl,
 });
 
-/** Returns the settings; calls `problem` for values that contradict each other. */
+/**
+ * Returns the settings; `embedded`: the database is the embedded one. Calls `problem` for values that contradict each
+ * other.
+ */
 export function billingSettings(
   env: z.output<typeof billingSchema>,
+  { embedded }: { embedded: boolean },
   problem: (message: string) => void,
 ): BillingSettings {
+  const { BATON_PLANS_FILE: plansFile, BATON_STRIPE_SECRET_KEY: stripeKey } = env;
+  // An operator who configures plans or a payment provider sells credits, also on the embedded database.
+  const ownUse = embedded && plansFile === undefined && stripeKey === undefined;
+  const mode = env.BATON_BILLING ?? (ownUse ? 'metered' : 'on');
+  if (mode === 'off' && stripeKey !== undefined)
+    problem('BATON_BILLING: must not be off where BATON_STRIPE_SECRET_KEY is given: customers would pay unseen');
   return {
-    mode: env.BATON_BILLING,
+    mode,
     productCode: env.BATON_PRODUCT_CODE,
-    plansFile: env.BATON_PLANS_FILE ?? null,
+    plansFile: plansFile ?? null,
     stripe: stripeSettings(env, problem),
   };
 }

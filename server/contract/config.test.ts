@@ -163,3 +163,32 @@ describe('the host', () => {
     ['my_box.local', 'http://my_box.local:3000'],
   ])('may be %s', (host, url) => expect(readConfig({ HOST: host }).http.url).toBe(url));
 });
+
+describe('billing', () => {
+  const external = { DATABASE_URL: 'postgresql://baton@db.example.com:5432/baton' };
+  const stripe = {
+    BATON_STRIPE_SECRET_KEY: 'sk',
+    BATON_STRIPE_PUBLISHABLE_KEY: 'pk',
+    BATON_STRIPE_WEBHOOK_SECRET: 'whsec',
+  };
+  const modeOf = (env: Record<string, string>) => readConfig({ NODE_ENV: 'test', ...env }).billing.mode;
+
+  test('is metered on the embedded database, unless plans or payments are configured', () => {
+    expect(modeOf({})).toBe('metered');
+    expect(modeOf(external)).toBe('on');
+    expect(modeOf(stripe)).toBe('on');
+    expect(modeOf({ BATON_PLANS_FILE: 'plans.json' })).toBe('on');
+  });
+
+  test('is what the operator chooses, also by its former names', () => {
+    for (const mode of ['off', 'metered', 'on']) expect(modeOf({ ...external, BATON_BILLING: mode })).toBe(mode);
+    expect(modeOf({ BATON_BILLING: 'enforce' })).toBe('on');
+    expect(modeOf({ ...external, BATON_BILLING: 'meter' })).toBe('metered');
+    expect(problems({ BATON_BILLING: 'free' })).toBe('BATON_BILLING: must be off, metered or on');
+  });
+
+  test('is not off where customers pay', () => {
+    expect(problems({ ...stripe, BATON_BILLING: 'off' })).toContain('BATON_BILLING: must not be off');
+    expect(modeOf({ ...stripe, BATON_BILLING: 'metered' })).toBe('metered');
+  });
+});

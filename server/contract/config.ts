@@ -284,7 +284,10 @@ export function readConfig(environment: Environment = process.env, checks: Furth
     messagingSchema.transform(read => messagingSettings(read, problem => problems.push(problem))),
   );
   const mail = parse(mailSchema.transform(read => mailSettings(read, problem => problems.push(problem))));
-  const billing = parse(billingSchema.transform(read => billingSettings(read, problem => problems.push(problem))));
+  const embedded = database?.DATABASE_URL === undefined;
+  const billing = parse(
+    billingSchema.transform(read => billingSettings(read, { embedded }, problem => problems.push(problem))),
+  );
   // Undefined is what could not be parsed.
   const seed = identity?.BATON_SEED ?? (database?.DATABASE_URL === undefined ? 'example' : 'none');
   problems.push(...(checks.owner?.({ ...ownerSettings(parse(ownerSchema)), seed }) ?? []));

@@ -11,7 +11,7 @@ export type TenantCredits = {
   allowance: number;
   /** The setting for a run whose next step cannot be paid. */
   whenExhausted: 'fail' | 'pause';
-  /** False: charged as far as there are credits, but nothing is ever refused (`BATON_BILLING=meter`). */
+  /** False: charged as far as there are credits, but nothing is ever refused (`BATON_BILLING=metered`). */
   enforced: boolean;
 };
 

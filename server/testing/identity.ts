@@ -16,9 +16,15 @@ import { createMailer } from '../platform/mail/mailer.ts';
 import { DatabaseSecretStore } from '../platform/secrets/database-secret-store.ts';
 import type { TestDatabase } from './postgres.ts';
 
-/** The configuration of a fresh clone, with `env` on top. */
+/** The configuration of a fresh clone that sells credits, with `env` on top. */
 export function testConfig(env: Record<string, string> = {}): Config {
-  return readConfig({ NODE_ENV: 'test', BATON_LOG_LEVEL: 'silent', BATON_SEED: 'none', ...env });
+  return readConfig({
+    NODE_ENV: 'test',
+    BATON_LOG_LEVEL: 'silent',
+    BATON_SEED: 'none',
+    BATON_BILLING: 'on',
+    ...env,
+  });
 }
 
 const noOrchestrator = (): never => {

@@ -3,6 +3,7 @@ import { useQuery } from '@tanstack/react-query';
 import { ArrowUpRight, Inbox } from 'lucide-react';
 import { useEffect, useRef } from 'react';
 import { LargeValue } from '../../runs/run-values.tsx';
+import { useCreditsShown } from '../../shell/session.tsx';
 import { type Outputs, useTRPC } from '../../trpc/provider.tsx';
 import { ButtonLink } from '../../ui/button.tsx';
 import { Credits } from '../../ui/credits.tsx';
@@ -24,6 +25,7 @@ type StepSummary = Outputs['runs_get_summary']['steps'][number];
 
 /** What a test of a step came to: its status while it runs, then its result, error and log. */
 export function StepOutcome({ workflowId, runId, step, reveal }: OutcomeProps) {
+  const showsCredits = useCreditsShown();
   const section = useRef<HTMLElement>(null);
   const trpc = useTRPC();
   const ref = { id: workflowId, runID: runId };
@@ -60,7 +62,7 @@ export function StepOutcome({ workflowId, runId, step, reveal }: OutcomeProps) {
         {own?.started_at ? (
           <Duration from={own.started_at} to={own.ended_at} className="text-xs text-muted tabular-nums" />
         ) : null}
-        {own && own.credits_microcredits > 0 ? (
+        {showsCredits && own && own.credits_microcredits > 0 ? (
           <Credits unit value={own.credits_microcredits} className="text-xs text-muted tabular-nums" />
         ) : null}
         <ButtonLink

@@ -179,7 +179,7 @@ export const BillingStatus = z.strictObject({
     ends_at: Timestamp.nullable(),
   }),
   when_exhausted: z.enum(whenExhausted),
-  /** Whether anything is refused for lack of credits; false if the deployment only meters (`BATON_BILLING`). */
+  /** Whether anything is refused for lack of credits; false unless `BATON_BILLING` is `on`. */
   enforced: z.boolean(),
   /** The credits after the last grant, in microcredits, to which the warnings refer. */
   allowance: Microcredits,

@@ -26,6 +26,7 @@ export async function getMe(ctx: Context): Promise<z.input<typeof Me>> {
     role: principal.role,
     scopes: [...carriedScopes(principal)],
     can_create_workspaces: mayCreate(ctx, visible),
+    billing: ctx.services.config.billing.mode,
     tenants: visible.map(({ slug, name, tenant_admin, projects }) => ({ id: slug, name, tenant_admin, projects })),
   };
 }

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { billingModes } from '../../contract/billing-settings.ts';
 import { projectRoles, roles, scopes } from '../../contract/context.ts';
 import { Id, NameText, nextCursor, page, Timestamp } from '../../contract/wire.ts';
 
@@ -30,6 +31,8 @@ export const Me = z.strictObject({
   scopes: z.array(z.enum(scopes)),
   /** Whether POST /v1/workspaces is open to you, but for its limit. */
   can_create_workspaces: z.boolean(),
+  /** What this deployment does with credits (`BATON_BILLING`). */
+  billing: z.enum(billingModes),
   /** Everything the user can switch to. */
   tenants: z.array(
     z.strictObject({ id: z.string(), name: z.string(), tenant_admin: z.boolean(), projects: z.array(ProjectAccess) }),

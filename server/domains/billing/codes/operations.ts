@@ -5,6 +5,7 @@ import { validateDiscount } from './validate.ts';
 
 const common = {
   tag: 'Billing',
+  feature: 'billing',
   method: 'POST',
   status: 200,
   access: 'tenant_admin',

@@ -1,5 +1,6 @@
 import { pino } from 'pino';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { BillingMode } from '../../../contract/billing-settings.ts';
 import { ManualClock } from '../../../platform/clock.ts';
 import { newId } from '../../../platform/ids.ts';
 import { transact } from '../../../platform/postgres/transaction.ts';
@@ -16,7 +17,7 @@ beforeAll(async () => {
 });
 afterAll(() => db.close());
 
-function setUp(mode: 'enforce' | 'meter' = 'enforce') {
+function setUp(mode: BillingMode = 'on') {
   const lines: Record<string, unknown>[] = [];
   const logger = pino({ level: 'info' }, { write: line => void lines.push(JSON.parse(line)) });
   const clock = new ManualClock();
@@ -48,7 +49,8 @@ test('opens an account for a workspace that has none, and says what it pays and 
   const credits = await source.refresh([tenantId, other]);
   expect([...credits.keys()]).toEqual([tenantId]);
   expect(credits.get(tenantId)).toMatchObject({ balance: before + 500, allowance: before + 500 });
-  expect(await setUp('meter').source.load(tenantId)).toMatchObject({ enforced: false });
+  for (const mode of ['metered', 'off'] as const)
+    expect(await setUp(mode).source.load(tenantId)).toMatchObject({ enforced: false });
 });
 
 test('what was charged never falls, also where it was given back', async () => {
@@ -63,7 +65,7 @@ test('what was charged never falls, also where it was given back', async () => {
 });
 
 test('a warning is kept and logged once for each allowance, where it is true', async () => {
-  const { source, tenantId, grant, charge, lines } = setUp('meter');
+  const { source, tenantId, grant, charge, lines } = setUp('metered');
   const { balance } = await source.load(tenantId);
   await charge(balance);
   await grant(1000);

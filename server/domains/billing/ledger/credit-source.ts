@@ -14,7 +14,7 @@ export function createCreditSource(
   services: Pick<Services, 'pool' | 'clock' | 'config' | 'logger'>,
 ): LedgerCreditSource {
   const { pool, clock, logger, config } = services;
-  const enforced = config.billing.mode === 'enforce';
+  const enforced = config.billing.mode === 'on';
   const writing = new Set<Promise<void>>();
   return {
     async load(tenantId) {

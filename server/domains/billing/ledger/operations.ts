@@ -13,6 +13,7 @@ export const ledgerOperations = [
     path: '/v1/billing/usage',
     status: 200,
     tag,
+    feature: 'billing',
     summary: 'Get the remaining credits',
     description:
       'In microcredits: 1 credit is 1,000,000. They are spent in this order: trial, included, pay-as-you-go; within each, what expires first.',
@@ -28,6 +29,7 @@ export const ledgerOperations = [
     path: '/v1/billing/ledger',
     status: 200,
     tag,
+    feature: 'billing',
     summary: 'List the ledger entries, newest first',
     description: `Double entry: what an entry adds to its six accounts is 0 together. \`granted\` is where credits come from, \`consumed\` and
 \`expired\` where they go. A charge is what attempts have cost since the entry before it, at the latest of an hour; where credits did not suffice, the rest was granted.`,

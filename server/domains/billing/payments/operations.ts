@@ -4,7 +4,7 @@ import * as schema from '../schemas.ts';
 import { exportPayments, paymentHistory } from './history.ts';
 import { paymentConfig, topUp } from './top-up.ts';
 
-const billing = { tag: 'Billing', access: 'project_contributor' } as const;
+const billing = { tag: 'Billing', feature: 'billing', access: 'project_contributor' } as const;
 
 /** Top-ups, and what was paid. */
 export const paymentOperations = [
@@ -56,6 +56,7 @@ as \`instructions\` say. The credits, which never expire, are there as soon as i
     path: '/v1/config/payment',
     status: 200,
     tag: 'Billing',
+    feature: 'billing',
     access: 'member',
     scope: 'billing:read',
     summary: 'Get the payment settings of this deployment',

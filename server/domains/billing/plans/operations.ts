@@ -11,6 +11,7 @@ export const planOperations = [
     path: '/v1/billing/plans',
     status: 200,
     tag: 'Billing',
+    feature: 'billing',
     access: 'project_contributor',
     scope: 'billing:read',
     summary: 'List the plans that can be subscribed to',

@@ -9,6 +9,7 @@ import { convertTrial, subscribe } from './subscribe.ts';
 
 const read = {
   tag: 'Billing',
+  feature: 'billing',
   method: 'GET',
   status: 200,
   access: 'project_contributor',
@@ -16,6 +17,7 @@ const read = {
 } as const;
 const change = {
   tag: 'Billing',
+  feature: 'billing',
   method: 'POST',
   status: 200,
   access: 'tenant_admin',

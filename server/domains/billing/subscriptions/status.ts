@@ -44,7 +44,7 @@ export async function readStatus(
     discount: viewDiscount(row.discount, services.clock.now()),
     trial: trialOf(row),
     when_exhausted: whenExhausted,
-    enforced: services.config.billing.mode === 'enforce',
+    enforced: services.config.billing.mode === 'on',
     allowance,
     warnings: warnings.map(({ percent, at }) => ({ percent, at: isoTimestamp(at) })),
   };

@@ -14,6 +14,7 @@ export const usageOperations = [
     path: '/v1/billing/usage-history',
     status: 200,
     tag,
+    feature: 'billing',
     summary: 'List the usage of every attempt, newest first',
     description: `A line for each attempt and action, of the whole workspace. \`from\` is inclusive, \`to\` exclusive. Attempts that were
 committed together share \`id\` and \`at\`. \`microcredits\` is \`quantity\` × \`unit_microcredits\`, the price when the attempt ended.`,
@@ -29,6 +30,7 @@ committed together share \`id\` and \`at\`. \`microcredits\` is \`quantity\` × 
     path: '/v1/billing/usage-history/export',
     status: 200,
     tag,
+    feature: 'billing',
     summary: 'Download the usage of every attempt as CSV',
     description:
       'The lines of the usage history, at most 100,000 of them: beyond that 422, and a shorter period will do.',
@@ -45,6 +47,7 @@ committed together share \`id\` and \`at\`. \`microcredits\` is \`quantity\` × 
     path: '/v1/billing/usage-dimensions',
     status: 200,
     tag,
+    feature: 'billing',
     summary: 'Get the usage of credits in a period, by dimension',
     description: `Sums by workflow, action, step type, tool, model, user and day. Without \`from\` and \`to\`: the current billing period.
 \`quantity\` is attempts of steps; for actions their own unit, for tools calls, for models tokens. A viewer sees the projects of which they

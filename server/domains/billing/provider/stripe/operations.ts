@@ -13,6 +13,7 @@ export const stripeOperations = [
     path: '/v1/billing/provider-webhook',
     status: 200,
     tag: 'Billing',
+    feature: 'billing',
     summary: 'Receive an event of the payment provider; only Stripe calls it',
     description: `An event of Stripe's, as its webhook endpoints send them (docs/billing.md), signed in \`Stripe-Signature\` over the raw bytes of the
 body, at most five minutes ago. Each event is applied once, whatever the order and however often it comes; what is of no interest is received too.
