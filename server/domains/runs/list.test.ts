@@ -96,7 +96,7 @@ describe('the feed of the tenant', () => {
     }
   });
 
-  test('filters by status, workflow, time and the beginning of id, session and trigger', async () => {
+  test('filters by status, workflow, time and the beginning of id, session and trigger, and the name of the workflow', async () => {
     const w = await newWorkflow(tenant.projectId);
     const at = (n: number) => new Date(Date.UTC(2027, 0, 1, 0, 0, n));
     const a = await insertRun(services, { ...w, status: 'failed', startedAt: at(1), sessionId: 'order-50%_off' });
@@ -117,6 +117,10 @@ describe('the feed of the tenant', () => {
     expect(await ids({ q: 'cron:' })).toEqual([b]);
     expect(await ids({ q: '' })).toEqual([c, b, a]);
     expect(await ids({ q: '\\' })).toEqual([]);
+    const [name] = (await call(feed, ctx, { workflow_id: w.workflowId })).runs.map(run => run.workflow_name);
+    expect(await ids({ q: name?.slice(1).toUpperCase() })).toEqual([c, b, a]);
+    expect(await ids({ q: name?.slice(1), status: 'failed' })).toEqual([a]);
+    expect(await ids({ q: `${name} more` })).toEqual([]);
   });
 });
 

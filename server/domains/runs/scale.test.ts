@@ -123,19 +123,40 @@ describe('runs', () => {
     expect(imports).toHaveLength(51);
   });
 
+  test('the runs of the workflows that q names, busy or quiet', async () => {
+    for (const q of ['workflow', 'workflow 1', 'flow 2'])
+      for (const more of [{}, { status: 'failed' }, { after: { at: middle, id: lastId } }]) {
+        const found = await search({ q, ...more });
+        expect(found.every(run => run.workflow_name.toLowerCase().includes(q))).toBe(true);
+      }
+    expect(await search({ q: 'workflow' })).toHaveLength(51);
+  });
+
   test('a q that nothing matches costs no more than one that something does', async () => {
     for (const q of ['zzz', 'ffffffff', 'customer-x', '%', '\\', 'ap_'])
       for (const status of [undefined, 'failed']) expect(await search({ q, status })).toEqual([]);
   });
 
   test('is exact: what q finds is what reading everything finds', async () => {
-    for (const q of ['sched', 'customer-4', 'customer-12', 'import', 'api', '019c', 'web'])
+    for (const q of [
+      'sched',
+      'customer-4',
+      'customer-12',
+      'import',
+      'api',
+      '019c',
+      'web',
+      'workflow 1',
+      'LOW 3',
+      'work',
+    ])
       for (const more of [{}, { status: 'failed' }, { workflowId: quiet }, { after: { at: middle, id: lastId } }]) {
         const found = await listRuns(db.pool, SCALE.tenant, SCALE.projects, { after: null, limit: 20, q, ...more });
         const filter = more as { status?: string; workflowId?: string; after?: { at: Date } };
         const { rows } = await db.pool.query(
           `SELECT id FROM runs WHERE tenant_id = $1 AND project_id = ANY($2) AND (starts_with(id::text, $3)
-             OR starts_with(session_id, $3) OR starts_with(trigger_type, $3)) AND ($4::text IS NULL OR status = $4)
+             OR starts_with(session_id, $3) OR starts_with(trigger_type, $3)
+             OR workflow_id IN (SELECT id FROM workflows WHERE name ILIKE '%' || $3 || '%')) AND ($4::text IS NULL OR status = $4)
              AND ($5::uuid IS NULL OR workflow_id = $5) AND ($6::timestamptz IS NULL OR (started_at, id) < ($6, $7::uuid))
            ORDER BY started_at DESC, id DESC LIMIT 20`,
           [SCALE.tenant, SCALE.projects, q, filter.status, filter.workflowId, filter.after?.at, lastId],
