@@ -240,11 +240,9 @@ export const runFilters = {
   from: Instant.optional(),
   to: Instant.optional(),
   test: z.enum(['true', 'false']).optional().meta({ description: 'Test runs alone, or none; default: both' }),
-  q: PlainText(200)
-    .optional()
-    .meta({
-      description: 'The beginning of a run id, session id or trigger type, or a part of the name of the workflow',
-    }),
+  q: PlainText(200).optional().meta({
+    description: 'The beginning of a run id, session id or trigger type, or a part of the name of the workflow',
+  }),
 };
 export const ListTenantRunsInput = z.strictObject({ ...runFilters, workflow_id: Id.optional() });
 export const ListWorkflowRunsInput = z.strictObject({ id: Id, ...runFilters });
