@@ -5,6 +5,7 @@ import { createCall } from '../../testing/call.ts';
 import { startTestContainer, type TestContainer } from '../../testing/container.ts';
 import { createTestPat, createTestTenant, type TestTenant } from '../../testing/identity.ts';
 import { reached } from '../../testing/runs.ts';
+import { createTestProject } from '../../testing/workflows.ts';
 
 type Step = { id: string; type: string; [field: string]: unknown };
 type Ref = { id: string; runID: string };
@@ -139,11 +140,50 @@ describe('call_workflow', () => {
     expect((await run(parent, { id: child, n: 1, ...input })).error?.code).toBe(code);
   });
 
-  test('knows no workflow of another tenant', async () => {
-    const foreign = await publish([lua('return 1')], {}, globex.contributor);
+  test('knows no workflow of another tenant or project: they are as if they did not exist', async () => {
+    const { contributor } = await createTestProject(service.container.services, acme, 'elsewhere');
     const parent = await publish([calls('{{input.id}}')]);
-    expect((await run(parent, { id: foreign })).error?.code).toBe('workflow_not_found');
-    expect(await problemsOf(parent, calls(foreign))).toEqual(['workflow_id: workflow_unknown']);
+    for (const by of [globex.contributor, contributor]) {
+      const foreign = await publish([lua('return 1')], {}, by);
+      const unknown = newId();
+      for (const id of [foreign, unknown]) {
+        const { error } = await run(parent, { id });
+        const message = `The project has no workflow ${id}.`;
+        expect(error).toEqual({ code: 'workflow_not_found', message, step_id: 'call' });
+        expect(await problemsOf(parent, calls(id, { version: 1 }))).toEqual(['workflow_id: workflow_unknown']);
+      }
+    }
+  });
+
+  test('starts no archived workflow, none without a version, and no version that is not there', async () => {
+    const parent = await publish([calls('{{input.id}}')]);
+    const gone = await publish([lua('return 1')]);
+    const fixed = await publish([calls(gone, { version: 2 })]).catch(() => null);
+    expect(fixed).toBe(null);
+    await act('workflows_archive', { id: gone });
+    expect((await run(parent, { id: gone })).error?.code).toBe('workflow_archived');
+    expect(await problemsOf(parent, calls(gone))).toEqual(['workflow_id: workflow_archived']);
+    const { id: draft } = await act<{ id: string }>('workflows_create', {
+      name: `W ${newId()}`,
+      graph: { steps: [lua('return 1')] },
+    });
+    expect((await run(parent, { id: draft })).error?.code).toBe('no_published_version');
+    const later = await publish([calls('{{input.id}}', { version: 2 })]);
+    expect((await run(later, { id: await publish([lua('return 1')]) })).error?.code).toBe('version_not_found');
+  });
+
+  test('goes eight calls deep, and not a ninth', async () => {
+    const deeper = { id: '{{input.id}}', left: '{{steps.left.result}}' };
+    const id = await publish([
+      { id: 'left', type: 'lua_script', script: 'return input.left - 1' },
+      { id: 'more', type: 'condition', expression: 'input.left > 0', then: ['call'], depends_on: ['left'] },
+      calls('{{input.id}}', { depends_on: ['left', 'more'], input: deeper }),
+    ]);
+    expect(await run(id, { id, left: 8 })).toMatchObject({ status: 'completed' });
+    const { status, error } = await run(id, { id, left: 9 });
+    expect([status, error]).toMatchObject(['failed', { code: 'child_run_failed' }]);
+    // Each run quotes the failure of the one that it called.
+    expect(error?.message).toContain('calls_too_deep');
   });
 
   test('a token cannot have a workflow called whose steps it may not start', async () => {
@@ -176,6 +216,20 @@ describe('validate', () => {
       graph: { steps: [calls(third)] },
     });
     await act('workflows_publish_version', { id });
+  });
+
+  test('finds a workflow that calls itself through two versions of another one', async () => {
+    const own = await publish([lua('return 1')]);
+    const other = await publish([lua('return 1')]);
+    const between = await publish([calls(other)]);
+    // Version 1 of the other one leads nowhere; the latest one calls the first.
+    await act('workflows_patch', { id: other, graph: { steps: [calls(own)] } });
+    await act('workflows_publish_version', { id: other });
+    const both = [calls(other, { version: 1 }), { ...calls(other), id: 'latest' }];
+    const through = await publish(both);
+    expect(await problemsOf(own, calls(through))).toEqual(['workflow_id: workflow_cycle']);
+    expect(await problemsOf(own, calls(between))).toEqual(['workflow_id: workflow_cycle']);
+    expect(await problemsOf(own, calls(other, { version: 1 }))).toEqual([]);
   });
 
   test('says what is wrong with the called workflow', async () => {

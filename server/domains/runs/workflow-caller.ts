@@ -107,7 +107,8 @@ async function isCalledBy(
 ): Promise<boolean> {
   const { tenantId, projectId, workflowId: target } = scope;
   if (target === undefined) return false;
-  const seen = new Set([from.workflowId]);
+  // By version: another version of a workflow may call others.
+  const seen = new Set([`${from.workflowId} ${from.version}`]);
   const waiting = [from];
   for (let next = waiting.shift(); next !== undefined && seen.size <= MAX_LOOKED_AT; next = waiting.shift()) {
     const graph = await findGraph(pool, { tenantId, ...next });
@@ -115,11 +116,13 @@ async function isCalledBy(
       if (type !== 'call_workflow' || typeof workflow_id !== 'string') continue;
       const workflowId = workflow_id.toLowerCase();
       if (workflowId === target) return true;
-      if (seen.has(workflowId) || workflowId.includes('{')) continue;
-      seen.add(workflowId);
+      if (workflowId.includes('{')) continue;
       const found = await findStartable(pool, { tenantId, projectId, workflowId });
       const latest = typeof version === 'number' ? version : found?.latest_version;
-      if (found !== null && latest != null) waiting.push({ workflowId, version: latest });
+      const key = `${workflowId} ${latest}`;
+      if (found === null || latest == null || seen.has(key)) continue;
+      seen.add(key);
+      waiting.push({ workflowId, version: latest });
     }
   }
   return false;
