@@ -120,6 +120,32 @@ describe('an assistant with only a token', () => {
   });
 });
 
+test('an assistant learns which input a workflow takes, and where its own does not fit', async () => {
+  const input_schema = {
+    type: 'object',
+    required: ['order'],
+    properties: { order: { type: 'object', properties: { price: { type: 'number', minimum: 0 } } } },
+  };
+  const fields = { name: 'Strict', graph: { ...graph, input_schema } };
+  const { id } = await use('workflows_create', fields);
+  await use('workflows_publish_version', { id, changelog: 'first' });
+  expect(await use('workflows_get', { id })).toMatchObject({ graph: { input_schema } });
+  for (const [params, path] of [
+    [{ order: { price: -1 } }, 'input.order.price'],
+    [{ trigger_payload: { order: 5 } }, 'input.order'],
+    [{}, 'input'],
+  ] as const) {
+    const problem = { code: 'invalid_input', details: [{ path }] };
+    expect(await refused('workflows_execute_command', { id, command: 'start', params })).toMatchObject(problem);
+    expect(await refused('workflows_run', { id, params })).toMatchObject(problem);
+  }
+  const { tools } = await client.listTools();
+  for (const tool of ['workflows_execute_command', 'workflows_run']) {
+    const found = tools.find(({ name }) => name === tool);
+    expect(JSON.stringify(found?.inputSchema.properties?.params), tool).toContain('input_schema');
+  }
+});
+
 describe('the list of tools', () => {
   test('has every tool the specification names in the groups that are on', async () => {
     const specified =

@@ -207,7 +207,9 @@ export const TestRunInput = z.strictObject({
 export const CommandInput = z.strictObject({
   id: Id,
   command: z.enum(['start', 'pause', 'resume', 'stop']),
-  params: AnyObject.default({}),
+  params: AnyObject.default({}).meta({
+    description: 'Of a start: the input, which must fit the `input_schema` of the workflow. Of the others: `run_id`',
+  }),
 });
 /** `orchestration_phase` is there for pause, resume and stop. */
 export const CommandOutput = z.strictObject({
@@ -225,7 +227,9 @@ export const RunInput = z.strictObject({
   wait_s: z.number().int().min(0).max(MAX_WAIT_S).default(0).meta({
     description: 'For how many seconds the answer waits for the end of the run; default 0: it does not wait',
   }),
-  params: AnyObject.default({}).meta({ description: 'As of the `start` command' }),
+  params: AnyObject.default({}).meta({
+    description: 'As of the `start` command: the input must fit the `input_schema` of the workflow',
+  }),
 });
 /** The answer to a start, and where the run has ended its output. */
 export const RunResult = CommandOutput.omit({ orchestration_phase: true }).extend({
