@@ -160,6 +160,12 @@ describe('a server that misbehaves costs its own step alone', () => {
     expect(within).toMatchObject({ kind: 'response' });
   });
 
+  test('a body of 1 MiB, and one that is a byte larger', async () => {
+    const plain = (bytes: number) => ask(whole('content-type: text/plain', 'a'.repeat(bytes)));
+    expect(await plain(MIB)).toMatchObject({ kind: 'response' });
+    expect(await plain(MIB + 1)).toMatchObject(failure('response_too_large', false));
+  });
+
   test('compressed bytes that are none', async () => {
     const answer = await ask(whole('content-encoding: gzip', 'not compressed at all'));
     expect(answer).toMatchObject(failure('response_malformed', false));

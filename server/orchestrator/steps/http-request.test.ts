@@ -103,6 +103,59 @@ describe('checking an http_request', () => {
   });
 });
 
+describe('the limits of an http_request', () => {
+  const type = httpRequest(undefined);
+  const many = <T>(count: number, of: (n: number) => T): T[] => Array.from({ length: count }, (_, n) => of(n));
+  const record = (count: number) => Object.fromEntries(many(count, n => [`x-${n}`, 1]));
+  const url = (length: number) => 'https://api.example.com/'.padEnd(length, 'x');
+  const part = { name: 'a', value: 1 };
+  const pagination = (max_pages: number) => ({ next: '{{response.body.next}}', max_pages });
+
+  test.each<[string, object, object]>([
+    ['8,192 characters of a URL', { url: url(8_192) }, { url: url(8_193) }],
+    ['64 headers', { headers: record(64) }, { headers: record(65) }],
+    ['8 KiB of a header', { headers: { a: 'x'.repeat(8_192) } }, { headers: { a: 'x'.repeat(8_193) } }],
+    ['200 parameters', { query: record(200) }, { query: record(201) }],
+    ['200 fields of a form', { method: 'POST', form: record(200) }, { method: 'POST', form: record(201) }],
+    [
+      '100 parts',
+      { method: 'POST', multipart: many(100, () => part) },
+      { method: 'POST', multipart: many(101, () => part) },
+    ],
+    ['50 statuses', { expect: many(50, n => 200 + n) }, { expect: many(51, n => 200 + n) }],
+    ['the status 200', { expect: [200] }, { expect: [199] }],
+    ['the status 599', { expect: [599] }, { expect: [600] }],
+    ['100 pages', { pagination: pagination(100) }, { pagination: pagination(101) }],
+    ['1 page', { pagination: pagination(1) }, { pagination: pagination(0) }],
+  ])('%s', async (_, most, more) => {
+    const findings = async (fields: object) => {
+      const parsed = type.fields.safeParse({ url: 'https://api.example.com/', ...fields });
+      return parsed.success ? problems(fields) : parsed.error.issues.map(({ path }) => path.join('.'));
+    };
+    expect(await findings(most)).toEqual([]);
+    const [found, ...others] = await findings(more);
+    expect(others).toEqual([]);
+    // The path begins with the field.
+    expect(Object.keys(more)).toContain(found?.split(/[ .]/)[0]);
+  });
+
+  test('of 32 KiB of headers, and of a URL that templates make longer, are those of the attempt', async () => {
+    const codeOf = async (fields: JsonMap) => {
+      const response: HttpAnswer = { kind: 'response', response: { status: 200, headers: {}, body: null } };
+      const sends = httpRequest({ check: async () => [], send: async () => response });
+      const step = { id: 'send', type: 'http_request', url: 'https://api.example.com/', ...fields };
+      const attempt = attemptOf(step as unknown as GraphStep, { long: 'x'.repeat(8_192 - 24) });
+      const outcome = await sends.execute(attempt, new AbortController().signal);
+      return outcome.kind === 'failed' ? `${outcome.error.code} ${outcome.error.message}` : outcome.kind;
+    };
+    expect(await codeOf({ url: 'https://api.example.com/{{input.long}}' })).toBe('completed');
+    expect(await codeOf({ url: 'https://api.example.com/x{{input.long}}' })).toMatch(/^invalid_step url: /);
+    const headers = (size: number) => Object.fromEntries(many(4, n => [`x-${n}`, 'y'.repeat(size)]));
+    expect(await codeOf({ headers: headers(8_189) })).toBe('completed');
+    expect(await codeOf({ headers: headers(8_190) })).toMatch(/^invalid_step headers: /);
+  });
+});
+
 const attemptOf = (step: GraphStep, input: JsonMap = {}): Attempt => ({
   run: { id: 'r', workflowId: 'w', version: 1, tenantId: 't', projectId: 'p' },
   step,
