@@ -69,6 +69,8 @@ test('a run that waits for a year leaves memory, and is left alone by a restart'
   const second = await harness(time);
   await second.orchestrator.recovered;
   expect(second.orchestrator.liveRuns).toBe(0);
+  // It costs its row and its log, neither of which a restart touches.
+  expect(await row(ref.runId)).toEqual(stored);
   time.advance(YEAR_S * 1000 - 1);
   expect(await typesOf(second, ref)).toEqual(['run_started', 'step_started', 'step_waiting']);
   time.advance(1);
