@@ -1,24 +1,20 @@
 'use client';
-import * as z from 'zod/mini';
 import { Button } from '../ui/button.tsx';
 import { Field, Input } from '../ui/field.tsx';
 import { FormError } from '../ui/states.tsx';
 import { BrokenLink } from './broken-link.tsx';
-import { postPublic } from './public-api.ts';
+import { postForEmail } from './public-api.ts';
 import { useHydrated } from './use-hydrated.ts';
 import { useLinkToken } from './use-link-token.ts';
 import { useSignInSubmit } from './use-sign-in-submit.ts';
-
-const Accepted = z.looseObject({ email: z.string() });
 
 /** Joins a workspace. The token is in the URL's fragment, which no server or Referer header gets to see. */
 export function AcceptInvitationForm() {
   const hydrated = useHydrated();
   const token = useLinkToken();
-  const { pending, error, onSubmit } = useSignInSubmit(async (text, password) => {
-    const body = { token, name: text('name'), password };
-    return Accepted.parse(await postPublic('/v1/invitations/accept', body)).email;
-  });
+  const { pending, error, onSubmit } = useSignInSubmit((text, password) =>
+    postForEmail('/v1/invitations/accept', { token, name: text('name'), password }),
+  );
   if (token === '') return <BrokenLink what="invitation link" />;
   return (
     <form method="post" onSubmit={onSubmit} className="flex flex-col gap-4">

@@ -1,16 +1,13 @@
 'use client';
 import type { ReactNode } from 'react';
-import * as z from 'zod/mini';
 import { Button } from '../ui/button.tsx';
 import { Field, Input } from '../ui/field.tsx';
 import { FormError } from '../ui/states.tsx';
 import { BrokenLink } from './broken-link.tsx';
-import { postPublic } from './public-api.ts';
+import { postForEmail } from './public-api.ts';
 import { useHydrated } from './use-hydrated.ts';
 import { useLinkToken } from './use-link-token.ts';
 import { useSignInSubmit } from './use-sign-in-submit.ts';
-
-const Done = z.looseObject({ email: z.string() });
 
 type Props = {
   title: string;
@@ -25,9 +22,7 @@ type Props = {
 export function LinkPasswordForm({ title, description, path, action, isNew }: Props) {
   const hydrated = useHydrated();
   const token = useLinkToken();
-  const { pending, error, onSubmit } = useSignInSubmit(async (_, password) => {
-    return Done.parse(await postPublic(path, { token, password })).email;
-  });
+  const { pending, error, onSubmit } = useSignInSubmit((_, password) => postForEmail(path, { token, password }));
   if (token === '') return <BrokenLink what="link" />;
   return (
     <form method="post" onSubmit={onSubmit} className="flex flex-col gap-4">

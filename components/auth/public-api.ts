@@ -1,29 +1,17 @@
-import * as z from 'zod/mini';
-
-const Failure = z.looseObject({
-  error: z.string(),
-  code: z.optional(z.string()),
-  details: z.optional(z.array(z.looseObject({ path: z.string(), message: z.string() }))),
-  request_id: z.optional(z.string()),
-});
+import { isRecord } from '../trpc/errors.ts';
 
 /** Carries the API's answer in the form `readError` understands. */
 export class ApiError extends Error {
-  readonly data: { status: number; code?: string; details?: { path: string; message: string }[]; request_id?: string };
+  readonly data: Record<string, unknown>;
 
-  constructor(status: number, body: z.output<typeof Failure>) {
-    super(body.error);
-    const { code, details, request_id } = body;
-    this.data = {
-      status,
-      ...(code === undefined ? {} : { code }),
-      ...(details === undefined ? {} : { details }),
-      ...(request_id === undefined ? {} : { request_id }),
-    };
+  constructor(status: number, body: unknown) {
+    const failure = isRecord(body) ? body : {};
+    super(typeof failure.error === 'string' ? failure.error : `The server answered ${status}.`);
+    this.data = { ...failure, status };
   }
 }
 
-/** POST to one of the operations that need no session. Throws ApiError with the server's words. */
+/** POST to one of the operations that need no session. Returns the answer; throws ApiError with the server's words. */
 export async function postPublic(path: `/v1/${string}`, body: unknown): Promise<unknown> {
   const response = await fetch(path, {
     method: 'POST',
@@ -33,9 +21,12 @@ export async function postPublic(path: `/v1/${string}`, body: unknown): Promise<
   const text = await response.text();
   const json: unknown = text ? JSON.parse(text) : null;
   if (response.ok) return json;
-  const failure = Failure.safeParse(json);
-  throw new ApiError(
-    response.status,
-    failure.success ? failure.data : { error: `The server answered ${response.status}.` },
-  );
+  throw new ApiError(response.status, json);
+}
+
+/** The same for an operation that answers with the account. Returns its email; throws ApiError, or if there is none. */
+export async function postForEmail(path: `/v1/${string}`, body: unknown): Promise<string> {
+  const answer = await postPublic(path, body);
+  if (!isRecord(answer) || typeof answer.email !== 'string') throw new Error('The server answered without an email.');
+  return answer.email;
 }

@@ -1,4 +1,4 @@
-import { signIn } from 'next-auth/react';
+import { requestSignIn } from './auth-requests.ts';
 
 /** Returns the message for a code of next-auth's or of app/api/auth/options.ts. */
 export function describeSignInError(code: string): string {
@@ -15,8 +15,8 @@ export function describeSignInError(code: string): string {
 /** Signs in with email and password. Null on success, otherwise what to tell the user. */
 export async function signInWithPassword(email: string, password: string): Promise<string | null> {
   try {
-    const result = await signIn('credentials', { email, password, redirect: false });
-    return result?.ok && !result.error ? null : describeSignInError(result?.error ?? '');
+    const code = await requestSignIn(email, password);
+    return code === null ? null : describeSignInError(code);
   } catch {
     return 'The server cannot be reached. Check your connection and try again.';
   }

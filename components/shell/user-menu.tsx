@@ -1,9 +1,10 @@
 'use client';
 import { ChevronsUpDown, CircleUser, Keyboard, LogOut } from 'lucide-react';
 import { useRouter } from 'next/navigation';
-import { signOut } from 'next-auth/react';
 import { useTheme } from 'next-themes';
+import { signOut } from '../auth/auth-requests.ts';
 import { Menu, MenuChoice, MenuItem, MenuLabel, MenuSeparator } from '../ui/menu.tsx';
+import { toastError } from '../ui/toaster.tsx';
 import { useSession } from './session.tsx';
 
 export const themes = [
@@ -58,10 +59,7 @@ export function UserMenu({ onHelp }: { onHelp: () => void }) {
         </MenuChoice>
       ))}
       <MenuSeparator />
-      <MenuItem
-        icon={<LogOut aria-hidden className="size-3.5" />}
-        onSelect={() => void signOut({ callbackUrl: '/sign-in' })}
-      >
+      <MenuItem icon={<LogOut aria-hidden className="size-3.5" />} onSelect={() => void signOut().catch(toastError)}>
         Sign out
       </MenuItem>
     </Menu>
