@@ -1,25 +1,42 @@
 'use client';
-import { useTheme } from 'next-themes';
-import { Toaster as Sonner, toast } from 'sonner';
+import dynamic from 'next/dynamic';
+import { useSyncExternalStore } from 'react';
+import type { ExternalToast } from 'sonner';
 import { readError } from '../trpc/errors.ts';
 
-export { toast };
+// Most pages are left without a notice: the list is loaded with the first, which waits for it.
+const loadList = () => import('./toast-list.tsx');
+const ToastList = dynamic(() => loadList().then(module => module.ToastList), { ssr: false });
 
+const listeners = new Set<() => void>();
+let isWanted = false;
+
+function subscribe(listener: () => void): () => void {
+  listeners.add(listener);
+  return () => listeners.delete(listener);
+}
+
+function show(kind: 'success' | 'warning' | 'error', message: string, options?: ExternalToast): void {
+  isWanted = true;
+  for (const listener of listeners) listener();
+  void loadList().then(({ toast }) => toast[kind](message, options));
+}
+
+/** Says in the corner of the page what has happened. */
+export const toast = {
+  success: (message: string, options?: ExternalToast) => show('success', message, options),
+  warning: (message: string, options?: ExternalToast) => show('warning', message, options),
+  error: (message: string, options?: ExternalToast) => show('error', message, options),
+};
+
+/** The place of the notices. Once on every page. */
 export function Toaster() {
-  const { resolvedTheme } = useTheme();
-  return (
-    <Sonner
-      theme={resolvedTheme === 'dark' ? 'dark' : 'light'}
-      position="bottom-right"
-      toastOptions={{ classNames: { toast: 'font-sans! text-sm!' }, duration: 5000 }}
-      style={{
-        ['--normal-bg' as string]: 'var(--surface)',
-        ['--normal-text' as string]: 'var(--text)',
-        ['--normal-border' as string]: 'var(--line)',
-        ['--border-radius' as string]: '8px',
-      }}
-    />
+  const isNeeded = useSyncExternalStore(
+    subscribe,
+    () => isWanted,
+    () => false,
   );
+  return isNeeded ? <ToastList /> : null;
 }
 
 /** Says that an action failed, in the server's own words. */
