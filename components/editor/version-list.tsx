@@ -9,7 +9,7 @@ import { Badge } from '../ui/badge.tsx';
 import { Button } from '../ui/button.tsx';
 import { Confirm } from '../ui/confirm.tsx';
 import { Dialog } from '../ui/dialog.tsx';
-import { Markdown } from '../ui/markdown.tsx';
+import { LazyMarkdown } from '../ui/lazy-markdown.tsx';
 import { ReadOn } from '../ui/pager.tsx';
 import { Skeleton } from '../ui/skeleton.tsx';
 import { EmptyState, ErrorState } from '../ui/states.tsx';
@@ -61,7 +61,7 @@ export function VersionList({
             </div>
             <div className="min-w-0 flex-1 basis-60">
               {version.changelog ? (
-                <Markdown text={version.changelog} />
+                <LazyMarkdown text={version.changelog} />
               ) : (
                 <p className="text-sm text-faint">No note</p>
               )}

@@ -2,9 +2,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { FlaskConical, Play, Rocket } from 'lucide-react';
 import dynamic from 'next/dynamic';
-import { useState } from 'react';
-import { RunKindSelect } from '../run-feed/run-filters.tsx';
-import { RunTable } from '../run-feed/run-table.tsx';
+import { type ComponentProps, useState } from 'react';
 import { ContinueRun } from '../runs/continue-run.tsx';
 import { usePermissions } from '../shell/session.tsx';
 import { useHotkeys } from '../shell/use-hotkeys.ts';
@@ -12,25 +10,36 @@ import { useTRPC } from '../trpc/provider.tsx';
 import { Badge } from '../ui/badge.tsx';
 import { Button } from '../ui/button.tsx';
 import { CopyId } from '../ui/copy.tsx';
-import { Markdown } from '../ui/markdown.tsx';
+import { LazyMarkdown } from '../ui/lazy-markdown.tsx';
 import { Page, PageHeader, PageSkeleton } from '../ui/page.tsx';
 import { Skeleton } from '../ui/skeleton.tsx';
 import { ErrorState } from '../ui/states.tsx';
 import { StatusBadge } from '../ui/status-badge.tsx';
 import { Tabs } from '../ui/tabs.tsx';
 import { RelativeTime } from '../ui/time.tsx';
+import { loadingBeforeClick, useOpened } from '../ui/use-opened.ts';
 import { useUrlState } from '../ui/use-url-state.ts';
-import { RunDialog } from '../workflows/run-dialog.tsx';
-import { PublishDialog } from './publish-dialog.tsx';
 import type { StepTypeForm } from './step-fields.ts';
-import { useDraft, useValidation, type Workflow } from './use-draft.ts';
-import { VersionList } from './version-list.tsx';
+import { type Draft, useDraft, useValidation, type Workflow } from './use-draft.ts';
 
 // React Flow and the forms, which the other views of a workflow do without.
 const DraftEditor = dynamic(() => import('./draft-editor.tsx').then(module => module.DraftEditor), {
   ssr: false,
   loading: () => <Skeleton className="h-[68dvh] w-full" />,
 });
+
+const VersionList = dynamic(() => import('./version-list.tsx').then(module => module.VersionList), {
+  ssr: false,
+  loading: () => <Skeleton className="h-40 w-full" />,
+});
+const WorkflowRuns = dynamic(() => import('./workflow-runs.tsx').then(module => module.WorkflowRuns), {
+  ssr: false,
+  loading: () => <Skeleton className="h-40 w-full" />,
+});
+const loadPublish = () => import('./publish-dialog.tsx');
+const PublishDialog = dynamic(() => loadPublish().then(module => module.PublishDialog), { ssr: false });
+const loadRun = () => import('../workflows/run-dialog.tsx');
+const RunDialog = dynamic(() => loadRun().then(module => module.RunDialog), { ssr: false });
 
 /** One workflow: its draft as a graph and as JSON, its versions, its runs. */
 export function WorkflowPage({ id, stepTypes }: { id: string; stepTypes: readonly StepTypeForm[] }) {
@@ -65,33 +74,30 @@ function WorkflowView({ workflow, stepTypes }: { workflow: Workflow; stepTypes: 
     <Page>
       <PageHeader
         parent={{ href: '/workflows', label: 'Workflows' }}
-        title={
-          <span className="flex flex-wrap items-center gap-2">
-            {workflow.name}
-            <StatusBadge kind="workflow" status={workflow.status} />
-            {workflow.latest_version !== null ? (
-              <span className="text-sm font-normal text-muted tabular-nums">v{workflow.latest_version}</span>
-            ) : null}
-            <Unpublished workflow={workflow} />
-          </span>
-        }
+        title={<Title workflow={workflow} />}
         actions={
           editable ? (
             <>
               <Button
                 icon={<FlaskConical aria-hidden className="size-3.5" />}
                 title="Run the draft without publishing it"
+                {...loadingBeforeClick(loadRun)}
                 onClick={() => url.set({ run: 'test' })}
               >
                 Test run
               </Button>
-              <Button icon={<Rocket aria-hidden className="size-3.5" />} onClick={() => setPublishing(true)}>
+              <Button
+                icon={<Rocket aria-hidden className="size-3.5" />}
+                {...loadingBeforeClick(loadPublish)}
+                onClick={() => setPublishing(true)}
+              >
                 Publish
               </Button>
               <Button
                 variant="primary"
                 icon={<Play aria-hidden className="size-3.5" />}
                 disabled={!runnable}
+                {...loadingBeforeClick(loadRun)}
                 title={runnable ? undefined : 'Publish the workflow first: runs use a published version.'}
                 onClick={() => url.set({ run: '1' })}
               >
@@ -137,18 +143,11 @@ function WorkflowView({ workflow, stepTypes }: { workflow: Workflow; stepTypes: 
           {
             value: 'runs',
             label: 'Runs',
-            content: (
-              <>
-                <div className="mb-3">
-                  <RunKindSelect />
-                </div>
-                <RunTable workflowId={workflow.id} />
-              </>
-            ),
+            content: <WorkflowRuns workflowId={workflow.id} />,
           },
         ]}
       />
-      <PublishDialog
+      <Publish
         open={publishing}
         onOpenChange={setPublishing}
         workflowId={workflow.id}
@@ -156,13 +155,46 @@ function WorkflowView({ workflow, stepTypes }: { workflow: Workflow; stepTypes: 
         draft={draft}
         errors={errors}
       />
-      <RunDialog workflow={running === '1' && runnable ? workflow : null} onClose={() => url.set({ run: undefined })} />
-      <RunDialog
-        workflow={running === 'test' && editable ? workflow : null}
-        onClose={() => url.set({ run: undefined })}
-        saveDraft={async () => (await draft.save()).kind === 'saved'}
+      <RunDialogs
+        started={running === '1' && runnable ? workflow : null}
+        tested={running === 'test' && editable ? workflow : null}
+        draft={draft}
       />
     </Page>
+  );
+}
+
+/** Its name, and the state in which it is. */
+function Title({ workflow }: { workflow: Workflow }) {
+  return (
+    <span className="flex flex-wrap items-center gap-2">
+      {workflow.name}
+      <StatusBadge kind="workflow" status={workflow.status} />
+      {workflow.latest_version !== null ? (
+        <span className="text-sm font-normal text-muted tabular-nums">v{workflow.latest_version}</span>
+      ) : null}
+      <Unpublished workflow={workflow} />
+    </span>
+  );
+}
+
+function Publish(props: ComponentProps<typeof PublishDialog>) {
+  return useOpened(props.open) ? <PublishDialog {...props} /> : null;
+}
+
+/** The dialogs of a run of the latest version and of a test run; each is open while it is given the workflow. */
+function RunDialogs({ started, tested, draft }: Record<'started' | 'tested', Workflow | null> & { draft: Draft }) {
+  const url = useUrlState();
+  const hasRun = useOpened(started !== null);
+  const hasTest = useOpened(tested !== null);
+  const close = () => url.set({ run: undefined });
+  return (
+    <>
+      {hasRun ? <RunDialog workflow={started} onClose={close} /> : null}
+      {hasTest ? (
+        <RunDialog workflow={tested} onClose={close} saveDraft={async () => (await draft.save()).kind === 'saved'} />
+      ) : null}
+    </>
   );
 }
 
@@ -174,7 +206,7 @@ function Description({ text }: { text: string }) {
   return (
     <div>
       <div className={long && !open ? 'max-h-5 overflow-hidden' : undefined}>
-        <Markdown text={text} />
+        <LazyMarkdown text={text} />
       </div>
       {long ? (
         <button

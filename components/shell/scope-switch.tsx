@@ -1,14 +1,21 @@
 'use client';
 import { ChevronsUpDown, Plus } from 'lucide-react';
+import dynamic from 'next/dynamic';
 import { Fragment, useState } from 'react';
 import { Menu, MenuChoice, MenuItem, MenuLabel, MenuSeparator } from '../ui/menu.tsx';
-import { CreateWorkspaceDialog } from '../workspaces/create-workspace-dialog.tsx';
+import { useOpened } from '../ui/use-opened.ts';
 import { useSession } from './session.tsx';
+
+const CreateWorkspaceDialog = dynamic(
+  () => import('../workspaces/create-workspace-dialog.tsx').then(module => module.CreateWorkspaceDialog),
+  { ssr: false },
+);
 
 /** Where one is, the way to another workspace or project, and to a new workspace. */
 export function ScopeSwitch() {
   const { me, switchTo } = useSession();
   const [creating, setCreating] = useState(false);
+  const hasCreate = useOpened(creating);
   return (
     <>
       <Menu
@@ -61,7 +68,7 @@ export function ScopeSwitch() {
           </>
         ) : null}
       </Menu>
-      <CreateWorkspaceDialog open={creating} onClose={() => setCreating(false)} />
+      {hasCreate ? <CreateWorkspaceDialog open={creating} onClose={() => setCreating(false)} /> : null}
     </>
   );
 }

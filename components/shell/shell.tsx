@@ -6,7 +6,7 @@ import { Dialog as Radix, VisuallyHidden } from 'radix-ui';
 import { type ReactNode, useEffect, useState } from 'react';
 import { BrowserNotifications } from '../notifications/browser-notifications.tsx';
 import { IconButton } from '../ui/button.tsx';
-import { KeyboardHelp } from './keyboard-help.tsx';
+import { useOpened } from '../ui/use-opened.ts';
 import { Logo } from './logo.tsx';
 import { Sidebar } from './sidebar.tsx';
 import { useHotkeys } from './use-hotkeys.ts';
@@ -15,11 +15,10 @@ import { usePages } from './use-pages.ts';
 // With the dialogs that it opens it would be a fifth of the JavaScript of every page.
 const loadPalette = () => import('./command-palette.tsx');
 const CommandPalette = dynamic(() => loadPalette().then(module => module.CommandPalette), { ssr: false });
+const KeyboardHelp = dynamic(() => import('./keyboard-help.tsx').then(module => module.KeyboardHelp), { ssr: false });
 
-/** Whether the palette has been opened on this page; ⌘ or Ctrl alone loads it, before the K that opens it. */
-function usePalette(isOpen: boolean): boolean {
-  const [isWanted, setWanted] = useState(false);
-  if (isOpen && !isWanted) setWanted(true);
+/** ⌘ or Ctrl alone loads the palette, before the K that opens it. */
+function useEarlyPalette(): void {
   useEffect(() => {
     const onKeyDown = ({ key }: KeyboardEvent) => {
       if (key === 'Meta' || key === 'Control') void loadPalette();
@@ -27,7 +26,6 @@ function usePalette(isOpen: boolean): boolean {
     window.addEventListener('keydown', onKeyDown);
     return () => window.removeEventListener('keydown', onKeyDown);
   }, []);
-  return isWanted;
 }
 
 /** The frame of the console: sidebar (a drawer below 1024 px), palette, keyboard help, skip link. `notice` stands over every page. */
@@ -35,8 +33,10 @@ export function Shell({ notice, children }: { notice?: ReactNode; children: Reac
   const router = useRouter();
   const pathname = usePathname();
   const [palette, setPalette] = useState(false);
-  const hasPalette = usePalette(palette);
+  const hasPalette = useOpened(palette);
+  useEarlyPalette();
   const [help, setHelp] = useState(false);
+  const hasHelp = useOpened(help);
   const [drawer, setDrawer] = useState(false);
   const { main, settings } = usePages();
   useHotkeys({
@@ -79,7 +79,7 @@ export function Shell({ notice, children }: { notice?: ReactNode; children: Reac
       </div>
       <BrowserNotifications />
       {hasPalette ? <CommandPalette open={palette} onOpenChange={setPalette} onHelp={() => setHelp(true)} /> : null}
-      <KeyboardHelp open={help} onOpenChange={setHelp} />
+      {hasHelp ? <KeyboardHelp open={help} onOpenChange={setHelp} /> : null}
     </div>
   );
 }

@@ -1,6 +1,7 @@
 'use client';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { Archive, Download, Ellipsis, ExternalLink, Play } from 'lucide-react';
+import dynamic from 'next/dynamic';
 import { useRouter } from 'next/navigation';
 import { useCallback, useState } from 'react';
 import { usePermissions } from '../shell/session.tsx';
@@ -10,8 +11,13 @@ import { IconButton } from '../ui/button.tsx';
 import { Confirm } from '../ui/confirm.tsx';
 import { Menu, MenuItem, MenuSeparator } from '../ui/menu.tsx';
 import { toast, toastError } from '../ui/toaster.tsx';
+import { useOpened } from '../ui/use-opened.ts';
 import { download, fileName } from './download.ts';
-import { StartRunDialog } from './start-run-dialog.tsx';
+
+// With the forms of its input it is larger than the list.
+const StartRunDialog = dynamic(() => import('./start-run-dialog.tsx').then(module => module.StartRunDialog), {
+  ssr: false,
+});
 
 export type WorkflowRow = Outputs['workflows_list']['workflows'][number];
 
@@ -21,6 +27,7 @@ export function WorkflowActions({ workflow }: { workflow: WorkflowRow }) {
   const client = useTRPCClient();
   const { canWrite } = usePermissions();
   const [starting, setStarting] = useState(false);
+  const hasStart = useOpened(starting);
   const close = useCallback(() => setStarting(false), []);
   const [archiving, setArchiving] = useState(false);
   const save = async (format: 'json' | 'yaml') => {
@@ -74,7 +81,7 @@ export function WorkflowActions({ workflow }: { workflow: WorkflowRow }) {
           </>
         ) : null}
       </Menu>
-      <StartRunDialog workflowId={starting ? workflow.id : null} onClose={close} />
+      {hasStart ? <StartRunDialog workflowId={starting ? workflow.id : null} onClose={close} /> : null}
       <ArchiveConfirm workflow={workflow} open={archiving} onOpenChange={setArchiving} />
     </>
   );

@@ -1,6 +1,7 @@
 'use client';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { FileUp, Plus, SearchX, Workflow } from 'lucide-react';
+import dynamic from 'next/dynamic';
 import Link from 'next/link';
 import { usePermissions } from '../shell/session.tsx';
 import { useTRPC } from '../trpc/provider.tsx';
@@ -13,11 +14,15 @@ import { EmptyState } from '../ui/states.tsx';
 import { StatusBadge } from '../ui/status-badge.tsx';
 import { Td, Tr } from '../ui/table.tsx';
 import { RelativeTime } from '../ui/time.tsx';
+import { loadingBeforeClick, useOpened } from '../ui/use-opened.ts';
 import { useUrlState } from '../ui/use-url-state.ts';
-import { CreateWorkflowDialog } from './create-dialog.tsx';
-import { ImportWorkflowDialog } from './import-dialog.tsx';
 import { Sparkline } from './sparkline.tsx';
 import { WorkflowActions, type WorkflowRow } from './workflow-actions.tsx';
+
+const loadCreate = () => import('./create-dialog.tsx');
+const CreateWorkflowDialog = dynamic(() => loadCreate().then(module => module.CreateWorkflowDialog), { ssr: false });
+const loadImport = () => import('./import-dialog.tsx');
+const ImportWorkflowDialog = dynamic(() => loadImport().then(module => module.ImportWorkflowDialog), { ssr: false });
 
 const statuses = ['draft', 'published', 'archived'] as const;
 type Status = (typeof statuses)[number];
@@ -41,12 +46,17 @@ export function WorkflowList() {
         actions={
           canWrite ? (
             <>
-              <Button icon={<FileUp aria-hidden className="size-3.5" />} onClick={() => set({ import: '1' })}>
+              <Button
+                icon={<FileUp aria-hidden className="size-3.5" />}
+                {...loadingBeforeClick(loadImport)}
+                onClick={() => set({ import: '1' })}
+              >
                 Import
               </Button>
               <Button
                 variant="primary"
                 icon={<Plus aria-hidden className="size-3.5" />}
+                {...loadingBeforeClick(loadCreate)}
                 onClick={() => set({ create: '1' })}
               >
                 Create workflow
@@ -66,13 +76,26 @@ export function WorkflowList() {
         />
       </div>
       <Rows q={q} status={status} cursor={get('cursor')} />
-      {canWrite ? (
-        <>
-          <CreateWorkflowDialog open={get('create') === '1'} onOpenChange={open => set({ create: open ? '1' : '' })} />
-          <ImportWorkflowDialog open={get('import') === '1'} onOpenChange={open => set({ import: open ? '1' : '' })} />
-        </>
-      ) : null}
+      {canWrite ? <Dialogs /> : null}
     </Page>
+  );
+}
+
+function Dialogs() {
+  const { get, set } = useUrlState();
+  const creates = get('create') === '1';
+  const imports = get('import') === '1';
+  const hasCreate = useOpened(creates);
+  const hasImport = useOpened(imports);
+  return (
+    <>
+      {hasCreate ? (
+        <CreateWorkflowDialog open={creates} onOpenChange={open => set({ create: open ? '1' : '' })} />
+      ) : null}
+      {hasImport ? (
+        <ImportWorkflowDialog open={imports} onOpenChange={open => set({ import: open ? '1' : '' })} />
+      ) : null}
+    </>
   );
 }
 

@@ -1,0 +1,15 @@
+'use client';
+import { RunKindSelect } from '../run-feed/run-filters.tsx';
+import { RunTable } from '../run-feed/run-table.tsx';
+
+/** The runs of a workflow, all of them or those of one kind. */
+export function WorkflowRuns({ workflowId }: { workflowId: string }) {
+  return (
+    <>
+      <div className="mb-3">
+        <RunKindSelect />
+      </div>
+      <RunTable workflowId={workflowId} />
+    </>
+  );
+}

@@ -1,0 +1,18 @@
+import { useState } from 'react';
+
+/**
+ * Whether `open` has been true on this page: a dialog whose code is loaded on demand is rendered from then on, so that it can
+ * close like any other.
+ */
+export function useOpened(open: boolean): boolean {
+  const [opened, setOpened] = useState(open);
+  if (open && !opened) setOpened(true);
+  return opened || open;
+}
+
+/** The properties of a button that opens a dialog: `load` fetches its code before the click, when the button is approached. */
+export function loadingBeforeClick(load: () => Promise<unknown>): { onPointerEnter: () => void; onFocus: () => void } {
+  // A failure is met again, and shown, by the dialog itself.
+  const begin = () => void load().catch(() => undefined);
+  return { onPointerEnter: begin, onFocus: begin };
+}
