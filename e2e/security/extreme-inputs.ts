@@ -117,6 +117,12 @@ const many = <T>(count: number, make: (n: number) => T): T[] => Array.from({ len
 /** The maximum number of steps, together as large as a graph may be. */
 const steps = (type: string, fields: (n: number) => object) => many(2_000, n => step(`s${n}`, type, fields(n)));
 
+/** Loops, each of which is the only step of the one around it. */
+function nestedLoops(levels: number): object {
+  const inner = levels > 1 ? nestedLoops(levels - 1) : step('a', 'condition', { expression: 'item' });
+  return step(`l${levels}`, 'for_each', { items: '{{item}}', steps: [inner] });
+}
+
 /** Graphs that keep a validation as busy as their size allows. */
 export const EXTREME_GRAPHS: [string, unknown[]][] = [
   ['an unfinished template in a script', [step('a', 'lua_script', { script: repeated('{{input.a ?? [', ROOM - 200) })]],
@@ -194,6 +200,26 @@ export const EXTREME_GRAPHS: [string, unknown[]][] = [
         expect: many(5_000, () => '2xx'),
       }),
     ),
+  ],
+  [
+    'loops in loops',
+    many(10, n =>
+      step(`s${n}`, 'for_each', {
+        items: '{{input.a}}',
+        concurrency: 100,
+        steps: many(9, k =>
+          step(`s${n}_${k}`, 'for_each', {
+            items: `${repeated('input.a.filter(x, x > 1) + ', 4_000)}input.a`,
+            steps: many(20, i => step(`s${n}_${k}_${i}`, 'human_task', { instructions: '{{item}} {{index}}' })),
+          }),
+        ),
+      }),
+    ),
+  ],
+  ['loops nested too deep', [nestedLoops(28)]],
+  [
+    'templates in calls',
+    steps('call_workflow', n => ({ workflow_id: '{{input.id}}', input: { a: repeated('{{input.a ?? [', 380), n } })),
   ],
   ['templates in waits', steps('wait', () => ({ until: repeated('{{input.a ?? [', 480) }))],
   ['unknown fields', [step('a', 'condition', Object.fromEntries(many(80_000, n => [`f${n}`, 1])))]],
