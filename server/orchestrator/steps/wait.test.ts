@@ -32,6 +32,7 @@ describe('how long', () => {
     [{ until: '2026-11-23T01:00:00Z' }, {}, 3_600_000],
     [{ until: '2026-11-23T01:00:00.250+01:00' }, {}, 250],
     [{ until: '2026-11-22T23:59:59Z' }, {}, -1_000],
+    [{ until: '2027-11-24T00:00:00Z' }, {}, LONGEST * 1000],
     [{ until: '{{input.day}}T00:00:00Z' }, { day: '2027-11-23' }, 365 * 86_400_000],
   ])('%j', async (fields, input, ms) => {
     expect(await run(fields, input)).toEqual({ kind: 'sleeping', until: NOW + ms });
