@@ -1,32 +1,27 @@
 'use client';
 import { Panel } from '@xyflow/react';
 import { LayoutDashboard, Plus, Redo2, Search, Undo2, Waypoints } from 'lucide-react';
-import dynamic from 'next/dynamic';
-import { type RefObject, useCallback, useEffect, useMemo, useRef, useState } from 'react';
+import { useCallback, useEffect, useMemo, useRef, useState } from 'react';
 import { Button, IconButton } from '../ui/button.tsx';
 import { EmptyState, ErrorState } from '../ui/states.tsx';
-import { Tabs } from '../ui/tabs.tsx';
 import { useUrlState } from '../ui/use-url-state.ts';
 import { EditorCanvas } from './canvas/editor-canvas.tsx';
 import { useCanvasKeys } from './canvas/use-canvas-keys.ts';
-import { CompletionProvider } from './code/use-completion.tsx';
 import { ConflictPanel } from './conflict-panel.tsx';
 import { graphSteps, type Place } from './editor-actions.ts';
-import { formatGraph } from './graph-text.ts';
-import { Inspector } from './inspector/inspector.tsx';
-import { unfinishedFields } from './inspector/unfinished-fields.ts';
+import { type UnfinishedFields, unfinishedFields } from './inspector/unfinished-fields.ts';
 import type { JsonEditorHandle } from './json-editor.tsx';
+import { innerProblem, problemsInside } from './loop-problems.ts';
+import type { StepsDraft } from './loop-store.ts';
+import { LoopPath, useLoops } from './loops.tsx';
 import { ProblemList } from './problem-list.tsx';
-import { SaveIndicator } from './save-indicator.tsx';
+import { panels, SidePanel } from './side-panel.tsx';
 import type { StepTypeForm } from './step-fields.ts';
 import { StepPalette, StepStrip } from './step-palette.tsx';
 import { findSteps, StepSearch } from './step-search.tsx';
-import { StepTest } from './trial/step-test.tsx';
 import type { Draft, Problem, useValidation } from './use-draft.ts';
 import { type Editor, useEditor } from './use-editor.ts';
 import { useHistoryKeys } from './use-history-keys.ts';
-
-const JsonEditor = dynamic(() => import('./json-editor.tsx').then(module => module.JsonEditor), { ssr: false });
 
 export type DraftEditorProps = {
   workflowId: string;
@@ -35,19 +30,51 @@ export type DraftEditorProps = {
   stepTypes: readonly StepTypeForm[];
   editable: boolean;
 };
-type PanelName = 'step' | 'test' | 'json';
-const panels: readonly PanelName[] = ['step', 'test', 'json'];
 const nothing: ReadonlySet<string> = new Set();
 
 /** The draft as a graph to build, with the selected step as a form beside it, or the whole as JSON. */
 export function DraftEditor(props: DraftEditorProps) {
+  const { workflowId, draft, editable } = props;
+  const [unfinished] = useState(() => unfinishedFields(workflowId));
+  useHistoryKeys(draft.store, editable);
+  const { path, view, onLoop, moved } = useLoops(draft);
+  return (
+    <div className="flex flex-col gap-3">
+      <ConflictPanel draft={draft} />
+      <LoopPath path={path} onLoop={onLoop} />
+      <StepsEditor
+        key={path.join('.')}
+        {...props}
+        view={view}
+        path={path}
+        unfinished={unfinished}
+        takesFocus={moved}
+        onLoop={onLoop}
+      />
+    </div>
+  );
+}
+
+type StepsEditorProps = DraftEditorProps & {
+  /** The steps that are edited: those of the draft, or of a loop in it. */
+  view: StepsDraft;
+  /** The ids of that loop and of those around it, the outermost first. */
+  path: readonly string[];
+  unfinished: UnfinishedFields;
+  /** Whether the canvas takes the keyboard, because a person came here from a loop or from the steps around it. */
+  takesFocus: boolean;
+  onLoop: (path: readonly string[], step?: string) => void;
+};
+
+function StepsEditor({ view, path, takesFocus, onLoop, ...props }: StepsEditorProps) {
   const { draft, validation, editable, stepTypes } = props;
   const url = useUrlState();
-  const editor = useEditor(draft);
+  const editor = useEditor(view);
   const [place, setPlace] = useState<Place | null>(null);
   const json = useRef<JsonEditorHandle>(null);
   const panel = panels.find(name => name === url.get('panel')) ?? 'step';
-  useHistoryKeys(draft.store, editable);
+  const { steps } = draft.state.draft.graph;
+  const problems = useMemo(() => problemsInside(validation.problems, steps, path), [validation.problems, steps, path]);
   const onAdd = useCallback(
     (next: Place, type?: string) => (type === undefined ? setPlace(next) : editor.add(type, next)),
     [editor.add],
@@ -59,28 +86,37 @@ export function DraftEditor(props: DraftEditorProps) {
     },
     [url.set, editor.show],
   );
-  const jump = (problem: Pick<Problem, 'step_id' | 'path'>) => {
+  const arrived = useRef(takesFocus);
+  const { refocus } = editor;
+  useEffect(() => {
+    if (arrived.current) refocus();
+    arrived.current = false;
+  }, [refocus]);
+  const jump = (problem: Problem) => {
+    const here = innerProblem(problem, steps, path);
     if (panel === 'json') {
-      if (problem.step_id !== null) editor.show([problem.step_id], 'stays');
+      if (here?.step_id != null) editor.show([here.step_id], 'stays');
       json.current?.jumpTo(problem);
-    } else if (problem.step_id !== null) inspect(problem.step_id);
+    } else if (here?.step_id != null) inspect(here.step_id);
+    else if (problem.step_id !== null) onLoop([], problem.step_id);
   };
+  const shared = { ...props, view, path, problems, editor, onAdd };
   return (
-    <div className="flex flex-col gap-3">
-      <ConflictPanel draft={draft} />
+    <>
       <div className="grid gap-4 lg:grid-cols-[minmax(0,1fr)_360px]">
-        <Canvas {...props} editor={editor} onAdd={onAdd} onInspect={inspect} />
-        <SidePanel {...props} editor={editor} panel={panel} json={json} onAdd={onAdd} />
+        <Canvas {...shared} onInspect={inspect} />
+        <SidePanel
+          {...shared}
+          allProblems={validation.problems}
+          panel={panel}
+          json={json}
+          onOpenLoop={loop => onLoop([...path, loop])}
+        />
       </div>
       {validation.error ? (
         <ErrorState title="The draft could not be checked" error={validation.error} />
       ) : (
-        <ProblemList
-          steps={draft.state.draft.graph.steps}
-          problems={validation.problems}
-          checking={validation.checking}
-          onJump={jump}
-        />
+        <ProblemList steps={steps} problems={validation.problems} checking={validation.checking} onJump={jump} />
       )}
       <StepPalette
         types={stepTypes}
@@ -99,15 +135,20 @@ export function DraftEditor(props: DraftEditorProps) {
         then Tab leaves the canvas.
       </p>
       {editable ? null : <p className="text-xs text-muted">You can look at this draft, but not change it.</p>}
-    </div>
+    </>
   );
 }
 
-type CanvasProps = DraftEditorProps & { editor: Editor; onAdd: (place: Place, type?: string) => void };
+type CanvasProps = Omit<StepsEditorProps, 'takesFocus' | 'onLoop'> & {
+  /** Those of the steps that are edited. */
+  problems: readonly Problem[];
+  editor: Editor;
+  onAdd: (place: Place, type?: string) => void;
+};
 
 function Canvas({
-  draft,
-  validation,
+  view,
+  problems,
   editable,
   stepTypes,
   editor,
@@ -116,15 +157,15 @@ function Canvas({
 }: CanvasProps & { onInspect: (step: string) => void }) {
   const frame = useRef<HTMLElement>(null);
   const [search, setSearch] = useState<string | null>(null);
-  const problems = useMemo(() => countErrors(validation.problems), [validation.problems]);
+  const errors = useMemo(() => countErrors(problems), [problems]);
   const { steps } = editor.drawing;
   const found = useMemo(() => (search === null ? [] : findSteps(steps, search)), [steps, search]);
   const foundSet = useMemo(() => (found.length === 0 ? nothing : new Set(found)), [found]);
   useCanvasKeys(frame, { editor, editable, onAdd, onSearch: () => setSearch(search ?? ''), onInspect });
   useEffect(() => {
     // A person who has just come to an empty workflow starts here.
-    if (editable && graphSteps(draft.state.draft).length === 0) frame.current?.focus({ preventScroll: true });
-  }, [editable, draft]);
+    if (editable && graphSteps(view.state.draft).length === 0) frame.current?.focus({ preventScroll: true });
+  }, [editable, view]);
   const { focus, onFocused } = editor;
   useEffect(() => {
     if (focus === null || focus.step !== null) return;
@@ -149,7 +190,7 @@ function Canvas({
       ) : (
         <EditorCanvas
           drawing={editor.drawing}
-          problems={problems}
+          problems={errors}
           selected={editor.selected}
           selectedEdge={editor.edge}
           found={foundSet}
@@ -168,7 +209,7 @@ function Canvas({
             {editable ? (
               <>
                 <StepStrip types={stepTypes} onAdd={type => editor.add(type, editor.nextPlace())} />
-                <Toolbar draft={draft} editor={editor} onSearch={() => setSearch(search ?? '')} />
+                <Toolbar draft={view} editor={editor} onSearch={() => setSearch(search ?? '')} />
               </>
             ) : null}
           </Panel>
@@ -209,7 +250,7 @@ function EmptyCanvas({ editable, onAdd }: { editable: boolean; onAdd: () => void
   );
 }
 
-function Toolbar({ draft, editor, onSearch }: { draft: Draft; editor: Editor; onSearch: () => void }) {
+function Toolbar({ draft, editor, onSearch }: { draft: StepsDraft; editor: Editor; onSearch: () => void }) {
   const { canUndo, canRedo } = draft.state;
   return (
     <div role="toolbar" aria-label="Edit" className="flex gap-1 rounded-lg border bg-surface p-1 shadow-sm">
@@ -225,119 +266,6 @@ function Toolbar({ draft, editor, onSearch }: { draft: Draft; editor: Editor; on
       <IconButton label="Search steps" shortcut="⌘ F" onClick={onSearch}>
         <Search aria-hidden className="size-4" />
       </IconButton>
-    </div>
-  );
-}
-
-type SideProps = CanvasProps & {
-  panel: PanelName;
-  json: RefObject<JsonEditorHandle | null>;
-};
-
-function SidePanel({ workflowId, draft, validation, editable, stepTypes, editor, panel, json, onAdd }: SideProps) {
-  const url = useUrlState();
-  const [unfinished] = useState(() => unfinishedFields(workflowId));
-  const frame = useRef<HTMLElement>(null);
-  useEscape(frame, editor.refocus);
-  return (
-    <section
-      ref={frame}
-      aria-label="Step and JSON"
-      className="flex min-w-0 flex-col overflow-hidden rounded-lg border bg-surface px-3 lg:h-[68dvh]"
-    >
-      <Tabs
-        label="Ways to edit"
-        value={panel}
-        onChange={next => url.set({ panel: next === 'step' ? undefined : next })}
-        tabs={[
-          {
-            value: 'step',
-            label: 'Step',
-            content: (
-              <div className="-mx-3 -mt-4 h-full lg:overflow-y-auto">
-                <CompletionProvider workflowId={workflowId} draft={draft}>
-                  <Inspector
-                    workflowId={workflowId}
-                    store={draft.store}
-                    editor={editor}
-                    types={stepTypes}
-                    problems={validation.problems}
-                    editable={editable}
-                    unfinished={unfinished}
-                    onAdd={onAdd}
-                  />
-                </CompletionProvider>
-              </div>
-            ),
-          },
-          {
-            value: 'test',
-            label: 'Test',
-            content: (
-              <div className="-mx-3 -mt-4 h-full lg:overflow-y-auto">
-                <StepTest workflowId={workflowId} draft={draft} editor={editor} editable={editable} kept={unfinished} />
-              </div>
-            ),
-          },
-          {
-            value: 'json',
-            label: 'JSON',
-            content: <JsonView draft={draft} editable={editable} problems={validation.problems} handle={json} />,
-          },
-        ]}
-      />
-      {editable ? (
-        <div className="border-t py-1">
-          <SaveIndicator draft={draft} />
-        </div>
-      ) : null}
-    </section>
-  );
-}
-
-/** Escape leads from a form back to the step on the canvas. */
-function useEscape(frame: RefObject<HTMLElement | null>, onEscape: () => void): void {
-  useEffect(() => {
-    const panel = frame.current;
-    const onKeyDown = (event: KeyboardEvent) => {
-      if (event.key === 'Escape' && !event.defaultPrevented) onEscape();
-    };
-    panel?.addEventListener('keydown', onKeyDown);
-    return () => panel?.removeEventListener('keydown', onKeyDown);
-  }, [frame, onEscape]);
-}
-
-type JsonProps = {
-  draft: Draft;
-  editable: boolean;
-  problems: readonly Problem[];
-  handle: RefObject<JsonEditorHandle | null>;
-};
-
-function JsonView({ draft, editable, problems, handle }: JsonProps) {
-  const { text, textProblem, draft: current } = draft.state;
-  const shown = useMemo(() => text ?? formatGraph(current.graph), [text, current.graph]);
-  return (
-    <div className="flex h-full flex-col gap-2">
-      {textProblem === null ? null : (
-        <div className="flex flex-wrap items-center gap-2 text-xs text-warn">
-          <p className="min-w-0 flex-1 basis-40">Until this JSON is finished, the rest of the editor waits for it.</p>
-          <Button size="sm" onClick={() => draft.store.discardText()}>
-            Discard
-          </Button>
-        </div>
-      )}
-      <div className="h-[50dvh] min-h-0 lg:h-auto lg:flex-1">
-        <JsonEditor
-          label="Graph as JSON"
-          value={shown}
-          onChange={next => draft.store.typeText(next)}
-          readOnly={!editable}
-          problems={problems}
-          handle={handle}
-          ownHistory={false}
-        />
-      </div>
     </div>
   );
 }

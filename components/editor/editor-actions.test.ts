@@ -44,6 +44,13 @@ const byId = (steps: readonly Step[], id: string) => steps.find(each => each.id 
 describe('a new step', () => {
   const draft = draftOf(step('a'), check, step('yes', 'check'));
 
+  test('has no ID that is taken outside of its loop, and neither has a copy', () => {
+    const reserved = ['wait', 'a', 'a_2'];
+    expect(planStep(draft, 'wait', { kind: 'free' }, placesOf(draft), reserved).added).toEqual(['wait_2']);
+    expect(planPaste(draftOf(), [step('a')], reserved).added).toEqual(['a_3']);
+    expect(planDuplicate(draft, ['a'], reserved).added).toEqual(['a_3']);
+  });
+
   test('goes after another, into a branch, between two, or by itself', () => {
     const places = placesOf(draft);
     const after = planStep(draft, 'lua_script', { kind: 'after', step: 'check', branch: 'else' }, places);

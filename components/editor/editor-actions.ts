@@ -50,9 +50,11 @@ export function freeId(taken: ReadonlySet<string>, base: string): string {
   return `${start}_${n}`;
 }
 
-/** Plans a new step of a type. `places` says where the steps are drawn now. */
-export function planStep(draft: Draft, type: string, place: Place, places: Places): Plan {
-  const taken = new Set(draft.graph.steps.map(({ id }) => id));
+const NO_IDS: readonly string[] = [];
+
+/** Plans a new step of a type. `places` says where the steps are drawn now, `reserved` which ids it may not have. */
+export function planStep(draft: Draft, type: string, place: Place, places: Places, reserved = NO_IDS): Plan {
+  const taken = new Set([...draft.graph.steps.map(({ id }) => id), ...reserved]);
   const id = freeId(taken, type);
   const step: Step = { id, type, ...STARTERS[type] };
   const added = [id];
@@ -182,10 +184,10 @@ export function pastedSteps(text: string): Step[] | null {
 }
 
 /** Plans the addition of copied steps under free ids; what they say of each other is renamed with them. */
-export function planPaste(draft: Draft, copied: readonly Step[]): Plan {
+export function planPaste(draft: Draft, copied: readonly Step[], reserved = NO_IDS): Plan {
   const unique = [...new Map(copied.map(step => [step.id, step])).values()];
   let pasted: Draft = { ...draft, graph: { steps: unique }, run_setup: {} };
-  const taken = new Set(draft.graph.steps.map(({ id }) => id));
+  const taken = new Set([...draft.graph.steps.map(({ id }) => id), ...reserved]);
   for (const { id } of unique) {
     if (!taken.has(id) && STEP_ID.test(id)) continue;
     const others = new Set([...taken, ...pasted.graph.steps.map(step => step.id)]);
@@ -208,9 +210,9 @@ export function planPaste(draft: Draft, copied: readonly Step[]): Plan {
 }
 
 /** Plans copies of steps beside them: they run after the same steps, in the same branches. */
-export function planDuplicate(draft: Draft, ids: readonly string[]): Plan {
+export function planDuplicate(draft: Draft, ids: readonly string[], reserved = NO_IDS): Plan {
   const steps = draft.graph.steps.filter(({ id }) => ids.includes(id));
-  const plan = planPaste(draft, steps);
+  const plan = planPaste(draft, steps, reserved);
   const edges = edgesOf(graphSteps(draft));
   const outside = steps.flatMap(({ id }, at): Edit[] =>
     edges

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { Step } from '../../server/domains/workflows/edits/index.ts';
-import { isInLoop, placeInLoop } from './loop-problems.ts';
+import { isInLoop, placeInLoop, problemsInside } from './loop-problems.ts';
 
 const loop: Step = {
   id: 'each',
@@ -28,4 +28,28 @@ test('problems of the loop itself are not in it', () => {
   expect(isInLoop({ path: 'steps[0].script' })).toBe(true);
   expect(isInLoop({ path: 'steps' })).toBe(false);
   expect(isInLoop({ path: 'items' })).toBe(false);
+});
+
+test('problems in a loop become those of its steps', () => {
+  const problem = (step_id: string, path: string) => ({
+    step_id,
+    path,
+    code: 'c',
+    message: 'm',
+    severity: 'error' as const,
+  });
+  const problems = [
+    problem('each', 'steps[0].form'),
+    problem('each', 'steps[1].items'),
+    problem('each', 'items'),
+    problem('other', 'steps[0].form'),
+  ];
+  const inside = (...path: string[]) => problemsInside(problems, [loop], path).map(each => [each.step_id, each.path]);
+  expect(inside('each')).toEqual([
+    ['ask', 'form'],
+    ['inner', 'items'],
+  ]);
+  expect(problemsInside(problems, [loop], [])).toEqual(problems);
+  // A loop that holds something else than steps cannot be opened.
+  expect(inside('each', 'inner')).toEqual([]);
 });

@@ -1,5 +1,6 @@
 import type { Step } from '../../server/domains/workflows/edits/index.ts';
 import { innerSteps } from './code/readable.ts';
+import { stepsOfLoop } from './loop-store.ts';
 import type { Problem } from './use-draft.ts';
 
 /** Whether a problem is in one of the steps of a loop, rather than in the loop itself. */
@@ -24,3 +25,30 @@ export function placeInLoop(loop: Step | undefined, path: string): string {
 }
 
 const FIRST_STEP = /^steps\[(\d+)\]\.?/;
+
+/**
+ * Returns the problems of the steps in the loop at `path` (its id and those of the loops around it, the outermost first), as
+ * problems of these steps. `steps` are those of the draft.
+ */
+export function problemsInside(
+  problems: readonly Problem[],
+  steps: readonly Step[],
+  path: readonly string[],
+): Problem[] {
+  return problems.flatMap(problem => innerProblem(problem, steps, path) ?? []);
+}
+
+/** Returns a problem as one of the step in the loop at `path`; null where it is elsewhere. */
+export function innerProblem(problem: Problem, steps: readonly Step[], path: readonly string[]): Problem | null {
+  let inner = problem;
+  let level: readonly Step[] = steps;
+  for (const id of path) {
+    const loop = level.find(step => step.id === id);
+    const found = FIRST_STEP.exec(inner.path);
+    level = (loop && stepsOfLoop(loop)) ?? [];
+    const step = level[Number(found?.[1])];
+    if (inner.step_id !== id || found === null || step === undefined) return null;
+    inner = { ...problem, step_id: step.id, path: inner.path.slice(found[0].length) };
+  }
+  return inner;
+}

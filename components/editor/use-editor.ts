@@ -20,8 +20,7 @@ import {
   planRemoval,
   planStep,
 } from './editor-actions.ts';
-import type { EditorStore } from './editor-store.ts';
-import type { Draft } from './use-draft.ts';
+import type { StepsDraft, StepsStore } from './loop-store.ts';
 
 const none: ReadonlySet<string> = new Set();
 
@@ -87,7 +86,7 @@ export type FocusRequest = { step: string | null; keyboard: 'canvas' | 'form' | 
 export type Editor = ReturnType<typeof useEditor>;
 
 /** The state of the editor around a draft: what is selected, where it is drawn, and what can be done to it. */
-export function useEditor(draft: Draft) {
+export function useEditor(draft: StepsDraft) {
   const { store } = draft;
   const drawing = useLayout(graphSteps(draft.state.draft));
   const selection = useSelection(drawing);
@@ -131,7 +130,7 @@ export function useEditor(draft: Draft) {
 }
 
 /** Applies edits as one step of the history; says why where they do not fit, and which Lua still names a renamed step. */
-export function change(store: EditorStore, edits: readonly Edit[], key: string | null = null): boolean {
+export function change(store: StepsStore, edits: readonly Edit[], key: string | null = null): boolean {
   if (edits.length === 0) return false;
   const result = store.change(edits, key);
   if (!result.ok) {
@@ -148,14 +147,14 @@ export function change(store: EditorStore, edits: readonly Edit[], key: string |
 
 type Surroundings = { places: () => Places; selected: () => string[]; show: (ids: readonly string[]) => void };
 
-function stepActions(store: EditorStore, { places, selected, show }: Surroundings) {
+function stepActions(store: StepsStore, { places, selected, show }: Surroundings) {
   const draft = () => store.state.draft;
   const add = (type: string, place: Place) => {
-    const plan = planStep(draft(), type, place, places());
+    const plan = planStep(draft(), type, place, places(), store.reservedIds);
     if (change(store, plan.edits)) show(plan.added);
   };
   const paste = (steps: readonly Step[]) => {
-    const plan = planPaste(draft(), steps);
+    const plan = planPaste(draft(), steps, store.reservedIds);
     if (change(store, plan.edits)) show(plan.added);
   };
   return {
@@ -167,7 +166,7 @@ function stepActions(store: EditorStore, { places, selected, show }: Surrounding
       return step !== undefined && others.length === 0 ? placeAfter(draft(), step) : { kind: 'free' };
     },
     duplicateSelected: () => {
-      const plan = planDuplicate(draft(), selected());
+      const plan = planDuplicate(draft(), selected(), store.reservedIds);
       if (change(store, plan.edits)) show(plan.added);
     },
     toggleDisabled: () => void change(store, planDisabling(draft(), selected())),
@@ -186,7 +185,7 @@ function stepActions(store: EditorStore, { places, selected, show }: Surrounding
 
 type Ends = { from: string; to: string };
 
-function connectionActions(store: EditorStore) {
+function connectionActions(store: StepsStore) {
   return {
     connect: (from: string, to: string, branch: Branch | undefined) =>
       void change(store, [{ type: 'connect', from, to, branch }]),

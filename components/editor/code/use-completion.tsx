@@ -16,19 +16,27 @@ const LoadContext = createContext<Load | null>(null);
 /** How long the values of the last run are used, in ms. */
 const RUN_STALE_MS = 60_000;
 
-type Props = { workflowId: string; draft: Draft; children: ReactNode };
+type Props = {
+  workflowId: string;
+  draft: Draft;
+  /** The loops around the steps whose fields are within it, the outermost first. */
+  loop: readonly string[];
+  children: ReactNode;
+};
 
 /** Lets the fields within it complete what the code of a step can read. */
-export function CompletionProvider({ workflowId, draft, children }: Props) {
+export function CompletionProvider({ workflowId, draft, loop, children }: Props) {
   const lastRun = useLastRun(workflowId);
   const outputsOf = useCalledOutputs();
-  const latest = useRef(draft);
-  latest.current = draft;
+  const latest = useRef({ draft, loop });
+  latest.current = { draft, loop };
   const load = useCallback<Load>(
     async path => {
-      const { graph, run_setup } = latest.current.state.draft;
+      const { draft, loop } = latest.current;
+      const { graph, run_setup } = draft.state.draft;
       // A field of the workflow itself, such as its output, reads every step.
-      const readable = path[0] === '' ? { before: graph.steps, loops: [] } : readableAt(graph.steps, path);
+      const readable =
+        path[0] === '' ? { before: graph.steps, loops: [] } : readableAt(graph.steps, [...loop, ...path]);
       const [run, outputs] = await Promise.all([lastRun(), outputsOf(readable.before)]);
       return completionData(readable, { inputs: inputsOf(workflowId, graph, run_setup), run, outputs });
     },

@@ -8,10 +8,10 @@ import { controlClass } from '../../ui/field.tsx';
 import { Select } from '../../ui/select.tsx';
 import { hasBranches } from '../canvas/flow-elements.ts';
 import type { Place } from '../editor-actions.ts';
-import type { EditorStore } from '../editor-store.ts';
+import type { StepsStore } from '../loop-store.ts';
 import type { Editor } from '../use-editor.ts';
 
-type Props = { store: EditorStore; editor: Editor; step: Step; editable: boolean; onAdd: (place: Place) => void };
+type Props = { store: StepsStore; editor: Editor; step: Step; editable: boolean; onAdd: (place: Place) => void };
 
 const nameOf = (draft: Draft, id: string): string => {
   const name = draft.graph.steps.find(step => step.id === id)?.name;

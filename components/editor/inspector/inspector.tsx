@@ -1,5 +1,5 @@
 'use client';
-import { Ban, Copy, MousePointerClick, Plus, Trash2, TriangleAlert } from 'lucide-react';
+import { Ban, Copy, MousePointerClick, Plus, Repeat, Trash2, TriangleAlert } from 'lucide-react';
 import { type RefObject, useEffect, useRef, useState } from 'react';
 import type { Edit, Json, Step } from '../../../server/domains/workflows/edits/index.ts';
 import { stepTypeLook } from '../../graph/step-icon.tsx';
@@ -7,8 +7,8 @@ import { Button, IconButton } from '../../ui/button.tsx';
 import { Field, Input } from '../../ui/field.tsx';
 import { EmptyState } from '../../ui/states.tsx';
 import type { Place } from '../editor-actions.ts';
-import type { EditorStore } from '../editor-store.ts';
 import { isInLoop } from '../loop-problems.ts';
+import { type StepsStore, stepsOfLoop } from '../loop-store.ts';
 import { fieldsOf, labelOf, type StepField, type StepTypeForm } from '../step-fields.ts';
 import type { Problem } from '../use-draft.ts';
 import { change, type Editor } from '../use-editor.ts';
@@ -21,13 +21,17 @@ import { WorkflowFields } from './workflow-fields.tsx';
 
 export type InspectorProps = {
   workflowId: string;
-  store: EditorStore;
+  /** The loops around the steps that are edited, the outermost first. */
+  loop: readonly string[];
+  store: StepsStore;
   editor: Editor;
   types: readonly StepTypeForm[];
   problems: readonly Problem[];
   editable: boolean;
   unfinished: UnfinishedFields;
   onAdd: (place: Place) => void;
+  /** Shows the steps of a loop. */
+  onOpenLoop: (loop: string) => void;
 };
 
 /** The selected step as a form. */
@@ -43,7 +47,7 @@ export function Inspector(props: InspectorProps) {
         <EmptyState icon={MousePointerClick} title="No step selected">
           Select a step to edit it.{props.editable ? ' Press Tab on the canvas, or use “+”, to add one.' : ''}
         </EmptyState>
-        <WorkflowFields {...props} />
+        {props.loop.length === 0 ? <WorkflowFields {...props} /> : null}
       </>
     );
   if (chosen.length > 1) return <ManySteps {...props} count={chosen.length} />;
@@ -93,7 +97,7 @@ function StepForm(props: StepProps) {
   const own = problems.filter(problem => problem.step_id === step.id);
   const of = (name: string, severity: Problem['severity']) =>
     own.find(problem => problem.severity === severity && fieldOf(problem.path) === name && !isInLoop(problem))?.message;
-  const { fields, more } = formOf(step, form);
+  const { fields, more } = formOf(step, form, props.loop.length > 0);
   const shown = new Set([...fields, ...more].map(({ name }) => name));
   const set = (name: string, value: Json | undefined) => {
     const edit: Edit =
@@ -106,7 +110,7 @@ function StepForm(props: StepProps) {
     <div key={field.name} className="flex flex-col gap-1">
       <SchemaField
         workflowId={props.workflowId}
-        id={`${step.id}.${field.name}`}
+        id={[...props.loop, step.id, field.name].join('.')}
         field={field}
         step={step}
         value={Object.hasOwn(step, field.name) ? step[field.name] : undefined}
@@ -124,6 +128,11 @@ function StepForm(props: StepProps) {
   return (
     <div className="flex flex-col gap-4 p-4">
       <StepHeader {...props} />
+      {stepsOfLoop(step) === null ? null : (
+        <Button size="sm" icon={<Repeat aria-hidden className="size-3.5" />} onClick={() => props.onOpenLoop(step.id)}>
+          {editable ? 'Edit steps' : 'Show steps'}
+        </Button>
+      )}
       {form?.unavailable ? <p className="text-xs text-warn">{form.unavailable}</p> : null}
       {elsewhere.map(problem =>
         problem.severity === 'warning' ? (
@@ -252,7 +261,11 @@ const setting = (name: string, kind: StepField['kind'], hint: string, integer = 
 });
 
 /** The fields of a step's form: those of its type, fields that no type declares, and the settings that every step has. */
-function formOf(step: Step, form: StepTypeForm | undefined): { fields: StepField[]; more: StepField[] } {
+function formOf(
+  step: Step,
+  form: StepTypeForm | undefined,
+  inLoop: boolean,
+): { fields: StepField[]; more: StepField[] } {
   const timeout = form?.defaultTimeoutS ?? null;
   const settings = [
     setting(
@@ -272,8 +285,13 @@ function formOf(step: Step, form: StepTypeForm | undefined): { fields: StepField
       choices: ['fail', 'continue'],
     },
     setting('disabled', 'flag', 'The step is skipped, and what follows it runs.'),
-    setting('gated', 'flag', 'The step runs only where a start names it.'),
-    setting('overridable', 'list', 'Fields that a start may override.'),
+    // A start cannot name a step of a loop.
+    ...(inLoop
+      ? []
+      : [
+          setting('gated', 'flag', 'The step runs only where a start names it.'),
+          setting('overridable', 'list', 'Fields that a start may override.'),
+        ]),
   ];
   if (form === undefined) {
     const known = new Set([

@@ -1,0 +1,59 @@
+import { expect, test } from 'vitest';
+import type { Json, Step } from '../../server/domains/workflows/edits/index.ts';
+import { EditorStore, type Stored } from './editor-store.ts';
+import { LoopStore, stepsAt, stepsOfLoop } from './loop-store.ts';
+
+const lua = (id: string): Step => ({ id, type: 'lua_script', script: 'return 1' });
+const loop = (id: string, ...steps: Step[]): Step => ({ id, type: 'for_each', items: '[1]', steps: steps as Json });
+
+function setUp(...steps: Step[]) {
+  const stored: Stored = { draft: { name: 'n', description: '', graph: { steps }, run_setup: {} }, etag: '1' };
+  const save = async () => ({ kind: 'saved', etag: '1' }) as const;
+  // Nothing is saved meanwhile.
+  return new EditorStore({ ...stored, save, read: async () => stored, delayMs: 2 ** 30 });
+}
+const idsOf = (store: Pick<EditorStore, 'state'>) => store.state.draft.graph.steps.map(({ id }) => id);
+
+test('the steps of a loop are edited through the history of the draft', () => {
+  const store = setUp(lua('a'), loop('each', lua('x')));
+  const inner = new LoopStore(store, ['each']);
+  expect(inner.change([{ type: 'add_step', step: lua('y') }])).toEqual({ ok: true, unrewritten: [] });
+  inner.change([{ type: 'connect', from: 'x', to: 'y' }]);
+  expect(store.state.draft.graph.steps).toEqual([lua('a'), loop('each', lua('x'), { ...lua('y'), depends_on: ['x'] })]);
+  expect(inner.change([{ type: 'connect', from: 'y', to: 'x' }])).toMatchObject({ ok: false });
+  inner.undo();
+  inner.undo();
+  expect(store.state.draft.graph.steps).toEqual([lua('a'), loop('each', lua('x'))]);
+  store.redo();
+  expect(idsOf(inner)).toEqual(['x', 'y']);
+});
+
+test('a loop in a loop is edited in its place', () => {
+  const store = setUp(loop('each', lua('x'), loop('inner', lua('z'))));
+  const inner = new LoopStore(store, ['each', 'inner']);
+  inner.change([{ type: 'update_step', step: 'z', set: { script: 'return 2' } }]);
+  expect(store.state.draft.graph.steps).toEqual([
+    loop('each', lua('x'), loop('inner', { ...lua('z'), script: 'return 2' })),
+  ]);
+  expect(new Set(inner.reservedIds)).toEqual(new Set(['each', 'x', 'inner', 'z']));
+});
+
+test('a state is the same until the steps change, and without a loop there are none', () => {
+  const store = setUp(lua('a'), loop('each', lua('x')));
+  const inner = new LoopStore(store, ['each']);
+  const { state } = inner;
+  expect(inner.state).toBe(state);
+  store.change([{ type: 'update_step', step: 'a', set: { name: 'A' } }]);
+  expect(inner.state.draft).toBe(state.draft);
+  store.change([{ type: 'remove_step', step: 'each' }]);
+  expect(idsOf(inner)).toEqual([]);
+  expect(inner.change([{ type: 'add_step', step: lua('y') }])).toMatchObject({ ok: false });
+});
+
+test('a loop that holds something else than steps has none to show', () => {
+  expect(stepsOfLoop({ id: 'l', type: 'for_each', steps: [lua('a'), 1] as Json })).toBeNull();
+  expect(stepsOfLoop({ id: 'l', type: 'for_each' })).toBeNull();
+  expect(stepsOfLoop(lua('a'))).toBeNull();
+  expect(stepsAt([lua('a')], ['a'])).toBeNull();
+  expect(stepsAt([lua('a')], [])).toHaveLength(1);
+});

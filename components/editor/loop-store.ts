@@ -1,0 +1,112 @@
+import { isObject } from '@/server/platform/json.ts';
+import {
+  apply,
+  type Draft,
+  type Edit,
+  type Step,
+  type Unrewritten,
+} from '../../server/domains/workflows/edits/index.ts';
+import type { ChangeResult, EditorState, EditorStore } from './editor-store.ts';
+
+/** What canvas and forms need of the store whose steps they edit. */
+export type StepsStore = Pick<EditorStore, 'state' | 'change' | 'undo' | 'redo'> & {
+  /** Ids that no new step may have, beside those of its own steps. */
+  readonly reservedIds?: readonly string[];
+};
+/** A draft as canvas and forms edit it: all of it, or the steps of a loop. */
+export type StepsDraft = { state: EditorState; store: StepsStore };
+
+/** Returns the steps of a loop; null where it has none that can be drawn: a draft may hold anything there. */
+export function stepsOfLoop({ type, steps }: Step): readonly Step[] | null {
+  if (type !== 'for_each' || !Array.isArray(steps)) return null;
+  const isStep = (each: unknown): each is Step =>
+    isObject(each) && typeof each.id === 'string' && typeof each.type === 'string';
+  return steps.every(isStep) ? (steps as readonly Step[]) : null;
+}
+
+/** Returns the steps of the loop at `path`, the ids of loops with the outermost first; null where there is none. */
+export function stepsAt(steps: readonly Step[], path: readonly string[]): readonly Step[] | null {
+  let level: readonly Step[] | null = steps;
+  for (const id of path) {
+    const loop: Step | undefined = level.find(step => step.id === id);
+    level = loop === undefined ? null : stepsOfLoop(loop);
+    if (level === null) return null;
+  }
+  return level;
+}
+
+/** Returns the steps with others in the loop at `path`. */
+function withStepsAt(
+  steps: readonly Step[],
+  [id, ...rest]: readonly string[],
+  inner: readonly Step[],
+): readonly Step[] {
+  if (id === undefined) return inner;
+  return steps.map(step => {
+    if (step.id !== id) return step;
+    return { ...step, steps: withStepsAt(stepsOfLoop(step) ?? [], rest, inner) } as Step;
+  });
+}
+
+/** The ids of all steps, those in loops included. */
+function allIds(steps: readonly Step[]): string[] {
+  return steps.flatMap(step => [step.id, ...allIds(stepsOfLoop(step) ?? [])]);
+}
+
+/** The steps of a loop as a draft of their own. What changes it changes the loop, as one step of the same history. */
+export class LoopStore implements StepsStore {
+  readonly #store: EditorStore;
+  readonly #path: readonly string[];
+  #seen: { outer: EditorState; state: EditorState } | null = null;
+
+  /** `path`: the ids of the loop and of those around it, the outermost first. */
+  constructor(store: EditorStore, path: readonly string[]) {
+    this.#store = store;
+    this.#path = path;
+  }
+
+  /** The state of the store with the loop's steps as the graph; without steps once the loop is gone. */
+  get state(): EditorState {
+    const outer = this.#store.state;
+    if (this.#seen?.outer === outer) return this.#seen.state;
+    const steps = stepsAt(outer.draft.graph.steps, this.#path) ?? [];
+    const last = this.#seen?.state.draft;
+    // Typing elsewhere must not draw the loop anew.
+    const draft: Draft = last?.graph.steps === steps ? last : { ...outer.draft, graph: { steps }, run_setup: {} };
+    const state = { ...outer, draft };
+    this.#seen = { outer, state };
+    return state;
+  }
+
+  get reservedIds(): readonly string[] {
+    return allIds(this.#store.state.draft.graph.steps);
+  }
+
+  /** Applies edits to the steps of the loop, all or none. */
+  change(edits: readonly Edit[], key: string | null = null): ChangeResult {
+    let { draft } = this.state;
+    const unrewritten: Unrewritten[] = [];
+    for (const edit of edits) {
+      const result = apply(draft, edit);
+      if (!result.ok) return { ok: false, message: result.problem.message };
+      draft = result.draft;
+      unrewritten.push(...result.unrewritten);
+    }
+    const [loop = '', ...rest] = this.#path;
+    const { steps } = this.#store.state.draft.graph;
+    const inner = stepsAt(steps, [loop]);
+    if (inner === null) return { ok: false, message: 'The loop is no longer there.' };
+    const set = { steps: withStepsAt(inner, rest, draft.graph.steps) };
+    const change: Edit = { type: 'update_step', step: loop, set };
+    const result = this.#store.change([change], key === null ? null : `${this.#path.join('.')}.${key}`);
+    return result.ok ? { ok: true, unrewritten } : result;
+  }
+
+  undo(): void {
+    this.#store.undo();
+  }
+
+  redo(): void {
+    this.#store.redo();
+  }
+}

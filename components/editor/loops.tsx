@@ -1,0 +1,60 @@
+'use client';
+import { ChevronRight } from 'lucide-react';
+import { Fragment, useCallback, useMemo, useRef } from 'react';
+import { useUrlState } from '../ui/use-url-state.ts';
+import { LoopStore, type StepsDraft, stepsAt } from './loop-store.ts';
+import type { Draft } from './use-draft.ts';
+
+/** Returns the loop whose steps are shown (`path`, by ids; empty: the draft itself), these steps, and what shows others. */
+export function useLoops(draft: Draft) {
+  const url = useUrlState();
+  const named = url.get('loop');
+  const { state, store } = draft;
+  const { steps } = state.draft.graph;
+  const exists = named !== '' && stepsAt(steps, named.split('.')) !== null;
+  const shown = exists ? named : '';
+  const path = useMemo(() => (shown === '' ? [] : shown.split('.')), [shown]);
+  const inner = useMemo(() => (path.length === 0 ? null : new LoopStore(store, path)), [store, path]);
+  const view = useMemo((): StepsDraft => {
+    return inner === null ? { state, store } : { state: inner.state, store: inner };
+  }, [inner, state, store]);
+  const moved = useRef(false);
+  const onLoop = useCallback(
+    (to: readonly string[], step?: string) => {
+      moved.current = true;
+      url.set({ loop: to.join('.'), step, panel: undefined }, { push: true });
+    },
+    [url.set],
+  );
+  return { path, view, onLoop, moved: moved.current };
+}
+
+type PathProps = { path: readonly string[]; onLoop: (path: readonly string[], step?: string) => void };
+
+/** The way from the draft to the loop that is shown; nothing for the draft itself. */
+export function LoopPath({ path, onLoop }: PathProps) {
+  if (path.length === 0) return null;
+  const names = ['Draft', ...path];
+  return (
+    <nav aria-label="Loops" className="flex flex-wrap items-center gap-1 text-sm">
+      {names.map((name, depth) =>
+        depth === path.length ? (
+          <span key={path.slice(0, depth).join('.')} aria-current="page" className="font-medium">
+            {name}
+          </span>
+        ) : (
+          <Fragment key={path.slice(0, depth).join('.')}>
+            <button
+              type="button"
+              className="text-muted underline underline-offset-2 hover:text-text"
+              onClick={() => onLoop(path.slice(0, depth), path[depth])}
+            >
+              {name}
+            </button>
+            <ChevronRight aria-hidden className="size-3.5 text-faint" />
+          </Fragment>
+        ),
+      )}
+    </nav>
+  );
+}

@@ -1,0 +1,161 @@
+'use client';
+import { FlaskConical } from 'lucide-react';
+import dynamic from 'next/dynamic';
+import { type RefObject, useEffect, useMemo, useRef } from 'react';
+import { Button } from '../ui/button.tsx';
+import { EmptyState } from '../ui/states.tsx';
+import { Tabs } from '../ui/tabs.tsx';
+import { useUrlState } from '../ui/use-url-state.ts';
+import { CompletionProvider } from './code/use-completion.tsx';
+import { formatGraph } from './graph-text.ts';
+import { Inspector, type InspectorProps } from './inspector/inspector.tsx';
+import type { JsonEditorHandle } from './json-editor.tsx';
+import type { StepsDraft } from './loop-store.ts';
+import { SaveIndicator } from './save-indicator.tsx';
+import type { StepTypeForm } from './step-fields.ts';
+import { StepTest } from './trial/step-test.tsx';
+import type { Draft, Problem } from './use-draft.ts';
+
+const JsonEditor = dynamic(() => import('./json-editor.tsx').then(module => module.JsonEditor), { ssr: false });
+
+export type PanelName = 'step' | 'test' | 'json';
+export const panels: readonly PanelName[] = ['step', 'test', 'json'];
+
+type SidePanelProps = Pick<
+  InspectorProps,
+  'workflowId' | 'editor' | 'problems' | 'editable' | 'unfinished' | 'onAdd' | 'onOpenLoop'
+> & {
+  draft: Draft;
+  /** The steps that are edited: those of the draft, or of a loop in it. */
+  view: StepsDraft;
+  /** The ids of that loop and of those around it, the outermost first. */
+  path: readonly string[];
+  /** Those of the whole draft. */
+  allProblems: readonly Problem[];
+  stepTypes: readonly StepTypeForm[];
+  panel: PanelName;
+  json: RefObject<JsonEditorHandle | null>;
+};
+
+/** The form of the selected step, its test, and the whole graph as JSON. */
+export function SidePanel(props: SidePanelProps) {
+  const { workflowId, draft, view, path, editable, stepTypes, editor, panel, json, unfinished } = props;
+  const url = useUrlState();
+  const frame = useRef<HTMLElement>(null);
+  useEscape(frame, editor.refocus);
+  return (
+    <section
+      ref={frame}
+      aria-label="Step and JSON"
+      className="flex min-w-0 flex-col overflow-hidden rounded-lg border bg-surface px-3 lg:h-[68dvh]"
+    >
+      <Tabs
+        label="Ways to edit"
+        value={panel}
+        onChange={next => url.set({ panel: next === 'step' ? undefined : next })}
+        tabs={[
+          {
+            value: 'step',
+            label: 'Step',
+            content: (
+              <div className="-mx-3 -mt-4 h-full lg:overflow-y-auto">
+                <CompletionProvider workflowId={workflowId} draft={draft} loop={path}>
+                  <Inspector
+                    workflowId={workflowId}
+                    loop={path}
+                    store={view.store}
+                    editor={editor}
+                    types={stepTypes}
+                    problems={props.problems}
+                    editable={editable}
+                    unfinished={unfinished}
+                    onAdd={props.onAdd}
+                    onOpenLoop={props.onOpenLoop}
+                  />
+                </CompletionProvider>
+              </div>
+            ),
+          },
+          {
+            value: 'test',
+            label: 'Test',
+            content: (
+              <div className="-mx-3 -mt-4 h-full lg:overflow-y-auto">
+                {path.length > 0 ? (
+                  <EmptyState icon={FlaskConical} title="Part of a loop">
+                    The steps of a loop are tested with it: “Test run” above runs the whole draft.
+                  </EmptyState>
+                ) : (
+                  <StepTest
+                    workflowId={workflowId}
+                    draft={draft}
+                    editor={editor}
+                    editable={editable}
+                    kept={unfinished}
+                  />
+                )}
+              </div>
+            ),
+          },
+          {
+            value: 'json',
+            label: 'JSON',
+            content: <JsonView draft={draft} editable={editable} problems={props.allProblems} handle={json} />,
+          },
+        ]}
+      />
+      {editable ? (
+        <div className="border-t py-1">
+          <SaveIndicator draft={draft} />
+        </div>
+      ) : null}
+    </section>
+  );
+}
+
+/** Escape leads from a form back to the step on the canvas. */
+function useEscape(frame: RefObject<HTMLElement | null>, onEscape: () => void): void {
+  useEffect(() => {
+    const panel = frame.current;
+    const onKeyDown = (event: KeyboardEvent) => {
+      if (event.key === 'Escape' && !event.defaultPrevented) onEscape();
+    };
+    panel?.addEventListener('keydown', onKeyDown);
+    return () => panel?.removeEventListener('keydown', onKeyDown);
+  }, [frame, onEscape]);
+}
+
+type JsonProps = {
+  draft: Draft;
+  editable: boolean;
+  problems: readonly Problem[];
+  handle: RefObject<JsonEditorHandle | null>;
+};
+
+function JsonView({ draft, editable, problems, handle }: JsonProps) {
+  const { text, textProblem, draft: current } = draft.state;
+  const shown = useMemo(() => text ?? formatGraph(current.graph), [text, current.graph]);
+  return (
+    <div className="flex h-full flex-col gap-2">
+      {textProblem === null ? null : (
+        <div className="flex flex-wrap items-center gap-2 text-xs text-warn">
+          <p className="min-w-0 flex-1 basis-40">Until this JSON is finished, the rest of the editor waits for it.</p>
+          <Button size="sm" onClick={() => draft.store.discardText()}>
+            Discard
+          </Button>
+        </div>
+      )}
+      <div className="h-[50dvh] min-h-0 lg:h-auto lg:flex-1">
+        <JsonEditor
+          label="Graph as JSON"
+          value={shown}
+          onChange={next => draft.store.typeText(next)}
+          readOnly={!editable}
+          problems={problems}
+          handle={handle}
+          ownHistory={false}
+        />
+      </div>
+    </div>
+  );
+}
