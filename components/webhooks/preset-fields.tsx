@@ -10,17 +10,34 @@ const strengths: Record<Strength, { label: string; tone: Tone }> = {
   weak: { label: 'Weak', tone: 'bad' },
 };
 
+/** How strong a preset is, in a word. */
+function StrengthBadge({ preset }: { preset: PresetName }) {
+  const { label, tone } = strengths[PRESETS[preset].strength];
+  return (
+    <Badge tone={tone} className="shrink-0">
+      {label}
+    </Badge>
+  );
+}
+
 /** How strong a preset is, and why. */
 export function PresetStrength({ preset }: { preset: PresetName }) {
-  const { strength, why } = PRESETS[preset];
-  const { label, tone } = strengths[strength];
   return (
     <p className="flex items-start gap-2 text-xs text-muted">
-      <Badge tone={tone} className="shrink-0">
-        {label}
-      </Badge>
-      <span>{why}</span>
+      <StrengthBadge preset={preset} />
+      <span>{PRESETS[preset].why}</span>
     </p>
+  );
+}
+
+/** The name of a preset and how strong it is, for lists; the reason on hover. */
+export function PresetSummary({ preset }: { preset: PresetName }) {
+  const { label, why } = PRESETS[preset];
+  return (
+    <span className="flex items-center gap-2" title={why}>
+      <span className="truncate text-muted">{label}</span>
+      <StrengthBadge preset={preset} />
+    </span>
   );
 }
 

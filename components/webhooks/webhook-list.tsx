@@ -14,6 +14,7 @@ import { RelativeTime } from '../ui/time.tsx';
 import { useUrlState } from '../ui/use-url-state.ts';
 import { CreateWebhookDialog } from './create-webhook.tsx';
 import { DeliveryBadge } from './delivery-badge.tsx';
+import { PresetSummary } from './preset-fields.tsx';
 import { WebhookActions } from './webhook-actions.tsx';
 import type { Webhook } from './webhook-form.tsx';
 import { WebhookState } from './webhook-state.tsx';
@@ -53,7 +54,7 @@ function Rows({ create }: { create: ReactNode }) {
   return (
     <ListCard
       label="Webhooks"
-      columns={['Name', 'State', 'Workflow', 'Last delivery', 'Created', '']}
+      columns={['Name', 'State', 'Authentication', 'Workflow', 'Last delivery', 'Created', '']}
       query={list}
       items={list.data?.subscriptions}
       next={list.data?.next_cursor}
@@ -79,6 +80,9 @@ function Row({ webhook }: { webhook: Webhook }) {
       </Td>
       <Td>
         <WebhookState enabled={webhook.enabled} />
+      </Td>
+      <Td className="max-w-64">
+        <PresetSummary preset={webhook.preset} />
       </Td>
       <Td className="max-w-60 min-w-32">
         <Link href={`/workflows/${webhook.workflow_id}`} className="block truncate text-muted hover:underline">

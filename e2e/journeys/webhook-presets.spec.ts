@@ -48,6 +48,9 @@ test('a webhook for GitHub says how strong it is, and accepts what GitHub signs'
   expect(await post(url, { ...headers, 'X-GitHub-Event': 'ping', 'X-GitHub-Delivery': '2' }, body)).toBe(200);
   expect(await post(url, {}, body)).toBe(401);
 
+  const listed = member.getByRole('region', { name: 'Webhooks' }).getByRole('row').filter({ hasText: 'Issues' });
+  await expect(listed).toContainText('GitHub');
+  await expect(listed.getByText('Medium', { exact: true })).toBeVisible();
   await member.getByRole('link', { name: 'Issues', exact: true }).click();
   await expect(member.getByRole('heading', { level: 1, name: 'Issues' })).toBeVisible();
   await expect(member.getByText('Medium', { exact: true })).toBeVisible();
