@@ -8,7 +8,7 @@ import { Card } from '../ui/card.tsx';
 import { cx } from '../ui/classes.ts';
 import { Page, PageHeader, PageSkeleton } from '../ui/page.tsx';
 import { EmptyState, ErrorState, NeedsContributor } from '../ui/states.tsx';
-import { formatUtc } from '../ui/time.tsx';
+import { formatLocal } from '../ui/time.tsx';
 import { useUrlState } from '../ui/use-url-state.ts';
 import { AnalyticsFilters } from './analytics-filters.tsx';
 import { Durations } from './duration-section.tsx';
@@ -66,7 +66,7 @@ function Counted({ from, to, time_zone }: { from: string; to: string; time_zone:
   // `to` is the first instant that is not in it any more.
   const last = new Date(Date.parse(to) - 1);
   return (
-    <span title={`${formatUtc(from)} – ${formatUtc(to)}`}>
+    <span title={`${formatLocal(from)} – ${formatLocal(to)}`}>
       {day.formatRange(new Date(from), last)}, {time_zone}
     </span>
   );

@@ -14,7 +14,10 @@ type Filters = Pick<Exclude<Inputs['runs_list_tenant'], void>, 'q' | 'status' | 
 
 const UUID = /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/;
 
-/** The filters in the URL as the API takes them; what is malformed is left out. Days are days in UTC, both included. */
+/**
+ * The filters in the URL as the API takes them; what is malformed is left out. Days are those of the browser's time zone, both
+ * included.
+ */
 export function readRunFilters(get: (key: string) => string): Filters {
   const status = RUN_STATUSES.find(each => each === get('status'));
   const [q, workflow, from, to] = [get('q'), get('workflow_id'), get('from'), get('to')];
@@ -22,8 +25,8 @@ export function readRunFilters(get: (key: string) => string): Filters {
     ...(q ? { q } : {}),
     ...(status ? { status } : {}),
     ...(UUID.test(workflow) ? { workflow_id: workflow } : {}),
-    ...(isDay(from) ? { from: `${from}T00:00:00.000Z` } : {}),
-    ...(isDay(to) ? { to: `${to}T23:59:59.999Z` } : {}),
+    ...(isDay(from) ? { from: new Date(`${from}T00:00:00`).toISOString() } : {}),
+    ...(isDay(to) ? { to: new Date(`${to}T23:59:59.999`).toISOString() } : {}),
   };
 }
 
@@ -61,7 +64,11 @@ export function RunFilters() {
   const active = Object.keys(readRunFilters(get)).length > 0 || get('kind') !== '';
   return (
     <div className="mb-3 flex flex-wrap items-center gap-2">
-      <SearchInput label="Run, session or trigger" value={get('q')} onChange={value => set({ q: value, cursor: '' })} />
+      <SearchInput
+        label="Run, workflow, session or trigger"
+        value={get('q')}
+        onChange={value => set({ q: value, cursor: '' })}
+      />
       <Select<RunStatus | ''>
         label="Status"
         className="w-36"

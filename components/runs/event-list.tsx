@@ -11,7 +11,7 @@ import { ScrollRegion } from '../ui/scroll-region.tsx';
 import { Select } from '../ui/select.tsx';
 import { Skeleton } from '../ui/skeleton.tsx';
 import { EmptyState, ErrorState } from '../ui/states.tsx';
-import { formatUtc } from '../ui/time.tsx';
+import { formatLocal, formatLocalClock } from '../ui/time.tsx';
 import { eventInWords } from './event-text.ts';
 import { type EventSource, isFailure, samePages, useAllEvents, useFilteredEvents } from './use-events.ts';
 import type { LiveRun } from './use-run.ts';
@@ -227,8 +227,12 @@ function Row({ event, open, marked, onToggle, onSelect }: RowProps) {
           <ChevronRight aria-hidden className={cx('size-3 shrink-0', open && 'rotate-90')} />
           {event.seq}
         </button>
-        <time dateTime={event.created_at} title={formatUtc(event.created_at)} className="shrink-0 font-mono text-muted">
-          {event.created_at.slice(11, 23)}
+        <time
+          dateTime={event.created_at}
+          title={formatLocal(event.created_at)}
+          className="shrink-0 font-mono text-muted"
+        >
+          {formatLocalClock(event.created_at)}
         </time>
         <span className={cx('w-32 shrink-0 font-mono', isFailure(event) ? 'text-bad' : 'text-text')}>
           {event.event_type}

@@ -10,7 +10,7 @@ import { Select } from '../ui/select.tsx';
 import { Skeleton } from '../ui/skeleton.tsx';
 import { EmptyState, ErrorState } from '../ui/states.tsx';
 import { StatusBadge, statusLook } from '../ui/status-badge.tsx';
-import { formatDuration, formatUtc } from '../ui/time.tsx';
+import { formatDuration, formatLocal } from '../ui/time.tsx';
 import { type ComparedStep, type Comparison, compareRuns } from './compare-model.ts';
 import { RunGraph, type Steps } from './run-graph.tsx';
 import { StepResult } from './run-output.tsx';
@@ -55,7 +55,7 @@ function OtherRun({ here, value, onChange }: { here: Snapshot; value: string; on
   const listed = runs.data.runs.filter(run => run.run_id !== here.run_id);
   const options = listed.map(run => ({
     value: run.run_id,
-    label: `${formatUtc(run.started_at)} · ${statusLook('run', run.status).label} · ${run.test ? 'draft' : `v${run.version}`}`,
+    label: `${formatLocal(run.started_at)} · ${statusLook('run', run.status).label} · ${run.test ? 'draft' : `v${run.version}`}`,
   }));
   // A link may name a run that is older than those listed.
   if (value && !listed.some(run => run.run_id === value)) options.push({ value, label: value });

@@ -34,23 +34,37 @@ export function useNow(): number {
   );
 }
 
-const relative = new Intl.RelativeTimeFormat('en', { numeric: 'auto', style: 'short' });
-const units: [Intl.RelativeTimeFormatUnit, number][] = [
-  ['year', 31_536_000],
-  ['month', 2_592_000],
-  ['week', 604_800],
-  ['day', 86_400],
-  ['hour', 3600],
-  ['minute', 60],
+const DAY_S = 86_400;
+const relative = new Intl.RelativeTimeFormat('en', { style: 'short' });
+const relativeDay = new Intl.RelativeTimeFormat('en', { numeric: 'auto', style: 'short' });
+/** Each unit in seconds, and up to how many seconds it is the one to speak in. */
+const units: readonly (readonly [Intl.RelativeTimeFormatUnit, number, number])[] = [
+  ['second', 1, 60],
+  ['minute', 60, 3600],
+  ['hour', 3600, DAY_S],
+  ['day', DAY_S, 14 * DAY_S],
+  ['week', 7 * DAY_S, 60 * DAY_S],
+  ['month', 30.44 * DAY_S, 365 * DAY_S],
+  ['year', 365.25 * DAY_S, Number.POSITIVE_INFINITY],
 ];
 
-/** "3 min. ago", "in 2 hr.", "just now" below five seconds. */
+/**
+ * "3 min. ago", "in 2 hr.", "just now" below five seconds; never more than has passed. From 24 hours on days are those of
+ * the local calendar, so that "yesterday" is yesterday.
+ */
 export function formatRelative(at: number, from: number): string {
   const seconds = (at - from) / 1000;
   if (Math.abs(seconds) < 5) return 'just now';
-  for (const [unit, size] of units)
-    if (Math.abs(seconds) >= size) return relative.format(Math.trunc(seconds / size), unit);
-  return relative.format(Math.trunc(seconds), 'second');
+  const [unit, size] = units.find(([, , below]) => Math.abs(seconds) < below) ?? ['year' as const, 365.25 * DAY_S];
+  if (unit === 'day') return relativeDay.format(localDay(at) - localDay(from), 'day');
+  // A whole year is not the 0 years that its 365.25 days would make of it.
+  return relative.format(Math.trunc(seconds / size) || Math.sign(seconds), unit);
+}
+
+/** The number of the day in the local calendar. */
+function localDay(at: number): number {
+  const day = new Date(at);
+  return Date.UTC(day.getFullYear(), day.getMonth(), day.getDate()) / (DAY_S * 1000);
 }
 
 /** "2026-03-09 14:05:01 UTC": exact, and the same in every time zone. */
@@ -58,11 +72,37 @@ export function formatUtc(iso: string): string {
   return `${iso.slice(0, 10)} ${iso.slice(11, 19)} UTC`;
 }
 
-/** How long ago, with the exact UTC time on hover and on focus. */
+const local = new Intl.DateTimeFormat('en-GB', {
+  day: 'numeric',
+  month: 'short',
+  year: 'numeric',
+  hour: '2-digit',
+  minute: '2-digit',
+  second: '2-digit',
+  timeZoneName: 'short',
+});
+const localClock = new Intl.DateTimeFormat('en-GB', {
+  hour: '2-digit',
+  minute: '2-digit',
+  second: '2-digit',
+  fractionalSecondDigits: 3,
+});
+
+/** "9 Mar 2026, 15:05:01 GMT+1": in the time zone of the browser. Not for what the server renders, which has another. */
+export function formatLocal(iso: string): string {
+  return local.format(new Date(iso));
+}
+
+/** "15:05:01.250" in the time zone of the browser. */
+export function formatLocalClock(iso: string): string {
+  return localClock.format(new Date(iso));
+}
+
+/** How long ago, with the exact local time on hover and on focus. */
 export function RelativeTime({ at, className }: { at: string; className?: string }) {
   const current = useNow();
   return (
-    <Tooltip content={<span className="tabular-nums">{formatUtc(at)}</span>}>
+    <Tooltip content={<span className="tabular-nums">{formatLocal(at)}</span>}>
       <time dateTime={at} className={className ?? 'whitespace-nowrap text-muted tabular-nums'}>
         {current === 0 ? formatUtc(at) : formatRelative(Date.parse(at), current)}
       </time>
