@@ -1,19 +1,22 @@
 'use client';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { mayAnswer } from '../inbox/may-answer.ts';
 import { BROWSER_NEWS, useBrowserWanted } from '../notifications/browser-notifications.tsx';
 import { useTRPC, useTRPCClient } from '../trpc/provider.tsx';
+import { useSession } from './session.tsx';
 
 const INPUT = { limit: 50 };
 
 /**
- * Tasks waiting for a person in the tenant, as text ("3", "50+"); undefined while unknown or none, null if they cannot be read. The same
- * poll reads the notifications for this browser where the user wants any, also while the tab is in the background.
+ * Tasks in the tenant that wait for an answer that the user may give, as text ("3", "50+"); undefined while unknown or none,
+ * null if they cannot be read. The same poll reads the notifications for this browser where the user wants any, also while the tab is in the background.
  */
 export function useInboxCount(): string | null | undefined {
   const trpc = useTRPC();
   const client = useTRPCClient();
   const queries = useQueryClient();
   const isWanted = useBrowserWanted();
+  const { me } = useSession();
   const readNews = async () => {
     const news = await client.me_notifications_deliveries_list.query(BROWSER_NEWS);
     queries.setQueryData(trpc.me_notifications_deliveries_list.queryKey(BROWSER_NEWS), news);
@@ -32,6 +35,7 @@ export function useInboxCount(): string | null | undefined {
     staleTime: 2_000,
   });
   if (isError) return null;
-  if (!data || data.tasks.length === 0) return undefined;
-  return data.next_cursor ? `${data.tasks.length}+` : String(data.tasks.length);
+  const count = data?.tasks.filter(task => mayAnswer(task, me)).length ?? 0;
+  if (count === 0) return undefined;
+  return data?.next_cursor ? `${count}+` : String(count);
 }
