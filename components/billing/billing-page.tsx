@@ -4,7 +4,7 @@ import { useEffect } from 'react';
 import { usePermissions, useSession } from '../shell/session.tsx';
 import { Card } from '../ui/card.tsx';
 import { Page, PageHeader } from '../ui/page.tsx';
-import { EmptyState, NeedsContributor } from '../ui/states.tsx';
+import { EmptyState } from '../ui/states.tsx';
 import { Tabs } from '../ui/tabs.tsx';
 import { toast } from '../ui/toaster.tsx';
 import { useUrlState } from '../ui/use-url-state.ts';
@@ -21,25 +21,25 @@ type BillingTab = (typeof tabs)[number];
 /** What the deployment's mode leaves of billing: everything, usage and prices, or nothing. */
 export function BillingPage() {
   const { billing } = useSession().me;
+  const { canWrite } = usePermissions();
   switch (billing) {
     case 'on':
-      return <Billing />;
+      return canWrite ? <Billing /> : <UsageAlone description="What runs used, in credits." />;
     case 'metered':
-      return <Metered />;
+      return (
+        <UsageAlone description="What runs used and what it cost, in credits. No run is refused for lack of credits." />
+      );
     case 'off':
       return <Off />;
   }
 }
 
-/** What runs used and cost, on a deployment that sells nothing. */
-function Metered() {
+/** What runs used and cost, on a deployment that sells nothing, and for viewers, who may see no more. */
+function UsageAlone({ description }: { description: string }) {
   const { canWrite } = usePermissions();
   return (
     <Page>
-      <PageHeader
-        title="Usage"
-        description="What runs used and what it cost, in credits. No run is refused for lack of credits."
-      />
+      <PageHeader title="Usage" description={description} />
       <div className="flex flex-col gap-4">
         <UsageExplorer />
         {canWrite ? <ActionPrices description="What each action costs, in credits." /> : null}
@@ -64,11 +64,8 @@ function Off() {
 /** Credits, plan, usage and payments of the workspace. */
 function Billing() {
   const { get, set } = useUrlState();
-  const { canWrite } = usePermissions();
   useReturnFromProvider();
-  // Viewers may see what was used and nothing of what it is paid with.
-  const tab = tabs.find(each => each === get('tab')) ?? (canWrite ? 'overview' : 'usage');
-  const needs = (what: string) => <NeedsContributor icon={CreditCard} what={what} />;
+  const tab = tabs.find(each => each === get('tab')) ?? 'overview';
   return (
     <Page>
       <PageHeader title="Billing" description="Credits, plan and payments of the workspace." />
@@ -78,10 +75,10 @@ function Billing() {
         // What belongs to one tab (its filters, its page) means nothing on another.
         onChange={next => set({ ...cleared, tab: next }, { push: true })}
         tabs={[
-          { value: 'overview', label: 'Overview', content: canWrite ? <Overview /> : needs('Plans and balances') },
+          { value: 'overview', label: 'Overview', content: <Overview /> },
           { value: 'usage', label: 'Usage', content: <UsageExplorer /> },
-          { value: 'payments', label: 'Payments', content: canWrite ? <Payments /> : needs('Payments') },
-          { value: 'ledger', label: 'Ledger', content: canWrite ? <Ledger /> : needs('The ledger and its entries') },
+          { value: 'payments', label: 'Payments', content: <Payments /> },
+          { value: 'ledger', label: 'Ledger', content: <Ledger /> },
         ]}
       />
     </Page>

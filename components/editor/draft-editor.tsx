@@ -19,14 +19,14 @@ import { panels, SidePanel } from './side-panel.tsx';
 import type { StepTypeForm } from './step-fields.ts';
 import { StepPalette, StepStrip } from './step-palette.tsx';
 import { findSteps, StepSearch } from './step-search.tsx';
-import type { Draft, Problem, useValidation } from './use-draft.ts';
+import type { Draft, Problem, Validation } from './use-draft.ts';
 import { type Editor, useEditor } from './use-editor.ts';
 import { useHistoryKeys } from './use-history-keys.ts';
 
 export type DraftEditorProps = {
   workflowId: string;
   draft: Draft;
-  validation: ReturnType<typeof useValidation>;
+  validation: Validation;
   stepTypes: readonly StepTypeForm[];
   editable: boolean;
 };
@@ -72,7 +72,7 @@ function StepsEditor({ view, path, takesFocus, onLoop, ...props }: StepsEditorPr
   const editor = useEditor(view);
   const [place, setPlace] = useState<Place | null>(null);
   const json = useRef<JsonEditorHandle>(null);
-  const panel = panels.find(name => name === url.get('panel')) ?? 'step';
+  const panel = panels.find(name => name === url.get('panel') && (editable || name !== 'test')) ?? 'step';
   const { steps } = draft.state.draft.graph;
   const problems = useMemo(() => problemsInside(validation.problems, steps, path), [validation.problems, steps, path]);
   const onAdd = useCallback(
@@ -113,7 +113,7 @@ function StepsEditor({ view, path, takesFocus, onLoop, ...props }: StepsEditorPr
           onOpenLoop={loop => onLoop([...path, loop])}
         />
       </div>
-      {validation.error ? (
+      {!validation.enabled ? null : validation.error ? (
         <ErrorState title="The draft could not be checked" error={validation.error} />
       ) : (
         <ProblemList steps={steps} problems={validation.problems} checking={validation.checking} onJump={jump} />
@@ -131,8 +131,10 @@ function StepsEditor({ view, path, takesFocus, onLoop, ...props }: StepsEditorPr
         }}
       />
       <p className="sr-only" id="canvas-keys">
-        Arrow keys move between steps, Tab adds a step, Enter opens the form of a step, Delete removes it. Escape and
-        then Tab leaves the canvas.
+        {editable
+          ? 'Arrow keys move between steps, Tab adds a step, Enter opens the form of a step, Delete removes it.'
+          : 'Arrow keys move between steps, Enter opens the form of a step.'}{' '}
+        Escape and then Tab leaves the canvas.
       </p>
       {editable ? null : <p className="text-xs text-muted">You can look at this draft, but not change it.</p>}
     </>

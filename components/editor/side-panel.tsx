@@ -76,27 +76,25 @@ export function SidePanel(props: SidePanelProps) {
               </div>
             ),
           },
-          {
-            value: 'test',
-            label: 'Test',
-            content: (
-              <div className="-mx-3 -mt-4 h-full lg:overflow-y-auto">
-                {path.length > 0 ? (
-                  <EmptyState icon={FlaskConical} title="Part of a loop">
-                    The steps of a loop are tested with it: “Test run” above runs the whole draft.
-                  </EmptyState>
-                ) : (
-                  <StepTest
-                    workflowId={workflowId}
-                    draft={draft}
-                    editor={editor}
-                    editable={editable}
-                    kept={unfinished}
-                  />
-                )}
-              </div>
-            ),
-          },
+          ...(editable
+            ? [
+                {
+                  value: 'test' as const,
+                  label: 'Test',
+                  content: (
+                    <div className="-mx-3 -mt-4 h-full lg:overflow-y-auto">
+                      {path.length > 0 ? (
+                        <EmptyState icon={FlaskConical} title="Part of a loop">
+                          The steps of a loop are tested with it: “Test run” above runs the whole draft.
+                        </EmptyState>
+                      ) : (
+                        <StepTest workflowId={workflowId} draft={draft} editor={editor} kept={unfinished} />
+                      )}
+                    </div>
+                  ),
+                },
+              ]
+            : []),
           {
             value: 'json',
             label: 'JSON',

@@ -106,11 +106,17 @@ function useLeaveGuard(store: EditorStore): void {
 
 export type Problem = GraphProblem & { severity: 'error' | 'warning' };
 
-/** What the server finds in a graph, asked again when it stands still; `checking` while the answer is of an older one. */
-export function useValidation(
-  id: string,
-  draft: DraftGraph,
-): { problems: Problem[]; checking: boolean; error: unknown } {
+export type Validation = {
+  /** False for viewers, who may not ask: nothing is known of the draft then. */
+  enabled: boolean;
+  problems: Problem[];
+  /** While the answer is of an older graph. */
+  checking: boolean;
+  error: unknown;
+};
+
+/** What the server finds in a graph, asked again when it stands still. */
+export function useValidation(id: string, draft: DraftGraph, enabled: boolean): Validation {
   const trpc = useTRPC();
   const settled = useDebounced(draft, 400);
   const client = useTRPCClient();
@@ -118,6 +124,7 @@ export function useValidation(
     queryKey: [...trpc.workflows_validate.mutationKey(), id, settled],
     queryFn: () =>
       client.workflows_validate.mutate({ id, graph: settled as NonNullable<Inputs['workflows_validate']['graph']> }),
+    enabled,
     placeholderData: previous => previous,
     gcTime: 10_000,
   });
@@ -128,5 +135,5 @@ export function useValidation(
     ],
     [report.data],
   );
-  return { problems, checking: report.isFetching || settled !== draft, error: report.error };
+  return { enabled, problems, checking: report.isFetching || settled !== draft, error: report.error };
 }

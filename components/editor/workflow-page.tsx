@@ -63,7 +63,7 @@ function WorkflowView({ workflow, stepTypes }: { workflow: Workflow; stepTypes: 
   const { canWrite } = usePermissions();
   const editable = canWrite && workflow.status !== 'archived';
   const draft = useDraft(workflow);
-  const validation = useValidation(workflow.id, draft.state.draft.graph);
+  const validation = useValidation(workflow.id, draft.state.draft.graph, canWrite);
   const [publishing, setPublishing] = useState(false);
   const running = url.get('run');
   const runnable = editable && workflow.latest_version !== null;

@@ -5,7 +5,7 @@ import Link from 'next/link';
 import type { AttemptState, StepError, StepState, WireEvent } from '@/server/domains/runs/run-state.ts';
 import type { Json } from '@/server/platform/json.ts';
 import { stepTypeLook } from '../graph/step-icon.tsx';
-import { useCreditsShown, useSession } from '../shell/session.tsx';
+import { useCreditsShown, usePermissions, useSession } from '../shell/session.tsx';
 import { useTRPC, useTRPCClient } from '../trpc/provider.tsx';
 import { Button, ButtonLink, IconButton } from '../ui/button.tsx';
 import { Credits, creditsInWords } from '../ui/credits.tsx';
@@ -14,7 +14,7 @@ import { ScrollRegion } from '../ui/scroll-region.tsx';
 import { Skeleton } from '../ui/skeleton.tsx';
 import { ErrorState } from '../ui/states.tsx';
 import { StatusBadge } from '../ui/status-badge.tsx';
-import { Duration, formatDuration, formatUtc } from '../ui/time.tsx';
+import { Duration, formatDuration, formatLocal } from '../ui/time.tsx';
 import { CalledRuns } from './called-runs.tsx';
 import { INSUFFICIENT_CREDITS } from './credit-shortage.tsx';
 import { FailedScript } from './failed-script.tsx';
@@ -34,6 +34,7 @@ type Props = Run & {
 /** Everything about one step of a run: how it went, its input, result or error, attempts and log. */
 export function StepInspector({ workflowId, runId, live, step, spec, onClose }: Props) {
   const showsCredits = useCreditsShown();
+  const { canWrite } = usePermissions();
   const ref = { workflowId, runId };
   const type = stepTypeLook(spec.type);
   return (
@@ -60,7 +61,7 @@ export function StepInspector({ workflowId, runId, live, step, spec, onClose }: 
             href={`/inbox/${runId}/${encodeURIComponent(step.id)}`}
             icon={<Inbox aria-hidden className="size-3.5" />}
           >
-            Answer in the inbox
+            {canWrite ? 'Answer in the inbox' : 'Open in the inbox'}
           </ButtonLink>
         ) : null}
         {step.childRun === null ? null : (
@@ -128,7 +129,7 @@ function Attempt({ attempt }: { attempt: AttemptState }) {
       <span className="tabular-nums">#{attempt.attempt}</span> {outcomes[attempt.outcome]}
       {attempt.endedAt === null ? null : `, ${formatDuration(attempt.endedAt - attempt.startedAt)}`}
       {showsCredits && attempt.credits > 0 ? `, ${creditsInWords(attempt.credits)}` : ''}
-      <span className="text-faint"> · {formatUtc(started)}</span>
+      <span className="text-faint"> · {formatLocal(started)}</span>
       {attempt.error ? <span className="block pl-5 wrap-anywhere text-bad">{attempt.error.message}</span> : null}
     </li>
   );

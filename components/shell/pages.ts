@@ -24,8 +24,8 @@ export type ConsolePage = {
   label: string;
   icon: LucideIcon /** Pressed after `g`. */;
   key?: string;
-  /** Only administrators of the workspace see it. */
-  adminOnly?: true;
+  /** Who sees it: others could use nothing on it. Default: everybody. */
+  for?: 'contributors' | 'admins';
 };
 
 /** The pages that the sidebar and ⌘K lead to: only complete ones. */
@@ -33,31 +33,35 @@ const mainPages: readonly ConsolePage[] = [
   { href: '/workflows', label: 'Workflows', icon: Workflow, key: 'w' },
   { href: '/runs', label: 'Runs', icon: Waypoints, key: 'r' },
   { href: '/inbox', label: 'Inbox', icon: Inbox, key: 'i' },
-  { href: '/webhooks', label: 'Webhooks', icon: Webhook, key: 'h' },
-  { href: '/connections', label: 'Connections', icon: Plug, key: 'c' },
-  { href: '/mcp-servers', label: 'MCP servers', icon: Blocks, key: 's' },
-  { href: '/analytics', label: 'Analytics', icon: ChartNoAxesCombined, key: 'a' },
+  { href: '/webhooks', label: 'Webhooks', icon: Webhook, key: 'h', for: 'contributors' },
+  { href: '/connections', label: 'Connections', icon: Plug, key: 'c', for: 'contributors' },
+  { href: '/mcp-servers', label: 'MCP servers', icon: Blocks, key: 's', for: 'contributors' },
+  { href: '/analytics', label: 'Analytics', icon: ChartNoAxesCombined, key: 'a', for: 'contributors' },
   { href: '/billing', label: 'Billing', icon: CreditCard, key: 'b' },
 ];
 const settingsPages: readonly ConsolePage[] = [
   { href: '/settings/members', label: 'Members', icon: Users, key: 'm' },
-  { href: '/settings/api-keys', label: 'API keys', icon: KeyRound, key: 'k' },
+  { href: '/settings/api-keys', label: 'API keys', icon: KeyRound, key: 'k', for: 'contributors' },
   { href: '/settings/model-keys', label: 'Model keys', icon: BrainCircuit },
   { href: '/settings/projects', label: 'Projects', icon: FolderKanban, key: 'p' },
-  { href: '/settings/audit-log', label: 'Audit log', icon: History, adminOnly: true },
+  { href: '/settings/audit-log', label: 'Audit log', icon: History, for: 'admins' },
   { href: '/settings/notifications', label: 'Notifications', icon: Bell, key: 'n' },
   { href: '/settings/profile', label: 'Profile', icon: CircleUser },
   { href: '/settings/api-reference', label: 'API reference', icon: ScrollText },
 ];
 
+type Member = { canWrite: boolean; isAdmin: boolean; billing: BillingMode };
+
 /** The pages that a member may use; what there is of billing follows from the deployment's mode. */
-export function pagesFor({ isAdmin, billing }: { isAdmin: boolean; billing: BillingMode }): {
+export function pagesFor({ canWrite, isAdmin, billing }: Member): {
   main: readonly ConsolePage[];
   settings: readonly ConsolePage[];
 } {
-  const main = mainPages.flatMap(page => {
-    if (page.href !== '/billing' || billing === 'on') return page;
+  const isOpen = (page: ConsolePage) =>
+    page.for === 'admins' ? isAdmin : page.for === 'contributors' ? canWrite : true;
+  const main = mainPages.filter(isOpen).flatMap(page => {
+    if (page.href !== '/billing' || (billing === 'on' && canWrite)) return page;
     return billing === 'off' ? [] : { ...page, label: 'Usage' };
   });
-  return { main, settings: settingsPages.filter(page => isAdmin || !page.adminOnly) };
+  return { main, settings: settingsPages.filter(isOpen) };
 }

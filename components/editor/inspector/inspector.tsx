@@ -45,7 +45,9 @@ export function Inspector(props: InspectorProps) {
     return (
       <>
         <EmptyState icon={MousePointerClick} title="No step selected">
-          Select a step to edit it.{props.editable ? ' Press Tab on the canvas, or use “+”, to add one.' : ''}
+          {props.editable
+            ? 'Select a step to edit it. Press Tab on the canvas, or use “+”, to add one.'
+            : 'Select a step to see its fields.'}
         </EmptyState>
         {props.loop.length === 0 ? <WorkflowFields {...props} /> : null}
       </>

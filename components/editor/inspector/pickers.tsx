@@ -2,6 +2,7 @@
 import { useQuery } from '@tanstack/react-query';
 import Link from 'next/link';
 import { useState } from 'react';
+import { usePermissions } from '../../shell/session.tsx';
 import { useTRPC } from '../../trpc/provider.tsx';
 import { Field, Input } from '../../ui/field.tsx';
 import { Select, type SelectOption } from '../../ui/select.tsx';
@@ -48,8 +49,22 @@ function Picker({ label, hint, placeholder, options, error, empty, ...props }: P
   );
 }
 
+/** A value for viewers, who may not list what there would be to choose from. */
+function FixedValue({ label, value }: { label: string; value: unknown }) {
+  return (
+    <Field label={label}>
+      <Input value={typeof value === 'string' ? value : ''} readOnly className="font-mono" />
+    </Field>
+  );
+}
+
 /** Chooses the MCP instance that a step calls. */
 export function InstanceField(props: SchemaFieldProps) {
+  const { canWrite } = usePermissions();
+  return canWrite ? <InstancePicker {...props} /> : <FixedValue label="MCP instance" value={props.value} />;
+}
+
+function InstancePicker(props: SchemaFieldProps) {
   const trpc = useTRPC();
   const list = useQuery(trpc.mcp_instances_list.queryOptions({ limit: 100 }));
   return (
@@ -72,19 +87,28 @@ export function InstanceField(props: SchemaFieldProps) {
   );
 }
 
-/** The tools of the instance that a step names; none without an instance. */
+/** The tools of the instance that a step names; none without an instance, and none for viewers, who may not list them. */
 export function useTools(step: SchemaFieldProps['step']) {
   const trpc = useTRPC();
+  const { canWrite } = usePermissions();
   const instance = typeof step.instance_id === 'string' ? step.instance_id : '';
   const isId = /^[0-9a-f-]{36}$/i.test(instance);
   const list = useQuery(
-    trpc.mcp_tools_list.queryOptions({ instance_id: instance, limit: 100 }, { enabled: isId, staleTime: 60_000 }),
+    trpc.mcp_tools_list.queryOptions(
+      { instance_id: instance, limit: 100 },
+      { enabled: isId && canWrite, staleTime: 60_000 },
+    ),
   );
-  return { chosen: isId, tools: isId ? list.data?.tools : [], error: list.error };
+  return { chosen: isId, tools: isId && canWrite ? list.data?.tools : [], error: list.error };
 }
 
 /** Chooses a tool of the step's MCP instance. */
 export function ToolField(props: SchemaFieldProps) {
+  const { canWrite } = usePermissions();
+  return canWrite ? <ToolPicker {...props} /> : <FixedValue label="Tool" value={props.value} />;
+}
+
+function ToolPicker(props: SchemaFieldProps) {
   const { chosen, tools, error } = useTools(props.step);
   return (
     <Picker
@@ -105,6 +129,7 @@ export function ModelField(props: SchemaFieldProps) {
   const { value, onChange, readOnly } = props;
   const trpc = useTRPC();
   const catalog = useQuery(trpc.llm_catalog_list.queryOptions({}));
+  const { canWrite } = usePermissions();
   const [other, setOther] = useState(false);
   const present = typeof value === 'string' ? value : '';
   const options = catalog.data?.providers
@@ -126,7 +151,7 @@ export function ModelField(props: SchemaFieldProps) {
         error={catalog.error}
         empty={null}
       />
-      {options?.length === 0 ? (
+      {canWrite && options?.length === 0 ? (
         <p className="text-xs text-muted">
           The workspace has no model key yet.{' '}
           <Link href="/settings/model-keys" className="text-accent-text underline">

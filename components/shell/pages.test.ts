@@ -1,0 +1,30 @@
+import { expect, test } from 'vitest';
+import { pagesFor } from './pages.ts';
+
+const viewer = { canWrite: false, isAdmin: false };
+const contributor = { canWrite: true, isAdmin: false };
+const admin = { canWrite: true, isAdmin: true };
+
+const labels = (...asked: Parameters<typeof pagesFor>) => {
+  const { main, settings } = pagesFor(...asked);
+  return [...main, ...settings].map(({ label }) => label);
+};
+
+test('a viewer is offered only pages that show viewers something', () => {
+  const offered = labels({ ...viewer, billing: 'on' });
+  for (const label of ['Webhooks', 'Connections', 'MCP servers', 'Analytics', 'API keys', 'Audit log'])
+    expect(offered).not.toContain(label);
+  expect(offered).toEqual(expect.arrayContaining(['Workflows', 'Runs', 'Inbox', 'Usage', 'Members', 'Profile']));
+});
+
+test('only an admin is offered the audit log', () => {
+  expect(labels({ ...contributor, billing: 'on' })).not.toContain('Audit log');
+  expect(labels({ ...admin, billing: 'on' })).toContain('Audit log');
+});
+
+test('billing is usage where nothing is sold, and absent where it is off', () => {
+  expect(labels({ ...admin, billing: 'on' })).toContain('Billing');
+  expect(labels({ ...admin, billing: 'metered' })).toContain('Usage');
+  expect(labels({ ...admin, billing: 'metered' })).not.toContain('Billing');
+  expect(labels({ ...admin, billing: 'off' }).filter(label => /Billing|Usage/.test(label))).toEqual([]);
+});

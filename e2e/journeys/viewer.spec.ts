@@ -1,0 +1,82 @@
+import type { Page } from '@playwright/test';
+import { expect, expectAccessible, publishApproval, settled, startApproval, test } from '../fixtures/console.ts';
+import { joinAsViewer } from '../fixtures/viewer.ts';
+
+/** Keeps what the browser's console reports and what the server refuses; a viewer's pages may cause neither. */
+function watchComplaints(page: Page): string[] {
+  const complaints: string[] = [];
+  page.on('console', message => message.type() === 'error' && complaints.push(message.text()));
+  page.on('pageerror', error => complaints.push(String(error)));
+  page.on('response', answer => answer.status() >= 400 && complaints.push(`${answer.status()} ${answer.url()}`));
+  return complaints;
+}
+
+test('a viewer opens every page without a refusal, and is offered only what is open to viewers', async ({
+  api,
+  page: viewer,
+}) => {
+  test.setTimeout(480_000);
+  const approval = await publishApproval(api, 'Approve');
+  const waiting = await startApproval(api, approval, 'this');
+  const graph = {
+    steps: [
+      { id: 'call', type: 'mcp_call', instance_id: crypto.randomUUID(), tool: 'search', arguments: {} },
+      { id: 'write', type: 'llm_call', depends_on: ['call'], model: 'openai/gpt-5', prompt: 'Write' },
+    ],
+  };
+  const { id: unpublished } = await api.call('POST', '/v1/workflows', { name: 'Tools', graph });
+  const tools = `/workflows/${String(unpublished)}`;
+  await joinAsViewer(viewer, api);
+  const complaints = watchComplaints(viewer);
+  const visit = async (path: string) => {
+    await viewer.goto(path);
+    await settled(viewer);
+  };
+
+  await visit(tools);
+  const main = viewer.getByRole('main');
+  await expect(main.getByText('Select a step to see its fields.')).toBeVisible();
+  await expect(main.getByRole('tab', { name: 'Test' })).toHaveCount(0);
+  await expect(main.getByText('This needs the role')).toHaveCount(0);
+  await expectAccessible(viewer);
+  await visit(`${tools}?step=call`);
+  await expect(main.getByRole('textbox', { name: 'MCP instance' })).toHaveAttribute('readonly');
+  await expectAccessible(viewer);
+  await visit(`${tools}?step=write`);
+  await visit(`${tools}?panel=test`);
+  await visit(`${tools}?panel=json`);
+  await visit(`/workflows/${approval}?tab=versions`);
+  await visit(`/workflows/${approval}?tab=runs`);
+
+  await visit(`/workflows/${approval}/runs/${waiting}?step=ask`);
+  await expect(main.getByRole('link', { name: 'Open in the inbox' })).toBeVisible();
+  await visit(`/inbox/${waiting}/ask`);
+  await expect(main.getByText('Answering needs the contributor role.')).toBeVisible();
+  await expect(main.getByRole('button', { name: 'Approve', exact: true })).toHaveCount(0);
+
+  const links = viewer.getByRole('navigation', { name: 'Main' }).getByRole('link');
+  await expect(links).toHaveText([
+    'Workflows',
+    'Runs',
+    'Inbox',
+    'Usage',
+    'Members',
+    'Model keys',
+    'Projects',
+    'Notifications',
+    'Profile',
+    'API reference',
+  ]);
+  const offered = await links.evaluateAll(all => all.map(link => link.getAttribute('href') ?? ''));
+  // Pages that are not offered say who may use them, to those who have their address.
+  const others = [
+    '/webhooks',
+    '/connections',
+    '/mcp-servers',
+    '/analytics',
+    '/settings/api-keys',
+    '/settings/audit-log',
+  ];
+  for (const path of [...offered, ...others]) await visit(path);
+  expect(complaints).toEqual([]);
+});
