@@ -1,5 +1,5 @@
 import type { Locator, Page } from '@playwright/test';
-import { expect, open, test } from '../fixtures/console.ts';
+import { expect, expectThemesAccessible, open, test } from '../fixtures/console.ts';
 
 const canvasOf = (page: Page) => page.getByRole('region', { name: 'Graph of the draft' });
 const stepOf = (page: Page, id: string) => canvasOf(page).locator(`[data-step="${id}"]`);
@@ -129,4 +129,71 @@ test('a type of step is dragged to where it shall be, and the branches of a cond
   await drag(member, strip.getByRole('button', { name: 'Add Human task' }), { x: box.x + 130, y: box.y + 420 });
   await expect(stepOf(member, 'human_task')).toBeVisible();
   await expect.poll(async () => (await stored()).every(step => 'position' in step)).toBe(true);
+});
+
+test('the steps of a loop are built on a canvas of their own, over the same history', async ({ member, api }) => {
+  const each = {
+    id: 'each',
+    type: 'for_each',
+    items: '{{input.orders}}',
+    steps: [lua('x')],
+    depends_on: ['human_task'],
+  };
+  const first = { id: 'human_task', type: 'human_task', instructions: '' };
+  const { id } = await api.call('POST', '/v1/workflows', {
+    name: 'Loop',
+    graph: { steps: [first, each] },
+    run_setup: { trigger_payload: { orders: [{ sku: 'a' }] } },
+  });
+  const stored = async () => {
+    const { graph } = await api.call('GET', `/v1/workflows/${String(id)}`);
+    return (graph as { steps: unknown[] }).steps[1];
+  };
+  await open(member, `/workflows/${String(id)}?step=each`);
+  const canvas = canvasOf(member);
+  const form = member.getByRole('region', { name: 'Step and JSON' });
+  const { keyboard } = member;
+  await form.getByRole('button', { name: 'Edit steps' }).click();
+  await expect(member).toHaveURL(/loop=each/);
+  await expect(stepOf(member, 'x')).toBeVisible();
+  await expect(canvas).toBeFocused();
+
+  // A step gets an ID that no step outside of the loop has.
+  await keyboard.press('Tab');
+  await expect(member.getByPlaceholder('Step …')).toBeFocused();
+  await keyboard.insertText('Human task');
+  await expect(member.getByRole('option', { name: /Human task/ })).toHaveAttribute('data-selected', 'true');
+  await keyboard.press('Enter');
+  await expect(nodeOf(member, 'human_task_2')).toBeFocused();
+  const added = { id: 'human_task_2', type: 'human_task', instructions: '' };
+  const two = { ...each, steps: [lua('x'), added] };
+  await expect.poll(stored).toEqual(two);
+
+  await member.getByRole('navigation', { name: 'Loops' }).getByRole('button', { name: 'Draft' }).click();
+  await expect(nodeOf(member, 'each')).toBeFocused();
+  await expect(stepOf(member, 'each')).toContainText('2 steps');
+  await canvas.getByRole('button', { name: 'Undo' }).click();
+  await expect(stepOf(member, 'each')).toContainText('1 step');
+  await expect.poll(stored).toEqual(each);
+  await canvas.getByRole('button', { name: 'Redo' }).click();
+  await expect.poll(stored).toEqual(two);
+  await member.goBack();
+  await expect(nodeOf(member, 'human_task_2')).toBeFocused();
+
+  // Its form completes the item, and shows what is wrong with it as any step's does.
+  const instructions = form.getByRole('textbox', { name: 'Instructions' });
+  await instructions.focus();
+  await expect(instructions).toBeFocused();
+  await keyboard.insertText('Check {{item.');
+  await member.getByRole('listbox', { name: 'Completions' }).getByRole('option', { name: 'sku' }).click();
+  await expect(instructions).toHaveText('Check {{item.sku');
+  const problems = member.getByRole('region', { name: 'Problems' });
+  await expect(problems).toContainText('each › human_task_2 › instructions');
+  await expect(nodeOf(member, 'human_task_2')).toContainText('1 problem');
+  await expectThemesAccessible(member);
+  await instructions.focus();
+  await expect(instructions).toBeFocused();
+  await keyboard.insertText('}}?');
+  await expect(problems).toContainText('can be published');
+  await expect.poll(stored).toEqual({ ...each, steps: [lua('x'), { ...added, instructions: 'Check {{item.sku}}?' }] });
 });
