@@ -17,7 +17,7 @@ import { ErrorState } from '../ui/states.tsx';
 import { StatusBadge } from '../ui/status-badge.tsx';
 import { Tabs } from '../ui/tabs.tsx';
 import { RelativeTime } from '../ui/time.tsx';
-import { loadingBeforeClick, useOpened } from '../ui/use-opened.ts';
+import { loadingBeforeClick, useLoadedEarly, useOpened } from '../ui/use-opened.ts';
 import { useUrlState } from '../ui/use-url-state.ts';
 import type { StepTypeForm } from './step-fields.ts';
 import { type Draft, useDraft, useValidation, type Workflow } from './use-draft.ts';
@@ -28,11 +28,13 @@ const DraftEditor = dynamic(() => import('./draft-editor.tsx').then(module => mo
   loading: () => <Skeleton className="h-[68dvh] w-full" />,
 });
 
-const VersionList = dynamic(() => import('./version-list.tsx').then(module => module.VersionList), {
+const loadVersions = () => import('./version-list.tsx');
+const VersionList = dynamic(() => loadVersions().then(module => module.VersionList), {
   ssr: false,
   loading: () => <Skeleton className="h-40 w-full" />,
 });
-const WorkflowRuns = dynamic(() => import('./workflow-runs.tsx').then(module => module.WorkflowRuns), {
+const loadRuns = () => import('./workflow-runs.tsx');
+const WorkflowRuns = dynamic(() => loadRuns().then(module => module.WorkflowRuns), {
   ssr: false,
   loading: () => <Skeleton className="h-40 w-full" />,
 });
@@ -41,10 +43,13 @@ const PublishDialog = dynamic(() => loadPublish().then(module => module.PublishD
 const loadRun = () => import('../workflows/run-dialog.tsx');
 const RunDialog = dynamic(() => loadRun().then(module => module.RunDialog), { ssr: false });
 
+const loadViews = () => Promise.all([loadVersions(), loadRuns(), loadPublish(), loadRun()]);
+
 /** One workflow: its draft as a graph and as JSON, its versions, its runs. */
 export function WorkflowPage({ id, stepTypes }: { id: string; stepTypes: readonly StepTypeForm[] }) {
   const trpc = useTRPC();
   const workflow = useQuery(trpc.workflows_get.queryOptions({ id }));
+  useLoadedEarly(loadViews);
   if (workflow.isError && !workflow.data)
     return (
       <Page>

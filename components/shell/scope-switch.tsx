@@ -3,18 +3,17 @@ import { ChevronsUpDown, Plus } from 'lucide-react';
 import dynamic from 'next/dynamic';
 import { Fragment, useState } from 'react';
 import { Menu, MenuChoice, MenuItem, MenuLabel, MenuSeparator } from '../ui/menu.tsx';
-import { useOpened } from '../ui/use-opened.ts';
+import { useLoadedEarly, useOpened } from '../ui/use-opened.ts';
 import { useSession } from './session.tsx';
 
-const CreateWorkspaceDialog = dynamic(
-  () => import('../workspaces/create-workspace-dialog.tsx').then(module => module.CreateWorkspaceDialog),
-  { ssr: false },
-);
+const loadCreate = () => import('../workspaces/create-workspace-dialog.tsx');
+const CreateWorkspaceDialog = dynamic(() => loadCreate().then(module => module.CreateWorkspaceDialog), { ssr: false });
 
 /** Where one is, the way to another workspace or project, and to a new workspace. */
 export function ScopeSwitch() {
   const { me, switchTo } = useSession();
   const [creating, setCreating] = useState(false);
+  useLoadedEarly(loadCreate);
   const hasCreate = useOpened(creating);
   return (
     <>

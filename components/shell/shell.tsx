@@ -6,7 +6,7 @@ import { Dialog as Radix, VisuallyHidden } from 'radix-ui';
 import { type ReactNode, useEffect, useState } from 'react';
 import { BrowserNotifications } from '../notifications/browser-notifications.tsx';
 import { IconButton } from '../ui/button.tsx';
-import { useOpened } from '../ui/use-opened.ts';
+import { useLoadedEarly, useOpened } from '../ui/use-opened.ts';
 import { Logo } from './logo.tsx';
 import { Sidebar } from './sidebar.tsx';
 import { useHotkeys } from './use-hotkeys.ts';
@@ -15,7 +15,8 @@ import { usePages } from './use-pages.ts';
 // With the dialogs that it opens it would be a fifth of the JavaScript of every page.
 const loadPalette = () => import('./command-palette.tsx');
 const CommandPalette = dynamic(() => loadPalette().then(module => module.CommandPalette), { ssr: false });
-const KeyboardHelp = dynamic(() => import('./keyboard-help.tsx').then(module => module.KeyboardHelp), { ssr: false });
+const loadHelp = () => import('./keyboard-help.tsx');
+const KeyboardHelp = dynamic(() => loadHelp().then(module => module.KeyboardHelp), { ssr: false });
 
 /** ⌘ or Ctrl alone loads the palette, before the K that opens it. */
 function useEarlyPalette(): void {
@@ -35,6 +36,7 @@ export function Shell({ notice, children }: { notice?: ReactNode; children: Reac
   const [palette, setPalette] = useState(false);
   const hasPalette = useOpened(palette);
   useEarlyPalette();
+  useLoadedEarly(loadHelp);
   const [help, setHelp] = useState(false);
   const hasHelp = useOpened(help);
   const [drawer, setDrawer] = useState(false);

@@ -3,8 +3,9 @@ import dynamic from 'next/dynamic';
 import { useSyncExternalStore } from 'react';
 import type { ExternalToast } from 'sonner';
 import { readError } from '../trpc/errors.ts';
+import { useLoadedEarly } from './use-opened.ts';
 
-// Most pages are left without a notice: the list is loaded with the first, which waits for it.
+// No page begins with a notice: the list is loaded once the page stands, and what is announced before waits for it.
 const loadList = () => import('./toast-list.tsx');
 const ToastList = dynamic(() => loadList().then(module => module.ToastList), { ssr: false });
 
@@ -19,7 +20,11 @@ function subscribe(listener: () => void): () => void {
 function show(kind: 'success' | 'warning' | 'error', message: string, options?: ExternalToast): void {
   isWanted = true;
   for (const listener of listeners) listener();
-  void loadList().then(({ toast }) => toast[kind](message, options));
+  // If it cannot be loaded, the place of the notices says so.
+  loadList().then(
+    ({ toast }) => toast[kind](message, options),
+    () => undefined,
+  );
 }
 
 /** Says in the corner of the page what has happened. */
@@ -36,6 +41,7 @@ export function Toaster() {
     () => isWanted,
     () => false,
   );
+  useLoadedEarly(loadList);
   return isNeeded ? <ToastList /> : null;
 }
 

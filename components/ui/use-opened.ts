@@ -1,4 +1,4 @@
-import { useState } from 'react';
+import { useEffect, useState } from 'react';
 
 /**
  * Whether `open` has been true on this page: a dialog whose code is loaded on demand is rendered from then on, so that it can
@@ -8,6 +8,17 @@ export function useOpened(open: boolean): boolean {
   const [opened, setOpened] = useState(open);
   if (open && !opened) setOpened(true);
   return opened || open;
+}
+
+/**
+ * Fetches code once the page stands, after the JavaScript that it needs at first: what is opened later must not fail because the
+ * server cannot be reached by then, which would take the page, and what was typed on it, away.
+ */
+export function useLoadedEarly(load: () => Promise<unknown>): void {
+  useEffect(() => {
+    // A failure is met again, and shown, by what needs the code.
+    void load().catch(() => undefined);
+  }, [load]);
 }
 
 /** The properties of a button that opens a dialog: `load` fetches its code before the click, when the button is approached. */
