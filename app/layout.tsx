@@ -6,7 +6,11 @@ import type { ReactNode } from 'react';
 import { Providers } from '@/components/shell/providers.tsx';
 import './globals.css';
 
-export const metadata: Metadata = { title: { default: 'Baton', template: '%s · Baton' }, robots: { index: false } };
+export const metadata: Metadata = {
+  title: { default: 'Baton', template: '%s · Baton' },
+  description: 'Durable workflow orchestration: draw workflows, publish and run them, and watch them live.',
+  robots: { index: false },
+};
 export const viewport: Viewport = {
   themeColor: [
     { media: '(prefers-color-scheme: light)', color: '#fcfcfd' },
