@@ -8,7 +8,7 @@ export const ANSWER_WITHIN_MS = 15_000;
 
 export class Client {
   url: string;
-  readonly #pat: string;
+  readonly pat: string;
   /** Connections may end without an answer: the process is being killed, or drains. */
   mayDisconnect = false;
   /** The process is stopped and cannot answer at all. */
@@ -20,11 +20,11 @@ export class Client {
 
   constructor(url: string, pat: string) {
     this.url = url;
-    this.#pat = pat;
+    this.pat = pat;
   }
 
   get authorization(): string {
-    return `Bearer ${this.#pat}`;
+    return `Bearer ${this.pat}`;
   }
 
   async call(method: string, path: string, body?: unknown, headers: Record<string, string> = {}): Promise<Answer> {

@@ -68,6 +68,19 @@ export const ATTACKS: readonly Attack[] = [
     runs: 5,
   },
   {
+    name: 'expressions whose replacements and strings explode',
+    graph: {
+      steps: [
+        'input.text.replace("a", input.text).size() > 0',
+        'input.text.replace("", input.text).replace("a", input.text).size() > 0',
+        '[input.text, input.text, input.text].map(x, x + x + x + x).map(x, x + x + x + x).size() > 0',
+        'input.text.split("").map(x, input.text).join("").size() > 0',
+      ].map((expression, n) => ({ id: `e${n}`, type: 'condition', expression, retry_count: 3, retry_delay_s: 0 })),
+    },
+    params: { text: 'a'.repeat(100_000) },
+    runs: 5,
+  },
+  {
     name: 'overrides that are no numbers',
     graph: { steps: [{ id: 'ask', type: 'human_task' }] },
     params: { trigger_steps: { ask: { timeout_s: 1e308 } } },
