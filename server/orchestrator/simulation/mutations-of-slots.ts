@@ -108,8 +108,8 @@ export const SLOTS: readonly Mutation[] = [
   {
     name: 'a process that shuts down does not say so',
     file: 'executors/embedded/embedded-orchestrator.ts',
-    find: 'before the attempts have.\n    this.#recordSurvival();',
-    replace: 'before the attempts have.',
+    find: 'this.#recordSurvival();\n    this.#closing.abort();',
+    replace: 'this.#closing.abort();',
     caughtBy: ['attempts'],
     knobs: { deployments: 100 },
   },

@@ -62,8 +62,8 @@ const LOG: readonly Mutation[] = [
   {
     name: 'the rest of a batch is not sent when the previous one is answered',
     file: 'log/group-commit.ts',
-    find: 'the database works while the runs decide.\n    this.#sendQueued();',
-    replace: 'the database works while the runs decide.',
+    find: 'this.#sendQueued();\n    if (error === null) this.#settle(batch);',
+    replace: 'if (error === null) this.#settle(batch);',
     caughtBy: ['not-stuck', 'answers', 'memory', 'shutdown', 'slots'],
   },
   {
