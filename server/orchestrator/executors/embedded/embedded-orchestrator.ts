@@ -60,7 +60,7 @@ export type EmbeddedOrchestratorOptions = {
    * message is shown by `/readyz` without authentication. `signal` aborts when the process stops.
    */
   beforeLeading?: (signal: AbortSignal) => Promise<void>;
-  /** Its dependencies, which the simulation replaces. */
+  /** Replaced by the simulation. */
   ports?: Partial<OrchestratorPorts>;
 };
 
@@ -72,7 +72,7 @@ export type OrchestratorPorts = {
   journal: LoadJournal;
   /** Default: to `connectionString`. */
   connect: LeaderConnector;
-  /** The alarm of leadership: its intervals are those of a connection, not of runs. Default setTimeout. */
+  /** The alarm of leadership, whose intervals concern the connection and not runs. Default setTimeout. */
   alarm: Alarm;
   /** Default setImmediate. */
   defer: (callback: () => void) => void;
@@ -80,23 +80,26 @@ export type OrchestratorPorts = {
 };
 
 export type EmbeddedOrchestrator = Orchestrator & {
-  /** Settles as soon as this process knows where it stands: leading (and serving), or standby. */
+  /** Settles as soon as this process either leads (and serves) or stands by. */
   readonly ready: Promise<void>;
   /** Settles when the runs found at the latest takeover are loaded; null while not leading. */
   readonly recovered: Promise<{ recovered: number }> | null;
   /** Runs in memory. */
   readonly liveRuns: number;
-  /** How much there is to do; nothing while not leading. Costs O(runs in memory). */
+  /** How much there is to do; all zero while not leading. Costs O(runs in memory). */
   load(): OrchestratorLoad;
   /**
-   * Graceful shutdown: refuses commands, lets attempts in flight finish for up to `shutdownGraceMs`, writes what is to be
-   * written and releases the lock. What did not finish is begun again by the next leader. Never waits for a database that
-   * does not answer for longer than that grace and what one read of the pool may take.
+   * Graceful shutdown: refuses commands, lets attempts in flight finish for up to `shutdownGraceMs`, writes all pending
+   * entries and releases the lock. The next leader starts unfinished attempts again. If the database does not answer,
+   * it waits no longer than that grace plus the time limit of one read of the pool.
    */
   close(): Promise<void>;
 };
 
-/** The longest that what comes between the lock and leading may take: `beforeLeading`, and counting the active runs. */
+/**
+ * The longest that the time between acquiring the lock and leading may be: `beforeLeading`,
+ * and counting the active runs.
+ */
 const PREPARATION_TIMEOUT_MS = 15_000;
 const RECOVERY_RETRY_MS = 1_000;
 
@@ -122,7 +125,7 @@ export class Embedded implements EmbeddedOrchestrator {
   #status: OrchestratorStatus = 'starting';
   #reason: string | null = null;
   #runtime: Runtime | null = null;
-  /** Reads of the pool that may go on when the leadership they were for is over. */
+  /** Reads of the pool that may still be in progress after the leadership that they were for has ended. */
   readonly #reads = new Set<Promise<unknown>>();
   #markReady: () => void;
 
@@ -199,11 +202,11 @@ export class Embedded implements EmbeddedOrchestrator {
   /** The session is not touched here: only #leadOnce uses it, at any moment of this call. */
   async #close(): Promise<void> {
     this.#status = 'stopping';
-    // At once: a supervisor may end the process before the attempts have.
+    // Before anything else: a supervisor may kill the process before the attempts have ended.
     this.#recordSurvival();
     this.#closing.abort();
     await this.#stopped;
-    // The pool is closed next: nothing may hold a connection of it any more.
+    // The caller closes the pool next, so no read may hold one of its connections.
     await Promise.allSettled(this.#reads);
     this.#status = 'stopped';
     this.#markReady();
@@ -215,7 +218,7 @@ export class Embedded implements EmbeddedOrchestrator {
     return this.#runtime;
   }
 
-  /** Leads whenever it may, until closed. */
+  /** Leads whenever it can, until closed. */
   async #live(): Promise<void> {
     const { signal } = this.#closing;
     while (!signal.aborted) {
@@ -228,7 +231,10 @@ export class Embedded implements EmbeddedOrchestrator {
     }
   }
 
-  /** From the wait for the lock to the loss of the session or the shutdown; the session is always released. */
+  /**
+   * One attempt to lead: from the wait for the lock to the loss of the session or the shutdown.
+   * Always releases the session.
+   */
   async #leadOnce(): Promise<{ end: LeadingEnd; cause: unknown }> {
     const { connect, alarm } = this.#ports;
     let session: LeaderSession;
@@ -286,12 +292,15 @@ export class Embedded implements EmbeddedOrchestrator {
       this.#runtime = null;
       this.recovered = null;
       runtime.abandon(new Error('the session of the leader ended'));
-      // A commit whose answer was lost with the session is in the log, and no listener has received its events.
+      // A commit whose answer was lost with the session may be in the log, and no listener has received its events.
       this.#broadcaster.interrupt();
     }
   }
 
-  /** Rejects when the session is lost or the process stops meanwhile; the read itself is waited for by close(). */
+  /**
+   * Rejects when the session is lost or the process stops meanwhile. The read itself
+   * continues, and close() waits for it.
+   */
   #inTime<T>(what: string, session: LeaderSession, read: Promise<T>): Promise<T> {
     this.#track(read);
     const { signal } = this.#closing;
@@ -310,7 +319,7 @@ export class Embedded implements EmbeddedOrchestrator {
     read.then(settled, settled);
   }
 
-  /** A failure does no harm: terms that remain open count as those of a process that died. */
+  /** If this fails, the terms stay open and count as those of a process that died, which does no harm. */
   #recordSurvival(): void {
     this.#track(this.#ports.terms.survive());
   }
@@ -338,7 +347,10 @@ export class Embedded implements EmbeddedOrchestrator {
     return createRuntime(services, session);
   }
 
-  /** In the background, repeated until all are loaded: a failed read must not make a run be forgotten. */
+  /**
+   * Runs in the background and is repeated until all runs are loaded: a failed read must not
+   * cause a run to be forgotten.
+   */
   async #recover(runtime: Runtime, signal: AbortSignal): Promise<{ recovered: number }> {
     const began = performance.now();
     this.#observer.recoveryBegan();
@@ -367,7 +379,7 @@ export class Embedded implements EmbeddedOrchestrator {
 }
 
 const SQLSTATE = /^(?=.*\d)[0-9A-Z]{5}$/;
-/** The connection, and a server that shuts down. */
+/** SQLSTATEs of a failed connection, and of a server that shuts down. */
 const SESSION_ENDED = /^(?:08|57P)/;
 
 /** Shown by /readyz without authentication: nothing that the database or the driver said goes in here. */

@@ -17,7 +17,7 @@ export class EventBroadcaster {
     this.#logger = logger;
   }
 
-  /** Whether anyone of the tenant listens: without, no item need be built. */
+  /** Returns whether anyone listens to the tenant. If not, the caller need not build items. */
   hasListeners(tenantId: string): boolean {
     return this.#byTenant.has(tenantId);
   }

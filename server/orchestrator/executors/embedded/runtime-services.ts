@@ -12,7 +12,7 @@ import type { GraphCache } from './runs/graph-cache.ts';
 /** The dependencies of the runtime; constructed for each term of leadership. */
 export type RuntimeServices = {
   reader: LogReader;
-  /** The term that begins with this runtime. */
+  /** The term of this runtime. */
   leader: OwnTerm;
   clock: Clock;
   alarm: Alarm;
@@ -20,14 +20,14 @@ export type RuntimeServices = {
   stepTypes: StepTypes;
   config: OrchestratorSettings;
   random: () => number;
-  /** Calls back once what happens in this turn of the event loop has happened: setImmediate. */
+  /** Calls back after the current turn of the event loop: setImmediate. */
   defer: (callback: () => void) => void;
   graphs: GraphCache;
   broadcaster: EventBroadcaster;
   writerLimits?: WriterLimits;
   /** Default: no observer. */
   observer?: OrchestratorObserver;
-  /** Default: no run is ever suspected of what a process died of. */
+  /** Default: no run is ever a suspect. */
   journal?: LoadJournal | undefined;
   /** Default: everything is free. */
   credits?: CreditSource | undefined;

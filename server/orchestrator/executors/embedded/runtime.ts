@@ -27,13 +27,12 @@ import { type TimerHandle, Timers } from './runs/timers.ts';
 import { WakeUpTimers } from './runs/wake-up-timers.ts';
 import type { RuntimeServices } from './runtime-services.ts';
 
-/** A database that has not taken the last events by then will not be waited for at shutdown. */
+/** The longest that a shutdown waits for the database to take the last events. */
 const MAX_FLUSH_MS = 5_000;
 
 /**
- * The runs of this process while it leads: load → decide → append → dispatch. One is made when the
- * process begins to lead and thrown away with all its memory when it no longer does, so that nothing of the time
- * before can act afterwards.
+ * The runs of this process while it leads: load → decide → append → dispatch. It is created when the process begins to
+ * lead, and dropped with all its memory when the process stops leading, so nothing from an earlier term can act later.
  */
 export class Runtime implements RunHost {
   readonly observer: OrchestratorObserver;
@@ -103,7 +102,7 @@ export class Runtime implements RunHost {
     });
   }
 
-  /** Runs in memory; the others are in the log alone. */
+  /** Number of runs in memory; all others are in the log alone. */
   get liveRuns(): number {
     return this.#runs.size;
   }
@@ -121,10 +120,10 @@ export class Runtime implements RunHost {
     return new LiveRun(held, new RunCredits(account, this.meter, this.#services.stepTypes), this);
   }
 
-  /** Sends a command to a run, which is folded if it is not in memory. AppError 404 if the reference does not match. */
+  /** Sends a command to a run, folded if it is not in memory. Throws AppError 404 if the reference does not match. */
   async command(ref: RunRef, command: Command): Promise<RunSnapshot> {
     this.#refuseWhenBusy();
-    // Without an await where it is in memory: it could leave memory in between.
+    // No await if it is in memory: it could leave memory meanwhile.
     const run = this.#runs.get(ref.runId) ?? (await this.#findFor(ref, command));
     this.#refuseWhenBusy();
     if (run === null) throw notFound('Run');
@@ -136,7 +135,7 @@ export class Runtime implements RunHost {
     return run.submit(command);
   }
 
-  /** Tells what the database knows before any command is taken: active runs of each tenant. */
+  /** Sets how many active runs each tenant has in the database. Call this before any command is accepted. */
   setActiveRuns(counts: ReadonlyMap<string, number>): void {
     this.#activeRuns.set(counts);
   }
@@ -146,14 +145,14 @@ export class Runtime implements RunHost {
     if (!this.#wakeUpTimers.has(runId) && !this.#runs.has(runId)) this.setWakeUpAt(runId, dueAt);
   }
 
-  /** Folds a run and continues it; a failure is logged and tried again later. */
+  /** Folds a run and continues it. Logs a failure and tries again later. */
   async recover(runId: string): Promise<void> {
     if (this.#abandoned) return;
     try {
-      // Folding it wakes it.
+      // Taking up the folded run wakes it.
       await this.#finder.find(runId, false);
     } catch (error) {
-      // The next leader takes care of it.
+      // The next leader will recover it.
       if (this.#closing || this.#abandoned) return;
       const delayMs = this.#loadRetries.delayAfter(runId, error);
       this.faults.notLoaded(runId, error, delayMs);
@@ -161,7 +160,7 @@ export class Runtime implements RunHost {
     }
   }
 
-  /** Takes no more work, waits up to `graceMs` for attempts in flight, then writes what is to be written. */
+  /** Accepts no more work, waits up to `graceMs` for attempts in flight, then writes all pending entries. */
   async close(graceMs: number): Promise<void> {
     this.#closing = true;
     if (this.#slots.inUse > 0 && graceMs > 0) {
@@ -169,7 +168,7 @@ export class Runtime implements RunHost {
       this.#whenNoAttempts = resolve;
       await atMost(this.#services.alarm, graceMs, promise);
     }
-    // The outcomes just reported are decided in the tick that is due; then their commit is waited for.
+    // Outcomes that were just reported are decided in the tick that is due; then their commit is awaited.
     await atMost(this.#services.alarm, MAX_FLUSH_MS, this.#flush());
     this.abandon(new Error('the orchestrator is closed'));
   }
@@ -183,7 +182,7 @@ export class Runtime implements RunHost {
     } while (this.#ticking && !this.#abandoned);
   }
 
-  /** Forgets everything at once: nothing is decided, begun or written any more. */
+  /** Drops everything at once: nothing is decided, started or written any more. */
   abandon(cause: unknown): void {
     if (this.#abandoned) return;
     this.#abandoned = true;
@@ -243,7 +242,7 @@ export class Runtime implements RunHost {
   }
 
   #slotFreed(): void {
-    // An attempt that was cancelled or moved reports nothing that would have the next one begun.
+    // An attempt that was cancelled or moved to the calls reports no outcome that would start the next one.
     if (this.#slots.waiting && !this.#abandoned) this.#tickSoon();
   }
 
@@ -274,7 +273,7 @@ export class Runtime implements RunHost {
     this.#children.tend(run);
     if (ended) {
       this.suspects.ended(runId);
-      // A run that had ended before it was folded (for a command that is then refused) was not counted as active.
+      // A run that had already ended when it was folded (for a command that is then refused) was not counted as active.
       if (!isNew && this.#runs.get(runId) !== run) return;
       this.#forgetEnded(run);
       this.#children.ended(run);
@@ -293,7 +292,7 @@ export class Runtime implements RunHost {
     if (this.#runs.get(runId) === run) this.#runs.delete(runId);
     const kind = error instanceof AppendError ? error.kind : 'rejected';
     if (kind === 'lost') return unavailable('unavailable', 'The database is not available.', 2, error);
-    // A caller who chose an id that is taken; nothing is amiss.
+    // The caller chose an id that is taken, which is no fault.
     if (kind === 'fenced' && isNew) return runIdTaken();
     this.faults.notWritten(run.identity, kind, error);
     if (kind === 'fenced') {
@@ -310,7 +309,7 @@ export class Runtime implements RunHost {
   turnDefect(run: LiveRun, error: unknown): void {
     const { runId } = run.identity;
     this.faults.cannotGoOn(run.identity, error);
-    // From now on what is interrupted here counts: a step that brings this about must not be begun for ever.
+    // Attempts interrupted in this term count as lost from now on: a step that causes this must not start forever.
     this.leader.survived.delete(this.leader.term);
     if (this.#runs.get(runId) === run) this.#runs.delete(runId);
     run.drop(new AppError(500, 'internal', 'An internal error interrupted the run.', { cause: error }));
@@ -318,14 +317,14 @@ export class Runtime implements RunHost {
   }
 
   #tick(): void {
-    // While the log is full nothing is decided: mail collects, attempts in flight are bounded, callers are refused.
+    // Nothing is decided while the log is full: commands collect, attempts are limited, and callers are refused.
     if (this.#log.full) {
       this.#log.onRoom(() => this.#tick());
       return;
     }
     this.#ticking = false;
     if (this.#abandoned) return;
-    // A turn may free or take slots of runs already looked at: they are scheduled again and met in this same walk.
+    // A turn may free or take slots of runs that were already visited: this loop then visits them again.
     for (const run of this.#scheduled) {
       this.#scheduled.delete(run);
       try {
@@ -350,7 +349,7 @@ export class Runtime implements RunHost {
     this.#activeRuns.release(run.identity.tenantId);
   }
 
-  /** The run that a caller's command is for. One that would go on is loaded only if there is memory for it. */
+  /** Finds the run for a caller's command. If the command would continue the run, there must be memory for it. */
   #findFor(ref: RunRef, command: Command): Promise<LiveRun | null> {
     if (command.type === 'resume' || command.type === 'complete_task') this.resources.memory.admit(ref.tenantId);
     return this.#finder.find(ref.runId, true);
@@ -377,17 +376,17 @@ export class Runtime implements RunHost {
     else void this.recover(runId);
   }
 
-  /** Runs that leave memory for each other do not come back together. */
+  /** With a random delay, so that runs that left memory for each other do not return at the same time. */
   #soon(act: () => void): void {
     if (!this.#abandoned) this.timers.set(this.now() + Math.ceil(RELOAD_DELAY_MS * (1 + this.random())), act);
   }
 
-  /** Folds the run again after a while, unless something wakes it before. */
+  /** Folds the run again after a delay, unless something wakes it earlier. */
   #later(runId: string): void {
     this.setWakeUpAt(runId, this.now() + RELOAD_DELAY_MS);
   }
 
-  /** A value that the database refuses would be refused for ever: the attempts that brought it fail instead. */
+  /** Fails the attempts whose outcome contains a value that the database refuses: writing it again would fail again. */
   async #failRejected(runId: string, outcomes: AttemptRef[]): Promise<void> {
     try {
       const run = await this.#finder.find(runId, true);

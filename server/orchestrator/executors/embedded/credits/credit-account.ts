@@ -18,7 +18,7 @@ export class CreditAccount {
   prices: ActionPrices = FREE.prices;
   whenExhausted: TenantCredits['whenExhausted'] = FREE.whenExhausted;
   enforced = FREE.enforced;
-  /** The reads that have been answered, to find out whether one was answered since. */
+  /** The number of reads that were answered. Comparing two values shows whether a read was answered in between. */
   reads = 0;
   /** The clock's time of the last read, ms since the epoch. */
   readAt = Number.NEGATIVE_INFINITY;
@@ -28,13 +28,13 @@ export class CreditAccount {
   #consumed = 0;
   /** Reservations of attempts in flight, at the price known in advance. */
   #held = 0;
-  /** Charges of attempts that ended, in entries whose commit is not answered. */
+  /** Charges of attempts that ended, in entries whose commit has not been answered. */
   #underWay = 0;
-  /** Counts what was sent to be charged. */
+  /** Counts the entries that were sent to be charged. */
   #epoch = 0;
   #readsStarted = 0;
   #lastRead = 0;
-  /** The percentage of the allowance that was warned of, and of which allowance. */
+  /** The last warning: the allowance that it was about, and the percentage of it. */
   #warned: { allowance: number; percent: number } = { allowance: 0, percent: 0 };
 
   constructor(tenantId: string) {
@@ -48,7 +48,7 @@ export class CreditAccount {
     return this.#granted - this.#consumed - this.#held - this.#underWay;
   }
 
-  /** Whether something of this price may begin. What is free always may. */
+  /** Returns whether an attempt of this price may start. Free ones always may. */
   affords(price: number): boolean {
     return !this.enforced || price === 0 || this.available >= price;
   }
@@ -66,7 +66,7 @@ export class CreditAccount {
     this.#held -= credits;
   }
 
-  /** An entry that charges this much is handed to the log. */
+  /** Reserves the charges of an entry that is handed to the log. */
   send(credits: number): void {
     this.#underWay += credits;
     this.#epoch += 1;
@@ -83,7 +83,7 @@ export class CreditAccount {
     return { number: this.#readsStarted, epoch: this.#epoch, quiet: this.#underWay === 0 };
   }
 
-  /** Takes over what a read found, at `now`; one that began before the last one is too late. */
+  /** Takes over what a read found, at `now`. Ignores a read that started before the last one that was answered. */
   endRead(read: CreditRead, found: TenantCredits, now: number): void {
     if (read.number < this.#lastRead) return;
     this.#lastRead = read.number;
@@ -94,11 +94,14 @@ export class CreditAccount {
     this.enforced = found.enforced;
     this.#allowance = found.allowance;
     this.#granted = found.balance + found.consumed;
-    // Charges before the first read are not this leader's.
+    // Charges from before the first read are not this leader's.
     if (this.reads === 1 || (read.quiet && read.epoch === this.#epoch)) this.#consumed = found.consumed;
   }
 
-  /** The warning that is due: 80 or 100 per cent of the allowance are used; once for each allowance. Null: none. */
+  /**
+   * Returns the warning that is due: 80 or 100 percent of the allowance are used. Each is due once
+   * per allowance. Null: none.
+   */
   takeWarning(): 80 | 100 | null {
     if (this.#allowance <= 0) return null;
     if (this.#warned.allowance !== this.#allowance) this.#warned = { allowance: this.#allowance, percent: 0 };

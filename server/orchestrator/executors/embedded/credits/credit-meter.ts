@@ -4,9 +4,14 @@ import type { FaultLog } from '../runs/fault-log.ts';
 import type { Timers } from '../runs/timers.ts';
 import { CreditAccount } from './credit-account.ts';
 
-/** How soon what another process has granted or changed is known at the latest, of workspaces that use something. */
+/**
+ * The longest until this process knows a grant or a change that another one made, for a workspace that uses something.
+ */
 export const REFRESH_MS = 5_000;
-/** An older balance is read again before a run starts: the workspace has used nothing since. */
+/**
+ * A balance older than this is read again before a run starts. It is that old only if the
+ * workspace has used nothing since.
+ */
 const STALE_MS = 3 * REFRESH_MS;
 const RETRY_MS = 1_000;
 
@@ -22,11 +27,11 @@ export class CreditMeter {
   readonly #host: MeterHost;
   readonly #accounts = new Map<string, CreditAccount>();
   readonly #reading = new Map<string, Promise<CreditAccount>>();
-  /** Reads that follow those. */
+  /** For each workspace, the read that follows the one in `#reading`. */
   readonly #next = new Map<string, Promise<CreditAccount>>();
   /** The error for callers that wait for a read. */
   readonly #waiting = new Set<(cause: unknown) => void>();
-  /** Those that used something since they were last read. */
+  /** Accounts that used something since they were last read. */
   #used = new Set<CreditAccount>();
   #armed = false;
   #over = false;
@@ -37,7 +42,10 @@ export class CreditMeter {
     this.#host = host;
   }
 
-  /** The account, known. A promise where it must be read first, which rejects with AppError 503. */
+  /**
+   * Returns the account if it is known and fresh, else a promise of it, which rejects with
+   * AppError 503 if it cannot be read.
+   */
   get(tenantId: string): CreditAccount | Promise<CreditAccount> {
     const known = this.#accounts.get(tenantId);
     if (known !== undefined && (this.#source === undefined || this.#fresh(known))) return known;
@@ -99,7 +107,7 @@ export class CreditMeter {
     });
   }
 
-  /** Reads it again and again until it can be, then tells. */
+  /** Repeats the read until it succeeds, then calls `known`. */
   async rereadUntilKnown(account: CreditAccount, known: () => void): Promise<void> {
     try {
       await this.reread(account.tenantId);
@@ -118,7 +126,7 @@ export class CreditMeter {
     if (account !== undefined && !this.#over) void this.rereadUntilKnown(account, () => undefined);
   }
 
-  /** Something of the account was held or charged. */
+  /** Notes that credits of the account were held or charged, so that it is read again soon. */
   use(account: CreditAccount): void {
     if (this.#source === undefined || this.#used.has(account)) return;
     this.#used.add(account);

@@ -6,8 +6,8 @@ import type { CreditAccount } from './credit-account.ts';
 import type { CreditMeter } from './credit-meter.ts';
 
 /**
- * Whether a step may begin: it is paid for, or its workspace has too little left, or what is known of that is too old to
- * deny it anything.
+ * Whether a step may start: `admitted`, its price is held; `denied`, the workspace has too little left; `unknown`, the
+ * balance must be read again before the step can be denied.
  */
 export type Admission = 'admitted' | 'denied' | 'unknown';
 
@@ -22,7 +22,7 @@ export class RunCredits {
   readonly #holds = new Map<string, number>();
   /** Charged by the entry in progress. */
   #underWay = 0;
-  /** Reads of the account when something was first too dear. */
+  /** `reads` of the account when a step was first too expensive; null while none is. */
   #readsThen: number | null = null;
 
   constructor(account: CreditAccount, meter: CreditMeter, types: StepTypes) {
@@ -31,7 +31,9 @@ export class RunCredits {
     this.#types = types;
   }
 
-  /** Returns what attempts cost that end now; `onExcess` is called where one says that it used more than can be charged. */
+  /**
+   * Returns the prices for attempts that end now. `onExcess` is called if one reports more usage than can be charged.
+   */
   pricing(onExcess: OnExcess): Pricing {
     return { prices: this.#account.prices, onExcess, types: this.#types };
   }
@@ -40,7 +42,7 @@ export class RunCredits {
     return this.#account.whenExhausted === 'pause';
   }
 
-  /** Holds what is known in advance that an attempt of the step will cost. Nothing is denied by what was read before it was asked for. */
+  /** Holds the minimum price of the step. Denies it only if the balance was read again after it was first too low. */
   admit(step: string, stepType: string): Admission {
     const price = priceAhead(this.#types.get(stepType)?.billable ?? [], this.#account.prices);
     if (!this.#account.affords(price)) {
@@ -57,17 +59,17 @@ export class RunCredits {
     return 'admitted';
   }
 
-  /** The run does not advance: once it does again, nothing is denied by what was read until then. */
+  /** Call this when the run does not advance: before a step can be denied again, the balance is read once more. */
   forgetAsked(): void {
     this.#readsThen = null;
   }
 
-  /** Calls back once the balance was read again. */
+  /** Calls `known` once the balance was read again. */
   whenKnown(known: () => void): void {
     void this.#meter.rereadUntilKnown(this.#account, known);
   }
 
-  /** The attempt has ended, or waits for people, or never began. */
+  /** Releases what is held for the step: its attempt has ended, waits for people, or never started. */
   release(step: string): void {
     const held = this.#holds.get(step);
     if (held === undefined) return;
@@ -83,7 +85,7 @@ export class RunCredits {
     this.#meter.use(this.#account);
   }
 
-  /** The outcome of that entry. */
+  /** Ends that reservation; `committed`: the charges are in the database. */
   sent(committed: boolean): void {
     if (this.#underWay === 0) return;
     this.#account.sent(this.#underWay, committed);
@@ -91,7 +93,7 @@ export class RunCredits {
     if (committed) this.#meter.charged(this.#account);
   }
 
-  /** The run is no longer ours: it holds nothing. */
+  /** Releases everything: this process no longer executes the run. */
   drop(): void {
     this.sent(false);
     for (const held of this.#holds.values()) this.#account.release(held);
@@ -99,7 +101,10 @@ export class RunCredits {
   }
 }
 
-/** The minimum cost of an attempt: an answer of a model, a token of each kind. */
+/**
+ * Returns the minimum cost of an attempt: the step, and one unit of each billable action (for a
+ * model, a token of each kind).
+ */
 function priceAhead(billable: readonly BillableAction[], prices: ActionPrices): number {
   return billable.reduce((sum, action) => sum + prices[action], prices.workflow_step);
 }

@@ -8,9 +8,12 @@ export type LeadingEnd =
   | 'fruitful';
 
 const FIRST_MS = 50;
-/** A database that was restarted is found again this soon. */
+/** A database that was restarted is found within this time. */
 const MAX_UNREACHABLE_MS = 2_000;
-/** Leading costs a recovery of everything each time: on a full disk, and wherever else commits fail, that is not repeated often. */
+/**
+ * Each leadership starts with a full recovery, so it is not repeated often on a full disk, or
+ * wherever else commits fail.
+ */
 const MAX_FRUITLESS_MS = 10_000;
 
 /** How long to wait before the next attempt to lead: twice as long each time, from 100 ms on. */
@@ -18,7 +21,7 @@ export class Backoff {
   #unreachable = 0;
   #fruitless = 0;
 
-  /** Acquiring the lock is no success by itself: where commits fail it succeeds again and again. */
+  /** Acquiring the lock alone is no success: where commits fail, it succeeds again and again. */
   after(end: LeadingEnd): number {
     if (end === 'unreachable') this.#unreachable += 1;
     else {

@@ -6,11 +6,12 @@ import { commitStatement, type LogSession, PLANNING } from '../../../log/index.t
 /** Arbitrary; advisory locks belong to one database, so every Baton uses the same. Next to the migrations' 4216033. */
 export const LEADER_LOCK = 4_216_034;
 /**
- * The server ends a session that has asked nothing for this long: that of a process that is stopped, or beyond a network
- * that swallows everything. Both keep their connection open, and would keep the lock for ever.
+ * The server ends a session that has sent nothing for this long, such as that of a process that is suspended, or
+ * that is cut off by a network that drops every packet. In both cases the connection stays open, and the session
+ * would keep the lock forever.
  */
 export const LEASE_MS = 10_000;
-/** A peer that is gone is noticed by the kernel too, which asks after this and then every second (libuv), ten times. */
+/** The kernel also notices a peer that is gone: it probes after this time, and then every second (libuv), ten times. */
 const KEEPALIVE_DELAY_MS = 5_000;
 
 /** The database's answer about the session that asked. */
@@ -25,7 +26,7 @@ export type SessionState = {
   readOnly: 'standby' | 'setting' | null;
 };
 
-/** The state is as of before the attempt. PostgreSQL gives a lock once more to the backend that holds it. */
+/** `state` is as of before the attempt: PostgreSQL grants a lock again to the backend that already holds it. */
 export type LockAttempt = SessionState & { acquired: boolean };
 
 /**
@@ -53,9 +54,9 @@ export function postgresConnector(connectionString: string, lock: number = LEADE
 }
 
 /**
- * Defaults of a role or a database must not end commits or change what they see, except for
- * `default_transaction_read_only`, which is respected. The lease check ends a waiting commit, not a timeout of its own:
- * SQLSTATE 55P03 and 57014 would otherwise cost the leadership for every lock that another session holds.
+ * The defaults of a role or a database must not end commits or change what they see, except for
+ * `default_transaction_read_only`, which is respected. A waiting commit is ended by the lease check and not by a
+ * timeout of its own: with SQLSTATE 55P03 or 57014, every lock that another session holds would cost the leadership.
  */
 const PREPARE = `
   SET idle_session_timeout = ${LEASE_MS};
@@ -66,8 +67,9 @@ const PREPARE = `
   ${PLANNING}`;
 
 /**
- * $1: the lock, $2: the mark. A setting of a made-up name belongs to the backend, and no pooler carries it along: where it
- * is missing, or another's, this connection shares backends with others. So does the pid, unless the pooler always picks the same.
+ * $1: the lock, $2: the mark. The mark is a setting with a made-up name: it belongs to the backend, and no pooler
+ * carries it along. If it is missing or has another connection's value, a pooler shares backends between connections.
+ * The pid shows the same, unless the pooler happens to pick the same backend each time.
  */
 const STATE = `
   SELECT pg_backend_pid() AS backend,
@@ -103,7 +105,7 @@ class PostgresConnection implements LeaderConnection {
       application_name: 'baton-orchestrator',
       keepAlive: true,
       keepAliveInitialDelayMillis: KEEPALIVE_DELAY_MS,
-      // A batch is sent before the one before is answered.
+      // The next batch is sent before the last one is answered.
       pipeline: true,
       stream: () => this.#socket,
     });
@@ -116,7 +118,7 @@ class PostgresConnection implements LeaderConnection {
   async open(): Promise<void> {
     await this.#client.connect();
     await this.#client.query(PREPARE);
-    // PostgreSQL 17 and later have a limit for transactions too.
+    // PostgreSQL 17 and later have a timeout for transactions too.
     await this.#client.query(
       `SELECT set_config('baton.session', $1, false)
        UNION ALL SELECT set_config(name, '0', false) FROM pg_settings WHERE name = 'transaction_timeout'`,
@@ -144,7 +146,8 @@ class PostgresConnection implements LeaderConnection {
   commit: LogSession['commit'] = batch => this.#client.query(commitStatement(batch));
 
   async end(): Promise<void> {
-    // Unlocked by name first: the session's own end may take the server a while, and a standby would wait for it.
+    // The lock is released explicitly: the server may take a while to end the session, and a
+    // standby would wait for that.
     await this.#client.query('SELECT pg_advisory_unlock_all()');
     await this.#client.end();
   }

@@ -2,12 +2,12 @@ import { randomUUID } from 'node:crypto';
 import type { Pool } from 'pg';
 import type { Clock } from '../../../../platform/clock.ts';
 
-/** Terms that are remembered. An attempt of an older one counts as lost with its process. */
+/** The number of terms that are kept. An attempt of an older term counts as lost with its process. */
 const TERMS_KEPT = 10_000;
 
 /**
- * The term of a runtime, as the core's LeaderTerm. Its own term is among those survived, because what is interrupted within
- * it is not the step's fault either; a defect of the runtime takes it out.
+ * The term of a runtime, as the core's LeaderTerm. Its own term is among those survived, because the step is not to
+ * blame for what is interrupted within it either. A defect of the runtime removes it.
  */
 export type OwnTerm = { readonly term: number; readonly survived: Set<number> };
 
@@ -15,7 +15,7 @@ export type OwnTerm = { readonly term: number; readonly survived: Set<number> };
 export type LeaderTerms = {
   /** Begins a term of this process, which has survived all terms that it had before. */
   begin(): Promise<OwnTerm>;
-  /** Records that this process has survived the terms that it had: it shuts down in an orderly way, or stands by. */
+  /** Records that this process has survived its terms so far. Called when it shuts down in order, or stands by. */
   survive(): Promise<void>;
 };
 
@@ -43,7 +43,7 @@ export function createLeaderTerms(pool: Pool, clock: Clock): LeaderTerms {
     },
     async survive() {
       if (!mayHaveTerms) return;
-      // Before the answer: another term may begin meanwhile.
+      // Set before the answer arrives, because another term may begin meanwhile.
       mayHaveTerms = false;
       const statement = 'UPDATE leader_terms SET survived_at = $2 WHERE process_id = $1 AND survived_at IS NULL';
       await pool.query(statement, [processId, new Date(clock.now())]).catch((error: unknown) => {

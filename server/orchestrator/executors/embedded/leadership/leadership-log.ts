@@ -1,7 +1,10 @@
 import type { OrchestratorStatus } from '../../../../contract/orchestrator.ts';
 import type { Logger } from '../../../../platform/logger.ts';
 
-/** While an outage lasts, every so many attempts to lead are reported: at the longest intervals each 20 to 100 s. */
+/**
+ * While an outage lasts, one in this many attempts to lead is reported: at the longest
+ * intervals, one every 20 to 100 s.
+ */
 const REMINDER_EVERY = 10;
 
 /**
@@ -29,7 +32,7 @@ export class LeadershipLog {
     else this.#logger.debug(result, 'runs loaded');
   }
 
-  /** An attempt to lead, or the leadership, ended. */
+  /** Call this when an attempt to lead failed, or the leadership ended. */
   cannotLead(reason: string, error: unknown): void {
     this.#attempts += 1;
     if (reason !== this.#reason) this.#logger.error({ err: error, reason }, 'the orchestrator cannot lead');
@@ -38,7 +41,7 @@ export class LeadershipLog {
     this.#reason = reason;
   }
 
-  /** All is well: it leads and has written, or another process leads. */
+  /** Call this when all is well: this process leads and has written, or another one leads. */
   over(status: OrchestratorStatus): void {
     if (this.#reason === null) return;
     const attempts = this.#attempts;

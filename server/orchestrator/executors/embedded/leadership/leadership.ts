@@ -3,21 +3,23 @@ import { pause, within } from '../../../../platform/deadlines.ts';
 import type { LogSession } from '../../../log/index.ts';
 import type { LeaderConnection, LeaderConnector, SessionState } from './leader-connection.ts';
 
-/** A standby asks this often: with the end of a session noticed at once, a takeover takes about a second. */
+/**
+ * How often a standby asks for the lock. The end of a session is noticed at once, so a takeover takes about a second.
+ */
 const STANDBY_INTERVAL_MS = 1_000;
 /** The longest that a standby waits for the answer to one statement, and for a connection. */
 const STATEMENT_TIMEOUT_MS = 4_000;
 /**
- * A leader asks this often whether its session is alive and still its own. It gives up a session that answered nothing
- * between this many checks, which is 7.5 s: no caller waits longer than 10 s for that (the API answers within 15 s).
+ * How often a leader checks that its session is alive and still its own. It gives up a session that answered nothing
+ * for `SILENT_CHECKS` such intervals, 7.5 s: no caller waits longer than 10 s for that (the API answers within 15 s).
  */
 const LEASE_CHECK_MS = 2_500;
 const SILENT_CHECKS = 3;
-/** A leader whose session was in order for a minute is a success, even if there was nothing to commit. */
+/** A leader whose session passed this many checks, a minute, counts as a success even if it had nothing to commit. */
 const STEADY_CHECKS = 24;
 const RELEASE_TIMEOUT_MS = 2_000;
 
-/** This process may not lead, or no longer; `message` is a sentence for operators. */
+/** This process may not lead, or may no longer lead; `message` is a sentence for operators. */
 export class CannotLeadError extends Error {
   constructor(message: string, options?: ErrorOptions) {
     super(message, options);
@@ -64,7 +66,7 @@ export async function acquireLeadership(options: {
       const { backend } = attempt;
       refuse(faultOf(attempt, { backend, holdsLock: false }));
       if (attempt.acquired) {
-        // In another statement: a pooler that shares backends may have it served by another one.
+        // In a separate statement: a pooler that shares backends may send it to another one.
         const state = await ask('the check of the lock', connection.check());
         refuse(faultOf(state, { backend, holdsLock: true }));
         signal.throwIfAborted();
@@ -95,8 +97,8 @@ function readOnlyReason({ readOnly }: SessionState): string | null {
 }
 
 /**
- * Why the session is not what it is expected to be, null if it is. A backend that already holds the lock before it was
- * asked for it took it for another connection: it would be given once more, and both would lead.
+ * Returns why the session is not as expected, or null if it is. If the backend holds the lock before this connection
+ * asked for it, it acquired the lock for another connection: PostgreSQL would grant it again, and both would lead.
  */
 function faultOf(state: SessionState, expected: { backend: number; holdsLock: boolean }): string | null {
   if (!state.marked || state.backend !== expected.backend || (state.holdsLock && !expected.holdsLock)) return SHARED;
@@ -154,7 +156,7 @@ class WatchedSession implements LeaderSession {
 
   async release(): Promise<void> {
     if (this.#gone) return;
-    // A statement that hangs would keep the session, and with it the lock.
+    // Time-limited: a statement that hangs would keep the session, and with it the lock.
     const { signal } = new AbortController();
     const limits = { alarm: this.#alarm, ms: RELEASE_TIMEOUT_MS, what: 'the release of the lock', signal };
     await within(this.#connection.end(), { ...limits, lost: this.#connection.lost }).catch(() => undefined);
@@ -166,7 +168,7 @@ class WatchedSession implements LeaderSession {
     this.#prove();
   }
 
-  /** Looks in a while whether anything was answered since `answers`; nothing was at the last `silent` looks. */
+  /** Checks after an interval whether anything was answered since `answers`; the last `silent` checks found nothing. */
   #watch(answers: number, silent: number): void {
     this.#cancelCheck = this.#alarm(LEASE_CHECK_MS, () => {
       const silentNow = this.#answers === answers && this.#checking ? silent + 1 : 0;
@@ -179,7 +181,7 @@ class WatchedSession implements LeaderSession {
     });
   }
 
-  /** Beside what is being committed, and behind it on the connection. */
+  /** Runs alongside commits; on the connection it is queued behind them. */
   async #check(): Promise<void> {
     this.#checking = true;
     try {
@@ -187,7 +189,7 @@ class WatchedSession implements LeaderSession {
       if (fault !== null) this.break(new CannotLeadError(fault));
       else if (++this.#checksInOrder === STEADY_CHECKS && !this.isProven) this.#isProvenNow();
     } catch {
-      // A refusal is an answer too. Where the session has ended, `lost` says so.
+      // A refusal is also an answer. If the session has ended, `lost` says so.
     } finally {
       this.#answers += 1;
       this.#checking = false;

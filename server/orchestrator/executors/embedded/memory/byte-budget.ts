@@ -1,9 +1,9 @@
 type Waiter = { bytes: number; grant: () => void };
 
 /**
- * A semaphore that counts bytes. Tenants that wait are served in turns, each tenant's requests in their order; one whose
- * request does not fit is passed over. A request that is larger than it could ever get is granted when nothing else is in
- * use, so that none waits forever.
+ * A semaphore that counts bytes. Tenants that wait are served in turns, and the requests of each tenant in order; a
+ * tenant whose request does not fit is passed over. A request that is larger than the limit is granted when nothing
+ * else is in use, so that none waits forever.
  */
 export class ByteBudget {
   readonly #limit: number;
@@ -13,8 +13,8 @@ export class ByteBudget {
   #used = 0;
 
   /**
-   * `isShared`: tenants share it by a dynamic threshold. A tenant gets bytes only while it then holds no more than is
-   * left for all others. So however much it holds, and however long, half of the rest is left for later tenants.
+   * `isShared`: tenants share it by a dynamic threshold. A tenant gets bytes only if it then holds no more than is left
+   * for all others. So however much it holds, and for however long, later tenants can still get half of the rest.
    */
   constructor(limit: number, { isShared }: { isShared: boolean }) {
     this.#limit = limit;
@@ -32,7 +32,7 @@ export class ByteBudget {
     return waiting;
   }
 
-  /** Takes the bytes if there is room for them and the tenant does not wait for some already. */
+  /** Takes the bytes if they fit and no earlier request of the tenant is waiting. Returns whether it took them. */
   tryTake(tenant: string, bytes: number): boolean {
     if (this.#waiting.has(tenant) || !this.#fits(tenant, bytes)) return false;
     this.add(tenant, bytes);

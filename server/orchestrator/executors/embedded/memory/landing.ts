@@ -2,9 +2,9 @@ import { MAX_RESULT_BYTES } from '../../../turn/outcome.ts';
 import { ByteBudget } from './byte-budget.ts';
 
 /**
- * Limits, for each tenant, the results that scripts may bring at a time and those that wait for their commit. Workers
- * are quicker than a busy database: hundreds of scripts in flight would bring hundreds of megabytes. What answers from
- * elsewhere cannot be held up, so that its results are only counted.
+ * Limits, for each tenant, the results that scripts may produce at a time and those that wait for their commit. Workers
+ * are faster than a busy database: hundreds of scripts in flight would produce hundreds of megabytes. An answer from
+ * elsewhere (a tool, a model) cannot be delayed, so its result is only counted.
  */
 export class Landing {
   readonly #limit: number;
@@ -37,7 +37,7 @@ export class Landing {
     return this.#of(tenantId).take(tenantId, MAX_RESULT_BYTES, signal);
   }
 
-  /** The script has ended: its result is counted as what it is. */
+  /** Releases the room of a script that has ended. Its result is then counted by its size (`landed`). */
   release(tenantId: string): void {
     this.committed(tenantId, MAX_RESULT_BYTES);
   }

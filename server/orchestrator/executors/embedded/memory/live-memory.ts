@@ -4,10 +4,10 @@ import type { MemoryLimits } from './memory-limits.ts';
 
 const TIGHT_THRESHOLD_BYTES = 1_024;
 
-/** A run that is to be started. `besides`: bytes of its tenant that are not counted. */
+/** A run that is to be started. `besides`: bytes of its tenant that do not count. */
 export type Wanted = { tenantId: string; besides: () => number };
 
-/** Counts what the runs in memory take, by tenant, and says whether there is room for more. */
+/** Counts the bytes of the runs in memory, by tenant, and says whether there is room for more. */
 export class LiveMemory {
   readonly #limits: MemoryLimits;
   readonly #byTenant = new Map<string, number>();
@@ -23,18 +23,18 @@ export class LiveMemory {
     return this.#total;
   }
 
-  /** Whether another run may be loaded. With nothing in memory there is always room, so that every run comes to its turn. */
+  /** Whether another run may be loaded. There is always room when nothing is in memory, so every run gets its turn. */
   get hasRoom(): boolean {
     return this.#total < this.#limits.liveBytes;
   }
 
-  /** Results larger than this many bytes are stored externally: small ones too while memory is running out. */
+  /** Results larger than this many bytes are stored externally. The threshold is lower when memory is running out. */
   storeAbove(tenantId: string): number {
     const isTight = !this.hasRoom || this.#of(tenantId) >= this.#limits.liveBytesPerTenant;
     return isTight ? TIGHT_THRESHOLD_BYTES : PAYLOAD_THRESHOLD_BYTES;
   }
 
-  /** Counts a change of what a run takes. */
+  /** Counts a change of the size of a run. */
   add(tenantId: string, bytes: number): void {
     this.#total += bytes;
     const held = this.#of(tenantId) + bytes;
@@ -65,8 +65,8 @@ export class LiveMemory {
   }
 
   /**
-   * Refuses a new run, or one that would come back to memory: AppError 429 for its tenant's limit, 503 for that of all.
-   * `besides`: bytes of the tenant that are not counted.
+   * Throws if there is no room for a new run, or for one that would be loaded again: AppError 429 if its tenant has
+   * reached its limit, 503 if all runs together have. `besides`: bytes of the tenant that do not count.
    */
   admit(tenantId: string, besides = 0): void {
     if (this.#total - besides >= this.#limits.liveBytes)

@@ -1,4 +1,4 @@
-/** Limits of what the orchestrator holds in memory, in bytes; server/contract/orchestrator-settings.ts says where they come from. */
+/** Limits of what the orchestrator holds in memory, in bytes. Set in server/contract/orchestrator-settings.ts. */
 export type MemoryLimits = {
   /** Results and input of one run, stored ones included. */
   readonly runBytes: number;

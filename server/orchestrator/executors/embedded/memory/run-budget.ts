@@ -12,10 +12,13 @@ import {
 } from '../../../core/index.ts';
 import { PAYLOAD_THRESHOLD_BYTES } from '../../../log/index.ts';
 
-/** The code of a step whose result the run has no room for, and of a start or an answer that is refused for the same reason. */
+/**
+ * The error code of a step whose result the run has no room for, and of a start or a task's
+ * answer refused for that reason.
+ */
 export const RUN_TOO_LARGE = 'run_too_large';
 
-/** Throws AppError 422 if what a run is started with exceeds its budget. */
+/** Throws AppError 422 if the data of a start exceeds the run's budget. */
 export function checkStart(data: RunStartedData, maxBytes: number): void {
   const bytes = sizeOf(data.input) + sizeOf(data.trigger_steps) + sizeOf(data.seed_results);
   if (bytes > maxBytes) throw tooLarge(`The input of the run exceeds the limit of ${mib(maxBytes)} for a run.`);
@@ -24,12 +27,12 @@ export function checkStart(data: RunStartedData, maxBytes: number): void {
 /** A result that is not stored externally takes at most this. */
 const MAX_INLINE_BYTES = PAYLOAD_THRESHOLD_BYTES * MAX_BYTES_PER_JSON_BYTE;
 
-/** An approval or a short form is always taken, or a run that is full could only be stopped. */
+/** An approval or a short form is always accepted; otherwise a run that is full could only be stopped. */
 const SMALL_ANSWER_BYTES = 4_096;
 
 /**
- * The command as the run has room for it: a result that would exceed the budget fails its step. Throws AppError 422 for
- * the answer of a person.
+ * Returns the command that the run has room for: a result that would exceed the budget fails its step. Throws AppError
+ * 422 if the result is a person's answer.
  */
 export function withinBudget(state: RunState, command: Command, maxBytes: number): Command {
   if (command.type === 'complete_task') {
@@ -58,7 +61,7 @@ function heldWithin(
   return { type: 'attempt_failed', step, attempt, error, retryable: false, random: 0, log };
 }
 
-/** Where half a megabyte is left, as nearly always, a result that is held inline need not be measured. */
+/** If half a megabyte is left, as it nearly always is, a result that is held inline need not be measured. */
 function fits(held: number, result: StepResult, maxBytes: number): boolean {
   const isInline = !(result instanceof StoredValue);
   return (isInline && held + MAX_INLINE_BYTES <= maxBytes) || held + resultSize(result) <= maxBytes;

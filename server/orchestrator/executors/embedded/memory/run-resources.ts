@@ -16,7 +16,7 @@ export class RunResources {
   readonly memory: LiveMemory;
   readonly storedResults: StoredResults;
   readonly landing: Landing;
-  /** The most that one entry of the log is to hold, in bytes. */
+  /** The maximum size of one entry of the log, in bytes. */
   readonly entryBytes: number;
   readonly #defer: Services['defer'];
   #lastTurn: Promise<void> = Promise.resolve();
@@ -30,19 +30,19 @@ export class RunResources {
     this.#defer = defer;
   }
 
-  /** These results wait for no commit any more. */
+  /** Call this when these results no longer wait for a commit. */
   landed(tenantId: string, messages: readonly Message[]): void {
     let bytes = 0;
     for (const { large } of messages) bytes += large?.json.length ?? 0;
     if (bytes > 0) this.landing.committed(tenantId, bytes);
   }
 
-  /** The same once their turn is written. Nearly every turn brings none, and is spared the promises of a `finally`. */
+  /** The same once their turn is written. Most turns bring no results, and skip the promises of a `finally`. */
   landedAfter(written: Promise<void>, tenantId: string, messages: readonly Message[]): void {
     if (messages.some(({ large }) => large !== null)) void written.finally(() => this.landed(tenantId, messages));
   }
 
-  /** Settles in a turn of the event loop that no other caller gets. */
+  /** Settles in a turn of the event loop that no other caller shares. */
   ownTurn(): Promise<void> {
     this.#lastTurn = this.#lastTurn.then(() => new Promise(resolve => this.#defer(resolve)));
     return this.#lastTurn;

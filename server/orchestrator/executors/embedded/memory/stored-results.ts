@@ -53,8 +53,9 @@ export class LoadedResults {
 }
 
 /**
- * Loads large results when attempts need them. What attempts hold at a time and what is kept for later are both limited in
- * bytes; results that were just committed are kept, because the steps that read them usually follow at once.
+ * Loads large results when attempts need them. Both the results that attempts hold and those that are cached
+ * are limited in bytes. Results that were just committed are cached, because the steps that read them
+ * usually follow immediately.
  */
 export class StoredResults {
   readonly #read: ReadStored;
@@ -69,7 +70,7 @@ export class StoredResults {
     this.#loading = new ByteBudget(limits.loadingBytes, { isShared: true });
   }
 
-  /** Bytes kept for later. */
+  /** Bytes in the cache. */
   get cachedBytes(): number {
     return this.#cache.size;
   }
@@ -84,7 +85,7 @@ export class StoredResults {
     return this.#loading.waiting;
   }
 
-  /** Keeps results that were just committed. */
+  /** Caches results that were just committed. */
   keep(results: readonly LargeResult[]): void {
     for (const { id, json } of results) this.#cache.put(id, json);
   }

@@ -1,6 +1,6 @@
 import { AppError } from '../../../../platform/errors.ts';
 
-/** How many runs of each tenant have not ended, and the bound of that. */
+/** Counts the runs of each tenant that have not ended, and limits them. */
 export class ActiveRuns {
   readonly #max: number;
   readonly #counts = new Map<string, number>();
@@ -9,14 +9,14 @@ export class ActiveRuns {
     this.#max = max;
   }
 
-  /** Counts from the database, before any command is accepted. */
+  /** Sets the counts that were read from the database, before any command is accepted. */
   set(counts: ReadonlyMap<string, number>): void {
     for (const [tenantId, count] of counts) this.#counts.set(tenantId, count);
   }
 
   /**
-   * Counts one that starts. Runs that others wait for have as many places again: they could not all be refused without
-   * refusing those who wait, and nobody waits for a place. Throws AppError 429.
+   * Counts a run that starts; throws AppError 429 at the limit. Runs that others wait for have a second limit of the
+   * same size: a refused one would fail the run that waits for it, because no run waits until there is room.
    */
   reserve(tenantId: string, isAwaited: boolean): void {
     const active = this.#counts.get(tenantId) ?? 0;
@@ -27,7 +27,7 @@ export class ActiveRuns {
     this.#counts.set(tenantId, active + 1);
   }
 
-  /** Counts one that has ended, or did not start after all. */
+  /** Uncounts a run that has ended, or that did not start after all. */
   release(tenantId: string): void {
     const active = (this.#counts.get(tenantId) ?? 0) - 1;
     if (active > 0) this.#counts.set(tenantId, active);

@@ -23,22 +23,22 @@ type Host = {
   reader: Pick<LogReader, 'childRuns'>;
   random(): number;
   memory: Pick<LiveMemory, 'hasRoom' | 'admits' | 'onAdmitted'>;
-  /** Calls back after a moment, not always the same, unless this process ceases to lead before. */
+  /** Calls back after a short random delay, unless this process stops leading before. */
   later(act: () => void): void;
   /** Wakes the run, which is loaded if need be. */
   wake(runId: string): void;
 };
 
-/** What is done about a child run: start it, stop it gracefully, or stop it at once. */
+/** What is done about a child run: start it, stop it gracefully, or stop it immediately. */
 type Aim = 'start' | 'drain' | 'stop';
 
-/** Carries out an aim. `row`: the run in the database, if it was looked up and is there. */
+/** Carries out an aim. `row`: the run in the database, if it was looked up and exists. */
 type Act = (row: ChildRow | undefined) => Promise<void>;
 
 /** What this process has done about the runs that a run in memory has called. */
 type Tended = {
   readonly aims: Map<string, Aim>;
-  /** Called before the run was loaded: each may or may not have been started, or have ended. */
+  /** Runs that were called before this run was loaded: each may or may not have been started, or have ended. */
   readonly unknown: Set<string>;
   /** The last action on each run, while it or the look-up before it is in progress. */
   readonly acting: Map<string, Promise<void>>;
@@ -46,20 +46,20 @@ type Tended = {
   busy: number;
 };
 
-/** Who stops a run that nobody waits for any more. */
+/** The `by` of a stop of a run that no other run waits for any more. */
 const BY_PARENT = 'parent run';
 /** How many runs are looked up at a time. */
 const PAGE = 500;
 
 /**
- * Keeps runs and those that they call together (docs/adr/0020): what a committed call says is carried out, and the end of
- * a called run is reported to the run that waits for it. Everything follows from the logs of both, so that it is done
- * again, with the same effect, by the process that leads next.
+ * Keeps runs and the runs that they call in step (docs/adr/0020): carries out each committed call, and reports the end
+ * of a called run to the run that waits for it. Everything is derived from the logs of both, so the next leader can do
+ * it again with the same effect.
  */
 export class ChildRuns {
   readonly #host: Host;
   readonly #tended = new WeakMap<LiveRun, Tended>();
-  /** Runs that were stopped because nobody waits for them any more: their ends are of no interest. */
+  /** Runs that were stopped because no other run waits for them any more: their ends are not reported. */
   readonly #unwanted = new Set<string>();
 
   constructor(host: Host) {
@@ -73,7 +73,7 @@ export class ChildRuns {
     this.#of(run, new Set([...called, ...(run.state.abandoned ?? [])]));
   }
 
-  /** Call this after each commit of a run, and when it was looked at without one. */
+  /** Call this after each commit of a run, and after a turn that committed nothing. */
   tend(run: LiveRun): void {
     const { state } = run;
     if (!hasCalled(state)) return;
@@ -96,7 +96,10 @@ export class ChildRuns {
     for (const [runId, act] of unknown) void this.#carryOut(run, runId, act, rows);
   }
 
-  /** Whether the run stays in memory although nothing of its own is in progress: a run that it waits for is in memory. */
+  /**
+   * Returns whether the run stays in memory although nothing of its own is in progress, because a run that
+   * it waits for is in memory.
+   */
   keeps(run: LiveRun): boolean {
     if (!hasCalled(run.state)) return false;
     if ((this.#tended.get(run)?.busy ?? 0) > 0) return true;
@@ -129,7 +132,7 @@ export class ChildRuns {
     return tended;
   }
 
-  /** Reads the rows of runs that were called before this one was loaded: most are as they should be. */
+  /** Reads the rows of runs that were called before this one was loaded. For most of them nothing is left to do. */
   async #lookUp({ unknown }: Tended, runIds: readonly string[]): Promise<ReadonlyMap<string, ChildRow>> {
     const rows = new Map<string, ChildRow>();
     try {
@@ -143,14 +146,14 @@ export class ChildRuns {
   }
 
   /**
-   * Does it once, after what is being done about the same run: whether there is anything to stop is not known before its start
-   * has ended. What fails for a reason that passes is done again after a moment.
+   * Carries out `act` once the last action on the same run has ended: only then is it known whether there is anything
+   * to stop. A temporary failure is retried after a moment.
    */
   async #carryOut(run: LiveRun, runId: string, act: Act, rows?: Promise<ReadonlyMap<string, ChildRow>>): Promise<void> {
     const tended = this.#of(run);
     tended.busy += 1;
     const before = tended.acting.get(runId);
-    // What the look-up found is out of date after an action.
+    // After another action, what the look-up found is out of date.
     const ready =
       (before ?? rows) && Promise.all([rows, before]).then(([found]) => (before ? undefined : found?.get(runId)));
     const acting = (ready === undefined ? act(undefined) : ready.then(act)).catch(() => this.#again(run, runId));
@@ -162,7 +165,7 @@ export class ChildRuns {
 
   #settled(run: LiveRun, tended: Tended): void {
     tended.busy -= 1;
-    // It may leave memory, unless it has already.
+    // The run may leave memory now, unless it already has.
     if (tended.busy === 0 && this.#host.live.get(run.identity.runId) === run) run.wake();
   }
 
@@ -174,7 +177,7 @@ export class ChildRuns {
         this.#host.wake(runId);
       });
     const wanted = { tenantId, besides: () => this.#host.live.get(runId)?.state.residentBytes ?? 0 };
-    // It leaves memory meanwhile, and so may the runs that wait for it.
+    // Meanwhile it may leave memory, and so may the runs that wait for it.
     if (this.#host.memory.admits(wanted)) again();
     else this.#host.memory.onAdmitted(wanted, again);
   }
@@ -205,7 +208,9 @@ export class ChildRuns {
     await this.#found(run, step, call, row);
   }
 
-  /** The run of this id exists: it was started before, or has nothing to do with the call. */
+  /**
+   * Handles a run of this id that exists already: this call started it before, or it has nothing to do with the call.
+   */
   async #found(run: LiveRun, step: string, call: StepCall, row: ChildRow): Promise<void> {
     if (row.parentRunId !== run.identity.runId) {
       const error = { code: 'child_run_id_taken', message: `A run with the id ${call.runId} exists already.` };
@@ -219,7 +224,7 @@ export class ChildRuns {
     }
   }
 
-  /** The run is being stopped gracefully, and so is the run that it waits for. */
+  /** Stops the called run gracefully, because the run that waits for it is being stopped gracefully. */
   async #drain(run: LiveRun, step: string, call: StepCall): Promise<void> {
     const outcome = call.detach ? await this.#exists(run, call.runId) : await this.#stop(run, call.runId, 'graceful');
     if (outcome === 'none') {
@@ -263,7 +268,7 @@ export class ChildRuns {
     return { type: 'child_ended', step, run_id: runId, end, random: this.#host.random() };
   }
 
-  /** Reports to the run that waits. If that cannot be reached, it learns it from the database when it is loaded. */
+  /** Reports to the run that waits. If this fails, that run finds the end in the database when it is loaded. */
   async #report(runId: string, command: Command): Promise<void> {
     try {
       const run = this.#host.live.get(runId) ?? (await this.#host.finder.find(runId, false));
@@ -293,7 +298,7 @@ const isChildOf = (child: LiveRun, parent: LiveRun): boolean =>
 
 const isOpen = (status: RunStatus): boolean => status === 'running' || status === 'paused';
 
-/** Whether the same start may succeed a moment later without anybody's doing. */
+/** Whether the same start may succeed a moment later by itself. */
 const passes = ({ status, code }: AppError): boolean => status === 503 || code === 'too_much_memory';
 
 function startOf(

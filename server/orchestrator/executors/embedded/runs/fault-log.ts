@@ -40,7 +40,7 @@ export class FaultLog {
     this.#logger.error({ err: error, tenant_id: whose }, 'credits could not be read; trying again');
   }
 
-  /** A provider says that it used more than an attempt can be charged for. */
+  /** A provider reports more usage than an attempt can be charged for. */
   excess(run: ObservedRun, step: string, said: readonly Consumption[]): void {
     this.#logger.error({ ...about(run), step_id: step, said }, 'an attempt used more than can be charged');
   }

@@ -5,7 +5,7 @@ import type { LoadedResults } from '../memory/stored-results.ts';
 /** The name under which the large result of an item's step is loaded. */
 const nameOf = (index: number, at: number): string => `${index}.${at}`;
 
-/** The large results among those that an expansion's items left, by name; null where there are none. */
+/** The large results among the ends of an expansion's items, by name; null if there are none. */
 export function storedEnds({ ends }: Expansion): ReadonlyMap<string, StoredValue> | null {
   const stored = new Map<string, StoredValue>();
   for (const [index, end] of ends.entries()) {
@@ -15,7 +15,7 @@ export function storedEnds({ ends }: Expansion): ReadonlyMap<string, StoredValue
   return stored.size === 0 ? null : stored;
 }
 
-/** What an expansion's items left, with large results in place. Throws an Error if these are not loaded. */
+/** Returns the ends of an expansion's items, with large results filled in. Throws an Error if these are not loaded. */
 export function gatheredOf({ ends, last, failed }: Expansion, loaded: LoadedResults | null): Gathered {
   const resultOf = (result: StepResult, index: number, at: number): JsonValue => {
     if (!(result instanceof StoredValue)) return result;

@@ -20,7 +20,9 @@ export function loadVersionFrom(pool: Pool): LoadVersion {
   };
 }
 
-/** The memory that compiling adds to each step of a snapshot, and to each pair of steps (a bit, for the ancestors). */
+/**
+ * The memory that compiling adds for each step of a snapshot, and for each pair of steps (a bit, for the ancestors).
+ */
 const COMPILED_STEP_BYTES = 600;
 
 /** Compiled graphs by version, the least recently used dropped first. Versions are immutable, so nothing expires. */
@@ -34,7 +36,7 @@ export class GraphCache {
     this.#graphs = new ByteCache(maxBytes);
   }
 
-  /** Bytes that the graphs take, about. */
+  /** The approximate size of the graphs, in bytes. */
   get bytes(): number {
     return this.#graphs.bytes;
   }

@@ -20,7 +20,7 @@ import { gatheredOf, storedEnds } from './gathering.ts';
 import type { SlotKind } from './slots.ts';
 import type { TimerHandle } from './timers.ts';
 
-/** How long to wait before results are loaded again that could not be. */
+/** The delay before stored results that could not be loaded are loaded again. */
 const RELOAD_DELAY_MS = 1_000;
 
 /** The parts of the process that an attempt needs. */
@@ -33,7 +33,7 @@ export type AttemptHost = {
   readonly resources: RunResources;
 };
 
-/** Where an attempt reports; both are called at most while it is live. */
+/** Where an attempt reports. Neither method is called once the attempt is over. */
 export type AttemptOwner = {
   attemptEnded(attempt: LiveAttempt, outcome: Outcome): void;
   attemptLogged(attempt: LiveAttempt, lines: string[]): void;
@@ -49,7 +49,7 @@ export class LiveAttempt implements Attempt {
   readonly attempt: number;
   readonly now: number;
   readonly input: JsonMap;
-  /** The kind of slot that it releases when it ends. */
+  /** The kind of slot that it holds, to be released when it ends. */
   slot: SlotKind = 'step';
   readonly #state: RunState;
   readonly #owner: AttemptOwner;
@@ -59,7 +59,7 @@ export class LiveAttempt implements Attempt {
   #timeout: TimerHandle | null = null;
   #loaded: LoadedResults | null = null;
   #readable: ReadonlySet<string> | null = null;
-  /** Whether there is room for its result, if it is to be made. */
+  /** Whether room for its result is reserved (scripts only). */
   #hasRoom = false;
   #live = true;
 
@@ -86,7 +86,7 @@ export class LiveAttempt implements Attempt {
       return;
     }
     this.#timeoutS = this.#limit(type);
-    // A script that waits for a worker does not use up its time: how long that takes is up to others.
+    // Waiting for a worker does not count towards a script's time limit: that wait depends on other runs.
     if (!type.queues) this.began();
     else if (!this.#host.resources.landing.tryReserve(this.run.tenantId)) {
       void this.#startWhenRoom(type);
@@ -101,7 +101,7 @@ export class LiveAttempt implements Attempt {
     try {
       await landing.reserve(tenantId, this.#abort.signal);
     } catch {
-      // It was aborted.
+      // The attempt was aborted.
       return;
     }
     if (!this.#isInFlight) {
@@ -113,8 +113,8 @@ export class LiveAttempt implements Attempt {
   }
 
   /**
-   * Whether it is still to be carried out. From the decision that cancels an attempt until its commit, when it is
-   * aborted, the state no longer has what the attempt would read, such as the item of its loop.
+   * Whether the attempt is still to be executed. An attempt that was cancelled is aborted only after the commit of that
+   * decision; until then the state no longer holds what the attempt would read, such as the item of its loop.
    */
   get #isInFlight(): boolean {
     const { id } = this.step;
@@ -128,7 +128,7 @@ export class LiveAttempt implements Attempt {
     else void this.#loadAndExecute(type, wanted);
   }
 
-  /** Its `timeout_s` runs from here; called again, it changes nothing. */
+  /** Starts the time of its `timeout_s`. Has no effect when called again. */
   began(): void {
     const timeoutS = this.#timeoutS;
     if (!this.#live || timeoutS === null || this.#timeout !== null) return;
@@ -202,10 +202,10 @@ export class LiveAttempt implements Attempt {
     let outcome: Outcome;
     try {
       const executing = type.execute(this, this.#abort.signal);
-      // A type that says what it reads has read it by now, unless it waits for its turn.
+      // A type that declares what it reads has read it by now, unless it is queued.
       if (type.reads !== undefined && !type.queues) this.#release();
       outcome = await executing;
-      // Serialized next: one large result after the other, with the event loop free in between.
+      // The result is serialized next: one large result at a time, so that the event loop is not blocked.
       if (isLarge(outcome)) await this.#host.resources.ownTurn();
     } catch (error) {
       if (!this.#live) return;
@@ -238,7 +238,7 @@ export class LiveAttempt implements Attempt {
       const reads = type.reads?.(this.step) ?? 'all';
       return reads === 'all' ? ancestors : reads;
     } catch {
-      // Fields that cannot be read: executing the step says so.
+      // The fields cannot be read. Executing the step reports that.
       return [];
     }
   }
@@ -249,7 +249,7 @@ export class LiveAttempt implements Attempt {
       this.#loaded = this.#host.resources.storedResults.loadCached({ runId, tenantId, results });
       return this.#loaded !== null;
     } catch {
-      // Loading says why not.
+      // `#loadAndExecute` reports why.
       return false;
     }
   }
@@ -281,7 +281,7 @@ export class LiveAttempt implements Attempt {
       this.#fail('result_missing', 'A result that the step reads is missing in the log.');
       return;
     }
-    // The database is away or busy. The step has done nothing yet, so that this is no failure of its own.
+    // The database is unreachable or busy. The step has done nothing yet, so this does not count as a failed attempt.
     this.#host.setTimer(this.#host.now() + RELOAD_DELAY_MS, () => {
       if (this.#live) void this.#loadAndExecute(type, results);
     });

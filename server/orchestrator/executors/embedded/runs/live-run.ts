@@ -37,7 +37,7 @@ export class LiveRun implements Claimant, AttemptOwner, Lagging {
   readonly #host: RunHost;
   readonly #credits: RunCredits;
   readonly #onExcess: Pricing['onExcess'];
-  /** Nothing starts until the balance of its workspace was read again. */
+  /** While 'asked', no step starts: the balance of the workspace is being read again. */
   #asksForCredits: 'no' | 'asked' | 'answered' = 'no';
   readonly #mailbox = new Mailbox();
   /** Slots granted and not yet used. */
@@ -48,7 +48,7 @@ export class LiveRun implements Claimant, AttemptOwner, Lagging {
   readonly #progress = new RunProgress();
   #catchingUp = false;
   readonly #attempts = new Map<string, LiveAttempt>();
-  /** In flight by the log, but not being executed: started before a crash. */
+  /** Attempts that are in flight by the log but not executed by this process: they started before a crash. */
   #lost: Set<string> | null;
   /** Retries whose time has come. */
   #due: Set<string> | null = null;
@@ -66,7 +66,7 @@ export class LiveRun implements Claimant, AttemptOwner, Lagging {
     this.#onExcess = (step, said) => host.faults.excess(identity, step, said);
     this.#host = host;
     this.#lost = state.inFlight.size > 0 ? new Set(state.inFlight) : null;
-    // Its row may still say that it drains, and nothing else would bring it up to date before it is resumed.
+    // Its row may still say `draining`, and nothing else would update it before the run is resumed.
     this.#catchingUp = this.#lost !== null && state.status === 'paused';
     this.#progress.behind = this.#catchingUp;
     if (!isTerminal(state.status)) this.#resident.set(state.residentBytes);
@@ -96,7 +96,7 @@ export class LiveRun implements Claimant, AttemptOwner, Lagging {
     return this.state.status === 'running' && this.state.stopRequested === null && this.quarantined === null;
   }
 
-  /** A retry waits a minute at most: not worth leaving memory for. */
+  /** A retry waits at most a minute: not long enough for the run to leave memory. */
   get #retriesSoon(): boolean {
     return this.#advancing && this.state.retrying.size > 0;
   }
@@ -119,24 +119,24 @@ export class LiveRun implements Claimant, AttemptOwner, Lagging {
     this.#host.schedule(this);
   }
 
-  /** A command of a caller; settles after the commit of what it brings about, and of what it relies upon. */
+  /** A command of a caller. Settles once its events are committed, and those that it depends on. */
   submit(command: Command): Promise<RunSnapshot> {
     return new Promise((resolve, reject) => this.#post(command, { resolve, reject }));
   }
 
-  /** Looks at what the run may do: after it was folded, or when its timer rang. */
+  /** Has the run take a turn: after it was folded, or when its timer rang. */
   wake(): void {
     this.#timerRang = true;
     this.#host.schedule(this);
   }
 
-  /** Writes the progress that commits left out. */
+  /** Writes the progress that earlier commits left out of the row. */
   catchUp(): void {
     this.#catchingUp = true;
     this.#host.schedule(this);
   }
 
-  /** Ends attempts that the database refused the outcome of. */
+  /** Fails the attempts whose outcomes the database refused. */
   failAttempts(attempts: readonly AttemptRef[]): void {
     for (const attempt of attempts) this.#post(notStorable(attempt, this.#host.random()));
   }
@@ -158,7 +158,7 @@ export class LiveRun implements Claimant, AttemptOwner, Lagging {
     this.#post({ type: 'attempt_log', step: live.step.id, attempt: live.attempt, lines: kept });
   }
 
-  /** Forgets the run: it is no longer ours, or no longer true. Callers that wait get `error`. */
+  /** Drops the run: another process continues it, or its state is no longer valid. Waiting callers get `error`. */
   drop(error: unknown): void {
     if (this.#dropped) return;
     this.#dropped = true;
@@ -174,7 +174,7 @@ export class LiveRun implements Claimant, AttemptOwner, Lagging {
     this.#resident.set(0);
   }
 
-  /** Decides everything there is to decide and appends it. */
+  /** Decides all pending messages and appends the events as one entry. */
   takeTurn(): void {
     if (this.#appending || this.#dropped) return;
     const now = this.#host.now();
@@ -217,11 +217,11 @@ export class LiveRun implements Claimant, AttemptOwner, Lagging {
     this.#host.schedule(this);
   }
 
-  /** Returns the answers to callers that are sent once the turn is committed, in order. */
+  /** Returns the answers for callers, in order, to be sent once the turn is committed. */
   #decideMessages(messages: readonly Message[], turn: Turn, now: number): (() => void)[] {
     const settlements: (() => void)[] = [];
     for (const { command, caller, large } of messages) {
-      // An outcome ends the attempt; any other command that names the step leaves it to be begun again.
+      // An outcome ends the attempt; after any other command that names the step, a lost attempt is started again.
       if ('attempt' in command && command.type !== 'attempt_log') {
         this.#lost?.delete(command.step);
         this.#credits.release(command.step);
@@ -244,7 +244,7 @@ export class LiveRun implements Claimant, AttemptOwner, Lagging {
 
   #decideDue(turn: Turn, now: number): void {
     this.#timerRang = false;
-    // The timers are read from indexes that folding changes: so first all, then one by one.
+    // Timers are read from indexes that applying commands changes, so they are collected before the first is applied.
     const due = [...effects(this.state).timers].filter(timer => isDue(this.state, timer, now));
     for (const { step, kind } of due) {
       if (kind === 'retry') this.#due = (this.#due ?? new Set()).add(step);
@@ -257,7 +257,7 @@ export class LiveRun implements Claimant, AttemptOwner, Lagging {
     this.#lost = null;
   }
 
-  /** Uses the granted slots; gives back those that found nothing to begin. */
+  /** Starts steps in the granted slots, and releases the slots that no step needs. */
   #startSteps(turn: Turn, now: number): void {
     const candidates = this.#advancing ? [...(this.#lost ?? []), ...(this.#due ?? [])] : [];
     for (const step of candidates) {
@@ -274,13 +274,13 @@ export class LiveRun implements Claimant, AttemptOwner, Lagging {
     if (this.#lost?.size === 0) this.#lost = null;
     if (this.#due?.size === 0) this.#due = null;
     for (; this.#granted > 0; this.#granted -= 1) this.#host.releaseSlot(this.tenantId, 'step');
-    // One that failed instead of starting (denied its credits, lost too often) may have let others in its run start.
+    // A step that failed instead of starting (no credits, lost too often) may have made other steps of the run ready.
     if (turn.cancelled.length > 0 && this.wants()) this.#host.claim(this);
   }
 
   /**
-   * Returns whether the step may start as far as credits are concerned. A step that the workspace cannot pay fails
-   * before it does anything, or the run is paused; but nothing is denied before the balance was read again.
+   * Returns whether the step may start as far as credits are concerned. If the workspace cannot pay for it, the step
+   * fails before it does anything, or the run is paused; but no step is denied before the balance was read again.
    */
   #pays(turn: Turn, step: string, now: number): boolean {
     if (!this.#advancing || this.#asksForCredits !== 'no') return false;
@@ -310,7 +310,7 @@ export class LiveRun implements Claimant, AttemptOwner, Lagging {
     turn.apply({ type: 'attempt_failed', step, attempt, error: TOO_FEW_CREDITS, retryable: false, random: 0 }, now);
   }
 
-  /** Gives back the slot and the credits of a step that has none at work any more. */
+  /** Releases the slot and the credits of a step that has no attempt any more. */
   #forgo(step: string, slot: SlotKind = 'step'): void {
     this.#host.releaseSlot(this.tenantId, slot);
     this.#credits.release(step);
@@ -338,7 +338,7 @@ export class LiveRun implements Claimant, AttemptOwner, Lagging {
     }
     this.#appending = false;
     if (this.#dropped) {
-      // Committed, but the process stopped leading in between: the next leader continues from here.
+      // Committed, but the process stopped leading meanwhile: the next leader continues from here.
       for (const settle of settlements) settle();
       return;
     }
@@ -351,13 +351,13 @@ export class LiveRun implements Claimant, AttemptOwner, Lagging {
     const ended = isTerminal(this.state.status);
     if (ended) this.#abortAll();
     for (const started of turn.started) {
-      // Where the run ended in the same turn (a step was lost too often), what had begun is over before it started.
+      // If the run ended in the same turn (a step was lost too often), the attempts of this turn are already over.
       if (this.state.inFlight.has(started.step)) this.#startAttempt(started);
       else this.#forgo(started.step);
     }
     this.#host.setWakeUpAt(this.identity.runId, ended ? null : nextTimerAt);
     this.#host.committed(this, { isNew: turn.isNew, ended });
-    // Also if it ended: callers that asked meanwhile wait for their refusal.
+    // Also if the run has ended: callers whose commands arrived meanwhile wait for their refusal.
     if (!this.#idle) this.#host.schedule(this);
   }
 

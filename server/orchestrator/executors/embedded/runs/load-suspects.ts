@@ -1,17 +1,17 @@
 import type { LoadJournal, LoadLane } from '../../../log/index.ts';
 
-/** A run that this many processes died of while they loaded it is not loaded again. */
+/** A run is not loaded again after this many processes died while they loaded it. */
 export const MAX_LOAD_DEATHS = 3;
 
 /**
- * The runs that earlier processes may have died of. They are loaded one at a time and after all others, so that a process
- * which dies again names the one at fault.
+ * The runs that earlier processes may have died of while loading them. They are loaded one at a time and after all
+ * others, so that the next death shows which run is at fault.
  */
 export class LoadSuspects {
   readonly #journal: LoadJournal | undefined;
   #deaths = new Map<string, number>();
   readonly #open = new Set<LoadLane>();
-  /** One write at a time, or an entry could be closed before it is there. */
+  /** Writes are serialized: otherwise an entry could be closed before it is written. */
   #lastWrite: Promise<unknown> = Promise.resolve();
   #closed = false;
 
@@ -19,7 +19,7 @@ export class LoadSuspects {
     this.#journal = journal;
   }
 
-  /** Reads what earlier processes left behind; before anything is loaded in the background. */
+  /** Reads the journal of earlier processes. Call this before any run is loaded in the background. */
   async recall(): Promise<void> {
     if (this.#journal !== undefined) this.#deaths = await this.#journal.deaths();
   }
@@ -32,13 +32,13 @@ export class LoadSuspects {
     return this.#deaths.has(runId);
   }
 
-  /** Why the run may not be loaded any more, or null. */
+  /** Returns why the run may not be loaded any more, or null. */
   quarantine(runId: string): string | null {
     const deaths = this.#deaths.get(runId) ?? 0;
     return deaths < MAX_LOAD_DEATHS ? null : `The service ended ${deaths} times while it loaded this run.`;
   }
 
-  /** Writes down what is loaded next. */
+  /** Records which runs are loaded next. */
   loading(lane: LoadLane, runIds: readonly string[]): Promise<void> {
     return this.#write(async journal => {
       if (this.#closed) return;
@@ -47,7 +47,7 @@ export class LoadSuspects {
     });
   }
 
-  /** Everything is loaded. An entry that cannot be closed now is closed after the next load. */
+  /** Closes the entry: everything is loaded. If that fails, it is closed after the next load. */
   loaded(lane: LoadLane): Promise<void> {
     return this.#write(async journal => {
       if (!this.#open.has(lane)) return;
@@ -56,20 +56,23 @@ export class LoadSuspects {
     }).catch(() => undefined);
   }
 
-  /** These runs were loaded and the process lives. A quarantined one stays a suspect until it has ended. */
+  /**
+   * Call this when these runs were loaded and the process still lives. A quarantined run stays a
+   * suspect until it has ended.
+   */
   survived(runIds: readonly string[]): void {
     const [only] = runIds;
     if (runIds.length === 1 && only !== undefined && this.quarantine(only) === null) this.ended(only);
   }
 
-  /** The run has ended, or has done no harm. */
+  /** Clears the suspicion: the run has ended, or was loaded safely. */
   ended(runId: string): void {
     if (!this.#deaths.delete(runId)) return;
-    // Where that fails, the run stays one that is loaded alone.
+    // If that fails, the run is still loaded alone.
     this.#write(journal => journal.forget(runId)).catch(() => undefined);
   }
 
-  /** This process no longer leads, which is not a death. */
+  /** Closes all entries: that this process no longer leads is not a death. */
   async close(): Promise<void> {
     this.#closed = true;
     await Promise.all([...this.#open].map(lane => this.loaded(lane)));

@@ -7,22 +7,22 @@ import type { RunResources } from '../memory/run-resources.ts';
 import type { GraphCache } from './graph-cache.ts';
 import type { LoadSuspects } from './load-suspects.ts';
 
-/** Nothing of a run begins or is charged before the credits of its workspace are known. */
+/** A run, folded, with its workspace's credits: nothing of a run starts or is charged before they are known. */
 export type LoadedRun = {
   identity: RunIdentity;
   state: RunState;
   events: readonly RunEvent[];
   account: CreditAccount;
-  /** Why the run is to be ended at once; its state holds none of its values then. */
+  /** Why the run is to be ended immediately, or null. If set, `state` has none of the run's values. */
   quarantined: string | null;
 };
 
-/** 100 runs of some 50 events are a read of ~1 MB; a read at a time leaves the pool to the API. */
+/** 100 runs of some 50 events are a read of about 1 MB. One read at a time leaves the pool to the API. */
 const BATCH = 100;
-/** A batch ends with the run that exceeds this. Parsed, it may take twenty times as much. */
+/** A batch ends with the run that exceeds this size. Parsed, it may take twenty times as much memory. */
 const BATCH_BYTES = 2 * 1024 * 1024;
 
-/** The log of this run cannot be folded, now or a moment later: not the database's fault. */
+/** The log of this run cannot be folded, now or later. The database is not the cause. */
 export class RunUnreadable extends Error {}
 
 type Wanted = {
@@ -33,7 +33,7 @@ type Wanted = {
   reject: (error: unknown) => void;
 };
 
-/** Nobody waits for as long as others keep the memory that a suspect may take. */
+/** A suspect may need all the memory, and no caller waits until other runs have released it. */
 const noRoom = () => new Error('there is no memory to load a run during whose loading the service may have died');
 
 type Parts = {
@@ -43,8 +43,8 @@ type Parts = {
 };
 
 /**
- * Folds runs from the log. Runs requested at about the same time are read together. Those for which a caller waits do
- * not wait for those that are loaded in the background, which are read only while there is memory for them.
+ * Folds runs from the log. Requests that arrive at about the same time are read together. Runs that a caller waits for
+ * do not queue behind those that are loaded in the background, which are read only while there is memory for them.
  */
 export class Loader {
   readonly #services: Parts & { reader: LogReader; graphs: GraphCache };
@@ -56,9 +56,12 @@ export class Loader {
     this.#services = { reader, graphs, ...parts };
   }
 
-  /** Null where there is no such run. Rejects with what the database says, RunUnreadable, or the cause of `abandon`. */
+  /**
+   * Returns the folded run, or null if it does not exist. Rejects with the database's error, RunUnreadable,
+   * or the cause of `abandon`.
+   */
   load(runId: string, isUrgent: boolean): Promise<LoadedRun | null> {
-    // Whoever waited for a start meanwhile asks as late as this; a shutdown waits for their answer.
+    // A caller that waited for a start meanwhile may ask this late, and a shutdown waits for its answer.
     if (this.#abandoned !== null) return Promise.reject(this.#abandoned.cause);
     const { suspects, resources } = this.#services;
     const isSuspect = suspects.has(runId);
@@ -69,7 +72,7 @@ export class Loader {
     });
   }
 
-  /** Somebody waits for a run that is being loaded in the background. */
+  /** Call this when a caller waits for a run that is being loaded in the background. */
   hurry(runId: string): void {
     const { suspects, resources } = this.#services;
     const wanted = this.#background.remove(runId);
@@ -79,7 +82,7 @@ export class Loader {
     else wanted.reject(noRoom());
   }
 
-  /** Refuses callers that wait: a read of a database that hangs would block them for longer than permitted. */
+  /** Rejects all waiting callers: if the database hangs, they would wait longer than permitted. */
   abandon(cause: unknown): void {
     this.#abandoned = { cause };
     for (const lane of [this.#urgent, this.#background]) lane.abandon(cause);
@@ -91,7 +94,7 @@ export class Loader {
       const batch = lane.next(BATCH, NONE);
       if (batch !== null) {
         const ids = batch.map(({ runId }) => runId);
-        // What is small is not worth the journal.
+        // Small runs are not recorded in the journal.
         await this.#read(lane, batch, () => this.#services.suspects.loading('urgent', ids));
       }
       if (lane.isEmpty && this.#abandoned === null) await this.#services.suspects.loaded('urgent');
@@ -203,7 +206,7 @@ class Lane {
     queueMicrotask(this.#start);
   }
 
-  /** The next runs to read together. A suspect is read alone, and after all others. Null where nothing waits. */
+  /** Returns the next runs to read together, null if none waits. A suspect is read alone, and after all others. */
   next(most: number, suspects: Suspects): readonly Wanted[] | null {
     this.#reads = suspects.isEmpty ? this.#waiting.splice(0, most) : this.#nextOf(most, suspects);
     return this.#reads.length === 0 ? null : this.#reads;
@@ -217,7 +220,7 @@ class Lane {
     return batch;
   }
 
-  /** Ends reading, unless something came meanwhile. */
+  /** Stops reading unless more runs wait; returns whether it stopped. */
   rest(): boolean {
     if (this.#waiting.length > 0) return false;
     this.#reading = false;
@@ -242,7 +245,7 @@ class Lane {
     for (const { reject } of batch) reject(cause);
   }
 
-  /** Refuses the runs that callers wait for; the others go on waiting. */
+  /** Rejects the runs that callers wait for; the others keep waiting. */
   refuseUrgent(cause: unknown): void {
     const urgent = this.#waiting.filter(({ isUrgent }) => isUrgent);
     if (urgent.length === 0) return;
@@ -255,16 +258,16 @@ class Lane {
   }
 }
 
-/** How long to wait before a run is folded again that could not be, or that another writer has advanced. */
+/** The delay before a run is folded again that could not be folded, or that another writer has advanced. */
 export const RELOAD_DELAY_MS = 1_000;
-/** A log that cannot be read is tried ever more rarely: it takes an operator to repair it. */
+/** The longest delay for a log that cannot be folded: an operator has to repair it. */
 const MAX_RELOAD_DELAY_MS = 300_000;
 
-/** How often the logs of runs could not be folded, one time after the other. */
+/** Counts, for each run, how often in succession its log could not be folded. */
 export class LoadRetries {
   readonly #failures = new Map<string, number>();
 
-  /** How long to wait, in ms. What the database is to blame for is tried again soon. */
+  /** Returns how long to wait, in ms. After an error of the database the delay stays short. */
   delayAfter(runId: string, error: unknown): number {
     if (!(error instanceof Error && error.cause instanceof RunUnreadable)) return RELOAD_DELAY_MS;
     const failures = this.#failures.get(runId) ?? 0;

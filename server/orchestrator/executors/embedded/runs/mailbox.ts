@@ -24,8 +24,8 @@ export function notStorable({ step, attempt }: AttemptRef, random: number): Comm
 }
 
 /**
- * The attempts whose outcomes may be why an entry was refused. What a caller brought may be at fault as well: no step
- * fails for that, its attempt is begun again.
+ * Returns the attempts whose outcomes may be the reason why an entry was refused. If instead a caller's value was at
+ * fault, no step fails: its attempt is started again.
  */
 export function toBlame(messages: readonly Message[]): AttemptRef[] {
   if (messages.some(({ caller }) => caller !== null)) return [];
@@ -50,8 +50,8 @@ export class Mailbox {
   }
 
   /**
-   * Takes as much as one entry of the log may hold, at least one. Hundreds of large results that arrive together would
-   * otherwise be one statement of hundreds of megabytes.
+   * Takes at least one message, and no more than fit into one entry of the log. Otherwise hundreds of large results
+   * that arrive together would become one statement of hundreds of megabytes.
    */
   take(maxBytes: number): Message[] {
     let bytes = 0;
@@ -64,7 +64,7 @@ export class Mailbox {
     return this.takeAll();
   }
 
-  /** Takes everything, and refuses the callers that wait for it. */
+  /** Takes all messages, and rejects the callers that wait for them. */
   rejectAll(error: unknown): Message[] {
     const messages = this.takeAll();
     for (const { caller } of messages) caller?.reject(error);
@@ -78,7 +78,7 @@ export class Mailbox {
   }
 }
 
-/** The bytes that the events of a command take in the log, if they may be many. */
+/** Returns how many bytes the events of a command take in the log, for commands that may be large. */
 function bytesOf({ command, large }: Message): number {
   let bytes = large?.json.length ?? 0;
   switch (command.type) {

@@ -4,8 +4,8 @@ import type { Runtime } from '../runtime.ts';
 const PAGE = 500;
 
 /**
- * Takes up the runs that had not ended: first the timers of those that only wait, which stay in
- * the log, then the others, newest first, folded page by page. Stops when `signal` aborts. Rejects if a read failed.
+ * Recovers the runs that have not ended: first sets the timers of those that only wait, which stay in the log, then
+ * folds the others page by page, newest first. Stops when `signal` aborts. Rejects if a read failed.
  */
 export async function recoverRuns(
   reader: LogReader,
@@ -13,10 +13,10 @@ export async function recoverRuns(
   signal: AbortSignal,
 ): Promise<{ recovered: number }> {
   await runtime.suspects.recall();
-  // If the timers cannot be read, the runs that have work to do now are loaded all the same.
+  // Even if the timers cannot be read, the runs that have work to do now are loaded.
   const [timers] = await Promise.allSettled([recoverTimers(reader, runtime, signal)]);
   const moving = await recoverPages(reader.movingRuns, runtime, signal);
-  // Whatever they have called is stopped: it has not been, if the process died in between.
+  // Runs that have ended or only wait may have called runs that the process was to stop when it died.
   await recoverPages(reader.callersAtRest, runtime, signal);
   if (timers.status === 'rejected') throw timers.reason;
   return { recovered: timers.value + moving };
@@ -34,7 +34,7 @@ async function recoverTimers(reader: LogReader, runtime: Runtime, signal: AbortS
   if (unusable.length === 0) return 0;
   runtime.observer.timersUnusable(unusable.length);
   runtime.faults.timersUnusable(unusable);
-  // The row is only a projection: the log says when the run is due.
+  // The row is only a projection; the log says when the run is due.
   for (let at = 0; at < unusable.length && !signal.aborted; at += PAGE)
     await Promise.all(unusable.slice(at, at + PAGE).map(runId => runtime.recover(runId)));
   return unusable.length;

@@ -1,7 +1,7 @@
 import { AppError, conflict, unavailable } from '../../../../platform/errors.ts';
 import { INSUFFICIENT_CREDITS } from '../../../core/index.ts';
 
-/** A start that its workspace cannot pay one step of. */
+/** Refuses a start when its workspace cannot pay for one step. */
 export const insufficientCredits = (): AppError =>
   new AppError(422, INSUFFICIENT_CREDITS, 'The workspace has too few credits left to run a step.');
 
@@ -10,7 +10,7 @@ export const runIdTaken = (): AppError => conflict('run_id_taken', 'A run with t
 /** The run left memory between the call and its turn. */
 export const beingLoaded = (): AppError => unavailable('unavailable', 'The run is being loaded again.', 1);
 
-/** Why a step fails that its workspace cannot pay. */
+/** The error of a step that its workspace cannot pay for. */
 export const TOO_FEW_CREDITS = {
   code: INSUFFICIENT_CREDITS,
   message: 'The workspace has too few credits left to start this step.',

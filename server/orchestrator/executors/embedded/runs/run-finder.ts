@@ -13,7 +13,7 @@ type Runs = {
   takeUp: (loaded: LoadedRun) => LiveRun | null;
 };
 
-/** Finds runs in memory or, one read for all who ask, in the log. */
+/** Finds runs in memory or in the log. Callers that ask for the same run share one read. */
 export class RunFinder {
   readonly #runs: Runs;
   readonly #loading = new Map<string, Promise<LiveRun | null>>();
@@ -22,7 +22,10 @@ export class RunFinder {
     this.#runs = runs;
   }
 
-  /** A start or a load of the run that has not come to its end, for a caller: in the background it may wait for memory. */
+  /**
+   * Returns the start or load of the run that is in progress, if any. A load is hurried, because in the
+   * background it may wait for memory.
+   */
   underWay(runId: string): Promise<unknown> | undefined {
     const { starting, loader } = this.#runs;
     const loading = this.#loading.get(runId);
@@ -30,19 +33,21 @@ export class RunFinder {
     return starting.get(runId) ?? loading;
   }
 
-  /** The run in memory, folded if need be; null if there is none. `isUrgent`: a caller waits for it. */
+  /**
+   * Returns the run in memory, folding it if necessary; null if it does not exist. `isUrgent`: a caller waits for it.
+   */
   async find(runId: string, isUrgent: boolean): Promise<LiveRun | null> {
     const { live, starting, loader } = this.#runs;
-    // A start that fails is the affair of its caller; here it only means that the log is to be asked, unless the next one that
+    // A failed start concerns only its own caller. Here it means that the log must be read, unless another start that
     // waited for it has begun meanwhile.
     for (let start = starting.get(runId); start !== undefined; start = starting.get(runId))
       await start.catch(() => undefined);
     const asked = this.#loading.get(runId);
     if (asked !== undefined && isUrgent) loader.hurry(runId);
-    // Whoever asks first goes on first, so all of them wait for the same promise in the same way.
+    // All callers await the same promise, so they continue in the order in which they asked.
     const run = live.get(runId) ?? (await (asked ?? this.#load(runId, isUrgent)));
     if (run !== null || asked === undefined) return run;
-    // The log was read before this caller came, which may know of a run that another process has started since.
+    // That read began before this caller asked; since then another process may have started the run.
     return live.get(runId) ?? this.#loading.get(runId) ?? this.#load(runId, isUrgent);
   }
 

@@ -14,24 +14,27 @@ export type RunHost = AttemptHost & {
   readonly leader: LeaderTerm;
   random(): number;
   stepType(name: string): StepType | undefined;
-  /** Has `takeTurn` called soon, together with the other runs that want it. */
+  /** Has `takeTurn` called soon, together with those of other scheduled runs. */
   schedule(run: LiveRun): void;
   /** Queues the run for slots and grants the free ones. */
   claim(run: LiveRun): void;
   releaseSlot(tenantId: string, kind: SlotKind): void;
-  /** Counts an attempt as a call from now on; returns false where it keeps its slot. */
+  /** Counts an attempt as a call from now on; returns false if it keeps its slot. */
   moveToCalls(tenantId: string): boolean;
   append(entry: LogEntry): Promise<void>;
-  /** Has `catchUp` called soon, or no more. */
+  /** Has `catchUp` called soon, or cancels that. */
   progressBehind(run: LiveRun, behind: boolean): void;
   wantsStream(tenantId: string): boolean;
   publish(items: StreamItem[]): void;
-  /** When the run wants to be woken; null = no longer. */
+  /** Sets when the run is to be woken; null = not any more. */
   setWakeUpAt(runId: string, dueAt: number | null): void;
   committed(run: LiveRun, turn: { isNew: boolean; ended: boolean }): void;
-  /** The turn was not written, so the run's memory is no longer true and is dropped; returns what its callers get. */
+  /**
+   * Drops the run, because its turn was not written and its memory is no longer valid; returns
+   * the error for its callers.
+   */
   appendFailed(run: LiveRun, failure: { error: unknown; isNew: boolean; outcomes: AttemptRef[] }): AppError;
-  /** A turn could not be taken or acted upon: a defect. The run's memory cannot be trusted any more. */
+  /** A turn could not be decided or acted upon, which is a defect. The run's memory cannot be trusted any more. */
   turnDefect(run: LiveRun, error: unknown): void;
 };
 

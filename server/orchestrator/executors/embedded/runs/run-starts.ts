@@ -46,8 +46,9 @@ export class RunStarts {
     const known = meter.forStart(tenantId);
     const account = known instanceof Promise ? await known : known;
     const isPoor = !account.affordsStep;
-    // An id is not taken before its run is there: whoever is refused may look for that run at once.
-    // And a read of the log that began before would come back with what has started since, and make a second run of it.
+    // An id counts as taken only when its run exists, because a refused caller may look for that run
+    // immediately. A load that is in progress is also awaited: it would return the run just started, which
+    // would then be in memory twice.
     for (let under = finder.underWay(runId); under !== undefined; under = finder.underWay(runId))
       await under.catch(() => undefined);
     this.#host.refuseWhenBusy();
@@ -68,7 +69,10 @@ export class RunStarts {
     }
   }
 
-  /** A run that waits for another one leaves memory for it: else one that fills its share could call none. */
+  /**
+   * The bytes of the run that calls this one do not count: it leaves memory while it waits. Otherwise a run that fills
+   * its tenant's share could call none.
+   */
   #bytesOfParent({ parent }: StartRun['data']): number {
     return parent === undefined ? 0 : (this.#host.live.get(parent.run_id)?.state.residentBytes ?? 0);
   }

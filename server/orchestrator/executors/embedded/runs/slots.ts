@@ -1,7 +1,7 @@
-/** A run that has steps to begin. */
+/** A run that has steps to start. */
 export type Claimant = {
   readonly tenantId: string;
-  /** Whether it would begin another step now, beside those it was granted already. */
+  /** Whether it would start another step now, beyond the slots that it was already granted. */
   wants(): boolean;
   /** Takes one slot, which `release` returns. */
   grant(): void;
@@ -10,7 +10,7 @@ export type Claimant = {
 export type SlotLimits = {
   readonly maxInFlight: number;
   readonly maxInFlightPerTenant: number;
-  /** Attempts that only wait for an answer from elsewhere, counted apart. */
+  /** Attempts that only wait for an answer from elsewhere, which have their own limit. */
   readonly maxCallsInFlight: number;
 };
 
@@ -22,7 +22,7 @@ type Tenant = {
   calls: number;
   /** The tenant's place in `#round`. */
   queued: boolean;
-  /** Where it is in `#parked`; -1: it is not. */
+  /** Its position in `#parked`; -1 if it is not parked. */
   parkedAt: number;
   readonly waiting: Fifo<Claimant>;
 };
@@ -50,11 +50,11 @@ export class Slots {
   #steps = 0;
   #calls = 0;
   readonly #tenants = new Map<string, Tenant>();
-  /** Tenants that wait, whose turn is next first. */
+  /** Waiting tenants that have not had their turn in this round, next first. */
   #round = new Fifo<Tenant>();
-  /** Tenants that had their turn in this round and wait for the next one. */
+  /** Waiting tenants that had their turn in this round. */
   #served = new Fifo<Tenant>();
-  /** Tenants that wait and hold as many slots as were free when it was their turn, or more: by how many they hold. */
+  /** Waiting tenants that held at least as many slots as were free when it was their turn, by how many they hold. */
   readonly #parked = new Map<number, Set<Tenant>>();
   /** No tenant that holds fewer slots than this is parked. */
   #parkedFrom = 0;
@@ -70,7 +70,7 @@ export class Slots {
     return this.#steps + this.#calls;
   }
 
-  /** Whether a tenant may be waiting for a slot that it could have now. */
+  /** Whether a tenant may be waiting for a slot that it could get now. */
   get waiting(): boolean {
     return this.#round.size > 0 || (this.#parked.size > 0 && this.#parkedFrom < this.#free);
   }
@@ -101,7 +101,7 @@ export class Slots {
     if (isIdle && !tenant.queued && tenant.waiting.size === 0) this.#tenants.delete(tenantId);
   }
 
-  /** Counts an attempt of the tenant as a call from now on; returns false where it must keep its slot. */
+  /** Counts an attempt of the tenant as a call from now on; returns false if it must keep its slot. */
   moveToCalls(tenantId: string): boolean {
     const tenant = this.#tenant(tenantId);
     if (tenant.calls >= this.#guaranteed && tenant.calls >= this.#limits.maxCallsInFlight - this.#calls) return false;
@@ -111,7 +111,7 @@ export class Slots {
     return true;
   }
 
-  /** Grants what is free. */
+  /** Grants free slots. */
   pump(): void {
     let isTurnLeft = false;
     for (let tenant = this.#next(false); tenant !== undefined; tenant = this.#next(isTurnLeft)) {
@@ -144,13 +144,14 @@ export class Slots {
   }
 
   #releaseStep(tenant: Tenant): void {
-    // It waits for just this slot, and longer than the tenant that releases it if that one is parked there as well.
+    // This tenant waits for just this slot, and has waited longer than the one that releases it
+    // if that is parked there too.
     const [next] = this.#parked.get(this.#free) ?? [];
     this.#unpark(tenant);
     tenant.steps -= 1;
     this.#steps -= 1;
     if (next === tenant) this.#enter(tenant);
-    // Each slot gives a parked tenant its turn: several may be released before one is granted.
+    // A parked tenant gets its turn for each released slot: several may be released before one is granted.
     const other = next === tenant || next === undefined ? this.#eligible() : next;
     if (other !== undefined) {
       this.#unpark(other);
@@ -172,7 +173,9 @@ export class Slots {
     return tenant;
   }
 
-  /** A parked tenant that holds fewer slots than are free by now. Looks at one number for each slot released since. */
+  /**
+   * Returns a parked tenant that now holds fewer slots than are free. Looks at one number for each slot released since.
+   */
   #eligible(): Tenant | undefined {
     if (this.#parked.size === 0) return undefined;
     for (; this.#parkedFrom < this.#free; this.#parkedFrom += 1) {
@@ -199,7 +202,7 @@ export class Slots {
     tenant.parkedAt = -1;
   }
 
-  /** Runs that want nothing any more (stopped, paused) do not cost their tenant its turn. */
+  /** Returns the tenant's next run. Runs that no longer want a slot (stopped, paused) do not cost it its turn. */
   #nextOf(tenant: Tenant): Claimant | undefined {
     for (let claimant = tenant.waiting.shift(); claimant !== undefined; claimant = tenant.waiting.shift()) {
       this.#queued.delete(claimant);
@@ -251,13 +254,13 @@ class Fifo<T> {
 }
 
 /**
- * Since when the steps of a run that could not begin at once wait for a slot. While there are slots enough it holds
- * nothing and costs nothing.
+ * Since when each step of a run that could not start immediately has been waiting for a slot. While there are enough
+ * slots, it holds nothing and costs nothing.
  */
 export class SlotWaits {
   #since: Map<string, number> | null = null;
 
-  /** The step begins: for how long it waited, in ms. */
+  /** Notes that the step starts; returns how long it waited, in ms. */
   started(step: string, now: number): number {
     const since = this.#since?.get(step);
     if (since === undefined) return 0;
@@ -265,15 +268,15 @@ export class SlotWaits {
     return Math.max(0, now - since);
   }
 
-  /** These could begin and have no slot. */
+  /** Notes the steps that are ready and got no slot. */
   left(ready: ReadonlySet<string>, now: number): void {
     this.#since ??= new Map();
-    // Those that began were taken out: where the sizes agree, nothing has become ready.
+    // Steps that started were removed, so equal sizes mean that no step has become ready.
     if (this.#since.size === ready.size) return;
     for (const step of ready) if (!this.#since.has(step)) this.#since.set(step, now);
   }
 
-  /** Nothing waits for a slot: none is ready, or the run does not advance. */
+  /** Clears it: no step is ready, or the run does not advance. */
   clear(): void {
     this.#since = null;
   }

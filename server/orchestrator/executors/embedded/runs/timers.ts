@@ -1,21 +1,21 @@
 import { type Alarm, type Clock, HOUR_MS } from '../../../../platform/clock.ts';
 
-/** `rings`: when, in the timers' own time. */
+/** `rings`: when it rings, in the timers' own time. */
 export type TimerHandle = { readonly dueAt: number; readonly rings: number; readonly fire: () => void; place: number };
 
 /** setTimeout takes at most 2^31 ms; a long wait is cut into hours. */
 const MAX_WAIT_MS = HOUR_MS;
 
 /**
- * All timers of the runtime behind one alarm: a binary heap in which every timer knows its place, so that setting and
- * cancelling cost O(log n) and a cancelled timeout leaves nothing behind. Times are ms since the epoch by `clock`; where
- * that is set back, what was set before rings after the delay it was set for.
+ * All timers of the runtime behind one alarm: a binary heap in which every timer knows its place, so setting and
+ * cancelling cost O(log n) and a cancelled timer leaves nothing behind. Times are ms since the epoch by `clock`. If the
+ * clock is set back, timers that were set before still ring after their original delay.
  */
 export class Timers {
   readonly #clock: Clock;
   readonly #alarm: Alarm;
   readonly #heap: TimerHandle[] = [];
-  /** How far the clock has been set back since the beginning, and what it showed last. */
+  /** How far the clock has been set back in total, and the last time that it showed. */
   #setBack = 0;
   #shown = Number.NEGATIVE_INFINITY;
   #armed: { at: number; cancel: () => void } | null = null;
@@ -36,7 +36,7 @@ export class Timers {
     const timer: TimerHandle = { dueAt, rings: dueAt + this.#setBack, fire, place: this.#heap.length };
     this.#heap.push(timer);
     this.#rise(timer);
-    // An alarm that rings too early is harmless and re-arms itself; so a cancelled head costs nothing here.
+    // An alarm that rings too early is harmless and re-arms itself, so a cancelled head costs nothing here.
     if (timer.place === 0 && (this.#armed === null || timer.rings < this.#armed.at)) this.#arm();
     return timer;
   }
@@ -107,7 +107,7 @@ export class Timers {
     }
   }
 
-  /** `upper` and its child `lower` change places. */
+  /** Swaps `upper` with its child `lower`. */
   #swap(upper: TimerHandle, lower: TimerHandle): void {
     const place = upper.place;
     this.#heap[lower.place] = upper;

@@ -1,12 +1,12 @@
 import type { TimerHandle, Timers } from './timers.ts';
 
-/** The next timer of each run, in memory or not. */
+/** The next wake-up timer of each run, whether in memory or not. */
 export class WakeUpTimers {
   readonly #timers: Timers;
   readonly #wake: (runId: string) => void;
   readonly #set = new Map<string, TimerHandle>();
 
-  /** `wake` is called when the time of a run has come. */
+  /** `wake` is called when a run is due. */
   constructor(timers: Timers, wake: (runId: string) => void) {
     this.#timers = timers;
     this.#wake = wake;
@@ -16,7 +16,7 @@ export class WakeUpTimers {
     return this.#set.has(runId);
   }
 
-  /** When the run is to be woken, ms since the epoch; null: no longer. */
+  /** Sets when the run is to be woken, in ms since the epoch; null cancels that. */
   at(runId: string, dueAt: number | null): void {
     const present = this.#set.get(runId);
     if (present !== undefined) {
