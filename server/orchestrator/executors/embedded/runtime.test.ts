@@ -11,7 +11,7 @@ import { Mailbox } from './runs/mailbox.ts';
 import { Runtime } from './runtime.ts';
 import type { RuntimeServices } from './runtime-services.ts';
 
-/** A log in memory, whose reads come back when the test says so. */
+/** A log in memory, whose reads are answered when the test says so. */
 function memoryLog() {
   const runs = new Map<string, LoggedRun>();
   const reads: (() => void)[] = [];
@@ -61,7 +61,7 @@ function createServices(reader: LogReader, gate: Gate, graph: Graph = chain(1, '
   };
 }
 
-test('a start waits for a read of the log that asks for the same run: the run would be in memory twice', async () => {
+test('a start waits for a read of the same run in progress: it would be in memory twice', async () => {
   const { reader, reads, session } = memoryLog();
   const gate = new Gate();
   const services = createServices(reader, gate);
@@ -79,7 +79,7 @@ test('a start waits for a read of the log that asks for the same run: the run wo
   expect(gate.waiting.map(({ signal }) => signal.aborted)).toEqual([true]);
 });
 
-test('large results that come together are cut into entries of what a commit takes', async () => {
+test('large results that arrive together are split into entries that fit into a commit', async () => {
   const { reader, session } = memoryLog();
   const gate = new Gate();
   const sizes: number[] = [];
@@ -103,7 +103,7 @@ test('large results that come together are cut into entries of what a commit tak
   runtime.abandon(new Error('over'));
 });
 
-test('a stop is written to the row of its run, although the row should say `draining` already', async () => {
+test('a stop is written to the row of its run even if the row says `draining` already', async () => {
   const { reader, session } = memoryLog();
   const gate = new Gate();
   const phases: (string | undefined)[] = [];
@@ -123,7 +123,7 @@ test('a stop is written to the row of its run, although the row should say `drai
   runtime.abandon(new Error('over'));
 });
 
-test('a result larger than what a commit takes is an entry of its own', () => {
+test('a result that does not fit into a commit is an entry of its own', () => {
   const mailbox = new Mailbox();
   const message = (bytes: number) => ({
     command: { type: 'attempt_succeeded', step: 'a', attempt: 1, result: null } as const,

@@ -29,7 +29,7 @@ afterEach(async () => {
 });
 
 const time = new ManualTime();
-/** A workspace of its own with `balance` to spend, at the prices of TestCredits: a step costs 100. */
+/** A workspace of its own with a balance of `balance`, at the prices of TestCredits: a step costs 100. */
 async function funded(balance: number, policy: Partial<TenantCredits> = {}, options: HarnessOptions = {}) {
   const credits = new TestCredits(db.pool, policy);
   const h = await createHarness(db, { credits, clock: time.clock, alarm: time.alarm, ...options });
@@ -41,7 +41,7 @@ async function funded(balance: number, policy: Partial<TenantCredits> = {}, opti
 const using = (...consumed: Consumption[]) =>
   stepType('llm_call', async () => ({ kind: 'completed', result: null, consumed }));
 
-test('what an attempt costs stands in its event, in the run, in the books and in its usage', async () => {
+test('the cost of an attempt is in its event, in the run, in the ledger and in its usage', async () => {
   const used: Consumption[] = [
     { action: 'llm_input_tokens', quantity: 10 },
     { action: 'llm_output_tokens', quantity: 3 },
@@ -67,7 +67,7 @@ test('what an attempt costs stands in its event, in the run, in the books and in
   ]);
 });
 
-test('a step that cannot be paid fails before it does anything, and costs nothing', async () => {
+test('a step that the workspace cannot pay for fails before it does anything, and costs nothing', async () => {
   const { h, credits, tenant } = await funded(250);
   const ref = await h.start(h.workflow(chain(4), tenant));
   await h.ended(ref);
@@ -83,7 +83,7 @@ test('a step that cannot be paid fails before it does anything, and costs nothin
   expect(await credits.read(tenant)).toMatchObject({ balance: 50, consumed: 200 });
 });
 
-test('where the policy says so the run is paused instead, and goes on when there are credits and somebody says so', async () => {
+test('if the policy says so, the run is paused instead, and continues when it is resumed with credits', async () => {
   const { h, credits, tenant } = await funded(150, { whenExhausted: 'pause' });
   const ref = await h.start(h.workflow(chain(2), tenant));
   await h.until(ref, event => event.type === 'state_changed' && event.data.to === 'paused');
@@ -97,7 +97,7 @@ test('where the policy says so the run is paused instead, and goes on when there
   expect(await credits.read(tenant)).toMatchObject({ balance: 0, consumed: 200 });
 });
 
-test('what is in flight is spoken for: of two steps side by side the credits for one begin one', async () => {
+test('attempts in flight hold their price: of two parallel steps, credits for one start one', async () => {
   const gate = new Gate();
   const { h, tenant } = await funded(150, {}, { types: [gate.type] });
   const ref = await h.start(
@@ -116,7 +116,7 @@ test('what is in flight is spoken for: of two steps side by side the credits for
   expect(outline(await h.events(ref))).toContain('step_cancelled a');
 });
 
-test('a cancelled attempt gives back what was held for it', async () => {
+test('a cancelled attempt releases what was held for it', async () => {
   const gate = new Gate();
   const { h, credits, tenant } = await funded(100, {}, { types: [gate.type] });
   const first = await h.start(h.workflow({ steps: [{ id: 'a', type: 'gate' }] }, tenant));
@@ -127,7 +127,7 @@ test('a cancelled attempt gives back what was held for it', async () => {
   expect(await credits.read(tenant)).toMatchObject({ balance: 0, consumed: 100 });
 });
 
-test('a person who is waited for holds nothing, and is charged when the task ends', async () => {
+test('a waiting human task holds no credits, and is charged when it ends', async () => {
   const { h, credits, tenant } = await funded(100);
   const asked = await h.start(h.workflow({ steps: [{ id: 'ask', type: 'human_task' }] }, tenant));
   await h.until(asked, event => event.type === 'task_pending');
@@ -138,7 +138,7 @@ test('a person who is waited for holds nothing, and is charged when the task end
   expect(await credits.read(tenant)).toMatchObject({ balance: 0, consumed: 200, waived: 100 });
 });
 
-test('what is free begins with nothing left, and nothing is refused where nothing is enforced', async () => {
+test('free steps start without credits, and nothing is refused where limits are not enforced', async () => {
   const prices = { workflow_step: 0, tool_call: 0, llm_input_tokens: 0, llm_output_tokens: 0 };
   const free = await funded(0, { prices });
   const ref = await free.h.start(free.h.workflow(chain(2), free.tenant));
@@ -152,7 +152,7 @@ test('what is free begins with nothing left, and nothing is refused where nothin
   expect(await metered.credits.read(metered.tenant)).toMatchObject({ consumed: 200, waived: 200, balance: 0 });
 });
 
-test('a start without the credits for one step is refused, after they were read anew', async () => {
+test('a start without the credits for one step is refused, after they were read again', async () => {
   const { h, credits, tenant } = await funded(100);
   const workflow = h.workflow(chain(1), tenant);
   await h.ended(await h.start(workflow));
@@ -185,7 +185,7 @@ test('a workspace that uses something is read again, and an idle one is not', as
   expect(refreshed).toEqual([[tenant]]);
 });
 
-test('it is told once when 80 and when 100 per cent of an allowance are used', async () => {
+test('one warning each is given when 80 and when 100 percent of an allowance are used', async () => {
   const { h, credits, tenant } = await funded(1_000, { whenExhausted: 'fail' });
   const ref = await h.start(h.workflow(chain(12), tenant));
   await h.ended(ref);
@@ -195,7 +195,7 @@ test('it is told once when 80 and when 100 per cent of an allowance are used', a
   ]);
 });
 
-test('an attempt that says it used more than anybody could pay is charged what can be', async () => {
+test('an attempt that reports more usage than can be charged is charged the maximum', async () => {
   const said = { action: 'llm_output_tokens' as const, quantity: Number.MAX_SAFE_INTEGER };
   const { h, credits, tenant } = await funded(1_000, {}, { types: [using(said)] });
   const ref = await h.start(h.workflow({ steps: [{ id: 'a', type: 'llm_call' }] }, tenant));

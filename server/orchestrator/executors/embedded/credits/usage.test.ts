@@ -30,7 +30,7 @@ async function harness(options: HarnessOptions = {}): Promise<Harness> {
 type Line = [runId: string, step: string, attempt: number, quantity: number];
 type Row = { tenant_id: string; action: string; quantity: string; attempts: Line[] };
 
-/** The usage rows of a workflow that are paid for, oldest first. */
+/** The charged usage rows of a workflow, oldest first. */
 async function usageOf(workflowId: string): Promise<Row[]> {
   const { rows } = await db.pool.query<Row>(
     `SELECT tenant_id, action, quantity, attempts FROM run_usage
@@ -49,7 +49,7 @@ const flaky = () => {
   });
 };
 
-test('each attempt that came to an end of its own is one line of usage; skipped steps are none', async () => {
+test('each attempt that ended by itself is one line of usage; skipped steps have none', async () => {
   const h = await harness({ types: [flaky()] });
   const workflow = h.workflow({
     steps: [
@@ -70,7 +70,7 @@ test('each attempt that came to an end of its own is one line of usage; skipped 
   expect(new Set(rows.map(row => `${row.tenant_id} ${row.action}`))).toEqual(new Set(['acme workflow_step']));
 });
 
-test('what an attempt used is charged with it, whether it ended well or not', async () => {
+test('what an attempt used is charged with it, whether it succeeded or failed', async () => {
   let calls = 0;
   const thirsty = stepType('thirsty', async () => {
     calls += 1;

@@ -19,7 +19,7 @@ async function open(): Promise<LeaderConnection> {
 
 const PROJECT = newId();
 
-/** One event of a run: nothing else is written for it. */
+/** An entry with one event of a run for which nothing else is written. */
 function entry(): LogEntry {
   const event: RunEvent = { at: Date.now(), type: 'step_log', step: 'a', attempt: 1, data: { lines: ['x'] } };
   const owner = { tenantId: 'acme', projectId: PROJECT, workflowId: PROJECT };
@@ -40,7 +40,8 @@ test('one connection gets the lock, and the next one once that is released or it
   expect(await second.tryLock()).toMatchObject({ acquired: false, marked: true, holdsLock: false });
   await first.end();
   expect(await second.tryLock()).toMatchObject({ acquired: true });
-  // As behind a pooler that shares backends: the same backend would be given the lock once more, and says that it has it.
+  // Like behind a pooler that shares backends: the same backend is granted the lock again,
+  // and reports that it holds it.
   expect(await second.tryLock()).toMatchObject({ acquired: true, holdsLock: true });
   second.destroy();
   await second.lost;

@@ -42,7 +42,7 @@ async function finish(h: Harness, ref: RunRef, gate: Gate): Promise<void> {
   expect((await h.events(ref)).at(-1)?.event).toMatchObject({ type: 'state_changed', data: { to: 'completed' } });
 }
 
-test('a step is begun again after any number of shutdowns', async () => {
+test('a step is started again after any number of shutdowns', async () => {
   const gate = new Gate();
   let h = await harness(gate);
   const ref = await start(h);
@@ -57,7 +57,7 @@ test('a step is begun again after any number of shutdowns', async () => {
   expect(new Set(terms).size).toBe(MAX_LOST_ATTEMPTS + 3);
 });
 
-test('a step during which the process died again and again fails, whatever shutdowns were in between', async () => {
+test('a step during which the process died repeatedly fails, even with shutdowns in between', async () => {
   const gate = new Gate();
   let h = await harness(gate);
   const ref = await start(h);
@@ -76,7 +76,7 @@ test('a step during which the process died again and again fails, whatever shutd
   });
 });
 
-test('a step is begun again each time that its process loses the leadership and takes it back', async () => {
+test('a step is started again each time that its process loses the leadership and regains it', async () => {
   const gate = new Gate();
   const h = await harness(gate);
   const ref = await start(h);
@@ -113,7 +113,7 @@ test('a paused run whose work was interrupted is shown as paused, and not as dra
   await finish(after, ref, gate);
 });
 
-test('a process that stands by says that it has survived, and is believed afterwards', async () => {
+test('a process that stands by records that it has survived, and later terms count that', async () => {
   const clock = new ManualClock();
   const [first, second] = [createLeaderTerms(db.pool, clock), createLeaderTerms(db.pool, clock)];
   const before = await first.begin();
@@ -125,7 +125,7 @@ test('a process that stands by says that it has survived, and is believed afterw
   expect(third.survived.has(before.term)).toBe(true);
   expect(third.survived.has(after.term)).toBe(false);
   await forgetSurvival();
-  // Nothing is left to say, so the database is not asked.
+  // Nothing is left to record, so the database is not asked.
   await first.survive();
   expect((await createLeaderTerms(db.pool, clock).begin()).survived.has(before.term)).toBe(false);
 });

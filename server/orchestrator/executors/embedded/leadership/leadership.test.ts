@@ -51,7 +51,7 @@ const cutLeader = () =>
        AND pid IN (SELECT pid FROM pg_locks WHERE locktype = 'advisory' AND granted)`,
   );
 
-/** The rules for every log (docs/specification/runs.md#one-end, docs/specification/runs.md#order). */
+/** Checks the rules for every log (docs/specification/runs.md#one-end, docs/specification/runs.md#order). */
 function expectSound(events: readonly CommittedEvent[]): void {
   expect(events.map(({ seq }) => seq)).toEqual(events.map((_, index) => index + 1));
   expect(events.filter(({ event }) => isEnd(event))).toHaveLength(1);
@@ -73,7 +73,7 @@ test('a second process waits as a standby, refuses commands and takes over when 
   expect(first.orchestrator.status()).toBe('stopped');
   expect(await code(first.start(workflow))).toBe('503 not_leading retry');
   await until(second.orchestrator, 'leading');
-  // The attempt that was aborted is begun again, as a new one.
+  // The aborted attempt is started again, as a new one.
   await gate.arrived(2);
   expect(gate.waiting[0]?.signal.aborted).toBe(true);
   expect(gate.waiting[1]?.attempt.attempt).toBe(2);
@@ -84,7 +84,7 @@ test('a second process waits as a standby, refuses commands and takes over when 
   expectSound(await second.events(ref));
 });
 
-test('a graceful shutdown lets attempts in flight finish and writes their end, but begins nothing', async () => {
+test('a graceful shutdown lets attempts in flight finish and writes their end, but starts nothing', async () => {
   const gate = new Gate();
   const time = new ManualTime();
   const config = { ...DEFAULT_CONFIG, shutdownGraceMs: 10_000 };
@@ -97,7 +97,7 @@ test('a graceful shutdown lets attempts in flight finish and writes their end, b
   expect(await code(h.start(h.workflow(chain(1))))).toBe('503 not_leading retry');
   gate.waiting.find(({ attempt }) => attempt.run.id === ref.runId)?.settle(completed);
   await h.until(ref, event => event.type === 'step_completed');
-  // The other one does not end: after the grace it is aborted.
+  // The other one does not end: it is aborted after the grace period.
   time.advance(10_000);
   await closing;
   expect(gate.waiting).toHaveLength(2);
@@ -113,7 +113,7 @@ test('a graceful shutdown lets attempts in flight finish and writes their end, b
   }
 });
 
-test('a new leader takes up everything that had not ended: running, draining, retrying, paused and blocked runs', async () => {
+test('a new leader recovers all runs that had not ended: running, draining, retrying, paused and blocked runs', async () => {
   const gate = new Gate();
   const before = await harness({ types: [gate.type] });
   const running = await before.start(before.workflow(chain(2, 'gate')));
@@ -144,7 +144,7 @@ test('a new leader takes up everything that had not ended: running, draining, re
   await gates.arrived(2);
   gates.waiting[1]?.settle(completed);
   await after.ended(running);
-  // The paused one is not touched until it is resumed; then its lost attempt is begun again.
+  // The paused run is not touched until it is resumed; then its lost attempt is started again.
   expect(gates.waiting).toHaveLength(2);
   await after.orchestrator.command(paused, { type: 'resume', by });
   await gates.arrived(3);
@@ -175,14 +175,14 @@ test('the limit of active runs counts those from before', async () => {
   await after.start(workflow);
 });
 
-test('a lost session: nothing acknowledged is lost, callers are told to retry, and the runs go on', async () => {
+test('a lost session: nothing acknowledged is lost, callers are told to retry, and the runs continue', async () => {
   const h = await harness();
   const workflow = h.workflow(chain(8));
   const acknowledged: RunRef[] = [];
   for (let round = 0; round < 4; round += 1) {
     const batch = Array.from({ length: 30 }, () => newId());
     const starts = Promise.allSettled(batch.map(runId => h.orchestrator.start(startRun(workflow, {}, runId))));
-    // The end of the round before may not have been noticed yet: then all of these are refused and none begins.
+    // The end of the previous round may not have been noticed yet: then all of these are refused and none starts.
     const advanced = h.until({ ...workflow, runId: batch[0] ?? '' }, event => event.type === 'step_completed');
     if (round % 2 === 1) await Promise.race([advanced, starts]);
     await cutLeader();
@@ -202,7 +202,7 @@ test('a lost session: nothing acknowledged is lost, callers are told to retry, a
   await expect.poll(async () => (await db.pool.query(open, [workflow.workflowId])).rows[0].n).toBe(0);
 });
 
-test('whoever listens is told that the feed was interrupted when the session is lost', async () => {
+test('listeners are notified that the feed was interrupted when the session is lost', async () => {
   const h = await harness();
   let interrupted = 0;
   const { tenantId } = h.workflow(chain(1));
@@ -219,7 +219,7 @@ test('whoever listens is told that the feed was interrupted when the session is 
   expect(interrupted).toBe(1);
 });
 
-test('when the session is lost, attempts are aborted at once and begun again by whoever leads next', async () => {
+test('when the session is lost, attempts are aborted at once and started again by the next leader', async () => {
   const gate = new Gate();
   const h = await harness({ types: [gate.type] });
   const ref = await h.start(h.workflow(one('gate')));
@@ -250,7 +250,7 @@ test('two writers forced on one run: the log fences one of them, and the run has
   const fenced = await Promise.all(
     runs.map(ref => code(first.orchestrator.command(ref, { type: 'pause', by: 'first' }))),
   );
-  // Whatever the first believed is not written: it is refused, or it reads the log again and goes on from there.
+  // Nothing that the first one believed is written: it is refused, or it reads the log again and continues from there.
   for (const answer of fenced) expect(answer).toMatch(/^ok$|^503 run_contended retry$/);
   await first.orchestrator.close();
   await second.orchestrator.close();
@@ -270,7 +270,7 @@ test('two writers forced on one run: the log fences one of them, and the run has
   }
 });
 
-test('a log that cannot be folded, and a version that cannot be read, stop nobody else', async () => {
+test('a log that cannot be folded, and a version that cannot be read, stop no other run', async () => {
   const gate = new Gate();
   const before = await harness({ types: [gate.type] });
   const workflow = before.workflow(one('gate'));
@@ -292,7 +292,7 @@ test('a log that cannot be folded, and a version that cannot be read, stop nobod
   expectSound(await after.events(broken));
 });
 
-test('whoever closes it may close the pool next: recovery reads no more', async () => {
+test('the pool may be closed right after it: recovery reads no more', async () => {
   const reads: Promise<unknown>[] = [];
   let under = 0;
   const pool = new Proxy(db.pool, {

@@ -14,7 +14,7 @@ const REFUSED: LockAttempt = { ...ACQUIRED, acquired: false };
 
 type Step = 'open' | 'tryLock' | 'check' | 'commit' | 'end' | 'beforeLeading' | 'countActiveRuns' | 'beginTerm';
 
-/** A process whose database answers when the test says so, and by itself where `answers` has something to say. */
+/** A process whose database answers when the test says so, or immediately for the steps in `answers`. */
 class Process {
   readonly time = new ManualTime();
   readonly asked: Step[] = [];
@@ -52,7 +52,7 @@ class Process {
     this.#take(step).reject(error);
   }
 
-  /** Settles when this is asked and not answered. */
+  /** Settles once this step was asked and has not been answered. */
   async until(step: Step): Promise<void> {
     for (let turns = 0; !this.#waiting.some(each => each.step === step); turns++) {
       if (turns > 100) throw new Error(`${step} was not asked; asked were ${this.asked}`);
@@ -60,7 +60,7 @@ class Process {
     }
   }
 
-  /** Lets time pass second by second, with all that follows. */
+  /** Advances time second by second, with everything that follows from it. */
   async pass(seconds: number): Promise<void> {
     for (let second = 0; second < seconds * 4; second++) {
       this.time.advance(250);
@@ -118,7 +118,7 @@ class Process {
 
 const TERM = { term: 1, survived: new Set([1]) };
 const NO_RUNS = { byTenant: new Map(), byStatus: new Map() };
-/** A database that accepts it as the leader. */
+/** The answers of a database that accepts the process as the leader. */
 const WELL: Partial<Record<Step, () => unknown>> = {
   open: () => undefined,
   tryLock: () => ACQUIRED,
@@ -151,7 +151,7 @@ const until = async (made: Process, wanted: string) => {
   for (let turns = 0; turns < 200 && status(made) !== wanted; turns++) await turn();
   expect(status(made)).toBe(wanted);
 };
-/** Settles as soon as the process is closed, with the time passing that its limits may take. */
+/** Settles as soon as the process is closed, while the time passes that its limits allow. */
 async function closes(made: Process, closed: Promise<void>, seconds: number): Promise<void> {
   let isClosed = false;
   void closed.then(() => {
@@ -176,7 +176,7 @@ test.each(TAKEOVER)('stopped while %s of a takeover is not answered: no session 
   const made = begin(without(step, 'end'));
   await made.until(step);
   const closed = made.orchestrator.close();
-  // A read of the pool has its own limit there, and is waited for.
+  // A read of the pool has a limit of its own, and is awaited.
   if (['beforeLeading', 'countActiveRuns', 'beginTerm'].includes(step)) made.refuse(step, new Error('query timeout'));
   await closes(made, closed, 3);
 });
@@ -235,7 +235,7 @@ test.each(['open', 'tryLock', 'check'] as const)(
   },
 );
 
-test('a standby whose connection goes silent connects anew within seconds', async () => {
+test('a standby whose connection goes silent reconnects within seconds', async () => {
   let silent = false;
   const never = new Promise<never>(() => undefined);
   const made = begin({ ...WELL, tryLock: () => (silent ? never : REFUSED) });

@@ -19,7 +19,7 @@ test('a budget that is not shared may be used up by one tenant', () => {
   expect([60, 40, 1].map(bytes => budget.tryTake('a', bytes))).toEqual([true, true, false]);
 });
 
-test('of a shared budget a tenant takes as much as is left for the others afterwards, and no more', () => {
+test('a tenant may take as much of a shared budget as is then left for the others, and no more', () => {
   const budget = new ByteBudget(100, { isShared: true });
   expect(budget.tryTake('a', 30)).toBe(true);
   // 30 are held and 70 free: up to 40 more.
@@ -30,7 +30,7 @@ test('of a shared budget a tenant takes as much as is left for the others afterw
   expect(budget.tryTake('b', 15)).toBe(true);
 });
 
-test('whatever one holds for ever, half of it is left for those who come later', () => {
+test('however much one tenant holds forever, half of the rest is left for later ones', () => {
   const budget = new ByteBudget(1_000, { isShared: true });
   const takeAll = (tenant: string) => {
     let taken = 0;
@@ -52,7 +52,7 @@ test('a request larger than the budget is granted when nothing else is in use', 
   expect([order, budget.waiting, budget.used]).toEqual([['b'], 0, 101]);
 });
 
-test('those that wait are served in turns, and one whose request does not fit holds up nobody', async () => {
+test('those that wait are served in turns, and one whose request does not fit delays no other', async () => {
   const budget = new ByteBudget(100, { isShared: true });
   const order: string[] = [];
   expect(budget.tryTake('a', 45)).toBe(true);
@@ -62,7 +62,7 @@ test('those that wait are served in turns, and one whose request does not fit ho
   expect(order).toEqual([]);
   budget.give('z', 45);
   await settled();
-  // 45 of a, 20 of b, 20 of c: no other tenant may have 20 of the 15 that are left.
+  // a holds 45, b 20, c 20: no other tenant may have 20 of the 15 that are left.
   expect(order).toEqual(['b', 'c']);
   budget.give('a', 45);
   await settled();

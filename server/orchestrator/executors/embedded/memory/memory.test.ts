@@ -92,9 +92,9 @@ test('what a step reads is limited: at the limit it is loaded, above it the step
   }
 });
 
-test('a step whose result exceeds the budget of the run fails; one that just fits does not', async () => {
+test('a step whose result exceeds the budget of the run fails; one whose result just fits succeeds', async () => {
   const graph: Graph = { steps: [{ id: 'a', type: 'large' }] };
-  // The start holds three empty objects.
+  // The start alone holds three empty objects.
   for (const [runBytes, code] of [
     [500_011 + 3 * 56, undefined],
     [500_011 + 3 * 56 - 1, 'run_too_large'],
@@ -111,7 +111,7 @@ test('a step whose result exceeds the budget of the run fails; one that just fit
 describe('starts', () => {
   const graph: Graph = { steps: [{ id: 'a', type: 'gate' }] };
 
-  test('are refused with what the run may not hold', async () => {
+  test('are refused with more than the run may hold', async () => {
     const gate = new Gate();
     await withHarness({ types: [gate.type], ...limits({ runBytes: 1_000 }) }, async harness => {
       const input = { text: 'x'.repeat(1_000) };
@@ -123,7 +123,7 @@ describe('starts', () => {
     });
   });
 
-  test('are refused when the runs of their workspace take all that they may, and those of others are not', async () => {
+  test('are refused when the runs of their workspace fill its memory, and those of other workspaces are not', async () => {
     const gate = new Gate();
     await withHarness({ types: [gate.type], ...limits({ liveBytesPerTenant: 4_000 }) }, async harness => {
       const acme = harness.workflow(graph);
@@ -136,7 +136,7 @@ describe('starts', () => {
     });
   });
 
-  test('are refused when the runs of all take all that they may', async () => {
+  test('are refused when all runs together fill the memory', async () => {
     const gate = new Gate();
     await withHarness({ types: [gate.type], ...limits({ liveBytes: 2_000 }) }, async harness => {
       await harness.start(harness.workflow(graph));
@@ -148,7 +148,7 @@ describe('starts', () => {
   });
 });
 
-describe('a run that processes died of', () => {
+describe('a run that processes died of while they loaded it', () => {
   const graph: Graph = { steps: [{ id: 'a', type: 'gate' }] };
 
   /** Runs with a step in flight. One process starts them all: a second one would begin the steps of the first again. */
@@ -161,7 +161,7 @@ describe('a run that processes died of', () => {
     return runs.map(run => ({ runId: run.runId, read: async next => outline(await next.events(run)) }));
   }
 
-  test('is loaded alone, counted by each death, and forgotten once it was loaded', async () => {
+  test('is loaded alone, counts each death, and is cleared once it was loaded', async () => {
     const dead = createLoadJournal(db.pool, newId());
     const next = createLoadJournal(db.pool, newId());
     const runId = newId();
@@ -170,13 +170,13 @@ describe('a run that processes died of', () => {
     await dead.begin('urgent', [runId]);
     expect([...(await next.deaths())]).toEqual([[runId, 2]]);
     await next.begin('background', [runId]);
-    // Its own entry is not a death: this process is alive.
+    // Its own entry does not count as a death: this process is alive.
     expect([...(await next.deaths())]).toEqual([[runId, 2]]);
     await next.forget(runId);
     expect((await next.deaths()).size).toBe(0);
   });
 
-  test('two times is loaded once more; three times it is failed, and other runs go on', async () => {
+  test('is loaded again after two deaths; after three it fails, and other runs continue', async () => {
     const [twice, often, never] = await inFlight(3);
     if (twice === undefined || often === undefined || never === undefined) throw new Error('three runs were started');
     await db.pool.query('INSERT INTO run_load_deaths (run_id, deaths) VALUES ($1, 2), ($2, 3)', [

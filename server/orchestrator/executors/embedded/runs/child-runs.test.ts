@@ -22,7 +22,7 @@ afterEach(async () => {
   for (const h of open.splice(0)) await h.orchestrator.close();
 });
 
-/** Calls the workflow that `workflow_id` names; its result says which run it was. */
+/** Calls the workflow that `workflow_id` names; its result names the run. */
 const call = stepType('call_workflow', async ({ step, child }) => {
   if (child != null) return { kind: 'completed', result: { of: child.runId } };
   const input = (step.input ?? {}) as JsonMap;
@@ -63,7 +63,7 @@ async function forget(runId: string): Promise<void> {
   await db.pool.query('DELETE FROM runs WHERE id = $1', [runId]);
 }
 
-/** The pool, whose queries begin after `before`, which is called with the text of each. */
+/** The pool, calling `before` with the text of each query before it starts. */
 function queriesAfter(before: (text: string) => Promise<void>): TestDatabase['pool'] {
   return new Proxy(db.pool, {
     get(target, name) {
@@ -77,9 +77,9 @@ function queriesAfter(before: (text: string) => Promise<void>): TestDatabase['po
   });
 }
 
-test('a run waits for the one that it calls without a slot, and goes on when that has ended', async () => {
+test('a run waits for the one that it calls without a slot, and continues when that has ended', async () => {
   const gate = new Gate();
-  // One slot: whoever waited with it would never end.
+  // One slot: a run that kept it while it waits would never end.
   const config = { ...DEFAULT_CONFIG, maxInFlight: 1, maxInFlightPerTenant: 1 };
   const h = await harness({ types: [gate.type], config });
   const child = h.workflow(single('gate'));
@@ -108,7 +108,7 @@ test('a run waits for the one that it calls without a slot, and goes on when tha
   });
 });
 
-test('a run that only waits for one that waits leaves memory, and is found again', async () => {
+test('a run that waits for a waiting run leaves memory, and is loaded again', async () => {
   const time = new ManualTime();
   const h = await harness({ clock: time.clock, alarm: time.alarm });
   const child = h.workflow(single('human_task'));
@@ -202,7 +202,7 @@ test.each(['immediate', 'graceful'] as const)(
   },
 );
 
-test('a stop that comes while a call of the process before is looked up ends that run, too', async () => {
+test('a stop that arrives while a call of an earlier process is looked up ends that run too', async () => {
   const first = await harness();
   const child = first.workflow(single('human_task'));
   const ref = await first.start(first.workflow(calling(child.workflowId)));
@@ -250,7 +250,7 @@ test('a failed run fails the step with its name, and a retry calls another one',
   expect(failure?.data).toMatchObject({ error: { code: 'child_run_failed', message } });
 });
 
-test('runs that others wait for cannot be kept out by those that wait', async () => {
+test('runs that wait cannot keep out the runs that they wait for', async () => {
   const gate = new Gate();
   const config = { ...DEFAULT_CONFIG, maxActiveRunsPerTenant: 2 };
   const h = await harness({ types: [gate.type], config });
@@ -275,7 +275,7 @@ test('a step that does not wait returns the id of the run', async () => {
   expect(completed?.data).toEqual({ result: { run_id: found?.id } });
 });
 
-test('the time of a step that waits is up, and the run that it called is stopped', async () => {
+test('when a step that waits times out, the run that it called is stopped', async () => {
   const time = new ManualTime();
   const h = await harness({ clock: time.clock, alarm: time.alarm });
   const child = h.workflow(single('human_task'));

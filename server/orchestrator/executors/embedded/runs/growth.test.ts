@@ -5,7 +5,7 @@ import { createTestDatabase } from '../../../../testing/postgres.ts';
 import type { Graph, GraphStep, JsonValue } from '../../../core/index.ts';
 import { readRunsToFold } from '../../../log/read-to-fold.ts';
 
-/** As a loop behaves: its items are numbers up to `count`, with `padding` characters of text each. */
+/** Behaves like a loop: its items are numbers up to `count`, with `padding` characters of text each. */
 const loopType = stepType('for_each', async ({ step, gathered }): Promise<Outcome> => {
   if (gathered != null) {
     const results = gathered.ends.map(end => end?.[0] ?? null);
@@ -27,7 +27,7 @@ const loop = (steps: GraphStep[], over: Partial<GraphStep> = {}): Graph => ({
       count: 5,
       concurrency: 2,
       padding: 0,
-      // A graph is JSON; an absent field is an undefined one in its type alone.
+      // A graph is JSON: only its type has absent fields as undefined ones.
       steps: steps as unknown as JsonValue,
       ...over,
     },
@@ -43,7 +43,7 @@ async function resultOf(harness: Harness, graph: Graph): Promise<{ result: JsonV
   return { result, log: outline(events) };
 }
 
-test('each item is executed once, and its result is at its place', async () => {
+test('each item is executed once, and its result is at its index', async () => {
   await using db = await createTestDatabase();
   const double = stepType('double', async attempt => ({ kind: 'completed', result: read(attempt) * 2 }));
   const harness = await createHarness(db, { types: [loopType, double] });
@@ -101,7 +101,7 @@ test('large results of items are gathered from the log', async () => {
   await harness.orchestrator.close();
 });
 
-test('a process that takes over goes on where the loop was, with items of any size', async () => {
+test('a process that takes over continues the loop where it was, with items of any size', async () => {
   await using db = await createTestDatabase();
   const starts: string[] = [];
   const { promise: never } = Promise.withResolvers<Outcome>();
@@ -123,7 +123,7 @@ test('a process that takes over goes on where the loop was, with items of any si
   await after.orchestrator.close();
 });
 
-test('a run is read for its end without the items of its loops', async () => {
+test('the end of a run is read without the items of its loops', async () => {
   await using db = await createTestDatabase();
   const hangs = stepType('hangs', () => new Promise<Outcome>(() => {}));
   const harness = await createHarness(db, { types: [loopType, hangs] });
@@ -156,7 +156,7 @@ test('items and results with NUL or half a surrogate pair are kept as they are',
 
 test('an outcome that the database refuses fails its item alone', async () => {
   await using db = await createTestDatabase();
-  // No database has a date for it.
+  // PostgreSQL has no such date.
   const task = { name: 't', instructions: '', form: {}, assignees: [], due_at: 1e18, on_timeout: 'fail' as const };
   const odd = stepType('odd', async attempt =>
     read(attempt) === 2 ? { kind: 'waiting', task } : { kind: 'completed', result: read(attempt) },

@@ -42,7 +42,7 @@ function start(time: ManualTime, script: string) {
   return { timers, timed: timed.promise, ended: ended.promise };
 }
 
-test('a script that waits for a worker does not time out; its time runs from its own beginning', async () => {
+test('a script that waits for a worker does not time out; its time runs from its own start', async () => {
   const time = new ManualTime();
   const endless = start(time, 'while true do end');
   await endless.timed;

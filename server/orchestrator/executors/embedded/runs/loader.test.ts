@@ -6,7 +6,7 @@ import type { GraphCache } from './graph-cache.ts';
 import { LoadSuspects } from './load-suspects.ts';
 import { Loader } from './loader.ts';
 
-/** A loader of a database that holds no runs, of which processes died of one. */
+/** A loader on a database without runs, which suspects one run of having ended processes. */
 async function emptyLoader(suspect = 'suspect') {
   let reads = 0;
   const reader = {
@@ -52,7 +52,7 @@ test.each([['for a caller', true] as const, ['in the background', false] as cons
   },
 );
 
-test('while memory is used up nobody waits for a run that processes may have died of', async () => {
+test('while memory is used up no caller waits for a run that processes may have died of', async () => {
   const { loader, memory, makeRoom, reads } = await emptyLoader();
   memory.hasRoom = false;
   await expect(loader.load('suspect', true)).rejects.toThrow('no memory');
@@ -66,7 +66,7 @@ test('while memory is used up nobody waits for a run that processes may have die
   expect(await loader.load('suspect', true)).toBe(null);
 });
 
-test('a caller is refused as well where memory is used up after he began to wait', async () => {
+test('a caller is also refused if memory is used up after it began to wait', async () => {
   const { loader, memory } = await emptyLoader();
   const found = loader.load('suspect', true);
   memory.hasRoom = false;

@@ -29,7 +29,7 @@ afterEach(async () => {
 const asking: Graph = { steps: [{ id: 'a', type: 'human_task', timeout_s: 60, on_timeout: 'reject' }] };
 const completed = { kind: 'completed', result: null } as const;
 
-test('rows with an unusable time stop nobody: their runs are read from the log, and everybody is taken up', async () => {
+test('rows with an unusable time stop no run: theirs are read from the log, and all runs are recovered', async () => {
   const gate = new Gate();
   const before = await harness({ types: [gate.type] });
   const bad = ["'infinity'", "'-infinity'", "'290000-01-01'"];
@@ -60,7 +60,7 @@ test('rows with an unusable time stop nobody: their runs are read from the log, 
   for (const ref of refs) await after.ended(ref);
 });
 
-test('where the timers cannot be read, the runs that have work to do go on', async () => {
+test('if the timers cannot be read, the runs that have work to do continue', async () => {
   const gate = new Gate();
   const before = await harness({ types: [gate.type] });
   const moving = await before.start(before.workflow({ steps: [{ id: 'a', type: 'gate' }] }));
@@ -83,7 +83,7 @@ test('where the timers cannot be read, the runs that have work to do go on', asy
   await after.ended(moving);
 });
 
-test('time limits that only an unchecked override can hold neither fire early nor keep those of others from firing', async () => {
+test('time limits that only an unchecked override can have neither fire early nor delay those of others', async () => {
   const time = new ManualTime();
   const gate = new Gate();
   const h = await harness({ types: [gate.type], clock: time.clock, alarm: time.alarm });

@@ -43,7 +43,7 @@ const completed = { kind: 'completed', result: null } as const;
 const one = (type: string, more: Record<string, JsonValue> = {}): Graph => ({ steps: [{ id: 'a', type, ...more }] });
 const by = 'ann';
 
-test('a chain runs to its end; a step’s end and its dependent’s begin share a commit', async () => {
+test('a chain runs to its end; a step’s end and its dependent’s start share a commit', async () => {
   const h = await harness();
   const seen: string[][] = [];
   const workflow = h.workflow(chain(3));
@@ -88,7 +88,7 @@ test('a run id is used once, whether its run is in memory, in the log, or just s
   expect((await h.events({ ...workflow, runId })).filter(({ event }) => isEnd(event))).toHaveLength(1);
 });
 
-test('pause begins nothing more and lets what is in flight finish; resume goes on', async () => {
+test('pause starts nothing more and lets attempts in flight finish; resume continues', async () => {
   const gate = new Gate();
   const h = await harness({ types: [gate.type] });
   const ref = await h.start(h.workflow(chain(2, 'gate')));
@@ -99,7 +99,7 @@ test('pause begins nothing more and lets what is in flight finish; resume goes o
   });
   gate.waiting[0]?.settle(completed);
   await h.until(ref, event => event.type === 'step_completed');
-  // Quiescent: only the log knows it now.
+  // Quiescent: it is only in the log now.
   await expect.poll(() => h.orchestrator.liveRuns).toBe(0);
   expect(await h.orchestrator.command(ref, { type: 'pause', by })).toMatchObject({ status: 'paused', phase: 'paused' });
   expect(gate.waiting).toHaveLength(1);
@@ -119,7 +119,7 @@ test('pause begins nothing more and lets what is in flight finish; resume goes o
   ]);
 });
 
-test('an immediate stop aborts what is in flight, and its late result is dropped', async () => {
+test('an immediate stop aborts attempts in flight, and a late result is dropped', async () => {
   const gate = new Gate();
   const h = await harness({ types: [gate.type] });
   const ref = await h.start(h.workflow(chain(2, 'gate')));
@@ -134,7 +134,7 @@ test('an immediate stop aborts what is in flight, and its late result is dropped
   expect(await code(h.orchestrator.command(ref, { type: 'resume', by }))).toBe('409 run_already_ended');
 });
 
-test('a graceful stop lets what is in flight finish', async () => {
+test('a graceful stop lets attempts in flight finish', async () => {
   const gate = new Gate();
   const h = await harness({ types: [gate.type] });
   const ref = await h.start(h.workflow(chain(2, 'gate')));
@@ -200,7 +200,7 @@ test('a human task leaves memory while it waits, and is answered once', async ()
   expect(task.rows[0]).toMatchObject({ state: 'completed', approved: true, completed_by: by, name: 'Sign' });
 });
 
-test('a human task’s time runs out while its run is not in memory', async () => {
+test('a human task times out while its run is not in memory', async () => {
   const time = new ManualTime();
   const h = await harness({ clock: time.clock, alarm: time.alarm });
   const fails = await h.start(h.workflow(one('human_task', { timeout_s: 60 })));
@@ -224,7 +224,7 @@ test('a human task’s time runs out while its run is not in memory', async () =
   ]);
 });
 
-test('a step that takes too long is aborted and retried; what it says later is ignored', async () => {
+test('a step that takes too long is aborted and retried; its late outcome is ignored', async () => {
   const time = new ManualTime();
   const gate = new Gate('gate', 30);
   const h = await harness({ types: [gate.type], clock: time.clock, alarm: time.alarm });
@@ -236,7 +236,7 @@ test('a step that takes too long is aborted and retried; what it says later is i
   await h.until(ref, event => event.type === 'step_retrying');
   expect(gate.waiting[0]?.signal.aborted).toBe(true);
   gate.waiting[0]?.settle(completed);
-  // Its default delay is a second, with jitter of at most as much.
+  // The default delay is a second, plus up to a second of jitter.
   time.advance(1_000);
   await gate.arrived(2);
   time.advance(5_000);
@@ -263,7 +263,7 @@ test('a step type’s own default timeout holds where the step says nothing', as
   expect(await row(ref.runId)).toMatchObject({ error: { code: 'step_timed_out' } });
 });
 
-test('a step type that throws fails the step without telling why', async () => {
+test('a step type that throws fails the step without revealing why', async () => {
   const throws = stepType('throws', async () => {
     throw new Error('password is hunter2');
   });
@@ -282,7 +282,7 @@ test('an unknown step type fails the step', async () => {
   expect(await row(ref.runId)).toMatchObject({ error: { code: 'unknown_step_type' } });
 });
 
-test('a step reads its ancestors’ results and nobody else’s', async () => {
+test('a step reads its ancestors’ results and no others', async () => {
   const read: JsonValue[] = [];
   const reader = stepType('reader', async attempt => {
     read.push(attempt.result('s0'), [...attempt.ancestors()].sort());
@@ -305,11 +305,11 @@ test('a step reads its ancestors’ results and nobody else’s', async () => {
   expect(last?.data).toEqual({ result: true });
 });
 
-test('values that jsonb refuses are kept, and one the database refuses fails only its step', async () => {
+test('values that jsonb refuses are stored, and one that the database refuses fails only its step', async () => {
   const odd = stepType('odd', async () => ({ kind: 'completed', result: 'nul \0, half \ud800' }));
   const asks = stepType('human_task', async attempt => ({
     kind: 'waiting',
-    // Texts are made storable; a time that no timestamp can hold is not.
+    // Texts are made storable; a time that no timestamp can represent is not.
     task: {
       name: 'n\0',
       instructions: '',
@@ -358,7 +358,7 @@ test('a result over 16 KiB streams as a reference and is whole for the steps tha
   expect(JSON.stringify(streamed)).not.toContain(big);
 });
 
-test('log lines are kept while the attempt runs and at its end', async () => {
+test('log lines are written while the attempt runs and at its end', async () => {
   const logs = stepType('logs', async attempt => {
     attempt.log(['early']);
     await new Promise(resolve => setImmediate(resolve));
@@ -371,7 +371,7 @@ test('log lines are kept while the attempt runs and at its end', async () => {
   expect(lines).toEqual(['early', 'late']);
 });
 
-test('one tenant’s flood does not keep another’s step waiting, and limits hold in total and for each', async () => {
+test('one tenant’s flood does not delay another’s step, and limits hold in total and per tenant', async () => {
   const gate = new Gate();
   const config = { ...DEFAULT_CONFIG, maxInFlight: 4, maxInFlightPerTenant: 3 };
   const h = await harness({ types: [gate.type], config });
@@ -381,7 +381,7 @@ test('one tenant’s flood does not keep another’s step waiting, and limits ho
   const quiet = await h.start(h.workflow(one('gate'), 'quiet'));
   const third = await h.start(h.workflow(one('gate'), 'third'));
   await gate.arrived(4);
-  // All are taken; the first of each tenant is guaranteed.
+  // All slots are taken; the first one of each tenant is guaranteed.
   const fourth = await h.start(h.workflow(one('gate'), 'fourth'));
   await gate.arrived(5);
   expect(gate.waiting.map(({ attempt }) => attempt.run.tenantId)).toEqual(['loud', 'loud', 'quiet', 'third', 'fourth']);
@@ -392,14 +392,14 @@ test('one tenant’s flood does not keep another’s step waiting, and limits ho
   await h.orchestrator.command(flood, { type: 'stop', mode: 'immediate', by });
 });
 
-test('calls that hang leave the slots to other steps', async () => {
+test('calls that hang do not occupy the slots of other steps', async () => {
   const gate = new Gate();
   const call = new Gate('call');
   const config = { ...DEFAULT_CONFIG, maxInFlight: 2, maxInFlightPerTenant: 1, maxCallsInFlight: 40 };
   const h = await harness({ types: [gate.type, [call.type[0], { ...call.type[1], io: true }]], config });
   const wide: Graph = { steps: Array.from({ length: 40 }, (_, i) => ({ id: `c${i}`, type: 'call' })) };
   const calls = await h.start(h.workflow(wide, 'loud'));
-  // Half of the call slots, and the one slot that is its own.
+  // Half of the call slots, and its one guaranteed slot.
   await call.arrived(21);
   const own = await h.start(h.workflow(one('gate'), 'loud'));
   const other = await h.start(h.workflow(one('gate'), 'quiet'));
@@ -414,7 +414,7 @@ test('calls that hang leave the slots to other steps', async () => {
   await h.orchestrator.command(calls, { type: 'stop', mode: 'immediate', by });
 });
 
-test('active runs are limited for each tenant: below, at and above, and after one ended', async () => {
+test('active runs are limited for each tenant: below, at and above, and after a run ended', async () => {
   const gate = new Gate();
   const h = await harness({ types: [gate.type], config: { ...DEFAULT_CONFIG, maxActiveRunsPerTenant: 2 } });
   const tenant = newId();
@@ -433,7 +433,10 @@ test('active runs are limited for each tenant: below, at and above, and after on
   expect(await code(h.start(workflow))).toBe('429 too_many_active_runs');
 });
 
-/** Another transaction holds the place of an event, so that the commit that brings it has to wait; returns how to let go. */
+/**
+ * Another transaction takes the place of an event, so the commit that writes it has to wait; returns
+ * a function that ends that.
+ */
 async function holdCommit(runId: string, seq: number): Promise<() => Promise<void>> {
   const other = await db.pool.connect();
   await other.query('BEGIN');
@@ -447,13 +450,13 @@ async function holdCommit(runId: string, seq: number): Promise<() => Promise<voi
   };
 }
 
-/** Resolves once a commit waits for such a transaction. */
+/** Resolves once a commit waits for this transaction. */
 async function commitWaits(): Promise<void> {
   const blocked = `SELECT count(*)::int AS n FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`;
   await expect.poll(async () => (await db.pool.query(blocked)).rows[0].n).toBe(1);
 }
 
-test('before its commit nothing of a turn is seen: no answer, no stream, no attempt', async () => {
+test('nothing of a turn is visible before its commit: no answer, no stream, no attempt', async () => {
   const gate = new Gate();
   const h = await harness({ types: [gate.type] });
   const workflow = h.workflow(one('gate'));
@@ -489,7 +492,7 @@ test('a command that arrives while the end of its run is being committed is answ
     code(h.orchestrator.completeTask(ref, answer)),
     code(h.orchestrator.command(ref, { type: 'pause', by })),
   ];
-  // Until both are in the mailbox and its turn has been put off.
+  // Until both are in the mailbox and its turn was deferred.
   await new Promise(resolve => setImmediate(resolve));
   await new Promise(resolve => setImmediate(resolve));
   await release();
@@ -510,7 +513,7 @@ test('a full log refuses callers until there is room', async () => {
   await h.ended(await h.start(workflow));
 });
 
-test('a refused start is written down and streamed, and is no run', async () => {
+test('a refused start is recorded and streamed, and creates no run', async () => {
   const h = await harness();
   const workflow = h.workflow(chain(1));
   const seen: unknown[] = [];
@@ -523,7 +526,7 @@ test('a refused start is written down and streamed, and is no run', async () => 
   expect(await row(rejected.runId)).toBeUndefined();
 });
 
-test('subscribers see their tenant, workflow and run alone, and one that throws harms nobody', async () => {
+test('subscribers see only their tenant, workflow and run, and one that throws affects no other', async () => {
   const h = await harness();
   const mine = h.workflow(chain(1), 'mine');
   const theirs = h.workflow(chain(1), 'theirs');
@@ -540,14 +543,14 @@ test('subscribers see their tenant, workflow and run alone, and one that throws 
   off();
 });
 
-test('the progress of a quick run that then takes its time catches up', async () => {
+test('the progress of a fast run that then slows down is written later', async () => {
   const time = new ManualTime();
   const gate = new Gate();
   const h = await harness({ types: [gate.type], clock: time.clock, alarm: time.alarm });
   const steps = [...chain(3).steps, { id: 'slow', type: 'gate', depends_on: ['s2'] }];
   const ref = await h.start(h.workflow({ steps }));
   await gate.arrived(1);
-  // Nothing waits for time here, so the row is as it was at the start.
+  // No time passes here, so the row is as it was at the start.
   expect(await row(ref.runId)).toMatchObject({ steps_done: 0, last_seq: 2 });
   time.advance(PROGRESS_LAG_MS);
   await expect.poll(async () => (await row(ref.runId)).steps_done).toBe(3);

@@ -29,7 +29,7 @@ function pumped(slots: Slots, ...claimants: [tenantId: string, wanted: number, n
   return order;
 }
 
-test('slots go round across tenants, whoever came first', () => {
+test('slots go round robin across tenants, in any order of arrival', () => {
   const order: string[] = [];
   const slots = slotsOf(10, 10, 10);
   slots.offer(claimant('a', 100, order));
@@ -41,11 +41,11 @@ test('slots go round across tenants, whoever came first', () => {
   slots.release('a', 'step');
   slots.release('b', 'step');
   slots.pump();
-  // The third waited for just the slot that the last release freed.
+  // The third one waited for just the slot that the last release freed.
   expect(order.slice(8)).toEqual(['a', 'c', 'a']);
 });
 
-test('within a tenant they go round across its runs', () => {
+test('within a tenant they go round robin across its runs', () => {
   const slots = slotsOf(8, 4, 8);
   expect(pumped(slots, ['a', 10, 'first'], ['a', 10, 'second'])).toEqual(['first', 'second', 'first', 'second']);
 });
@@ -70,7 +70,7 @@ test.each([
   }
 });
 
-test('a run that no longer wants costs nobody a slot', () => {
+test('a run that no longer wants costs no other run a slot', () => {
   const slots = slotsOf(1, 1, 1);
   expect(pumped(slots, ['a', 0], ['b', 1])).toEqual(['b']);
   expect(slots.inUse).toBe(1);
@@ -81,7 +81,7 @@ test('a run that no longer wants costs its tenant no turn', () => {
   expect(pumped(slots, ['a', 0, 'stopped'], ['a', 1], ['b', 1])).toEqual(['a', 'b']);
 });
 
-describe('attempts that hang hold back what others need', () => {
+describe('attempts that hang do not use up what others need', () => {
   const inFlight = (slots: Slots, tenant: string): number => slots.inUseByTenant().get(tenant) ?? 0;
 
   test('one tenant fills half of the total, n tenants n/(n+1) of it', () => {
@@ -89,13 +89,13 @@ describe('attempts that hang hold back what others need', () => {
     pumped(slots, ['hostile 1', 10_000]);
     expect(slots.inUse).toBe(256);
     pumped(slots, ['hostile 2', 10_000]);
-    // The first holds what it has; the second gets half of what is left.
+    // The first tenant keeps what it holds; the second gets half of what is left.
     expect(slots.inUse).toBe(384);
     pumped(slots, ['honest', 10_000]);
     expect(inFlight(slots, 'honest')).toBe(64);
   });
 
-  test('those who come at the same time get the same', () => {
+  test('tenants that arrive at the same time get the same', () => {
     const slots = slotsOf(400, 400, 1);
     pumped(slots, ['a', 1_000], ['b', 1_000], ['c', 1_000]);
     expect([...slots.inUseByTenant().values()]).toEqual([100, 100, 100]);
@@ -105,9 +105,9 @@ describe('attempts that hang hold back what others need', () => {
     const slots = slotsOf(512, 256, 1);
     for (let n = 0; n < 1_000; n++) pumped(slots, [`hostile ${n}`, 1_000]);
     expect(pumped(slots, ['honest', 1_000])).toHaveLength(guaranteedSlots(limits(512, 256)));
-    // What is promised to each is the only way beyond the total.
+    // Only the guaranteed slots exceed the total.
     expect(slots.inUse).toBeLessThanOrEqual(512 + 1_001 * guaranteedSlots(limits(512, 256)));
-    // It may use them again and again, although the total is exceeded.
+    // It may use them repeatedly, although the total is exceeded.
     slots.release('honest', 'step');
     const again = pumped(slots, ['honest', 1]);
     expect(inFlight(slots, 'honest') + again.length).toBeGreaterThanOrEqual(guaranteedSlots(limits(512, 256)));
@@ -124,7 +124,7 @@ describe('attempts that hang hold back what others need', () => {
     slots.release('b', 'step');
     expect(slots.waiting).toBe(true);
     slots.pump();
-    // Three of its own and four free.
+    // It holds three, and four are free.
     expect(order.slice(5)).toEqual(['a']);
     slots.release('b', 'step');
     slots.pump();
@@ -148,7 +148,7 @@ describe('attempts that hang hold back what others need', () => {
     expect(order.slice(5)).toEqual(['c', 'b', 'd']);
   });
 
-  test('each slot that is released brings a parked tenant to its turn, also where its tenant was parked first', () => {
+  test('each slot that is released gives a parked tenant its turn, even if the tenant that releases it was parked first', () => {
     const slots = slotsOf(5, 2, 1);
     const order: string[] = [];
     slots.offer(claimant('b', 3, order));
@@ -163,7 +163,7 @@ describe('attempts that hang hold back what others need', () => {
     expect(order.slice(4)).toEqual(['a', 'c']);
   });
 
-  test('of those that wait for the same slot the first comes first, also where it releases that slot itself', () => {
+  test('tenants that wait for the same slot are served in order, even if the first releases it itself', () => {
     const slots = slotsOf(4, 4, 1);
     const order: string[] = [];
     for (const [tenant, wanted] of [['a', 1] as const, ['c', 3] as const, ['b', 3] as const])
@@ -177,7 +177,7 @@ describe('attempts that hang hold back what others need', () => {
     expect(order.slice(3)).toEqual(['c', 'b', 'c']);
   });
 
-  test('a parked tenant that wants nothing any more leaves its turn to the next one', () => {
+  test('a parked tenant that no longer wants a slot passes its turn to the next one', () => {
     const slots = slotsOf(5, 5, 1);
     const order: string[] = [];
     pumped(slots, ['a', 2]);
@@ -207,7 +207,7 @@ describe('attempts that hang hold back what others need', () => {
 });
 
 describe('calls', () => {
-  test('leave their slots to other steps, and come back as calls', () => {
+  test('free their slots for other steps, and are released as calls', () => {
     const slots = slotsOf(4, 2, 100);
     for (let n = 0; n < 40; n++) {
       expect(pumped(slots, ['a', 1])).toEqual(['a']);

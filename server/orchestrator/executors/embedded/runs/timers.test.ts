@@ -4,7 +4,7 @@ import type { Alarm } from '../../../../platform/clock.ts';
 import { ManualTime } from '../../../../testing/engine/runtime.ts';
 import { Timers } from './timers.ts';
 
-test('timers ring in the order of their due times, whatever is set and cancelled between', () => {
+test('timers ring in the order of their due times, whatever is set and cancelled in between', () => {
   const commands = fc.array(
     fc.oneof(
       fc.record({ kind: fc.constant('set' as const), delay: fc.integer({ min: 0, max: 50 }) }),
@@ -63,7 +63,7 @@ test.each([Number.NaN, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY])(
   },
 );
 
-test('a clock that is set back delays nothing that was set before; an alarm that may not be trusted for long is asked often', () => {
+test('a clock that is set back delays no earlier timer; an alarm with a maximum delay is set repeatedly', () => {
   const waits: number[] = [];
   let ring = () => {};
   let now = 10_000_000;

@@ -42,7 +42,7 @@ const row = async (runId: string) => {
     'SELECT status, orchestration_phase AS phase, pending_tasks AS tasks, next_timer_at AS at FROM runs WHERE id = $1';
   return (await db.pool.query(sql, [runId])).rows[0];
 };
-/** What is due at once rings, too: a process that takes over sets its timers when it is ready to. */
+/** Also fires timers that are already due: a process that takes over sets them only when it is ready. */
 const completed = (runId: string, time: ManualTime) =>
   expect
     .poll(async () => {
@@ -55,7 +55,7 @@ const isWaiting = (event: { type: string }) => event.type === 'step_waiting';
 const typesOf = async (h: Harness, ref: Parameters<Harness['events']>[0]) =>
   (await h.events(ref)).map(({ event }) => event.type);
 
-test('a run that waits for a year leaves memory, and is left alone by a restart', async () => {
+test('a run that waits for a year leaves memory, and a restart does not load it', async () => {
   const time = new ManualTime();
   const first = await harness(time);
   const ref = await first.start(first.workflow(waiting(YEAR_S)));
@@ -69,7 +69,7 @@ test('a run that waits for a year leaves memory, and is left alone by a restart'
   const second = await harness(time);
   await second.orchestrator.recovered;
   expect(second.orchestrator.liveRuns).toBe(0);
-  // It costs its row and its log, neither of which a restart touches.
+  // It occupies only its row and its log, and a restart touches neither.
   expect(await row(ref.runId)).toEqual(stored);
   time.advance(YEAR_S * 1000 - 1);
   expect(await typesOf(second, ref)).toEqual(['run_started', 'step_started', 'step_waiting']);
@@ -80,7 +80,7 @@ test('a run that waits for a year leaves memory, and is left alone by a restart'
   expect(types.filter(isCompleted)).toHaveLength(2);
 });
 
-test('a wait that was over while no process led ends at the takeover', async () => {
+test('a wait that became due while no process led ends at the takeover', async () => {
   const time = new ManualTime();
   const first = await harness(time);
   const ref = await first.start(first.workflow(waiting(60)));
@@ -94,7 +94,7 @@ test('a wait that was over while no process led ends at the takeover', async () 
   expect(end?.event).toMatchObject({ step: 'wait', data: { result: { waited_until } } });
 });
 
-test('a wait that is over while its run is paused ends at the resume', async () => {
+test('a wait that becomes due while its run is paused ends at the resume', async () => {
   const time = new ManualTime();
   const h = await harness(time);
   const ref = await h.start(h.workflow(waiting(60)));
