@@ -27,7 +27,7 @@ test.each<[BinaryType, unknown[]]>([
   expect(rows[0].read).toHaveLength(values.length);
 });
 
-test('an UUID may be in upper case', async () => {
+test('a UUID may be in upper case', async () => {
   const { rows } = await db.pool.query('SELECT $1::uuid[]::text[] AS read', [binaryArray('uuid', [id.toUpperCase()])]);
   expect(rows[0].read).toEqual([id]);
 });

@@ -1,21 +1,22 @@
-/** Types that a parameter may be an array of in binary. */
+/** The types whose arrays can be passed as a binary parameter. */
 export type BinaryType = keyof typeof TYPES;
 
-/** pg_type.oid, the bytes of a value, and how it is written. */
+/** pg_type.oid, the size of a value in bytes, and the function that writes one. */
 const TYPES = {
   uuid: { oid: 2950, bytes: 16, write: writeUuid },
   int: { oid: 23, bytes: 4, write: writeInt },
   bigint: { oid: 20, bytes: 8, write: writeBigint },
   float8: { oid: 701, bytes: 8, write: writeFloat },
 } as const;
-/** Dimensions, whether there are nulls, the type, the length and the lower bound. */
+/** Dimensions, the null flag, the type, the length and the lower bound. */
 const HEADER_BYTES = 20;
 const LENGTH_BYTES = 4;
 const NULL = -1;
 
 /**
- * An array as the wire has it in binary: PostgreSQL reads the text of one character by character, which took a seventh of
- * the log writer's time. Null is a value of each type. Throws RangeError for what is none.
+ * Encodes an array in PostgreSQL's binary wire format. PostgreSQL reads the text of an array character by
+ * character, which took a seventh of the log writer's time. Null is a value of each type. Throws RangeError for a
+ * value that is not of the type.
  */
 export function binaryArray(type: BinaryType, values: readonly unknown[]): Buffer {
   const { oid, bytes, write } = TYPES[type];
@@ -29,7 +30,7 @@ export function binaryArray(type: BinaryType, values: readonly unknown[]): Buffe
       at = array.writeInt32BE(NULL, at);
     } else {
       at = array.writeInt32BE(bytes, at);
-      // The rows of a run follow one another.
+      // Rows of one run follow one another, so the same id is copied.
       if (value === before) array.copyWithin(at, at - LENGTH_BYTES - bytes, at - LENGTH_BYTES);
       else write(array, value, at);
       at += bytes;
@@ -44,7 +45,7 @@ export function binaryArray(type: BinaryType, values: readonly unknown[]): Buffe
   return array.subarray(0, at);
 }
 
-/** Where the bytes of a UUID's text begin. */
+/** Where each byte begins in the text of a UUID. */
 const PLACES = [0, 2, 4, 6, 9, 11, 14, 16, 19, 21, 24, 26, 28, 30, 32, 34];
 const UUID_LENGTH = 36;
 
@@ -55,7 +56,7 @@ function writeUuid(array: Buffer, value: unknown, at: number): void {
   for (const place of PLACES) {
     const high = digitOf(text.charCodeAt(place));
     const low = digitOf(text.charCodeAt(place + 1));
-    // One that is negative leaves it negative.
+    // One negative digit makes `digits` negative for good.
     digits |= high | low;
     array[to] = (high << 4) | low;
     to += 1;
@@ -68,7 +69,7 @@ function writeInt(array: Buffer, value: unknown, at: number): void {
   array.writeInt32BE(Number(value), at);
 }
 
-/** Within the safe integers, as every amount is; BigInt would cost an allocation for each. */
+/** For safe integers only, as all amounts are: BigInt would cost an allocation for each. */
 function writeBigint(array: Buffer, value: unknown, at: number): void {
   if (!Number.isSafeInteger(value)) throw new RangeError(`${String(value)} is not a safe integer`);
   const high = Math.floor(Number(value) / 2 ** 32);
@@ -81,7 +82,7 @@ function writeFloat(array: Buffer, value: unknown, at: number): void {
   array.writeDoubleBE(Number(value), at);
 }
 
-/** The value of a hexadecimal digit by its character code; negative where it is none. */
+/** Returns the value of a hexadecimal digit by its character code; negative if it is not one. */
 function digitOf(code: number): number {
   if (code >= 48 && code <= 57) return code - 48;
   const letter = code | 32;

@@ -33,7 +33,7 @@ const usageRow = (more: Partial<LogEntry['usage'][number]> = {}): LogEntry['usag
   ...more,
 });
 
-/** One event that costs `amount`. */
+/** An entry with one event that costs `amount`. */
 function entry(tenantId: string, amount: number, more: Partial<LogEntry> = {}): LogEntry {
   return {
     runId: newId(),
@@ -63,14 +63,14 @@ const usedBy = async (tenantId: string): Promise<number> => {
 const session: LogSession = { commit: batch => client.query(commitStatement(batch)) };
 const commit = (...batch: LogEntry[]) => client.query(commitStatement(batch));
 
-// A few go as values, many as arrays.
+// A few rows are passed as values, many as arrays.
 test.each([1, 3, 9])('a batch charges each of %i workspaces its own sum', async count => {
   const tenants = Array.from({ length: count }, () => newId());
   await commit(...tenants.flatMap((tenant, index) => [entry(tenant, 10 + index), entry(tenant, 5), entry(tenant, 0)]));
   for (const [index, tenant] of tenants.entries()) expect(await usedBy(tenant)).toBe(15 + index);
 });
 
-test('the charge of an entry that is refused, or fenced, is not made; those beside it are', async () => {
+test('an entry that is refused or fenced is not charged; the others of its batch are', async () => {
   const tenant = newId();
   const log = new GroupCommitLog(session, never);
   const taken = entry(tenant, 7);
@@ -85,7 +85,7 @@ test('the charge of an entry that is refused, or fenced, is not made; those besi
   expect(await usedBy(tenant)).toBe(31);
 });
 
-test('usage is one row for each kind of it: type, subject, outcome, person, price and quarter of an hour', async () => {
+test('usage is one row for each combination of type, subject, outcome, person, price and quarter of an hour', async () => {
   const workflowId = newId();
   const owner = { tenantId: newId(), projectId: WORKFLOW, workflowId };
   const usage = [

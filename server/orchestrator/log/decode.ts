@@ -11,7 +11,7 @@ export type StoredEvent = {
   created_at: Date;
 };
 
-/** The event that a row holds. Its payload references, if any, are left as they are. */
+/** Returns the event that a row holds. Payload references are left in place. */
 export function decodeEvent(row: StoredEvent): RunEvent {
   const event: Record<string, unknown> = { at: row.created_at.getTime(), type: row.event_type, data: row.data };
   if (row.step_id !== null) event.step = row.step_id;

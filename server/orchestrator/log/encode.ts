@@ -2,15 +2,15 @@ import { newId } from '../../platform/ids.ts';
 import { type JsonValue, type RunEvent, StoredValue } from '../core/index.ts';
 
 /**
- * A field of an event's data larger than this goes to `run_payloads`, once (docs/specification/limits.md#payloads).
- * Bytes of JSON.
+ * A field of an event's data larger than this is stored in `run_payloads`
+ * (docs/specification/limits.md#payloads). Bytes of JSON.
  */
 export const PAYLOAD_THRESHOLD_BYTES = 16 * 1024;
 
-/** Stands in an event, under `<field>_ref`, for a value kept in `run_payloads`. */
+/** Replaces a value that is stored in `run_payloads`, in the event's field `<field>_ref`. */
 export type PayloadRef = { payload_id: string; bytes: number };
 
-/** An event as its row: `json` is the text of `data`. */
+/** The row of an event: `json` is the text of `data`. */
 export type EventRow = {
   seq: number;
   type: RunEvent['type'];
@@ -21,12 +21,12 @@ export type EventRow = {
 };
 export type PayloadRow = { id: string; json: string; at: number };
 
-/** The JSON text of a large result, made once, and the id under which it is to be stored. */
+/** A large result as JSON text, serialized once, with the id under which it will be stored. */
 export type LargeResult = { id: string; json: string };
 
 /**
- * Turns an event into its row, moving large fields into `payloads`. The value is serialised here and nowhere else.
- * Throws TypeError or RangeError for what JSON cannot hold (a BigInt, a cycle, nesting beyond the stack).
+ * Turns an event into its row, moving large fields into `payloads`. Values are serialized only here. Throws TypeError
+ * or RangeError for what JSON cannot represent (a BigInt, a cycle, nesting beyond the stack).
  */
 export function encodeEvent(event: RunEvent, seq: number, payloads: PayloadRow[]): EventRow {
   return {
@@ -45,7 +45,7 @@ function isStored(event: RunEvent): event is StoredResult {
   return event.type === 'step_completed' && 'result' in event.data && event.data.result instanceof StoredValue;
 }
 
-/** A result whose text is stored already, or is on its way together with this event. */
+/** A result whose text is already stored, or will be stored with this event. */
 function encodeStored({ result, ...rest }: StoredResult['data']): string {
   const ref: PayloadRef = { payload_id: result.id, bytes: result.bytes };
   return JSON.stringify({ result_ref: ref, ...rest });
@@ -53,7 +53,7 @@ function encodeStored({ result, ...rest }: StoredResult['data']): string {
 
 function encodeData(data: RunEvent['data'], at: number, payloads: PayloadRow[]): string {
   const json = JSON.stringify(data);
-  // A UTF-16 unit is at most 3 bytes of UTF-8, so nearly every event is decided without counting bytes.
+  // A UTF-16 unit takes at most 3 bytes of UTF-8, so for nearly every event no bytes need to be counted.
   if (json.length * 3 <= PAYLOAD_THRESHOLD_BYTES || Buffer.byteLength(json) <= PAYLOAD_THRESHOLD_BYTES) return json;
   const fields: string[] = [];
   for (const [field, value] of Object.entries(data)) {

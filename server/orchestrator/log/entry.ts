@@ -34,7 +34,7 @@ export type NewRun = {
 
 export type TaskState = 'pending' | 'completed' | 'timed_out' | 'cancelled';
 
-/** A human task that was asked (`asked` set) and what became of it, in one: both may happen between two commits. */
+/** A human task that was asked for (`asked` set), what became of it, or both: both may happen between two commits. */
 export type TaskChange = {
   step: string;
   state: TaskState;
@@ -55,22 +55,22 @@ export type TaskChange = {
   } | null;
 };
 
-/** The items of `run_usage`: charged usage, and the starts and ends of runs, which cost nothing. */
+/** The actions in `run_usage`: charged usage, and the starts and ends of runs, which cost nothing. */
 export type UsageAction = BillableAction | 'run_started' | 'run_ended';
 
-/** Something that is counted, written in the commit of the event that says so. */
+/** One countable action, written in the commit of the event that records it. */
 export type UsageRow = {
   action: UsageAction;
-  /** Empty where it is about a run. */
+  /** Empty for an action of the run itself. */
   stepType: string;
   /** The tool of a tool call, the model of tokens, the trigger of a run's start; else empty. */
   subject: string;
   /** workflow_step: completed | failed | retried. run_ended: completed | failed | stopped. Else empty. */
   outcome: string;
   quantity: number;
-  /** Microcredits for one. */
+  /** Microcredits per unit. */
   price: number;
-  /** The part after the run's id in its line: step, attempt and quantity; the duration of a run in ms; or nothing. */
+  /** What follows the run's id in its line: step, attempt and quantity; the duration of a run in ms; or nothing. */
   line: readonly (string | number)[];
   /** ms since the epoch. */
   at: number;
@@ -80,26 +80,28 @@ export type UsageRow = {
 export type UsageOwner = { tenantId: string; projectId: string; workflowId: string };
 
 /**
- * The unit that one run appends: all of it is committed, or none. A run has at most one entry in progress, so no batch
- * ever contains two of the same run.
+ * The unit that one run appends: either all of it is committed or nothing. A run has at most one entry in progress, so
+ * no batch ever contains two entries of the same run.
  */
 export type LogEntry = {
   runId: string;
   rows: readonly EventRow[];
   payloads: readonly PayloadRow[];
-  /** Null where only the progress changed (`stepsDone`, `lastSeq`), which may wait a moment; never with `created`. */
+  /**
+   * Null if only the progress changed (`stepsDone`, `lastSeq`), which may be written later; never null with `created`.
+   */
   projection: RunProjection | null;
   /** Present in a run's first entry. */
   created?: NewRun;
   tasks: readonly TaskChange[];
   owner: UsageOwner;
-  /** The names in usage: storable text of at most 300 characters. */
+  /** The name that usage is attributed to: storable text of at most 300 characters. */
   startedBy: string;
-  /** The charge of the workspace in this commit is the total of these rows. */
+  /** The total of these rows is what this commit charges the workspace. */
   usage: readonly UsageRow[];
 };
 
-/** Approximate size of an entry in memory and on the way to the database, in bytes. */
+/** Returns the approximate size of an entry in memory and on the wire, in bytes. */
 export function entryBytes(entry: LogEntry): number {
   let bytes = 256;
   for (const row of entry.rows) bytes += 128 + row.json.length;

@@ -17,8 +17,8 @@ const entry = (): LogEntry => ({
 });
 
 /**
- * The fate of two entries of one batch, and of the leadership, when the database refuses every commit with this
- * SQLSTATE.
+ * Returns what happens to two entries of one batch, and to the leadership, when the database refuses every
+ * commit with this SQLSTATE.
  */
 async function refusedWith(code: string): Promise<{ kinds: string[]; steppedDown: boolean }> {
   const refusal = Object.assign(new Error('refused'), { code });
@@ -33,11 +33,11 @@ async function refusedWith(code: string): Promise<{ kinds: string[]; steppedDown
   return { kinds, steppedDown };
 }
 
-test.each(['22P05', '22003', '23514', '54001'])('%s lies in the entry: it alone fails', async code => {
+test.each(['22P05', '22003', '23514', '54001'])('%s is the fault of an entry: it alone fails', async code => {
   expect(await refusedWith(code)).toEqual({ kinds: ['rejected', 'rejected'], steppedDown: false });
 });
 
-// An undefined column or table, a missing privilege, a lock that was not to be had, a deadlock, no space, read-only.
+// An undefined column or table, a missing privilege, a lock not available, a deadlock, no space, read-only.
 test.each(['42703', '42P01', '42501', '55P03', '40P01', '40001', '53100', '25006', '57014'])(
   '%s is not the fault of any entry: no run fails for it, and the leader steps down',
   async code => {

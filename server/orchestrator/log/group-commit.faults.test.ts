@@ -4,15 +4,15 @@ import type { LogEntry } from './entry.ts';
 import { AppendError, GroupCommitLog, type LogSession, MAX_BATCHES, type WriterLimits } from './group-commit.ts';
 
 /**
- * The fate of a commit: success; no answer and nothing written; written and no answer; or a full disk, which also ends
- * the session, but with an answer: the commit sent behind it is answered too.
+ * What happens to a commit: it succeeds; it is not written and not answered; it is written and not answered; or the
+ * disk is full, which also ends the session but is answered, and so is the commit sent behind it.
  */
 type Fate = 'commits' | 'is lost' | 'commits and its answer is lost' | 'finds the disk full';
 type Appended = { rows: number; kind: 'good' | 'bad' | 'fenced' };
 
-/** The whole promise of group commit, on a session whose every commit may fail: see the properties below. */
+/** Everything that group commit promises, on a session whose every commit may fail: see the properties below. */
 const scenario = fc.record({
-  /** Appends in bursts: between two bursts as many commits end as are named. */
+  /** Bursts of appends; after each burst, `commits` commits end. */
   bursts: fc.array(
     fc.record({
       appends: fc.array(
@@ -30,7 +30,7 @@ const scenario = fc.record({
     }),
     { minLength: 1, maxLength: 6 },
   ),
-  /** The commit of this number has this fate, and the one in flight behind it that one; all others succeed. */
+  /** Commit number `at` ends as `fate`, and the one in flight behind it as `behind`; all others succeed. */
   fault: fc.option(
     fc.record({
       at: fc.nat({ max: 12 }),
@@ -72,11 +72,11 @@ const entryOf = (runId: string, { rows }: Appended): LogEntry => ({
 
 const refusal = (fields: object) => Object.assign(new Error('refused'), fields);
 
-/** A database of run ids; commits may be sent behind one another, and are ended in their order by the test. */
+/** A database of run ids. Commits may be sent behind one another; the test ends them in order. */
 class FaultySession implements LogSession {
   readonly stored = new Set<string>();
   readonly batches: number[][] = [];
-  /** The maximum number of commits that were in flight at a time. */
+  /** The largest number of commits in flight at the same time. */
   deepest = 0;
   readonly kinds: ReadonlyMap<string, Appended>;
   readonly fault: Drawn['fault'];
@@ -106,7 +106,7 @@ class FaultySession implements LogSession {
     for (const { runId } of batch) {
       const kind = this.kinds.get(runId)?.kind;
       if (kind === 'good') continue;
-      // A refusal can be lost on its way as well.
+      // The answer to a refused commit may be lost too.
       if (fate !== 'commits') throw refusal({ code: 'ECONNRESET' });
       throw refusal(kind === 'bad' ? { code: '22P05' } : { code: '23505', constraint: 'run_events_2026_01_pkey' });
     }
@@ -122,7 +122,7 @@ class FaultySession implements LogSession {
     return this.lost && this.fault !== null ? this.fault.fates.behind : 'commits';
   }
 
-  /** Ends the oldest commit in flight, if there is one, and lets its callers react to it. */
+  /** Ends the oldest commit in flight, if any, and lets its callers react to it. */
   async endOne(): Promise<void> {
     this.#underWay.shift()?.();
     await new Promise(resolve => setImmediate(resolve));
@@ -146,7 +146,7 @@ async function play(drawn: Drawn) {
   const outcomes = new Map<string, Outcome>();
   const settle = (runId: string, outcome: Outcome) => {
     if (outcomes.has(runId)) session.violations.push(`${runId} was settled twice`);
-    // The promise itself: a caller that learns of the commit finds it in the database at that very moment.
+    // The promise of `append`: as soon as a caller learns of the commit, its entry is in the database.
     if (outcome === 'committed' && !session.stored.has(runId))
       session.violations.push(`${runId} was told before its commit`);
     outcomes.set(runId, outcome);
@@ -154,7 +154,7 @@ async function play(drawn: Drawn) {
   let rows = 0;
   for (const burst of drawn.bursts) {
     for (const appended of burst.appends) {
-      // Whoever appends holds back when the log is full, as the runtime does.
+      // Callers must stop appending when the log is full, as the runtime does.
       if (log.full) break;
       const runId = `r${kinds.size}`;
       kinds.set(runId, appended);
@@ -193,7 +193,7 @@ test('each waiter settles once, after its commit; a bad entry fails alone; a los
         if (outcome === 'committed') expect(kind).toBe('good');
         if (outcome === 'rejected') expect(kind).toBe('bad');
         if (outcome === 'fenced') expect(kind).toBe('fenced');
-        // Only a session that is gone may refuse what is not at fault.
+        // An entry that is not at fault may only be refused if the session is lost.
         if (outcome === 'lost') expect(session.lost).toBe(true);
       }
       expect(causes).toHaveLength(session.lost ? 1 : 0);
@@ -202,7 +202,7 @@ test('each waiter settles once, after its commit; a bad entry fails alone; a los
   );
 });
 
-test('no more batches are under way than may be, and all of those at times', async () => {
+test('batches in flight never exceed the limit, and sometimes reach it', async () => {
   let deepest = 0;
   await fc.assert(
     fc.asyncProperty(scenario, async drawn => {
@@ -215,13 +215,13 @@ test('no more batches are under way than may be, and all of those at times', asy
   expect(deepest).toBe(MAX_BATCHES);
 });
 
-test('batches and the backlog keep to their bounds, and whoever waits for room is told', async () => {
+test('batches and the backlog keep to their limits, and callers that wait for room are called back', async () => {
   await fc.assert(
     fc.asyncProperty(scenario, async drawn => {
       const { session, limits, room, rows, log } = await play(drawn);
       for (const batch of session.batches)
         if (batch.length > 1) expect(batch.reduce((a, b) => a + b, 0)).toBeLessThanOrEqual(limits.batchRows);
-      // One more append is taken when the log is not full yet: it is for the caller to hold back.
+      // The last append may exceed the limit: the log is checked for being full before it.
       expect(rows).toBeLessThan(limits.queuedRows + 6);
       expect(room).toBe(true);
       expect([log.backlogRows, log.backlogBytes]).toEqual([0, 0]);

@@ -19,7 +19,7 @@ beforeAll(async () => {
 });
 afterAll(() => db.close());
 beforeEach(async () => {
-  // As the leader's session has it.
+  // Like the leader's session.
   client = new pg.Client({ connectionString: db.url, pipeline: true });
   client.on('error', () => undefined);
   await client.connect();
@@ -74,7 +74,7 @@ const started = (input: JsonMap = {}): RunEvent => ({
 });
 const begun = (step = 'a'): RunEvent => ({ at: AT, type: 'step_started', step, attempt: 1, data: {} });
 
-/** Counts the statements and can hold their answers back. */
+/** Counts the statements and can delay their answers. */
 function counted(): LogSession & { statements: number } {
   const wrapper = {
     statements: 0,
@@ -95,7 +95,7 @@ const seqsOf = async (runId: string) =>
 test('an append settles only after its commit', async () => {
   const log = new GroupCommitLog(session, never);
   const runId = newId();
-  // Another transaction has inserted the same row and not ended: the statement has to wait for it.
+  // Another transaction that has not ended has inserted the same row, so the statement has to wait for it.
   const other = await db.pool.connect();
   await other.query('BEGIN');
   await other.query(
@@ -116,7 +116,7 @@ test('an append settles only after its commit', async () => {
   expect(await seqsOf(runId)).toEqual([1]);
 });
 
-test('what arrives while a batch is on its way shares the next commit', async () => {
+test('entries that arrive while a batch is in flight share the next commit', async () => {
   const connection = counted();
   const log = new GroupCommitLog(connection, never);
   const first = log.append(entry(newId(), 1, [started()]));
@@ -129,7 +129,7 @@ test('what arrives while a batch is on its way shares the next commit', async ()
   expect(connection.statements).toBe(2);
 });
 
-test('a batch is sent behind one that is under way, and committed also where that one is refused', async () => {
+test('a batch is sent behind one in flight, and is committed even if that one is refused', async () => {
   const connection = counted();
   const log = new GroupCommitLog(connection, never);
   const taken = newId();
@@ -147,7 +147,7 @@ test('a batch is sent behind one that is under way, and committed also where tha
   const behind = Array.from({ length: DEFAULT_LIMITS.worthEntries }, newId);
   const second = Promise.all(behind.slice(1).map(append));
   await sentNow();
-  // Too few to be worth a commit of their own beside the first.
+  // Too few entries for a commit of their own alongside the first.
   expect(connection.statements).toBe(1);
   const last = append(behind[0] ?? '');
   await sentNow();
@@ -223,7 +223,7 @@ test('one commit writes events, payloads, the projection and the inbox', async (
   expect((await readRun(db.pool, runId))?.events[2]).toEqual(begun('null'));
 });
 
-test('progress that comes late takes no run back', async () => {
+test('progress that arrives late does not reset a run to an older state', async () => {
   const log = new GroupCommitLog(session, never);
   const runId = newId();
   await log.append(entry(runId, 1, [started(), begun()]));
@@ -234,7 +234,7 @@ test('progress that comes late takes no run back', async () => {
   expect(rows).toEqual([{ last_seq: 3 }]);
 });
 
-test('a bad entry, and a fenced one, fail alone: the rest of their batch is committed', async () => {
+test('a bad entry and a fenced one fail alone: the rest of their batch is committed', async () => {
   const log = new GroupCommitLog(session, never);
   const taken = newId();
   await log.append(entry(taken, 1, [started()]));
@@ -256,7 +256,7 @@ test('a bad entry, and a fenced one, fail alone: the rest of their batch is comm
   expect(await seqsOf(taken)).toEqual([1]);
 });
 
-test('the backlog is bounded in rows and in bytes, and says when there is room', async () => {
+test('the backlog is limited in rows and in bytes, and calls back when there is room', async () => {
   for (const limits of [
     { ...DEFAULT_LIMITS, queuedRows: 3 },
     { ...DEFAULT_LIMITS, queuedBytes: 1_000 },
@@ -272,7 +272,7 @@ test('the backlog is bounded in rows and in bytes, and says when there is room',
   }
 });
 
-test('what is appended by whoever waited for room is written', async () => {
+test('entries of callers that waited for room are written', async () => {
   const log = new GroupCommitLog(session, never, { ...DEFAULT_LIMITS, queuedRows: 1 });
   const first = log.append(entry(newId(), 1, [started()]));
   const second = new Promise<void>((resolve, reject) =>
@@ -282,7 +282,7 @@ test('what is appended by whoever waited for room is written', async () => {
   await second;
 });
 
-test('a batch is cut at its bounds, and drain waits for all of it', async () => {
+test('a batch is cut at its limits, and drain waits for all of it', async () => {
   const connection = counted();
   const log = new GroupCommitLog(connection, never, { ...DEFAULT_LIMITS, batchRows: 10 });
   const runs = Array.from({ length: 25 }, newId);
@@ -293,11 +293,11 @@ test('a batch is cut at its bounds, and drain waits for all of it', async () => 
   await log.drain();
 });
 
-test('a lost connection refuses what is under way, what is queued and what comes', async () => {
+test('a lost connection refuses the entries in flight, those queued and all later ones', async () => {
   const causes: unknown[] = [];
   const log = new GroupCommitLog(session, cause => causes.push(cause));
   const { rows } = await client.query<{ pid: number }>('SELECT pg_backend_pid() AS pid');
-  // Handled from the beginning: it may be refused before the query below is answered.
+  // Its rejection is handled from the start: it may be refused before the query below is answered.
   const first = log.append(entry(newId(), 1, [started()])).catch(() => undefined);
   await db.pool.query('SELECT pg_terminate_backend($1)', [rows[0]?.pid]);
   await first;
@@ -310,7 +310,7 @@ test('a lost connection refuses what is under way, what is queued and what comes
   expect(causes).toHaveLength(1);
 });
 
-test('large values are kept apart once, and come back when the run is read', async () => {
+test('large values are stored externally once, and are restored when the run is read', async () => {
   const log = new GroupCommitLog(session, never);
   const runId = newId();
   const big = 'ü'.repeat(9_000);
@@ -329,14 +329,14 @@ test('large values are kept apart once, and come back when the run is read', asy
   const json = JSON.stringify('result' in done.data ? done.data.result : null);
   expect(data).toEqual({ result_ref: { payload_id: expect.any(String), bytes: Buffer.byteLength(json) } });
   const payload = { tenantId: TENANT, runId, payloadId: data.result_ref.payload_id };
-  // Exactly as it was written, the order of its keys too.
+  // Exactly as it was written, including the order of its keys.
   expect(JSON.stringify(await readPayload(db.pool, payload))).toBe(json);
   expect(await readPayload(db.pool, { ...payload, tenantId: 'other' })).toBeUndefined();
   expect((await readRun(db.pool, runId))?.events).toEqual([started({ big }), begun(), done]);
   expect(await readEvents(db.pool, { tenantId: 'other', runId, after: 0, limit: 10 })).toEqual([]);
 });
 
-test('16 KiB of JSON stay in the event, one byte more does not', () => {
+test('16 KiB of JSON stay in the event, one byte more is stored externally', () => {
   for (const [bytes, apart] of [
     [16_384, 0],
     [16_385, 1],

@@ -2,8 +2,8 @@ import { type OrchestratorObserver, unobserved } from '../observer.ts';
 import { entryBytes, type LogEntry } from './entry.ts';
 
 /**
- * Where batches are written. When `commit` settles, all of the batch is on disk; when it rejects with the database's
- * refusal of a value, nothing of it is; any other rejection leaves that open.
+ * Where batches are written. When `commit` resolves, the whole batch is on disk. When it rejects because the database
+ * refused a value, nothing of the batch is written. After any other rejection either may be the case.
  */
 export type LogSession = { commit(batch: readonly LogEntry[]): Promise<unknown> };
 
@@ -23,17 +23,20 @@ export class AppendError extends Error {
 }
 
 export type WriterLimits = {
-  /** Above either of these the log is `full`: callers are to be turned away and steps not begun. */
+  /** At either of these limits the log is `full`: callers must be refused and no steps started. */
   queuedRows: number;
   queuedBytes: number;
-  /** Most that one commit takes, so that a backlog never becomes one huge statement. */
+  /** The limits of one commit, so that a backlog never becomes one huge statement. */
   batchRows: number;
   batchBytes: number;
-  /** Fewer entries are not sent beside a batch in flight: each commit has its price, and they can share one. */
+  /**
+   * Fewer entries than this are not sent while a batch is in flight: they can share a commit,
+   * and each commit has a cost.
+   */
   worthEntries: number;
 };
 
-/** 64 MiB of backlog is a few seconds of a busy database; 4,000 rows a commit is where a larger batch stops being faster. */
+/** 64 MiB of backlog is a few seconds of a busy database; beyond 4,000 rows a commit, larger batches are no faster. */
 export const DEFAULT_LIMITS: WriterLimits = {
   queuedRows: 50_000,
   queuedBytes: 64 * 1024 * 1024,
@@ -43,24 +46,24 @@ export const DEFAULT_LIMITS: WriterLimits = {
 };
 
 /**
- * Batches in flight at once: the next one is at the database before the previous one is answered, so that the database
- * waits neither for the runs nor for the network. The runs of two batches are never the same (LogEntry), so they do not
- * depend on each other.
+ * Batches in flight at once: the next one reaches the database before the previous one is answered, so that the
+ * database waits neither for the runs nor for the network. Two batches never contain the same run (LogEntry), so they
+ * do not depend on each other.
  */
 export const MAX_BATCHES = 2;
 
 type Waiting = { entry: LogEntry; bytes: number; resolve: () => void; reject: (error: AppendError) => void };
 
 /**
- * Group commit (docs/adr/0008-what-a-commit-writes.md): entries that arrive while a batch is on its way are written
- * together by the next one, which is sent as soon as it is worth a commit of its own or nothing is on its way. An
- * entry that finds nothing on its way is written at once; no timer is involved. `append` settles after the commit.
+ * Group commit (docs/adr/0008-what-a-commit-writes.md): entries that arrive while a batch is in flight are written
+ * together by the next one, which is sent as soon as it is worth a commit of its own or nothing is in flight. An entry
+ * is written immediately if nothing is in flight; no timer is involved. `append` settles after the commit.
  */
 export class GroupCommitLog {
   readonly #session: LogSession;
   readonly #limits: WriterLimits;
   #queue: Waiting[] = [];
-  /** Queued and on the way. */
+  /** Rows queued and in flight. */
   #rows = 0;
   #bytes = 0;
   #underWay = 0;
@@ -73,7 +76,7 @@ export class GroupCommitLog {
   readonly #onLost: (cause: unknown) => void;
   readonly #observer: OrchestratorObserver;
 
-  /** `onLost` is called once, when a write failed for a reason that is not in the entries themselves. */
+  /** `onLost` is called once, when a write failed for a reason other than the entries themselves. */
   constructor(
     session: LogSession,
     onLost: (cause: unknown) => void,
@@ -86,22 +89,22 @@ export class GroupCommitLog {
     this.#observer = observer;
   }
 
-  /** Whether the backlog has reached its bound. One more append is still taken: it is for the caller to hold back. */
+  /** Whether the backlog has reached its limit. Callers must then stop appending; the log does not refuse the entry. */
   get full(): boolean {
     return this.#rows >= this.#limits.queuedRows || this.#bytes >= this.#limits.queuedBytes;
   }
 
-  /** Rows queued and on the way. */
+  /** Rows queued and in flight. */
   get backlogRows(): number {
     return this.#rows;
   }
 
-  /** Bytes queued and on the way. */
+  /** Bytes queued and in flight. */
   get backlogBytes(): number {
     return this.#bytes;
   }
 
-  /** Calls `listener` once, as soon as the backlog is below its bound. */
+  /** Calls `listener` once, as soon as the backlog is below its limit. */
   onRoom(listener: () => void): void {
     this.#whenRoom.push(listener);
   }
@@ -116,7 +119,7 @@ export class GroupCommitLog {
       this.#queue.push({ entry, bytes, resolve, reject });
       if (this.#sending) return;
       this.#sending = true;
-      // A microtask later, so that what is appended in the same breath shares the commit.
+      // A microtask later, so that entries appended in the same tick share the commit.
       queueMicrotask(() => {
         this.#sending = false;
         this.#sendQueued();
@@ -131,7 +134,7 @@ export class GroupCommitLog {
     return new Promise(resolve => this.#whenIdle.push(resolve));
   }
 
-  /** Refuses everything that is queued, and all later entries: the connection is lost. */
+  /** Refuses all queued and all later entries: the connection is lost. */
   abandon(cause: unknown): void {
     if (this.#lost !== null) return;
     this.#lost = new AppendError('lost', cause);
@@ -158,7 +161,7 @@ export class GroupCommitLog {
     const error = await this.#send(batch);
     if (error !== null) await this.#refused(batch, error);
     this.#underWay -= 1;
-    // Sent before the callers react to this one: the database works while the runs decide.
+    // Sent before the callers of this batch react: the database works while their runs decide.
     this.#sendQueued();
     if (error === null) this.#settle(batch);
     if (!this.full) for (const listener of this.#whenRoom.splice(0)) listener();
@@ -166,8 +169,9 @@ export class GroupCommitLog {
   }
 
   /**
-   * Takes the queued entries; if no batch is in flight and the queue is worth two batches, one half of it: the database
-   * writes one half while the runs of the other decide. Otherwise they would take turns, each waiting for the other.
+   * Takes the queued entries, or half of them if no batch is in flight and the queue is worth two batches:
+   * the database then writes one half while the runs of the other decide. Otherwise the two would take turns,
+   * each waiting for the other.
    */
   #takeBatch(): Waiting[] {
     let rows = 0;
@@ -184,12 +188,12 @@ export class GroupCommitLog {
     return this.#queue.splice(0, count);
   }
 
-  /** One commit: null, or why it failed. */
+  /** Commits a batch once. Returns null, or the error. */
   async #send(batch: readonly Waiting[]): Promise<unknown> {
     try {
       const sentAt = performance.now();
       await this.#session.commit(batch.map(waiting => waiting.entry));
-      // One that was sent behind another began when that one was answered.
+      // The database began a batch that was sent behind another one when it had answered that one.
       const beganAt = Math.max(sentAt, this.#answeredAt);
       this.#answeredAt = performance.now();
       let rows = 0;
@@ -208,16 +212,16 @@ export class GroupCommitLog {
     }
   }
 
-  /** Part of a batch that was refused. */
+  /** Writes a part of a batch that was refused. */
   async #writePart(batch: Waiting[]): Promise<void> {
-    // The other half of a batch that the session was lost under.
+    // The session was lost during the other half of the batch.
     if (this.#lost !== null) return this.#lose(batch, this.#lost.cause);
     const error = await this.#send(batch);
     if (error !== null) await this.#refused(batch, error);
     else this.#settle(batch);
   }
 
-  /** A batch that the database refuses is halved until the bad entry stands alone and fails by itself. */
+  /** Halves a batch that the database refuses until the bad entry is alone and fails by itself. */
   async #refused(batch: Waiting[], error: unknown): Promise<void> {
     const kind = failureKind(error);
     if (kind === 'lost') this.#lose(batch, error);
@@ -254,11 +258,10 @@ const FENCE = /^(?:runs|run_events(?:_\w+)?)_pkey$/;
 
 /**
  * SQLSTATE classes 22 (data), 23 (constraints) and 54 (limits, such as nesting too deep) are faults of the entry, and
- * so is an error of the driver while it serialises values. Everything else, a full disk included, is not the entry's
- * fault: nor are class 42 (a column or a privilege is missing), 40 (deadlocks) and 55P03 (a lock was not available).
- * `rejected` would permanently fail the steps and runs of every tenant for a problem that an operator can repair; with
- * `lost` the leader steps down, waits ever longer and names the SQLSTATE in /readyz, and every run continues
- * afterwards.
+ * so is an error of the driver while it serializes values. Everything else is not, including a full disk, class 42 (a
+ * missing column or privilege), class 40 (deadlocks) and 55P03 (a lock was not available). `rejected` would permanently
+ * fail the steps and runs of every tenant for a problem that an operator can repair. With `lost` the leader steps down,
+ * retries with increasing delays and names the SQLSTATE in /readyz, and every run continues afterwards.
  */
 function failureKind(error: unknown): AppendError['kind'] {
   if (error instanceof RangeError || error instanceof TypeError) return 'rejected';

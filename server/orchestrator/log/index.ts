@@ -2,7 +2,7 @@
  * The event log: append-only `run_events` in PostgreSQL, with its projections.
  *
  *   GroupCommitLog            append(entry) → settles after the commit
- *   commitStatement           what commits a batch: one statement; PLANNING is for the session that does
+ *   commitStatement           the one statement that commits a batch; PLANNING: the settings of its session
  *   createLogReader           what a leader reads: runs that move, whole runs with payloads in place
  *   readEvents, readPayload   pages and single values, for the API
  *   toWireEvent               an event as the API shows it

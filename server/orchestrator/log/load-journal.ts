@@ -1,24 +1,24 @@
 import type { Pool } from 'pg';
 
-/** Runs for which callers wait are loaded beside those that are loaded in the background. */
+/** Runs for which callers wait are loaded alongside those that are loaded in the background. */
 export type LoadLane = 'urgent' | 'background';
 
 /**
- * Remembers which runs this process is loading, so that the process after it knows what the one before died of. Only a
+ * Records which runs this process is loading, so that the next process knows what an earlier one died of. Only a
  * process that died leaves its entry behind.
  */
 export type LoadJournal = {
-  /** The runs that processes died of while they loaded them, each with how many did. */
+  /** Returns the runs during whose loading processes died, each with the number of deaths. */
   deaths(): Promise<Map<string, number>>;
-  /** From now on exactly these runs are being loaded in this lane. */
+  /** Records that exactly these runs are being loaded in this lane from now on. */
   begin(lane: LoadLane, runIds: readonly string[]): Promise<void>;
-  /** Nothing is being loaded in this lane any more. */
+  /** Records that nothing is being loaded in this lane any more. */
   end(lane: LoadLane): Promise<void>;
-  /** The run was loaded without a death of the process, or it has ended. */
+  /** Clears a run that was loaded without a death of the process, or that has ended. */
   forget(runId: string): Promise<void>;
 };
 
-/** A journal in PostgreSQL. `processId` is this process's for as long as it lives, however often it leads. */
+/** A journal in PostgreSQL. `processId` identifies this process for as long as it lives, however often it leads. */
 export function createLoadJournal(pool: Pool, processId: string): LoadJournal {
   return {
     async deaths() {

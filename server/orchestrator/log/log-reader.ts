@@ -10,20 +10,20 @@ export type ChildRow = { runId: string; parentRunId: string; status: RunStatus; 
 
 /** The leader's reads of the log and its projections; not limited to a tenant. */
 export type LogReader = {
-  /** Whole runs for folding, with large results left in the log. The caller bounds `runIds`. */
+  /** Reads whole runs for folding; large results stay in the log. The caller limits the number of `runIds`. */
   readRuns(runIds: readonly string[], options: ReadOptions): Promise<RunsRead>;
-  /** The JSON texts of large results of a run; those that the log does not have are absent. */
+  /** Returns the JSON texts of large results of a run; those that the log does not have are absent. */
   readStored(runId: string, ids: readonly string[]): Promise<Map<string, string>>;
   countActiveRuns(): Promise<ActiveRunCounts>;
-  /** A page of the runs that have work to do now, newest first, those before `before` only. */
+  /** Returns a page of the runs that have work to do now, newest first, starting below the id `before`. */
   movingRuns(before: string | null, limit: number): Promise<string[]>;
-  /** The runs that only wait for people, with a timeout. */
+  /** Returns the timers of the runs that only wait. */
   wakeUpTimers(): Promise<WakeUpTimer[]>;
-  /** Those of the runs that exist; one that no step called has an empty `parentRunId`. */
+  /** Returns the rows of those runs that exist. `parentRunId` is empty for a run that no step called. */
   childRuns(runIds: readonly string[]): Promise<ChildRow[]>;
   /**
-   * A page of the runs that have called others which have not ended, although they ended themselves or are not among
-   * `movingRuns`: these may have to stop what they called. In descending order, those before `before` only.
+   * Returns a page of the runs that called others which have not ended, although they have ended themselves or are not
+   * among `movingRuns`: they may have to stop the runs that they called. Newest first, starting below the id `before`.
    */
   callersAtRest(before: string | null, limit: number): Promise<string[]>;
 };
@@ -37,7 +37,7 @@ export function toWakeUpTimer(row: { id: string; next_timer_at: unknown }): Wake
   return { runId: row.id, dueAt: Number.isFinite(at) ? at : null };
 }
 
-/** Reads from PostgreSQL; every question is answered by an index of the runs that have not ended. */
+/** Reads from PostgreSQL. An index on the runs that have not ended serves every query. */
 export function createLogReader(pool: Pool): LogReader {
   return {
     readRuns: (runIds, options) => readRunsToFold(pool, runIds, options),

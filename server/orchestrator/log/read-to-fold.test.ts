@@ -16,7 +16,7 @@ afterAll(async () => {
   await db.close();
 });
 
-/** Ids of runs that wait for people, in their order; each is started with this many characters. */
+/** Starts runs that wait for people, each with an input of this many characters; returns their ids in order. */
 async function waitingRuns(count: number, characters = 0): Promise<string[]> {
   const workflow = harness.workflow({ steps: [{ id: 'ask', type: 'human_task' }] });
   const input = { text: 'x'.repeat(characters) };
@@ -63,12 +63,12 @@ test('a run that the database refuses to read does not affect those read with it
   expect(runIds.map(runId => runs.get(runId)?.ok)).toEqual([true, true, true, false, true]);
 });
 
-test('a database that is away is no fault of any run', async () => {
+test('an unreachable database is not the fault of any run', async () => {
   const away = { query: () => Promise.reject(new Error('Connection terminated unexpectedly')) } as unknown as Pool;
   await expect(read([newId(), newId()], 1, away)).rejects.toThrow('Connection terminated');
 });
 
-test('runs are read until they hold enough; a single one is read whole', async () => {
+test('runs are read up to the limit in bytes; a single run is read whole', async () => {
   const runIds = await waitingRuns(3, 10_000);
   const [first = '', ...others] = runIds;
   const part = await read(runIds, 10_000);
@@ -77,7 +77,7 @@ test('runs are read until they hold enough; a single one is read whole', async (
   expect((await read(runIds, 100_000)).left).toEqual([]);
 });
 
-test('a skeleton has every event, and no large value', async () => {
+test('a skeleton has every event and no large value', async () => {
   const [runId = ''] = await waitingRuns(1, 10_000);
   const { runs } = await readRunsToFold(db.pool, [runId], { maxBytes: 1, skeleton: true });
   const found = runs.get(runId);
@@ -86,7 +86,7 @@ test('a skeleton has every event, and no large value', async () => {
   expect(events[0]?.data).toMatchObject({ input: {}, trigger_steps: {}, version: 1 });
 });
 
-test('what is large is announced before it is parsed', async () => {
+test('a large read is announced before it is parsed', async () => {
   const runIds = await waitingRuns(80, 14_000);
   let told = 0;
   const onLarge = async () => {

@@ -4,26 +4,26 @@ import { type JsonMap, type JsonValue, type RunEvent, StoredValue } from '../cor
 import { decodeEvent, payloadRefs } from './decode.ts';
 import type { LoggedRun } from './read.ts';
 
-/** A run as it was read, or why it could not be; other runs that were read with it are not affected. */
+/** A run, or why it could not be read. Other runs of the same read are not affected. */
 export type RunRead = { ok: true; run: LoggedRun } | { ok: false; error: unknown };
 
 export type RunsRead = {
   /** Runs that do not exist are absent. */
   runs: Map<string, RunRead>;
-  /** Runs that were not read because the others were large enough; to be asked for again. */
+  /** Runs that were not read because the others reached `maxBytes`; to be requested again. */
   left: string[];
 };
 
 export type ReadOptions = {
-  /** Where the runs read so far hold this many bytes, no further run is read. A single run is always read whole. */
+  /** Once the runs read so far hold this many bytes, no further run is read. A single run is always read whole. */
   maxBytes: number;
-  /** Leaves out everything that ending the run does not need: all large fields of events. */
+  /** Leaves out all large fields of events: ending the run does not need them. */
   skeleton?: boolean;
-  /** Awaited before what was read is parsed, once, where it is LARGE_BYTES or more. */
+  /** Called and awaited once, before parsing, if what was read holds LARGE_BYTES or more. */
   onLarge?: () => Promise<void>;
 };
 
-/** Below this, folding cannot be what a process dies of. */
+/** Folding less than this cannot end a process. */
 export const LARGE_BYTES = 1024 * 1024;
 
 type RunRow = { id: string; tenant_id: string; project_id: string; workflow_id: string; version: number };
@@ -37,14 +37,14 @@ type EventRow = {
   created_at: Date;
 };
 
-/** 1,000 events are 150 KB in most runs, and 16 MiB where each holds as much as an event may. */
+/** 1,000 events take 150 KB in most runs, and 16 MiB if each holds as much as an event may. */
 const PAGE = 1_000;
-/** A field of an event that is longer than this is no part of a skeleton. */
+/** A skeleton leaves out fields of events that are longer than this. */
 const SKELETON_FIELD_BYTES = 1_024;
 
 /**
- * Reads whole runs for folding, page by page. Large results stay references; what the start of a run or a
- * loop brought is put in place. Log lines are left out: no state depends on them. Rejects only where the database is away.
+ * Reads whole runs for folding, page by page. Large results stay references; the large values that start runs and loops
+ * need are filled in. Log lines are left out: no state depends on them. Rejects only if the database is unreachable.
  */
 export async function readRunsToFold(pool: Pool, runIds: readonly string[], options: ReadOptions): Promise<RunsRead> {
   try {
@@ -56,7 +56,7 @@ export async function readRunsToFold(pool: Pool, runIds: readonly string[], opti
     const [only] = runIds;
     if (only === undefined) return { runs: new Map(), left: [] };
     if (runIds.length === 1) return { runs: new Map([[only, { ok: false, error }]]), left: [] };
-    // The database refuses to read one of them: halved until it stands alone.
+    // The database refuses to read one of them: the list is halved until that run is alone.
     const half = runIds.length >> 1;
     const first = await readRunsToFold(pool, runIds.slice(0, half), options);
     const second = await readRunsToFold(pool, runIds.slice(half), options);
@@ -91,7 +91,7 @@ class Reading {
     }
     await this.#readEvents(rows.map(({ id }) => id));
     await this.#resolveGiven();
-    // Every log begins with an event: such a run was deleted by retention between the two questions.
+    // Every log has at least one event: retention deleted such a run between the two queries.
     for (const [runId, read] of this.runs) if (read.ok && read.run.events.length === 0) this.runs.delete(runId);
   }
 
@@ -165,7 +165,7 @@ class Reading {
     return decodeEvent({ ...row, data });
   }
 
-  /** Puts the large values that runs were started with or start others with, and the items of loops, in their place. */
+  /** Fills in the large values with which runs are started or start others, and the items of loops. */
   async #resolveGiven(): Promise<void> {
     const wanted = this.#options.skeleton ? [] : this.#given.filter(({ runId }) => this.runs.has(runId));
     if (wanted.length === 0) return;
@@ -190,18 +190,18 @@ function withStoredResult(data: JsonMap): JsonMap {
   const [stored] = payloadRefs(data);
   if (stored?.field !== 'result') return data;
   const { result_ref: _ref, ...rest } = data;
-  // A result that is a StoredValue is no JSON: decodeEvent takes the data as an event's, which may hold one.
+  // A StoredValue is not JSON, but decodeEvent takes the data as that of an event, which may hold one.
   return { result: new StoredValue(stored.ref.payload_id, stored.ref.bytes), ...rest } as unknown as JsonMap;
 }
 
-/** The JSON texts of payloads; those that do not exist are absent. */
+/** Returns the JSON texts of payloads; those that do not exist are absent. */
 export async function readPayloadTexts(
   pool: Pool,
   wanted: readonly { runId: string; id: string }[],
 ): Promise<Map<string, string>> {
   const { rows } = await pool.query<{ id: string; body: string }>({
     name: 'log_read_payload_texts',
-    // The run says in which partition a payload lies; the key begins with it.
+    // The run's id determines the partition of the payload, and the key begins with it.
     text: `SELECT p.id, p.body::text AS body FROM unnest($1::uuid[], $2::uuid[]) AS w(run_id, id)
            JOIN run_payloads p ON p.run_id = w.run_id AND p.id = w.id`,
     values: [wanted.map(({ runId }) => runId), wanted.map(({ id }) => id)],

@@ -3,7 +3,7 @@ import type { CommittedEvent } from '../../contract/orchestrator.ts';
 import type { JsonMap, JsonValue, RunEvent } from '../core/index.ts';
 import { decodeEvent, payloadRefs, type StoredEvent } from './decode.ts';
 
-/** A run's row, as far as the runtime needs it, and all its events with payloads in place, in order. */
+/** The fields of a run's row that the runtime needs, and all its events in order, with payloads filled in. */
 export type LoggedRun = {
   runId: string;
   tenantId: string;
@@ -16,8 +16,8 @@ export type LoggedRun = {
 const EVENT_COLUMNS = 'seq, event_type, step_id, attempt, data, created_at';
 
 /**
- * Reads whole runs: three round trips however many they are. Runs that do not exist are absent from the result. The
- * caller bounds `runIds`. Tenants are not a condition here: the runtime compares them with the caller's (404).
+ * Reads any number of whole runs in three round trips. Runs that do not exist are absent from the result. The caller
+ * limits the number of `runIds`. The tenant is not a condition here: the runtime compares it with the caller's (404).
  */
 export async function readRuns(pool: Pool, runIds: readonly string[]): Promise<Map<string, LoggedRun>> {
   type RunRow = { id: string; tenant_id: string; project_id: string; workflow_id: string; version: number };
@@ -45,17 +45,17 @@ export async function readRuns(pool: Pool, runIds: readonly string[]): Promise<M
   });
   await resolvePayloads(pool, events.rows);
   for (const row of events.rows) runs.get(row.run_id)?.events.push(decodeEvent(row));
-  // Every log begins with an event: such a run was deleted by retention between the two questions.
+  // Every log has at least one event: retention deleted such a run between the two queries.
   for (const [runId, { events }] of runs) if (events.length === 0) runs.delete(runId);
   return runs;
 }
 
-/** One whole run, or null. */
+/** Returns one whole run, or null. */
 export async function readRun(pool: Pool, runId: string): Promise<LoggedRun | null> {
   return (await readRuns(pool, [runId])).get(runId) ?? null;
 }
 
-/** Puts the values that were stored externally back into the rows' data. */
+/** Fills in the values of the rows' data that were stored externally. */
 async function resolvePayloads(pool: Pool, rows: readonly { run_id: string; data: JsonMap }[]): Promise<void> {
   const wanted = rows.flatMap(row =>
     payloadRefs(row.data).map(({ field, ref }) => ({ row, field, id: ref.payload_id })),
@@ -63,7 +63,7 @@ async function resolvePayloads(pool: Pool, rows: readonly { run_id: string; data
   if (wanted.length === 0) return;
   const found = await pool.query<{ id: string; body: JsonValue }>({
     name: 'log_read_payloads',
-    // The run says in which partition a payload lies; the key begins with it.
+    // The run's id determines the partition of the payload, and the key begins with it.
     text: `SELECT p.id, p.body FROM unnest($1::uuid[], $2::uuid[]) AS w(run_id, id)
            JOIN run_payloads p ON p.run_id = w.run_id AND p.id = w.id`,
     values: [wanted.map(({ row }) => row.run_id), wanted.map(({ id }) => id)],
@@ -78,8 +78,9 @@ async function resolvePayloads(pool: Pool, rows: readonly { run_id: string; data
 }
 
 /**
- * A page of a run's events in order, for lists and for the replay of a stream. Values that are stored externally stay
- * references. The tenant is a condition: another tenant's run reads as empty. `limit` is a number of events.
+ * Returns a page of a run's events in order, for lists and for the replay of a stream. Values that are
+ * stored externally stay references. The tenant is a condition: another tenant's run reads as empty. `limit`
+ * is the maximum number of events.
  */
 export async function readEvents(
   pool: Pool,

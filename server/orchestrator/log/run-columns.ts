@@ -1,14 +1,14 @@
 import type { NewRun, RunProjection } from './entry.ts';
 import { bigint, type Field, int, joined, type Part, text, time, uuid, word } from './tables.ts';
 
-/** A column of `runs`: the field that carries its values, and the SQL expression that turns one into the column's value. */
+/** A column of `runs`: the field that carries its value, and the SQL expression that converts it. */
 type RunColumn = { name: string; field: Field; stored: (value: string) => string };
 
 const asGiven = (value: string): string => value;
 const fromMs = (value: string): string => `to_timestamp(${value} / 1000)`;
 const column = (name: string, field: Field, stored = asGiven): RunColumn => ({ name, field, stored });
 
-/** Columns that the first commit of a run writes and that never change; its parent is in a table of its own. */
+/** Columns that the first commit of a run writes and that never change; the parent is in a table of its own. */
 const newRunColumns: Record<Exclude<keyof NewRun, 'parent'>, RunColumn> = {
   tenantId: column('tenant_id', text('tenant_id')),
   projectId: column('project_id', uuid('project_id')),
@@ -22,8 +22,8 @@ const newRunColumns: Record<Exclude<keyof NewRun, 'parent'>, RunColumn> = {
 };
 
 /**
- * Columns that change while a run advances. The commit's fields, INSERT, UPDATE and parameters all follow from this
- * table, in its order: a new field of RunProjection is one line here.
+ * Columns that change while a run advances. The fields, INSERT, UPDATE and parameters of the commit are all derived
+ * from this table, in its order: a new field of RunProjection is one line here.
  */
 const projectionColumns: Record<keyof RunProjection, RunColumn> = {
   status: column('status', word('status')),
@@ -41,7 +41,7 @@ const key = column('id', uuid('id'));
 const inserted = [
   key,
   ...Object.values(newRunColumns),
-  // Its own form of `error`, without the empty text: a run seldom ends with its first events.
+  // `error` is an ordinary array here, in which null needs no empty text: a run seldom ends with its first events.
   ...Object.values({ ...projectionColumns, error: column('error', text('error'), value => `${value}::jsonb`) }),
 ];
 const updated = Object.values(projectionColumns);
@@ -59,7 +59,10 @@ export const newRuns: Part = {
   FROM ${rows}`,
 };
 
-/** Progress that is written without events is not fenced by their key: it may not take a run back. */
+/**
+ * Progress that is written without events is not fenced by their key, so `last_seq` keeps it from
+ * resetting a run to an older state.
+ */
 export const movedRuns: Part = {
   name: 'moved_runs',
   fields: [key, ...updated].map(({ field }) => field),

@@ -4,16 +4,15 @@ import { movedRunRows, movedRuns, newRunRows, newRuns } from './run-columns.ts';
 import { askedTasks, childRuns, endedTasks, events, type Field, type Part, payloads, usage } from './tables.ts';
 import { usageColumns } from './usage-columns.ts';
 
-/** A part, and its rows column by column. */
+/** The rows of a part, column by column. */
 type Write = { part: Part; columns: readonly (readonly unknown[])[] };
 
 /**
- * Up to this number, rows are passed one by one; above it, as arrays. Setting up the functions that unfold arrays costs
- * more than a few rows do: a single step's commit took 480 µs with them and takes 290 without; from about ten rows on,
- * arrays are faster.
+ * Up to this number, rows are passed one by one; above it, as arrays. Unnesting arrays has a setup cost: the commit of
+ * a single step took 480 µs with arrays and takes 290 µs without. From about ten rows on, arrays are faster.
  */
 const FEW = 4;
-/** Above it, any number of rows is passed as arrays: the database prepares each statement once, and keeps it. */
+/** Once this many statements are prepared, rows are always passed as arrays: the database keeps each statement. */
 const MAX_STATEMENTS = 250;
 const SEPARATOR = '\u001e';
 const texts = new Map<string, string>();
@@ -22,7 +21,7 @@ const rowsOf = ({ columns }: Write): number => columns[0]?.length ?? 0;
 const isFew = (write: Write): boolean => rowsOf(write) <= FEW;
 
 const nameOf = (writes: readonly Write[], few: (write: Write) => boolean): string =>
-  // Initials: PostgreSQL cuts the name of a prepared statement at 63 characters.
+  // Initials only: PostgreSQL cuts the name of a prepared statement at 63 characters.
   `commit_${writes.map(write => `${write.part.name.slice(0, 1)}${few(write) ? rowsOf(write) : ''}`).join('')}`;
 
 function textOf(writes: readonly Write[], few: (write: Write) => boolean): string {
@@ -39,7 +38,9 @@ function textOf(writes: readonly Write[], few: (write: Write) => boolean): strin
   return `${tables.length > 0 ? `WITH ${tables.join(', ')}\n` : ''}${main?.sql ?? 'SELECT'}`;
 }
 
-/** `count` rows of parameters, or arrays of any length where it is 0; the first parameter is `$<before + 1>`. */
+/**
+ * Returns `count` rows of parameters, or arrays of any length if `count` is 0. The first parameter is `$<before + 1>`.
+ */
 function rowSource(fields: readonly Field[], count: number, before: number): string {
   const alias = `v(${fields.map(([name]) => name).join(', ')})`;
   if (count === 0) {
@@ -56,7 +57,7 @@ function rowSource(fields: readonly Field[], count: number, before: number): str
   return `(VALUES ${rows.join(', ')}) AS ${alias}`;
 }
 
-/** The parameters that `rowSource` asks for. */
+/** Returns the parameters for `rowSource`. */
 function parametersOf({ part, columns }: Write, few: boolean): unknown[] {
   if (few) {
     const rows = columns[0] ?? [];
@@ -77,9 +78,9 @@ function listOf(values: readonly unknown[], field: Field): unknown {
 }
 
 /**
- * The settings of the session that commits. The planner must not choose to scan all runs because there were few when
- * the statement was prepared. Its one generic plan suits every batch, so nothing is planned twice. Rows are found by
- * their keys in the order of the batch.
+ * The settings of the session that commits. Without them the planner could choose to scan all runs because there were
+ * few when the statement was prepared. Its one generic plan suits every batch, so nothing is planned twice. Rows are
+ * found by their keys in the order of the batch.
  */
 export const PLANNING = `SET jit = off; SET plan_cache_mode = force_generic_plan;
   SET enable_seqscan = off; SET enable_hashjoin = off; SET enable_mergejoin = off`;
@@ -87,9 +88,9 @@ export const PLANNING = `SET jit = off; SET plan_cache_mode = force_generic_plan
 type AskedTask = TaskChange & { asked: NonNullable<TaskChange['asked']> };
 
 /**
- * The one statement that commits a batch: events, payloads, the runs projection, the inbox and usage, which is what
- * is charged, in one round trip (docs/adr/0008-what-a-commit-writes.md). Only the parts that the batch needs are in
- * it: setting up all of them costs ~0.3 ms, as much as a whole commit of a lone step.
+ * Returns the one statement that commits a batch in one round trip: events, payloads, the runs projection, the inbox
+ * and usage, which is what is charged (docs/adr/0008-what-a-commit-writes.md). It contains only the parts that the
+ * batch needs: setting up all of them costs about 0.3 ms, as much as a whole commit of a lone step.
  */
 export function commitStatement(batch: readonly LogEntry[]): { name: string; text: string; values: unknown[] } {
   const { asked, ended } = tasksOf(batch);
@@ -134,7 +135,7 @@ type Moved = LogEntry & { projection: RunProjection };
 const isCreated = (entry: LogEntry): entry is Created => entry.created !== undefined && entry.projection !== null;
 const isMoved = (entry: LogEntry): entry is Moved => entry.created === undefined && entry.projection !== null;
 
-/** Rows of a part, column by column. */
+/** The rows of a part, column by column. */
 export type Columns = readonly (readonly unknown[])[];
 
 function eventColumns(batch: readonly LogEntry[]): Columns {

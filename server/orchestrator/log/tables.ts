@@ -1,16 +1,20 @@
 import type { BinaryType } from './binary-array.ts';
 
 /**
- * How a list of values travels: as an array in binary (UUIDs, numbers), joined by U+001E, which JSON text cannot contain
- * unescaped (fixed words, ids of steps and JSON text: an array literal would cost escaping every event twice), or as the
- * driver's own array of any text.
+ * How a list of values is passed:
+ * - `binary`: a binary array, for UUIDs and numbers;
+ * - `joined`: joined by U+001E, for fixed words, ids of steps and JSON text, which cannot contain it unescaped. An
+ *   array literal would escape every event twice;
+ * - `array`: the driver's own array, for any text.
  */
 export type Field =
   | readonly [name: string, type: BinaryType, form: 'binary']
   | readonly [name: string, type: 'text', form: 'joined']
   | readonly [name: string, type: 'text' | 'bool', form: 'array'];
 
-/** A data-modifying part of the statement over rows of `fields`; `rows` is where they come from, with their names. */
+/**
+ * A data-modifying part of the statement. `fields` are the columns of its rows; `sql` receives the source of the rows.
+ */
 export type Part = {
   name: string;
   fields: readonly Field[];
@@ -84,7 +88,7 @@ export const endedTasks: Part = {
   FROM ${rows} WHERE human_tasks.run_id = v.run_id AND human_tasks.step_id = v.step`,
 };
 
-/** The runs that steps called. Ordinary starts write nothing here. */
+/** Runs that were called by a step. Ordinary starts write nothing here. */
 export const childRuns: Part = {
   name: 'child_runs',
   fields: [
@@ -99,8 +103,8 @@ export const childRuns: Part = {
 };
 
 /**
- * The usage, which is the charge: accounts are counted from it. A joined list of one empty text reads as no text at
- * all.
+ * The usage, which is the charge: accounts are counted from it. A joined list of one empty text arrives as an
+ * empty list, hence `coalesce`.
  */
 export const usage: Part = {
   name: 'usage',

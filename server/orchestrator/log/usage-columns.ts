@@ -5,15 +5,15 @@ import type { LogEntry, UsageRow } from './entry.ts';
 type Group = { entry: LogEntry; row: UsageRow; quantity: number; lines: string[] };
 
 /**
- * One row for each workflow, action, step type, subject, outcome, person, price and quarter of an hour in the batch, a line
- * in it for each attempt (or run).
+ * Returns one row for each workflow, action, step type, subject, outcome, person, price and quarter of an hour in the
+ * batch, with a line for each attempt (or run).
  */
 export function usageColumns(batch: readonly LogEntry[]): readonly (readonly unknown[])[] {
   const groups = new Map<string, Group>();
   let last: Group | undefined;
   for (const entry of batch) {
     for (const row of entry.usage) {
-      // Most rows are of the group before them, and making a key of ten parts takes longer than all the rest.
+      // Most rows belong to the group before them, and making a key of ten parts takes longer than all the rest.
       if (last === undefined || !belongs(last, entry, row)) {
         const key = keyOf(entry, row);
         last = groups.get(key) ?? { entry, row, quantity: 0, lines: [] };
@@ -41,10 +41,10 @@ export function usageColumns(batch: readonly LogEntry[]): readonly (readonly unk
   ];
 }
 
-/** Rollups are of quarters of an hour: no row lies in two of them. */
+/** Rollups have quarters of an hour, so no row may span two of them. */
 const quarterOf = (row: UsageRow): number => Math.floor(row.at / QUARTER_HOUR_MS);
 
-/** Whether the row is of the group: all that `keyOf` names, compared in place. */
+/** Whether the row belongs to the group: compares all parts of `keyOf` without making a key. */
 function belongs(group: Group, { owner, startedBy }: LogEntry, row: UsageRow): boolean {
   const { entry, row: first } = group;
   return (
@@ -63,6 +63,6 @@ function belongs(group: Group, { owner, startedBy }: LogEntry, row: UsageRow): b
 
 function keyOf({ owner, startedBy }: LogEntry, row: UsageRow): string {
   const { action, stepType, subject, outcome, price } = row;
-  // No storable text holds the separator.
+  // Storable text cannot contain the separator.
   return `${owner.workflowId}\0${action}\0${outcome}\0${price}\0${quarterOf(row)}\0${stepType}\0${startedBy}\0${subject}\0${owner.tenantId}\0${owner.projectId}`;
 }

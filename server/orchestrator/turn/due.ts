@@ -1,6 +1,6 @@
 import { effects, type RunState } from '../core/index.ts';
 
-/** The commands for timers that are due; a retry takes a slot instead. */
+/** The commands for timers that are due. A retry has none: it waits for a slot instead. */
 export const WHEN_DUE = {
   task: 'task_timed_out',
   wait: 'wake',
@@ -8,7 +8,7 @@ export const WHEN_DUE = {
   call: 'call_timed_out',
 } as const;
 
-/** When the run next wants to be woken: the earliest of its retries, waits and human-task timeouts; O(of those). */
+/** Returns when the run must be woken next, the earliest of its retries, waits and human-task timeouts; O(of those). */
 export function nextTimer(state: RunState, due: ReadonlySet<string> | null): number | null {
   const { retrying, waiting, sleeping, calling, grown } = state;
   const isTimeless = retrying.size === 0 && waiting.size === 0 && sleeping.size === 0 && calling.size === 0;

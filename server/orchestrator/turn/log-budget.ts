@@ -4,11 +4,11 @@ import type { Outcome } from '../../contract/step-type.ts';
 export const MAX_LOG_BYTES = 64 * 1024;
 const TRUNCATED = '… further log lines are not kept (64 KiB for each step)';
 
-/** Counts the log bytes of a run's steps. Starts at 0 when the run is folded again: the limit then holds per fold. */
+/** Counts the log bytes of a run's steps. Starts at 0 when the run is folded again, so the limit holds per fold. */
 export class LogBudget {
   readonly #used = new Map<string, number>();
 
-  /** The part of `lines` that is still to be kept; the last line kept says that there were more. */
+  /** Returns the part of `lines` that fits; if some do not, the last line kept says so. */
   take(step: string, lines: readonly string[]): string[] {
     let used = this.#used.get(step) ?? 0;
     if (used >= MAX_LOG_BYTES) return [];
@@ -27,7 +27,7 @@ export class LogBudget {
   }
 }
 
-/** The lines of a run's steps that are kept. Most runs have none, and no budget. */
+/** The log lines that a run keeps. Most runs have none, and need no budget. */
 export class RunLog {
   #budget: LogBudget | null = null;
 
@@ -36,7 +36,7 @@ export class RunLog {
     return this.#budget.take(step, lines);
   }
 
-  /** The outcome with those of its lines that are kept. */
+  /** Returns the outcome without the lines that do not fit. */
   within(step: string, outcome: Outcome): Outcome {
     if (
       outcome.kind === 'waiting' ||

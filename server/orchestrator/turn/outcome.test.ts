@@ -6,7 +6,7 @@ import { endOfAttempt, MAX_RESULT_BYTES } from './outcome.ts';
 const ATTEMPT = { step: 'a', attempt: 1, random: 0.5, of: { run: { id: 'run' }, now: 0 } };
 const end = (result: unknown) => endOfAttempt(ATTEMPT, { kind: 'completed', result: result as JsonValue });
 
-/** Why a result cannot be kept, or null. */
+/** Returns why a result cannot be stored, or null. */
 function resultProblem(result: unknown): { code: string } | null {
   const { command } = end(result);
   return command.type === 'attempt_failed' ? command.error : null;
@@ -23,23 +23,23 @@ test.each([
   expect(resultProblem(result)?.code).toBe('result_not_json');
 });
 
-test('a cycle is no result', () => {
+test('a cycle cannot be a result', () => {
   const cycle: Record<string, unknown> = {};
   cycle.self = cycle;
   expect(resultProblem(cycle)?.code).toBe('result_not_json');
 });
 
-test('1 MiB of JSON is kept, one byte more is not', () => {
+test('1 MiB of JSON is accepted, one byte more is not', () => {
   expect(resultProblem('x'.repeat(MAX_RESULT_BYTES - 2))).toBeNull();
   expect(resultProblem('x'.repeat(MAX_RESULT_BYTES - 1))?.code).toBe('result_too_large');
   expect(resultProblem('ü'.repeat(MAX_RESULT_BYTES / 2))?.code).toBe('result_too_large');
 });
 
-test('what JSON can hold is a result: odd text, null objects, absent fields', () => {
+test('all that JSON can represent is accepted: odd text, null objects, absent fields', () => {
   expect(resultProblem({ a: '\0\ud800', b: null, c: undefined, d: [1, 'x', { e: Object.create(null) }] })).toBeNull();
 });
 
-test('a result that cannot be kept fails the step for good', () => {
+test('a result that cannot be stored fails the step permanently', () => {
   expect(endOfAttempt(ATTEMPT, { kind: 'completed', result: Number.NaN, log: ['l'] }).command).toMatchObject({
     type: 'attempt_failed',
     retryable: false,
@@ -48,7 +48,7 @@ test('a result that cannot be kept fails the step for good', () => {
   });
 });
 
-test('64 KiB of log lines are kept for a step, and the cut is said once', () => {
+test('64 KiB of log lines are kept for a step, and one line reports the cut', () => {
   const budget = new LogBudget();
   expect(budget.take('a', ['one', 'two'])).toEqual(['one', 'two']);
   const kept = budget.take(
@@ -62,7 +62,7 @@ test('64 KiB of log lines are kept for a step, and the cut is said once', () => 
   expect(budget.take('b', ['more'])).toEqual(['more']);
 });
 
-test('a result over the threshold becomes a reference, with its text made once', () => {
+test('a result over the threshold becomes a reference, and is serialized once', () => {
   const at = 'x'.repeat(16 * 1024 - 2);
   expect(end(at)).toMatchObject({ command: { result: at }, large: null });
   const above = `${at}x`;
@@ -71,7 +71,7 @@ test('a result over the threshold becomes a reference, with its text made once',
   expect(command).toMatchObject({ type: 'attempt_succeeded', result: new StoredValue(large?.id ?? '', 16 * 1024 + 1) });
 });
 
-test('the items of a step that expands are JSON, and together at most as large as a result', () => {
+test('the items of a step that expands must be JSON, together at most as large as a result', () => {
   const plan = { type: 'for_each', count: 1, concurrency: 1, on_item_error: 'fail' } as const;
   const expanding = (item: JsonValue) => endOfAttempt(ATTEMPT, { kind: 'expanding', plan, items: [item] });
   const most = 'x'.repeat(MAX_RESULT_BYTES - 4);

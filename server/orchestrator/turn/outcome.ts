@@ -5,9 +5,9 @@ import { type LargeResult, PAYLOAD_THRESHOLD_BYTES } from '../log/index.ts';
 
 /** docs/specification/limits.md#sizes */
 export const MAX_RESULT_BYTES = 1024 * 1024;
-/** Deeper values overflow the stacks of serialisers on the way, PostgreSQL's included. */
+/** Deeper values overflow the stacks of serializers, including PostgreSQL's. */
 const MAX_DEPTH = 200;
-/** A public message is read by people; a provider's whole error page is not one. */
+/** People read public error messages; a provider's whole error page is too long for that. */
 const MAX_ERROR_LENGTH = 4_000;
 
 /** Whether serializing the result may take a millisecond or more. */
@@ -21,7 +21,7 @@ export type Ended = { command: Command; large: LargeResult | null };
 
 /**
  * Translates an outcome. `random` (0..1) is for the jitter of a retry. A result of more than `threshold` bytes of JSON
- * becomes a reference at once: waiting for its commit it takes no more memory than its text.
+ * becomes a reference at once, so that while it waits for its commit only its text is in memory.
  */
 export function endOfAttempt(
   { step, attempt, random, threshold = PAYLOAD_THRESHOLD_BYTES, of }: EndedAttempt,
@@ -47,7 +47,7 @@ export function endOfAttempt(
   return { command: { type: 'attempt_succeeded', step, attempt, result, log, ...consumed }, large: read.large };
 }
 
-/** `of`: the run, and when the attempt began, in ms since the epoch. */
+/** `of`: the run, and when the attempt started, in ms since the epoch. */
 export type EndedAttempt = {
   step: string;
   attempt: number;
@@ -98,8 +98,8 @@ function expandingCommand(
 }
 
 /**
- * The id of the called run follows from run, step and attempt, and has the time of the attempt: its log lies in the
- * partition of the month in which it starts.
+ * The id of the called run is derived from run, step and attempt, and carries the start time of the attempt: its log
+ * lies in the partition of the month in which it starts.
  */
 function callingCommand(
   { step, attempt, random, of }: Omit<EndedAttempt, 'threshold'>,
@@ -114,8 +114,8 @@ function callingCommand(
 }
 
 /**
- * Returns the usage to charge beside the step: whole, positive quantities, so that a provider's invalid answer cannot
- * corrupt the ledger.
+ * Returns the usage to charge in addition to the step: positive integers only, so that a provider's invalid answer
+ * cannot corrupt the ledger.
  */
 function consumedIn({ consumed }: { consumed?: Consumption[] }): { consumed?: Consumption[] } {
   const charged = consumed?.filter(({ quantity }) => Number.isSafeInteger(quantity) && quantity > 0) ?? [];
@@ -129,7 +129,7 @@ function shortened(error: StepError): StepError {
 
 type ReadResult = { error: StepError } | { error: null; bytes: number; large: LargeResult | null };
 
-/** Memory and log must agree on a result, so nothing is coerced. Only what may be large is serialized. */
+/** Memory and log must agree on a result, so nothing is coerced. Only values that may be large are serialized. */
 function readValue(value: JsonValue, threshold: number, name: 'result' | 'items' | 'input'): ReadResult {
   const bound = jsonSizeBound(value, 0);
   if (typeof bound === 'string') {
@@ -148,7 +148,10 @@ function readValue(value: JsonValue, threshold: number, name: 'result' | 'items'
 
 const SMALL: ReadResult = { error: null, bytes: 0, large: null };
 
-/** An upper bound of the bytes of a value's JSON, found without serialising it; or what is not JSON in it. */
+/**
+ * Returns an upper bound of the bytes of a value's JSON, without serializing it; or a description
+ * of what is not JSON in it.
+ */
 function jsonSizeBound(value: unknown, depth: number): number | string {
   if (value === null) return 4;
   switch (typeof value) {
@@ -181,7 +184,7 @@ function objectBound(value: object, depth: number): number | string {
   if (prototype !== Object.prototype && prototype !== null) return `an object of class ${prototype?.constructor?.name}`;
   let total = 2;
   for (const [key, field] of Object.entries(value as Record<string, unknown>)) {
-    // As JSON has it: an undefined field is an absent one.
+    // As in JSON, an undefined field is absent.
     if (field === undefined) continue;
     const size = jsonSizeBound(field, depth + 1);
     if (typeof size === 'string') return size;

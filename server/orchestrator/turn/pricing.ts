@@ -3,17 +3,17 @@ import { cost, MAX_MICROCREDITS } from '../../contract/microcredits.ts';
 import { type Command, type Consumption, INSUFFICIENT_CREDITS } from '../core/index.ts';
 
 /**
- * The most that one attempt is charged for what it used, in microcredits: a million credits. What a provider says it used is
- * only what it says; thousands of such attempts still fit the bounds of an account.
+ * The most that one attempt is charged for its usage, in microcredits: a million credits. Usage is reported by a
+ * provider, who may be wrong; thousands of such attempts still fit into an account.
  */
 export const MAX_PER_ATTEMPT = 1_000_000_000_000;
 
-/** Told where an attempt said that it used more than can be charged. */
+/** Called when an attempt reports more usage than can be charged. */
 export type OnExcess = (step: string, said: readonly Consumption[]) => void;
 
 /**
- * The command with what the attempt costs that it ends, should it end one: the step itself and what it used, at `prices`.
- * Never throws: what cannot be charged is cut from what was used, so that quantities and credits agree.
+ * Returns the command with the cost of the attempt that it ends, if it ends one: the step itself and its usage, at
+ * `prices`. Never throws: usage that cannot be charged is cut, so that quantities and credits agree.
  */
 export function priced(command: Command, prices: ActionPrices, onExcess: OnExcess): Command {
   switch (command.type) {
@@ -67,7 +67,7 @@ export function creditsFor(consumed: readonly Consumption[], prices: ActionPrice
   return consumed.reduce((sum, { action, quantity }) => sum + cost(quantity, prices[action]), prices.workflow_step);
 }
 
-/** `consumed` itself where all of it can be charged; else as much of it as can, in its order. */
+/** Returns `consumed` itself if all of it can be charged; otherwise as much of it as can, in order. */
 function chargeable(consumed: Consumption[], prices: ActionPrices): Consumption[] {
   let left = Math.min(MAX_PER_ATTEMPT, MAX_MICROCREDITS - prices.workflow_step);
   const fits = consumed.every(({ action, quantity }) => {

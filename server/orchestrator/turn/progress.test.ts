@@ -7,7 +7,7 @@ import { PROGRESS_LAG_MS, ProgressSweep, RunProgress } from './progress.ts';
 const at = (stepsDone: number, more = {}) =>
   runProjection({ stepsDone, lastSeq: stepsDone * 2, credits: stepsDone * 3, ...more });
 
-test('progress alone waits, below and not above the lag; everything else is written with its events', () => {
+test('progress alone is delayed, but not beyond the lag; everything else is written with its events', () => {
   const progress = new RunProgress();
   const take = (stepsDone: number, now: number, more = {}) => progress.take(at(stepsDone, more), { now, must: false });
   expect(take(0, 1_000)).toMatchObject({ stepsDone: 0 });
@@ -30,7 +30,7 @@ test('progress alone waits, below and not above the lag; everything else is writ
   }
 });
 
-test('a clock that was set back does not hold the progress up, and catching up writes whatever the time', () => {
+test('a clock that was set back does not delay the progress, and catching up always writes', () => {
   const progress = new RunProgress();
   progress.take(at(0), { now: 1_000_000, must: false });
   expect(progress.take(at(1), { now: 5, must: false })).toMatchObject({ stepsDone: 1 });
@@ -38,7 +38,7 @@ test('a clock that was set back does not hold the progress up, and catching up w
   expect(progress.take(at(2), { now: 6, must: true })).toMatchObject({ stepsDone: 2 });
 });
 
-test('runs that are behind catch up together, once, and only those that still are', () => {
+test('runs that are behind catch up together, once, and only if they are still behind', () => {
   const time = new ManualTime();
   const sweep = new ProgressSweep(new Timers(time.clock, time.alarm), () => time.clock.now());
   const caught: string[] = [];

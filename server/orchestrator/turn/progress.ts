@@ -4,9 +4,10 @@ import { RUN_PROJECTION_FIELDS, type RunProjection } from '../log/index.ts';
 export const PROGRESS_LAG_MS = 250;
 
 /**
- * Decides which commits of a run carry its projection. All that a list filters by, a person waits for or recovery reads
- * (status, phase, tasks, timers, end) is written with the events that change it. Where only the progress changed it may
- * wait up to PROGRESS_LAG_MS: the update of a row at each of ten quick steps cost as much as their events.
+ * Decides which commits of a run carry its projection. All fields that a list filters by, a person waits for
+ * or recovery reads (status, phase, tasks, timers, end) are written with the events that change them. If only
+ * the progress changed, it may wait for up to PROGRESS_LAG_MS: updating the row at each of ten fast steps
+ * cost as much as their events.
  */
 export class RunProgress {
   #written: RunProjection | null = null;
@@ -14,9 +15,11 @@ export class RunProgress {
   /** Whether the projection in the database is older than the log. */
   behind = false;
 
-  /** Returns the fields of `next` that the commit at `now` (ms since the epoch) writes; all of them if it `must`. */
+  /**
+   * Returns `next` if the commit at `now` (ms since the epoch) writes it, null if it can wait. `must`: it cannot wait.
+   */
   take(next: RunProjection, { now, must }: { now: number; must: boolean }): RunProjection | null {
-    // A clock that was set back does not stop the progress.
+    // A clock that was set back does not delay the progress.
     const recent = now >= this.#writtenAt && now - this.#writtenAt < PROGRESS_LAG_MS;
     if (!must && this.#written !== null && recent && sameButForProgress(this.#written, next)) {
       this.behind = true;
@@ -42,7 +45,7 @@ export type Lagging = { catchUp(): void };
 /** The timers that the sweep needs: call `ring` once at `dueAt`, in ms since the epoch. */
 type Timers = { set(dueAt: number, ring: () => void): unknown };
 
-/** Has the runs that are behind catch up, all at once and at most every PROGRESS_LAG_MS. */
+/** Lets the runs that are behind catch up together, at most every PROGRESS_LAG_MS. */
 export class ProgressSweep {
   readonly #timers: Timers;
   readonly #now: () => number;
@@ -68,7 +71,7 @@ export class ProgressSweep {
     this.#behind.delete(run);
   }
 
-  /** Has all catch up now. */
+  /** Lets all of them catch up now. */
   sweep(): void {
     const behind = this.#behind;
     this.#behind = new Set();

@@ -35,7 +35,7 @@ import {
 } from '../log/index.ts';
 import { type OnExcess, priced } from './pricing.ts';
 
-/** The prices of attempts that end in a turn. */
+/** The prices for attempts that end in a turn. */
 export type Pricing = { readonly prices: ActionPrices; readonly onExcess: OnExcess; readonly types: StepTypes };
 
 /** The identity of a run: fields that never change and against which commands are checked. */
@@ -43,22 +43,22 @@ export type RunIdentity = { runId: string; tenantId: string; projectId: string; 
 
 /**
  * The decisions of a run between two commits: commands are decided and folded one after the other, and their events are
- * written as one entry. Nothing of it may be seen or acted upon before that entry is committed.
+ * written as one entry. Nothing of it may be visible or acted upon before that entry is committed.
  */
 export class Turn {
   readonly events: RunEvent[] = [];
-  /** Attempts begun in this turn. */
+  /** Attempts started in this turn. */
   readonly started: { step: string; attempt: number }[] = [];
-  /** Steps that ended, or left the hands of their attempt, otherwise than by the attempt's own outcome. */
+  /** Steps that were cancelled or failed, perhaps not by the outcome of their attempt, which is then aborted. */
   readonly cancelled: string[] = [];
-  /** Microcredits that the attempts which ended in this turn cost. */
+  /** The cost of the attempts that ended in this turn, in microcredits. */
   credits = 0;
   readonly #run: RunIdentity;
   readonly #state: RunState;
   readonly #firstSeq: number;
   readonly #isNew: boolean;
   readonly #pricing: Pricing;
-  /** Texts of large results whose events are of this turn. */
+  /** Large results that the events of this turn refer to. */
   #large: LargeResult[] | null = null;
   #tasks: Map<string, TaskChange> | null = null;
   #entry: LogEntry | null = null;
@@ -77,9 +77,9 @@ export class Turn {
   }
 
   /**
-   * Whether the projection must be written even if the row seems current. This holds for a stop: another process that
-   * had the run meanwhile may have written `paused`, and recovery would leave it so. And for a paused run, which recovery
-   * does not load: nothing would bring its row up to date.
+   * Whether the projection must be written even if the row seems current. True for a stop: another process may have
+   * written `paused` meanwhile, and recovery would then not load the run. True also for a paused run, which recovery
+   * does not load, so nothing else would update its row.
    */
   get writesProjection(): boolean {
     return this.#isNew || this.#state.stopRequested !== null || this.#state.status === 'paused';
@@ -91,12 +91,12 @@ export class Turn {
   }
 
   /**
-   * Decides and folds one command; returns the number of its events. `large` is the text of the result that it refers to.
-   * Throws CommandRefused, with nothing changed.
+   * Decides and folds one command; returns the number of its events. `large` is the text of the result that it refers
+   * to. Throws CommandRefused, leaving everything unchanged.
    */
   apply(command: Command, now: number, large: LargeResult | null = null): number {
     const events = decide(this.#state, priced(command, this.#pricing.prices, this.#pricing.onExcess), now);
-    // An outcome that comes too late brings about nothing, and its result is not stored.
+    // An outcome that arrives too late has no effect, and its result is not stored.
     if (large !== null && events.length > 0) this.#store(large);
     for (const decided of events) {
       this.#add(command.type === 'complete_task' ? this.#withStoredResult(decided) : decided);
@@ -112,23 +112,26 @@ export class Turn {
     this.events.push(event);
   }
 
-  /** Adds what follows from steps that have expanded. It ends, because each round adds or ends a step. */
+  /** Adds the events that follow from expanded steps. The loop ends, because each round adds or ends a step. */
   #grow(now: number): void {
     for (let more = grow(this.#state, now); more.length > 0; more = grow(this.#state, now)) {
       for (const event of more) this.#add(event);
     }
   }
 
-  /** Removes the steps that ended in this turn while they waited for another attempt: only in a run that goes on. */
+  /**
+   * Removes the steps that ended in this turn from the steps that wait for another attempt. Needed
+   * only in a run that has grown.
+   */
   forgetCancelled(...waiting: readonly (Set<string> | null)[]): void {
     if (this.#state.grown === null) return;
     for (const step of this.cancelled) for (const steps of waiting) steps?.delete(step);
   }
 
-  /** Ends the run without anything that it would need its values for. */
+  /** Ends the run without the values that folding it would need. */
   quarantine(message: string, leader: LeaderTerm, now: number): void {
     this.apply({ type: 'quarantine', message, leader }, now);
-    // What begins only to fail takes no slot.
+    // Steps that start only to fail take no slot.
     this.started.length = 0;
   }
 
@@ -137,7 +140,7 @@ export class Turn {
     this.#large.push(large);
   }
 
-  /** The answer of a person becomes a result only when it is decided: a large one is stored externally here. */
+  /** The answer to a task becomes a result only when it is decided, so a large one is stored externally here. */
   #withStoredResult(event: RunEvent): RunEvent {
     if (event.type !== 'step_completed' || !('result' in event.data)) return event;
     const stored = this.#storedResult(event.data.result);
@@ -154,7 +157,7 @@ export class Turn {
     return stored;
   }
 
-  /** The turn as one entry of the log, with the whole projection; serialised once. */
+  /** Returns the turn as one entry of the log, with the whole projection. */
   entry(nextTimerAt: number | null, interrupted: number): LogEntry & { projection: RunProjection } {
     const state = this.#state;
     const payloads = this.large.map(({ id, json }) => ({ id, json, at: this.events[0]?.at ?? 0 }));
@@ -185,7 +188,9 @@ export class Turn {
     return entry;
   }
 
-  /** The committed events as the stream shows them: a value that is stored externally is a reference here too. */
+  /**
+   * Returns the committed events as the stream shows them. Values that are stored externally are references here too.
+   */
   streamItems(): StreamItem[] {
     const { runId, tenantId, projectId, workflowId } = this.#run;
     const apart = (this.#entry?.payloads.length ?? 0) > 0;
@@ -206,7 +211,7 @@ export class Turn {
 
   /**
    * A step is charged once for each attempt that ended by itself, together with the usage of the attempt. The start and
-   * the end of the run are counted beside it, free of charge.
+   * the end of the run are also recorded, free of charge.
    */
   #usage(): UsageRow[] {
     const rows: UsageRow[] = [];
@@ -245,7 +250,7 @@ export class Turn {
     return rows;
   }
 
-  /** Called before the event is folded, while the state still says what the step was doing. */
+  /** Called before the event is folded, while the state still shows what the step was doing. */
   #note(event: RunEvent): void {
     switch (event.type) {
       case 'step_started':
@@ -315,7 +320,7 @@ export class Turn {
   }
 }
 
-/** Characters of JSON that one character of a value may take: `\u0000`. */
+/** The number of characters of JSON that one character of a value may take: `\u0000`. */
 const MAX_ESCAPE_LENGTH = 6;
 const OUTCOMES = { step_completed: 'completed', step_failed: 'failed', step_retrying: 'retried' } as const;
 
@@ -325,7 +330,7 @@ function runStarted({ at, data }: Extract<RunEvent, { type: 'run_started' }>): U
 }
 
 function runEnded(outcome: RunStatus, at: number, startedAt: number): UsageRow {
-  // A clock that was set back makes no run end before it began.
+  // If the clock was set back, the run has a duration of 0 rather than a negative one.
   const line = [Math.max(0, at - startedAt)];
   return { action: 'run_ended', stepType: '', subject: '', outcome, quantity: 1, price: 0, line, at };
 }
@@ -335,7 +340,7 @@ function statusOf(state: RunState): RunStatus {
   return state.status;
 }
 
-/** The run in the form that its callers get. */
+/** Returns the run in the form that callers receive. */
 export function snapshotOf(
   { runId, tenantId, workflowId, version }: RunIdentity,
   state: RunState,
@@ -369,14 +374,14 @@ function newRun(run: RunIdentity, state: RunState): NewRun {
 }
 
 /**
- * Text as the projections' columns can hold it: PostgreSQL's text and jsonb know neither U+0000 nor half a surrogate
- * pair. The events are stored as json text, which keeps both, so nothing is lost.
+ * Returns the text in a form that the projections' columns can store: PostgreSQL's text and jsonb allow neither U+0000
+ * nor half a surrogate pair. The events are stored as json text, which keeps both, so nothing is lost.
  */
 function storable(text: string): string {
   return text.includes('\0') || !text.isWellFormed() ? text.replaceAll('\0', '\uFFFD').toWellFormed() : text;
 }
 
-/** The names of people, tools and models in usage: short, and without the character that separates its texts. */
+/** Returns the name of a person, tool or model for usage: short, and without the character that separates its texts. */
 function label(text: unknown): string {
   return typeof text === 'string' ? storable(text.slice(0, MAX_LABEL_LENGTH)).replaceAll('\u001e', ' ') : '';
 }
