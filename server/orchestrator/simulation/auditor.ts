@@ -31,7 +31,7 @@ const EVENT_CHECKERS: readonly EventChecker[] = [
   checkGrowth,
 ];
 
-/** A run as its log tells it. */
+/** A run according to its log. */
 export type AuditedRun = {
   readonly id: string;
   readonly tenantId: string;
@@ -44,7 +44,7 @@ export type AuditedRun = {
   changedAt: number;
 };
 
-/** Reads every commit as it is written and holds it against what was promised. */
+/** Reads every commit as it is written and checks it against the guarantees. */
 export class Auditor {
   readonly runs = new Map<string, AuditedRun>();
   /** Events written. */
@@ -61,7 +61,7 @@ export class Auditor {
     return this.runs.get(runId);
   }
 
-  /** After a batch was committed by the leader in `term`. */
+  /** Called after the leader of `term` committed a batch. */
   committed(batch: readonly LogEntry[], term: number | null): void {
     if (batch.length > 1) this.#at.count('batch of many');
     const leader = this.#database.terms.get(term ?? 0);
@@ -93,7 +93,7 @@ export class Auditor {
     checkAddedInMemory(run);
   }
 
-  /** `folded`: the same event as a process reads it that folds the log. */
+  /** `folded`: the same event as read by a process that folds the log. */
   #event(run: AuditedRun, event: RunEvent, folded: RunEvent): void {
     checkSequence(run.history, event, { timeWentBack: this.#at.timeWentBack });
     for (const check of EVENT_CHECKERS) check(run.history, event);

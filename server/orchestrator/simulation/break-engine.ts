@@ -13,12 +13,12 @@ const run = promisify(execFile);
 
 type Violation = { seed?: number; checker?: string; message?: string };
 
-/** One line for each mutation, sorted: those that a checker noticed that is meant to, and the others. */
+/** One line for each mutation, sorted: those noticed by one of the checkers named in `caughtBy`, and all others. */
 export type BrokenEngines = { noticed: string[]; unnoticed: string[] };
 
 /**
- * Breaks the engine in each of these ways, in a process of its own, and simulates until a checker notices. Returns which
- * mutations were noticed by a checker that is meant to. Throws when a mutation's text is not found in its file.
+ * Breaks the engine in each of these ways, in a process of its own, and simulates until a checker notices. Returns
+ * which mutations were noticed by one of the checkers in `caughtBy`. Throws if a mutation's text is not in its file.
  */
 export async function breakEngine(mutations: readonly Mutation[]): Promise<BrokenEngines> {
   const waiting = [...mutations];

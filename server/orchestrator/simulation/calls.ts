@@ -8,15 +8,17 @@ import type { Knobs, Scenario } from './scenario.ts';
 /** The workflow that a step calls. */
 export type CallPlan = { readonly workflowId: string; readonly detach: boolean };
 
-/** A workflow that steps call, and what its steps do in every run of it. */
+/** A workflow that steps call, and the behavior of its steps in every run of it. */
 export type CalledWorkflow = Pick<Scenario, 'graph' | 'plans'>;
 
-/** How deep workflows are drawn that call one another; one that calls itself goes on to the limit. */
+/** How deep drawn workflows call one another. One that calls itself continues to the limit of the engine. */
 const DEEPEST = 2;
-/** What a step that calls may do that is odd; its result is that of another run. */
+/**
+ * The oddities of a step that calls a workflow. The others are about results, and its result is that of the called run.
+ */
 const OF_CALLS: readonly StepPlan['kind'][] = ['hangs', 'endless', 'poison', 'throws'];
 
-/** Has some steps of a graph call workflows, at least one where there is a step that can. Returns these workflows. */
+/** Makes some steps of a graph call workflows, at least one if any step can. Returns these workflows. */
 export function addCalls(random: Random, knobs: Knobs, workflowId: string, graph: Graph): Map<string, CalledWorkflow> {
   const workflows = new Map<string, CalledWorkflow>();
   addCallsTo(random, knobs, { workflowId, graph, depth: 1 }, workflows);
@@ -29,7 +31,7 @@ function addCallsTo(random: Random, knobs: Knobs, of: Caller, workflows: Map<str
   const able = allSteps(of.graph).filter(({ type }) => type === 'lua_script' || type === 'mcp_call');
   const [first] = able;
   if (first === undefined) return;
-  // Once and without retries: it would call itself a thousand times.
+  // Only one step, and without retries: otherwise it would call itself a thousand times.
   const callsItself = of.depth > 1 && random.chance(0.15);
   const some = random.some(able, 0.3);
   const chosen = callsItself || some.length === 0 ? [first] : some;
@@ -56,7 +58,7 @@ function addWorkflow(
   workflows.set(workflowId, { graph, plans: withCalls(graph, plans) });
 }
 
-/** The plans, in which the steps that call say so. */
+/** Returns the plans, with the calls of the steps that call workflows. */
 export function withCalls(graph: Graph, plans: ReadonlyMap<string, StepPlan>): Map<string, StepPlan> {
   return new Map(
     [...plans].map(([id, plan]) => {
@@ -69,7 +71,7 @@ export function withCalls(graph: Graph, plans: ReadonlyMap<string, StepPlan>): M
   );
 }
 
-/** A run that a step of another one calls. */
+/** Returns the scenario of a run that a step of another one calls. */
 export function calledScenario(parent: Scenario, step: string, call: ChildCall): Scenario {
   const workflow = parent.workflows.get(call.workflow_id);
   if (workflow === undefined) throw new Error(`there is no workflow "${call.workflow_id}"`);
@@ -99,5 +101,5 @@ export function calledScenario(parent: Scenario, step: string, call: ChildCall):
   };
 }
 
-/** Whether the result of a step is the id of a run, which nobody knows in advance. */
+/** Whether the result of a step is the id of a run, which cannot be known in advance. */
 export const returnsRunId = ({ type, detach }: GraphStep): boolean => type === 'call_workflow' && detach === true;

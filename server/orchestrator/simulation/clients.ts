@@ -8,20 +8,20 @@ import type { Surroundings } from './surroundings.ts';
 
 const PATIENCE_MS = 250;
 
-/** Something that a client asked a process for and has not been answered. */
+/** A client's request to a process that has not been answered. */
 export type Call = { readonly server: Server; readonly what: string };
 
 /**
- * People and systems that send requests to runs. A client without an answer asks again; a client with an answer relies
- * on it, which is checked against the log at that very moment (docs/specification/runs.md#durability).
+ * People and systems that send requests to runs. A client without an answer asks again. A client that gets an answer
+ * relies on it, so it is checked against the log at that moment (docs/specification/runs.md#durability).
  */
 export class Clients {
   readonly pending = new Set<Call>();
-  /** Starts that are to be tried again when some run has ended. */
+  /** Starts that are to be retried when some run has ended. */
   readonly postponed = new Set<Scenario>();
   readonly #at: Surroundings;
   readonly #promises: Promises;
-  /** A process that clients reach; undefined while there is none. */
+  /** Returns a process that clients can reach, undefined if there is none. */
   readonly #reach: () => Server | undefined;
   #names = 0;
 
@@ -54,7 +54,7 @@ export class Clients {
     if (this.#at.random.chance(0.05)) this.#twice(() => this.#startOnce(scenario));
   }
 
-  /** A command that may fit the run or not. */
+  /** Sends a random command, which may or may not fit the run. */
   anything(scenario: Scenario): void {
     const kind = this.#at.random.next();
     if (kind < 0.3) this.command(scenario, { type: 'pause', by: this.#name() });
@@ -83,15 +83,15 @@ export class Clients {
 
   command(scenario: Scenario, command: Exclude<Command, { type: 'start' }>, tries = 3): void {
     const known = this.#promises.known(scenario.runId);
-    // completeTask() is the same, and keeps the snapshot to itself.
+    // completeTask() sends the same command, but does not return the snapshot.
     const asked = command as Parameters<Orchestrator['command']>[1];
     const call = (server: Server) => server.orchestrator.command(refOf(scenario), asked);
     const again = () => {
       if (tries > 1) this.command(scenario, command, tries - 1);
     };
     this.#ask(`${command.type} of ${scenario.runId}`, call, {
-      // A command that changes nothing is answered without a write: a process that no longer leads and does not know it
-      // may be out of date.
+      // A command that changes nothing is answered without a write, so a process that has lost the lead without knowing
+      // it may give an outdated answer.
       resolved: (snapshot, server) =>
         this.#promises.commanded(scenario, command, snapshot, server.holdsLock && !this.#at.twoLed ? known : 0),
       rejected: error => {
@@ -103,7 +103,10 @@ export class Clients {
     if (tries === 3 && this.#at.random.chance(0.08)) this.#twice(() => this.command(scenario, command, 1));
   }
 
-  /** Whether another start is in progress: for a run that has long ended it counts, until the log shows the end. */
+  /**
+   * Whether another start is in progress. It counts until the log shows the end of its run,
+   * even if that ended long ago.
+   */
   get #starting(): boolean {
     return [...this.pending].some(({ what }) => what.includes('start of'));
   }
@@ -124,7 +127,7 @@ export class Clients {
     this.#at.agenda.after(this.#at.random.below(3), act);
   }
 
-  /** Somebody of another tenant, or with an id that does not exist. */
+  /** Sends a command as a caller of another tenant, or with an id that does not exist. */
   #stranger(scenario: Scenario): void {
     const wrong: RunRef = this.#at.random.chance(0.7)
       ? { ...refOf(scenario), tenantId: 'tenant-x' }
@@ -142,7 +145,7 @@ export class Clients {
     });
   }
 
-  /** One request to one process. It is answered, or the process dies and the client knows nothing. */
+  /** One request to one process: either it is answered, or the process dies and the client learns nothing. */
   #ask(
     what: string,
     call: (server: Server) => Promise<RunSnapshot>,
@@ -164,7 +167,7 @@ export class Clients {
       if (server.alive && server.seam()) this.#at.check(act);
       else this.#at.agenda.after(PATIENCE_MS, then.unknown);
     };
-    // Whoever is cut off by a crash asks again.
+    // A client that is cut off by a crash asks again.
     server.whenDead(() => {
       if (!this.pending.delete(open)) return;
       this.#at.agenda.after(PATIENCE_MS, then.unknown);

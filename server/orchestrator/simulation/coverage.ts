@@ -1,4 +1,4 @@
-/** How often each thing happened that the simulation is meant to meet: one that it never meets is not tested. */
+/** Counts how often each case occurred that the simulation must cover: one that never occurs is not tested. */
 export class Coverage {
   readonly counts = new Map<string, number>();
 
@@ -15,10 +15,10 @@ export class Coverage {
   }
 }
 
-/** The history of a seed in which a step expands, in one run at least. */
+/** Counted when a step expands in at least one run of a seed. */
 export const GROWN_HISTORY = 'history that grows';
 
-/** All that the short form of the simulation must have met at least once. */
+/** All that the short form of the simulation must cover at least once. */
 export const EXPECTED = [
   // ends
   'run completed',

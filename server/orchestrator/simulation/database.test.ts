@@ -21,11 +21,11 @@ afterAll(async () => {
 
 const AT = Date.UTC(2026, 0, 1);
 const PROJECT = newId();
-/** Less than what is charged in all. */
+/** Less than the total of all charges. */
 const FUNDS = 900;
 const owner = { tenantId: 'acme', projectId: PROJECT, workflowId: PROJECT };
 
-/** An entry that may fit the log of its run or not: too early, too late, new once more, progress alone. */
+/** An entry that may or may not fit the log of its run: too early, too late, a second start, or progress alone. */
 function randomEntry(random: Random, runId: string, length: number): LogEntry {
   const from = Math.max(1, length + 1 - (random.chance(0.2) ? random.below(3) : 0));
   const rows = Array.from({ length: random.below(3) + (from === 1 ? 1 : 0) }, (_, index) => ({
@@ -114,7 +114,7 @@ function simulatedTables(database: Database) {
   };
 }
 
-test('the simulated database takes, refuses and holds what PostgreSQL does', async () => {
+test('the simulated database accepts, refuses and stores the same as PostgreSQL', async () => {
   const random = new Random(1);
   const database = new Database();
   database.open('acme', FUNDS);

@@ -19,19 +19,19 @@ export type RunsRow = NewRun & RunProjection & { id: string };
 export type TaskRow = Omit<TaskChange, 'asked'> & { asked: NonNullable<TaskChange['asked']> };
 export type StoredRow = EventRow & { readonly writer: string };
 
-/** The account of a workspace; what was charged beyond its balance was waived. */
+/** The account of a workspace; charges beyond its balance were waived. */
 export type AccountRow = {
   balance: number;
   consumed: number;
   waived: number;
   allowance: number;
   grantedAt: number;
-  /** When it was last read, and whether something was granted since. */
+  /** When it was last read, and whether credits were granted since. */
   readAt: number;
   grantedSince: boolean;
 };
 
-/** All that the database holds of one run. */
+/** Everything that the database holds of one run. */
 export type StoredRun = {
   readonly row: RunsRow;
   readonly events: StoredRow[];
@@ -40,7 +40,7 @@ export type StoredRun = {
   readonly usage: UsageRow[];
 };
 
-/** As pg reports what PostgreSQL refuses. */
+/** An error as pg reports it when PostgreSQL refuses a value. */
 export class DatabaseError extends Error {
   readonly code: string;
   readonly constraint: string | undefined;
@@ -53,7 +53,7 @@ export class DatabaseError extends Error {
 
 /**
  * The tables that the log's statement writes, in memory: the same keys, the same atomicity, the same refusals.
- * database.test.ts holds it against PostgreSQL.
+ * database.test.ts compares it with PostgreSQL.
  */
 export class Database {
   readonly runs = new Map<string, StoredRun>();
@@ -62,21 +62,21 @@ export class Database {
   readonly loadDeaths = new Map<string, number>();
   readonly #accounts = new Map<string, AccountRow>();
 
-  /** Throws for a workspace without one. */
+  /** Throws for a workspace without an account. */
   account(tenantId: string): Readonly<AccountRow> {
     const account = this.#accounts.get(tenantId);
     if (account === undefined) throw new Error(`${tenantId} has no account`);
     return account;
   }
 
-  /** Opens an account, unless there is one. */
+  /** Opens an account, unless it exists. */
   open(tenantId: string, funds: number): void {
     if (this.#accounts.has(tenantId)) return;
     const fresh = { consumed: 0, waived: 0, grantedAt: 0, readAt: Number.NEGATIVE_INFINITY, grantedSince: false };
     this.#accounts.set(tenantId, { balance: funds, allowance: funds, ...fresh });
   }
 
-  /** At `now`, in virtual ms. */
+  /** Grants credits at `now`, in virtual ms. */
   grant(tenantId: string, amount: number, now: number): void {
     const account = this.#accounts.get(tenantId);
     if (account === undefined) return;
@@ -94,7 +94,7 @@ export class Database {
     account.grantedSince = false;
   }
 
-  /** Writes all of a batch or, throwing a DatabaseError, nothing of it. */
+  /** Writes a whole batch, or throws a DatabaseError and writes nothing of it. */
   apply(batch: readonly LogEntry[], writer: string): void {
     this.#refuse(batch);
     for (const entry of batch) this.#write(entry, writer);
@@ -159,7 +159,7 @@ function writeTask(run: StoredRun, { asked, ...change }: TaskChange): void {
   if (row !== undefined) Object.assign(row, change);
 }
 
-/** The events of a run as they are read for folding: large results stay in the log. Throws for a payload that is missing. */
+/** Returns the events of a run as read for folding: large results stay in the log. Throws if a payload is missing. */
 export function decodeToFold(run: StoredRun, rows: readonly EventRow[]): RunEvent[] {
   return rows.map(row => {
     const [event] = decodeRows(run, [row]);
@@ -170,7 +170,7 @@ export function decodeToFold(run: StoredRun, rows: readonly EventRow[]): RunEven
   });
 }
 
-/** The events of a run as they are read back, payloads in place. Throws for a payload that is missing. */
+/** Returns the events of a run with payloads filled in. Throws if a payload is missing. */
 export function decodeRows(run: StoredRun, rows: readonly EventRow[]): RunEvent[] {
   return rows.map(row => {
     const data: StoredEvent['data'] = JSON.parse(row.json);
@@ -193,7 +193,7 @@ export function decodeRows(run: StoredRun, rows: readonly EventRow[]): RunEvent[
 
 const compiled = new WeakMap<object, CompiledGraph>();
 
-/** The graph of a run, compiled once. */
+/** Returns the compiled graph of a run, compiling it once. */
 export function compiledGraph(graph: Parameters<typeof compile>[0]): CompiledGraph {
   let found = compiled.get(graph);
   if (found === undefined) {
@@ -203,7 +203,7 @@ export function compiledGraph(graph: Parameters<typeof compile>[0]): CompiledGra
   return found;
 }
 
-/** The fold of events, from the first. */
+/** Folds events from the first on. */
 export function fold(runId: string, graph: CompiledGraph, events: readonly RunEvent[]): RunState {
   const state = newRun(runId, graph);
   for (const event of events) evolve(state, event);

@@ -16,7 +16,10 @@ export type Economy = {
   readonly funds: ReadonlyMap<string, number>;
 };
 
-/** In half of all simulations no workspace ever runs out of credits, so that they disturb nothing else. */
+/**
+ * In half of all simulations no workspace runs out of credits, so that other behavior is
+ * tested without that disturbance.
+ */
 export function randomEconomy(random: Random): Economy {
   const scarce = random.chance(0.5);
   const prices: ActionPrices = {
@@ -34,7 +37,8 @@ export function randomEconomy(random: Random): Economy {
 }
 
 /**
- * Reads the simulated accounts as the ledger's source reads the real ones: sometimes slowly, and sometimes it fails.
+ * Reads the simulated accounts like the ledger's source reads the real ones; sometimes it is
+ * slow, and sometimes it fails.
  */
 export function simulatedCredits(database: Database, server: Server, at: Surroundings): CreditSource {
   const read = (tenantId: string): TenantCredits => {

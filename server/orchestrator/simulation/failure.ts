@@ -16,7 +16,7 @@ export async function failureOf(seed: number, knobs: Knobs = FULL): Promise<Erro
   }
 }
 
-/** The information for work on a failing seed: the smallest way to make it fail, the violation and the logs. */
+/** Returns what is needed to work on a failing seed: the smallest way to make it fail, the violation and the logs. */
 export async function describeFailure(seed: number, options: { shrink: boolean }): Promise<string> {
   const knobs = options.shrink ? await shrink(seed) : FULL;
   let logs = '';
@@ -37,7 +37,9 @@ export async function describeFailure(seed: number, options: { shrink: boolean }
 
 const checkerOf = (error: Error | undefined) => (error instanceof Violation ? error.checker : error?.name);
 
-/** The least of everything with which the seed still fails. Another size is another simulation, so this is a search. */
+/**
+ * Returns the smallest knobs with which the seed still fails. Each size is a different simulation, so this is a search.
+ */
 async function shrink(seed: number): Promise<Knobs> {
   const original = checkerOf(await failureOf(seed));
   const knob = (name: keyof Knobs, least: number) => fc.integer({ min: least, max: FULL[name] });
@@ -59,10 +61,10 @@ async function shrink(seed: number): Promise<Knobs> {
   return details.counterexample?.[0] ?? FULL;
 }
 
-/** Events are in the logs already; the rest of what was counted is not. */
+/** Events are in the logs already; other lines of the story are not. */
 const isInLog = (line: string): boolean => / ms {2}(step_|task_|run_|state_|run |skip |cancel |step failed)/.test(line);
 
-/** The runs' logs as text: equal for equal simulations. */
+/** The logs of the runs as text, equal for equal simulations. */
 export function describeLogs(runs: readonly AuditedRun[]): string {
   return runs
     .map(({ id, tenantId, history, stored }) =>

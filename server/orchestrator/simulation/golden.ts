@@ -5,7 +5,7 @@ import { simulate } from './simulate.ts';
 
 /**
  * node server/orchestrator/simulation/golden.ts <seed> <run> [<events>] > server/orchestrator/core/golden/<name>.json
- * Takes the log of a simulated run, all of it or its first events, for the golden logs (docs/adr/0005).
+ * Prints the log of a simulated run, or only its first events, as a golden log (docs/adr/0005).
  */
 const [seed, runId, most] = process.argv.slice(2);
 let found: AuditedRun | undefined;

@@ -1,7 +1,7 @@
 import type { Graph, GraphStep } from '../core/index.ts';
 import type { Random } from './random.ts';
 
-/** Ids that would break a map made of a plain object. */
+/** Ids that would break a map that is a plain object. */
 const TRICKY_IDS = ['__proto__', 'constructor', 'hasOwnProperty'];
 
 /** A graph of at most `maxSteps` steps. */

@@ -5,26 +5,26 @@ import { type StepPlan, stepPlan } from './plans.ts';
 import type { Random } from './random.ts';
 import type { Knobs } from './scenario.ts';
 
-/** What a loop of a run is going to do. */
+/** The planned behavior of a loop. */
 export type LoopPlan = { readonly items: number };
 
-/** How deep loops are nested. */
+/** The greatest depth of nested loops. */
 const DEEPEST = 2;
 
-/** What a loop may do that is odd; the rest is about results, and a loop's is that of its steps. */
+/** The oddities of a loop. The others are about results, and a loop's result is that of its steps. */
 const OF_LOOPS: readonly StepPlan['kind'][] = ['hangs', 'endless', 'poison', 'throws'];
 
-/** How many items loops have, drawn evenly: most have some, and few have many, which are slow to simulate. */
+/** The numbers of items of loops, drawn evenly: most have some, and few have many, which are slow to simulate. */
 const ITEMS = [0, 1, 1, 1, 1, 1, 2, 2, 2, 3, 4] as const;
 const ITEMS_WITHIN = [0, 1, 1, 2] as const;
 
-/** Turns some steps of a graph into loops, at least one where there is a step that can be one. */
+/** Turns some steps of a graph into loops, at least one if any step can be one. */
 export function addLoops(random: Random, { steps }: Graph, depth = 1): void {
   const able = steps.filter(({ type }) => type === 'lua_script' || type === 'mcp_call');
   const chosen = random.some(able, 0.3);
   const [first] = able;
   if (chosen.length === 0 && depth === 1 && first !== undefined) chosen.push(first);
-  // A loop that is skipped, or comes after a step that fails, adds nothing: most runs have one that begins at once.
+  // A loop that is skipped, or follows a step that fails, adds nothing, so most runs get one that starts immediately.
   const [some] = chosen;
   if (depth === 1 && some !== undefined && random.chance(0.8)) {
     some.depends_on = [];
@@ -35,7 +35,7 @@ export function addLoops(random: Random, { steps }: Graph, depth = 1): void {
     const inner = randomGraph(random, 3, 1);
     if (depth < DEEPEST && random.chance(0.3)) addLoops(random, inner, depth + 1);
     step.type = 'for_each';
-    // A graph is JSON; an absent field is an undefined one in its type alone.
+    // A graph is JSON: only its type has absent fields as undefined ones.
     step.steps = inner.steps as unknown as JsonValue;
     step.concurrency = 1 + random.below(3);
     step.on_item_error = random.pick(['fail', 'continue', 'continue']);
@@ -43,7 +43,7 @@ export function addLoops(random: Random, { steps }: Graph, depth = 1): void {
   }
 }
 
-/** The plans of the loops of a graph, and of all that they may add. */
+/** Returns the plans of the loops of a graph, and of all the steps that they may add. */
 export function loopPlans(random: Random, knobs: Knobs, { steps }: Graph, prefix = ''): Map<string, StepPlan> {
   const plans = new Map<string, StepPlan>();
   for (const step of steps) {
@@ -63,19 +63,19 @@ export function loopPlans(random: Random, knobs: Knobs, { steps }: Graph, prefix
   return plans;
 }
 
-/** The published step that an id names, at any depth. */
+/** Returns the published step with this id, at any depth. */
 export function publishedStep(graph: Graph, id: string): GraphStep | undefined {
   const [name, , ...inner] = id.split('.');
   const step = graph.steps.find(each => each.id === name);
   return inner.length === 0 || step === undefined ? step : publishedStep({ steps: stepsOf(step) }, inner.join('.'));
 }
 
-/** All published steps of a graph, those of loops included. */
+/** Returns all published steps of a graph, including those of loops. */
 export function allSteps({ steps }: Graph): GraphStep[] {
   return steps.flatMap(step => [step, ...allSteps({ steps: stepsOf(step) })]);
 }
 
-/** The result of a loop whose items have all ended, by the log. */
+/** Returns the result of a loop whose items have all ended, derived from the log. */
 export function gatheredResult(history: History, id: string): JsonValue {
   const { spec, children, expanded } = history.step(id);
   const inner = stepsOf(spec);
@@ -101,7 +101,7 @@ function resultOf(history: History, id: string): JsonValue {
   return end?.type === 'step_completed' && 'result' in end.data ? (end.data.result as JsonValue) : null;
 }
 
-/** Whether an added step failed in such a way that its item fails with it. */
+/** Whether the failure of an added step fails its item. */
 export function failsItem({ end }: StepHistory): boolean {
   return end?.type === 'step_failed' && !end.data.continues;
 }

@@ -6,37 +6,38 @@ export type StepHistory = {
   readonly dependencies: readonly string[];
   /** The number of the last attempt. */
   attempt: number;
-  /** An attempt is in flight, by the log. */
+  /** Whether an attempt is in flight, by the log. */
   inFlight: boolean;
-  /** How often an attempt was begun while the log had one in flight. */
+  /** How often an attempt was started while the log still had one in flight. */
   lost: number;
-  /** The leader terms in which these attempts had begun, and that of the last attempt. */
+  /** The leader terms in which the interrupted attempts started, and that of the last attempt. */
   interruptedIn: number[];
   term: number | null;
-  /** When the attempt failed that is to be retried, and when that may be. */
+  /** When the attempt that is to be retried failed, and when the retry may start. */
   failedAt: number | null;
   retryAt: number | null;
   retries: number;
   asked: { dueAt: number | null } | null;
   answer: Extract<RunEvent, { type: 'task_completed' }>['data'] | null;
-  /** The run that it waits for. */
+  /** The run that the step waits for. */
   called: { runId: string; at: number; detach: boolean } | null;
-  /** The last attempt that called a run. */
+  /** The number of the last attempt that called a run. */
   calledBy: number;
-  /** The run that it called has completed. */
+  /** Whether the run that it called has completed. */
   returned: boolean;
   /** The time until which it waits, or waited. */
   waitsUntil: number | null;
   end: Extract<RunEvent, { type: 'step_completed' | 'step_failed' | 'step_cancelled' }> | null;
-  /** Under which step and for which item it was added; null for an authored one. */
+  /** The step that added it, and the item for which it was added; null for an authored step. */
   readonly added: { readonly parent: string; readonly index: number; readonly name: string } | null;
   expanded: Extract<RunEvent, { type: 'step_expanded' }> | null;
-  /** Ids of the steps that were added under it. */
+  /** Ids of the steps that it added. */
   readonly children: string[];
 };
 
 /**
- * A run as its log tells it, read independently of the core: a second opinion for the checkers, written for plainness.
+ * A run according to its log, read independently of the core: a second implementation for the checkers, written to
+ * be obvious rather than fast.
  */
 export class History {
   readonly graph: Graph;
@@ -124,9 +125,9 @@ export class History {
   }
 }
 
-/** The graph that a step has of its own. */
+/** Returns the graph that a loop has of its own. */
 export function stepsOf({ steps }: GraphStep): GraphStep[] {
-  // Scenarios hold graphs in `steps`, and nothing else.
+  // In scenarios, `steps` always holds graphs.
   return Array.isArray(steps) ? (steps as unknown as GraphStep[]) : [];
 }
 

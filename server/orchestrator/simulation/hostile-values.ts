@@ -2,8 +2,8 @@ import { z } from 'zod';
 import type { Random } from './random.ts';
 
 /**
- * Values for a field that its schema may or may not take: those at its bounds and beyond, and those of other kinds that
- * arithmetic or a text column would trip over.
+ * Returns a value that a field's schema may or may not accept: at its bounds, beyond them, or of another type that
+ * arithmetic or a text column could fail on.
  */
 export function hostileValue(random: Random, schema: z.core.$ZodType): unknown {
   const inner = schema instanceof z.ZodOptional ? schema.unwrap() : schema;
@@ -38,9 +38,9 @@ function hostileNumber(random: Random, { minValue, maxValue }: z.ZodNumber): unk
   ]);
 }
 
-/** Made once: a text of a megabyte is only refused, never kept. */
+/** Created once: a text of a megabyte is only refused, never stored. */
 const HUGE = 'x'.repeat(1024 * 1024);
-/** Longer texts are no bound that is worth its time. */
+/** Bounds of longer texts are not worth the time to test. */
 const MAX_DRAWN_LENGTH = 5_000;
 
 function hostileText(random: Random, { maxLength }: z.ZodString): unknown {

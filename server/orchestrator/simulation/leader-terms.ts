@@ -4,7 +4,7 @@ import type { Server } from './server.ts';
 import type { Surroundings } from './surroundings.ts';
 import type { SimulatedTerm, TermTable } from './term-table.ts';
 
-/** The terms of one process, as leader-terms.ts stores them, and what really happens to them. */
+/** The terms of one process, recorded like leader-terms.ts records them, and how they really ended. */
 export class ServerTerms implements LeaderTerms {
   readonly #table: TermTable;
   readonly #server: Server;
@@ -34,12 +34,12 @@ export class ServerTerms implements LeaderTerms {
     this.#hasSaidSo = true;
   };
 
-  /** The process lives, and its term is over. */
+  /** Notes that the process lives after its term has ended. */
   outlived(): void {
     this.#end('outlived');
   }
 
-  /** The process has shut down after SIGTERM. */
+  /** Notes that the process has shut down after SIGTERM. */
   leftInOrder(): void {
     this.#end('outlived');
     this.#process.leftInOrder = this.#hasSaidSo;

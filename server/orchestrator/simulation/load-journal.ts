@@ -4,9 +4,9 @@ import { answerOf } from './reader.ts';
 import type { Server } from './server.ts';
 import type { Surroundings } from './surroundings.ts';
 
-/** The journal of loads as load-journal.ts keeps it, in the simulated database. */
+/** The journal of loads, kept like load-journal.ts keeps it, but in the simulated database. */
 export function simulatedJournal(database: Database, server: Server, at: Surroundings): LoadJournal {
-  /** Whether there was room for a run when the write began that ended last, and when it ended. */
+  /** The last write that ended: whether there was room for a run when it began, and when it ended. */
   const before = { hadRoom: false, endedAt: -1 };
   const hasRoom = () => server.runtime?.resources.memory.hasRoom !== false;
   const ask = <T>(act: () => T): Promise<T> => {
@@ -27,7 +27,7 @@ export function simulatedJournal(database: Database, server: Server, at: Surroun
         return new Map(database.loadDeaths);
       }),
     begin: (lane, runIds) => {
-      // What waited for another write to end was decided upon when there was room.
+      // If this write waited for another one to end, it was decided while there was room.
       const hadRoom = before.endedAt === at.agenda.now && before.hadRoom;
       if (lane === 'background' && !hasRoom() && !hadRoom)
         at.fail('memory', `${runIds.length} runs are loaded in the background while memory is used up`);

@@ -3,7 +3,7 @@ import { pathToFileURL } from 'node:url';
 import { MUTATIONS } from './mutations.ts';
 
 /**
- * node mutant.ts <index> <seeds>: breaks the engine as the mutation says, when its file is loaded, and simulates seeds
+ * node mutant.ts <index> <seeds>: breaks the engine as the mutation says when its file is loaded, and simulates seeds
  * from 1 on until a checker notices. Prints one line of JSON: `{seed, checker, message}`, or `{}`.
  */
 // Half of the time of most mutants is the compilation of unchanged files. The cache is keyed by content.
@@ -31,7 +31,7 @@ const { FULL } = await import('./scenario.ts');
 const { Violation } = await import('./checkers/violation.ts');
 if (!isBroken) throw new Error(`${mutation.file} is not part of the simulation`);
 Error.stackTraceLimit = 0;
-// A broken engine may also break its promises in the other sense.
+// A broken engine may also leave rejected promises unhandled.
 process.on('unhandledRejection', () => undefined);
 
 async function firstViolation(most: number): Promise<{ seed?: number; checker?: string; message?: string }> {

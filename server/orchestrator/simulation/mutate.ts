@@ -3,8 +3,8 @@ import { MUTATIONS } from './mutations.ts';
 
 /**
  * npm run mutations
- * Breaks the engine in every way that mutations.ts lists. Prints what noticed each; exit code 1 where nothing that is meant
- * to did. The tests try a sample.
+ * Breaks the engine in every way that mutations.ts lists. Prints which checker noticed each; the exit code is 1 if none
+ * of those in `caughtBy` did. The tests try a sample.
  */
 const { noticed, unnoticed } = await breakEngine(MUTATIONS);
 console.log(noticed.join('\n'));

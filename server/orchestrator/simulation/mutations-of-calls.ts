@@ -2,7 +2,7 @@ import type { Mutation } from './mutations.ts';
 
 const MORE = { calls: 80 } as const;
 
-/** Ways to break what runs have to do with those that they call. */
+/** Ways to break how runs treat the runs that they call. */
 export const CALLS: readonly Mutation[] = [
   {
     name: 'the end of a called run is not reported to the run that waits for it',

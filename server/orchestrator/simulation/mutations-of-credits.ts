@@ -3,7 +3,7 @@ import type { Mutation } from './mutations.ts';
 const METER = 'executors/embedded/credits/credit-account.ts';
 const RUN = 'executors/embedded/credits/run-credits.ts';
 
-/** Ways to charge too much, too little or twice, and to begin or deny what should not be. */
+/** Ways to charge too much, too little or twice, and to start or deny steps wrongly. */
 export const CREDITS: readonly Mutation[] = [
   {
     name: 'attempts that did not start for lack of credits are charged',

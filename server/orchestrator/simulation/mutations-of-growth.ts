@@ -1,6 +1,6 @@
 import type { Mutation } from './mutations.ts';
 
-/** Ways to break what runs add to their graphs. */
+/** Ways to break how runs add steps to their graphs. */
 export const GROWTH: readonly Mutation[] = [
   {
     name: 'a loop ends before its steps',

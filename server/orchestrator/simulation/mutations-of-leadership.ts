@@ -3,7 +3,7 @@ import type { Mutation } from './mutations.ts';
 const LEADERSHIP = 'executors/embedded/leadership/leadership.ts';
 const ORCHESTRATOR = 'executors/embedded/embedded-orchestrator.ts';
 
-/** Ways to lead where and when a process must not, and to fail to lead or to stop when it must. */
+/** Ways to lead where or when a process must not, and to fail to lead or to stop when it must. */
 export const LEADING: readonly Mutation[] = [
   {
     name: 'a lock attempt has no time limit',

@@ -3,7 +3,7 @@ import type { Mutation } from './mutations.ts';
 const LOADER = 'executors/embedded/runs/loader.ts';
 const RESULTS = 'executors/embedded/memory/stored-results.ts';
 
-/** Ways to hold too much in memory, to see wrong values, and to die of the same run again and again. */
+/** Ways to hold too much in memory, to see wrong values, and to die repeatedly of the same run. */
 export const MEMORY: readonly Mutation[] = [
   {
     name: 'a run that cannot be read fails those read with it',

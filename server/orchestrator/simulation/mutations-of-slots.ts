@@ -1,6 +1,6 @@
 import type { Mutation } from './mutations.ts';
 
-/** Ways to break how slots are shared between tenants, and what counts as a step that kills its process. */
+/** Ways to break how tenants share slots, and which steps count as ending their process. */
 export const SLOTS: readonly Mutation[] = [
   {
     name: 'a run takes all the slots that it wants in one turn',

@@ -5,7 +5,7 @@ import { MUTATIONS, type Mutation, SAMPLED_MUTATIONS } from './mutations.ts';
 
 const read = (path: string) => readFileSync(new URL(path, import.meta.url), 'utf8');
 
-test('every sampled way to break the engine is noticed by a checker that is meant to', async () => {
+test('every sampled way to break the engine is noticed by one of the checkers that it names', async () => {
   const { noticed, unnoticed } = await breakEngine(SAMPLED_MUTATIONS);
   console.log(noticed.join('\n'));
   expect(unnoticed).toEqual([]);

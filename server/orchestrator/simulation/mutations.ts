@@ -11,14 +11,14 @@ import type { Knobs } from './scenario.ts';
 /** A way to break the engine: the exact text of a file that is replaced when it is loaded. */
 export type Mutation = {
   readonly name: string;
-  /** Below server/orchestrator. */
+  /** Relative to server/orchestrator. */
   readonly file: string;
-  /** Occurs exactly once in the file; the tests fail when it no longer does. */
+  /** Occurs exactly once in the file; a test fails if it does not. */
   readonly find: string;
   readonly replace: string;
-  /** The checkers one of which must notice. */
+  /** One of these checkers must notice. */
   readonly caughtBy: readonly string[];
-  /** Settings that occur more often, because it would take thousands of seeds otherwise. */
+  /** Settings to simulate with, for a mutation that would otherwise take thousands of seeds to be noticed. */
   readonly knobs?: Partial<Knobs>;
 };
 
@@ -200,7 +200,9 @@ const GROUPS: readonly (readonly Mutation[])[] = [
   CALLS,
 ];
 
-/** All the ways in which the tests break the engine: the simulation is worth only as much as what it catches. */
+/**
+ * All the ways in which the tests break the engine: the simulation is worth only as much as the defects that it finds.
+ */
 export const MUTATIONS: readonly Mutation[] = GROUPS.flat();
 
 /** The sample of every test run: the first mutation of each group, and the first that names each checker. */

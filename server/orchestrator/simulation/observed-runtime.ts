@@ -10,10 +10,10 @@ import { SlotWatch } from './checkers/slots.ts';
 import { Violation } from './checkers/violation.ts';
 import type { Server } from './server.ts';
 
-/** A database that takes longer is not waited for. */
+/** The longest that the simulation expects a shutdown to wait for the database. */
 const MAX_FLUSH_MS = 5_000;
 
-/** The real runtime, watched where it speaks to its parts; nothing of what it does is changed. */
+/** The real runtime, observed where it calls its parts; its behavior is unchanged. */
 export class ObservedRuntime extends Runtime {
   readonly slots: SlotWatch;
   readonly credits: CreditWatch;
@@ -36,7 +36,8 @@ export class ObservedRuntime extends Runtime {
 
   override schedule(run: LiveRun): void {
     const { at } = this.#server;
-    // A start that was just admitted; it is counted itself by now. One that is called may take the memory of its caller.
+    // By now the start that was just admitted counts itself. A called run may take the memory
+    // of the run that called it.
     const called = at.scenario(run.identity.runId).data.parent !== undefined;
     const others = called ? 0 : this.resources.memory.total - run.state.residentBytes;
     if (run.state.status === null && others >= this.resources.limits.liveBytes)
@@ -72,26 +73,26 @@ export class ObservedRuntime extends Runtime {
     const { at, postgres, alive } = this.#server;
     if (!alive) return;
     if (run.quiescent && !turn.ended) at.count('left memory');
-    // It holds none of its values.
+    // A quarantined run holds none of its values.
     if (run.quarantined !== null) return;
     at.check(() => {
       const logged = postgres.auditor.run(run.identity.runId);
       if (logged === undefined || run.state.seq > logged.state.seq)
         throw new Violation('replay', `${run.identity.runId} is thought to be further than its log`);
-      // Another process may have written meanwhile: this one learns it from its next write.
+      // Another process may have written meanwhile: this one learns that from its next write.
       if (run.state.seq === logged.state.seq) checkReplay(run.state, logged.state);
     });
   }
 
   /**
-   * A waiting tenant gets its share, unless no tenant gets anything: the process is frozen or about to end, or the log
-   * is full.
+   * A waiting tenant gets its guaranteed slots, unless no tenant gets any: the process is frozen or about
+   * to end, or the log is full.
    */
   checkGuarantees(): void {
     this.slots.checkGuarantees(() => this.#server.isFrozen || !this.#server.leads || this.load().backlogRows > 0);
   }
 
-  /** After a graceful shutdown nothing is at work any more, and nothing is left to be written that could be. */
+  /** After a graceful shutdown no attempt is executing, and everything that could be written is written. */
   #checkClosed(startedAt: number): void {
     const { work, session, at } = this.#server;
     const left = work.executingOn(this.#server);

@@ -3,8 +3,8 @@ import type { History } from './history.ts';
 import type { StepPlan } from './plans.ts';
 
 /**
- * Decides, from the text of docs/specification/steps.md#skips alone and without regard to speed, about a step whose
- * dependencies have all ended well: `run`, or the reason for which it is skipped.
+ * Decides, from docs/specification/steps.md#skips alone and without regard to speed, about a step whose dependencies
+ * have all ended without failing the run: `run`, or the reason why it is skipped.
  */
 export function expectedFate(history: History, id: string): 'run' | SkipReason {
   const step = effectiveFields(history, history.step(id).spec);
@@ -12,7 +12,7 @@ export function expectedFate(history: History, id: string): 'run' | SkipReason {
   const named = isNamed(history, id);
   const inEpisode = history.started?.mode === 'episode';
 
-  // "runs only the named steps": an episode's own steps are not undone by what lies outside of it.
+  // "runs only the named steps": what lies outside of an episode does not skip its own steps.
   const relevant =
     named && inEpisode ? dependencies.filter(dependency => ranInEpisode(history, dependency)) : dependencies;
   if (relevant.some(dependency => leavesOut(history, dependency, id))) return 'branch_not_taken';
@@ -25,7 +25,10 @@ export function expectedFate(history: History, id: string): 'run' | SkipReason {
   return 'run';
 }
 
-/** A step's fields in this run: `trigger_steps` over its own, but for id, type, dependencies and on_error. */
+/**
+ * The fields of a step in this run: those of `trigger_steps` replace its own, except for id, type,
+ * dependencies and on_error.
+ */
 export function effectiveFields(history: History, spec: GraphStep): GraphStep {
   const override = isNamed(history, spec.id) ? history.started?.trigger_steps[spec.id] : undefined;
   return { ...spec, ...override, id: spec.id, type: spec.type, depends_on: spec.depends_on, on_error: spec.on_error };
@@ -35,7 +38,7 @@ function isNamed(history: History, id: string): boolean {
   return Object.keys(history.started?.trigger_steps ?? {}).includes(id);
 }
 
-/** The step or one of those before it is named. */
+/** Whether the step or one of its ancestors is named. */
 function inScope(history: History, id: string): boolean {
   if (history.step(id).added !== null) return true;
   return isNamed(history, id) || history.step(id).dependencies.some(dependency => inScope(history, dependency));
@@ -50,7 +53,7 @@ function reasonOf(history: History, id: string): SkipReason | undefined {
   return end?.type === 'step_completed' && 'skipped' in end.data ? end.data.reason : undefined;
 }
 
-/** Whether `condition` is one, took a branch, and named `dependent` only in the other. */
+/** Whether `condition` is a condition that took a branch and names `dependent` only in the other one. */
 function leavesOut(history: History, condition: string, dependent: string): boolean {
   const fields = effectiveFields(history, history.step(condition).spec);
   if (fields.type !== 'condition' || fields.mode === 'validate') return false;
@@ -65,24 +68,27 @@ function leavesOut(history: History, condition: string, dependent: string): bool
 function resultOf(history: History, id: string): JsonValue {
   const end = history.step(id).end;
   if (end?.type !== 'step_completed') return null;
-  // A branching condition's result is never stored externally.
+  // The result of a condition with branches is never stored externally.
   if (!('skipped' in end.data)) return end.data.result instanceof StoredValue ? null : end.data.result;
   if (end.data.reason !== 'out_of_scope' || history.started?.mode !== 'episode') return null;
   return Object.entries(history.started.seed_results).find(([step]) => step === id)?.[1] ?? null;
 }
 
-/** The retries of a step: 0 if the value is not a number, and never more than ten. */
+/** Returns the number of retries of a step: 0 if the value is not a number, and at most ten. */
 export function retriesOf({ retry_count }: GraphStep): number {
   const count: unknown = retry_count;
   return typeof count === 'number' && count >= 0 ? Math.min(10, Math.floor(count)) : 0;
 }
 
-/** Whether the run goes on after the step has failed: a condition that branches would take no branch. */
+/**
+ * Whether the run continues after the step has failed. Not after a condition with branches,
+ * which would take none of them.
+ */
 export function mayContinue({ on_error, type, mode }: GraphStep): boolean {
   return on_error === 'continue' && (type !== 'condition' || (mode !== undefined && mode !== 'branch'));
 }
 
-/** Whether the step fails, undisturbed. */
+/** Whether the step fails when nothing disturbs it. */
 export function fails(step: GraphStep, plan: StepPlan): boolean {
   const { type } = step;
   if (type === 'human_task' || type === 'wait') return false;

@@ -14,7 +14,9 @@ import type { Random } from './random.ts';
 import type { Scenario } from './scenario.ts';
 import type { Surroundings } from './surroundings.ts';
 
-/** The real types with the schemas of their fields; what needs a Lua worker or a service outside is left out. */
+/**
+ * The real types with the schemas of their fields, without the checks that need a Lua worker or an external service.
+ */
 const TYPES: StepTypes = new Map(
   [...createStepTypes({ luaPool: new LuaPool() })].map(([name, type]) => [name, { ...type, check: () => [] }]),
 );
@@ -28,7 +30,7 @@ const DECIDE_APPROVALS: Readonly<Record<string, readonly string[]>> = {
 };
 const WAITING = ['human_task', 'wait', 'for_each', 'call_workflow'];
 const NOT_RETRIED = ['human_task', 'wait', 'for_each'];
-/** Fields in which a problem is not the schema's affair. */
+/** Problems that the schemas report. All other problems are ignored here. */
 const SCHEMA_CODES = new Set([
   'unknown_field',
   'missing_field',
@@ -44,7 +46,7 @@ function fieldsOf({ type }: GraphStep): Record<string, z.core.$ZodType> {
   return { ...COMMON, ...TYPES.get(type)?.fields.shape };
 }
 
-/** Overrides of a start, drawn from the schemas of the steps; empty most of the time. */
+/** Returns random overrides for a start, drawn from the schemas of the steps; mostly empty. */
 export function hostileRequest(random: Random, steps: readonly GraphStep[]): Overrides {
   if (steps.length === 0 || !random.chance(0.15)) return {};
   return Object.fromEntries(
@@ -59,7 +61,7 @@ export function hostileRequest(random: Random, steps: readonly GraphStep[]): Ove
   );
 }
 
-/** Whether the schemas refuse a field, one by one and without the code that is tested. */
+/** Whether the schemas refuse a field, checked one by one and without the code under test. */
 function isRefusedBySchema(step: GraphStep, override: JsonMap): boolean {
   const fields = new Map(Object.entries(fieldsOf(step)));
   return Object.entries(override).some(([name, value]) => {
@@ -72,7 +74,7 @@ function isRefusedBySchema(step: GraphStep, override: JsonMap): boolean {
   });
 }
 
-/** The run is started with what it asks for, where that passes the checks of a start; else without it. */
+/** Gives the run the overrides that it requests if they pass the checks of a start, else none. */
 export async function admitRequest({ graph, data, request, runId }: Scenario, at: Surroundings): Promise<void> {
   if (Object.keys(request).length === 0) return;
   if (storageProblem({ trigger_steps: request }) !== null) {
@@ -101,7 +103,10 @@ export async function admitRequest({ graph, data, request, runId }: Scenario, at
   override(data, request);
 }
 
-/** Timing fields that no start takes any more, as logs hold them from before overrides were checked. */
+/**
+ * Overrides the run's timing fields with values that no start accepts any more, but that logs from
+ * before the checks contain.
+ */
 export function storedUnchecked(
   random: Random,
   { steps, plans, data }: { steps: readonly GraphStep[]; plans: Map<string, StepPlan>; data: RunStartedData },
@@ -118,7 +123,7 @@ export function storedUnchecked(
       ([name, value]) => isStorable(value) && !(waits && name === 'timeout_s' && isLong(value)),
     );
     override(data, { [step.id]: Object.fromEntries(stored) as JsonMap });
-    // So often that the limit of retries is met.
+    // Failing this often shows that retries stop at their limit.
     if (
       plan?.kind === 'works' &&
       stored.some(([name, value]) => name === 'retry_count' && Number(value) > 10) &&
@@ -129,9 +134,9 @@ export function storedUnchecked(
   return true;
 }
 
-/** The log is JSON: it holds neither NaN nor infinity. */
+/** The log is JSON, which represents neither NaN nor infinity. */
 const isStorable = (value: unknown): boolean => typeof value !== 'number' || Number.isFinite(value);
-/** A wait of a whole day is a hundred thousand heartbeats of virtual time. */
+/** A wait of a whole day takes a hundred thousand heartbeats of virtual time. */
 const isLong = (value: unknown): boolean => typeof value === 'number' && value > 60;
 
 function overrideOf(overrides: Overrides, step: string): JsonMap {

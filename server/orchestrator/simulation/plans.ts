@@ -5,19 +5,19 @@ import type { Random } from './random.ts';
 import type { Knobs } from './scenario.ts';
 
 /**
- * The behavior of a step in every attempt and every process, so that a run has one right end, whatever fails on the
- * way.
+ * The behavior of a step in every attempt and every process. It is fixed, so that the run has one correct
+ * end whatever faults occur.
  */
 export type StepPlan = {
   readonly kind:
     | 'works'
-    /** Ends by its timeout alone. */
+    /** Ends only by its timeout. */
     | 'hangs'
-    /** Ends by a stop alone. */
+    /** Ends only by a stop. */
     | 'endless'
     /** May take longer than its timeout. */
     | 'tight'
-    /** Takes the process down more often than not. */
+    /** Usually ends its process. */
     | 'poison'
     | 'throws'
     | 'not-json'
@@ -30,7 +30,7 @@ export type StepPlan = {
   /** Its failures allow another attempt. */
   readonly retryable: boolean;
   readonly result: JsonValue;
-  /** Ends when others of its run do. */
+  /** Ends at the same time as other steps of its run. */
   readonly together: boolean;
   /** How it expands, if it is a loop. */
   readonly loop: LoopPlan | null;
@@ -38,7 +38,7 @@ export type StepPlan = {
   readonly call: CallPlan | null;
 };
 
-/** How often each oddity is drawn. What is slow to simulate is rare. */
+/** How often each oddity is drawn. Oddities that are slow to simulate are rare. */
 const ODDITIES: readonly [StepPlan['kind'], number][] = [
   ['hangs', 25],
   ['endless', 20],
@@ -95,10 +95,10 @@ const ODD_RESULTS: readonly [JsonValue, ...JsonValue[]] = [
 function randomResult(random: Random, step: GraphStep, large: number): JsonValue {
   const value = random.chance(0.5);
   if (step.type === 'condition') return { value, branch: value ? 'then' : 'else' };
-  // Around the threshold, and no two alike.
+  // Sizes around the threshold; no two results are alike.
   if (random.chance(large)) {
     const drawn = random.pick([16_370, 16_372, 16_373, 17_500]);
-    // Where there are many, all are stored apart.
+    // In a run with many large results, all of them are stored externally.
     const length = Math.max(drawn, large > 0.5 ? 16_373 : 0) - step.id.length;
     return { large: `${step.id}${'y'.repeat(length)}` };
   }

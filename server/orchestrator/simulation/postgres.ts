@@ -5,27 +5,27 @@ import type { Session } from './session.ts';
 import type { Surroundings } from './surroundings.ts';
 
 /**
- * The backend that serves a session in the database, and holds its lock. Behind a pooler in transaction mode several
- * sessions share one.
+ * The database backend that serves a session and holds its lock. Behind a pooler in transaction mode,
+ * several sessions share one.
  */
 export type Backend = { readonly id: number; mark: Session | null };
 
 /**
- * The server that sessions lead to: one backend at a time holds the leader's lock, as the advisory lock does it for real;
- * unless the seed says that locks do not hold, and the key alone must fence.
+ * The server that sessions connect to. One backend at a time holds the leader's lock, like the real advisory lock,
+ * unless the seed says that locks do not hold, and only the primary key can fence.
  */
 export class Postgres {
   readonly database: Database;
   readonly auditor: Auditor;
   readonly at: Surroundings;
-  /** Sessions opened so far. */
+  /** Number of sessions opened so far. */
   sessions = 0;
   /** Locks are granted to every session, as if the database had forgotten their holders. */
   lockless = false;
-  /** Failed over to a standby that is not promoted yet. */
+  /** Whether it has failed over to a standby that is not promoted yet. */
   readOnly = false;
   diskFull = false;
-  /** Behind a pooler in transaction mode: the backend that all sessions share. */
+  /** Behind a pooler in transaction mode, the backend that all sessions share. */
   #shared: Backend | null = null;
   #holder: Backend | null = null;
   #backends = 0;
@@ -41,19 +41,19 @@ export class Postgres {
     return this.#shared !== null;
   }
 
-  /** From now on all new sessions share one backend. */
+  /** Makes all new sessions share one backend from now on. */
   pool(): void {
     this.#shared = this.#newBackend();
   }
 
-  /** The pooler is gone, and what it served. */
+  /** Removes the pooler, with the sessions that it served. */
   unpool(): void {
     if (this.#holder === this.#shared) this.#holder = null;
     this.#shared = null;
     this.endAll();
   }
 
-  /** A failover: every session ends, and those after it cannot write until the standby is promoted. */
+  /** A failover: every session ends, and later ones cannot write until the standby is promoted. */
   failOver(): void {
     this.readOnly = true;
     this.endAll();
@@ -63,7 +63,7 @@ export class Postgres {
     for (const session of [...this.#open]) session.cut(this.at.random.below(100));
   }
 
-  /** A session begins. */
+  /** Begins a session. */
   begin(session: Session): void {
     session.backend = this.#shared ?? this.#newBackend();
     session.backend.mark = session;
@@ -85,7 +85,7 @@ export class Postgres {
 
   state(session: Session): SessionState {
     const { backend } = session;
-    // Two leaders beside each other both believe that they hold it.
+    // If two processes lead, both believe that they hold the lock.
     const holdsLock = this.holds(session) || (this.at.twoLed && session.acquired);
     return {
       backend: backend?.id ?? 0,
@@ -95,12 +95,12 @@ export class Postgres {
     };
   }
 
-  /** Ends a session as the database sees it: its lock is free, nothing of it is committed any more. */
+  /** Ends a session on the database's side: its lock is released, and nothing more of it is committed. */
   end(session: Session): void {
     if (!session.isOpen) return;
     session.isOpen = false;
     this.#open.delete(session);
-    // What a pooler keeps open for others keeps its lock.
+    // A backend that the pooler keeps open for other sessions keeps its lock.
     if (session.backend !== this.#shared && this.#holder === session.backend) this.#holder = null;
   }
 

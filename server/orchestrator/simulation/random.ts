@@ -1,4 +1,4 @@
-/** A seeded source of chance (mulberry32): the same seed gives the same simulation on every machine. */
+/** A seeded random number generator (mulberry32): the same seed gives the same simulation on every machine. */
 export class Random {
   #state: number;
 
@@ -6,7 +6,7 @@ export class Random {
     this.#state = seed >>> 0;
   }
 
-  /** 0 ≤ x < 1. */
+  /** Returns a number with 0 ≤ x < 1. */
   next(): number {
     this.#state = (this.#state + 0x6d2b79f5) >>> 0;
     let t = this.#state;
@@ -15,7 +15,7 @@ export class Random {
     return ((t ^ (t >>> 14)) >>> 0) / 4_294_967_296;
   }
 
-  /** An integer, 0 ≤ n < limit. */
+  /** Returns an integer with 0 ≤ n < limit. */
   below(limit: number): number {
     return Math.floor(this.next() * limit);
   }
@@ -28,7 +28,7 @@ export class Random {
     return items[this.below(items.length)] ?? items[0];
   }
 
-  /** Each item with this probability. */
+  /** Returns a selection that contains each item with this probability. */
   some<T>(items: readonly T[], probability: number): T[] {
     return items.filter(() => this.chance(probability));
   }

@@ -4,10 +4,10 @@ import { type Database, decodeToFold, type RunsRow, type StoredRun } from './dat
 import type { Server } from './server.ts';
 import type { Surroundings } from './surroundings.ts';
 
-/** As the pool of the service has it. */
+/** The same as the timeout of the service's pool. */
 export const QUERY_TIMEOUT_MS = 9_000;
 
-/** Reads the simulated database as log-reader.ts reads the real one: sometimes slowly, and sometimes it fails. */
+/** Reads the simulated database like log-reader.ts reads the real one; sometimes it is slow, and sometimes it fails. */
 export function simulatedReader(database: Database, server: Server, at: Surroundings): LogReader {
   const ask = <T>(read: () => T, risk?: number): Promise<T> => answerOf(server, at, 'reading failed', read, risk);
   const open = (): RunsRow[] => [...database.runs.values()].map(({ row }) => row).filter(row => row.endedAt === null);
@@ -18,7 +18,7 @@ export function simulatedReader(database: Database, server: Server, at: Surround
       return await ask(() => {
         const runs = new Map<string, RunRead>();
         for (const [index, runId] of runIds.entries()) {
-          // The runs before it were large enough.
+          // As if the runs before it had reached the limit in bytes.
           if (index > 0 && at.random.chance(0.1)) return { runs, left: runIds.slice(index) };
           const run = database.runs.get(runId);
           if (run !== undefined) runs.set(runId, at.trouble(0.02) ? unreadable(at) : readOf(run, skeleton === true));
@@ -50,7 +50,7 @@ export function simulatedReader(database: Database, server: Server, at: Surround
         const ids = open()
           .filter(({ id, phase }) => phase !== 'blocked' && phase !== 'paused' && (before === null || id < before))
           .map(({ id }) => id);
-        // A page as small as this shows whether the next one is asked for.
+        // Pages this small show whether the next page is requested.
         return ids.sort().reverse().slice(0, Math.min(limit, 2));
       }),
     childRuns: runIds =>
@@ -90,7 +90,7 @@ function storedTime(at: Surroundings, runId: string, time: number): Date | numbe
   return bad ?? new Date(time);
 }
 
-/** The process dies because the read is too large. */
+/** Ends the process, because the read is too large. */
 async function dieOfLoading(server: Server, at: Surroundings, onLarge?: () => Promise<void>): Promise<never> {
   await onLarge?.();
   at.count('crash by a load');
@@ -110,7 +110,7 @@ function readOf(run: StoredRun, isSkeleton: boolean): RunRead {
   return { ok: true, run: { runId, tenantId, projectId, workflowId, version, events: read } };
 }
 
-/** Treats every value as too large for a skeleton. */
+/** Removes every value, as if all were too large for a skeleton. */
 function withoutValues(event: RunEvent): RunEvent {
   if (event.type === 'run_started')
     return { ...event, data: { ...event.data, input: {}, trigger_steps: {}, seed_results: {} } };
@@ -132,7 +132,7 @@ export function loadVersionOf(
   return ({ workflowId }) => answerOf(server, at, 'graph not readable', () => graphs.get(workflowId) ?? null);
 }
 
-/** The database's answer, as of the time of the request; sometimes late, and never if the process is gone. */
+/** The database's answer, as of the time of the request: sometimes late, and none if the process is dead. */
 export function answerOf<T>(server: Server, at: Surroundings, failure: string, read: () => T, risk = 0.04): Promise<T> {
   if (!server.seam()) return new Promise(() => {});
   const { promise, resolve, reject } = Promise.withResolvers<T>();
@@ -149,7 +149,7 @@ export function answerOf<T>(server: Server, at: Surroundings, failure: string, r
   const fails = at.trouble(risk);
   if (fails) at.count(failure);
   at.agenda.after(at.random.below(slow ? 800 : 3), () => {
-    // The answer is as of when the database gave it.
+    // The answer reflects the moment when the database gave it.
     const answer = fails ? undefined : { value: read() };
     server.later(at.random.below(3), () => {
       if (answer === undefined) reject(new Error('canceling statement due to a fault'));

@@ -5,8 +5,8 @@ import { describeFailure, failureOf } from './failure.ts';
 import { simulate } from './simulate.ts';
 
 /**
- * Simulates seeds from `seed` on until at least `runs` runs were simulated. The first failing seed is printed with all
- * that it takes to understand it, made smaller with `--shrink`; exit code 1.
+ * Simulates seeds from `seed` on until at least `runs` runs were simulated. Prints the first failing seed with
+ * everything needed to understand it, made smaller with `--shrink`; the exit code is then 1.
  */
 const command = new Command('npm run simulate --')
   .description('Simulates the engine with crashes, and checks every guarantee (docs/reliability.md).')
@@ -14,7 +14,7 @@ const command = new Command('npm run simulate --')
   .option('--runs <number>', 'how many runs at least', wholeNumber, 20_000)
   .option('--shrink', 'make a failing seed smaller', false);
 const { seed: first = Date.now() % 1_000_000_000, runs: wanted, shrink } = parseArguments(command).opts();
-// Traces of the thousands of errors that are part of the game would take a fifth of the time.
+// Stack traces of the thousands of errors that the simulation causes on purpose would take a fifth of the time.
 Error.stackTraceLimit = 0;
 const coverage = new Coverage();
 const sum = { seeds: 0, runs: 0, events: 0, processes: 0 };

@@ -6,7 +6,7 @@ import { hostileRequest, storedUnchecked } from './overrides.ts';
 import { type StepPlan, stepPlan } from './plans.ts';
 import type { Random } from './random.ts';
 
-/** How much may happen in one simulation; a failing one is made smaller by turning these down. */
+/** How much may happen in one simulation. Turning these down makes a failing one smaller. */
 export type Knobs = {
   runs: number;
   steps: number;
@@ -18,11 +18,11 @@ export type Knobs = {
   failures: number;
   /** Chance that a step does something odd (hangs, throws, returns what cannot be stored), in percent. */
   oddities: number;
-  /** Chance that a run is that of a tenant who takes all it can get: many steps that hang, in percent. */
+  /** Chance that a run belongs to a tenant that takes all it can get, with many steps that hang, in percent. */
   hostile: number;
-  /** Chance that the process is replaced again and again, in percent. */
+  /** Chance that the process is replaced repeatedly, in percent. */
   deployments: number;
-  /** Chance that most steps of a run begin together and return large results, in percent. */
+  /** Chance that most steps of a run start together and return large results, in percent. */
   heavy: number;
   /** Chance that a run has loops, in percent. */
   growth: number;
@@ -44,7 +44,7 @@ export const FULL: Knobs = {
   calls: 30,
 };
 
-/** A run that is to be started: what it is made of, and what its steps are going to do. */
+/** A run that is to be started, with the planned behavior of its steps. */
 export type Scenario = {
   readonly runId: string;
   readonly tenantId: string;
@@ -53,22 +53,25 @@ export type Scenario = {
   readonly graph: Graph;
   readonly data: RunStartedData;
   readonly plans: ReadonlyMap<string, StepPlan>;
-  /** The workflows that its steps call, and those that these call, by their ids. */
+  /** The workflows that its steps call, directly or indirectly, by their ids. */
   readonly workflows: ReadonlyMap<string, CalledWorkflow>;
-  /** Overrides that the start is asked for as well, if they pass its checks. */
+  /** Additional overrides that the start requests, used if they pass its checks. */
   readonly request: Record<string, JsonMap>;
-  /** Its log holds overrides from before they were checked. */
+  /** Whether its log holds overrides from before they were checked. */
   readonly unchecked: boolean;
-  /** The database refuses what the run is started with. */
+  /** Whether the database refuses the data of its start. */
   readonly unstorable: boolean;
-  /** Loading the run from its log ends the process. */
+  /** Whether loading the run from its log ends the process. */
   readonly deadly: boolean;
 };
 
-/** Stands in values that the database refuses, as PostgreSQL refuses some. */
+/** Part of every value that the simulated database refuses, as PostgreSQL refuses some. */
 export const REFUSED = 'REFUSED BY THE DATABASE';
 export const TENANTS = ['tenant-a', 'tenant-b', 'tenant-c'] as const;
-/** Sources of random numbers: those for hostile values, loops and calls are their own, to change nothing else of a seed. */
+/**
+ * Sources of random numbers. Hostile values, loops and calls have their own, so that they
+ * change nothing else of a seed.
+ */
 export type Sources = { random: Random; values: Random; growth: Random; calls: Random };
 
 export function randomScenario({ random, values, growth, calls }: Sources, knobs: Knobs, index: number): Scenario {
@@ -106,14 +109,14 @@ export function randomScenario({ random, values, growth, calls }: Sources, knobs
   };
 }
 
-/** Many large results at a time: all steps begin together, but for one that reads some of the others. */
+/** Many large results at the same time: all steps start together, except one that reads some of the others. */
 function gather({ steps }: Graph): void {
   const [reader, ...others] = steps;
   for (const step of others) step.depends_on = [];
   if (reader !== undefined) reader.depends_on = others.slice(0, 3).map(({ id }) => id);
 }
 
-/** Steps that are ready at once, none of which ever ends. */
+/** Steps that are all ready immediately and never end. */
 function hostileGraph(random: Random, maxSteps: number): Graph {
   const size = 1 + random.below(Math.max(1, maxSteps));
   const isCalls = random.chance(0.5);

@@ -15,19 +15,22 @@ import { type Listener, watchStream } from './stream.ts';
 import type { Surroundings } from './surroundings.ts';
 import type { Work } from './work.ts';
 
-/** Wall clock at the beginning of a simulation. */
+/** The wall clock at the start of a simulation. */
 export const EPOCH = Date.UTC(2026, 0, 1);
 
 export type ServerConfig = RuntimeServices['config'] & { writerLimits: WriterLimits };
 
-/** Reports of the runtime that only a defect can cause. */
+/** Log lines of the runtime that only a defect can cause. */
 const DEFECTS = /because of a defect/;
-/** Beyond the grace of a shutdown: the last commits, the release of the lock, a read of the pool, and slow statements between. */
+/**
+ * What a shutdown may take beyond its grace period: the last commits, the release of the lock, a read of the pool, and
+ * slow statements in between.
+ */
 const SHUTDOWN_MS = 5_000 + 2_000 + QUERY_TIMEOUT_MS + 2_000;
 
 /**
- * One process: the real orchestrator, with everything it touches simulated. What it holds is lost when it dies: from then
- * on nothing reaches it and nothing comes out of it.
+ * One process: the real orchestrator, with all its dependencies simulated. When it dies, it loses what it holds, and
+ * from then on receives and sends nothing.
  */
 export class Server {
   readonly name: string;
@@ -36,7 +39,7 @@ export class Server {
   readonly work: Work;
   readonly config: ServerConfig;
   readonly orchestrator: Embedded;
-  /** The connection that was opened last, to lead by. */
+  /** The connection that was opened last for leading. */
   session: Session | null = null;
   readonly reader: LogReader;
   readonly terms: ServerTerms;
@@ -46,12 +49,12 @@ export class Server {
   #isDead = false;
   #isStopping = false;
   #frozenUntil = 0;
-  /** All the time that it stood still. */
+  /** The total time for which it was frozen. */
   #frozenMs = 0;
   #poolDownUntil = 0;
   #connectsInVainUntil = 0;
   readonly #mourners: (() => void)[] = [];
-  /** Dies at the seam that brings this to zero. */
+  /** The process dies at the seam that reduces this to zero. */
   #fuse = Number.POSITIVE_INFINITY;
   #skewMs = 0;
   #stoppedAt: number | null = null;
@@ -91,7 +94,7 @@ export class Server {
     return this.at.agenda.now < this.#frozenUntil;
   }
 
-  /** Leads, by what it knows itself. */
+  /** Whether it leads according to its own knowledge. */
   get leads(): boolean {
     return !this.#isDead && this.orchestrator.status() === 'leading';
   }
@@ -104,12 +107,12 @@ export class Server {
     return this.postgres.holds(this.session);
   }
 
-  /** It leads, and nothing that only time would bring to light keeps it from going on. */
+  /** Whether it leads, and no fault that would show only later keeps it from continuing. */
   get leadsWell(): boolean {
     return this.leads && !this.isFrozen && this.holdsLock && this.session?.healthy === true;
   }
 
-  /** For how long its pool still does not reach the database. */
+  /** For how much longer its pool cannot reach the database, ms. */
   get poolDownMs(): number {
     return this.#poolDownUntil - this.at.agenda.now;
   }
@@ -118,12 +121,12 @@ export class Server {
     return this.at.agenda.now < this.#connectsInVainUntil;
   }
 
-  /** Wall clock of this process, ms. */
+  /** The wall clock of this process, ms. */
   now(): number {
     return EPOCH + (this.#stoppedAt ?? this.at.agenda.now) + this.#skewMs;
   }
 
-  /** Something that reaches this process in `delayMs`, if it is still there; a frozen one gets it when it thaws. */
+  /** Calls `act` in `delayMs` if the process is still alive; a frozen process gets it when it thaws. */
   later(delayMs: number, act: () => void, background = false): () => void {
     let cancel = this.at.agenda.after(
       delayMs,
@@ -137,7 +140,7 @@ export class Server {
     return () => cancel();
   }
 
-  /** Passed wherever something leaves the process; false: it has died right before that. */
+  /** Called wherever something leaves the process. Returns false if the process has died just before. */
   seam(): boolean {
     if (!this.alive) return false;
     this.#fuse -= 1;
@@ -170,14 +173,14 @@ export class Server {
     this.onDeath(this);
   }
 
-  /** Stands still, as under SIGSTOP or a long pause of the event loop. */
+  /** Freezes the process, as SIGSTOP or a long pause of the event loop would. */
   freeze(ms: number): void {
     this.at.count('frozen process');
     this.#frozenUntil = Math.max(this.#frozenUntil, this.at.agenda.now + ms);
     this.#frozenMs += ms;
   }
 
-  /** The network swallows everything of its session, or of its pool, or of both, and new connections for a while. */
+  /** The network drops everything of its session, its pool, or both, and new connections for a while. */
   partition(of: { session: boolean; pool: boolean }, ms: number): void {
     const { agenda } = this.at;
     if (of.session) {
@@ -195,7 +198,7 @@ export class Server {
 
   setClock(byMs: number): void {
     this.at.count(byMs < 0 ? 'clock set back' : 'clock set forward');
-    // Set forward, it is the next process whose clock seems to have gone back.
+    // If the clock is set forward, it seems to have gone back for the next process.
     this.at.timeWentBack = true;
     this.#skewMs += byMs;
   }
@@ -232,7 +235,7 @@ export class Server {
   #start(leadership: LeadershipWatch): Embedded {
     const { at } = this;
     return new Embedded({
-      // Neither is used: the ports below stand for both.
+      // Not used: the ports below replace both.
       pool: {} as never,
       connectionString: '',
       clock: { now: () => this.now() },

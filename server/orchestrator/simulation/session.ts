@@ -9,7 +9,7 @@ import { DatabaseError } from './database.ts';
 import type { Backend, Postgres } from './postgres.ts';
 import type { Server } from './server.ts';
 
-/** The error that a server gets when its session is lost. */
+/** The error of a server whose session is lost. */
 class ConnectionLost extends Error {
   constructor() {
     super('Connection terminated unexpectedly');
@@ -19,58 +19,58 @@ const MAX_HANG_MS = 35_000;
 
 type Fate = { sendMs: number; answerMs: number; applies: boolean; answers: 'ok' | 'lost' | 'never' | 'disk full' };
 
-/** Something asked of the database, between its sending and its answer. */
+/** A statement, from its sending to its answer. */
 type Statement = {
-  /** What it writes, or null. */
+  /** The entries that it writes, or null. */
   readonly batch: readonly LogEntry[] | null;
   readonly fate: Fate;
   readonly execute: () => unknown;
-  /** Nothing waits for it but the session itself. */
+  /** Only the session itself waits for it. */
   readonly background: boolean;
   answer: unknown;
-  /** Why the database refused it. */
+  /** Why the database refused it, or null. */
   error: Error | null;
   resolve(value: unknown): void;
   reject(error: unknown): void;
 };
 
 /**
- * One connection of one server, which leads through it and writes the log. Statements are sent before those before them are
- * answered; the database takes them, and answers them, one after the other.
+ * One connection of one server, with which it leads and writes the log. Statements are sent before earlier ones are
+ * answered; the database receives, executes and answers them in order.
  */
 export class Session implements LeaderConnection {
   readonly server: Server;
-  /** Stands beside what it writes. */
+  /** Stored with the rows that it writes. */
   readonly writer: string;
-  /** The term in which its process leads, as soon as it does. */
+  /** The term of its process, once that leads. */
   term: number | null = null;
   readonly lost: Promise<unknown>;
   readonly #postgres: Postgres;
   backend: Backend | null = null;
-  /** As the database sees it. */
+  /** Whether it is open on the database's side. */
   isOpen = false;
-  /** It was given the lock. */
+  /** Whether it was granted the lock. */
   acquired = false;
-  /** The database could not be written when it was asked for the lock. */
+  /** Whether the database was read-only when it asked for the lock. */
   readOnlyWhenLocked = false;
-  /** Something was committed, and the server knows. */
+  /** Whether something was committed, and the server knows. */
   committed = false;
-  /** As the server sees it. */
+  /** Whether it is broken on the server's side. */
   #broken = false;
-  /** Nothing passes any more, in either direction, permanently; neither side gets an error. */
+  /** Whether nothing passes any more, in either direction and for good; neither side gets an error. */
   #silent = false;
   /** Whether what is sent now still reaches the database. */
   #reaches = true;
   /** Whether answers still reach the server. */
   #answers = true;
-  /** Not answered yet, oldest first: on their way to the database, … */
+  /** Statements that have not been answered, oldest first: those on their way to the database, … */
   readonly #sent: Statement[] = [];
-  /** … and on their way back. */
+  /** … and those whose answers are on their way back. */
   readonly #executed: Statement[] = [];
-  /** When the last of each is through, in virtual ms: nothing overtakes on a connection. */
+  /** When the last of each will have arrived, in virtual ms: on a connection, order is preserved. */
   #sentBy = 0;
   #answeredBy = 0;
-  /** When the database last heard of it. */
+  /** When the database last received something of it. */
   #heardAt = 0;
   readonly #lose: (cause: unknown) => void;
 
@@ -88,7 +88,7 @@ export class Session implements LeaderConnection {
     return !this.#broken && this.#underWay.some(({ batch }) => batch !== null);
   }
 
-  /** Both sides hear each other, as far as either knows. */
+  /** Whether both sides can hear each other, as far as either knows. */
   get healthy(): boolean {
     return this.isOpen && !this.#broken && !this.#silent && this.#answers;
   }
@@ -139,27 +139,27 @@ export class Session implements LeaderConnection {
     return this.#send({ batch, fate, background: false, execute: () => this.#write(batch, fate) });
   }
 
-  /** The server drops it. */
+  /** Dropped by the server. */
   destroy(): void {
     if (this.#broken) return;
     this.#broken = true;
-    // The database finishes what it was at before it looks.
+    // The database finishes what it is executing before it notices.
     const { at } = this.#postgres;
     const busyMs = at.calm ? 5 : at.random.chance(0.2) ? 500 : 50;
     if (!this.#silent) at.agenda.after(at.random.below(busyMs), () => this.#postgres.end(this));
     if (this.#underWay.filter(({ batch }) => batch !== null).length > 1)
       at.count('session lost with two batches under way');
-    // The driver rejects the waiting statements, a moment later.
+    // The driver rejects the waiting statements a moment later.
     this.server.later(0, () => this.#rejectAll());
   }
 
-  /** The database ends it, or the network does; the server hears of it in `afterMs`. */
+  /** The database or the network ends it; the server learns this in `afterMs`. */
   cut(afterMs: number): void {
     this.#postgres.end(this);
     if (!this.#silent) this.server.later(afterMs, () => this.#isLost());
   }
 
-  /** Nothing passes from now on, and neither side ever gets an error. */
+  /** From now on nothing passes, and neither side ever gets an error. */
   silence(): void {
     this.#silent = true;
     this.#reaches = false;
@@ -182,8 +182,8 @@ export class Session implements LeaderConnection {
   }
 
   /**
-   * A hazard that the database could not see: two batches of one run would leave a gap in its log if the first were
-   * refused.
+   * Checks for a hazard that the database could not detect: if two batches contained the same run, and the first one
+   * were refused, the second would leave a gap in its log.
    */
   #checkSending(batch: readonly LogEntry[]): void {
     const { at } = this.#postgres;
@@ -197,7 +197,7 @@ export class Session implements LeaderConnection {
     }
     const { batchBytes } = this.server.config.writerLimits;
     for (const { runId, payloads, created } of batch) {
-      // The start of a run is one event, whose input and overrides may both be large.
+      // The start of a run is a single event, whose input and overrides may both be large.
       if (created !== undefined) continue;
       const bytes = payloads.reduce((sum, { json }) => sum + json.length, 0);
       if (payloads.length > 1 && bytes > batchBytes) at.fail('log', `an entry of ${runId} has ${bytes} bytes`);
@@ -205,7 +205,7 @@ export class Session implements LeaderConnection {
     }
   }
 
-  /** The oldest that was sent has reached the database, unless the network swallowed it. */
+  /** The oldest statement that was sent has reached the database, unless the network dropped it. */
   #arrived(): void {
     const statement = this.#sent.shift();
     if (statement === undefined) return;
@@ -223,17 +223,17 @@ export class Session implements LeaderConnection {
 
   #execute({ batch, fate, execute }: Statement): unknown {
     const { at } = this.#postgres;
-    // The first one opens it. Later ones find a session that the database has ended.
+    // The first statement opens the session. Later ones find that the database has ended it.
     if (!this.isOpen && this.backend !== null) throw new ConnectionLost();
     if (batch !== null && fate.answers === 'disk full') throw new DatabaseError('53100');
-    // What follows something that never arrived does not arrive either.
+    // After a statement that never arrived, no later one arrives either.
     if (!fate.applies || (!this.server.alive && at.random.chance(0.5))) this.#reaches = false;
     if (!this.#reaches || (this.#broken && this.backend === null)) return null;
     this.#heardAt = at.agenda.now;
     return execute();
   }
 
-  /** The answer of the oldest that was executed is there, or would be. */
+  /** The answer to the oldest executed statement has arrived, unless it was lost. */
   #answered(): void {
     const statement = this.#executed[0];
     if (statement === undefined || !this.#answers) return;
@@ -261,14 +261,14 @@ export class Session implements LeaderConnection {
     this.#rejectAll();
   }
 
-  /** None of them will be answered; those already sent may still be executed. */
+  /** None of the statements will be answered; those already sent may still be executed. */
   #rejectAll(): void {
     for (const statement of this.#underWay) statement.reject(new ConnectionLost());
     this.#executed.length = 0;
     this.#lose(new ConnectionLost());
   }
 
-  /** Executes a batch in the database. Throws the reason for a refusal. */
+  /** Executes a batch in the database. Throws the error of a refusal. */
   #write(batch: readonly LogEntry[], { answers }: Fate): null {
     const { at, database, auditor } = this.#postgres;
     if (this.#postgres.readOnly) throw new DatabaseError('25006');
@@ -291,7 +291,7 @@ export class Session implements LeaderConnection {
     return null;
   }
 
-  /** The database ends a session of which it has heard nothing for the time of its lease. */
+  /** The database ends a session from which it has received nothing for the duration of its lease. */
   #watchLease(inMs: number): void {
     const { at } = this.#postgres;
     at.agenda.after(
@@ -309,7 +309,7 @@ export class Session implements LeaderConnection {
     );
   }
 
-  /** Statements that are not commits. */
+  /** The fate of a statement that is not a commit. */
   #fate(): Fate {
     const { at } = this.#postgres;
     const { random } = at;
@@ -324,7 +324,7 @@ export class Session implements LeaderConnection {
     const { at } = this.#postgres;
     const { random } = at;
     const fate: Fate = { sendMs: random.below(3), answerMs: random.below(3), applies: true, answers: 'ok' };
-    // Still on its way when the session is lost.
+    // It is still on its way when the session is lost.
     const before = this.#underWay.findLast(({ batch }) => batch !== null);
     if (before?.fate.answers === 'lost') return { ...fate, sendMs: random.below(40) };
     if (!at.trouble(0.06)) return fate;

@@ -18,26 +18,26 @@ import { Server, type ServerConfig } from './server.ts';
 import { Surroundings } from './surroundings.ts';
 import { Work } from './work.ts';
 
-/** Until then anything may happen (ms of virtual time); from then on everything must come to its end. */
+/** Until then anything may happen (ms of virtual time); afterwards everything must come to its end. */
 const TROUBLE_ENDS = 15_000;
-/** How often people come to help before a run counts as one that never ends. */
+/** How often people help before a run counts as one that never ends. */
 const HELP_AT_MOST = 60;
-/** Things that happen in one simulation are a few hundred; one that never rests has a loop. */
+/** A simulation takes a few hundred steps; one that takes this many has a loop. */
 const MAX_STEPS = 60_000;
-/** By then some process leads, if there are no more faults and nothing else happens. */
+/** The longest until some process leads, if there are no more faults and nothing else happens. */
 const LEADS_WITHIN_MS = 60_000;
 
 export type Options = {
   knobs?: Knobs;
-  /** Called with the runs as they are in the log, also when the simulation fails. */
+  /** Called with the runs according to the log, also when the simulation fails. */
   inspect?: (runs: readonly AuditedRun[], story: readonly string[]) => void;
 };
 
 export type Tally = { runs: number; events: number; processes: number; coverage: Coverage };
 
 /**
- * Simulates the orchestrator with a few runs of random graphs, with commands, failures and faults at random instants, all
- * from one seed. Rejects with a Violation as soon as a guarantee does not hold.
+ * Simulates the orchestrator with a few runs of random graphs, and with commands, failures and faults at random times,
+ * all derived from one seed. Rejects with a Violation as soon as a guarantee does not hold.
  */
 export async function simulate(seed: number, options: Options = {}): Promise<Tally> {
   const world = new World(seed, options.knobs ?? FULL);
@@ -56,7 +56,7 @@ class World {
   readonly #work: Work;
   readonly #clients: Clients;
   readonly #leadership: LeadershipWatch;
-  /** Since when nothing happens besides what processes do to lead. */
+  /** Since when nothing has happened except attempts to lead. */
   #waitingSince: number | null = null;
   readonly #config: ServerConfig;
   #servers: Server[] = [];
@@ -88,7 +88,7 @@ class World {
     this.#postgres = new Postgres(database, this.auditor, this.at);
     this.#work = new Work(this.at, this.auditor);
     this.#config = randomConfig(random);
-    // Every start fits: whether one is refused is what memory.test.ts asks.
+    // Every start fits into memory: memory.test.ts tests when one is refused.
     const { memory } = this.#config;
     for (const { data, request } of scenarios.values())
       memory.runBytes = Math.max(memory.runBytes, 2 * (sizeOf(data) + sizeOf(request)));
@@ -132,7 +132,7 @@ class World {
     });
   }
 
-  /** One thing happens; all that follows from it at once (promises) is over before the next turn. */
+  /** Does one thing; everything that follows from it immediately (promises) is done before the next turn. */
   #turn(): boolean {
     const { agenda, violation } = this.at;
     if (violation !== null) throw violation;
@@ -155,7 +155,7 @@ class World {
     return this.#help();
   }
 
-  /** One process leads, and what it does to go on leading changes nothing any more. */
+  /** Whether exactly one process leads, and its checks of its session change nothing any more. */
   #isLed(): boolean {
     const leading = this.#servers.filter(server => server.leads);
     return leading.length === 1 && leading[0]?.leadsWell === true && !this.#servers.some(server => server.isStopping);
@@ -169,7 +169,7 @@ class World {
     }
   }
 
-  /** More shutdowns in a row than a step could be lost in crashes. */
+  /** More shutdowns in a row than the number of crashes after which a step is given up. */
   #deployAgainAndAgain(): void {
     this.at.count('deployed again and again');
     for (let n = 1; n <= 8; n++)
@@ -178,12 +178,12 @@ class World {
       });
   }
 
-  /** Early more often than not, while much is going on. */
+  /** A random time, usually early, while much is going on. */
   #anyTime(): number {
     return this.at.random.below(this.at.random.pick([500, 3_000, TROUBLE_ENDS]));
   }
 
-  /** Somebody buys credits, in the leading process or in another one. */
+  /** Someone buys credits, through the leading process or another one. */
   #grant(amount: number): void {
     const { random, agenda } = this.at;
     const tenant = random.pick(TENANTS);
@@ -248,7 +248,7 @@ class World {
     else this.#fillDisk(random.below(8_000));
   }
 
-  /** SIGTERM at any instant, also while a process is about to lead. */
+  /** SIGTERM at any time, also while a process is about to lead. */
   #terminate(server: Server): void {
     const { random, agenda } = this.at;
     if (random.chance(0.7)) return void server.close();
@@ -258,7 +258,7 @@ class World {
     agenda.after(random.below(40), () => void next?.close());
   }
 
-  /** It only seems to be dead: another one leads, and it goes on for a while. */
+  /** The process only seems to be dead: another one takes over while it continues for a while. */
   #leadBeside(server: Server): void {
     const { random, agenda } = this.at;
     this.#postgres.lockless = true;
@@ -286,7 +286,7 @@ class World {
     });
   }
 
-  /** Two processes whose pooler gives each transaction any backend. */
+  /** Two processes behind a pooler that gives each transaction any backend. */
   #startPooled(): void {
     const { random, agenda } = this.at;
     this.at.count('pooler in transaction mode');
@@ -295,7 +295,7 @@ class World {
     agenda.after(TROUBLE_ENDS - 1, () => this.#postgres.unpool());
   }
 
-  /** Dies between two turns of the microtask queue, in the middle of its work. */
+  /** Ends the process between two turns of the microtask queue, in the middle of its work. */
   #crashBetweenTurns(server: Server, turns: number): void {
     if (turns > 0 && server.alive) {
       queueMicrotask(() => this.#crashBetweenTurns(server, turns - 1));
@@ -311,13 +311,13 @@ class World {
     server.session?.cut(this.at.random.below(1_000));
   }
 
-  /** No more trouble. */
+  /** Ends all faults. */
   #calmDown(): void {
     this.at.calm = true;
     this.#postgres.lockless = false;
     this.#postgres.readOnly = false;
     this.#postgres.diskFull = false;
-    // Whatever a standby has been through, it takes over.
+    // Whatever happened to a standby before, it must be able to take over.
     const leader = this.#servers.find(server => server.leads);
     if (this.#servers.length > 1 && this.at.random.chance(0.5)) leader?.die();
     for (const server of this.#servers) {
@@ -328,7 +328,7 @@ class World {
     }
   }
 
-  /** People do what runs wait for; false when all have ended. */
+  /** People do what the runs wait for. Returns false if all runs have ended. */
   #help(): boolean {
     const { postponed } = this.#clients;
     const missing = [...this.at.scenarios.values()].filter(
@@ -340,7 +340,7 @@ class World {
     this.#helps += 1;
     if (this.#helps > HELP_AT_MOST)
       throw new Violation('liveness', `${[...open.map(({ id }) => id), ...postponed].length} runs never ended`);
-    // Nothing is being read now: later refusals come from outdated reads.
+    // Granted at time 0, because no balance is being read now: a later refusal has no excuse.
     for (const tenant of TENANTS) this.#postgres.database.grant(tenant, 1_000, 0);
     for (const run of open) this.#helpRun(run);
     for (const scenario of postponed) this.at.agenda.after(1_000, () => this.#clients.start(scenario));
@@ -353,7 +353,7 @@ class World {
     if (state.status === 'paused' && state.stopRequested === null)
       this.#clients.command(scenario, { type: 'resume', by: 'a helper' });
     else if (state.waiting.size > 0) for (const step of state.waiting) this.#clients.complete(scenario, step);
-    // The run that it waits for is helped, or it is stuck itself.
+    // The run that it waits for is helped instead, or is itself stuck.
     else if (state.calling.size > 0 && state.inFlight.size === 0) return;
     else this.#clients.command(scenario, { type: 'stop', mode: 'immediate', by: 'a helper' });
   }
@@ -369,7 +369,7 @@ class World {
   }
 }
 
-/** One large result of the simulation has 17 kB, a run takes three. */
+/** A large result of the simulation has 17 kB, and a run has room for one or for many. */
 function randomMemory(random: Random): MemoryLimits {
   const small = random.chance(0.3);
   return {
@@ -384,7 +384,7 @@ function randomMemory(random: Random): MemoryLimits {
 
 /** Small limits, so that all of them are met. */
 function randomConfig(random: Random): ServerConfig {
-  // With many slots, many results come at a time.
+  // With many slots, many results arrive at the same time.
   const wide = random.chance(0.15);
   const maxInFlight = wide ? 20 : 1 + random.below(6);
   const small = random.chance(0.15);

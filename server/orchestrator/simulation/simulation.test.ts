@@ -6,10 +6,13 @@ import { EXPECTED, GROWN_HISTORY } from './coverage.ts';
 import { describeLogs } from './failure.ts';
 import { simulate } from './simulate.ts';
 
-/** Half of them from seed 1, half of them from a distant one, which BATON_TEST_SEED moves. `npm run simulate` draws new ones. */
+/**
+ * Half of the runs start from seed 1, half from a distant one, which BATON_TEST_SEED moves. `npm
+ * run simulate` draws new ones.
+ */
 const RUNS = 20_000;
 
-/** `npm run simulate` without npm: a process of its own, so that it takes a core of its own. */
+/** `npm run simulate` without npm, in a process of its own, so that it uses its own core. */
 function cli(...args: string[]): Promise<{ status: number | null; stdout: string; stderr: string }> {
   const child = spawn(process.execPath, [fileURLToPath(new URL('./run.ts', import.meta.url)), ...args]);
   let stdout = '';
@@ -36,12 +39,12 @@ describe('simulation', () => {
         met.set(what ?? '', (met.get(what ?? '') ?? 0) + Number(times));
       seeds += Number(/^(\d+) seeds held/m.exec(stdout)?.[1]);
     }
-    // A simulation that never meets a case proves nothing about it.
+    // A simulation proves nothing about a case that it never meets.
     expect(EXPECTED.filter(what => !met.has(what))).toEqual([]);
     expect((met.get(GROWN_HISTORY) ?? 0) / seeds).toBeGreaterThan(0.5);
   }, 300_000);
 
-  test('the same seed gives the same history, and another seed another one', async () => {
+  test('the same seed gives the same history, and another seed a different one', async () => {
     const historyOf = async (seed: number) => {
       let text = '';
       await simulate(seed, {
@@ -57,7 +60,7 @@ describe('simulation', () => {
 });
 
 describe('npm run simulate', () => {
-  test('says where it begins, what it met and what it simulated', async () => {
+  test('prints its first seed, what it met and what it simulated', async () => {
     const { status, stdout } = await cli('--seed', '7', '--runs', '5');
     expect(status).toBe(0);
     expect(stdout).toMatch(/^from seed 7 on\n/);
@@ -67,7 +70,7 @@ describe('npm run simulate', () => {
     );
   });
 
-  test('refuses what is no number', async () => {
+  test('refuses arguments that are not numbers', async () => {
     const { status, stderr } = await cli('--seed', 'x');
     expect(status).toBe(2);
     expect(stderr).toBe(

@@ -3,8 +3,8 @@ import { TENANTS } from './scenario.ts';
 import type { Server } from './server.ts';
 
 /**
- * Listens to all that a server streams: only what is committed, as it is in the log, in order, and exactly once for each
- * event that the server wrote and knows of.
+ * Listens to everything that a server streams: only committed events, as in the log, in order, and exactly once for
+ * each event that the server wrote and knows of.
  */
 export function watchStream(server: Server, orchestrator: Pick<Orchestrator, 'subscribe'>): Listener {
   const listener = new Listener(server);
@@ -20,7 +20,7 @@ export function watchStream(server: Server, orchestrator: Pick<Orchestrator, 'su
 
 export class Listener {
   readonly #server: Server;
-  /** The last event seen of each run. */
+  /** The number of the last event seen of each run. */
   readonly #last = new Map<string, number>();
   constructor(server: Server) {
     this.#server = server;
@@ -56,7 +56,7 @@ export class Listener {
     }
   }
 
-  /** When nothing is in flight, everything that the current session wrote has been streamed. */
+  /** When nothing is in flight, everything that the current session wrote must have been streamed. */
   checkAtRest(): void {
     const { session, postgres } = this.#server;
     for (const { row, events } of postgres.database.runs.values()) {
@@ -73,7 +73,8 @@ export class Listener {
     if (seq <= last) this.#fail(`event ${seq} of ${runId} was streamed after event ${last}`);
     const rows = this.#server.postgres.database.runs.get(runId)?.events ?? [];
     for (const row of rows.slice(last, seq - 1)) {
-      // Subscribers miss what others wrote without their knowledge; otherwise the feed was interrupted in between.
+      // Subscribers miss what other processes wrote without this one's knowledge, unless the feed
+      // was interrupted in between.
       if (row.writer === this.#server.session?.writer || !this.#server.at.twoLed)
         this.#fail(`event ${row.seq} of ${runId} was never streamed`);
     }
@@ -84,7 +85,7 @@ export class Listener {
   }
 }
 
-/** The value after the driver and the log: -0 is 0. */
+/** The value after it passed the driver and the log: -0 becomes 0. */
 function sameJson(stored: string, shown: string): boolean {
   return stored === shown || JSON.stringify(JSON.parse(stored)) === JSON.stringify(JSON.parse(shown));
 }

@@ -7,13 +7,15 @@ import type { Economy } from './economy.ts';
 import type { Random } from './random.ts';
 import type { Knobs, Scenario } from './scenario.ts';
 
-/** PostgreSQL's `infinity` comes as a number, and so does its negative; a year beyond those of a Date comes as an invalid one. */
+/**
+ * PostgreSQL's `infinity` and `-infinity` arrive as numbers, and a year beyond the range of Date as an invalid Date.
+ */
 const BAD_TIMES = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY, new Date(Number.NaN)] as const;
 
 /** The state that all parts of one simulated world share. */
 export class Surroundings {
   readonly random: Random;
-  /** Draws hostile values: a source of its own, so that they change nothing else of a seed. */
+  /** Draws hostile values. A separate source, so that they change nothing else of a seed. */
   readonly values: Random;
   readonly #badTimes = new Map<string, Date | number | null>();
   readonly agenda: Agenda;
@@ -24,15 +26,15 @@ export class Surroundings {
   readonly #called = new Map<string, Scenario>();
   /** Called with each run that a step calls. */
   onCalled: (scenario: Scenario) => void = () => {};
-  /** Nothing goes wrong any more: from now on everything must come to its end. */
+  /** Whether faults have ended: from now on everything must come to its end. */
   calm = false;
-  /** Some clock has been set back: later events may look older. */
+  /** Whether some clock has been set back, so that later events may have earlier times. */
   timeWentBack = false;
   /** The budget of a run. */
   runBytes = Number.POSITIVE_INFINITY;
-  /** The lock did not hold for a while: two processes led at a time. */
+  /** Whether the lock did not hold for a while, so that two processes led at the same time. */
   twoLed = false;
-  /** What happened when; recorded only if it will be read. */
+  /** What happened when; recorded only if it will be printed. */
   story: string[] | null = null;
   #violation: Error | null = null;
 
@@ -46,12 +48,12 @@ export class Surroundings {
     this.economy = of.economy;
   }
 
-  /** Something bad that has this chance while there is trouble. */
+  /** Returns true with this probability until faults have ended. */
   trouble(probability: number): boolean {
     return !this.calm && this.knobs.faults > 0 && this.random.chance(probability);
   }
 
-  /** The impossible time that the run's row holds for good, as the driver returns it; null for most. */
+  /** Returns the impossible time that the run's row has permanently, as the driver returns it; null for most runs. */
   badTime(runId: string): Date | number | null {
     let time = this.#badTimes.get(runId);
     if (time === undefined) {
@@ -73,7 +75,7 @@ export class Surroundings {
     return this.#violation;
   }
 
-  /** Notes a violation. Not thrown: the code under test would catch some of them. */
+  /** Notes a violation. It is not thrown, because the code under test would catch some of them. */
   fail(checker: string, message: string): void {
     this.#violation ??= new Violation(checker, message);
   }
@@ -87,14 +89,14 @@ export class Surroundings {
     }
   }
 
-  /** Throws for a run that no client would start, and no step calls. */
+  /** Throws for a run that neither a client starts nor a step calls. */
   scenario(runId: string): Scenario {
     const scenario = this.scenarios.get(runId) ?? this.#called.get(runId);
     if (scenario === undefined) throw new Violation('calls', `There is no run "${runId}".`);
     return scenario;
   }
 
-  /** Notes that a step of a run calls another one, before that starts. */
+  /** Notes that a step of a run calls another run, before that starts. */
   called(parent: string, step: string, call: ChildCall): void {
     const scenario = calledScenario(this.scenario(parent), step, call);
     this.#called.set(call.run_id, scenario);

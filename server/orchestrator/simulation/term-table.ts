@@ -1,12 +1,12 @@
-/** `leftInOrder`: it has shut down after SIGTERM, and could record that. */
+/** `leftInOrder`: whether it shut down after SIGTERM and could record that. */
 type Process = { readonly leftInOrder: boolean };
 
-/** A term as the database has it (`survived`), and as it really ended. */
+/** A term according to the database (`survived`), and how it really ended. */
 export type SimulatedTerm = {
   readonly term: number;
   readonly process: Process;
   survived: boolean;
-  /** The terms whose processes had recorded that they live when this one began: its leader knows only these. */
+  /** The terms that were recorded as survived when this one began: its leader knows only these. */
   readonly known: ReadonlySet<number>;
   fate: 'open' | 'died' | 'outlived' | 'died while it shut down';
 };

@@ -13,8 +13,8 @@ export type ExpectedEnd = {
 };
 
 /**
- * The end of an undisturbed run: one step after the other, without time, slots or faults. Null if it has none, because
- * only a stop ends one of its steps.
+ * Returns the end of an undisturbed run: one step after the other, without time, slots or faults. Null if it has none,
+ * because one of its steps ends only by a stop.
  */
 export function expectedEnd(scenario: Scenario): ExpectedEnd | null {
   return new Undisturbed(scenario).run();
@@ -63,7 +63,7 @@ class Undisturbed {
     return 'ended';
   }
 
-  /** A run that is called behaves in the same way each time: one that fails fails for all retries. */
+  /** A called run behaves in the same way each time: if it fails, it fails for all retries. */
   #call(step: string, plan: StepPlan, { workflowId, detach }: CallPlan): 'ended' | 'failed' | 'endless' {
     const depth = this.#scenario.data.parent?.depth ?? 0;
     if (depth >= MAX_CALL_DEPTH) return this.#fail(step);
@@ -77,7 +77,7 @@ class Undisturbed {
     return 'ended';
   }
 
-  /** The failure of an authored step is that of the run; that of an added one ends its item or its parent. */
+  /** The failure of an authored step fails the run; that of an added step ends its item or its parent. */
   #fail(step: string): 'ended' | 'failed' {
     const { added, spec: failed } = this.#history.step(step);
     const error = { code: 'boom', message: '' };

@@ -11,16 +11,19 @@ import { REFUSED } from './scenario.ts';
 import type { Server } from './server.ts';
 import type { Surroundings } from './surroundings.ts';
 
-/** An attempt that some process is at work on. */
+/** An attempt that a process is executing. */
 export type Execution = { server: Server; attempt: Attempt; signal: AbortSignal; plan: StepPlan };
 
-/** How long the end of a run, or of a step, may take to reach the attempts that it ends, ms: the longest answer. */
+/**
+ * The longest until the end of a run or a step aborts the attempts concerned, ms: the slowest answer of the database.
+ */
 const ABORT_WITHIN_MS = 1_000;
-/** Attempts that end together end at a multiple of this. */
+/** Steps that end together end at a multiple of this. */
 const TOGETHER_MS = 200;
 
 /**
- * The behavior of attempts, by the plans of their steps, and the conditions that must hold whenever one starts or ends.
+ * The behavior of attempts according to the plans of their steps, and the conditions that must
+ * hold when one starts or ends.
  */
 export class Work {
   readonly executing = new Set<Execution>();
@@ -37,7 +40,7 @@ export class Work {
     return [...this.executing].filter(execution => execution.server === server && !execution.signal.aborted);
   }
 
-  /** The step types as one process has them. */
+  /** Returns the step types of one process. */
   typesOn(server: Server): StepTypes {
     const type = (name: string, more: Partial<StepType> = {}): [string, StepType] => {
       const execute: StepType['execute'] = (attempt, signal) => this.#execute(server, attempt, signal);
@@ -64,12 +67,12 @@ export class Work {
     ]);
   }
 
-  /** A process is gone, and its attempts with it. */
+  /** Removes the attempts of a process that has died. */
   gone(server: Server): void {
     for (const execution of this.executing) if (execution.server === server) this.executing.delete(execution);
   }
 
-  /** Attempts at work for what has ended. */
+  /** Checks that no attempt is still executing for a step that has ended. */
   checkAborts(): void {
     for (const { server, attempt, signal } of this.executing) {
       if (signal.aborted || !server.alive) continue;
@@ -85,7 +88,7 @@ export class Work {
     this.#checkStart(server, attempt);
     const plan = this.#plan(attempt);
     if (plan.kind === 'throws') throw new Error('a step type with a defect');
-    // Read at once: it is gone when the attempt is aborted.
+    // Read before anything else: it is gone when the attempt is aborted.
     const { gathered = null, child = null } = attempt;
     const execution: Execution = { server, attempt, signal, plan };
     this.executing.add(execution);
@@ -94,7 +97,7 @@ export class Work {
       if (!this.executing.delete(execution)) return;
       if (signal.aborted) this.#at.count('outcome after the abort');
       resolve(this.#outcome(attempt, plan, { gathered, hasCalled: child !== null }));
-      // What comes late must be ignored.
+      // Late log lines must be ignored.
       if (this.#at.random.chance(0.05)) attempt.log(['afterwards']);
     };
     signal.addEventListener('abort', () => this.#aborted(server, settle));
@@ -121,7 +124,7 @@ export class Work {
     server.later(duration, settle);
   }
 
-  /** Soon, late or never. */
+  /** Settles an aborted attempt soon, late or never. */
   #aborted(server: Server, settle: () => void): void {
     if (this.#at.random.chance(0.9)) server.later(this.#at.random.below(300), settle);
   }
@@ -149,12 +152,12 @@ export class Work {
   async #wait(server: Server, attempt: Attempt): Promise<Outcome> {
     if (!server.seam()) return new Promise(() => {});
     this.#checkStart(server, attempt);
-    // At a whole second, so that several end together, and sometimes in the past.
+    // At a whole second, so that several waits end together, and sometimes in the past.
     const until = upTo(attempt.now + this.#at.random.below(9_000) - 1_000, 1_000);
     return { kind: 'sleeping', until: until * this.#oddFactor() };
   }
 
-  /** Nothing is worked on before the log says that it has begun, nor ever twice. */
+  /** Checks that no attempt is executed before the log says that it has started, and that none is executed twice. */
   #checkStart(server: Server, attempt: Attempt): void {
     const { run, step } = attempt;
     const key = `${run.id} ${step.id}#${attempt.attempt}`;
@@ -189,13 +192,13 @@ export class Work {
     if (!server.alive) this.#at.fail('defect', `${key} began in a dead process`);
   }
 
-  /** The possible values of a service's header. */
+  /** Returns what a service's Retry-After header may contain. */
   #oddHint(): { retryAfterMs?: number } {
     const { values, knobs } = this.#at;
     return knobs.oddities > 0 && values.chance(0.02) ? { retryAfterMs: values.pick([Number.NaN, -1]) } : {};
   }
 
-  /** 1, but for a step type that computes a time which is none. */
+  /** Returns 1, or now and then a factor that makes a computed time invalid. */
   #oddFactor(): number {
     const { values, knobs } = this.#at;
     return knobs.oddities > 0 && values.chance(0.03) ? values.pick(UNUSABLE) : 1;
@@ -230,7 +233,7 @@ export class Work {
   }
 }
 
-/** As a loop behaves: first it expands, and when its items have ended it returns what came of them. */
+/** The behavior of a loop: first it expands, and when its items have ended it returns their results. */
 function loopOutcome(step: GraphStep, { items: count }: LoopPlan, gathered: Gathered | null): LoopOutcome {
   if (count === 0) return { kind: 'completed', result: { results: [], failed: 0 } };
   if (gathered === null) {
@@ -242,7 +245,7 @@ function loopOutcome(step: GraphStep, { items: count }: LoopPlan, gathered: Gath
   return { kind: 'completed', result: loopResult(gathered) };
 }
 
-/** As a step behaves that calls a workflow, and waits for it or not. */
+/** The behavior of a step that calls a workflow, whether it waits for it or not. */
 function callOutcome(call: CallPlan, random: Random): Outcome {
   const input: JsonMap = random.chance(0.05) ? { large: 'i'.repeat(17_000) } : { n: random.below(100) };
   return { kind: 'calling', call: { ...call, version: 1, input } };

@@ -3,7 +3,7 @@ import type { History, StepHistory } from '../history.ts';
 import { effectiveFields, retriesOf } from '../oracle.ts';
 import { Violation } from './violation.ts';
 
-/** No timer is set for longer than a day. */
+/** The longest time for which a timer is set. */
 const MAX_INTERVAL_MS = 86_400_000;
 
 const NEED_ATTEMPT: readonly RunEvent['type'][] = [
@@ -17,7 +17,7 @@ const NEED_ATTEMPT: readonly RunEvent['type'][] = [
 
 const fail = (message: string) => new Violation('attempts', message);
 
-/** Attempts count up by one, their events carry their number, and there are no more of them than allowed. */
+/** The numbers of attempts increase by one, their events carry them, and there are no more attempts than allowed. */
 export function checkAttempts(history: History, event: RunEvent): void {
   if (!('step' in event)) return;
   const step = history.step(event.step);
@@ -61,7 +61,7 @@ function checkState(event: Extract<RunEvent, { step: string }>, step: StepHistor
   if (!begun) throw fail(`${event.type} of "${event.step}", which has not begun`);
   const byPerson = event.type === 'task_completed';
   if (byPerson && step.asked === null) throw fail(`"${event.step}" was answered, but nobody was asked`);
-  // The failure of a run that it called is its own.
+  // The failure of a called run is not an outcome of the attempt.
   const isOfCall = event.type === 'step_retrying' && step.calledBy === step.attempt;
   const needsAttempt = NEED_ATTEMPT.includes(event.type) && !isOfCall;
   if (needsAttempt && !step.inFlight) throw fail(`${event.type} of "${event.step}" without an attempt in flight`);

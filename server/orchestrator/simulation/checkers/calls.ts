@@ -10,8 +10,8 @@ const fail = (message: string) => new Violation('calls', message);
 export type FindRun = (runId: string) => AuditedRun | undefined;
 
 /**
- * Runs and those that they call (docs/adr/0020): a run that is called starts because the log of another one says so, once
- * and as it says, and what that log says of its end is how it ended.
+ * Checks runs and the runs that they call (docs/adr/0020): a called run starts because the log of another one says so,
+ * once and as that log says, and ends as that log says.
  */
 export function checkCalls(run: Pick<AuditedRun, 'id' | 'history'>, event: RunEvent, find: FindRun): void {
   if (event.type === 'run_started' && event.data.parent !== undefined) checkStarted(run.id, event, find);
@@ -48,10 +48,13 @@ function checkEnded(history: History, { step, data }: Extract<RunEvent, { type: 
   if (status !== data.status) throw fail(`${data.run_id} is said to be ${data.status}, but is ${status}`);
 }
 
-/** Whether memory is used up by others: for a run that is to be loaded, and for one that it is to start. */
+/** Whether other runs have used up the memory: for a run that is to be loaded, and for one that a run is to start. */
 export type UsedUp = { toLoad(run: AuditedRun): boolean; toStart(run: AuditedRun): boolean };
 
-/** At rest: each step waits for a run that goes on, and each run that was called is waited for, or was not to be. */
+/**
+ * At rest, each step that waits for a run waits for one that continues, and each called run is waited
+ * for unless it need not be.
+ */
 export function checkCallsAtRest(runs: readonly AuditedRun[], find: FindRun, memory: UsedUp): void {
   for (const run of runs) {
     const { id, history } = run;
@@ -73,7 +76,7 @@ export function checkCallsAtRest(runs: readonly AuditedRun[], find: FindRun, mem
   }
 }
 
-/** When the time of a step that waits for a run is up; null where it has none. */
+/** Returns when a step that waits for a run times out; null if it does not. */
 export function callDeadline(history: History, id: string): number | null {
   const { called, spec } = history.step(id);
   if (called === null || called.detach) return null;
@@ -82,7 +85,7 @@ export function callDeadline(history: History, id: string): number | null {
   return called.at + Math.min(timeout, 86_400) * 1_000;
 }
 
-/** Whether the run that a step called has completed: it may begin for the last time. */
+/** Whether the run that a step called has completed, so that the step may start for the last time. */
 export function hasReturned(history: History, id: string): boolean {
   const { returned, inFlight, retryAt, end } = history.step(id);
   return returned && !inFlight && retryAt === null && end === null;

@@ -7,10 +7,10 @@ import type { Surroundings } from '../surroundings.ts';
 import { isPaidFor } from './usage.ts';
 import { Violation } from './violation.ts';
 
-/** Within this of a denial a grant may not have been read yet, and a refusal not answered: the slowest read in a frozen process, ms. */
+/** The longest time until a grant has been read, or a refusal answered, ms: the slowest read in a frozen process. */
 const READ_WITHIN_MS = 5_000;
 
-/** A commit is answered within this, unless the process is frozen, ms. */
+/** The longest time until a commit is answered, unless the process is frozen, ms. */
 const CHARGED_WITHIN_MS = 1_000;
 
 const fail = (message: string) => new Violation('credits', message);
@@ -26,7 +26,7 @@ function priceOf(event: RunEvent, at: Surroundings): number {
 const saidOf = (event: RunEvent): number => ('credits' in event.data ? (event.data.credits ?? 0) : 0);
 const sum = (numbers: readonly number[]): number => numbers.reduce((total, each) => total + each, 0);
 
-/** Checks that the commit charges what the events in it cost, by the prices and by their own amounts. */
+/** Checks that the commit charges the cost of its events, both by the prices and by the amounts in them. */
 export function checkCredits(run: AuditedRun, entry: LogEntry, at: Surroundings): void {
   const { events } = run.history;
   const fresh = events.slice(events.length - entry.rows.length);
@@ -38,7 +38,10 @@ export function checkCredits(run: AuditedRun, entry: LogEntry, at: Surroundings)
   if (charged !== due) throw fail(`a commit of ${run.id} charges ${charged}, but its events say ${due}`);
 }
 
-/** All that was ever taken from a workspace is what its events say, each counted once, and is as much in its runs' states. */
+/**
+ * Checks that the total taken from each workspace is the total of its events, each counted
+ * once, and of its runs' states.
+ */
 export function checkBooks(runs: Iterable<AuditedRun>, database: Database, at: Surroundings): void {
   const charged = new Map<string, number>();
   for (const { id, tenantId, history, state } of runs) {
@@ -53,32 +56,36 @@ export function checkBooks(runs: Iterable<AuditedRun>, database: Database, at: S
   }
 }
 
-/** Steps that hold no reservation while they wait, and are charged when their time is up. */
+/** Steps that hold no reservation while they wait, and are charged when they end. */
 const waitingTypes: readonly string[] = ['human_task', 'wait', 'for_each', 'call_workflow'];
 
-/** If every price is known in advance and only attempts are charged, the reservation is the charge. */
+/** Returns whether reservations equal charges: every price is known in advance and only attempts are charged. */
 function cannotOverdraw(tenantId: string, at: Surroundings): boolean {
   const { enforced, prices } = at.economy;
   if (!enforced || at.twoLed || prices.llm_input_tokens > 0) return false;
   return [...at.scenarios.values()].every(
     ({ graph, tenantId: other }) =>
-      // What it calls may wait as well.
+      // The workflows that it calls may contain steps that wait.
       other !== tenantId || allSteps(graph).every(({ type }) => !waitingTypes.includes(type)),
   );
 }
 
 /**
- * Counts the reservations of each workspace by the entries that one leader hands to its log: a step from its start to
- * its end, a charge until it is answered. So an attempt that starts can be paid for, and one that is denied could not.
+ * Counts the reservations of each workspace from the entries that one leader hands to its log: for a step from its
+ * start to its end, for a charge until it is answered. So it knows whether an attempt that starts can be paid for, and
+ * whether one that is denied could not.
  */
 export class CreditWatch {
   readonly #at: Surroundings;
   readonly #database: Database;
-  /** Whether it leads in truth: one that has lost the lock unawares decides by what it knew, and nothing of that is written. */
+  /**
+   * Whether it still holds the lock. A leader that has lost it unawares decides by outdated knowledge,
+   * but none of that is written.
+   */
   readonly #holdsLock: () => boolean;
   readonly #held = new Map<string, Map<string, number>>();
   readonly #sending = new Map<string, number>();
-  /** When each workspace had too little for a step last. */
+  /** When each workspace last had too little for a step. */
   readonly #poorAt = new Map<string, number>();
 
   constructor(at: Surroundings, database: Database, holdsLock: () => boolean) {
@@ -87,7 +94,7 @@ export class CreditWatch {
     this.#holdsLock = holdsLock;
   }
 
-  /** Right after a turn was decided; returns what to call when its entry was answered. */
+  /** Call this right after a turn was decided. Returns a function to call when its entry was answered. */
   appended(entry: LogEntry): () => void {
     const { runId, owner, rows } = entry;
     const { tenantId } = owner;
@@ -103,7 +110,7 @@ export class CreditWatch {
       if (type === 'step_cancelled') cancelled.push(key);
       else if (type !== 'step_started' && type !== 'step_log') held.delete(key);
     }
-    // A step fails in the same way if the run that it calls is refused, which was decided earlier.
+    // A step fails with the same error if the run that it calls is refused, which was decided earlier.
     const isRefused = rows.some(({ type, step }) => type === 'child_ended' && step === denied?.step);
     if (denied !== undefined && !isRefused) this.#checkDenied(tenantId, runId, denied.step);
     else if (denied !== undefined && this.#leadsAlone) this.checkRefused(tenantId);
@@ -121,9 +128,9 @@ export class CreditWatch {
     };
   }
 
-  /** A start was refused for lack of credits. */
+  /** Checks the refusal of a start for lack of credits. */
   checkRefused(tenantId: string): void {
-    // A start reads the log between the decision and its answer; attempts may end meanwhile.
+    // A start reads the log between the decision and its answer, and attempts may end meanwhile.
     const { prices } = this.#at.economy;
     const poorAt = this.#poorAt.get(tenantId) ?? Number.NEGATIVE_INFINITY;
     const wasPoor = this.#at.agenda.now - poorAt < READ_WITHIN_MS;
@@ -133,7 +140,7 @@ export class CreditWatch {
 
   #checkDenied(tenantId: string, runId: string, step: string | null): void {
     if (!this.#leadsAlone || this.#grantedLately(tenantId) || this.#readBeforeGrant(tenantId)) return;
-    // A balance that is read while a charge is being committed may have it already: until that is answered, it counts twice.
+    // A balance that is read during the commit of a charge may include it already: until the answer it counts twice.
     const { readAt } = this.#database.account(tenantId);
     if (this.#at.agenda.now - readAt < CHARGED_WITHIN_MS && (this.#poorAt.get(tenantId) ?? 0) >= readAt) return;
     const graph = this.#at.scenario(runId).graph;
@@ -153,13 +160,13 @@ export class CreditWatch {
     return !this.#at.twoLed && this.#holdsLock();
   }
 
-  /** The balance in the database, less the reservations. */
+  /** Returns the balance in the database, less the reservations. */
   #left(tenantId: string): number {
     const held = sum([...(this.#held.get(tenantId)?.values() ?? [])]);
     return this.#database.account(tenantId).balance - held - (this.#sending.get(tenantId) ?? 0);
   }
 
-  /** Called before what is held or sent changes. */
+  /** Call this before a reservation changes. */
   #notePoor(tenantId: string): void {
     if (this.#left(tenantId) < this.#at.economy.prices.workflow_step) this.#poorAt.set(tenantId, this.#at.agenda.now);
   }
@@ -169,7 +176,10 @@ export class CreditWatch {
     return grantedAt > 0 && this.#at.agenda.now - grantedAt < READ_WITHIN_MS;
   }
 
-  /** The balance was read a moment ago, and something was granted since: a step may have waited for its slot in between. */
+  /**
+   * Whether the balance was read recently and credits were granted since: the step may have
+   * waited for its slot in between.
+   */
   #readBeforeGrant(tenantId: string): boolean {
     const { readAt, grantedSince } = this.#database.account(tenantId);
     return grantedSince && this.#at.agenda.now - readAt < READ_WITHIN_MS;

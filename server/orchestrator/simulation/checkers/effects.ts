@@ -6,7 +6,7 @@ import { Violation } from './violation.ts';
 
 const fail = (message: string) => new Violation('effects', message);
 
-/** Checks that the core's effects agree with the log: nothing is forgotten, nothing is there twice. */
+/** Checks that the core's effects agree with the log: nothing is missing, and nothing appears twice. */
 export function checkEffects(history: History, state: RunState): void {
   const { ready, inFlight, timers } = effects(state);
   const steps = [...history.steps].filter(([, step]) => step.end === null);

@@ -7,7 +7,7 @@ import { Violation } from './violation.ts';
 
 const fail = (message: string) => new Violation('growth', message);
 
-/** What a run adds to its graph, and how that ends, follows from its loops and their steps alone (docs/adr/0017). */
+/** Checks that the steps which a run adds, and their ends, follow from its loops alone (docs/adr/0017). */
 export function checkGrowth(history: History, event: RunEvent): void {
   if (event.type === 'steps_added') checkAdded(history, event);
   if (event.type === 'step_expanded') checkExpanded(history, event);
@@ -45,7 +45,7 @@ function checkAdded(history: History, { step, data }: Extract<RunEvent, { type: 
   }
 }
 
-/** The failure of a step in a loop is for the loop to handle; the loop fails for it only if it is to. */
+/** A step that fails in a loop is handled by the loop, which fails with it only if `on_item_error` says so. */
 function checkFailure(history: History, { step, data }: Extract<RunEvent, { type: 'step_failed' }>): void {
   const { added, expanded } = history.step(step);
   if ((data.tolerated === true) !== (added !== null && !data.continues))
@@ -57,7 +57,7 @@ function checkFailure(history: History, { step, data }: Extract<RunEvent, { type
     throw fail(`"${step}" fails because of "${data.caused_by_step_id}", which has not failed`);
 }
 
-/** Either a step of the same loop failed, or the loop's time is up. */
+/** A step in a loop is cancelled only if another one of that loop failed, or the loop timed out. */
 function checkCancelled(history: History, { step, data, at }: Extract<RunEvent, { type: 'step_cancelled' }>): void {
   const cause = history.step(data.caused_by_step_id ?? '');
   const loop = cause.end?.type === 'step_failed' ? cause.added?.parent : cause.spec.id;
@@ -71,7 +71,7 @@ function checkCancelled(history: History, { step, data, at }: Extract<RunEvent, 
   if (at < (deadlineOf(history, loop) ?? Number.POSITIVE_INFINITY)) throw fail(`the time of "${loop}" was not up`);
 }
 
-/** The result has the results of all items in their order, whatever the order in which they ended. */
+/** The result has the results of all items in the order of the list, in whatever order they ended. */
 function checkResult(history: History, { step, data }: Extract<RunEvent, { type: 'step_completed' }>): void {
   if ('skipped' in data) throw fail(`"${step}" was skipped after it had expanded`);
   const { expanded } = history.step(step);
@@ -84,7 +84,10 @@ function checkResult(history: History, { step, data }: Extract<RunEvent, { type:
 
 const plain = (value: JsonValue): unknown => JSON.parse(JSON.stringify(value));
 
-/** After each decision: a loop of a run that goes on has as many items at work as it may, and no failure is left unhandled. */
+/**
+ * After each decision, a loop of a run that continues has as many items in progress as it may, and
+ * has handled every failure.
+ */
 export function checkLoops(history: History): void {
   for (const [id, { end }] of history.steps)
     if (end?.type === 'step_completed' && 'skipped' in end.data && end.data.reason === 'blocked')
@@ -104,7 +107,7 @@ export function checkLoops(history: History): void {
   }
 }
 
-/** A step of a loop is blocked only by a failure in that loop, or of what is above it. */
+/** A step of a loop is blocked only by a failure in that loop, or in a loop that contains it. */
 function checkBlocked(history: History, id: string): void {
   const { added } = history.step(id);
   if (added === null || history.status === 'failed') return;
@@ -114,7 +117,7 @@ function checkBlocked(history: History, id: string): void {
   throw fail(`"${id}" is blocked, but no step of its loop has failed`);
 }
 
-/** Whether a step ended for a failure elsewhere. */
+/** Whether a step was ended by a failure elsewhere. */
 function isBlocked(history: History, id: string): boolean {
   const { end } = history.step(id);
   return end?.type === 'step_cancelled';
@@ -134,14 +137,14 @@ function openItems(history: History, id: string): Items {
   return items;
 }
 
-/** Whether a step has expanded and all that it added has ended: it may begin for the last time. */
+/** Whether all steps that a step added have ended, so that it may start for the last time. */
 export function isGathered(history: History, id: string): boolean {
   const step = history.step(id);
   if (step.end !== null || step.inFlight || step.retryAt !== null) return false;
   return step.expanded !== null && !isAtWork(history, step);
 }
 
-/** When the time of a step that has expanded is up; null where it has none, or has nothing under it any more. */
+/** Returns when a step that has expanded times out; null if it does not, or if nothing is under it any more. */
 export function deadlineOf(history: History, id: string): number | null {
   const step = history.step(id);
   if (step.expanded === null || !isAtWork(history, step)) return null;

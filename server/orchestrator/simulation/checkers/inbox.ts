@@ -1,7 +1,7 @@
 import type { AuditedRun } from '../auditor.ts';
 import { Violation } from './violation.ts';
 
-/** Each task that was ever asked is in the inbox, in the state that the log gives it; nothing else is. */
+/** Every task that was ever asked is in the inbox, in the state that follows from the log, and no others are. */
 export function checkInbox(run: AuditedRun): void {
   const { tasks } = run.stored;
   let asked = 0;

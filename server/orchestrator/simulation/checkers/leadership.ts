@@ -3,18 +3,18 @@ import type { Session } from '../session.ts';
 import type { Surroundings } from '../surroundings.ts';
 
 /**
- * By then a leader knows that another one has taken over: it got an error, a check showed it, or three checks were not
- * answered.
+ * By then a leader knows that another one has taken over: it received an error, a check showed it, or
+ * three checks were not answered.
  */
 const STEPS_DOWN_WITHIN_MS = 11_000;
-/** A leader whose session worked for this long may start again with short waits. */
+/** A leader whose session worked for this long may next wait a short time again. */
 const STEADY_MS = 59_000;
-/** Longest wait that is expected here; the real one is longer. */
+/** The longest wait that is expected here; the real maximum is longer. */
 const MAX_WAIT_MS = 5_000;
 
 type Leadership = { session: Session; at: number; fruitless: number };
 
-/** Who starts to lead, on which session, and how soon after the last time. */
+/** Watches which process starts to lead, on which session, and how soon after its last leadership. */
 export class LeadershipWatch {
   readonly #at: Surroundings;
   readonly #last = new Map<Server, Leadership>();
@@ -24,7 +24,7 @@ export class LeadershipWatch {
     this.#at = at;
   }
 
-  /** A process has all it needs to lead, and is about to. */
+  /** Call this when a process has met all conditions for leading and is about to lead. */
   begins(server: Server): void {
     const { session } = server;
     const { now } = this.#at.agenda;
@@ -41,7 +41,7 @@ export class LeadershipWatch {
       this.#at.fail('leadership', `${server.name} leads again after ${now - last.at} ms, ${fruitless} times in vain`);
   }
 
-  /** Looked at when something happens: two processes that both lead, and know nothing of each other for too long. */
+  /** Checks that no two processes lead at the same time, without knowing of each other, for too long. */
   check(servers: readonly Server[]): void {
     const leading = servers.filter(server => server.leads && !server.isFrozen);
     const { now } = this.#at.agenda;

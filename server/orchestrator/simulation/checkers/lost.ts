@@ -4,12 +4,15 @@ import type { History } from '../history.ts';
 import type { SimulatedTerm, TermTable } from '../term-table.ts';
 import { Violation } from './violation.ts';
 
-/** `leader`: of the term in which the event was written. What others survive after it began, it is not told. */
+/**
+ * `leader`: the leader of the term in which the event was written. It does not learn which
+ * processes survived after it began.
+ */
 type Written = { terms: TermTable; leader: SimulatedTerm | undefined };
 
 /**
- * A step is begun again however often it was interrupted, but for those times that the process died while it was running:
- * after MAX_LOST_ATTEMPTS of these it fails, and not before.
+ * A step is started again however often it was interrupted, except when its process died while it was running: after
+ * MAX_LOST_ATTEMPTS such deaths it fails, and not before.
  */
 export function checkLost(history: History, event: RunEvent, { terms, leader }: Written): void {
   if (event.type === 'step_started') {

@@ -3,7 +3,7 @@ import type { ObservedRuntime } from '../observed-runtime.ts';
 import type { Surroundings } from '../surroundings.ts';
 import { Violation } from './violation.ts';
 
-/** Answers of people may be taken beyond it: each takes a few hundred bytes. */
+/** People's answers may exceed the budget: each takes a few hundred bytes. */
 const ANSWERS_BYTES = 5_000;
 
 /** Checks that the counted bytes are exactly those of the runs in memory. */
@@ -26,7 +26,7 @@ export function checkRunBudget(run: AuditedRun, { runBytes }: Pick<Surroundings,
     throw new Violation('memory', `${run.id} has ${run.state.bytes} bytes of ${runBytes}`);
 }
 
-/** Of the steps that were added, only those of items that have not ended are in memory. */
+/** Of the added steps, only those of items that have not ended are in memory. */
 export function checkAddedInMemory({ id: runId, state, history }: AuditedRun): void {
   for (const id of state.steps.keys()) {
     const { added } = history.step(id);

@@ -5,15 +5,15 @@ import { deadlineOf } from './growth.ts';
 import { Violation } from './violation.ts';
 
 /**
- * The row of a run says what its log says: all of it where the commit wrote the row, and all but the progress where
- * it left the row as it was (`steps_done`, `last_seq`: they may be behind for a moment).
+ * The row of a run agrees with its log: in all fields if the commit wrote the row, otherwise in all fields but the
+ * progress (`steps_done`, `last_seq`), which may lag for a moment.
  */
 export function checkProjection(run: AuditedRun, written: boolean): void {
   const { row } = run.stored;
   const { state, history } = run;
   const expected = {
     status: history.status,
-    // A paused run drains its executing attempts, which the log does not know; checkRest does.
+    // A paused run drains while attempts are executing, which the log does not know; checkRest checks it.
     phase: phase(state, row.phase === 'paused' ? state.inFlight.size : 0),
     pendingTasks: [...history.steps.values()].filter(step => step.asked !== null && step.end === null).length,
     endedAt: history.isTerminal ? (history.events.at(-1)?.at ?? null) : null,
@@ -40,7 +40,7 @@ export function checkProgress(run: AuditedRun): void {
   if (row.lastSeq !== run.history.events.length) throw fail(run, 'lastSeq', row.lastSeq, run.history.events.length);
 }
 
-/** Recovery leaves a blocked run in the log and trusts its timer. */
+/** Recovery leaves a blocked run in the log, and relies on its timer. */
 function checkTimer(run: AuditedRun): void {
   if (run.stored.row.phase !== 'blocked') return;
   const due = [...run.history.steps].flatMap(([id, { asked, waitsUntil, end }]) => {

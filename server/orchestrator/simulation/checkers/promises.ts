@@ -8,9 +8,7 @@ import type { Surroundings } from '../surroundings.ts';
 
 type Asked = Exclude<Command, { type: 'start' }>;
 
-/**
- * Checks that every answer is in the log at the moment when a caller gets it (docs/specification/runs.md#durability).
- */
+/** Checks that every answer is in the log by the time a caller gets it (docs/specification/runs.md#durability). */
 export class Promises {
   readonly #at: Surroundings;
   readonly #auditor: Auditor;
@@ -22,7 +20,7 @@ export class Promises {
     this.#maxActive = maxActive;
   }
 
-  /** Events of the run that are written by now, on which a caller can rely. */
+  /** Returns the number of events of the run that are written so far, on which a caller can rely. */
   known(runId: string): number {
     return this.#auditor.run(runId)?.history.events.length ?? 0;
   }
@@ -41,7 +39,7 @@ export class Promises {
     if (run?.stored.row.tenantId !== tenantId) this.#fail(`${runId} was started for another tenant`);
   }
 
-  /** `committing`: whether the process that refused waits for an answer of the database. */
+  /** `committing`: whether the process that refused is waiting for an answer of the database. */
   startRefused({ runId, tenantId, unstorable }: Scenario, { status, code }: AppError, committing: boolean): void {
     const run = this.#auditor.run(runId);
     if (code === 'run_id_taken' && run === undefined) this.#fail(`${runId} is said to be taken, but is not in the log`);
@@ -50,7 +48,8 @@ export class Promises {
       if (!unstorable) this.#fail(`the start of ${runId} was refused with what it brought`);
       if (run !== undefined) this.#fail(`the start of ${runId} was refused, but is in the log`);
     }
-    // Runs that ended a moment ago may still be counted, or in a commit that hangs, and so may starts that are not in the log yet.
+    // Runs that ended a moment ago may still count, or be in a commit that hangs, and so may starts
+    // that are not in the log yet.
     if (
       code === 'too_many_active_runs' &&
       this.#at.calm &&
@@ -69,7 +68,7 @@ export class Promises {
       this.#at.fail('answers', `a start of ${runId} got ${status} ${code}`);
   }
 
-  /** `known`: events that were in the log when it was asked. */
+  /** `known`: the number of events in the log when the command was sent. */
   commanded({ runId }: Scenario, command: Asked, snapshot: RunSnapshot, known: number): void {
     this.#at.count(command.type === 'complete_task' ? 'task answered' : 'command answered');
     const run = this.#auditor.run(runId);
@@ -93,12 +92,12 @@ export class Promises {
       run_already_ended: history?.isTerminal === true,
       run_stopping: history?.stopping === true,
       task_already_completed: step?.answer != null,
-      // It may have become pending since.
+      // The task may have become pending since.
       task_not_pending: step?.spec.type === 'human_task',
       not_found: known === 0 || (step !== undefined && step.spec.type !== 'human_task'),
-      // What others brought at the same time is refused together.
+      // Commands that arrive together are refused together.
       not_storable: true,
-      // ObservedRuntime and the checker of memory say whether it is used up.
+      // ObservedRuntime and checkMemory check whether memory is used up.
       too_much_memory: true,
     };
     if (holds[code] === undefined) this.#at.fail('answers', `${command.type} of ${runId} got ${status} ${code}`);
@@ -119,7 +118,7 @@ export class Promises {
   }
 }
 
-/** Returns whether exactly this command caused the event: every client has a name of its own. */
+/** Returns whether exactly this command caused the event: every client has its own name. */
 function bringsAbout(event: RunEvent, command: Asked): boolean {
   if (!('by' in command)) return false;
   switch (event.type) {
@@ -133,7 +132,7 @@ function bringsAbout(event: RunEvent, command: Asked): boolean {
   }
 }
 
-/** Whether what was asked for held at some time since there were `known` events. */
+/** Returns whether what the command asks for was already true at some time after the first `known` events. */
 function holds(events: readonly RunEvent[], command: Asked, known: number): boolean {
   const statuses = statusesSince(events, known);
   switch (command.type) {

@@ -3,11 +3,11 @@ import { isObject } from '../../../platform/json.ts';
 import type { RunState } from '../../core/index.ts';
 import { Violation } from './violation.ts';
 
-/** Set by the start of a run and never again: looked at once for each state in memory. */
+/** Set by the start of a run and never changed: compared once for each state in memory. */
 const CONSTANT: ReadonlySet<keyof RunState> = new Set(['started', 'input', 'overrides', 'scope', 'runId']);
 const seen = new WeakSet<RunState>();
 
-/** The state that a process holds is the one that the log gives: nothing is known that is not written. */
+/** The state that a process holds is the one that follows from the log: it knows nothing that is not written. */
 export function checkReplay(live: RunState, replayed: RunState): void {
   const again = seen.has(live);
   seen.add(live);
@@ -31,12 +31,12 @@ function sameIn(key: keyof RunState, live: RunState, replayed: RunState): boolea
   }
 }
 
-/** The graph that a step has of its own is the published one, compiled by each reader. */
+/** The graph of a loop is the published one, which each reader compiles for itself. */
 function withoutGraphs(overrides: RunState['overrides']): Map<string, unknown> {
   return new Map([...overrides].map(([id, step]) => [id, { ...step, inner: null }]));
 }
 
-/** All of it but the graphs, which are the published ones: results are compared as JSON. */
+/** Everything except the graphs, which are the published ones. Results are compared as JSON. */
 function growthText({ grown }: RunState): string {
   return JSON.stringify(grown, (key, value: unknown) => {
     if (key === 'graph') return undefined;
@@ -46,7 +46,7 @@ function growthText({ grown }: RunState): string {
   });
 }
 
-/** Equal as JSON: a field that is undefined is one that is absent, and -0 is 0. */
+/** Equal as JSON: an undefined field equals an absent one, and -0 equals 0. */
 function sameResults(a: RunState['results'], b: RunState['results']): boolean {
   if (a.size !== b.size) return false;
   for (const [step, result] of a) {
@@ -56,7 +56,10 @@ function sameResults(a: RunState['results'], b: RunState['results']): boolean {
   return true;
 }
 
-/** Deep equality, in which the order of a Set counts (`ready` is a queue); isDeepStrictEqual alone takes three times as long. */
+/**
+ * Deep equality in which the order of a Set counts (`ready` is a queue). isDeepStrictEqual alone
+ * takes three times as long.
+ */
 function same(a: unknown, b: unknown): boolean {
   if (Object.is(a, b)) return true;
   if (a instanceof Set && b instanceof Set) return a.size === b.size && [...a].join() === [...b].join();

@@ -24,8 +24,8 @@ export type AtRest = {
 };
 
 /**
- * Nothing more happens without a request: then every caller has been answered, and each open run is paused, waits for
- * people without a time limit, or has an executing attempt without a limit.
+ * Nothing more happens without a request. Then every caller has been answered, and each open run is paused, waits for
+ * people without a time limit, or has an attempt in execution without a time limit.
  */
 export function checkRest({ at, servers, runs, work, clients }: AtRest): void {
   const leader = servers.find(server => server.leads);
@@ -40,7 +40,7 @@ export function checkRest({ at, servers, runs, work, clients }: AtRest): void {
     busy.add(attempt.run.id);
     live += 1;
   }
-  // Behind attempts that never end, others may wait for the memory that those hold.
+  // While attempts never end, other steps may wait for the memory that those hold.
   const { stepsWaitingForMemory } = leader.runtime.load();
   live += stepsWaitingForMemory;
   const mayBeBusy = runs.filter(
@@ -52,12 +52,12 @@ export function checkRest({ at, servers, runs, work, clients }: AtRest): void {
   for (const run of slots.neglected)
     throw new Violation('not-stuck', `${run.identity.runId} waits for a slot while there is one`);
   for (const run of runs) {
-    // Behind attempts that never end, a run may wait for a slot for ever: that is what the limits are for.
-    // And where memory is used up by them, it may wait in the log.
+    // While attempts never end, a run may wait for a slot forever, which is the purpose of the limits. If they use up
+    // the memory, it may also wait in the log.
     const isLeftOut = !leader.runtime.resources.memory.hasRoom && !busy.has(run.id);
     const waits = slots.queues(run.id) || (isLeftOut && !run.history.isTerminal);
     checkRunAtRest(run, busy.has(run.id) || waits);
-    // The row of a dead process says that it drains until the run is loaded.
+    // The row written by a dead process says `draining` until the run is loaded.
     const drains = isLeftOut && run.stored.events.at(-1)?.writer !== leader.session?.writer;
     const isPaused = run.history.status === 'paused' && !run.history.stopping;
     if (isPaused && !drains && !mayBeBusy.includes(run)) checkPaused(run, busy.has(run.id));
@@ -79,7 +79,7 @@ export function checkRest({ at, servers, runs, work, clients }: AtRest): void {
   checkTimers(leader.runtime.timers);
 }
 
-/** A run that others wait for keeps them in memory as long as it is there itself. */
+/** A run that waits for another one stays in memory as long as that one does. */
 function isResident(run: AuditedRun, isAtWork: (runId: string) => boolean, find: FindRun): boolean {
   if (run.history.isTerminal) return false;
   if (isAtWork(run.id)) return true;
@@ -89,7 +89,7 @@ function isResident(run: AuditedRun, isAtWork: (runId: string) => boolean, find:
   });
 }
 
-/** An invalid time would break the order of all timers, so it is refused. */
+/** An invalid time would break the order of all timers, so setting it must throw. */
 function checkTimers(timers: Timers): void {
   for (const dueAt of [Number.NaN, Number.POSITIVE_INFINITY]) {
     const { size } = timers;
@@ -102,7 +102,10 @@ function checkTimers(timers: Timers): void {
   }
 }
 
-/** Its row is up to date, written by any process, and says that it drains only while an attempt is executing. */
+/**
+ * The row of a paused run is up to date, whichever process wrote it, and says `draining` only
+ * while an attempt is executing.
+ */
 function checkPaused(run: AuditedRun, isBusy: boolean): void {
   checkProgress(run);
   const { phase } = run.stored.row;
@@ -125,12 +128,12 @@ function checkRunAtRest(run: AuditedRun, busy: boolean): void {
     if (step.waitsUntil !== null) throw new Violation('not-stuck', `the wait "${id}" of ${run.id} never ends`);
     if (step.asked !== null && step.asked.dueAt !== null)
       throw new Violation('not-stuck', `the time of the task "${id}" of ${run.id} is up, and nothing happens`);
-    // The timers of a run that is being stopped wait.
+    // The timers of a run that is being stopped do not fire.
     if (deadlineOf(history, id) !== null && !history.stopping)
       throw new Violation('not-stuck', `the time of the loop "${id}" of ${run.id} is up, and nothing happens`);
     if (isGathered(history, id)) throw new Violation('not-stuck', `the loop "${id}" of ${run.id} does not end`);
     if (hasReturned(history, id)) throw new Violation('not-stuck', `"${id}" of ${run.id} does not return`);
-    // A run that is being stopped waits for what it has called, and begins nothing.
+    // A run that is being stopped waits for the runs that it called, and starts nothing.
     const mayBegin = !history.stopping && step.attempt === 0;
     if (mayBegin && step.dependencies.every(dependency => history.step(dependency).end !== null))
       throw new Violation('not-stuck', `"${id}" of ${run.id} may begin, and does not`);
@@ -139,7 +142,7 @@ function checkRunAtRest(run: AuditedRun, busy: boolean): void {
     throw new Violation('not-stuck', `nothing carries ${run.id} on`);
 }
 
-/** Failures that are not of the run's own making. */
+/** Failures that the run's own plan does not cause. */
 const DISTURBANCES: readonly string[] = [
   'task_timed_out',
   'attempt_lost_repeatedly',
@@ -149,7 +152,7 @@ const DISTURBANCES: readonly string[] = [
   'run_quarantined',
 ];
 
-/** Whether people or the clock had a hand in the end of a run, or of one that it called. */
+/** Whether people or the clock influenced the end of a run, or of one that it called. */
 function isDisturbed(at: Surroundings, run: AuditedRun, find: FindRun): boolean {
   const scenario = at.scenario(run.id);
   return run.history.events.some(
@@ -157,7 +160,7 @@ function isDisturbed(at: Surroundings, run: AuditedRun, find: FindRun): boolean 
       isOfCall(event, called => isDisturbed(at, called, find), find) ||
       (event.type === 'state_changed' && event.data.to === 'stopped') ||
       (event.type === 'step_failed' && DISTURBANCES.includes(event.data.error.code)) ||
-      // Outcomes that the database refuses together fail together.
+      // Outcomes that arrive together are refused together if the database refuses one.
       (event.type === 'step_failed' &&
         event.data.error.code === 'not_storable' &&
         scenario.plans.get(event.step)?.kind !== 'unstorable') ||
@@ -173,7 +176,7 @@ function isOfCall(event: RunEvent, disturbed: (called: AuditedRun) => boolean, f
   return called === undefined || event.data.status === 'stopped' || disturbed(called);
 }
 
-/** The end that the run would have come to without any trouble, unless people or the clock had a hand in it. */
+/** Checks that the run ended as it would without any faults, unless people or the clock influenced it. */
 export function checkEnd(at: Surroundings, run: AuditedRun, find: FindRun): void {
   const scenario = at.scenario(run.id);
   const { history } = run;
@@ -193,7 +196,7 @@ export function checkEnd(at: Surroundings, run: AuditedRun, find: FindRun): void
     const data = found?.type === 'step_completed' ? found.data : undefined;
     const seen = data === undefined ? null : 'skipped' in data ? data.reason : json(data.result);
     const published = publishedStep(scenario.graph, step);
-    // What people answer, and until when a step waits, is not known in advance.
+    // What people answer, and until when a step waits, cannot be known in advance.
     const isUncertain = published !== undefined && allSteps({ steps: [published] }).some(isUnknown);
     const isOpen = isUncertain && typeof end === 'object';
     if (

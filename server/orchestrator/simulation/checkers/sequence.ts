@@ -4,7 +4,10 @@ import { Violation } from './violation.ts';
 
 const fail = (message: string) => new Violation('sequence', message);
 
-/** One start, which comes first; one end, which comes last; transitions that follow from one another and are allowed. */
+/**
+ * One start, which comes first; one end, which comes last; each transition is allowed and
+ * starts at the status before it.
+ */
 export function checkSequence(history: History, event: RunEvent, { timeWentBack }: { timeWentBack: boolean }): void {
   if (history.isTerminal) throw fail(`${event.type} was written to a run that is ${history.status}`);
   if ((event.type === 'run_started') !== (history.status === null)) throw fail(`${event.type} while ${history.status}`);

@@ -5,7 +5,9 @@ import { Violation } from './violation.ts';
 
 const fail = (message: string) => new Violation('skips', message);
 
-/** A step is skipped exactly if, and for the reason for which, the oracle skips it; a blocked or stopped one had not begun. */
+/**
+ * A step is skipped exactly if the oracle skips it, and for the same reason; a blocked or stopped step had not started.
+ */
 export function checkSkips(history: History, event: RunEvent): void {
   if (event.type === 'step_started') {
     const fate = expectedFate(history, event.step);
@@ -27,7 +29,7 @@ export function checkSkips(history: History, event: RunEvent): void {
 }
 
 function checkCause(history: History, step: string, reason: 'blocked' | 'run_stopped'): void {
-  // A failure that a loop handles blocks steps of that loop, which checkGrowth sees to.
+  // A failure that a loop handles blocks steps of that loop, which checkGrowth checks.
   const { added } = history.step(step);
   const hasFailed = [...history.steps.values()].some(
     other => other.end?.type === 'step_failed' && !other.end.data.continues && other.added === null,

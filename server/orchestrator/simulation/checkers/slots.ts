@@ -2,16 +2,17 @@ import type { LiveRun } from '../../executors/embedded/runs/live-run.ts';
 import { guaranteedSlots, type SlotKind, type SlotLimits } from '../../executors/embedded/runs/slots.ts';
 import type { Surroundings } from '../surroundings.ts';
 
-/** How long a tenant may wait for a slot that it is guaranteed, ms: a frozen process grants none. */
+/** The longest that a tenant may wait for a slot that it is guaranteed, ms: a frozen process grants none. */
 const GUARANTEE_WITHIN_MS = 5_000;
 
 /**
- * Counts slots beside the runtime, by what it asks for, gets and gives back (docs/adr/0011-shares-of-slots.md):
- * - a tenant is granted a slot only while it holds fewer than are free, and than its limit, or fewer than are guaranteed to
- *   it; calls likewise; none is given back twice (`slots`);
- * - while a tenant waits that could have a slot and holds no more than another, that one is served at most once before it,
- *   and so among the runs of one tenant (`fairness`);
- * - a tenant that holds fewer slots than it is guaranteed does not wait, whatever the others hold (`fairness`).
+ * Counts slots independently of the runtime, from what it requests, is granted and releases
+ * (docs/adr/0011-shares-of-slots.md):
+ * - a tenant is granted a slot only while it holds fewer than are free and fewer than its limit, or fewer than it is
+ *   guaranteed; calls likewise; none is released twice (`slots`);
+ * - while a tenant waits that could have a slot and holds no more than another, that other one is served at most once
+ *   before it; the same holds among the runs of one tenant (`fairness`);
+ * - a tenant that holds fewer slots than it is guaranteed does not wait, however many others hold (`fairness`).
  */
 export class SlotWatch {
   readonly #at: Surroundings;
@@ -21,7 +22,7 @@ export class SlotWatch {
   readonly #calls = new Map<string, number>();
   #total = 0;
   #totalCalls = 0;
-  /** Runs that asked for a slot and still want one. */
+  /** Runs that requested a slot and still want one. */
   readonly #claiming = new Set<LiveRun>();
   readonly #watched = new WeakSet<LiveRun>();
   /** For each waiting tenant, the tenants that were served since it began to wait. */
@@ -61,7 +62,7 @@ export class SlotWatch {
     else this.#total -= 1;
   }
 
-  /** An attempt was to be counted as a call. */
+  /** Checks the runtime's decision whether to count an attempt as a call. */
   moved(tenantId: string, moved: boolean): void {
     const calls = count(this.#calls, tenantId);
     const free = this.#limits.maxCallsInFlight - this.#totalCalls;
@@ -87,7 +88,7 @@ export class SlotWatch {
     return [...this.#claiming].some(run => run.identity.runId === runId && run.wants());
   }
 
-  /** Looks whether a tenant waits for what it is guaranteed. `isHeldUp`: nothing can be decided at the moment. */
+  /** Checks that no tenant waits for a slot that it is guaranteed. `isHeldUp`: nothing can be decided at the moment. */
   checkGuarantees(isHeldUp: () => boolean): void {
     const denied = new Set<string>();
     for (const run of this.#claiming)
@@ -125,7 +126,10 @@ export class SlotWatch {
     return inUse < this.#guaranteed || inUse < this.#limits.maxInFlight - this.#total;
   }
 
-  /** `served` gets a slot now: no tenant of equal claim may have waited through an earlier turn of it. */
+  /**
+   * Checks that no tenant with an equal claim has already waited through an earlier turn of
+   * `served`, which gets a slot now.
+   */
   #checkFairness(served: LiveRun): void {
     const waiting = new Map<string, LiveRun[]>();
     for (const run of this.#claiming) {
@@ -156,7 +160,7 @@ export class SlotWatch {
 
 const count = (counts: ReadonlyMap<string, number>, tenant: string): number => counts.get(tenant) ?? 0;
 
-/** Notes that `served` came before `waiting`; false where it had done so already. */
+/** Notes that `served` came before `waiting`; returns false if it already had. */
 function pass<T>(passedBy: Map<T, Set<T>>, waiting: T, served: T): boolean {
   const before = passedBy.get(waiting) ?? new Set();
   passedBy.set(waiting, before);

@@ -3,7 +3,9 @@ import type { LogEntry, UsageRow } from '../../log/index.ts';
 import type { AuditedRun } from '../auditor.ts';
 import { Violation } from './violation.ts';
 
-/** Checks that the commit charges what ended in it, and that the total charge is the recomputed total of all ends. */
+/**
+ * Checks that the commit charges the attempts that ended in it, and that the total charge equals the recomputed total.
+ */
 export function checkUsage(run: AuditedRun, entry: LogEntry): void {
   const { events } = run.history;
   const ended = events.slice(events.length - entry.rows.length).filter(isPaidFor);
@@ -12,9 +14,9 @@ export function checkUsage(run: AuditedRun, entry: LogEntry): void {
 }
 
 /**
- * An attempt that came to an end of its own, well or not (docs/specification/billing.md#charges). Written from the
- * text, not from the core: nothing is charged for what was skipped, cancelled, lost in a crash, or not begun for want
- * of credits.
+ * Whether an attempt ended by itself, successfully or not (docs/specification/billing.md#charges). Written from the
+ * specification, not from the core: there is no charge for what was skipped, cancelled, lost in a crash, or not
+ * started for lack of credits.
  */
 export function isPaidFor(event: RunEvent): boolean {
   if (event.type === 'step_retrying') return true;
@@ -25,7 +27,7 @@ export function isPaidFor(event: RunEvent): boolean {
 
 const UNPAID: readonly string[] = ['attempt_lost_repeatedly', 'insufficient_credits', 'run_quarantined'];
 
-/** The step itself, and what its attempt used. */
+/** Returns the usage of the step itself and of its attempt. */
 function linesOf(event: RunEvent): string[] {
   if (!('step' in event)) return [event.type];
   const used = 'consumed' in event.data ? (event.data.consumed ?? []) : [];
@@ -34,7 +36,7 @@ function linesOf(event: RunEvent): string[] {
   );
 }
 
-/** Charged usage; the starts and ends of runs are counted beside it. */
+/** Returns the charged usage, without the starts and ends of runs. */
 function lines(usage: readonly UsageRow[]): string[] {
   return usage
     .filter(({ action }) => action !== 'run_started' && action !== 'run_ended')

@@ -12,5 +12,5 @@ export class Violation extends Error {
   }
 }
 
-/** Looks at an event that was just written, with the history before it. Throws a Violation. */
+/** Checks an event that was just written against the history before it. Throws a Violation. */
 export type EventChecker = (history: History, event: RunEvent) => void;
