@@ -1,14 +1,54 @@
+'use client';
 import Link from 'next/link';
-import { isAddedStep, type RunState } from '@/server/domains/runs/run-state.ts';
-import { Part } from './run-values.tsx';
+import { useState } from 'react';
+import { isAddedStep, type RunState, type StepState } from '@/server/domains/runs/run-state.ts';
+import { type Outputs, useTRPC, useTRPCClient } from '../trpc/provider.tsx';
+import { Button } from '../ui/button.tsx';
+import { Skeleton } from '../ui/skeleton.tsx';
+import { ErrorState } from '../ui/states.tsx';
+import { StatusBadge, waitingFor } from '../ui/status-badge.tsx';
+import { useCursorPages } from '../ui/use-cursor-pages.ts';
+import { Part, type Ref } from './run-values.tsx';
 
-/** More would hide the rest of the step; the list gets shorter as they end. */
+type Call = Outputs['runs_list_called']['called_runs'][number];
+
+/** More would hide the rest of the step. */
 const MAX_SHOWN = 20;
+/** How often the records of called runs are read while they change. */
+const REFRESH_MS = 3_000;
 
-/** Links to the runs that the steps of a loop have called and wait for. */
-export function CalledRuns({ state, loop }: { state: RunState; loop: string }) {
+type Props = Ref & { state: RunState; step: StepState; spec: StepSpec };
+type StepSpec = { type: string; steps?: unknown };
+
+/**
+ * Links to the runs that the steps of a loop have called: those at work while the loop is, and all of them once it has ended. Of a step
+ * that has called several runs itself, because it was retried, all are shown.
+ */
+export function CalledRuns({ workflowId, runId, state, step, spec }: Props) {
+  const [all, setAll] = useState(false);
+  const enough = spec.type === 'for_each' ? 1 : 2;
+  if (!callsWorkflows(spec) || step.attempts.length < enough) return null;
+  if (all || step.endedAt !== null)
+    return <AllCalls workflowId={workflowId} runId={runId} step={step.id} ended={step.endedAt !== null} />;
+  return (
+    <>
+      <CallsAtWork state={state} step={step.id} />
+      <Button size="sm" className="self-start" onClick={() => setAll(true)}>
+        Show all called runs
+      </Button>
+    </>
+  );
+}
+
+/** Whether the step, or one that it may add to the run, calls a workflow. */
+function callsWorkflows({ type, steps }: StepSpec): boolean {
+  if (type !== 'for_each') return type === 'call_workflow';
+  return Array.isArray(steps) && steps.some((inner: StepSpec) => callsWorkflows(inner));
+}
+
+function CallsAtWork({ state, step }: { state: RunState; step: string }) {
   const calls = [...state.steps.values()].flatMap(({ id, endedAt, childRun }) =>
-    isAddedStep(id) && id.startsWith(`${loop}.`) && endedAt === null && childRun !== null ? [{ id, ...childRun }] : [],
+    isAddedStep(id) && id.startsWith(`${step}.`) && endedAt === null && childRun !== null ? [{ id, ...childRun }] : [],
   );
   if (calls.length === 0) return null;
   const more = calls.length - MAX_SHOWN;
@@ -17,10 +57,7 @@ export function CalledRuns({ state, loop }: { state: RunState; loop: string }) {
       <ul className="flex flex-col gap-1">
         {calls.slice(0, MAX_SHOWN).map(({ id, workflow_id, run_id }) => (
           <li key={id} className="text-sm">
-            <Link
-              href={`/workflows/${workflow_id}/runs/${run_id}`}
-              className="underline underline-offset-2 hover:text-accent-text"
-            >
+            <Link href={`/workflows/${workflow_id}/runs/${run_id}`} className={linkLook}>
               Run called by <code>{id}</code>
             </Link>
           </li>
@@ -28,5 +65,72 @@ export function CalledRuns({ state, loop }: { state: RunState; loop: string }) {
       </ul>
       {more > 0 ? <p className="text-xs text-muted">and {more} more</p> : null}
     </Part>
+  );
+}
+
+const linkLook = 'underline underline-offset-2 hover:text-accent-text';
+
+/** The calls that the log tells of: the steps of a loop are not in the state of the run once they have ended. */
+function AllCalls({ workflowId, runId, step, ended }: Ref & { step: string; ended: boolean }) {
+  const trpc = useTRPC();
+  const client = useTRPCClient();
+  const input = { id: workflowId, runID: runId, step_id: step, limit: MAX_SHOWN };
+  const list = useCursorPages(
+    [...trpc.runs_list_called.queryKey(input), 'pages', ended],
+    from => client.runs_list_called.query({ ...input, ...from }),
+    // A detached run goes on after its step, and the record of a quick run is a moment behind.
+    pages => (!ended || pages.some(page => page.called_runs.some(isUnderWay)) ? REFRESH_MS : false),
+  );
+  if (list.isError) return <ErrorState error={list.error} onRetry={() => void list.refetch()} />;
+  if (list.isPending) return <Skeleton className="h-16 w-full" />;
+  const calls = list.data.pages.flatMap(page => page.called_runs);
+  if (calls.length === 0) return null;
+  return (
+    <Part title="Called runs">
+      <ul aria-label="Called runs" className="flex flex-col gap-1">
+        {calls.map(each => (
+          <li key={each.run_id} className="flex items-center justify-between gap-2 text-sm">
+            <CalledRun call={each} ended={ended} />
+          </li>
+        ))}
+      </ul>
+      {list.hasNextPage ? (
+        <Button
+          size="sm"
+          className="self-start"
+          pending={list.isFetchingNextPage}
+          onClick={() => void list.fetchNextPage()}
+        >
+          Show more called runs
+        </Button>
+      ) : null}
+    </Part>
+  );
+}
+
+const isUnderWay = ({ run }: Call): boolean => run !== null && !run.run_complete;
+
+function CalledRun({ call: { step_id, attempt, run_id, workflow_id, run }, ended }: { call: Call; ended: boolean }) {
+  const name = (
+    <>
+      <code>{step_id}</code>
+      {attempt > 1 ? `, attempt ${attempt}` : ''}
+    </>
+  );
+  if (run === null)
+    return (
+      <>
+        <span className="min-w-0 truncate">{name}</span>
+        <span className="text-xs text-muted">{ended ? 'Deleted' : 'Not started'}</span>
+      </>
+    );
+  const blocked = run.status === 'running' && run.orchestration_phase === 'blocked';
+  return (
+    <>
+      <Link href={`/workflows/${workflow_id}/runs/${run_id}`} className={`min-w-0 truncate ${linkLook}`}>
+        {name}
+      </Link>
+      <StatusBadge kind="run" status={blocked ? waitingFor(run) : run.status} />
+    </>
   );
 }

@@ -79,7 +79,7 @@ export function StepInspector({ workflowId, runId, live, step, spec, onClose }: 
         ) : null}
       </div>
       {step.error && step.status !== 'completed' ? <StepFailure error={step.error} script={spec.script} /> : null}
-      <CalledRuns state={live.state} loop={spec.id} />
+      <CalledRuns {...ref} state={live.state} step={step} spec={spec} />
       {step.attempts.length > 0 ? <StepValues {...ref} step={step} /> : null}
       <StepLog {...ref} live={live} step={step.id} />
       {step.attempts.length > 0 ? (

@@ -1,4 +1,5 @@
 import { operation } from '../../contract/operation.ts';
+import { listCalledRuns } from './called-runs.ts';
 import { executeCommand } from './command.ts';
 import { getContext } from './context.ts';
 import { listEvents } from './events.ts';
@@ -10,6 +11,8 @@ import { runAndWait } from './run-and-wait.ts';
 import {
   CommandInput,
   CommandOutput,
+  ListCalledRunsInput,
+  ListCalledRunsOutput,
   ListEventsInput,
   ListEventsOutput,
   ListRunsOutput,
@@ -196,6 +199,20 @@ start has one event, \`run_rejected\`.`,
     output: ListEventsOutput,
     mcp: { group: 'core' },
     run: listEvents,
+  }),
+  operation({
+    name: 'runs_list_called',
+    method: 'GET',
+    path: '/v1/workflows/{id}/runs/{runID}/called-runs',
+    status: 200,
+    tag,
+    summary: 'List the runs that a run has called, oldest first',
+    description: `One for each call of a \`call_workflow\` step, also in loops: a step that was retried has called several. A run that has called none has an empty list.`,
+    access: 'project_viewer',
+    scope: 'workflow:read',
+    input: ListCalledRunsInput,
+    output: ListCalledRunsOutput,
+    run: listCalledRuns,
   }),
   operation({
     name: 'runs_get_context',

@@ -280,6 +280,24 @@ export const ListEventsInput = z
     path: ['after'],
     message: 'give either a cursor or after',
   });
+export const ListCalledRunsInput = z.strictObject({
+  id: Id,
+  runID: Id,
+  ...page,
+  step_id: z
+    .string()
+    .min(1)
+    .max(512)
+    .optional()
+    .meta({ description: 'Only what this step has called, or a step that it added to the run' }),
+});
+export const CalledRun = RunLink.extend({
+  step_id: z.string(),
+  attempt: z.number().int(),
+  run: RunSchema.nullable().meta({ description: 'Null before the called run has started and once it is deleted' }),
+});
+export const ListCalledRunsOutput = z.strictObject({ called_runs: z.array(CalledRun), ...nextCursor });
+
 export const ListEventsOutput = z.strictObject({ events: z.array(RunEventSchema), ...nextCursor });
 
 /** The params of pause, resume and stop. */
