@@ -9,7 +9,7 @@ import type { FieldText } from '../ui/read-fields.ts';
 import { exampleGraph } from './example.ts';
 import { type Start, StartFrom } from './start-from.tsx';
 import { type Chosen, TemplateNeeds, useTemplateOptions } from './template-needs.tsx';
-import { graphOf, sampleInputOf, type Template } from './templates/template.ts';
+import { graphOf, type PartnerIds, sampleInputOf, type Template } from './templates/template.ts';
 import { useCreateWorkflow } from './use-create-workflow.ts';
 
 /** Creates a draft and opens it. */
@@ -86,7 +86,7 @@ function planOf(template: Template, chosen: Chosen, options: ReturnType<typeof u
   const instanceId = chosen.instanceId ?? options.instances?.[0]?.value ?? null;
   const model = chosen.model ?? options.models?.[0]?.value ?? null;
   return {
-    graphOf: (childId: string | null) => graphOf(template, { instanceId, model, childId }),
+    graphOf: (partners: PartnerIds) => graphOf(template, { instanceId, model, partners }),
     run_setup: { trigger_payload: sampleInputOf(template, options.demoApi ?? null) },
   };
 }

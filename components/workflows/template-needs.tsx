@@ -69,13 +69,30 @@ export function TemplateNeeds({ template, options, chosen, onChange }: Props) {
       {template.needs.map(need => (
         <NeedChoice key={need.label} need={need} options={options} chosen={chosen} onChange={onChange} />
       ))}
-      {template.child === undefined ? null : (
-        <p className="text-sm text-muted">
-          Creates 2 workflows: this one, and <strong>{template.child.name}</strong>, which it calls and which is
-          published at once.
-        </p>
-      )}
+      <PartnersNote template={template} />
     </div>
+  );
+}
+
+/** Says which other workflows are created. */
+function PartnersNote({ template: { child, handler } }: { template: Template }) {
+  if (child === undefined && handler === undefined) return null;
+  const count = child !== undefined && handler !== undefined ? 3 : 2;
+  return (
+    <p className="text-sm text-muted">
+      Creates {count} workflows: this one
+      {child === undefined ? null : (
+        <>
+          , <strong>{child.name}</strong>, which it calls
+        </>
+      )}
+      {handler === undefined ? null : (
+        <>
+          , and <strong>{handler.name}</strong>, which starts when it fails
+        </>
+      )}
+      . {count === 3 ? 'The other two are' : 'The other one is'} published at once.
+    </p>
   );
 }
 

@@ -88,7 +88,7 @@ test('orders of the demo API are shipped in runs of their own, a large one after
   await open(member, '/workflows?create=1');
   const dialog = await loaded(member.getByRole('dialog', { name: 'Create workflow' }));
   await dialog.getByRole('radio', { name: 'Ship orders' }).click();
-  await expect(dialog.getByText('Creates 2 workflows: this one, and Ship one order')).toBeVisible();
+  await expect(dialog.getByText('Creates 3 workflows: this one, Ship one order')).toBeVisible();
   await expect(dialog.getByText(`${server.url}/demo/api`)).toBeVisible();
   await expectAccessible(member);
   // The second of the two fails: the next attempt continues with the first.
@@ -103,7 +103,8 @@ test('orders of the demo API are shipped in runs of their own, a large one after
   await dialog.getByRole('button', { name: 'Create', exact: true }).click();
   await expect(member).toHaveURL(/\/workflows\/[0-9a-f-]{36}/);
   const created = (await api.call('GET', '/v1/workflows?q=Ship')) as { workflows: { name: string }[] };
-  expect(created.workflows.map(({ name }) => name).sort()).toEqual(['Ship one order', 'Ship orders']);
+  const names = created.workflows.map(({ name }) => name).sort();
+  expect(names).toEqual(['Ship one order', 'Ship orders', 'Shipping failed']);
   await expect(member.getByRole('region', { name: 'Problems' })).toContainText('can be published');
   await member.getByRole('button', { name: 'Publish', exact: true }).click();
   await member.getByRole('dialog').getByRole('button', { name: 'Publish', exact: true }).click();
@@ -140,4 +141,13 @@ test('orders of the demo API are shipped in runs of their own, a large one after
   const output = member.getByRole('region', { name: 'Output' });
   await expect(output).toContainText('5 shipped (2534.40), 0 held back, 1 failed');
   await expectAccessible(member);
+
+  // The loop has ended, and its steps are no longer in the state of the run.
+  await member.goto(`${pathname}?step=each`);
+  const runs = member.getByRole('region', { name: 'Step each' }).getByRole('list', { name: 'Called runs' });
+  await expect(runs.getByRole('listitem')).toHaveCount(6);
+  await expect(runs.getByText('Completed')).toHaveCount(6);
+  await expectAccessible(member);
+  await runs.getByRole('link', { name: 'each.5.ship' }).click();
+  await expect(member.getByRole('link', { name: 'Step each.5.ship of another run' })).toBeVisible();
 });

@@ -1,4 +1,4 @@
-import { CHILD, type ChildTemplate, DEMO_API, type Template } from './template.ts';
+import { CHILD, DEMO_API, HANDLER, type PartnerTemplate, type Template } from './template.ts';
 
 const outcome = `local review, response, problem = steps.approve.result, steps.ship.result, steps.ship.error
 local one = { order = input.order.id, customer = input.order.customer, amount = input.order.amount }
@@ -11,7 +11,7 @@ else
 end
 return one`;
 
-const shipOneOrder: ChildTemplate = {
+const shipOneOrder: PartnerTemplate = {
   name: 'Ship one order',
   sentence: 'Ships an order through an API; a person approves it first if it is large.',
   graph: {
@@ -83,6 +83,24 @@ const shipOneOrder: ChildTemplate = {
   },
 };
 
+const shippingFailed: PartnerTemplate = {
+  name: 'Shipping failed',
+  sentence: 'Asks a person to look into a run of Ship orders that has failed.',
+  graph: {
+    steps: [
+      {
+        id: 'look',
+        type: 'human_task',
+        name: 'Look into failed shipping',
+        instructions:
+          '**{{input.failed_run.workflow_name}}** failed in its step `{{input.failed_run.error.step_id}}`: {{input.failed_run.error.message}}\n\n[Open the failed run]({{input.failed_run.url}}). Approve once it has been taken care of.',
+        form: { type: 'object', properties: { note: { type: 'string', title: 'What was done' } } },
+      },
+    ],
+    output: { handled: '{{steps.look.result.approved}}', note: '{{steps.look.result.note ?? null}}' },
+  },
+};
+
 const summary = `local shipped, held, failed, total = {}, {}, {}, 0
 for i, order in ipairs(steps.orders.result.items) do
   local one = steps.each.result.results[i]
@@ -108,7 +126,9 @@ export const shipOrders: Template = {
   needs: [{ kind: 'demo_api', label: 'an API of orders, such as the bundled demo API' }],
   sampleInput: { api_url: DEMO_API, approval_above: 500, grace_s: 2 },
   child: shipOneOrder,
+  handler: shippingFailed,
   graph: {
+    on_failure: { workflow_id: HANDLER },
     input_schema: {
       type: 'object',
       required: ['api_url', 'approval_above'],

@@ -12,8 +12,8 @@ export type TemplateNeed =
   /** Something outside of Baton that the person sets up: a scheduler, a webhook, an address in the input. */
   | { kind: 'outside'; label: string };
 
-/** A workflow that a template calls: it is created and published before the template’s own. */
-export type ChildTemplate = { name: string; sentence: string; graph: Graph };
+/** A workflow that the one of a template calls or names as its failure handler: it is created and published before that one. */
+export type PartnerTemplate = { name: string; sentence: string; graph: Graph };
 
 /** A workflow for a real job, which runs as it is once its needs are met. */
 export type Template = {
@@ -26,7 +26,10 @@ export type Template = {
   graph: Graph;
   /** The input with which the run dialog is filled in. */
   sampleInput: InputObject;
-  child?: ChildTemplate;
+  /** The workflow that it calls. */
+  child?: PartnerTemplate;
+  /** The workflow that handles its failures. */
+  handler?: PartnerTemplate;
 };
 
 /** Stands for the MCP instance that the person chooses. */
@@ -36,6 +39,8 @@ export const MODEL = '$model';
 
 /** Stands for the workflow of `child`. */
 export const CHILD = '$child';
+/** Stands for the workflow of `handler`. */
+export const HANDLER = '$handler';
 /** Stands for the address of the demo API, in the input. */
 export const DEMO_API = '$demo_api';
 
@@ -46,11 +51,19 @@ const USUAL_API = 'https://api.example.com';
 const USUAL_MODEL = 'openai/gpt-5-mini';
 
 /** What the placeholders of a graph become; null where there is none yet. */
-export type GraphChoice = { instanceId: string | null; model: string | null; childId?: string | null };
+export type GraphChoice = { instanceId: string | null; model: string | null; partners?: PartnerIds };
+/** The ids of the partners that a template has, once they are created. */
+export type PartnerIds = { child?: string; handler?: string };
 
-/** Returns the graph with what was chosen; without an instance or a child, the step is left to be completed in the editor. */
-export function graphOf({ graph }: Template, { instanceId, model, childId }: GraphChoice): Graph {
-  return filledIn(graph, { [INSTANCE]: instanceId ?? '', [MODEL]: model ?? USUAL_MODEL, [CHILD]: childId ?? '' });
+/** Returns the graph with what was chosen; without an instance or a partner, the place is left to be completed in the editor. */
+export function graphOf({ graph }: Template, { instanceId, model, partners = {} }: GraphChoice): Graph {
+  const { child = '', handler = '' } = partners;
+  return filledIn(graph, {
+    [INSTANCE]: instanceId ?? '',
+    [MODEL]: model ?? USUAL_MODEL,
+    [CHILD]: child,
+    [HANDLER]: handler,
+  });
 }
 
 /** Returns the sample input with the address of the demo API; null: there is none. */

@@ -116,6 +116,24 @@ async function shipped(workflow: { id: string; childId: string }, input: JsonMap
   return (await getContext(ctx, ref)).output;
 }
 
+/** Answers the task of the failure handler, which starts by itself, and returns its output. */
+async function handled(handler: string): Promise<unknown> {
+  const asked = async () => (await listPending(ctx, { workflow_id: handler, limit: 10 })).tasks;
+  await expect.poll(asked).toMatchObject([{ name: 'Look into failed shipping' }]);
+  const [task] = await asked();
+  if (task === undefined) throw new Error('Nobody is asked.');
+  expect(task.instructions).toContain('**Ship orders** failed in its step `orders`');
+  const ref = { id: handler, runID: task.run_id };
+  await completeTask(ctx, {
+    ...ref,
+    task_id: task.task_id,
+    approved: true,
+    result: { note: 'The address was wrong.' },
+  });
+  await settled(ctx, ref, ['complete']);
+  return (await getContext(ctx, ref)).output;
+}
+
 const sampleOf = (slug: string) => templateOf(slug).sampleInput as JsonMap;
 
 describe('each template runs to its end', () => {
@@ -187,9 +205,14 @@ describe('each template runs to its end', () => {
 
   test('ship-orders, in runs of the workflow that is created with it', async () => {
     const template = templateOf('ship-orders');
-    if (template.child === undefined) throw new Error('It calls no workflow.');
+    if (template.child === undefined || template.handler === undefined) throw new Error('It has no partners.');
     const childId = await createPublished(template.child);
-    const id = await createPublished({ name: template.name, graph: graphOf(template, { instanceId, model, childId }) });
+    const handler = await createPublished(template.handler);
+    const partners = { child: childId, handler };
+    const id = await createPublished({
+      name: template.name,
+      graph: graphOf(template, { instanceId, model, partners }),
+    });
     const input = { ...sampleInputOf(template, `${service.url}/demo/api`), grace_s: 0 } as JsonMap;
     const failed = [{ order: '1004', reason: expect.stringContaining('Order 1004 has no delivery address.') }];
     expect(await shipped({ id, childId }, input, { approved: true })).toEqual({
@@ -207,6 +230,7 @@ describe('each template runs to its end', () => {
     const none = await start(id, { ...input, api_url: `${service.url}/demo` });
     await settled(ctx, none, ['complete']);
     expect((await getSummary(ctx, none)).status).toBe('failed');
+    expect(await handled(handler)).toEqual({ handled: true, note: 'The address was wrong.' });
   });
 
   test('webhook-to-ticket', async () => {
