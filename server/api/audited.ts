@@ -12,12 +12,13 @@ type Perform = (keep: (input: unknown) => unknown) => Promise<unknown>;
 type Ended = { outcome: string; input: unknown; output: unknown };
 
 /**
- * Performs an operation and records it in the audit log, unless it is read-only. Recorded are what was done, what the caller had no
+ * Performs an operation and records it in the audit log, unless it is read-only or declared as `unaudited`. Recorded are what was done, what the caller had no
  * right to do (403), and what failed in the server, which may have done a part. Other refusals changed nothing, and could fill
  * the log by the thousand.
  */
 export async function audited(services: Services, call: Invocation, perform: Perform): Promise<unknown> {
-  if (isReadOnly(call.entry.operation)) return perform(input => input);
+  const { operation } = call.entry;
+  if (isReadOnly(operation) || operation.unaudited) return perform(input => input);
   let input: unknown;
   let output: unknown;
   try {

@@ -109,6 +109,16 @@ describe('what is recorded', () => {
     expect(await added(throughTrpc)).toMatchObject([{ surface: 'trpc', operation: 'workflows_create', outcome: 'ok' }]);
   });
 
+  test('not that an editor is open', async () => {
+    const editors = `/v1/workflows/${workflow}/editors`;
+    const rename = () => send('PATCH', `/v1/workflows/${workflow}`, admin, { name: 'Renamed' });
+    const both = async () => {
+      expect((await send('POST', editors, admin, {})).status).toBe(200);
+      await rename();
+    };
+    expect(await added(both)).toMatchObject([{ operation: 'workflows_patch' }]);
+  });
+
   test('an attempt without the right to it', async () => {
     const reader = await tokenOf('owner', ['workflow:read']);
     const viewer = await tokenOf('viewer', ['workflow:write']);

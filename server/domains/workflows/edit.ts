@@ -7,8 +7,9 @@ import type { EditWorkflowInput, EditWorkflowOutput } from './edit-schemas.ts';
 import { apply, type Draft, type Edit, type Restore, type Unrewritten } from './edits/index.ts';
 import { requireWorkflow } from './get.ts';
 import { archived, expectedRevision, whyUnchanged } from './precondition.ts';
-import { updateDraft, type WorkflowRow } from './store.ts';
-import { answerWorkflow, projectScope } from './view.ts';
+import { saveDraft } from './save-draft.ts';
+import type { WorkflowRow } from './store.ts';
+import { answerWorkflow } from './view.ts';
 
 type Output = z.input<typeof EditWorkflowOutput>;
 /** Without If-Match, edits apply to what the draft is by now; this often the draft may change under them. */
@@ -103,10 +104,9 @@ async function save(ctx: Context, row: WorkflowRow, draft: Draft): Promise<Workf
   const { name, description } = draft;
   if (!graph && !runSetup && name === row.name && description === row.description) return row;
   acceptDraft({ graph, runSetup });
-  const { prisma, clock } = ctx.services;
-  return updateDraft(
-    prisma,
-    { ...projectScope(ctx), id: row.id, revision: row.revision, at: new Date(clock.now()) },
+  return saveDraft(
+    ctx,
+    { id: row.id, revision: row.revision },
     { name, description, graph: graph && { value: graph, checksum: checksum(graph) }, runSetup },
   );
 }

@@ -4,6 +4,9 @@ import { archive } from './archive.ts';
 import { createWorkflow } from './create.ts';
 import { editWorkflow } from './edit.ts';
 import { DiffVersionsInput, DiffVersionsOutput, EditWorkflowInput, EditWorkflowOutput } from './edit-schemas.ts';
+import { announceEditor } from './editors/announce.ts';
+import { listEditors } from './editors/list.ts';
+import { AnnounceEditorInput, EditorsOutput, ListEditorsInput } from './editors/schemas.ts';
 import { getWorkflow } from './get.ts';
 import { listWorkflows } from './list.ts';
 import { patchWorkflow } from './patch.ts';
@@ -234,5 +237,32 @@ const edits = [
   }),
 ] as const;
 
+const editors = [
+  operation({
+    ...read,
+    name: 'workflows_list_editors',
+    method: 'GET',
+    path: '/v1/workflows/{id}/editors',
+    status: 200,
+    summary: 'List who edits the draft now, and who has saved it since',
+    input: ListEditorsInput,
+    output: EditorsOutput,
+    run: listEditors,
+  }),
+  operation({
+    ...write,
+    name: 'workflows_announce_editor',
+    method: 'POST',
+    path: '/v1/workflows/{id}/editors',
+    status: 200,
+    summary: 'Announce that you have the draft open in an editor, or have left it',
+    description: 'Repeat it every 15 seconds: 40 seconds after the last time the editor no longer counts as open.',
+    input: AnnounceEditorInput,
+    output: EditorsOutput,
+    unaudited: true,
+    run: announceEditor,
+  }),
+] as const;
+
 /** Everything that can be done with workflows and their versions. */
-export const workflowOperations = [...drafts, ...versions, ...transfer, ...edits] as const;
+export const workflowOperations = [...drafts, ...versions, ...transfer, ...edits, ...editors] as const;

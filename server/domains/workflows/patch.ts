@@ -4,9 +4,9 @@ import { checksum } from './checksum.ts';
 import { acceptDraft } from './draft.ts';
 import { requireWorkflow } from './get.ts';
 import { expectedRevision, whyUnchanged } from './precondition.ts';
+import { saveDraft } from './save-draft.ts';
 import type { PatchWorkflowInput, WorkflowSchema } from './schemas.ts';
-import { updateDraft } from './store.ts';
-import { answerWorkflow, projectScope } from './view.ts';
+import { answerWorkflow } from './view.ts';
 
 /**
  * Changes what is given and nothing else. If-Match makes it conditional, in the same statement as the change.
@@ -16,7 +16,6 @@ export async function patchWorkflow(
   ctx: Context,
   input: z.output<typeof PatchWorkflowInput>,
 ): Promise<z.input<typeof WorkflowSchema>> {
-  const { prisma, clock } = ctx.services;
   const { id, name, description, graph, run_setup: runSetup } = input;
   const revision = expectedRevision(ctx);
   // Existence comes before what is wrong with the body: another project's workflow answers 404 to anything.
@@ -24,9 +23,9 @@ export async function patchWorkflow(
   acceptDraft({ graph, runSetup });
   const nothingGiven = [name, description, graph, runSetup].every(value => value === undefined);
   if (nothingGiven && (revision === null || revision === current.revision)) return answerWorkflow(ctx, current);
-  const row = await updateDraft(
-    prisma,
-    { ...projectScope(ctx), id, revision, at: new Date(clock.now()) },
+  const row = await saveDraft(
+    ctx,
+    { id, revision },
     { name, description, graph: graph && { value: graph, checksum: checksum(graph) }, runSetup },
   );
   if (row === null) throw await whyUnchanged(ctx, id);

@@ -1,9 +1,9 @@
 import type { z } from 'zod';
 import type { Context } from '../../../contract/context.ts';
 import { expectedRevision, whyUnchanged } from '../precondition.ts';
+import { saveDraft } from '../save-draft.ts';
 import type { VersionRef, WorkflowSchema } from '../schemas.ts';
-import { updateDraft } from '../store.ts';
-import { answerWorkflow, projectScope } from '../view.ts';
+import { answerWorkflow } from '../view.ts';
 import { requireVersion } from './get.ts';
 
 /** Copies a version's graph back into the draft, as a new revision. Run setup, name and description stay as they are. */
@@ -11,12 +11,11 @@ export async function restoreVersion(
   ctx: Context,
   input: z.output<typeof VersionRef>,
 ): Promise<z.input<typeof WorkflowSchema>> {
-  const { prisma, clock } = ctx.services;
   const revision = expectedRevision(ctx);
   const version = await requireVersion(ctx, input);
-  const row = await updateDraft(
-    prisma,
-    { ...projectScope(ctx), id: input.id, revision, at: new Date(clock.now()) },
+  const row = await saveDraft(
+    ctx,
+    { id: input.id, revision },
     { graph: { value: version.graph_snapshot, checksum: version.graph_checksum } },
   );
   if (row === null) throw await whyUnchanged(ctx, input.id);

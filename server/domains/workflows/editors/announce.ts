@@ -1,0 +1,21 @@
+import type { z } from 'zod';
+import type { Context } from '../../../contract/context.ts';
+import { requireWorkflow } from '../get.ts';
+import { answerEditors } from './list.ts';
+import type { AnnounceEditorInput, EditorsOutput } from './schemas.ts';
+import { recordSeen } from './sql/store.ts';
+
+/**
+ * POST /v1/workflows/{id}/editors: the caller has the editor of the draft open, or has left it. Returns who edits it. Throws
+ * AppError 404.
+ */
+export async function announceEditor(
+  ctx: Context,
+  input: z.output<typeof AnnounceEditorInput>,
+): Promise<z.input<typeof EditorsOutput>> {
+  const { principal, services } = ctx;
+  const workflow = await requireWorkflow(ctx, input.id);
+  const editor = { tenantId: workflow.tenantId, workflowId: workflow.id, userId: principal.userId };
+  await recordSeen(services.pool, editor, input.editing ? new Date(services.clock.now()) : null);
+  return answerEditors(ctx, workflow);
+}

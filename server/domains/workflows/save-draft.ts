@@ -1,0 +1,26 @@
+import type { Context } from '../../contract/context.ts';
+import { transact } from '../../platform/postgres/transaction.ts';
+import { recordSave } from './editors/sql/store.ts';
+import { type DraftChange, updateDraft, type WorkflowRow } from './store.ts';
+import { projectScope } from './view.ts';
+
+/**
+ * Saves a change of the draft for the caller, who is recorded with it. Returns null where the workflow is missing, archived or not at
+ * `revision` any more (null: any).
+ */
+export function saveDraft(
+  ctx: Context,
+  { id, revision }: { id: string; revision: number | null },
+  change: DraftChange,
+): Promise<WorkflowRow | null> {
+  const { services, principal } = ctx;
+  const at = new Date(services.clock.now());
+  return transact(services, async tx => {
+    const row = await updateDraft(tx, { ...projectScope(ctx), id, revision, at }, change);
+    if (row !== null) {
+      const editor = { tenantId: row.tenantId, workflowId: row.id, userId: principal.userId };
+      await recordSave(tx, editor, { revision: row.revision, at });
+    }
+    return row;
+  });
+}
