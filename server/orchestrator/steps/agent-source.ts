@@ -1,0 +1,23 @@
+import type { Attempt, CheckScope, StepProblem } from '../../contract/step-type.ts';
+import type { JsonMap } from '../core/index.ts';
+
+/** A call that a person has allowed for good: the tool, and the arguments that it must have (absent: any). */
+export type AgentGrant = { instanceId: string; tool: string; arguments: JsonMap | null };
+
+/** An agent as it is published now. `settings` has the fields of an `agent` step that describes the agent inline. */
+export type AgentSnapshot = { agentId: string; version: number; settings: JsonMap; grants: readonly AgentGrant[] };
+
+export type AgentAnswer = ({ kind: 'agent' } & AgentSnapshot) | { kind: 'failed'; code: string; message: string };
+
+/** The port of a step that names an agent; the domain of agents implements it. All of it is about the project of the run alone. */
+export type AgentSource = {
+  /** Returns the problems of a step that names this agent. */
+  check(scope: CheckScope, agentId: string): Promise<StepProblem[]>;
+  /**
+   * Returns the agent's latest version. Fails with `agent_not_found` and `agent_archived`. Waits while the database is away, until
+   * `signal` aborts.
+   */
+  resolve(run: Attempt['run'], agentId: string, signal: AbortSignal): Promise<AgentAnswer>;
+  /** Returns the grants of the agent whose own run this is; none for any other run. */
+  grantsOf(run: Attempt['run'], signal: AbortSignal): Promise<readonly AgentGrant[]>;
+};
