@@ -1,0 +1,165 @@
+import { z } from 'zod';
+import { isJson } from '../../server/platform/json.ts';
+
+/**
+ * The script of the fake model: the answers that it gives, as JSON (docs/fake-model.md). The first answer that fits a request and
+ * is not used up is given.
+ */
+
+const AnyJson = z.custom<z.core.util.JSONType>(isJson, 'must be JSON');
+
+const Call = z.strictObject({
+  name: z.string(),
+  /** Text is sent as it is, so that it can be malformed. */
+  arguments: AnyJson.default({}),
+  id: z.string().optional(),
+  /** Google's thought signature, which clients must return with the call. */
+  signature: z.string().optional(),
+});
+
+const Piece = z.union([
+  /** A list is sent in its pieces. */
+  z.strictObject({ text: z.union([z.string(), z.array(z.string())]) }),
+  z.strictObject({ reasoning: z.union([z.string(), z.array(z.string())]) }),
+  /** Several calls are sent in turn, piece by piece. */
+  z.strictObject({ calls: z.array(Call).min(1) }),
+  /** Waits until the gate of this name is released. */
+  z.strictObject({ hold: z.string().min(1) }),
+  /** Sends nothing more, and leaves the connection open. */
+  z.strictObject({ silence: z.literal(true) }),
+  z.strictObject({ hang_up: z.literal(true) }),
+  /** Sent as it is, such as a malformed event. */
+  z.strictObject({ raw: z.string() }),
+]);
+
+const Match = z.strictObject({
+  /** The last message contains it. */
+  last: z.string().optional(),
+  /** Some message contains it, the instructions included. */
+  any: z.string().optional(),
+  /** How many answers of the model the conversation has already. */
+  turn: z.number().int().min(0).optional(),
+  /** The name of the model that is asked. */
+  model: z.string().optional(),
+  /** The name of a tool that is offered. */
+  tool: z.string().optional(),
+});
+
+const common = {
+  match: Match.optional(),
+  /** How often it is given. Default: once without `match`, else always. */
+  times: z.number().int().min(1).optional(),
+};
+const Said = z.strictObject({
+  ...common,
+  content: z.array(Piece),
+  finish: z.enum(['stop', 'length', 'tool_calls', 'content_filter']).optional(),
+  /** null: the provider tells nothing about it. Default: an estimate. */
+  usage: z
+    .strictObject({
+      input: z.number().int().min(0),
+      output: z.number().int().min(0),
+      cached: z.number().int().min(0).optional(),
+      reasoning: z.number().int().min(0).optional(),
+    })
+    .nullable()
+    .optional(),
+});
+const Refused = z.strictObject({
+  ...common,
+  error: z.strictObject({
+    status: z.number().int().min(400).max(599),
+    message: z.string().default('The script says so.'),
+    /** OpenAI's `error.code`, such as `context_length_exceeded`. */
+    code: z.string().optional(),
+    headers: z.record(z.string(), z.string()).default({}),
+  }),
+});
+
+export const Script = z.strictObject({
+  /** Default: it uses the tools that are offered, and then answers (demo.ts). */
+  answers: z.array(z.union([Said, Refused])).optional(),
+  /** The names in GET /v1/models. */
+  models: z.array(z.string()).default(['scripted', 'scripted-embedding']),
+  /** Words that mean the same to the embeddings, beside those that they know. */
+  synonyms: z.array(z.array(z.string())).default([]),
+  /** How long it waits before each piece, in ms. */
+  pause_ms: z.number().min(0).max(60_000).default(0),
+});
+
+export type Script = z.output<typeof Script>;
+export type ScriptInput = z.input<typeof Script>;
+export type Answer = NonNullable<Script['answers']>[number];
+export type Said = z.output<typeof Said>;
+export type Call = z.output<typeof Call>;
+export type Piece = z.output<typeof Piece>;
+
+/** What a request to POST /v1/chat/completions must be for the script to read it; other fields are recorded alone. */
+export const ChatRequest = z.object({
+  model: z.string(),
+  messages: z.array(
+    z.object({
+      role: z.string(),
+      content: z.union([z.string(), z.array(z.object({ text: z.string().optional() }))]).nullish(),
+    }),
+  ),
+  tools: z
+    .array(
+      z.object({
+        function: z.object({
+          name: z.string(),
+          description: z.string().nullish(),
+          parameters: z.record(z.string(), z.unknown()).nullish(),
+        }),
+      }),
+    )
+    .optional(),
+  tool_choice: z.unknown().optional(),
+  response_format: z
+    .object({
+      type: z.string(),
+      json_schema: z.object({ schema: z.record(z.string(), z.unknown()).optional() }).optional(),
+    })
+    .optional(),
+  stream: z.boolean().nullish(),
+  stream_options: z.object({ include_usage: z.boolean().optional() }).nullish(),
+});
+export type ChatRequest = z.infer<typeof ChatRequest>;
+export type ChatMessage = ChatRequest['messages'][number];
+
+/** The text of a message: of all its parts. */
+export const textOf = ({ content }: ChatMessage): string =>
+  typeof content === 'string' ? content : (content ?? []).map(({ text }) => text ?? '').join('');
+
+/** Gives the answers of a script in turn, and counts those that are used up. */
+export class Scripted {
+  readonly #answers: readonly Answer[];
+  readonly #given = new Map<Answer, number>();
+
+  constructor(answers: readonly Answer[]) {
+    this.#answers = answers;
+  }
+
+  /** Returns the answer to a request, and counts it; undefined if the script has none left. */
+  next(request: ChatRequest): Answer | undefined {
+    const answer = this.#answers.find(each => this.#isLeft(each) && fits(each.match, request));
+    if (answer !== undefined) this.#given.set(answer, (this.#given.get(answer) ?? 0) + 1);
+    return answer;
+  }
+
+  #isLeft(answer: Answer): boolean {
+    const times = answer.times ?? (answer.match === undefined ? 1 : Number.POSITIVE_INFINITY);
+    return (this.#given.get(answer) ?? 0) < times;
+  }
+}
+
+function fits(match: z.output<typeof Match> = {}, { model, messages, tools = [] }: ChatRequest): boolean {
+  const last = messages.at(-1);
+  return (
+    (match.last === undefined || (last !== undefined && textOf(last).includes(match.last))) &&
+    (match.any === undefined || messages.some(message => textOf(message).includes(match.any ?? ''))) &&
+    (match.turn === undefined || messages.filter(({ role }) => role === 'assistant').length === match.turn) &&
+    (match.model === undefined || match.model === model) &&
+    (match.tool === undefined || tools.some(tool => tool.function.name === match.tool))
+  );
+}
