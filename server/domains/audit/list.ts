@@ -10,7 +10,7 @@ import { type AuditFilter, listAuditEntries, type NamedAuditEntry, pagesOfAuditE
 
 const AuditCursor = z.tuple([Id]);
 
-/** GET /v1/audit-log: what was done in the workspace, newest first. */
+/** GET /v1/audit-log: the operations in the workspace, newest first. */
 export async function listAudit(
   { principal, services }: Context,
   { limit, cursor, ...filters }: z.output<typeof ListAuditInput>,

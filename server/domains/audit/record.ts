@@ -7,7 +7,7 @@ import { type AuditEntry, insertAuditEntries } from './store.ts';
 
 type AuditServices = Pick<Services, 'pool' | 'logger' | 'clock'>;
 type Recorded = Omit<AuditEntry, 'id' | 'at'>;
-/** What is written by itself, in order of arrival; and what waits to be written with others. */
+/** Entries that are being written, in order of arrival, and those that wait to be written together. */
 type Writer = {
   insert: (entry: AuditEntry) => Promise<null>;
   pending: Set<Promise<unknown>>;
@@ -16,15 +16,15 @@ type Writer = {
 };
 
 /**
- * No answer waits longer than this for its entry. An entry takes a millisecond; where the database hangs, a request may have
- * waited 14 s for its own queries already, and is to be answered within 15.
+ * The longest that an answer waits for its entry. Writing an entry takes a millisecond. If the database hangs, a
+ * request may already have waited 14 s for its own queries, and must be answered within 15 s.
  */
 const MAX_WAIT_MS = 500;
-/** Entries that nobody waits for are written together after this time, or when there are so many. */
+/** Entries that no request waits for are written together after this time, or when there are MAX_LATE of them. */
 const LATE_MS = 50;
 const MAX_LATE = 500;
 
-// One for each database pool, not one for the module: two containers in a process (tests) share nothing.
+// One per database pool, not one per module: two containers in a process (tests) share nothing.
 const writers = new WeakMap<Pool, Writer>();
 
 /** Entries that are written at the same time share one statement. */
@@ -43,7 +43,7 @@ function writerOf(pool: Pool): Writer {
   return created;
 }
 
-/** Adds a write that goes on to those that are waited for at a shutdown. It settles, whatever becomes of it. */
+/** Adds a write to those that a shutdown waits for. */
 function track({ pending }: Writer, write: Promise<unknown>): Promise<unknown> {
   pending.add(write);
   return write.finally(() => pending.delete(write));
@@ -60,9 +60,9 @@ const entryAt = ({ clock }: AuditServices, recorded: Recorded): AuditEntry => ({
 });
 
 /**
- * Records an operation in the audit log of its workspace. Settles once the entry is there, after half a second at the latest. What was
- * done is done: an entry that cannot be written goes to the service's own log as an error, and the operation is answered as
- * it ended.
+ * Records an operation in the audit log of its workspace. Settles once the entry is written, or after half a second.
+ * The operation has already happened, so if its entry cannot be written, the entry goes to the service's own log as an
+ * error, and the answer is unaffected.
  */
 export async function recordAudit(services: AuditServices, recorded: Recorded): Promise<void> {
   const writer = writerOf(services.pool);
@@ -78,8 +78,8 @@ export async function recordAudit(services: AuditServices, recorded: Recorded): 
 }
 
 /**
- * The same for an operation whose author another record names as well: the entry is written within 50 ms, together with others,
- * and nobody waits for it. An entry of its own would cost a start through REST a third of the throughput.
+ * The same for an operation whose author is also recorded elsewhere: the entry is written within 50 ms, together with
+ * others, and no request waits for it. An individual entry would cost starts through REST a third of their throughput.
  */
 export function recordAuditLater(services: AuditServices, recorded: Recorded): void {
   const writer = writerOf(services.pool);
@@ -100,7 +100,9 @@ function writeLate(services: AuditServices, writer: Writer): void {
   );
 }
 
-/** Waits for the entries of this process that are not written yet: before they are read, and before the pool is closed. */
+/**
+ * Waits until all entries of this process are written. Call this before they are read, and before the pool is closed.
+ */
 export async function settleAudit(services: AuditServices): Promise<void> {
   const writer = writerOf(services.pool);
   writeLate(services, writer);

@@ -16,17 +16,17 @@ export const ExportAuditInput = z.strictObject(filters);
 export const AuditEntry = z.strictObject({
   id: Id,
   at: Timestamp,
-  /** Null where the account has gone. */
+  /** `name` and `email` are null if the account no longer exists. */
   user: z.strictObject({ id: Id, name: z.string().nullable(), email: z.string().nullable() }),
-  /** The token that was used; null: the console. `name` is null where the token has gone. */
+  /** The token that was used; null: the console. `name` is null if the token no longer exists. */
   token: z.strictObject({ id: Id, name: z.string().nullable() }).nullable(),
   surface: z.enum(['rest', 'trpc', 'mcp']),
   operation: z.string(),
-  /** What an operation with several commands was asked for: `start`, `stop`, … */
+  /** The command of an operation that has several: `start`, `stop`, … */
   action: z.string().nullable(),
   /** Ids by their names: the parameters of the path, and the id of what was created. */
   target: z.record(z.string(), z.string()),
-  /** `ok`, or the code of the error that was answered. */
+  /** `ok`, or the code of the error. */
   outcome: z.string(),
   project_id: Id.nullable(),
   request_id: z.string(),

@@ -12,7 +12,7 @@ export type AuditEntry = {
   patId: string | null;
   surface: Context['surface'];
   operation: string;
-  /** What an operation with several commands was asked for (start, stop, …). */
+  /** The command of an operation that has several (start, stop, …). */
   action: string | null;
   /** Ids by the names of the parameters. */
   target: Record<string, string>;
@@ -22,7 +22,7 @@ export type AuditEntry = {
   clientAddress: string | null;
 };
 
-/** An entry with the names that its ids have now; null where they have gone. */
+/** An entry with the present names of its ids; null if they no longer exist. */
 export type NamedAuditEntry = AuditEntry & {
   userName: string | null;
   userEmail: string | null;
@@ -35,14 +35,15 @@ export type AuditFilter = {
   to?: number | undefined;
   user?: string | undefined;
   operation?: string | undefined;
-  /** An id that occurs in the target. */
+  /** An id that the target contains. */
   target?: string | undefined;
   outcome?: 'ok' | 'refused' | undefined;
 };
 
 /**
- * Inserts entries, of whatever tenants. The commit does not wait for the disk: it survives the death of any process, and a
- * machine that fails loses at most the entries of its last second. To wait would add a flush to every request that writes.
+ * Inserts entries, of any tenants. The commit does not wait for the disk: it survives the death of any
+ * process, and a machine that fails loses at most the entries of its last second. Waiting would add a flush to
+ * every request that writes.
  */
 export async function insertAuditEntries(pool: Pool, entries: readonly AuditEntry[]): Promise<void> {
   const column = <K extends keyof AuditEntry>(key: K) => entries.map(entry => entry[key]);
@@ -90,7 +91,7 @@ type Row = {
   pat_name: string | null;
 };
 
-/** Entries of a workspace, newest first, from `after` (an id) on. */
+/** Returns entries of a workspace, newest first, from `after` (an id) on. */
 export async function listAuditEntries(
   pool: Pool,
   tenantId: string,
@@ -137,7 +138,7 @@ export async function listAuditEntries(
   }));
 }
 
-/** All entries that match, in pages of `size`. */
+/** Yields all matching entries, in pages of `size`. */
 export async function* pagesOfAuditEntries(
   pool: Pool,
   tenantId: string,

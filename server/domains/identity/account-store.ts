@@ -3,7 +3,7 @@ import { newId } from '../../platform/ids.ts';
 import type { Prisma, PrismaClient, User } from '../../platform/postgres/generated/client.ts';
 import type { Transaction } from '../../platform/postgres/transaction.ts';
 
-/** Prisma itself, or a transaction of it. */
+/** Prisma's client, or a transaction of it. */
 export type Database = PrismaClient | Prisma.TransactionClient;
 
 export type NewUser = { email: string; name: string; passwordHash: string };
@@ -22,8 +22,8 @@ export async function createTenant(
 }
 
 /**
- * Creates a user. The email is in lower case already. `confirmed`: the account claims the address; another account that has is
- * Prisma's P2002.
+ * Creates a user. The email must be in lower case. `confirmed`: the account claims the address; if another account has
+ * already claimed it, this rejects with Prisma's P2002.
  */
 export async function createUser(
   db: Database,
@@ -37,7 +37,7 @@ export async function createUser(
 }
 
 /**
- * Makes a user a member of a tenant with a role on one project. Being invited again never takes `tenant_admin` away.
+ * Makes a user a member of a tenant with a role on one project. A repeated invitation never takes `tenant_admin` away.
  */
 export async function addMember(
   db: Database,
@@ -57,7 +57,7 @@ export async function addMember(
   });
 }
 
-/** Whether anybody has an account yet. */
+/** Returns whether there is any account yet. */
 export async function hasAccounts(db: Database): Promise<boolean> {
   return (await db.user.findFirst({ select: { id: true } })) !== null;
 }
@@ -79,7 +79,7 @@ export async function readAllAccounts(db: Database, email: string | undefined) {
   });
 }
 
-/** Returns the account of a credential; rejects where there is none. */
+/** Returns the account of a credential; rejects if it does not exist. */
 export function readAccount(db: Database, userId: string): Promise<User> {
   return db.user.findUniqueOrThrow({ where: { id: userId } });
 }
@@ -102,18 +102,18 @@ export async function rehashPassword(db: Database, { id, passwordHash }: User, r
   await db.user.updateMany({ where: { id, passwordHash }, data: { passwordHash: rehashed } });
 }
 
-/** Changes the password and ends every session; false where the password is not the one that was read any more. */
+/** Changes the password and ends every session. Returns false if the password has been changed since it was read. */
 export async function changePasswordHash(db: Database, { id, passwordHash }: User, hash: string): Promise<boolean> {
   const data = { passwordHash: hash, sessionEpoch: { increment: 1 } };
   return (await db.user.updateMany({ where: { id, passwordHash }, data })).count > 0;
 }
 
-/** Sets the password, whatever it was, and ends every session. */
+/** Sets the password without checking the old one, and ends every session. */
 export async function resetPasswordHash(tx: Transaction, userId: string, hash: string): Promise<void> {
   await tx.user.update({ where: { id: userId }, data: { passwordHash: hash, sessionEpoch: { increment: 1 } } });
 }
 
-/** The account cannot sign in any more, and its sessions end. Past runs still name it. */
+/** Retires an account: it cannot sign in any more, and its sessions end. Past runs still name it. */
 export async function retireAccount(tx: Transaction, userId: string, at: Date): Promise<void> {
   await tx.user.update({ where: { id: userId }, data: { replacedAt: at, sessionEpoch: { increment: 1 } } });
   await tx.accountToken.deleteMany({ where: { userId } });

@@ -7,7 +7,7 @@ type NewToken = { purpose: TokenPurpose; email: string; userId?: string; validFo
 
 const hashOf = (token: string) => new Uint8Array(sha256(token));
 
-/** Stores the hash of a new token and returns the token, which is in no other place. Expired ones are deleted meanwhile. */
+/** Stores the hash of a new token and returns the token, which is stored nowhere else. Also deletes expired tokens. */
 export async function issueToken(
   db: Database,
   { purpose, email, userId, validForMs }: NewToken,
@@ -28,7 +28,7 @@ export async function issueToken(
   return token;
 }
 
-/** Returns what a token stands for; null for one that is unknown, used, expired or for another purpose. */
+/** Returns the record of a token; null if it is unknown, used, expired or for another purpose. */
 export function findToken(
   db: Database,
   { token, purpose }: { token: string; purpose: TokenPurpose },
@@ -39,7 +39,7 @@ export function findToken(
   });
 }
 
-/** Uses a token up. Returns false if a concurrent caller has done so first. */
+/** Marks a token as used. Returns false if a concurrent caller has used it first. */
 export async function spendToken(db: Database, { tokenHash }: Pick<AccountToken, 'tokenHash'>): Promise<boolean> {
   return (await db.accountToken.deleteMany({ where: { tokenHash } })).count === 1;
 }

@@ -10,17 +10,18 @@ import { createUser, readAccounts } from './account-store.ts';
 import { lockAddress } from './sql/lock-store.ts';
 
 /**
- * Several accounts may have one address: at most one that was confirmed through it, and unconfirmed ones, which claim nothing
- * (docs/adr/0014-confirmed-addresses.md). Address and password together say which account is meant. All hashes of one address have
- * the same salt, so that one derivation compares a password with all of them, and the work is the same for no account and for many.
+ * Several accounts may have one address: at most one that was confirmed through it, and unconfirmed ones, which claim
+ * nothing (docs/adr/0014-confirmed-addresses.md). Address and password together identify the account. All hashes of one
+ * address have the same salt, so one derivation compares a password with all of them, and the work is the same for
+ * none, one or many accounts.
  */
 
 type MatchServices = Pick<Services, 'prisma' | 'pool' | 'clock' | 'logger'>;
 export type Attempt = { email: string | undefined; password: string | undefined; requester: Requester };
 
 /**
- * Returns the account whose address and password these are, or null, after the same work; `passwordHash` is what the password hashes
- * to for an account of this address. AppError 429 when too many checks are waiting.
+ * Returns the account with this address and password, or null after the same work. `passwordHash` is the hash of the
+ * password for an account of this address. AppError 429 when too many checks are waiting.
  */
 export async function matchAccount(
   services: MatchServices,
@@ -54,7 +55,7 @@ export async function checkPassword<T>(
 
 export type KnownAccount = { id: string; isNew: boolean; confirmed: boolean };
 
-/** Concurrent changes of one address's accounts that are waited out before giving up. */
+/** How often a concurrent change of the address's accounts is retried before giving up. */
 const MAX_TRIES = 5;
 
 /**
@@ -67,7 +68,7 @@ export async function withAccount<T>(
   work: (tx: Transaction, account: KnownAccount, at: Date) => Promise<T>,
 ): Promise<T> {
   for (let tries = 0; tries < MAX_TRIES; tries++) {
-    // Before the transaction, which would hold its locks for as long as the derivation takes.
+    // Done before the transaction, which would otherwise hold its locks during the derivation.
     const { account, passwordHash } = await matchAccount(services, { email, password, requester });
     const done = await transact(services, async tx => {
       await lockAddress(tx, email);
@@ -76,7 +77,7 @@ export async function withAccount<T>(
         present.find(({ id, passwordHash: hash }) => id === account?.id && hash === account.passwordHash) ??
         present.find(({ passwordHash: hash }) => hash === passwordHash);
       const [first] = present;
-      // Changed meanwhile: the matched account, or an account with another salt came first.
+      // The matched account has changed meanwhile, or an account with another salt was created first.
       if (!known && (account || (first && !haveSameSalt(first.passwordHash, passwordHash)))) return null;
       const at = new Date(services.clock.now());
       const id = known?.id ?? (await createUser(tx, { email, name, passwordHash }, at, { confirmed: false }));

@@ -7,8 +7,8 @@ import { createFirstOwner, hasOwner, holdSetupToken } from './first-owner.ts';
 import { Email, Password } from './schemas.ts';
 
 /**
- * The credentials that start-up prints, once. `password` and `pat` are present only if they were generated: a
- * configured one is known.
+ * The credentials that start-up prints once. `password` and `pat` are present only if they were generated:
+ * configured ones are known.
  */
 export type SeededOwner =
   | { created: true; email: string; tenantId: string; password?: string; pat?: string }
@@ -18,7 +18,7 @@ export const exampleOwnerEmail = 'owner@baton.local';
 
 type Owner = { email: string; password: string; pat: string | undefined };
 
-/** Returns what is wrong with BATON_OWNER_* and BATON_PAT, whose values are never repeated. */
+/** Returns the problems of BATON_OWNER_* and BATON_PAT, without repeating their values. */
 export function ownerProblems({ ownerEmail, ownerPassword, pat, seed }: OwnerSettings): string[] {
   const wrong = (schema: typeof Email | typeof Password, value: string | undefined) =>
     value !== undefined && !schema.safeParse(value).success;
@@ -37,7 +37,7 @@ export function ownerProblems({ ownerEmail, ownerPassword, pat, seed }: OwnerSet
   ];
 }
 
-/** BATON_OWNER_*, which have been checked; undefined where no owner is configured. */
+/** Returns the owner of BATON_OWNER_*, which have been checked; undefined if none is configured. */
 function configuredOwner({ ownerEmail, ownerPassword, pat }: OwnerSettings): Owner | undefined {
   return ownerEmail === undefined
     ? undefined
@@ -45,10 +45,10 @@ function configuredOwner({ ownerEmail, ownerPassword, pat }: OwnerSettings): Own
 }
 
 /**
- * Sees to it that there is a first owner, or a way to become it (docs/specification/authentication.md#first-owner).
- * On a database without users: BATON_OWNER_* makes the owner; else BATON_SEED=example (the default on the embedded
- * database) makes a local one with a random password and token; else a set-up token is held in memory for POST
- * /v1/setup. With users present it does nothing. Throws ConfigError for unusable variables.
+ * Ensures that there is a first owner, or a way to become it (docs/specification/authentication.md#first-owner). On a
+ * database without users: BATON_OWNER_* creates the owner; otherwise BATON_SEED=example (the default on the embedded
+ * database) creates a local one with a random password and token; otherwise a set-up token is held in memory for POST
+ * /v1/setup. If there are users, it does nothing. Throws ConfigError for unusable variables.
  */
 export async function seedFirstOwner(services: Services): Promise<SeededOwner> {
   if (await hasOwner(services)) return { created: false };

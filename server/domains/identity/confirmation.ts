@@ -19,10 +19,10 @@ import { lockAddress } from './sql/lock-store.ts';
 const PURPOSE = 'confirm_address';
 const VALID_FOR_MS = 3 * DAY_MS;
 
-/** One answer for a link that is unknown, used or expired, and for an account that was replaced since. */
+/** The same answer for a link that is unknown, used or expired, and for an account that was replaced since. */
 const gone = () => notFound('Link');
 
-/** Mails a link that confirms the account's address; does nothing where no mail is configured. */
+/** Mails a link that confirms the account's address; does nothing if mail is not configured. */
 export function sendConfirmation(services: Services, { id, email }: { id: string; email: string }): void {
   sendLater(services, email, async () => {
     const { prisma, clock, config } = services;
@@ -42,7 +42,9 @@ cannot use your address as theirs.
   });
 }
 
-/** POST /v1/me/confirmation: mails the link again. AppError 404 where no mail is configured, 409 `already_confirmed`, 429. */
+/**
+ * POST /v1/me/confirmation: mails the link again. AppError 404 if mail is not configured, 409 `already_confirmed`, 429.
+ */
 export async function requestConfirmation({ principal, services }: Context): Promise<undefined> {
   requireEveryScope(principal);
   await limitAttempts(services, `confirmation:${principal.userId}`);

@@ -12,13 +12,15 @@ export type ConsoleIdentity = {
   /** The public base URL; cookies are `Secure` when it is https. */
   url: string;
   sessionSecret: string;
-  /** Begins a session. See verifyPassword: null for an unknown account or a wrong password, AppError 429 over the limit. */
+  /**
+   * Starts a session. See verifyPassword: null for an unknown account or a wrong password, AppError 429 over the limit.
+   */
   verifyPassword(attempt: SignInAttempt): Promise<(SignedIn & { sessionId: string }) | null>;
-  /** Whether a session may be prolonged: its user exists and has ended neither it nor all of theirs. */
+  /** Returns whether a session may be renewed: its user exists, and has ended neither this session nor all sessions. */
   isCurrent(session: Session): Promise<boolean>;
   /** Ends a session on the server. */
   endSession(session: Session): Promise<void>;
-  /** Notes trouble that next-auth would otherwise print: its code alone, since details may hold a token. */
+  /** Logs a problem that next-auth would otherwise print: only its code, since details may contain a token. */
   report(level: 'error' | 'warn', code: string): void;
 };
 

@@ -8,7 +8,7 @@ import { patHash } from '../pats/token.ts';
 import { addMember, createTenant, createUser, hasAccounts, type NewUser } from './account-store.ts';
 import { lockFirstOwner } from './sql/lock-store.ts';
 
-/** Whether anybody has an account here yet. */
+/** Returns whether this deployment has any account yet. */
 export function hasOwner({ prisma }: Pick<Services, 'prisma'>): Promise<boolean> {
   return hasAccounts(prisma);
 }
@@ -27,11 +27,11 @@ export async function createFirstOwner(
     await lockFirstOwner(tx);
     if (await hasAccounts(tx)) return null;
     const projectId = await createTenant(tx, tenantId, at);
-    // Whoever runs the deployment named the address.
+    // Confirmed without a mail: the operator of the deployment named the address.
     const userId = await createUser(tx, user, at, { confirmed: true });
     await addMember(tx, { tenantId, userId, tenantAdmin: true, projectId, role: 'project_contributor' }, at);
     if (patToken !== undefined) {
-      // No copy in the secret store: the person who set it up has it, so there is nothing to reveal.
+      // No copy in the secret store, because the operator knows the token and need not reveal it.
       const tokenHash = new Uint8Array(patHash(patToken));
       const row = { id: newId(), tenantId, projectId, userId, displayName: 'First token', tokenHash, createdAt: at };
       await insertPat(tx, { ...row, scopes: [...scopes] });
@@ -40,15 +40,15 @@ export async function createFirstOwner(
   });
 }
 
-// In memory only, one for each database: it dies with the process, and a restart prints another.
+// In memory only, one for each database: it is lost with the process, and a restart prints another.
 const setupTokens = new WeakMap<Pool, string>();
 
-/** Keeps the token that POST /v1/setup asks for. */
+/** Keeps the token that POST /v1/setup requires. */
 export function holdSetupToken({ pool }: Pick<Services, 'pool'>, token: string): void {
   setupTokens.set(pool, token);
 }
 
-/** The token that was printed at start-up; undefined where none was. */
+/** Returns the token that was printed at start-up; undefined if none was. */
 export function heldSetupToken({ pool }: Pick<Services, 'pool'>): string | undefined {
   return setupTokens.get(pool);
 }

@@ -9,7 +9,7 @@ type Link = { tokenHash: Uint8Array<ArrayBuffer>; now: Date };
 
 const openAt = ({ tokenHash, now }: Link) => ({ tokenHash, acceptedAt: null, expiresAt: { gt: now } });
 
-/** The tenant's open invitations, newest first, `take` of them after the keyset. */
+/** Returns the tenant's open invitations, newest first, `take` of them after the keyset. */
 export function readOpenInvitations(
   db: Database,
   tenantId: string,
@@ -22,7 +22,10 @@ export function readOpenInvitations(
   });
 }
 
-/** Inserts an invitation, and deletes the open one of the same address. Call under lockTenant: two at once would both survive. */
+/**
+ * Inserts an invitation, replacing the open one of the same address. Call this under lockTenant: two
+ * concurrent ones would both remain.
+ */
 export async function replaceInvitation(
   tx: Transaction,
   invitation: Omit<Invitation, 'acceptedAt' | 'tokenHash'> & Pick<Link, 'tokenHash'>,
@@ -32,7 +35,7 @@ export async function replaceInvitation(
   return tx.invitation.create({ data: invitation });
 }
 
-/** Deletes an open invitation; false where the tenant has none of that id. */
+/** Deletes an open invitation. Returns false if the tenant does not have it. */
 export async function withdrawInvitation(
   db: Database,
   { tenantId, id }: { tenantId: string; id: string },
@@ -45,7 +48,7 @@ export function findOpenInvitation(db: Database, link: Link): Promise<Invitation
   return db.invitation.findFirst({ where: openAt(link) });
 }
 
-/** Uses the link up. Returns false if a concurrent caller accepted or withdrew the invitation first. */
+/** Marks the link as used. Returns false if a concurrent caller accepted or withdrew the invitation first. */
 export async function acceptOpenInvitation(tx: Transaction, link: Link, at: Date): Promise<boolean> {
   return (await tx.invitation.updateMany({ where: openAt(link), data: { acceptedAt: at } })).count > 0;
 }

@@ -36,7 +36,7 @@ import { lockTenant } from './sql/lock-store.ts';
 
 const validForMs = 7 * DAY_MS;
 const tokenHash = (token: string) => new Uint8Array(sha256(token));
-/** One answer for a token that is unknown, withdrawn, used or expired. */
+/** The same answer for a token that is unknown, withdrawn, used or expired. */
 const gone = () => notFound('Invitation');
 
 function storedRole(row: InvitationRow) {
@@ -54,7 +54,7 @@ const toInvitation = (row: InvitationRow): z.input<typeof Invitation> => ({
   expires_at: isoTimestamp(row.expiresAt.getTime()),
 });
 
-/** GET /v1/invitations: the open ones of the workspace, newest first; never with their tokens. */
+/** GET /v1/invitations: the open invitations of the workspace, newest first; never with their tokens. */
 export async function listInvitations(
   { principal, services }: Context,
   input: z.output<typeof ListInvitationsInput>,
@@ -70,7 +70,7 @@ export async function listInvitations(
 
 /**
  * POST /v1/invitations: invites to the request's project; an earlier open invitation of the same email is replaced. The
- * token is given once and stands in the URL's fragment, which no server, proxy log or Referer header gets to see.
+ * token is returned only here, in the fragment of a URL, which no server, proxy log or Referer header receives.
  * AppError 409 `already_member`.
  */
 export async function createInvitation(
@@ -82,8 +82,8 @@ export async function createInvitation(
   const now = services.clock.now();
   const token = randomToken();
   const row = await transact(services, async tx => {
-    await lockTenant(tx, tenantId); // two invitations of one e-mail at once would both survive
-    // An unconfirmed member may not be who the address belongs to: accepting the invitation replaces that account.
+    await lockTenant(tx, tenantId); // two concurrent invitations of one address would both remain
+    // An unconfirmed member may not own the address: accepting the invitation replaces that account.
     if (await hasConfirmedMember(tx, tenantId, input.email)) {
       throw conflict('already_member', 'This email already belongs to a member of the workspace.');
     }
@@ -103,7 +103,7 @@ export async function createInvitation(
   return { ...toInvitation(row), token, accept_url: `${services.config.http.url}/accept-invitation#token=${token}` };
 }
 
-/** DELETE /v1/invitations/{id}: withdraws it. AppError 404, also for one that was accepted. */
+/** DELETE /v1/invitations/{id}: withdraws it. AppError 404, also for an accepted invitation. */
 export async function deleteInvitation(
   { principal, services }: Context,
   { id }: z.output<typeof ById>,
@@ -129,12 +129,12 @@ export async function acceptInvitation(
   const found = await findOpenInvitation(services.prisma, link);
   if (!found) throw gone();
   const { email, tenantId, projectId } = found;
-  // Whoever has the link must not guess at the password of the invited with it either.
+  // The holder of the link must not be able to guess the invited person's password with it either.
   await limitAttempts(services, `sign-in:${address}:${email}`);
   const attempt = { email, password: input.password, name: input.name, requester: { address, account: email } };
   const joined = await withAccount(services, attempt, async (tx, account, at) => {
     await lockTenant(tx, tenantId);
-    // Of two that accept at once, one changes the row; so does one against a withdrawal.
+    // Of two concurrent acceptances, only one changes the row; the same holds for an acceptance and a withdrawal.
     if (!(await acceptOpenInvitation(tx, link, at))) throw gone();
     const replaced = await replaceUnconfirmedMembers(tx, { tenantId, email, keep: account.id }, at);
     const tenantAdmin = found.tenantAdmin || replaced.wasSoleAdmin;

@@ -39,10 +39,11 @@ export type IdentityKeys = {
 type KeyServices = { config: Config; pool: Pool; clock: Clock; logger: Logger };
 
 /**
- * Returns the master key, checked against the database before anything relies on it, and the session secret derived from it.
- * Where BATON_MASTER_KEY_PREVIOUS is set, the tenant keys are re-wrapped first. A new key is made only for a database that
- * belongs to none. With Vault the key only signs sessions, so that it need not be the database's. Throws MisconfiguredError with
- * one line, so that a lost or swapped key is found at the start and not at the first webhook. Log lines lose both from here on.
+ * Returns the master key, checked against the database before anything relies on it, and the session secret derived
+ * from it. If BATON_MASTER_KEY_PREVIOUS is set, the tenant keys are re-wrapped first. A new key is generated only for a
+ * database that has none. With Vault the key only signs sessions, so it need not be the database's. Throws
+ * MisconfiguredError with one line, so that a lost or swapped key is found at the start and not at the first webhook.
+ * From here on, both keys are redacted from log lines.
  */
 export async function loadIdentityKeys(services: KeyServices): Promise<IdentityKeys> {
   const { config } = services;
@@ -86,7 +87,10 @@ async function claimedKey({ config, pool, clock, logger }: KeyServices): Promise
   return masterKey;
 }
 
-/** Re-wraps the tenant keys under the present master key, and returns how many. A new key is made only for the right previous one. */
+/**
+ * Re-wraps the tenant keys under the current master key, and returns how many. Generates a new master key only if
+ * the previous one is right.
+ */
 async function rotateFrom(pool: Pool, from: Buffer, claim: Claim): Promise<number> {
   const present = await claim.find();
   if (present === null) await claimMasterKey(pool, { ...claim, find: async () => from });
@@ -112,8 +116,8 @@ async function foreignKey(config: Config): Promise<MisconfiguredError> {
 }
 
 /**
- * Throws MisconfiguredError where the database no longer belongs to this master key: it was rotated while the process stood by. Called
- * each time this process acquires leadership.
+ * Throws MisconfiguredError if the database no longer belongs to this master key: it was rotated while this process
+ * stood by. Called each time this process acquires leadership.
  */
 export async function verifyMasterKey(
   { config, pool }: Pick<KeyServices, 'config' | 'pool'>,
@@ -125,7 +129,10 @@ export async function verifyMasterKey(
   );
 }
 
-/** Opens the secret store. A Vault that is away is no reason not to start: what needs a secret answers 503 until it is back. */
+/**
+ * Opens the secret store. An unavailable Vault does not prevent the start: operations that need a secret
+ * answer 503 until it is back.
+ */
 export async function openSecretStore(
   services: KeyServices & { masterKey: Buffer },
 ): Promise<SecretStore & { close(): void }> {

@@ -10,13 +10,13 @@ import type { ChangePasswordInput, Me, UpdateMeInput, UpdateMeOutput } from './s
 import { limitAttempts } from './sign-in.ts';
 import { type ReachableRow, readReachable } from './sql/principal-store.ts';
 
-/** GET /v1/me. A token sees only the tenant it is bound to, not where else its user belongs. */
+/** GET /v1/me. A token sees only the tenant to which it is bound, not the other tenants of its user. */
 export async function getMe(ctx: Context): Promise<z.input<typeof Me>> {
   const { principal } = ctx;
   const tenants = await readReachable(ctx.services.pool, principal.userId);
   const tenant = tenants.find(({ slug }) => slug === principal.tenantId);
   const project = tenant?.projects.find(({ id }) => id === principal.projectId);
-  // Removed in the instant since the credential was checked.
+  // Removed since the credential was checked.
   if (!tenant || !project) throw unauthenticated();
   const visible = principal.credential.kind === 'pat' ? [{ ...tenant, projects: [project] }] : tenants;
   return {
@@ -31,7 +31,7 @@ export async function getMe(ctx: Context): Promise<z.input<typeof Me>> {
   };
 }
 
-/** Decided as in `createWorkspace`. */
+/** Follows the same rules as `createWorkspace`. */
 function mayCreate({ principal, services }: Context, visible: readonly ReachableRow[]): boolean {
   if (!carriedScopes(principal).includes('pat:manage')) return false;
   const { signUp } = services.config.identity;
@@ -49,8 +49,8 @@ export async function updateMe(
 }
 
 /**
- * POST /v1/me/password: needs the present password, limited like sign-in. Ends every session of the user, this one
- * included (the epoch moves on); tokens stay. AppError 403 `wrong_password`, 429.
+ * POST /v1/me/password: requires the current password, limited like sign-in. Ends every session of the user, including
+ * this one (the epoch advances); tokens stay valid. AppError 403 `wrong_password`, 429.
  */
 export async function changePassword(
   { principal, services, clientAddress }: Context,
@@ -66,12 +66,12 @@ export async function changePassword(
     verifyPassword(input.current_password, user.passwordHash, requester),
   );
   if (!matches) throw wrong();
-  // With the salt that it has, which all accounts of the address share.
+  // With the existing salt, which all accounts of the address share.
   const { hash } = await checkPassword(services, () =>
     matchPassword(input.new_password, [user.passwordHash], requester),
   );
-  // Of two changes at once, the second was given a password that is no longer the present one.
+  // Of two concurrent changes, the second was given a password that is no longer current.
   if (!(await changePasswordHash(prisma, user, hash))) throw wrong();
-  // A link to reset the password that was asked for before is void.
+  // Links for a reset that was requested before become void.
   await deleteTokens(prisma, user.email, 'reset_password');
 }

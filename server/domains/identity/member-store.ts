@@ -4,11 +4,11 @@ import { olderThan } from '../../platform/postgres/prisma.ts';
 import type { Transaction } from '../../platform/postgres/transaction.ts';
 import type { Database } from './account-store.ts';
 
-/** Tokens that died, whose copies in the secret store are to be deleted after the transaction. */
+/** A token that was revoked, whose copy in the secret store is to be deleted after the transaction. */
 export type DeadToken = { tenantId: string; patId: string };
 type MemberRef = { tenantId: string; userId: string };
 
-/** A member as lists show them: `role` is the one on the project that was asked about. */
+/** A member as lists show it: `role` is the role on the requested project. */
 export type MemberRow = {
   userId: string;
   email: string;
@@ -20,7 +20,7 @@ export type MemberRow = {
   createdAt: Date;
 };
 
-/** Members of a tenant, newest first, `take` of them after the keyset; or just one of them. */
+/** Returns members of a tenant, newest first, `take` of them after the keyset; or only one of them. */
 export async function readMembers(
   db: Pick<Database, 'membership'>,
   scope: { tenantId: string; projectId: string },
@@ -47,18 +47,20 @@ export async function readMembers(
   }));
 }
 
-/** Whether anybody but this user administers the tenant. Ask under lockTenant only. */
+/** Returns whether anyone but this user administers the tenant. Call this under lockTenant only. */
 export async function hasOtherAdmin(tx: Transaction, { tenantId, userId }: MemberRef): Promise<boolean> {
   const where = { tenantId, tenantAdmin: true, userId: { not: userId } };
   return (await tx.membership.findFirst({ where, select: { userId: true } })) !== null;
 }
 
-/** Open invitations that somebody who no longer administers the tenant made: they may still hold the links. */
+/**
+ * Withdraws the open invitations of a member who no longer administers the tenant, and who may still have the links.
+ */
 export async function withdrawInvitationsOf(tx: Transaction, { tenantId, userId }: MemberRef): Promise<void> {
   await tx.invitation.deleteMany({ where: { tenantId, createdBy: userId, acceptedAt: null } });
 }
 
-/** Ends a membership: roles, tokens and the invitations they made. Returns the ids of the tokens that died. */
+/** Ends a membership with its roles, tokens and invitations. Returns the ids of the revoked tokens. */
 export async function deleteMemberRows(tx: Transaction, ref: MemberRef, at: Date): Promise<string[]> {
   const pats = await tx.pat.updateManyAndReturn({ where: { ...ref, revokedAt: null }, data: { revokedAt: at } });
   await withdrawInvitationsOf(tx, ref);
@@ -72,18 +74,21 @@ export function findMembership(db: Database, ref: MemberRef): Promise<Membership
   return db.membership.findUnique({ where: { tenantId_userId: ref } });
 }
 
-/** Makes a member an administrator of the tenant, or no more. */
+/** Makes a member an administrator of the tenant, or revokes that. */
 export async function setTenantAdmin(tx: Transaction, ref: MemberRef, tenantAdmin: boolean): Promise<void> {
   await tx.membership.update({ where: { tenantId_userId: ref }, data: { tenantAdmin } });
 }
 
-/** Whether the tenant has a member whose account has confirmed this address. */
+/** Returns whether the tenant has a member whose account has confirmed this address. */
 export async function hasConfirmedMember(db: Database, tenantId: string, email: string): Promise<boolean> {
   const where = { tenantId, user: { email, confirmedAt: { not: null } } };
   return (await db.membership.findFirst({ where })) !== null;
 }
 
-/** Members of the tenant whose accounts have this address without having confirmed it, but for the account `keep`. */
+/**
+ * Returns the members of the tenant whose accounts have this address without having confirmed it,
+ * except the account `keep`.
+ */
 export function readUnconfirmedMembers(
   tx: Transaction,
   { tenantId, email, keep }: { tenantId: string; email: string; keep: string },
@@ -91,7 +96,7 @@ export function readUnconfirmedMembers(
   return tx.membership.findMany({ where: { tenantId, userId: { not: keep }, user: { email, confirmedAt: null } } });
 }
 
-/** Every membership of an account, in the order in which tenants are locked. */
+/** Returns every membership of an account, in the order in which tenants are locked. */
 export function readMemberships(db: Database, userId: string): Promise<Membership[]> {
   return db.membership.findMany({ where: { userId }, orderBy: { tenantId: 'asc' } });
 }

@@ -11,8 +11,8 @@ import { setUp, setupStatus } from './setup.ts';
 import { signUp, signUpStatus } from './sign-up.ts';
 import { createWorkspace, listWorkspaces } from './workspaces.ts';
 
-// No scope is named after members or invitations (the list of scopes is complete), so they require `pat:manage`, the
-// scope about access; in addition, a token that changes members must have every scope (authority.ts).
+// No scope is named after members or invitations (the list of scopes is complete), so these operations require
+// `pat:manage`, the scope for access. In addition, a token that changes members must have every scope (authority.ts).
 const everyScope = 'A personal access token must carry every scope for this, because an account has every scope.';
 
 const me = [

@@ -18,15 +18,15 @@ import { lockAddress } from './sql/lock-store.ts';
 
 const PURPOSE = 'reset_password';
 const MAILED_FOR_MS = 60 * 60 * 1000;
-/** A link that an operator hands on, perhaps by letter. */
+/** For a link that an operator hands on, perhaps by letter. */
 const HANDED_FOR_MS = DAY_MS;
 
 const gone = () => notFound('Link');
 const linkOf = (baseUrl: string, token: string) => `${baseUrl}/reset-password#token=${token}`;
 
 /**
- * POST /v1/password-resets: mails a link to the address if it has an account. The answer is the same either way, and comes before
- * anything is looked up. AppError 404 where no mail is configured, 429 as for sign-in.
+ * POST /v1/password-resets: mails a link to the address if it has an account. The answer is the same either way, and is
+ * sent before anything is looked up. AppError 404 if mail is not configured, 429 as for sign-in.
  */
 export async function requestPasswordReset(
   ctx: PublicContext,
@@ -51,7 +51,7 @@ If it was not, ignore this email: the password stays as it is.
   });
 }
 
-/** Issues a link for an operator to hand to the person an address belongs to. Null: there is no account with this address. */
+/** Issues a link that an operator hands to the owner of an address. Returns null if the address has no account. */
 export async function issueResetLink(
   services: Pick<Services, 'prisma' | 'clock'>,
   { email, baseUrl }: { email: string; baseUrl: string },
@@ -80,7 +80,8 @@ export async function resetPassword(
   const { email } = found;
   const [account] = await readAccounts(services.prisma, email);
   if (!account) throw gone();
-  // With the salt that all accounts of the address have; before the transaction, which would hold its locks meanwhile.
+  // With the salt that all accounts of the address share. Done before the transaction, which would
+  // otherwise hold its locks meanwhile.
   const requester = { address, account: email };
   const { hash } = await checkPassword(services, () =>
     matchPassword(input.password, [account.passwordHash], requester),

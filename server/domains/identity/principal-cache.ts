@@ -17,13 +17,13 @@ export type PatGrant = {
   lastUsedMinute: number | null;
 };
 
-/** Another process's revocation is seen after this long at the latest; this process's own at once. */
+/** The longest until a revocation by another process takes effect here; one by this process does immediately. */
 export const grantTtlMs = 2000;
 const capacity = 10_000;
 
 /**
- * Tokens that were looked up a moment ago, so that a busy client does not cost a query a request.
- * Anything that may change a grant calls `clear`: such changes are rare, and clearing all cannot forget one.
+ * Recently looked-up tokens, so that a busy client does not cause a query per request. Every change that may affect a
+ * grant calls `clear`: such changes are rare, and clearing everything cannot miss one.
  */
 export class PrincipalCache {
   readonly #grants = new Map<string, { grant: PatGrant; readAt: number }>();
@@ -56,7 +56,7 @@ export class PrincipalCache {
     return begun;
   }
 
-  /** Call before reading; `put` then drops what was read before a `clear` that happened meanwhile. */
+  /** Call this before reading: `put` then ignores what was read before a `clear` that happened meanwhile. */
   generation(): number {
     return this.#generation;
   }
@@ -74,7 +74,7 @@ export class PrincipalCache {
   }
 }
 
-// One cache for each database pool, not one for the module: two containers in a process (tests) share nothing.
+// One cache per database pool, not one per module: two containers in a process (tests) share nothing.
 const caches = new WeakMap<Pool, PrincipalCache>();
 
 /** The cache of the database these services use. */

@@ -16,13 +16,13 @@ const foreignScope = () => forbidden('You have no access to this workspace or pr
 const noRole = () =>
   forbidden('You have no role on any project here; ask an administrator for one.', 'no_project_role');
 
-/** `tenant_admin` outranks any project role; null where there is neither. */
+/** `tenant_admin` outranks any project role; null if the user has neither. */
 export function effectiveRole(tenantAdmin: boolean, projectRole: string | null): Role | null {
   if (tenantAdmin) return 'tenant_admin';
   return projectRoles.find(role => role === projectRole) ?? null;
 }
 
-/** Writes last_used_at when the minute has changed; no request waits for it, and a failure is only logged. */
+/** Writes last_used_at if the minute has changed. No request waits for it, and a failure is only logged. */
 export function recordUse(services: PrincipalServices, grant: PatGrant, now: number): void {
   const minute = Math.floor(now / MINUTE_MS);
   if (grant.lastUsedMinute !== null && minute <= grant.lastUsedMinute) return;

@@ -7,7 +7,10 @@ import type { Database } from './account-store.ts';
 type ProjectRef = { tenantId: string; id: string };
 type ProjectScope = { tenantId: string; projectId: string };
 
-/** Projects of a tenant, newest first, `take` of them after the keyset; with `memberId`, those on which this user has a role. */
+/**
+ * Returns projects of a tenant, newest first, `take` of them after the keyset; with `memberId`, only those on
+ * which this user has a role.
+ */
 export function readProjects(
   db: Database,
   tenantId: string,
@@ -21,12 +24,14 @@ export function readProjects(
   });
 }
 
-/** Inserts a project. Rejects with a unique violation where the tenant has one of this name. */
+/** Inserts a project. Rejects with a unique violation if the tenant already has one of this name. */
 export async function insertProject(db: Database, project: Project): Promise<Project> {
   return await db.project.create({ data: project });
 }
 
-/** Null where the tenant has no such project. Rejects with a unique violation where it has another of this name. */
+/**
+ * Renames a project. Returns null if the tenant does not have it. Rejects with a unique violation if the name is taken.
+ */
 export async function renameProject(db: Database, { tenantId, id }: ProjectRef, name: string): Promise<Project | null> {
   const [row] = await db.project.updateManyAndReturn({ where: { id, tenantId }, data: { name } });
   return row ?? null;
@@ -36,7 +41,7 @@ export function findProject(db: Database, { tenantId, id }: ProjectRef): Promise
   return db.project.findFirst({ where: { id, tenantId } });
 }
 
-/** Whether the tenant has more than one project. Ask under lockTenant only. */
+/** Returns whether the tenant has more than one project. Call this under lockTenant only. */
 export async function hasSeveralProjects(tx: Transaction, tenantId: string): Promise<boolean> {
   const rows = await tx.project.findMany({
     where: { tenantId },
@@ -55,7 +60,7 @@ export async function hasConnections(tx: Transaction, { tenantId, projectId }: P
   return (await tx.connection.findFirst({ where: { tenantId, projectId }, select: { id: true } })) !== null;
 }
 
-/** Deletes a project (its roles go by cascade) with its invitations, and revokes its tokens. */
+/** Deletes a project (its roles are deleted by cascade) with its invitations, and revokes its tokens. */
 export async function deleteProjectRows(
   tx: Transaction,
   { tenantId, projectId }: ProjectScope,

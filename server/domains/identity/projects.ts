@@ -41,7 +41,7 @@ function nameTaken(error: unknown): never {
   throw error;
 }
 
-/** GET /v1/projects: those on which the caller has a role (an administrator: all), newest first. */
+/** GET /v1/projects: the projects on which the caller has a role (for an administrator, all), newest first. */
 export async function listProjects(
   { principal, services }: Context,
   input: z.output<typeof ListProjectsInput>,
@@ -79,8 +79,8 @@ export async function updateProject(
 }
 
 /**
- * DELETE /v1/projects/{id}, with its roles, tokens and invitations. AppError 404; 409 `project_not_empty` while it holds
- * workflows, archived ones included, since their runs stay readable, or connections; 409 `last_project`.
+ * DELETE /v1/projects/{id}, with its roles, tokens and invitations. AppError 404; 409 `project_not_empty` while it
+ * holds connections or workflows, including archived ones, whose runs stay readable; 409 `last_project`.
  */
 export async function deleteProject(
   { principal, services }: Context,
@@ -93,12 +93,12 @@ export async function deleteProject(
     if (!project) throw notFound('Project');
     if (!(await hasSeveralProjects(tx, tenantId)))
       throw conflict('last_project', 'The last project of a workspace cannot be deleted.');
-    // A workflow that is being created in this instant must be either seen here or refused, not orphaned.
+    // A workflow that is being created right now must be either found here or refused, but not orphaned.
     await lockWorkflows(tx);
     if (await hasWorkflows(tx, { tenantId, projectId: id })) {
       throw conflict('project_not_empty', 'The project still has workflows (archived ones count).');
     }
-    // Their secrets would stay in the secret store, and nothing would lead to them.
+    // Otherwise their secrets would stay in the secret store, with no row that refers to them.
     if (await hasConnections(tx, { tenantId, projectId: id })) {
       throw conflict('project_not_empty', 'The project still has connections: delete or share them first.');
     }

@@ -14,9 +14,8 @@ import { lockTenant } from './sql/lock-store.ts';
 import { copyMembership } from './sql/member-store.ts';
 
 /**
- * Ends the memberships that unconfirmed accounts with this address have in a workspace, because another account has
- * accepted its invitation of the address; the tenant is locked. `wasSoleAdmin`: the workspace has no administrator
- * left.
+ * Ends the memberships of unconfirmed accounts with this address in a workspace, because another account has accepted
+ * its invitation of the address. The tenant must be locked. `wasSoleAdmin`: the workspace has no administrator left.
  */
 export async function replaceUnconfirmedMembers(
   tx: Transaction,
@@ -35,8 +34,9 @@ export async function replaceUnconfirmedMembers(
 }
 
 /**
- * Gives an address to the account that has proved it: the confirmed one of the address, else `account`, which is confirmed by this.
- * Every other account of the address is replaced by it, and its memberships become the survivor's. The address is locked.
+ * Gives an address to the account that has proved it: the confirmed account of the address, if there is one, otherwise
+ * `account`, which this confirms. It replaces every other account of the address, and takes over their memberships.
+ * The address must be locked.
  */
 export async function claimAddress(
   tx: Transaction,
@@ -68,7 +68,9 @@ async function mergeInto(tx: Transaction, survivorId: string, userId: string, at
   return dead;
 }
 
-/** Deletes the copies that were never revealed. The tokens are dead already, so a failure here is only logged. */
+/**
+ * Deletes the copies of tokens that were never revealed. The tokens are already revoked, so a failure is only logged.
+ */
 export async function forgetTokens(
   { secrets, logger }: Pick<Services, 'secrets' | 'logger'>,
   dead: readonly DeadToken[],

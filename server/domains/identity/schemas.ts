@@ -4,7 +4,10 @@ import { projectRoles, roles, scopes } from '../../contract/context.ts';
 import { Id, NameText, nextCursor, page, Timestamp } from '../../contract/wire.ts';
 
 export const Email = z.email().max(320).toLowerCase();
-/** One that mail can be sent to: RFC 5321 allows 64 characters before the @ and 254 in all. An account may have an older one. */
+/**
+ * An address that can receive mail: RFC 5321 allows 64 characters before the @ and 254 in total.
+ * Older accounts may have others.
+ */
 export const NewEmail = z
   .email()
   .max(254)
@@ -29,9 +32,9 @@ export const Me = z.strictObject({
   project: z.strictObject({ id: Id, name: z.string() }),
   role: z.enum(roles),
   scopes: z.array(z.enum(scopes)),
-  /** Whether POST /v1/workspaces is open to you, but for its limit. */
+  /** Whether the user may call POST /v1/workspaces, apart from its limit. */
   can_create_workspaces: z.boolean(),
-  /** What this deployment does with credits (`BATON_BILLING`). */
+  /** How this deployment treats credits (`BATON_BILLING`). */
   billing: z.enum(billingModes),
   /** Everything the user can switch to. */
   tenants: z.array(
@@ -45,7 +48,7 @@ export const Member = z.strictObject({
   /** Whether the account has proved that the address is its own. */
   confirmed: z.boolean(),
   tenant_admin: z.boolean(),
-  /** Role on the request's project; null where the member has none there. */
+  /** The role on the request's project; null if the member has none there. */
   role: z.enum(projectRoles).nullable(),
   created_at: Timestamp,
 });
@@ -83,7 +86,7 @@ export const ChangePasswordInput = z.strictObject({
   new_password: Password,
 });
 
-/** Not a UUID: X-Project-Id takes an id or a name, and the two must not be mistaken for each other. */
+/** Not a UUID: X-Project-Id takes an id or a name, which must be distinguishable. */
 export const ProjectName = NameText(120).refine(name => !Id.safeParse(name).success, 'must not be a UUID');
 export const ListProjectsInput = z.strictObject({ ...page });
 export const ListProjectsOutput = z.strictObject({ projects: z.array(Project), ...nextCursor });
@@ -94,7 +97,7 @@ export const WorkspaceName = z.string().trim().min(1).max(120);
 export const Workspace = z.strictObject({
   slug: z.string().meta({ description: 'Names the workspace in X-Tenant-Id; never changes' }),
   name: z.string(),
-  /** Whether you administer it. */
+  /** Whether the user administers it. */
   tenant_admin: z.boolean(),
   created_at: Timestamp,
 });
@@ -144,5 +147,5 @@ export const ResetPasswordOutput = z.strictObject({ email: z.string() });
 
 export const ById = z.strictObject({ id: Id });
 export const Nothing = z.strictObject({});
-/** Of a 204. */
+/** The body of a 204. */
 export const NoContent = z.undefined();

@@ -4,7 +4,7 @@ import { DAY_MS } from '../../platform/clock.ts';
 import { requireEveryScope } from './authority.ts';
 import { endAllSessions, hasEnded, isCurrentEpoch, nextSessionEpoch, rememberEnded } from './session-store.ts';
 
-/** The content of a session cookie. Cookies from before they named their session have no `sessionId`. */
+/** The content of a session cookie. Old cookies have no `sessionId`. */
 export type Session = { userId: string; sessionEpoch: number; sessionId?: string | undefined };
 
 /** How long a cookie is valid after it was last renewed. */
@@ -12,7 +12,7 @@ export const SESSION_MS = 7 * DAY_MS;
 
 /**
  * Ends one session on the server, so that a copy of its cookie no longer works. A cookie without a session id cannot be
- * distinguished from the user's other ones, so all sessions end.
+ * told apart from the user's other ones, so all sessions end.
  */
 export async function endSession(
   { prisma, clock }: Pick<Services, 'prisma' | 'clock'>,
@@ -27,14 +27,14 @@ export async function endSession(
   await rememberEnded(prisma, sessionId, { now: new Date(now), expiresAt: new Date(now + SESSION_MS) });
 }
 
-/** Whether a session may go on: its user has not ended it, nor all of theirs. */
+/** Returns whether a session may continue: its user has ended neither this session nor all sessions. */
 export async function isCurrentSession({ prisma }: Pick<Services, 'prisma'>, session: Session): Promise<boolean> {
   const { userId, sessionEpoch, sessionId } = session;
   if (!(await isCurrentEpoch(prisma, { userId, sessionEpoch }))) return false;
   return sessionId === undefined || !(await hasEnded(prisma, sessionId));
 }
 
-/** POST /v1/me/sessions/end: ends every session of the user, this one included; tokens stay valid. */
+/** POST /v1/me/sessions/end: ends every session of the user, including this one; tokens stay valid. */
 export async function endSessions({ principal, services }: Context): Promise<undefined> {
   requireEveryScope(principal);
   await endAllSessions(services.prisma, principal.userId);

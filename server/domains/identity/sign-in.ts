@@ -9,7 +9,7 @@ import { Email, Password } from './schemas.ts';
 export type SignInAttempt = { email: string; password: string; address: string };
 export type SignedIn = { id: string; email: string; name: string; sessionEpoch: number };
 
-/** Counts one attempt to guess a password or token. AppError 429 with Retry-After over the limit of `key`. */
+/** Counts one attempt to guess a password or token. AppError 429 with Retry-After beyond the limit of `key`. */
 export async function limitAttempts(services: Pick<Services, 'rateLimiter'>, key: string): Promise<void> {
   refuseOverLimit(await services.rateLimiter.take('sign_in', key));
 }
@@ -26,7 +26,7 @@ export async function limitAttemptsFrom(
   refuseOverLimit(await services.rateLimiter.take('sign_in_address', address));
   const key = [attempt.kind, address, attempt.account].filter(part => part !== undefined);
   await limitAttempts(services, key.join(':'));
-  // Last, so that what the limits of a minute refuse does not use up the day.
+  // Checked last, so that attempts refused by the limits per minute do not use up the day's limit.
   const message = 'Too many failed attempts from this address today; try again later.';
   refuseOverLimit(await services.rateLimiter.take('failed_sign_in', address), message);
 }
@@ -40,11 +40,12 @@ function refuseOverLimit(
 }
 
 /**
- * Checks email and password for the sign-in form. An unknown account and a wrong password give the same answer, null, after the
- * same work. AppError 429 over the limits of the address in a minute and a day, and of the address and account, and when too many checks are waiting.
+ * Checks email and password for the sign-in form. For an unknown account and for a wrong password the answer is the
+ * same, null, after the same work. AppError 429 beyond the limits of the address per minute and per day, beyond the
+ * limit of address and account, and when too many checks are waiting.
  */
 export async function verifyPassword(services: Services, attempt: SignInAttempt): Promise<SignedIn | null> {
-  // Only what could be an account's email is a key of its own: anything else shares one.
+  // Only text that could be an account's email gets a limit of its own; everything else shares one.
   const email = Email.safeParse(attempt.email.trim()).data;
   const { address } = attempt;
   const account = email ?? 'malformed';
@@ -54,7 +55,7 @@ export async function verifyPassword(services: Services, attempt: SignInAttempt)
   const { account: user, passwordHash } = await matchAccount(services, { email, password, requester });
   if (!user) return null;
   await services.rateLimiter.refund('failed_sign_in', address);
-  // Kept at today's cost, unless the password was changed meanwhile.
+  // Rehashed at today's cost, unless the password was changed meanwhile.
   if (needsRehash(user.passwordHash)) await rehashPassword(services.prisma, user, passwordHash);
   return { id: user.id, email: user.email, name: user.name, sessionEpoch: user.sessionEpoch };
 }

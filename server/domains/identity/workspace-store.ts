@@ -2,18 +2,18 @@ import { olderThan } from '../../platform/postgres/prisma.ts';
 import type { Transaction } from '../../platform/postgres/transaction.ts';
 import type { Database } from './account-store.ts';
 
-/** How many workspaces the user has created. */
+/** Returns how many workspaces the user has created. */
 export function countCreatedBy(tx: Transaction, userId: string): Promise<number> {
   return tx.tenant.count({ where: { createdBy: userId } });
 }
 
-/** Whether the user administers any workspace, or this one where `tenantId` is given. */
+/** Returns whether the user administers any workspace, or the given one. */
 export async function isAdmin(tx: Transaction, userId: string, tenantId: string | null): Promise<boolean> {
   const within = tenantId === null ? {} : { tenantId };
   return (await tx.membership.findFirst({ where: { userId, tenantAdmin: true, ...within } })) !== null;
 }
 
-/** The user's memberships with their workspaces, the latest joined first, `take` of them after the keyset. */
+/** Returns the user's memberships with their workspaces, the latest joined first, `take` of them after the keyset. */
 export async function readWorkspaces(
   db: Database,
   userId: string,
@@ -27,7 +27,7 @@ export async function readWorkspaces(
   });
 }
 
-/** Every workspace with its administrators, for the operator's list; oldest first. */
+/** Returns every workspace with its administrators, oldest first, for the operator's list. */
 export async function readAllWorkspaces({ prisma }: { prisma: Database }) {
   return await prisma.tenant.findMany({
     include: {

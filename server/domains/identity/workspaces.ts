@@ -21,8 +21,8 @@ export type NewWorkspace = { slug: string; name: string };
 const MembershipKey = z.tuple([z.number().int().min(0).max(8.64e15), z.string().max(63)]);
 
 /**
- * Creates a workspace with its first project, administered by `userId`. The write that finds the slug taken fails with Prisma's
- * P2002; `refuseTakenSlug` turns it into the answer.
+ * Creates a workspace with its first project, administered by `userId`. If the slug is taken, the write fails with
+ * Prisma's P2002, which `refuseTakenSlug` converts to the answer.
  */
 export async function createWorkspaceRows(
   tx: Transaction,
@@ -34,21 +34,21 @@ export async function createWorkspaceRows(
   return { projectId };
 }
 
-/** Rethrows; AppError 409 `workspace_slug_taken` for a unique violation. */
+/** Rethrows the error, as AppError 409 `workspace_slug_taken` if it is a unique violation. */
 export function refuseTakenSlug(error: unknown): never {
   if (isUniqueViolation(error)) throw conflict('workspace_slug_taken', 'A workspace with this slug already exists.');
   throw error;
 }
 
-/** AppError 409 `too_many_workspaces` where the user has created `max`. */
+/** AppError 409 `too_many_workspaces` if the user has created `max`. */
 export async function refuseTooManyWorkspaces(tx: Transaction, userId: string, max: number): Promise<void> {
   if ((await countCreatedBy(tx, userId)) >= max)
     throw conflict('too_many_workspaces', `You have created ${max} workspaces, which is the limit.`);
 }
 
 /**
- * POST /v1/workspaces. AppError 403 `sign_up_off` or `not_an_administrator` as BATON_SIGN_UP says; 409 `workspace_slug_taken`,
- * `too_many_workspaces`.
+ * POST /v1/workspaces. AppError 403 `sign_up_off` or `not_an_administrator`, depending on BATON_SIGN_UP; 409
+ * `workspace_slug_taken`, `too_many_workspaces`.
  */
 export async function createWorkspace(
   { principal, services }: Context,
@@ -60,7 +60,7 @@ export async function createWorkspace(
     throw forbidden('Only the operator of this deployment creates workspaces; ask them for one.', 'sign_up_off');
   const at = new Date(services.clock.now());
   const projectId = await transact(services, async tx => {
-    // Of a user's creations, one at a time: several at once could pass the limit together.
+    // One creation at a time per user: several concurrent ones could exceed the limit together.
     await lockUser(tx, userId);
     if (signUp === 'invited' && role !== 'tenant_admin') {
       // A token acts only in its own workspace, even if its user administers others.
@@ -80,7 +80,7 @@ export async function createWorkspace(
   };
 }
 
-/** GET /v1/workspaces: those that the user is a member of, the latest joined first. A token sees only its own. */
+/** GET /v1/workspaces: the workspaces of the user, the latest joined first. A token sees only its own. */
 export async function listWorkspaces(
   { principal, services }: Context,
   input: z.output<typeof ListWorkspacesInput>,

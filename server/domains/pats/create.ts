@@ -12,9 +12,9 @@ import { insertPat } from './store.ts';
 import { generatePatToken, patHash, patSecretName } from './token.ts';
 
 /**
- * POST /v1/pats: a token of the caller's own, bound to this tenant and project. The plaintext is in this answer, and
- * once more behind `reveal`. AppError 403 when a token asks for a scope it lacks itself or a longer life than its own, 401 when it
- * was revoked meanwhile; 422 when `expires_at` has passed.
+ * POST /v1/pats: creates a token for the caller, bound to this tenant and project. This answer has the plaintext, which
+ * can be read once more with `reveal`. AppError 403 if a token requests a scope that it lacks or a longer lifetime than
+ * its own, 401 if it was revoked meanwhile; 422 if `expires_at` has passed.
  */
 export async function createPat(
   { principal, services }: Context,
@@ -31,8 +31,8 @@ export async function createPat(
   const id = newId();
   const token = generatePatToken();
   const parent = principal.credential.kind === 'pat' ? principal.credential.patId : null;
-  // The copy first: if it fails, there is no token. In the other order a failure would leave a token that its user
-  // never gets.
+  // The copy is stored first: if that fails, there is no token. In the other order a failure would leave a token
+  // that its user never receives.
   await services.secrets.put(tenantId, patSecretName(id), token);
   try {
     const pat = {
@@ -49,14 +49,15 @@ export async function createPat(
     };
     await transact(services, async tx => {
       if (parent !== null) {
-        // Revoking the maker waits for this, or this for it: no token is missed.
+        // A revocation of the token that creates this one waits for this transaction, or the
+        // reverse, so it misses no token.
         await lockTenant(tx, tenantId);
         await requireLifetime(tx, principal, expiresAt);
       }
       await insertPat(tx, pat);
     });
   } catch (error) {
-    await services.secrets.delete(tenantId, patSecretName(id)).catch(() => undefined); // the first error is the one to tell
+    await services.secrets.delete(tenantId, patSecretName(id)).catch(() => undefined); // report the first error
     throw error;
   }
   return {

@@ -5,7 +5,7 @@ import { findExpiry } from './store.ts';
 
 /**
  * AppError 403 `insufficient_lifetime` if the caller is a token that expires before `expiresAt` (null: never): with the
- * new token, its holder would keep its rights beyond its expiry. 401 if it was revoked. A session has no such limit.
+ * new token, its holder would keep their rights beyond its expiry. 401 if it was revoked. A session has no such limit.
  */
 export async function requireLifetime(
   db: Pick<Transaction, 'pat'>,

@@ -7,12 +7,12 @@ import { listPatRows, type PatFilter } from './sql/store.ts';
 
 const timestamp = (ms: number | null) => (ms === null ? null : isoTimestamp(ms));
 
-/** The tokens that a caller may see and revoke: an administrator those of the whole project, others only their own. */
+/** The tokens that a caller may see and revoke: for an administrator all of the project, for others only their own. */
 export function manageable({ tenantId, projectId, userId, role }: Context['principal']): PatFilter {
   return { tenantId, projectId, userId: role === 'tenant_admin' ? undefined : userId };
 }
 
-/** GET /v1/pats: those that are not revoked, newest first, never with the token itself. */
+/** GET /v1/pats: tokens that are not revoked, newest first, never with the token itself. */
 export async function listPats(
   { principal, services }: Context,
   input: z.output<typeof ListPatsInput>,

@@ -8,9 +8,9 @@ import { findPatRow } from './sql/store.ts';
 import { patSecretName } from './token.ts';
 
 /**
- * GET /v1/pats/{id}/reveal: the plaintext, once, to the token's own user; an administrator cannot reveal another's. The copy
- * is destroyed in the same step. AppError 404 the second time, or for a token that is another's, unknown or revoked;
- * 403 when a token would reveal one with scopes it lacks itself, or one that outlives it.
+ * GET /v1/pats/{id}/reveal: returns the plaintext once, to the token's own user; an administrator cannot reveal another
+ * user's. The copy is destroyed in the same step. AppError 404 the second time, or for a token that is another user's,
+ * unknown or revoked; 403 if the caller is a token that lacks one of its scopes or expires before it.
  */
 export async function revealPat(
   { principal, services }: Context,

@@ -10,7 +10,8 @@ import { revokePatRows } from './sql/store.ts';
 import { patSecretName } from './token.ts';
 
 /**
- * DELETE /v1/pats/{id}: the token and all that it made are dead at once, here and within 2 s in other processes. AppError 404.
+ * DELETE /v1/pats/{id}: revokes the token and all tokens that were created with it, immediately here and within 2 s in
+ * other processes. AppError 404.
  */
 export async function revokePat(
   { principal, services }: Context,
@@ -26,7 +27,7 @@ export async function revokePat(
   try {
     for (const pat of revoked) await services.secrets.delete(tenantId, patSecretName(pat.id));
   } catch (error) {
-    // The tokens are dead, which is what was asked for; their copies cannot be revealed any more either.
+    // The tokens are revoked, as requested; their copies cannot be revealed any more either.
     services.logger.warn({ err: error, pat_id: id }, 'the copy of a revoked token was not deleted');
   }
   const others = revoked.filter(pat => pat.id !== id);

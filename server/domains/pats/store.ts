@@ -12,7 +12,7 @@ export async function insertPat(
   await db.pat.create({ data: pat });
 }
 
-/** When the token of a credential expires; undefined where it was revoked. */
+/** Returns when the token of a credential expires; undefined if it was revoked. */
 export async function findExpiry(db: Models, patId: string): Promise<Date | null | undefined> {
   const pat = await db.pat.findFirst({ where: { id: patId, revokedAt: null }, select: { expiresAt: true } });
   return pat?.expiresAt;

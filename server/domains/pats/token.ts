@@ -19,7 +19,7 @@ function base62(value: number): string {
 const checksum = (body: string) => base62(crc32(body)).padStart(checksumLength, '0');
 
 /**
- * A new token: `pat_`, 40 random base62 characters (238 bits), and their CRC32 in base62
+ * Returns a new token: `pat_`, 40 random base62 characters (238 bits), and their CRC32 in base62
  * (docs/specification/authentication.md#tokens).
  */
 export function generatePatToken(): string {
@@ -28,25 +28,29 @@ export function generatePatToken(): string {
   return `pat_${body}${checksum(body)}`;
 }
 
-/** Whether a string has the form of a token and its checksum fits: a typo is refused without a look-up. */
+/** Returns whether a string has the form of a token and the right checksum: a typo is refused without a look-up. */
 export function isWellFormedPat(token: string): boolean {
   const match = form.exec(token);
   return match !== null && match[2] === checksum(String(match[1]));
 }
 
 /**
- * The hash of a token, which is stored. A plain hash is enough: unlike a password, 238 random bits cannot be searched.
+ * Returns the hash of a token, which is stored. A plain hash is enough: unlike a password, 238
+ * random bits cannot be searched.
  */
 export function patHash(token: string): Buffer {
   return Buffer.from(patHashText(token), 'base64');
 }
 
-/** The same in base64, for every request to look a token up by: without a Buffer around it a hash costs 1 µs, with one 3. */
+/**
+ * The same in base64, by which every request looks up its token: a hash costs 1 µs without a Buffer
+ * around it, and 3 µs with one.
+ */
 export function patHashText(token: string): string {
   return hash('sha256', token, 'base64');
 }
 
-/** The name of a token's copy in the secret store, kept until it is revealed once. */
+/** Returns the name of a token's copy in the secret store, where it is kept until it is revealed. */
 export function patSecretName(patId: string): string {
   return `pat/${patId}`;
 }

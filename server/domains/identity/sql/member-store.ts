@@ -1,6 +1,6 @@
 import type { Queryable } from '../../../platform/postgres/transaction.ts';
 
-/** Gives another account the membership and the roles that this one has in a tenant; the other keeps what it has. */
+/** Gives another account the membership and the roles of this one in a tenant; it keeps the roles that it has. */
 export async function copyMembership(
   tx: Queryable,
   { tenantId, userId }: { tenantId: string; userId: string },

@@ -6,7 +6,7 @@ import type { PatGrant } from '../principal-cache.ts';
 import type { Me } from '../schemas.ts';
 import type { Session } from '../sessions.ts';
 
-/** Authentication in SQL: every request pays for it. */
+/** Authentication uses SQL, because every request pays for it. */
 
 export type PatRow = {
   id: string;
@@ -24,8 +24,8 @@ export type PatRow = {
 };
 
 /**
- * What tokens (`t`) stand for, as SQL to go on with ` AND …`. Three primary-key joins. A removed member or a deleted project leaves no
- * row: the token is dead. Expiry and role are for the reader.
+ * The grants of tokens (`t`), as SQL to be continued with ` AND …`. Three primary-key joins. A removed member or a
+ * deleted project leaves no row, so the token is void. The reader checks expiry and role.
  */
 export const liveGrants = `SELECT t.id, t.tenant_id, t.project_id, p.name AS project_name, t.user_id, u.email, u.name, m.tenant_admin,
                 pm.role, t.scopes, t.expires_at, t.last_used_at
@@ -38,7 +38,7 @@ export const liveGrants = `SELECT t.id, t.tenant_id, t.project_id, p.name AS pro
 
 const patQuery = { name: 'resolve_pat', text: `${liveGrants} AND t.token_hash = $1` };
 
-/** What a token stands for, by its hash; null where there is no live one. */
+/** Returns the grant of a token, by its hash; null if there is no live one. */
 export async function findGrant(pool: Pool, tokenHash: Buffer): Promise<PatGrant | null> {
   const { rows } = await pool.query<PatRow>({ ...patQuery, values: [tokenHash] });
   const row = rows[0];
@@ -62,7 +62,7 @@ export function toGrant(row: PatRow): PatGrant {
   };
 }
 
-/** Writes when a token was last used, unless it was used later already. */
+/** Writes when a token was last used, unless a later use is recorded. */
 export async function saveLastUsed(pool: Pool, patId: string, at: Date): Promise<void> {
   await pool.query('UPDATE pats SET last_used_at = $2 WHERE id = $1 AND (last_used_at IS NULL OR last_used_at < $2)', [
     patId,
@@ -81,7 +81,7 @@ type SessionRow = {
   role: string | null;
 };
 
-// Where the request names no scope: the oldest membership that gives a role, and in it `default` or the oldest project.
+// If the request names no scope: the oldest membership with a role, and in it `default` or the oldest project.
 const sessionQuery = {
   name: 'resolve_session',
   text: `SELECT EXISTS (SELECT FROM ended_sessions e WHERE e.id = $4) AS ended, u.email, u.name, u.session_epoch, m.tenant_id, m.tenant_admin, p.id AS project_id, pm.role
@@ -96,7 +96,10 @@ const sessionQuery = {
          LIMIT 1`,
 };
 
-/** The user of a session and the membership and project that the request means; null where there is no such user. */
+/**
+ * Returns the user of a session, with the membership and project that the request refers to;
+ * null if there is no such user.
+ */
 export async function findSessionPrincipal(
   pool: Pool,
   session: Session,
@@ -113,12 +116,12 @@ export type ReachableRow = {
   slug: string;
   name: string;
   tenant_admin: boolean;
-  /** Of the user, the same in every row. */
+  /** Belongs to the user, so it is the same in every row. */
   confirmed: boolean;
   projects: z.input<typeof Me>['tenants'][0]['projects'];
 };
 
-// Prepared: planning its joins anew took PostgreSQL longer than running it.
+// Prepared, because planning its joins for each call took PostgreSQL longer than running it.
 const reachableQuery = {
   name: 'reachable_workspaces',
   text: `SELECT t.slug, t.name, m.tenant_admin, u.confirmed_at IS NOT NULL AS confirmed,
@@ -135,7 +138,10 @@ const reachableQuery = {
          ORDER BY m.created_at, t.slug`,
 };
 
-/** Everything the user can switch to: tenants by age; in each, the projects on which they have a role, by age. */
+/**
+ * Returns everything that the user can switch to: tenants by age, and in each the projects on
+ * which they have a role, by age.
+ */
 export async function readReachable(pool: Pool, userId: string): Promise<ReachableRow[]> {
   const { rows } = await pool.query<ReachableRow>({ ...reachableQuery, values: [userId, projectRoles[1]] });
   return rows;

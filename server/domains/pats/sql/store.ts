@@ -49,7 +49,7 @@ function toRow(row: Columns): PatRow {
   };
 }
 
-/** Newest first, at most `take`, after the keyset where one is given. */
+/** Newest first, at most `take`, after the keyset if one is given. */
 export async function listPatRows(
   pool: Pool,
   filter: PatFilter,
@@ -65,7 +65,7 @@ export async function listPatRows(
   return rows.map(toRow);
 }
 
-/** One token that is not revoked; null where there is none. */
+/** Returns one token that is not revoked, or null. */
 export async function findPatRow(pool: Pool, filter: PatFilter, id: string): Promise<PatRow | null> {
   const { rows } = await pool.query<Columns>(`SELECT ${columns} ${live} AND t.id = $4`, [
     filter.tenantId,
@@ -80,9 +80,9 @@ export async function findPatRow(pool: Pool, filter: PatFilter, id: string): Pro
 export type RevokedPat = { id: string; displayName: string };
 
 /**
- * Revokes a token and all that it made, down to the last; the token itself comes first, the others by age. Empty where it is unknown,
- * or was revoked before. Call under lockTenant, as whoever inserts a token that was made by another does: one that is being made
- * would not be seen.
+ * Revokes a token and all that were created with it, directly or indirectly; the token itself comes first, the others
+ * by age. Empty if it is unknown or was already revoked. Call this under lockTenant, which inserts of tokens by other
+ * tokens also hold: otherwise it would miss one that is being created.
  */
 export async function revokePatRows(tx: Queryable, filter: PatFilter, id: string, at: number): Promise<RevokedPat[]> {
   const { rows } = await tx.query<{ id: string; display_name: string }>(
