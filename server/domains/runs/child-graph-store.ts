@@ -10,8 +10,9 @@ type LookUps = {
 };
 
 /**
- * Returns the graph that a run executes; null if the run or its version is not in this project. A loop that calls a workflow reads the
- * outputs of many runs of one version at the same time: they share two round trips, and the graph, which must not be changed.
+ * Returns the graph that a run executes; null if the run or its version is not in this project. A loop that calls a
+ * workflow reads the outputs of many runs of one version at the same time: they share two round trips, and the graph,
+ * which must not be changed.
  */
 export async function findGraphOfRun(pool: Pool, scope: RunScope): Promise<Graph | null> {
   const { tenantId, workflowId } = scope;
@@ -21,7 +22,7 @@ export async function findGraphOfRun(pool: Pool, scope: RunScope): Promise<Graph
   return version === null ? null : lookUps.graph({ tenantId, workflowId, version });
 }
 
-// One for each database pool, not one for the module: two containers in a process (tests) share nothing.
+// One per database pool, not one per module: two containers in a process (tests) share nothing.
 const lookUpsOf = new WeakMap<Pool, LookUps>();
 
 function createLookUps(pool: Pool): LookUps {
@@ -30,7 +31,7 @@ function createLookUps(pool: Pool): LookUps {
       ({ runId, workflowId, projectId, tenantId }) => `${runId} ${workflowId} ${projectId} ${tenantId}`,
       scopes => readVersions(pool, scopes),
     ),
-    // One statement for each version: several large graphs in one would take as much memory at once.
+    // One statement per version: several large graphs in one statement would be in memory at the same time.
     graph: groupCalls<Version, Graph | null>(
       ({ workflowId, version, tenantId }) => `${workflowId} ${version} ${tenantId}`,
       versions => Promise.all(versions.map(version => findGraph(pool, version))),

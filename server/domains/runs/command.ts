@@ -36,7 +36,7 @@ export async function executeCommand(ctx: Context, input: Input): Promise<Output
   }
 }
 
-/** How a run was triggered if the caller does not say (docs/specification/runs.md#run-record). */
+/** Returns how a run was triggered if the caller does not say (docs/specification/runs.md#run-record). */
 export function triggerTypeOf(ctx: Context): string {
   switch (ctx.surface) {
     case 'mcp':
@@ -48,14 +48,14 @@ export function triggerTypeOf(ctx: Context): string {
   }
 }
 
-/** The trace that a start came with, where this service traces. */
+/** Returns the trace context of the request, if this service traces. */
 export function callersTrace(ctx: Pick<Context, 'services' | 'headers'>): { traceparent?: string } {
   const given = ctx.services.config.tracing === null ? undefined : ctx.headers.get('traceparent');
   const traceparent = parseTraceparent(given);
   return traceparent === undefined ? {} : { traceparent: formatTraceparent(traceparent) };
 }
 
-/** The answer to a start. */
+/** Returns the answer to a start. */
 export function toStarted(run: RunSnapshot): Output {
   return {
     run_id: run.runId,
@@ -84,7 +84,7 @@ export async function startLatest(ctx: Context, input: Pick<Input, 'id' | 'param
         runId,
       }),
     );
-  // The project is part of the scope: a caller who cannot see the workflow must not learn of its keys.
+  // The project is part of the scope: a caller who cannot see the workflow must not learn anything about its keys.
   const scope = `workflow:${input.id}:${projectId}`;
   return startOncePerKey(
     ctx,
@@ -93,11 +93,14 @@ export async function startLatest(ctx: Context, input: Pick<Input, 'id' | 'param
   );
 }
 
-/** A start that an `Idempotency-Key` may repeat: its workflow, where the key is unique, and what makes two requests equal. */
+/**
+ * A start that an `Idempotency-Key` may repeat: its workflow, the scope in which the key is unique, and the data
+ * that makes two requests equal.
+ */
 type KeyedStart = { id: string; scope: string; request: unknown; givenId: unknown };
 
 /**
- * Starts a run by `begin`, once for each `Idempotency-Key`; each time where the request has none. Throws AppError 422
+ * Starts a run with `begin`, once for each `Idempotency-Key`, or each time if the request has none. Throws AppError 422
  * `invalid_idempotency_key`, 409 `idempotency_key_reused`, and what `begin` throws.
  */
 export async function startOncePerKey(
@@ -121,7 +124,9 @@ export async function startOncePerKey(
   return CommandOutput.parse(response);
 }
 
-/** The answer that the start of an existing run gave, if it was started no earlier than `notBefore` (null: whenever). */
+/**
+ * Returns the answer to the start of an existing run, if it started no earlier than `notBefore` (null: at any time).
+ */
 export async function findStarted(pool: Pool, scope: RunScope, notBefore: Date | null): Promise<Output | null> {
   const run = await findRun(pool, scope);
   if (run === null || (notBefore !== null && run.started_at < notBefore)) return null;

@@ -9,7 +9,10 @@ import { findGraph, type RunRow } from './store.ts';
 /** The limit for large results in one answer. A run of 2,000 steps may have 2 GiB of them. */
 const contextBudgetBytes = 8 * 1024 * 1024;
 
-/** The input of a run, its output, and the results of its steps so far, seeded ones included; skipped steps have none. */
+/**
+ * Returns the input of a run, its output, and the results of its steps so far, including seeded
+ * ones; skipped steps have none.
+ */
 export async function getContext(ctx: Context, input: z.output<typeof RunRef>): Promise<z.input<typeof RunContext>> {
   const run = await requireRun(ctx, input);
   const { started, results } = await readRecordedValues(ctx.services.pool, run.id, contextBudgetBytes);
@@ -24,7 +27,7 @@ export async function getContext(ctx: Context, input: z.output<typeof RunRef>): 
     version: run.version,
     input: started.input,
     ...(await outputOf(ctx, run)),
-    // A step may be called `__proto__`: fromEntries defines, an assignment would not.
+    // A step may be named `__proto__`: fromEntries defines it as a property, which an assignment would not.
     steps: Object.fromEntries(steps),
   };
 }

@@ -26,7 +26,7 @@ export type Continued = {
 /** How a step that is not executed again ended: with a result, or skipped. */
 type Kept = { result: JsonValue | undefined; skipped: SkipReason | null };
 
-/** Fields that do not change what a step returned that has succeeded. */
+/** Fields that do not affect the result of a step that has succeeded. */
 const WITHOUT_EFFECT: ReadonlySet<string> = new Set([
   'position',
   'overridable',
@@ -36,9 +36,9 @@ const WITHOUT_EFFECT: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Returns the part of a start that continues a run with another graph: an episode of `from`, of every step that is new, changed or did not
- * end well, and of all that depends on them. The other steps keep their results. A step that the old run left out for a branch, a gate or
- * because it is disabled stays out where that still holds.
+ * Returns the part of a start that continues a run with another graph. It is an episode of `from`, of every step that
+ * is new, changed or did not succeed, and of all their descendants. The other steps keep their results. A step that the
+ * old run skipped because of a branch or a gate, or because it is disabled, is skipped again if that still applies.
  */
 export function continuation(run: Continued): Pick<RunStartedData, 'mode' | 'trigger_steps' | 'seed_results'> {
   const graph = compile(run.after);
@@ -55,7 +55,7 @@ export function continuation(run: Continued): Pick<RunStartedData, 'mode' | 'tri
       kept.set(id, end);
       continue;
     }
-    // What depends on an executed step is part of the episode without being named; a gate opens by the name alone.
+    // Descendants of an executed step are part of the episode without being named, but a gate opens only by name.
     const opensGate = step.spec.gated === true && (id === run.from || wasNamed);
     if (followsOn && !opensGate) continue;
     named.set(id, changed.has(id) ? {} : (ownOf(run.started.trigger_steps, id) ?? {}));
@@ -69,7 +69,7 @@ export function continuation(run: Continued): Pick<RunStartedData, 'mode' | 'tri
   };
 }
 
-/** Steps of `after` that are new or differ in a field that decides what they return. */
+/** Returns the steps of `after` that are new or differ in a field that affects their result. */
 function changedSteps(before: Graph, after: Graph): Set<string> {
   const found = new Set<string>();
   for (const change of diff(draftOf(before), draftOf(after)).steps) {
@@ -81,14 +81,17 @@ function changedSteps(before: Graph, after: Graph): Set<string> {
   return found;
 }
 
-/** Whether a field of a step that has succeeded decides what it returned. Branches of a condition say only who follows. */
+/**
+ * Returns whether a field affects the result of a step that has succeeded. The branches of a condition
+ * only affect its dependents.
+ */
 function hasEffect(type: string, field: string): boolean {
   if (field === 'then' || field === 'else') return type !== 'condition';
   if (field === 'name') return type === 'human_task';
   return !WITHOUT_EFFECT.has(field);
 }
 
-// The graphs were parsed when they were saved; the pure functions know fewer of their types.
+// The graphs were parsed when they were saved; the core's types are less precise.
 const draftOf = (graph: Graph): Draft => ({
   name: '',
   description: '',
@@ -103,7 +106,7 @@ type Known = {
   wasNamed: boolean;
 };
 
-/** How a step ends that follows on no executed step; null where it is to be executed. */
+/** Returns how a step that follows no executed step ends; null if it is to be executed. */
 function keptEnd(run: Continued, step: CompiledStep, { graph, kept, changed, wasNamed }: Known): Kept | null {
   const { id } = step.spec;
   if (branchNotTaken(graph, step, kept)) return { result: undefined, skipped: 'branch_not_taken' };
@@ -116,7 +119,10 @@ function keptEnd(run: Continued, step: CompiledStep, { graph, kept, changed, was
   return step.spec.disabled === true ? { result: undefined, skipped: 'step_disabled' } : null;
 }
 
-/** Whether a step stays out because of a branch: that of a condition before it, or those that all steps before it are in. */
+/**
+ * Returns whether a step is skipped because of a branch: that of a condition before it, or
+ * because all steps before it are.
+ */
 function branchNotTaken(graph: CompiledGraph, step: CompiledStep, kept: ReadonlyMap<string, Kept>): boolean {
   const ends = step.dependencies.map(id => [id, kept.get(id)] as const);
   if (ends.length > 0 && ends.every(([, end]) => end?.skipped === 'branch_not_taken')) return true;

@@ -7,14 +7,14 @@ import { runScope } from './find.ts';
 import type { ListEventsInput, ListEventsOutput } from './schemas.ts';
 import { findRejection, findRun, type RejectionRow } from './store.ts';
 
-/** What tells of an attempt that failed; a refused start is one too. */
+/** The events of failed attempts. A refused start counts as one. */
 const FAILURE_EVENTS = ['step_failed', 'step_retrying'];
 
 type Output = z.input<typeof ListEventsOutput>;
 
 /**
- * The events of a run, oldest first. `next_cursor` is a `seq`, so that it may be sent as `after` too. Under the id of a refused start the
- * log is its one `run_rejected`.
+ * Returns the events of a run, oldest first. `next_cursor` is a `seq`, so it may also be sent as `after`. Under the id
+ * of a refused start, the log consists of its `run_rejected`.
  */
 export async function listEvents(ctx: Context, input: z.output<typeof ListEventsInput>): Promise<Output> {
   const { pool } = ctx.services;
@@ -34,7 +34,7 @@ export async function listEvents(ctx: Context, input: z.output<typeof ListEvents
     stepId: input.step_id,
     ...(input.failures && { types: FAILURE_EVENTS }),
   });
-  // Every log begins with an event: retention has taken the run away between the two questions.
+  // Every log has at least one event: retention deleted the run between the two queries.
   const unfiltered = input.step_id === undefined && input.failures === undefined;
   if (events.length === 0 && after < 1 && unfiltered) throw notFound('Run');
   const shown = events.slice(0, input.limit);

@@ -5,10 +5,10 @@ import { FAILURE_HANDLER_TRIGGER } from '../failure-handlers/trigger-type.ts';
 import type { RunRow } from './store.ts';
 
 type RunLink = { run_id: string; workflow_id: string };
-/** Where both runs are: a failure is handled in its own project. */
+/** The place of both runs: a failure is handled in its own project. */
 type Place = { tenantId: string; projectId: string };
 
-/** Returns the run that handles the failure of a run; null where none has started. */
+/** Returns the run that handles the failure of a run; null if none has started. */
 export async function findHandlerRun(pool: Pool, place: Place, run: RunRow): Promise<RunLink | null> {
   if (run.status !== 'failed' || run.ended_at === null || run.version < 0) return null;
   const found = await findLinked(pool, place, handlerRunId({ runId: run.id, endedAt: run.ended_at }));
@@ -16,8 +16,8 @@ export async function findHandlerRun(pool: Pool, place: Place, run: RunRow): Pro
 }
 
 /**
- * Returns the failed run that a run handles; null for any other run. Anyone may start a run with this trigger and name a run in its
- * input, so the id of the run itself has to prove it.
+ * Returns the failed run that a run handles; null for any other run. Anyone may start a run with this trigger and name
+ * a run in its input, so the link counts only if the run's own id is derived from that run.
  */
 export async function findHandledRun(pool: Pool, place: Place, run: RunRow): Promise<RunLink | null> {
   if (run.trigger_type !== FAILURE_HANDLER_TRIGGER) return null;

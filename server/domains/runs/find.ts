@@ -2,13 +2,13 @@ import type { Context } from '../../contract/context.ts';
 import { notFound } from '../../platform/errors.ts';
 import { findRun, type RunRow, type RunScope } from './store.ts';
 
-/** A run as the routes name it, in the tenant and project of the credential. */
+/** Returns the place of a run that a route names, in the tenant and project of the credential. */
 export function runScope(ctx: Context, ref: { id: string; runID: string }): RunScope {
   const { tenantId, projectId } = ctx.principal;
   return { tenantId, projectId, workflowId: ref.id, runId: ref.runID };
 }
 
-/** The run. Throws AppError 404 where it is not of this tenant, project and workflow. */
+/** Returns the run. Throws AppError 404 if it does not belong to this tenant, project and workflow. */
 export async function requireRun(ctx: Context, ref: { id: string; runID: string }): Promise<RunRow> {
   const row = await findRun(ctx.services.pool, runScope(ctx, ref));
   if (row === null) throw notFound('Run');

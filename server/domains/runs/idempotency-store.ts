@@ -9,24 +9,24 @@ type Wanted = KeyRef & { requestHash: Buffer; at: Date };
 type Answered = KeyRef & { createdAt: Date; response: JsonMap };
 type Row = { tenant_id: string; scope: string; key: string; request_hash: Buffer; created_at: Date };
 
-/** Keys are kept for 24 h (docs/specification/http.md#idempotency); one that is older is as good as none. */
+/** Keys are kept for 24 h (docs/specification/http.md#idempotency); an older one counts as new. */
 const keptMs = DAY_MS;
 
 /**
- * The key's row: created now, taken over because it has expired, or found as another request left it. Concurrent
- * requests share the commit: separate commits were three round trips and two more commits per start.
+ * Returns the key's row: just created, taken over because it has expired, or created by an earlier request. Concurrent
+ * requests share the commit: separate commits took three round trips and two more commits per start.
  */
 export function reserve(pool: Pool, wanted: Wanted): Promise<Reservation> {
   return callsOn(pool).reserve(wanted);
 }
 
-/** Keeps the answer of the reservation made at `createdAt`, and the first one where several were given. */
+/** Stores the answer of the reservation made at `createdAt`, unless it already has one. */
 export function saveResponse(pool: Pool, saved: Answered): Promise<void> {
   return callsOn(pool).save(saved);
 }
 
 type Calls = { reserve(wanted: Wanted): Promise<Reservation>; save(saved: Answered): Promise<void> };
-// One for each database pool, not one for the module: two containers in a process (tests) share nothing.
+// One per database pool, not one per module: two containers in a process (tests) share nothing.
 const calls = new WeakMap<Pool, Calls>();
 
 function callsOn(pool: Pool): Calls {
@@ -50,7 +50,7 @@ const rowId = ({ tenant_id, scope, key }: Row) => keyId({ tenantId: tenant_id, s
 async function reserveAll(pool: Pool, purge: Purge, wanted: readonly Wanted[]): Promise<Reservation[]> {
   const reserved = new Map<string, Reservation>();
   const missing = () => wanted.filter(each => !reserved.has(keyId(each)));
-  // Two tries: between the insert that found a row and the select that reads it, a purge may have deleted it.
+  // Two tries: a purge may delete a row between the insert that finds it and the select that reads it.
   for (let tries = 0; tries < 2 && reserved.size < wanted.length; tries++) {
     const made = await insertKeys(pool, missing());
     for (const row of made) reserved.set(rowId(row), { ...toReservation(row), response: null });
@@ -76,7 +76,10 @@ const columnsOf = (refs: readonly KeyRef[]) => [
   refs.map(({ key }) => key),
 ];
 
-/** The rows that were made or taken over. In the order of the primary key, so that two processes cannot wait for each other. */
+/**
+ * Returns the rows that were created or taken over. In the order of the primary key, so that two
+ * processes cannot deadlock.
+ */
 async function insertKeys(pool: Pool, wanted: readonly Wanted[]): Promise<Row[]> {
   const { rows } = await pool.query<Row>({
     name: 'reserve_idempotency_keys',
@@ -105,9 +108,7 @@ async function findKeys(pool: Pool, refs: readonly KeyRef[]): Promise<(Row & { r
   return rows;
 }
 
-/**
- * The write does not wait for the disk: after a crash that lost an answer, a caller gets the run of the key (`once`).
- */
+/** The write does not wait for the disk: if a crash loses an answer, a caller gets the run of the key (`once`). */
 async function saveAll(pool: Pool, saved: readonly Answered[]): Promise<undefined[]> {
   const ordered = saved.toSorted((a, b) => (keyId(a) < keyId(b) ? -1 : 1));
   await pool.query({
@@ -128,10 +129,10 @@ async function saveAll(pool: Pool, saved: readonly Answered[]): Promise<undefine
 }
 
 type Purge = (now: number, made: number) => Promise<void>;
-/** Where nothing was left to delete, nothing is looked for again for so long. */
+/** After a purge that found nothing more to delete, the next one waits for this long. */
 const purgeEveryMs = 60_000;
 
-/** Deletes some expired keys: each new key clears away up to 20 old ones, so that nothing has to run on a schedule. */
+/** Deletes some expired keys: each new key deletes up to 20 old ones, so no scheduled job is needed. */
 function purging(pool: Pool): Purge {
   let cleanAt: number | null = null;
   return async (now, made) => {

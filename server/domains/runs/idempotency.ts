@@ -20,19 +20,20 @@ export function idempotencyKey(headers: Context['headers']): string | null {
 }
 
 /**
- * Does a start once per key, however often and however concurrently it is asked for, and whatever crashes in between.
+ * Executes a start once per key, however often and however concurrently it is requested, and even if processes crash in
+ * between.
  *
- * The reservation is one row; the run's id is derived from it (`runId`), so that everybody who holds the key starts the
- * same run and the run's primary key lets one of them through. Nobody waits for anybody, and a crash leaves nothing that
- * could wedge the key: the next request starts, or finds, that very run. A refused start keeps no answer: with the same
- * body it may be asked again and is then decided anew.
+ * The reservation is one row, from which the id of the run is derived (`runId`). So all requests with the key start the
+ * same run, and the run's primary key lets only one of them through. No request waits for another, and a crash leaves
+ * nothing that could block the key: the next request starts or finds the same run. A refused start stores no answer:
+ * the same request may be repeated, and is decided again.
  *
- * `request`: what must be equal, to be the same request. `start` is given the run id to use. `find` looks up the run of
- * an id that turns out to be taken; it answers null where that run started before `notBefore`. A run with the derived id is the
- * key's own whenever it started, so that a clock set back by a millisecond after the reservation refuses nobody. An id that
- * the caller chose may be another request's run, and only the time tells: set back, it is refused with 409 `run_id_taken`.
- * A key reserved by a clock that was ahead stays in force until that clock's next day: starting twice would be worse.
- * Throws AppError 409 `idempotency_key_reused`.
+ * `request` is what two requests must have in common to be the same. `start` receives the id for the run. `find` looks
+ * up the run if that id is taken, and returns null if the run started before `notBefore`. A run with the derived id
+ * belongs to the key whenever it started, so a clock that is set back after the reservation causes no refusal. An id
+ * that the caller chose may belong to another request's run, and only the time shows this: if the clock was set back,
+ * it is refused with 409 `run_id_taken`. A key that was reserved by a clock ahead of time stays in force for a day
+ * after that time: starting twice would be worse. Throws AppError 409 `idempotency_key_reused`.
  */
 export async function once(
   services: Services,
@@ -40,9 +41,12 @@ export async function once(
   act: {
     start(runId: string): Promise<JsonMap>;
     find(runId: string, notBefore: Date | null): Promise<JsonMap | null>;
-    /** The id the caller asked for, if any: it goes before the derived one. */
+    /** The id that the caller chose, if any, which replaces the derived one. */
     runId: string | undefined;
-    /** Told the id that the key stands for, gives the one to use: another where the request is known to be that other run already. */
+    /**
+     * Receives the id of the key and returns the id to use: a different one if the request is known to
+     * have started that run already.
+     */
     claim?(runId: string): Promise<string>;
   },
 ): Promise<JsonMap> {
@@ -67,7 +71,7 @@ export async function once(
   return response;
 }
 
-/** A UUIDv7 of the reservation's instant, whose random part is a hash of what the key belongs to. */
+/** Returns a UUIDv7 with the time of the reservation, whose random part is a hash of the key and its owner. */
 function derivedRunId(owner: { tenantId: string; scope: string; key: string }, reservation: Reservation): string {
   const msecs = reservation.createdAt.getTime();
   const random = createHash('sha256')

@@ -5,21 +5,21 @@ import { ByteCache, bytesInMemory } from '../../platform/byte-cache.ts';
 type VersionScope = { tenantId: string; workflowId: string; version: number };
 type Row = { schema: JsonMap | null };
 
-/** About 10,000 schemas of 800 bytes, beside those that are absent. */
+/** About 10,000 schemas of 800 bytes, in addition to versions without one. */
 const MAX_CACHE_BYTES = 16 * 1024 * 1024;
 const ENTRY_BYTES = 200;
 
 const caches = new WeakMap<Pool, ByteCache<Row>>();
 
 /**
- * Returns the `input_schema` of a version; null if it has none. A published version never changes, so that a process reads its schema once.
- * Throws an Error if the version does not exist.
+ * Returns the `input_schema` of a version; null if it has none. A published version never changes, so a process reads
+ * its schema once. Throws an Error if the version does not exist.
  */
 export async function findInputSchema(pool: Pool, version: VersionScope): Promise<JsonMap | null> {
   const cache = caches.get(pool) ?? new ByteCache<Row>(MAX_CACHE_BYTES);
   caches.set(pool, cache);
   const key = `${version.tenantId}/${version.workflowId}/${version.version}`;
-  // Snapshots of test runs are purged, and their numbers are used again.
+  // Snapshots of test runs are purged, and their numbers are reused.
   const known = version.version > 0 ? cache.get(key) : undefined;
   if (known !== undefined) return known.schema;
   const { rows } = await pool.query<Row>({

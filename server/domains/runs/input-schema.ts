@@ -6,7 +6,7 @@ import { findInputSchema } from './input-schema-store.ts';
 
 type VersionScope = { tenantId: string; workflowId: string; version: number };
 
-/** Throws AppError 422 `invalid_input` with the paths where the input does not fit the version's `input_schema`. */
+/** Throws AppError 422 `invalid_input`, with the paths, if the input does not fit the version's `input_schema`. */
 export async function requireFittingInput(pool: Pool, version: VersionScope, input: JsonMap): Promise<void> {
   const schema = await findInputSchema(pool, version);
   if (schema === null) return;

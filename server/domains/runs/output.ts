@@ -15,8 +15,9 @@ export type RunOutput = { output: JsonValue; output_error: { code: string; messa
 export const NO_OUTPUT: RunOutput = { output: null, output_error: null };
 
 /**
- * Returns the output of a run that has completed (docs/specification/runs.md#output). It is computed from the log each time: results never change, so
- * that storing it would only write a large value twice. Reads the results that the output needs and no others.
+ * Returns the output of a run that has completed (docs/specification/runs.md#output). It is computed from the
+ * log each time: results never change, so storing it would only write a large value twice. Reads only the
+ * results that the output needs.
  */
 export async function readOutput(pool: Pool, runId: string, graph: Graph): Promise<RunOutput> {
   return graph.output === undefined
@@ -39,7 +40,7 @@ async function readLastResults(pool: Pool, runId: string, graph: Graph): Promise
     if (found === STORED) return TOO_LARGE;
     if (found !== undefined) results.push([step, found]);
   }
-  // Whether the output is an object depends on the graph alone, not on the branches that a run took.
+  // Whether the output is an object depends only on the graph, not on the branches that a run took.
   const output = last.length === 1 ? (results[0]?.[1] ?? null) : Object.fromEntries(results);
   return Buffer.byteLength(JSON.stringify(output)) > MAX_OUTPUT_BYTES ? TOO_LARGE : { output, output_error: null };
 }
@@ -73,10 +74,10 @@ const stepsOf = (references: readonly Reference[]): string[] => [
   ...new Set(references.flatMap(({ step }) => (step === null ? [] : [step]))),
 ];
 
-/** A result that was not read: it does not fit the output. */
+/** Replaces a result that was not read because it does not fit into the output. */
 const STORED = Symbol('stored');
 
-/** The result of a step, given by the run or seeded; undefined where there is none: skipped, failed or cancelled. */
+/** Returns the result of a step, from the run or seeded; undefined if it has none: skipped, failed or cancelled. */
 function resultOf({ started, results }: RecordedValues, step: string): JsonValue | typeof STORED | undefined {
   const found = results.get(step);
   if (found !== undefined) return found.ref === undefined ? found.value : STORED;

@@ -4,7 +4,10 @@ import type { Graph, JsonMap } from '../../orchestrator/core/index.ts';
 import { guardedFields, passedOver } from '../../orchestrator/validation/index.ts';
 import { AppError, type ErrorDetail } from '../../platform/errors.ts';
 
-/** What editing a workflow takes, and so what a start takes that changes more of a step than its author opened (docs/adr/0013). */
+/**
+ * Editing a workflow requires this scope, and so does a start that overrides more of a step than its
+ * author allows (docs/adr/0013).
+ */
 export const EDIT_SCOPE = 'workflow:write' satisfies Scope;
 
 /** The same for declarations of operations that start runs. */
@@ -18,10 +21,10 @@ export type Carried = readonly (readonly Scope[])[];
 export const mayEdit = (carried: Carried): boolean => carried.every(scopes => scopes.includes(EDIT_SCOPE));
 
 type Overrides = Record<string, JsonMap>;
-/** `saved`: the overrides of the version's run setup, which its author wrote. */
+/** `saved`: the overrides in the version's run setup, which its author wrote. */
 type Request = { graph: Graph; overrides: Overrides; saved: Overrides };
 
-/** AppError 403 `insufficient_scope` unless each of the tokens may edit workflows, or nothing is overridden that takes that. */
+/** AppError 403 `insufficient_scope` unless each of the tokens may edit workflows, or no override requires that. */
 export function requireOverrideRights(
   { stepTypes }: Pick<Services, 'stepTypes'>,
   { graph, overrides, saved }: Request,
@@ -37,7 +40,7 @@ export function requireOverrideRights(
   );
 }
 
-/** The same for a start that brings results along, or leaves out a check or an approval. */
+/** The same for a start that provides results, or that skips a check or an approval. */
 export function requireWholeRun(
   { stepTypes }: Pick<Services, 'stepTypes'>,
   graph: Graph,
@@ -53,7 +56,7 @@ export function requireWholeRun(
   );
 }
 
-/** AppError 403 for what only those may do who can edit the workflow. */
+/** AppError 403 for what only callers who can edit the workflow may do. */
 export function editNeeded(what: string, details: ErrorDetail[]): AppError {
   const message = `${what} needs a token with the scope ${EDIT_SCOPE}.`;
   return new AppError(403, 'insufficient_scope', message, { details });

@@ -5,7 +5,7 @@ import { notFound } from '../../platform/errors.ts';
 import { requireRun } from './find.ts';
 import type { PayloadInput, PayloadOutput } from './schemas.ts';
 
-/** One value that an event of the run refers to. */
+/** Returns one value that an event of the run refers to. */
 export async function getPayload(
   ctx: Context,
   input: z.output<typeof PayloadInput>,

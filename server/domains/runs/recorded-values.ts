@@ -7,9 +7,9 @@ export type RecordedValue = { value: JsonValue; ref?: { payload_id: string; byte
 export type RecordedValues = { started: RunStartedData; results: Map<string, RecordedValue> };
 
 /**
- * What a run began with and what its steps gave, from the log. Values kept apart are fetched as long as they come to no
- * more than `budgetBytes` together (the start's own always are: the request limits them); the others keep their reference.
- * `only` names the steps whose results are wanted; default: all.
+ * Returns the start of a run and the results of its steps, from the log. Values that are stored externally are fetched
+ * up to `budgetBytes` in total (always for the start, whose request limits them); the others keep their reference.
+ * `only` names the steps whose results are returned; default: all.
  */
 export async function readRecordedValues(
   pool: Pool,
@@ -38,7 +38,7 @@ export async function readRecordedValues(
     delete started[`${field}_ref`];
   }
   return {
-    // The log is written from RunStartedData alone.
+    // Only RunStartedData is ever written for this event.
     started: started as RunStartedData,
     results: new Map(completed.map(row => [row.step_id, resultOf(row.data, payloads)])),
   };
@@ -50,7 +50,7 @@ function isResult(row: ResultRow): row is ResultRow & { step_id: string } {
 
 function resultOf(data: JsonMap, payloads: ReadonlyMap<string, JsonValue>): RecordedValue {
   const found = payloadRefs(data).find(({ field }) => field === 'result');
-  // A result may itself be an object with a field `result_ref`: that one is inside `result`, never beside it.
+  // A result may be an object with a field `result_ref`; that one is inside `result`, never next to it.
   if (found === undefined) return { value: data.result ?? null };
   const value = payloads.get(found.ref.payload_id);
   return value === undefined ? { value: null, ref: found.ref } : { value };

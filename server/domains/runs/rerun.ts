@@ -24,17 +24,17 @@ const seedBudgetBytes = 64 * 1024 * 1024;
 type Input = z.output<typeof RerunInput>;
 
 /**
- * A new run of the same version and input, in the same session. With `from_step` it is an episode of that step and its descendants, in which
- * the other steps keep the results of the old run; with `version` too, it continues the old run with another version or with the draft.
- * AppError 404, 403 `insufficient_scope`, 409 `run_not_ended` (from_step of a run still under way), 422 `unknown_step`, `rerun_too_large`
- * or `invalid_graph`; refused like any start.
+ * Starts a new run of the same version and input, in the same session. With `from_step` it is an episode of that step
+ * and its descendants, in which the other steps keep the results of the old run; with `version` too, it continues the
+ * old run with another version or with the draft. AppError 404, 403 `insufficient_scope`, 409 `run_not_ended`
+ * (from_step of a run in progress), 422 `unknown_step`, `rerun_too_large` or `invalid_graph`; refused like any start.
  */
 export async function rerun(ctx: Context, input: Input): Promise<z.input<typeof CommandOutput>> {
   const { services, principal } = ctx;
   const { tenantId, projectId } = principal;
   const run = await requireRun(ctx, input);
   const recorded = await readRecordedValues(services.pool, run.id, seedBudgetBytes);
-  // Nobody waits for the new run, and its starter may do something else.
+  // No step waits for the new run, and its starter may have other rights.
   const { traceparent: _, parent: _parent, withheld_scopes: _withheld, ...before } = recorded.started;
   const again: RunStartedData = {
     ...before,
@@ -48,7 +48,7 @@ export async function rerun(ctx: Context, input: Input): Promise<z.input<typeof 
   return toStarted(await startPrepared(services, start, [carriedScopes(principal)]));
 }
 
-/** The fields of the start in which the new run differs from the old one. */
+/** Returns the fields of the start in which the new run differs from the old one. */
 async function partOf(
   ctx: Context,
   { from_step, version }: Input,
@@ -97,7 +97,9 @@ function requireEnded(run: RunRow): void {
   if (run.ended_at === null) throw conflict('run_not_ended', 'Only a run that has ended can be rerun from a step.');
 }
 
-/** The version that continues a run, and its graph; for the draft, a snapshot of it that only test runs use. */
+/**
+ * Returns the version that continues a run, and its graph. For the draft, that is a snapshot which only test runs use.
+ */
 async function chooseVersion(
   ctx: Context,
   run: RunRow,
@@ -117,7 +119,7 @@ async function chooseVersion(
   return { version: number, graph };
 }
 
-/** The results of a run by step. AppError 422 `rerun_too_large` where one was not read. */
+/** Returns the results of a run by step. AppError 422 `rerun_too_large` if one was not read. */
 function withoutReferences({ results }: RecordedValues): Map<string, JsonValue> {
   const found = new Map<string, JsonValue>();
   for (const [id, { value, ref }] of results) {
@@ -130,8 +132,8 @@ function withoutReferences({ results }: RecordedValues): Map<string, JsonValue> 
 }
 
 /**
- * AppError 403 where a token that may not edit the workflow asks for a step that the run did not come to: what stands before it, such
- * as an approval, was never passed.
+ * AppError 403 if a token that may not edit the workflow names a step that the run did not reach: what precedes it,
+ * such as an approval, was never passed.
  */
 async function requireReached({ services, principal }: Context, runId: string, step: string): Promise<void> {
   if (mayEdit([carriedScopes(principal)]) || (await hasStarted(services.pool, runId, step))) return;
@@ -140,7 +142,7 @@ async function requireReached({ services, principal }: Context, runId: string, s
   ]);
 }
 
-/** The part of a start that makes an episode of `step` and what depends on it. */
+/** Returns the part of a start that makes an episode of `step` and its descendants. */
 export function episodeFrom(
   graph: Graph,
   step: string,

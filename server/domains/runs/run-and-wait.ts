@@ -12,9 +12,9 @@ type Result = z.input<typeof RunResult>;
 type Waiting = Pick<PublicContext, 'services' | 'onDisconnect'>;
 
 /**
- * POST /v1/workflows/{id}/run: starts a run of the latest version and waits up to `wait_s` seconds for its end. The answer has the output of a run that
- * has ended, and only its id otherwise. Throws AppError 403 `insufficient_scope` for a token that waits without `workflow:read`, 429 `too_many_waiting`,
- * and what any start throws.
+ * POST /v1/workflows/{id}/run: starts a run of the latest version and waits up to `wait_s` seconds for its end. The
+ * answer has the output of a run that has ended, otherwise only its id. Throws AppError 403 `insufficient_scope` for a
+ * token that waits without `workflow:read`, 429 `too_many_waiting`, and what any start throws.
  */
 export async function runAndWait(ctx: Context, input: z.output<typeof RunInput>): Promise<Result> {
   const { id, wait_s, params } = input;
@@ -33,8 +33,8 @@ export async function runAndWait(ctx: Context, input: z.output<typeof RunInput>)
 }
 
 /**
- * Waits for the end of a run that was started, and returns the answer to its start with the output. If the run has not ended when the time is up, or the
- * process stops, returns the answer as it is. The caller has reserved a place.
+ * Waits for the end of a run that was started, and returns the answer to its start with the output. If the time is up
+ * or the process stops before the run has ended, returns the answer without it. The caller must have reserved a place.
  */
 export async function withOutput(
   { services, onDisconnect }: Waiting,

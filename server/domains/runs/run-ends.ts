@@ -6,19 +6,22 @@ import type { RunError } from './schemas.ts';
 
 /** The end of a run. */
 export type RunEnd = { status: 'completed' | 'failed' | 'stopped'; error: RunError | null };
-/** Ends a wait: with the end of the run, or with null if the run has not ended by then. */
+/** Ends a wait: with the end of the run, or with null if the run has not ended. */
 type Settle = (end: RunEnd | null) => void;
 /** One subscription to the events of a workspace, and the waits for its runs. */
 type Tenant = { reserved: number; waits: Map<string, Set<Settle>>; unsubscribe: (() => void) | null };
 type Wait = {
   timeoutMs: number;
-  /** Calls the listener when the client has left; returns a function that takes the listener back. */
+  /** Calls the listener when the client has disconnected; returns a function that removes the listener. */
   onDisconnect?: ((listener: () => void) => () => void) | undefined;
-  /** Looks once for an end that came before the wait. */
+  /** Looks once for an end that happened before the wait. */
   find: () => Promise<RunEnd | null>;
 };
 
-/** The requests of this process that wait for the end of a run. They follow the events of the runs, and read the database once. */
+/**
+ * The requests of this process that wait for the end of a run. They follow the events of the runs, and
+ * read the database only once.
+ */
 export class RunEnds {
   readonly #orchestrator: Pick<Orchestrator, 'subscribe'>;
   readonly #limits: { total: number; perTenant: number };
@@ -31,12 +34,15 @@ export class RunEnds {
     this.#limits = limits;
   }
 
-  /** The requests that wait, or are about to. */
+  /** The number of places taken by requests that wait or are about to. */
   get reserved(): number {
     return this.#reserved;
   }
 
-  /** Takes a place for a request that is going to wait; returns a function that gives it back. Throws AppError 429 `too_many_waiting`. */
+  /**
+   * Takes a place for a request that is going to wait; returns a function that releases it. Throws
+   * AppError 429 `too_many_waiting`.
+   */
   reserve(tenantId: string): () => void {
     const tenant = this.#tenants.get(tenantId) ?? { reserved: 0, waits: new Map(), unsubscribe: null };
     if (tenant.reserved >= this.#limits.perTenant) throw tooMany(this.#limits.perTenant, 'this workspace');
@@ -54,8 +60,8 @@ export class RunEnds {
   }
 
   /**
-   * Waits for the end of a run of a workspace that has a reserved place. Resolves with null when the time is up, the client has left, the process
-   * stops or ceases to lead. Rejects with what `find` rejects with.
+   * Waits for the end of a run of a workspace that has reserved a place. Resolves with null when the time is up, the
+   * client has disconnected, or the process stops or no longer leads. Rejects if `find` rejects.
    */
   async wait({ tenantId, runId }: { tenantId: string; runId: string }, wait: Wait): Promise<RunEnd | null> {
     const tenant = this.#tenants.get(tenantId);
@@ -67,7 +73,7 @@ export class RunEnds {
     tenant.unsubscribe ??= this.#subscribe(tenantId, tenant);
     const timer = setTimeout(resolve, wait.timeoutMs, null);
     const forget = wait.onDisconnect?.(() => resolve(null));
-    // Looked for once the events are followed, so that no end falls between the two.
+    // Started after the subscription to events, so that no end is missed between the two.
     wait.find().then(end => end !== null && resolve(end), reject);
     try {
       return await promise;
@@ -79,7 +85,7 @@ export class RunEnds {
     }
   }
 
-  /** Ends all waits, now and from now on. */
+  /** Ends all present and future waits. */
   close(): void {
     this.#isClosed = true;
     for (const tenant of this.#tenants.values()) settleAll(tenant);

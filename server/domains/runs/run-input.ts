@@ -14,7 +14,10 @@ export const reservedParams: ReadonlySet<string> = new Set([
   'webhook_payload',
 ]);
 
-/** `trigger_payload`, over it `webhook_payload`, over both the free-form keys: what is read as `{{input.*}}`. */
+/**
+ * Returns what `{{input.*}}` reads: the free-form keys replace those of `webhook_payload`, which replace
+ * those of `trigger_payload`.
+ */
 export function assembleInput(params: JsonMap): JsonMap {
   if (!isAnyReserved(params)) return params;
   const input: [string, JsonValue][] = [];
@@ -22,7 +25,7 @@ export function assembleInput(params: JsonMap): JsonMap {
     if (isObject(payload)) input.push(...Object.entries(payload));
   }
   input.push(...Object.entries(params).filter(([key]) => !reservedParams.has(key)));
-  // fromEntries defines properties, so that a key `__proto__` stays an ordinary key. A later entry wins.
+  // fromEntries defines properties, so a key `__proto__` stays an ordinary key. Later entries replace earlier ones.
   return Object.fromEntries(input);
 }
 
@@ -31,7 +34,7 @@ function isAnyReserved(params: JsonMap): boolean {
   return false;
 }
 
-/** `over` laid on `beneath`: objects are merged at every depth, everything else (arrays too) is replaced. */
+/** Merges `over` onto `beneath`: objects are merged at every depth, everything else (arrays too) is replaced. */
 export function mergeBeneath(over: JsonMap, beneath: JsonMap): JsonMap {
   const merged = new Map<string, JsonValue>(Object.entries(beneath));
   for (const [key, value] of Object.entries(over)) {

@@ -4,7 +4,7 @@ import type { RunEventSchema, RunSnapshot, StepStatusSchema } from './schemas.ts
 
 /** An event as the API and the stream send it. */
 export type WireEvent = z.output<typeof RunEventSchema>;
-/** The parts of an event that the state depends on: without the values that a run carries. */
+/** The parts of an event that the state depends on, without the values that the run processes. */
 export type FoldedEvent = Pick<WireEvent, 'seq' | 'event_type' | 'step_id' | 'attempt' | 'data' | 'created_at'>;
 export type StepStatus = z.output<typeof StepStatusSchema>;
 export type StepError = { code: string; message: string };
@@ -17,7 +17,7 @@ export type AttemptState = {
   endedAt: number | null;
   outcome: 'running' | 'waiting' | 'completed' | 'failed' | 'cancelled' | 'lost';
   error: StepError | null;
-  /** Microcredits that it was charged. */
+  /** Microcredits charged for it. */
   credits: number;
 };
 
@@ -27,12 +27,12 @@ export type StepState = {
   attempts: AttemptState[];
   skipReason: string | null;
   error: StepError | null;
-  /** What the person was asked; null for a step that asks nobody. */
+  /** The name of the task; null for a step that is not a human task. */
   taskName: string | null;
   endedAt: number | null;
-  /** Microcredits of all its attempts. */
+  /** Microcredits charged for all its attempts. */
   credits: number;
-  /** The run that it called last; null where it called none. */
+  /** The last run that it called; null if it called none. */
   childRun: { run_id: string; workflow_id: string } | null;
 };
 
@@ -47,7 +47,7 @@ export type RunState = {
   stopping: boolean;
   /** The engine's reason for pausing the run, as a code; null if a person paused it, or if it is not paused. */
   pauseReason: string | null;
-  /** Microcredits of all attempts. */
+  /** Microcredits charged for all attempts. */
   credits: number;
   error: { code: string; message: string; step_id: string } | null;
   endedAt: number | null;
@@ -58,7 +58,7 @@ const terminal: ReadonlySet<string> = new Set(['completed', 'failed', 'stopped']
 /** Whether a run with this status has ended. */
 export const isTerminal = (status: RunStatus | null): boolean => status !== null && terminal.has(status);
 
-/** Returns the state of a run of which nothing is known yet; every step is pending. */
+/** Returns the state of a run without any events; every step is pending. */
 export function newRunState(stepIds: readonly string[]): RunState {
   const state: RunState = {
     status: null,
@@ -98,14 +98,17 @@ export function isAddedStep(id: string): boolean {
   return id.includes('.');
 }
 
-/** Whether the steps that it added are at work for the step: it has no attempt of its own until they have ended. */
+/**
+ * Returns whether the step is represented by the steps that it added: it has no attempt of its
+ * own until they have ended.
+ */
 export function isExpanded({ status, attempts }: StepState): boolean {
   return status === 'running' && attempts.length > 0 && attempts.at(-1)?.endedAt !== null;
 }
 
 /**
- * Folds one event into the state. Events that were seen already (a replay after a reconnect) change nothing.
- * Returns whether anything changed.
+ * Folds one event into the state, and returns whether anything changed. Events that were seen already (a replay after a
+ * reconnect) change nothing.
  */
 export function applyEvent(state: RunState, event: FoldedEvent): boolean {
   if (event.seq <= state.lastSeq) return false;
@@ -117,7 +120,7 @@ export function applyEvent(state: RunState, event: FoldedEvent): boolean {
     state.credits += credits;
     step.credits += credits;
     applyStepEvent(step, event, at, credits);
-    // A loop adds up to 100,000; those that have ended are in its result.
+    // A loop adds up to 100,000 steps; those that have ended are in its result.
     if (step.endedAt !== null && isAddedStep(step.id)) state.steps.delete(step.id);
   } else applyRunEvent(state, event, at);
   return true;
@@ -139,7 +142,7 @@ function applyRunEvent(state: RunState, event: FoldedEvent, at: number): void {
       if (isTerminal(state.status)) state.endedAt = at;
       return;
     default:
-      return; // a newer server may know more kinds of events
+      return; // a newer server may send more types of events
   }
 }
 
@@ -181,7 +184,7 @@ function applyStepEvent(step: StepState, event: FoldedEvent, at: number, credits
       endAttempt(step, { at, outcome: 'completed' });
       return;
     case 'step_expanded':
-      // Other steps go on with it; it starts again when these have ended.
+      // The step continues with the steps that it added; it starts again when these have ended.
       endAttempt(step, { at, outcome: 'completed' });
       return;
     case 'task_pending': {
@@ -198,7 +201,7 @@ function applyStepEvent(step: StepState, event: FoldedEvent, at: number, credits
       return;
     }
     default:
-      return; // task_completed: the step_completed beside it says the same
+      return; // task_completed: the step_completed that accompanies it says the same
   }
 }
 
@@ -219,7 +222,7 @@ function endAttempt(step: StepState, { at, outcome, error, credits }: End): void
   current.credits = credits ?? 0;
 }
 
-/** Returns the state that a snapshot holds. Steps of `stepIds` that it lacks are pending. */
+/** Returns the state in a snapshot. Steps of `stepIds` that it lacks are pending. */
 export function stateOf(snapshot: Snapshot, stepIds: readonly string[]): RunState {
   const state = newRunState(stepIds);
   state.status = snapshot.status;

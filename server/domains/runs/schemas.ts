@@ -51,7 +51,7 @@ export const RunSchema = z.strictObject({
   pending_tasks: z.number().int().meta({ description: 'Human tasks that wait for their answer' }),
   credits_microcredits: z.number().int(),
 });
-/** Where another run is found. */
+/** The ids that lead to another run. */
 export const RunLink = z.strictObject({ run_id: Id, workflow_id: Id });
 const parent = RunLink.extend({ step_id: z.string() })
   .nullable()
@@ -83,9 +83,7 @@ const outputFields = {
     .nullable()
     .meta({ description: 'Why a run that has completed has no output: `template_unresolved` or `output_too_large`' }),
 };
-/**
- * `last_seq` lets a client stream on from exactly here (docs/specification/runs.md#run-record).
- */
+/** `last_seq` lets a client continue with the stream from exactly here (docs/specification/runs.md#run-record). */
 export const RunSummary = RunSchema.extend({
   parent,
   last_seq: z.number().int(),
@@ -146,8 +144,8 @@ export const RunEventSchema = z.strictObject({
 });
 
 /**
- * Run variables and step results: `steps` maps a step id to `{result}`. Large results are resolved up to 8 MiB in all;
- * beyond that `result` is null and `result_ref` says where the value can be read.
+ * The input and the step results of a run: `steps` maps a step id to `{result}`. Large results are resolved up to 8 MiB
+ * in total; beyond that `result` is null and `result_ref` says where the value can be read.
  */
 export const RunContext = z.strictObject({
   run_id: Id,
@@ -211,7 +209,7 @@ export const CommandInput = z.strictObject({
     description: 'Of a start: the input, which must fit the `input_schema` of the workflow. Of the others: `run_id`',
   }),
 });
-/** `orchestration_phase` is there for pause, resume and stop. */
+/** `orchestration_phase` is present for pause, resume and stop. */
 export const CommandOutput = z.strictObject({
   run_id: Id,
   status: RunStatusSchema,
@@ -231,7 +229,7 @@ export const RunInput = z.strictObject({
     description: 'As of the `start` command: the input must fit the `input_schema` of the workflow',
   }),
 });
-/** The answer to a start, and where the run has ended its output. */
+/** The answer to a start, with the output if the run has ended. */
 export const RunResult = CommandOutput.omit({ orchestration_phase: true }).extend({
   output: Json.optional().meta({ description: 'Present once the run has ended; null unless it has completed' }),
   output_error: outputFields.output_error.optional(),

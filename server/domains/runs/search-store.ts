@@ -1,16 +1,16 @@
-/** How many of a project's newest runs are looked through before the indexes of what `q` means are asked: ~2 ms. */
+/** How many of a project's newest runs are searched before the indexes are used: about 2 ms. */
 const LOOKED_THROUGH = 1_000;
 /**
- * Above this many matches they are looked for in the order of the list after all. Among a million runs 4,000 matches are
- * one in 250, so that a page is found after some 13,000; fetching and sorting 4,000 costs about as much.
+ * With more matches than this, the runs are searched in the order of the list instead. Among a million runs 4,000
+ * matches are one in 250, so a page is found after some 13,000 runs; fetching and sorting 4,000 costs about as much.
  */
 const FEW = 4_000;
 
 /**
- * SQL for the newest runs `r` of a project `p` whose id, session or trigger type begins with `q`, or whose workflow has it in
- * its name; `where` are the other conditions, `$1` is the tenant and `$3` the most rows wanted. What is frequent is among
- * the newest runs and is found there, in their order. What is not, is looked up by what it begins with, in indexes that know
- * nothing of the order, and by its workflow: in the order alone, a `q` that nothing matches would read every run of the
+ * Returns SQL for the newest runs `r` of a project `p` whose id, session or trigger type begins with `q`, or whose
+ * workflow has `q` in its name. `where` are further conditions, `$1` is the tenant and `$3` the maximum number of rows.
+ * Frequent matches are found among the newest runs, in their order. Rare matches are looked up in indexes that are not
+ * in that order, by prefix and by workflow: in the order alone, a `q` without any match would read every run of the
  * project (0.8 s for 300,000).
  */
 export function searchRuns(q: string, where: readonly string[], parameter: (value: unknown) => string): string {
@@ -28,10 +28,10 @@ export function searchRuns(q: string, where: readonly string[], parameter: (valu
   const nextType = (after: string) =>
     `(SELECT r.trigger_type FROM runs r WHERE ${mine} AND r.trigger_type <> 'api' AND r.trigger_type LIKE ${prefix} ${after}
        ORDER BY r.trigger_type USING ~<~ LIMIT 1)`;
-  // The one type that no index holds: where it is what the newest runs are not, it is looked for in the order.
+  // The only type without an index: if it is not among the newest runs, it is searched in the order of the list.
   const ofApi = 'api'.startsWith(q);
-  // Many ids are fetched and sorted all the same: in the order they may lie behind everything that is newer.
-  // Each step is begun only where the ones before it were not enough: a condition that reads no table is asked first.
+  // Even many ids are fetched and sorted: in the order of the list they may come after everything that is newer. Each
+  // step runs only if the ones before it were not enough: PostgreSQL evaluates a condition without a table first.
   return `
     WITH RECURSIVE named AS MATERIALIZED (
       SELECT w.id FROM workflows w WHERE w.tenant_id = $1 AND w.project_id = p.id AND w.name ILIKE ${contained}),
@@ -71,7 +71,7 @@ export function searchRuns(q: string, where: readonly string[], parameter: (valu
 const FIRST_ID = '00000000-0000-0000-0000-000000000000';
 const LAST_ID = 'ffffffff-ffff-ffff-ffff-ffffffffffff';
 
-/** The first and last UUID whose text begins with `q`, in any case; null where none does. */
+/** Returns the first and last UUID whose text begins with `q`, in any case; null if none does. */
 function idsBeginningWith(q: string): { first: string; last: string } | null {
   const begin = q.toLowerCase();
   const first = begin + FIRST_ID.slice(begin.length);

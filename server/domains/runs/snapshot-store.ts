@@ -15,7 +15,9 @@ import {
   type RunScope,
 } from './store.ts';
 
-/** An event as the database sends it: an array, since the names of the fields would be two thirds of 20,000 of them. */
+/**
+ * An event as the database sends it: an array, because the names of the fields would be two thirds of 20,000 events.
+ */
 type Stored = [
   seq: number,
   type: string,
@@ -25,7 +27,7 @@ type Stored = [
   data: JsonMap | null,
 ];
 
-/** What a loop's items may wait for at once is bounded by its `concurrency`; two of them, nested, may have 10,000. */
+/** The `concurrency` of loops limits how many added steps are open; two nested loops may have 10,000. */
 const MAX_OPEN_ADDED = 1_000;
 
 export type RunToFold = {
@@ -37,8 +39,9 @@ export type RunToFold = {
 };
 
 /**
- * Returns the run and the events of its authored steps and of the added ones that are open, as of one instant, without logs and without the values that it carries (input, results, texts of
- * tasks). `lastSeq` is that of the log. Null where the run is not of this tenant, project and workflow.
+ * Returns the run, the events of its authored steps and of the added steps that are open, as of one instant, without
+ * logs and without the values that it processes (input, results, texts of tasks). `lastSeq` is that of the log. Null if
+ * the run does not belong to this tenant, project and workflow.
  */
 export async function findRunToFold(pool: Pool, scope: RunScope): Promise<RunToFold | null> {
   type Folded = { log_seq: number; log_events: Stored[]; added: AddedCounts; parent: ParentRow | null };

@@ -13,8 +13,8 @@ import { toRun } from './view.ts';
 type Snapshot = z.input<typeof RunSnapshot>;
 
 /**
- * Returns the state of a run and of all its steps with their attempts, as of the event `last_seq`. The log decides: the row of a quick run
- * is a moment behind it. Throws AppError 404.
+ * Returns the state of a run and of all its steps with their attempts, as of the event `last_seq`. It is derived from
+ * the log, because the row of a fast run lags for a moment. Throws AppError 404.
  */
 export async function getSnapshot(ctx: Context, input: z.output<typeof RunRef>): Promise<Snapshot> {
   const { pool } = ctx.services;
@@ -38,7 +38,7 @@ type Links = Pick<Snapshot, 'parent' | 'failure_handler' | 'failed_run'>;
 
 const NONE_ADDED: AddedCounts = { total: 0, done: 0, credits: 0 };
 
-/** The snapshot of a folded run. */
+/** Returns the snapshot of a folded run. */
 export function toSnapshot(run: RunRow & Links, state: RunState, lastSeq: number, added = NONE_ADDED): Snapshot {
   const [steps, open] = partition([...state.steps.values()]);
   const status = state.status ?? run.status;
@@ -64,7 +64,7 @@ export function toSnapshot(run: RunRow & Links, state: RunState, lastSeq: number
   };
 }
 
-/** The authored steps, and the added ones. */
+/** Separates authored steps from added ones. */
 function partition(steps: readonly StepState[]): [StepState[], StepState[]] {
   return [steps.filter(({ id }) => !isAddedStep(id)), steps.filter(({ id }) => isAddedStep(id))];
 }

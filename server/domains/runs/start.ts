@@ -28,24 +28,25 @@ export type StartRequest = {
   workflowId: string;
   /** The params as received; checked here, because a start with invalid params is a refused start. */
   params: JsonMap;
-  /** Where `params` names none. */
+  /** Used if `params` names none. */
   defaultTriggerType: string;
   startedBy: string;
-  /** The scopes of each token that asks for the start. */
+  /** The scopes of each token that requests the start. */
   carried: Carried;
   /** The caller's trace context. */
   traceparent?: string;
-  /** The id of the run where `params` names none; default: a new one. */
+  /** The id of the run if `params` names none; default: a new one. */
   runId?: string;
   /** The snapshot that a test run executes; default: the latest version. */
   snapshot?: { version: number; runSetup: StartableRow['run_setup'] };
 };
 
 /**
- * Starts a run of the latest version, or of the snapshot that is given. AppError 404 for a workflow the project does not have, 403 for a token that lacks the
- * scope of one of its types of step, or one to override what it overrides, 409 `run_id_taken`. A refused
- * start (422 `no_published_version`, `workflow_archived`, `invalid_input`, `unknown_trigger_step`,
- * `insufficient_credits`; 429 `too_many_active_runs`) is written down as `run_rejected` under the id the run would have had, and thrown.
+ * Starts a run of the latest version, or of the given snapshot. AppError 404 for a workflow that the project does
+ * not have, 403 for a token that lacks a scope that a step type or an override requires, 409 `run_id_taken`. A
+ * refused start (422 `no_published_version`, `workflow_archived`, `invalid_input`, `unknown_trigger_step`,
+ * `insufficient_credits`; 429 `too_many_active_runs`) is recorded as `run_rejected` under the id that the run
+ * would have had, and thrown.
  */
 export async function startRun(services: Services, request: StartRequest): Promise<RunSnapshot> {
   const { tenantId, projectId, workflowId } = request;
@@ -69,8 +70,9 @@ const snapshotOr = (workflow: StartableRow, { snapshot }: StartRequest): Startab
   snapshot === undefined ? workflow : { ...workflow, latest_version: snapshot.version, run_setup: snapshot.runSetup };
 
 /**
- * Starts a run whose input and version are known already (a rerun). Refused with 422 `workflow_archived`, `invalid_input` or `insufficient_credits`,
- * or 429 `too_many_active_runs`, like any start. AppError 404 for a workflow the project does not have.
+ * Starts a run whose input and version are already known (a rerun). Like any start it is refused with 422
+ * `workflow_archived`, `invalid_input` or `insufficient_credits`, or 429 `too_many_active_runs`. AppError 404 for a
+ * workflow that the project does not have.
  */
 export async function startPrepared(
   services: Services,
@@ -110,7 +112,7 @@ async function checkRepeated(services: Services, run: StartRun, carried: Carried
 const overridesAny = (overrides: Record<string, JsonMap>): boolean =>
   Object.values(overrides).some(override => Object.keys(override).length > 0);
 
-/** Writes a refused start down before it is thrown on. */
+/** Records a refused start and rethrows its error. */
 async function rejecting(
   services: Services,
   { runId, tenantId, projectId, workflowId }: Omit<StartRun, 'data'>,
@@ -127,7 +129,7 @@ async function rejecting(
   }
 }
 
-/** Codes that are refused starts; everything else (409, 503) is not an answer to the start itself. */
+/** Codes of refused starts. Other errors (409, 503) are not decisions about the start itself. */
 const refusals: ReadonlySet<string> = new Set([
   'no_published_version',
   'workflow_archived',
@@ -180,7 +182,7 @@ function checkValues(values: Record<string, JsonMap>): void {
   if (problem !== null) throw refuse('invalid_input', 'The input contains a value that cannot be stored.', [problem]);
   for (const [path, value] of Object.entries(values)) {
     const json = JSON.stringify(value);
-    // A UTF-16 unit is at most 3 bytes of UTF-8, so nearly every start is decided without counting bytes.
+    // A UTF-16 unit takes at most 3 bytes of UTF-8, so for nearly every start no bytes need to be counted.
     if (json.length * 3 <= maxInputBytes || Buffer.byteLength(json) <= maxInputBytes) continue;
     const message = `is larger than ${maxInputBytes} bytes`;
     throw refuse('invalid_input', `The run's ${path} ${message}.`, [{ path: `params.${path}`, message }]);
@@ -189,7 +191,7 @@ function checkValues(values: Record<string, JsonMap>): void {
 
 type VersionScope = { tenantId: string; projectId: string; workflowId: string; version: number };
 
-/** `requested`: the overrides of the request alone. `saved`: those of the version's run setup. */
+/** `requested`: the overrides in the request. `saved`: those in the version's run setup. */
 type Checks = { requested: Record<string, JsonMap>; saved: Record<string, JsonMap>; carried: Carried };
 type StartData = { mode: string; trigger_steps: Record<string, JsonMap>; seed_results: JsonMap };
 
@@ -218,7 +220,7 @@ async function checkSteps(services: Services, ref: VersionScope, data: StartData
   await checkOverrides(services, ref, data, checks);
 }
 
-/** Steps that are only named cost nothing here; the graph is read only where some field is overridden or a step left out. */
+/** Named steps alone cost nothing here: the graph is read only if a field is overridden or a step skipped. */
 async function checkOverrides(
   services: Services,
   ref: VersionScope,

@@ -1,8 +1,9 @@
 import type { Graph, GraphStep } from '../../orchestrator/core/index.ts';
 
 /**
- * Returns a graph in which only `id` does anything: it and the steps before it, which are replaced by scripts that return nothing, so that
- * neither what they are nor whether they are complete matters. Their results are given to the run. Null where there is no such step.
+ * Returns a graph in which only the step `id` is executed. It also contains the steps before it, replaced by
+ * scripts that return nothing, so that their types and errors do not matter; the run receives their results as
+ * seeds. Null if there is no such step.
  */
 export function stepAlone(graph: Graph, id: string): Graph | null {
   const steps = new Map(graph.steps.map(step => [step.id, step]));
@@ -24,7 +25,7 @@ function stepsBefore(steps: ReadonlyMap<string, GraphStep>, step: GraphStep): Se
   return found;
 }
 
-/** It is left out of the run, and stands for its result. */
+/** A step that is skipped, and whose result is seeded. */
 const placeholder = ({ id, depends_on = [] }: GraphStep, known: ReadonlySet<string>): GraphStep => ({
   id,
   type: 'lua_script',
@@ -32,7 +33,7 @@ const placeholder = ({ id, depends_on = [] }: GraphStep, known: ReadonlySet<stri
   depends_on: depends_on.filter(each => known.has(each)),
 });
 
-/** A disabled step is tried all the same, and its branches lead nowhere. */
+/** A disabled step is executed too, and its branches are empty. */
 function alone(step: GraphStep): GraphStep {
   const { disabled: _disabled, then: _then, else: _else, ...rest } = step;
   return rest as GraphStep;

@@ -5,7 +5,7 @@ import { STEP_TYPES } from '../../orchestrator/steps/descriptions.ts';
 import { forbidden } from '../../platform/errors.ts';
 import { findStepTypes, hasFailureHandler } from './store.ts';
 
-/** The step types that take a scope to start, besides `workflow:run`. */
+/** The step types that require another scope to start, besides `workflow:run`. */
 const guardedTypes = Object.entries<StepTypeDescription>(STEP_TYPES).flatMap(([type, { startScope }]) =>
   startScope === undefined ? [] : [{ type, scope: startScope }],
 );
@@ -16,16 +16,16 @@ export const startScopes = guardedTypes.map(({ type, scope }) => ({
   when: `the workflow has \`${type}\` steps`,
 }));
 
-/** Whose runs may start others, for which the scopes of their own start count. */
+/** Its runs may start others, limited by the scopes of their own start. */
 const CALLING_TYPE = 'call_workflow';
-/** Stands among the types of a version that names a workflow for its failed runs. */
+/** Added to the types of a version that names a failure handler. */
 const HANDLED = 'on_failure';
 
 type VersionRef = { tenantId: string; workflowId: string; version: number };
 
 /**
- * AppError 403 `insufficient_scope` unless each of the tokens that ask for the start (`carried`: the scopes of each) may run
- * every type of step of the version, disabled ones too. Tokens with both scopes, and sessions, cost no look-up.
+ * AppError 403 `insufficient_scope` unless each of the tokens that request the start (`carried`: their scopes) may run
+ * every step type of the version, including disabled steps. Tokens with both scopes, and sessions, need no look-up.
  */
 export async function requireStepScopes(
   pool: Pool,
@@ -42,8 +42,9 @@ export async function requireStepScopes(
 }
 
 /**
- * The scopes that types of step take to start and that one of the tokens lacks, if the version may start other workflows, by its steps or when it fails: its
- * runs remember them, so that what they call is limited as well. Tokens with all of them, and sessions, cost no look-up.
+ * Returns the scopes that step types require and one of the tokens lacks, if the version may start other workflows, by
+ * its steps or when it fails. Its runs store them, so that the runs that they start are limited too. Tokens with all
+ * scopes, and sessions, need no look-up.
  */
 export async function withheldScopes(
   pool: Pool,
@@ -58,7 +59,7 @@ export async function withheldScopes(
   return { withheld_scopes: withheld };
 }
 
-/** Returns a type of step of the version that takes one of these scopes to start; null if it has none. */
+/** Returns a step type of the version that requires one of these scopes; null if it has none. */
 export async function missingScope(
   pool: Pool,
   ref: VersionRef,
@@ -69,11 +70,14 @@ export async function missingScope(
   return guardedTypes.find(({ type, scope }) => withheld.includes(scope) && types.has(type)) ?? null;
 }
 
-/** Versions whose types are remembered, for each pool; some 150 bytes each. */
+/** The number of versions whose types are cached, per pool; some 150 bytes each. */
 const MAX_REMEMBERED = 20_000;
 const rememberedOf = new WeakMap<Pool, Map<string, ReadonlySet<string>>>();
 
-/** Returns which of the guarded types a version has, and whether it starts workflows. A version never changes, so each is looked up once. */
+/**
+ * Returns which of the guarded types a version has, and whether it starts workflows. Cached,
+ * because a version never changes.
+ */
 async function guardedTypesOf(pool: Pool, ref: VersionRef): Promise<ReadonlySet<string>> {
   const remembered = rememberedOf.get(pool) ?? new Map<string, ReadonlySet<string>>();
   rememberedOf.set(pool, remembered);
@@ -86,7 +90,7 @@ async function guardedTypesOf(pool: Pool, ref: VersionRef): Promise<ReadonlySet<
     ...(await findStepTypes(pool, ref, names)),
     ...(isHandled ? [HANDLED] : []),
   ]);
-  // The oldest goes first; one that is still in use comes back with its next start.
+  // The oldest entry is evicted; one that is still in use returns with its next start.
   if (remembered.size >= MAX_REMEMBERED)
     for (const oldest of remembered.keys()) {
       remembered.delete(oldest);

@@ -11,7 +11,7 @@ import { findGraph } from './store.ts';
 
 /** The results that one answer reads, in bytes. */
 const MAX_READ_BYTES = 4 * 1024 * 1024;
-/** A resolved value that is larger is left out: it can be read where it comes from. */
+/** A larger resolved value is left out: it can be read where it comes from. */
 const MAX_SHOWN_BYTES = 64 * 1024;
 /** Resolved values in one answer. */
 const MAX_RESOLVED = 100;
@@ -19,8 +19,8 @@ const MAX_RESOLVED = 100;
 type Resolved = z.input<typeof RunStep>['resolved'][number];
 
 /**
- * GET …/steps/{step_id}: a step as the run saw it, with the values that its fields read, and its result. What it read is computed from the
- * log: results and input never change. Throws AppError 404.
+ * GET …/steps/{step_id}: a step as the run executed it, with its result and the values that its fields read. These are
+ * computed from the log: results and input never change. Throws AppError 404.
  */
 export async function getStep(ctx: Context, input: z.output<typeof RunStepInput>): Promise<z.input<typeof RunStep>> {
   const { pool } = ctx.services;
@@ -54,17 +54,17 @@ export async function getStep(ctx: Context, input: z.output<typeof RunStepInput>
   };
 }
 
-/** Ids of the steps that the step's own language reads; none where it could read them all. */
+/** Returns the ids of the steps that the script or expression of a step reads; empty if it could read any. */
 function readBy(ctx: Context, step: GraphStep): string[] {
   try {
     const steps = ctx.services.stepTypes.get(step.type)?.reads?.(step) ?? [];
     return steps === 'all' ? [] : [...new Set(steps)];
   } catch {
-    return []; // a version from before a rule of today may not parse
+    return []; // an old version may violate a newer rule and not parse
   }
 }
 
-/** The fields that are the step's own: the steps of a loop read for their items, which are many. */
+/** Returns the fields of the step itself, without the inner steps of a loop: those read values for each item. */
 function withoutInnerSteps(step: GraphStep): GraphStep {
   if (innerSteps(step) === null) return step;
   const { steps: _steps, ...own } = step;
@@ -95,7 +95,7 @@ function resolve(ctx: Context, step: GraphStep, scope: TemplateScope, read: read
       found.push(resolved(text, () => rendering.value(text, `{{${text}}}`)));
     }
   }
-  // What a template in the text reads is shown by the template.
+  // A template shows the values that it reads, so they are not listed again.
   const templated = new Set(templatesOf(step));
   for (const id of read) {
     if (!templated.has(id)) found.push(resolved(`steps.${id}.result`, () => scope.result(id)));

@@ -3,7 +3,7 @@ import type { Graph } from '../../orchestrator/core/graph.ts';
 import type { JsonMap, Phase, RunStatus } from '../../orchestrator/core/index.ts';
 import { searchRuns } from './search-store.ts';
 
-/** Where a run must be for the caller to see it. */
+/** The place of a run, which must match for the caller to see it. */
 export type RunScope = { tenantId: string; projectId: string; workflowId: string; runId: string };
 
 export type RunRow = {
@@ -27,12 +27,12 @@ export type RunRow = {
   last_seq: number;
 };
 
-/** The columns of `RunRow` but for the workflow's name, of `runs r`. */
+/** The columns of `RunRow`, except for the workflow's name, of `runs r`. */
 export const RUN_COLUMNS = `r.id, r.project_id, r.workflow_id, r.version, r.status, r.orchestration_phase, r.session_id,
   r.trigger_type, r.started_by, r.started_at, r.ended_at, r.error, r.steps_total, r.steps_done, r.pending_tasks,
   r.credits_microcredits, r.last_seq`;
 
-/** The run and the step that called a run. */
+/** The run and the step by which a run was called. */
 export type ParentRow = { run_id: string; workflow_id: string; step_id: string };
 
 /** A column `parent` with the `ParentRow` of `runs r`, or null. */
@@ -41,7 +41,7 @@ export const PARENT = `(SELECT json_build_object('run_id', c.parent_run_id, 'wor
 /** The run that an event `child_called` names, as JSON. */
 export const CHILD_RUN = `json_build_object('run_id', data->'run_id', 'workflow_id', data->'workflow_id')`;
 
-/** Project ids of a tenant; with a user, only those the user is a member of. */
+/** Returns the project ids of a tenant; with a user, only those of which the user is a member. */
 export async function projectsOf(pool: Pool, tenantId: string, userId: string | null): Promise<string[]> {
   const { rows } = await pool.query<{ id: string }>(
     userId === null
@@ -66,8 +66,8 @@ export type RunFilter = {
 };
 
 /**
- * Runs of some projects, newest first. Each project is read by itself from its index and only `limit` rows of each are
- * merged: `project_id = any(…)` would sort every run of the tenant (a million of them) for one page.
+ * Returns runs of some projects, newest first. Each project is read separately from its index, and only `limit` rows of
+ * each are merged: `project_id = any(…)` would sort every run of the tenant (a million of them) for one page.
  */
 export async function listRuns(
   pool: Pool,
@@ -82,7 +82,7 @@ export async function listRuns(
   if (filter.workflowId !== undefined) {
     const workflow = parameter(filter.workflowId);
     where.push(`r.workflow_id = ${workflow}`);
-    // In another project there is none of its runs, which only reading all of them would show.
+    // Another project has no runs of this workflow, but would be read completely to find that out.
     projects = `(SELECT project_id AS id FROM workflows
                   WHERE id = ${workflow} AND tenant_id = $1 AND project_id = ANY($2::uuid[])) p`;
   }
@@ -108,7 +108,7 @@ export async function listRuns(
   return rows;
 }
 
-/** The run, or null where it is not of this tenant, project and workflow. */
+/** Returns the run, or null if it does not belong to this tenant, project and workflow. */
 export async function findRun(pool: Pool, scope: RunScope): Promise<RunRow | null> {
   const { rows } = await pool.query<RunRow>(
     `SELECT ${RUN_COLUMNS}, w.name AS workflow_name FROM runs r JOIN workflows w ON w.id = r.workflow_id
@@ -120,7 +120,7 @@ export async function findRun(pool: Pool, scope: RunScope): Promise<RunRow | nul
 
 export type RejectionRow = { run_id: string; workflow_id: string; code: string; message: string; created_at: Date };
 
-/** A start that was refused under this id, or null. */
+/** Returns the start that was refused under this id, or null. */
 export async function findRejection(pool: Pool, scope: RunScope): Promise<RejectionRow | null> {
   const { rows } = await pool.query<RejectionRow>(
     `SELECT run_id, workflow_id, code, message, created_at FROM run_rejections
@@ -130,7 +130,7 @@ export async function findRejection(pool: Pool, scope: RunScope): Promise<Reject
   return rows[0] ?? null;
 }
 
-/** The published graph of a version. */
+/** Returns the published graph of a version. */
 export async function findGraph(
   pool: Pool,
   ref: { tenantId: string; workflowId: string; version: number },
@@ -144,7 +144,7 @@ export async function findGraph(
 
 export type VersionRow = { graph: Graph; run_setup: { trigger_steps?: Record<string, JsonMap> } | null };
 
-/** The published graph of a version, and the run setup that was published with it. */
+/** Returns the published graph of a version, and the run setup that was published with it. */
 export async function findVersion(
   pool: Pool,
   ref: { tenantId: string; workflowId: string; version: number },
@@ -157,7 +157,7 @@ export async function findVersion(
   return rows[0] ?? null;
 }
 
-/** Whether an attempt of the step began in the run. */
+/** Returns whether an attempt of the step has started in the run. */
 export async function hasStarted(pool: Pool, runId: string, step: string): Promise<boolean> {
   const { rowCount } = await pool.query(
     `SELECT FROM run_events WHERE run_id = $1 AND step_id = $2 AND event_type = 'step_started' LIMIT 1`,
@@ -166,7 +166,7 @@ export async function hasStarted(pool: Pool, runId: string, step: string): Promi
   return rowCount === 1;
 }
 
-/** Ids of those steps of a version that are among `ids`. */
+/** Returns those of `ids` that are steps of a version. */
 export async function knownSteps(
   pool: Pool,
   ref: { tenantId: string; workflowId: string; version: number },
@@ -187,17 +187,17 @@ export type StepEventRow = {
   attempt: number | null;
   skip_reason: string | null;
   error: { code: string; message: string } | null;
-  /** Microcredits that the attempt was charged which the event ends. */
+  /** Microcredits charged for the attempt that the event ends. */
   credits: number;
-  /** The run that the event says the step has called. */
+  /** The run that the step has called according to the event. */
   child_run: { run_id: string; workflow_id: string } | null;
   created_at: Date;
 };
 
-/** The steps that a run added to its graph: how many, how many of them have ended, and what they cost. */
+/** The steps that a run added to its graph: their number, how many of them have ended, and what they cost. */
 export type AddedCounts = { total: number; done: number; credits: number };
 
-/** Authored ids contain no dot. */
+/** Ids of authored steps contain no dot. */
 export const IS_ADDED = "coalesce(strpos(step_id, '.') > 0, false)";
 /** The events that end a step, as a list for `IN`. */
 export const ENDS = "('step_completed', 'step_failed', 'step_cancelled')";
@@ -216,8 +216,9 @@ export type RunWithSteps = {
 };
 
 /**
- * The run and what happened to its authored steps, without results, logs or task texts, as of one instant: the row of a quick run is a
- * moment behind its log, and `lastSeq` is that of the log. Null where it is not of this tenant, project and workflow.
+ * Returns the run and the events of its authored steps, without results, logs or task texts, as of one instant.
+ * `lastSeq` is that of the log, because the row of a fast run lags for a moment. Null if the run does not belong to
+ * this tenant, project and workflow.
  */
 export async function findRunWithSteps(pool: Pool, scope: RunScope): Promise<RunWithSteps | null> {
   type StoredStepEvent = Omit<StepEventRow, 'created_at'> & { at: number };
@@ -250,9 +251,11 @@ export async function findRunWithSteps(pool: Pool, scope: RunScope): Promise<Run
 
 export type ResultRow = { event_type: 'run_started' | 'step_completed'; step_id: string | null; data: JsonMap };
 
-/** The events that carry values: the start and every completed step of the version, or those of `only`, oldest first. */
+/**
+ * Returns the events that carry values: the start and every completed step, or only the steps in `only`, oldest first.
+ */
 export async function listResultEvents(pool: Pool, runId: string, only?: readonly string[]): Promise<ResultRow[]> {
-  // Prepared (`name`): planned for every call, a start that waits for an output takes 5.3 ms (p50) instead of 4.3.
+  // Prepared (`name`): with a plan for every call, a start that waits for an output takes 5.3 ms (p50) instead of 4.3.
   const { rows } = await pool.query<ResultRow>({
     name: 'list_result_events',
     text: `SELECT event_type, step_id, data FROM run_events
@@ -264,7 +267,7 @@ export async function listResultEvents(pool: Pool, runId: string, only?: readonl
   return rows;
 }
 
-/** The errors of those steps among `steps` that failed and let the run continue. */
+/** Returns the errors of those of `steps` that failed and let the run continue. */
 export async function findStepErrors(
   pool: Pool,
   runId: string,
@@ -278,7 +281,7 @@ export async function findStepErrors(
   return new Map(rows.map(row => [row.step_id, row.error]));
 }
 
-/** Bodies of payloads of one run, by id. */
+/** Returns payloads of one run, by id. */
 export async function findPayloads(
   pool: Pool,
   runId: string,
@@ -292,7 +295,7 @@ export async function findPayloads(
   return new Map(rows.map(row => [row.id, row.body]));
 }
 
-/** Whether the version names a workflow that is started when a run fails. */
+/** Returns whether the version names a workflow that is started when a run fails. */
 export async function hasFailureHandler(
   pool: Pool,
   ref: { tenantId: string; workflowId: string; version: number },
@@ -305,7 +308,7 @@ export async function hasFailureHandler(
   return rowCount === 1;
 }
 
-/** Which of these types of steps a version has. */
+/** Returns which of these step types a version has. */
 export async function findStepTypes<Type extends string>(
   pool: Pool,
   ref: { tenantId: string; workflowId: string; version: number },

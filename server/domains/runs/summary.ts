@@ -9,7 +9,10 @@ import type { RunRef, RunSummary, StepSummary } from './schemas.ts';
 import { findGraph, findRunWithSteps, type StepEventRow } from './store.ts';
 import { toRun } from './view.ts';
 
-/** How a run stands, with every step of its version in the order of the graph. Reads results only where the run has an output. */
+/**
+ * Returns the status of a run, with every step of its version in the order of the graph. Reads results
+ * only if the run has an output.
+ */
 export async function getSummary(ctx: Context, input: z.output<typeof RunRef>): Promise<z.input<typeof RunSummary>> {
   const { pool } = ctx.services;
   const found = await findRunWithSteps(pool, runScope(ctx, input));
@@ -19,7 +22,7 @@ export async function getSummary(ctx: Context, input: z.output<typeof RunRef>): 
   const graph = await findGraph(pool, version);
   const steps = summarise(graph?.steps ?? [], events);
   const steps_done = Math.max(run.steps_done, steps.filter(step => step.ended_at !== null).length);
-  // Of the log, as the steps are: the row of a quick run is a moment behind.
+  // From the log, like the steps: the row of a fast run lags for a moment.
   const credits_microcredits = steps.reduce((sum, step) => sum + step.credits_microcredits, added.credits);
   return {
     ...toRun(run),
@@ -35,7 +38,7 @@ export async function getSummary(ctx: Context, input: z.output<typeof RunRef>): 
 
 type Step = z.input<typeof StepSummary>;
 
-/** Folds step events into one line per step; a step of which nothing is recorded is `pending`. */
+/** Folds step events into one line per step; a step without events is `pending`. */
 export function summarise(steps: readonly GraphStep[], events: readonly StepEventRow[]): Step[] {
   const byId = new Map<string, Step>();
   for (const step of steps) {
@@ -97,7 +100,7 @@ function apply(step: Step, event: StepEventRow): void {
       step.status = 'cancelled';
       step.ended_at = at;
       return;
-    default: // task_completed and types still to come do not change how a step stands
+    default: // task_completed and types added later do not change the status of a step
       return;
   }
 }

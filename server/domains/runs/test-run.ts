@@ -25,17 +25,18 @@ type Output = z.input<typeof CommandOutput>;
 /** The graph that a test executes, and the params of its start. */
 type Trial = { graph: Graph; runSetup: RunSetup; params: JsonMap };
 
-/** Results of an earlier run that a step is given, in bytes. A start takes 1 MiB. */
+/** The most that results of an earlier run may add to the test of a step, in bytes. A start accepts 1 MiB. */
 const MAX_RECORDED_BYTES = 1024 * 1024;
-/** Others may take the next number of a snapshot at the same moment. */
+/** Concurrent callers may take the next number of a snapshot. */
 const MAX_ATTEMPTS = 10;
 /** Params that a test of one step sets itself. */
 const SET_BY_STEP = ['mode', 'trigger_steps', 'seed_results'];
 
 /**
- * POST /v1/workflows/{id}/test-runs: starts a run of the draft, or of one of its steps alone. What runs is a snapshot, so that later edits do
- * not change it. Throws AppError 404, 403 `insufficient_scope` without `workflow:write`, 409 `workflow_archived`, 422 `invalid_graph`,
- * `unknown_step` or `invalid`, and what any start throws. With an `Idempotency-Key` it is done once.
+ * POST /v1/workflows/{id}/test-runs: starts a run of the draft, or of one of its steps alone. The run executes a
+ * snapshot, so later edits do not change it. Throws AppError 404, 403 `insufficient_scope` without `workflow:write`,
+ * 409 `workflow_archived`, 422 `invalid_graph`, `unknown_step` or `invalid`, and what any start throws. With an
+ * `Idempotency-Key` it happens once.
  */
 export async function startTestRun(ctx: Context, input: Input): Promise<Output> {
   const { id, ...request } = input;
@@ -69,8 +70,8 @@ async function startTest(ctx: Context, input: Input, runId: string | undefined):
 }
 
 /**
- * Stores what a test is to execute as a snapshot, and returns its negative version. Throws AppError 422 `invalid_graph` with all errors of a
- * draft that cannot run.
+ * Stores the draft that a test executes as a snapshot, and returns its negative version. Throws AppError 422
+ * `invalid_graph` with all errors of a draft that cannot run.
  */
 export async function snapshotDraft(
   ctx: Context,
@@ -89,7 +90,7 @@ async function prepareTrial(ctx: Context, input: Input, workflow: WorkflowRow): 
     if (input[field] === undefined) continue;
     throw invalid('Results are given to one step alone.', [{ path: field, message: 'is for a test of one step' }]);
   }
-  // Saved inputs do not change what runs: with them, each one that is saved would make another snapshot.
+  // Saved inputs do not affect the run; with them, each newly saved input would cause another snapshot.
   const { saved_inputs: _, ...runSetup } = workflow.runSetup;
   return { graph: workflow.graph, runSetup, params };
 }
@@ -135,7 +136,7 @@ async function prepareStep(ctx: Context, input: Input & { step: string }, workfl
   };
 }
 
-/** The input of a run, and its results of the steps `before` the one under test. */
+/** Returns the input of a run, and its results of the steps `before` the one under test. */
 async function readRun(ctx: Context, ref: { id: string; runID: string }, before: ReadonlySet<string>) {
   const run = await requireRun(ctx, ref);
   const { started, results } = await readRecordedValues(ctx.services.pool, run.id, MAX_RECORDED_BYTES);

@@ -2,8 +2,9 @@ import type { Context } from '../../contract/context.ts';
 import { projectsOf } from './store.ts';
 
 /**
- * The projects whose runs and tasks the tenant-wide feeds show: all of the tenant to a `tenant_admin`, to others those
- * they are a member of. A PAT sees what its user sees: it is bound to one project for everything else.
+ * Returns the projects whose runs and tasks the tenant-wide feeds show: for a `tenant_admin` all of the
+ * tenant, for others those of which they are a member. A PAT sees what its user sees; for everything else
+ * it is bound to one project.
  */
 export function visibleProjects(ctx: Context): Promise<string[]> {
   const { tenantId, userId, role } = ctx.principal;

@@ -13,12 +13,12 @@ import { findStartable } from './startable-store.ts';
 import { missingScope } from './step-scopes.ts';
 import { findGraph } from './store.ts';
 
-/** How long to wait before the database is asked again, ms. */
+/** The delay before the database is queried again, ms. */
 const RETRY_MS = 1_000;
-/** Workflows that are looked at for a cycle; one that calls more of them is found at run time. */
+/** The number of workflows that are checked for a cycle; a longer cycle is found at run time. */
 const MAX_LOOKED_AT = 100;
 
-/** Lets steps call workflows of their own project. A workflow of another one is as if it did not exist. */
+/** Lets steps call workflows of their own project. Workflows of other projects are treated as nonexistent. */
 export function createWorkflowCaller({ pool }: { pool: Pool }): WorkflowCaller {
   return {
     check: (scope, call) => check(pool, scope, call),
@@ -84,7 +84,7 @@ async function check(
 ): Promise<StepProblem[]> {
   const { tenantId, projectId } = scope;
   const problem = (path: string, code: string, message: string): StepProblem[] => [{ path, code, message }];
-  // It need not be published for itself.
+  // A workflow that calls itself need not be published yet.
   if (workflowId === scope.workflowId) return problem('workflow_id', 'workflow_cycle', 'the workflow calls itself');
   const workflow = await findStartable(pool, { tenantId, projectId, workflowId });
   if (workflow === null) return problem('workflow_id', 'workflow_unknown', 'the project has no workflow of this id');
@@ -99,7 +99,10 @@ async function check(
     : [];
 }
 
-/** Whether a version calls the workflow that is checked, through the latest versions of others; templates are not followed. */
+/**
+ * Returns whether a version calls the workflow that is checked, directly or through the latest versions of others.
+ * Templates are not followed.
+ */
 async function isCalledBy(
   pool: Pool,
   scope: CheckScope,
@@ -107,7 +110,7 @@ async function isCalledBy(
 ): Promise<boolean> {
   const { tenantId, projectId, workflowId: target } = scope;
   if (target === undefined) return false;
-  // By version: another version of a workflow may call others.
+  // Keyed by version: another version of a workflow may call others.
   const seen = new Set([`${from.workflowId} ${from.version}`]);
   const waiting = [from];
   for (let next = waiting.shift(); next !== undefined && seen.size <= MAX_LOOKED_AT; next = waiting.shift()) {
@@ -128,7 +131,10 @@ async function isCalledBy(
   return false;
 }
 
-/** What reads the database fails no step while the database is away: a run waits for its database as it does elsewhere. */
+/**
+ * Retries while the database is unavailable: no step fails for that, and the run waits for its
+ * database as it does elsewhere.
+ */
 async function whileAway<T>(signal: AbortSignal, act: () => Promise<T>): Promise<T> {
   for (;;) {
     try {
