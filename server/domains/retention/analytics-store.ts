@@ -1,8 +1,9 @@
 import type { ClientBase } from 'pg';
 
 /**
- * Says, before usage goes, from when on it is whole, so that a rebuild of the sums that analytics answer from leaves older ones
- * as they are. False where some of it is not in the sums or not charged yet, or they are being rebuilt: it stays until the next pass.
+ * Records from when on usage is complete, before older usage is purged, so that a rebuild of the rollups leaves older
+ * ones unchanged. Returns false if some of that usage is not yet aggregated or charged, or if the rollups are being
+ * rebuilt: it is then kept until the next pass.
  */
 export async function permitUsagePurge(client: ClientBase, cutoff: number): Promise<boolean> {
   try {
@@ -23,7 +24,8 @@ export async function permitUsagePurge(client: ClientBase, cutoff: number): Prom
 }
 
 /**
- * Records, before runs are purged, from when on all ended runs are still there: rollups can be recomputed from then on.
+ * Records from when on all ended runs are complete, before older ones are purged: rollups can
+ * be recomputed from then on.
  */
 export async function recordRunPurge(client: ClientBase, cutoff: number): Promise<void> {
   await client.query('UPDATE analytics_progress SET runs_from = greatest(runs_from, to_timestamp($1::float8 / 1000))', [
@@ -31,7 +33,7 @@ export async function recordRunPurge(client: ClientBase, cutoff: number): Promis
   ]);
 }
 
-/** The sums that billing answers from go with the usage that they are of: at most 5,000, how many. */
+/** Deletes rollups that billing reads, together with their usage: at most 5,000. Returns how many. */
 export async function deleteUsageRollups(client: ClientBase, cutoff: number): Promise<number> {
   const { rowCount } = await client.query(
     `DELETE FROM usage_sums WHERE ctid = ANY (ARRAY(

@@ -3,7 +3,7 @@ import type { ClientBase } from 'pg';
 /** Entries per statement. */
 const BATCH = 5_000;
 
-/** Deletes one batch of the entries of the audit log from before `cutoff` (ms since the epoch). Returns how many went. */
+/** Deletes one batch of the audit log's entries from before `cutoff` (ms since the epoch). Returns how many. */
 export async function deleteAuditEntries(client: ClientBase, cutoff: number): Promise<number> {
   const { rowCount } = await client.query(
     `DELETE FROM audit_entries WHERE ctid = ANY (ARRAY(
@@ -13,7 +13,7 @@ export async function deleteAuditEntries(client: ClientBase, cutoff: number): Pr
   return rowCount ?? 0;
 }
 
-/** How many entries are from before `cutoff`. */
+/** Returns how many entries are older than `cutoff`. */
 export async function countAuditEntries(client: ClientBase, cutoff: number): Promise<number> {
   const { rows } = await client.query<{ count: string }>(
     'SELECT count(*) FROM audit_entries WHERE at < to_timestamp($1::float8 / 1000)',

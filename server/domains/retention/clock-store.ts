@@ -1,12 +1,14 @@
 import type { Queryable } from '../../platform/postgres/transaction.ts';
 
-/** When retention last trusted the clock (ms since the epoch); null: never. */
+/** Returns when retention last trusted the clock (ms since the epoch); null: never. */
 export async function readTrustedAt(db: Queryable): Promise<number | null> {
   const { rows } = await db.query<{ trusted_at: Date }>('SELECT trusted_at FROM retention_progress');
   return rows[0]?.trusted_at.getTime() ?? null;
 }
 
-/** Stores that the clock was trusted at `now`. A clock that is behind does not set the mark back, unless it was `accepted`. */
+/**
+ * Records that the clock was trusted at `now`. An earlier time does not replace a later one, unless it was `accepted`.
+ */
 export async function recordTrustedClock(db: Queryable, now: number, accepted: boolean): Promise<void> {
   await db.query(
     `INSERT INTO retention_progress AS p (id, trusted_at) VALUES (1, to_timestamp($1::float8 / 1000))

@@ -3,15 +3,18 @@ import type { DatabaseClock } from '../../platform/postgres/database-clock.ts';
 import type { Queryable } from '../../platform/postgres/transaction.ts';
 import { readTrustedAt } from './clock-store.ts';
 
-/** How far this machine's clock and the database's may differ. */
+/** The largest tolerated difference between this machine's clock and the database's. */
 export const MAX_CLOCK_SKEW_MS = HOUR_MS;
-/** How far time may have gone on since retention last trusted the clock. It runs daily, so that a week means several lost days. */
+/**
+ * The largest tolerated time since retention last trusted the clock. It runs daily, so a week
+ * means several missed days.
+ */
 export const MAX_CLOCK_ADVANCE_MS = 7 * DAY_MS;
 
 /**
- * Returns why retention must not trust `now`, in one sentence, or null where it may. A clock that is a year ahead would delete
- * a year of history. With an external database its clock is a second one; the embedded one shares this machine's, so that the
- * time of the last trusted pass, which is stored, is the third. A clock that is behind deletes nothing too early.
+ * Returns in one sentence why retention must not trust `now`, or null if it may. A clock that is a year ahead would
+ * delete a year of history. An external database has a second clock; the embedded one shares this machine's, so the
+ * stored time of the last trusted pass is compared too. A clock that is behind deletes nothing too early.
  */
 export async function findClockDoubt(db: Queryable, now: number, databaseClock: DatabaseClock): Promise<string | null> {
   const skew = now - (await databaseClock(db));

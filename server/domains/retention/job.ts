@@ -16,30 +16,30 @@ export type RetentionJobOptions = {
   alarm: Alarm;
   logger: Logger;
   policy: RetentionPolicy;
-  /** Whether this process is the one to do it. */
+  /** Returns whether this process leads, and so does the work. */
   leading: () => boolean;
-  /** Between two steps of a pass; default 50 ms, so that deleting leaves most of the disk to others. */
+  /** Called between two steps of a pass; default: 50 ms, which leaves most of the disk to others. */
   pause?: () => Promise<void>;
-  /** Default: the clock of the database itself. */
+  /** Default: the database's own clock. */
   databaseClock?: DatabaseClock;
-  /** Called by each pass with whether it deletes nothing because it cannot trust the clock. */
+  /** Called in each pass; `doubted`: it deletes nothing, because it cannot trust the clock. */
   onClockDoubt?: (doubted: boolean) => void;
 };
 
-/** After the start, so that recovery has the database to itself. */
+/** Some time after the start, so that recovery has the database to itself. */
 const FIRST_MS = 60_000;
 const DAILY_MS = DAY_MS;
-/** A standby looks whether it leads by now, and what was locked is tried again. */
+/** A standby checks whether it leads by now, and partitions that were locked are tried again. */
 const AGAIN_MS = HOUR_MS;
 
-/** Once a day, in the process that leads: makes the partitions of the months to come and lets go of what is past. */
+/** Once a day, in the process that leads, creates the partitions for the months to come and purges expired data. */
 export function startRetentionJob(options: RetentionJobOptions): RepeatingJob {
   const { database, clock, alarm, logger, policy, leading } = options;
   const pauseUnless = async (closing: AbortSignal) => {
     await (options.pause?.() ?? delay(50, undefined, { signal: closing }));
     closing.throwIfAborted();
   };
-  /** Whether the clock may be trusted with what the policy deletes; without a policy there is nothing to lose. */
+  /** Whether the clock may be trusted for what the policy deletes; without a policy nothing can be lost. */
   const trustsClock = async (now: number, cutoffs: Cutoffs): Promise<boolean> => {
     const harmless = keepsAll(cutoffs);
     const doubt = harmless
@@ -50,7 +50,7 @@ export function startRetentionJob(options: RetentionJobOptions): RepeatingJob {
     else logger.error({ doubt }, 'retention deletes nothing: it cannot trust the clock (docs/operations.md)');
     return doubt === null;
   };
-  /** Returns in how many ms the next pass is due. */
+  /** Runs a pass; returns in how many ms the next one is due. */
   const pass = async (closing: AbortSignal): Promise<number> => {
     if (!leading()) return AGAIN_MS;
     const now = clock.now();

@@ -3,7 +3,7 @@ import type { ClientBase } from 'pg';
 /** Deliveries per statement. */
 const BATCH = 5_000;
 
-/** Deletes one batch of the deliveries of notifications from before `cutoff` (ms since the epoch). Returns how many went. */
+/** Deletes one batch of the notification deliveries from before `cutoff` (ms since the epoch). Returns how many. */
 export async function deleteNotificationDeliveries(client: ClientBase, cutoff: number): Promise<number> {
   const { rowCount } = await client.query(
     `DELETE FROM notification_deliveries WHERE ctid = ANY (ARRAY(
@@ -13,7 +13,7 @@ export async function deleteNotificationDeliveries(client: ClientBase, cutoff: n
   return rowCount ?? 0;
 }
 
-/** How many deliveries are from before `cutoff`. */
+/** Returns how many deliveries are older than `cutoff`. */
 export async function countNotificationDeliveries(client: ClientBase, cutoff: number): Promise<number> {
   const { rows } = await client.query<{ count: string }>(
     'SELECT count(*) FROM notification_deliveries WHERE created_at < to_timestamp($1::float8 / 1000)',

@@ -3,15 +3,18 @@ import type { Partition } from '../../platform/postgres/partitions.ts';
 import { transactOn } from '../../platform/postgres/transaction.ts';
 import { type IdRange, idRange, rowBytes } from './ranges.ts';
 
-/** The outcome for a partition. `kept`: all of it is still needed. `postponed`: see the reason; nothing was changed. */
+/**
+ * What happened to a partition. `kept`: all of it is still needed. `postponed`: nothing was
+ * changed, for the given reason.
+ */
 export type Disposal =
   | { outcome: 'dropped' | 'rewritten' | 'kept' }
   | { outcome: 'postponed'; reason: 'locked' | 'too_many_live' | 'not_counted' };
 
 /**
- * Writers to the locked table wait for us: while we wait for the lock ourselves, and for the work that follows. The
- * total must not exceed the two seconds for which a commit may wait; work that takes longer is rolled back and tried
- * again later.
+ * Writers to the locked table wait for this transaction: while it waits for the lock itself, and during the work that
+ * follows. In total that must not exceed the two seconds for which a commit may wait; work that takes longer is rolled
+ * back and tried again later.
  */
 const LOCK_TIMEOUT_MS = 500;
 const COPY_TIMEOUT_MS = 500;
@@ -24,9 +27,9 @@ const MAX_ROWS_KEPT = 50_000;
 const MAX_BYTES_KEPT = 32 * 1024 * 1024;
 
 /**
- * Purges a partition of the log whose past runs have been deleted: drops it if no run is left in its range; otherwise,
- * if it has logs of deleted runs, empties it and writes the rest back. Both in one transaction, so that a process that
- * dies in it leaves everything as it was.
+ * Purges a partition of the log whose expired runs have been deleted: drops it if no run is left in its range;
+ * otherwise, if it has logs of deleted runs, empties it and writes the rest back. Each is one transaction, so a process
+ * that dies in it leaves everything unchanged.
  */
 export async function disposeOf(client: ClientBase, partition: Partition): Promise<Disposal> {
   const range = idRange(partition);
@@ -46,7 +49,7 @@ export async function disposeOf(client: ClientBase, partition: Partition): Promi
   }
 }
 
-/** Drops a partition of usage, every row of which is past. */
+/** Drops a partition of usage in which every row is expired. */
 export async function dropUsage(client: ClientBase, partition: Partition): Promise<Disposal> {
   try {
     await stopVacuum(client, partition);
@@ -73,7 +76,7 @@ async function hasRuns(client: ClientBase, { from, to }: IdRange): Promise<boole
   return rowCount !== 0;
 }
 
-/** Whether there is a log without its run. Every log begins with 1, so that one row of each is looked at. */
+/** Returns whether there is a log without its run. Every log begins with number 1, so one row of each log is read. */
 async function hasOrphans(client: ClientBase, { table, name }: Partition): Promise<boolean> {
   const { rowCount } = await client.query(
     `SELECT FROM ${name} l WHERE ${table === 'run_events' ? 'l.seq = 1' : 'true'}
@@ -93,16 +96,20 @@ async function keepsTooMuch(client: ClientBase, partition: Partition, { from, to
   return count > MAX_ROWS_KEPT || Number(bytes) > MAX_BYTES_KEPT;
 }
 
-/** A vacuum would hold the partition for minutes. It gives way to this statement, which hinders no writer, and to no other. */
+/**
+ * A vacuum would hold the partition for minutes. It yields to this lock, which blocks no writer,
+ * but to no other statement.
+ */
 async function stopVacuum(client: ClientBase, { name }: Partition): Promise<void> {
   await client.query(`SET lock_timeout = 5000`);
   await client.query(`ALTER TABLE ${name} SET (autovacuum_enabled = false)`);
 }
 
-/** False where a run has begun in the range meanwhile, under an id given by a client. */
+/** Drops the partition; returns false if a run has started in its range meanwhile, under an id given by a client. */
 function drop(client: ClientBase, { table, name }: Partition, range: IdRange): Promise<boolean> {
   return transaction(client, async () => {
-    // First the parent, as every reader does. Whoever inserts a run and its first event holds it already or waits.
+    // The parent first, like every reader. A transaction that inserts a run and its first event
+    // already holds it, or waits.
     await client.query(`LOCK TABLE ONLY ${table} IN ACCESS EXCLUSIVE MODE`);
     if (await hasRuns(client, range)) return false;
     await client.query(`DROP TABLE ${name}`);
@@ -111,8 +118,8 @@ function drop(client: ClientBase, { table, name }: Partition, range: IdRange): P
 }
 
 /**
- * Locks this partition alone: writers of other months do not notice, and a live run of this one waits, with the batch
- * that it is in, until what is kept has been written back.
+ * Locks this partition alone: writers of other months are unaffected, and a live run of this month waits, with its
+ * batch, until the kept rows have been written back.
  */
 async function rewrite(client: ClientBase, { name }: Partition, { from, to }: IdRange): Promise<void> {
   await transaction(client, async () => {

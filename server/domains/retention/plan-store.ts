@@ -2,7 +2,7 @@ import type { ClientBase } from 'pg';
 import type { Partition } from '../../platform/postgres/partitions.ts';
 import { rowBytes } from './ranges.ts';
 
-/** Begins a transaction that sees one instant and changes nothing. */
+/** Begins a read-only transaction with a snapshot of one instant. */
 export async function beginReading(client: ClientBase): Promise<void> {
   await client.query('BEGIN TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY');
 }
@@ -11,7 +11,7 @@ export async function endReading(client: ClientBase): Promise<void> {
   await client.query('COMMIT');
 }
 
-/** Bytes of the rows of runs that go, or have gone, and of those that stay. */
+/** Returns the size of the rows of runs that are or would be deleted, and of those that stay, in bytes. */
 export async function measureLogs(
   client: ClientBase,
   partition: Partition,
@@ -28,7 +28,7 @@ export async function measureLogs(
   return { past: Number(rows[0]?.past ?? 0), kept: Number(rows[0]?.kept ?? 0) };
 }
 
-/** Rows of usage before `cutoff` that no partition took. */
+/** Returns the number of rows of usage before `cutoff` that are in no partition. */
 export async function countStrayUsage(client: ClientBase, cutoff: number): Promise<number> {
   const { rows } = await client.query<{ count: number }>(
     'SELECT count(*)::int AS count FROM run_usage_default WHERE created_at < to_timestamp($1::float8 / 1000)',
@@ -37,7 +37,7 @@ export async function countStrayUsage(client: ClientBase, cutoff: number): Promi
   return rows[0]?.count ?? 0;
 }
 
-/** Bytes of a partition with its indexes. */
+/** Returns the size of a partition with its indexes, in bytes. */
 export async function sizeOf(client: ClientBase, name: string): Promise<number> {
   const { rows } = await client.query<{ bytes: string }>('SELECT pg_total_relation_size($1::regclass) AS bytes', [
     name,

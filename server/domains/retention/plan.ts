@@ -9,18 +9,18 @@ import type { Cutoffs } from './policy.ts';
 import { idRange, pastPartitions, sweptRanges } from './ranges.ts';
 import { SESSION } from './session.ts';
 
-/** A partition that would go, or be rewritten without the logs of the runs that go; `keepsRuns` of them stay. */
+/** A partition that would be dropped, or rewritten without the logs of deleted runs; `keepsRuns` runs stay. */
 export type PlannedPartition = { name: string; action: 'drop' | 'rewrite'; bytes: number; keepsRuns: number };
 
 /**
- * The work that retention would do now. `bytes` are those returned to the disk by partitions and to reuse by DEFAULT.
+ * What retention would do now. `bytes` are those that partitions return to the disk, and that DEFAULT makes reusable.
  */
 export type RetentionPlan = {
   cutoffs: Cutoffs;
   partitions: PlannedPartition[];
   runs: number;
   rejections: number;
-  /** Rows of usage outside of all partitions. */
+  /** Rows of usage in no partition. */
   strayUsage: number;
   /** Entries of the audit log. */
   auditEntries: number;
@@ -29,7 +29,7 @@ export type RetentionPlan = {
   bytes: number;
 };
 
-/** Looks, as of one instant, and changes nothing. `now` in ms since the epoch. */
+/** Returns what retention would do, as of one instant, without changing anything. `now` in ms since the epoch. */
 export function planRetention(url: string, cutoffs: Cutoffs, now: number): Promise<RetentionPlan> {
   return inOwnSession(url, SESSION, async client => {
     await beginReading(client);
@@ -64,7 +64,7 @@ async function planRuns(
     if (kept === 0) plan.partitions.push({ name: partition.name, action: 'drop', bytes: total, keepsRuns: 0 });
     else {
       const logs = await measureLogs(client, partition, cutoff);
-      // Of a file with pages and indexes, as large a part as of the rows that are in it.
+      // The deleted part of the file with pages and indexes is estimated from the deleted part of its rows.
       const bytes = Math.round((total * logs.past) / Math.max(1, logs.past + logs.kept));
       if (logs.past > 0) plan.partitions.push({ name: partition.name, action: 'rewrite', bytes, keepsRuns: kept });
     }

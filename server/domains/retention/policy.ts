@@ -2,10 +2,10 @@ import type { Config } from '../../contract/config.ts';
 import { DAY_MS } from '../../platform/clock.ts';
 import { monthOf } from '../../platform/postgres/months.ts';
 
-/** How long things are kept; 0 = for ever. */
+/** How long data is kept; 0 = forever. */
 export type RetentionPolicy = Config['retention'];
 
-/** Before which instant (ms since the epoch) things are past their retention; null = never. */
+/** The instants (ms since the epoch) before which data has expired; null = never. */
 export type Cutoffs = {
   /** Runs that ended before it. */
   runs: number | null;
@@ -15,12 +15,12 @@ export type Cutoffs = {
   audit: number | null;
 };
 
-/** Whether nothing is ever past. */
+/** Returns whether nothing ever expires. */
 export const keepsAll = ({ runs, usage, audit }: Cutoffs): boolean => runs === null && usage === null && audit === null;
 
 /**
- * Returns the bounds of the policy at `now`. Of usage, the current month and `usageMonths` whole months before it are
- * kept.
+ * Returns the cutoffs of the policy at `now`. The usage of the current month and of `usageMonths`
+ * whole months before it is kept.
  */
 export function cutoffsAt(policy: RetentionPolicy, now: number): Cutoffs {
   return {

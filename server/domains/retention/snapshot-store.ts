@@ -4,8 +4,8 @@ import type { ClientBase } from 'pg';
 const BATCH = 500;
 
 /**
- * The snapshots of test runs that no run needs any more. The newest of each workflow stays: its number must not be given to
- * another graph, and the next snapshot is numbered after it.
+ * The snapshots of test runs that no run needs any more. The newest of each workflow is kept: its number must not be
+ * given to another graph, and the next snapshot is numbered after it.
  */
 const unusedSnapshots = `
   SELECT v.workflow_id, v.version FROM workflow_versions v
@@ -13,9 +13,9 @@ const unusedSnapshots = `
      AND EXISTS (SELECT FROM workflow_versions newer WHERE newer.workflow_id = v.workflow_id AND newer.version < v.version)
      AND NOT EXISTS (SELECT FROM runs r WHERE r.version < 0 AND r.workflow_id = v.workflow_id AND r.version = v.version)`;
 
-/** Deletes one batch of the snapshots that were last used before `cutoff` and have no runs. Returns how many went. */
+/** Deletes one batch of the snapshots that were last used before `cutoff` and have no runs. Returns how many. */
 export async function deleteSnapshots(client: ClientBase, cutoff: number): Promise<number> {
-  // The age is compared again when the row is locked: a test run may take the snapshot at the same moment.
+  // The age is compared again once the row is locked: a test run may use the snapshot at the same moment.
   const { rowCount } = await client.query(
     `WITH unused AS MATERIALIZED (${unusedSnapshots} LIMIT ${BATCH})
      DELETE FROM workflow_versions v USING unused u

@@ -13,7 +13,7 @@ import { SESSION } from './session.ts';
 import { deleteSnapshots } from './snapshot-store.ts';
 import { tryRetentionLock, vacuumRuns } from './sweep-store.ts';
 
-/** The result of a pass. `postponed` partitions are tried again by the next pass; they were not changed. */
+/** The result of a pass. `postponed` partitions are unchanged, and tried again in the next pass. */
 export type RetentionResult = {
   busy: boolean;
   runs: number;
@@ -31,25 +31,27 @@ export type RetentionResult = {
 };
 
 export type SweepOptions = {
-  /** The database's address. The pass has a session of its own: those of the pool have short timeouts. */
+  /** The database's address. The pass uses its own session, because those of the pool have short timeouts. */
   url: string;
   logger: Logger;
   cutoffs: Cutoffs;
   /** Ms since the epoch. */
   now: number;
-  /** Called after each step that is on disk: leaves the disk to others for a while, and ends the pass by throwing. */
+  /** Called after each committed step: leaves the disk to others for a while, and ends the pass by throwing. */
   pause: () => Promise<void>;
-  /** Ends the pass at once, in the middle of a statement if need be, which then has done nothing. */
+  /** Ends the pass immediately, even during a statement, which then has no effect. */
   signal?: AbortSignal;
 };
 
-/** Above this many deleted rows the space is made reusable at once, and the index clean for the looks that follow. */
+/**
+ * Above this many deleted rows the space is made reusable immediately, and the index is cleaned
+ * for the queries that follow.
+ */
 const VACUUM_FROM = 10_000;
 
 /**
- * Purges data that is past its retention. First the rows of runs, in small batches: from then on nothing reads the
- * runs. Then their logs, by partition. Every step is complete in itself, so the next pass finishes a pass that was
- * killed.
+ * Purges expired data. First the rows of runs, in small batches: from then on nothing reads those runs. Then their
+ * logs, by partition. Every step is complete in itself, so the next pass finishes a pass that was killed.
  */
 export async function sweep(options: SweepOptions): Promise<RetentionResult> {
   const result: RetentionResult = {
@@ -133,7 +135,7 @@ async function sweepUsage(
     await pause();
     deleted = await deleteStrayUsage(client, cutoff);
   }
-  // What is still there of the usage is still in the sums.
+  // Usage that still exists must stay in the rollups.
   if (result.postponed.some(({ name }) => past.some(partition => partition.name === name))) return;
   for (let deleted = await deleteUsageRollups(client, cutoff); deleted > 0; ) {
     await pause();
