@@ -13,15 +13,15 @@ import { acceptedSecrets } from './signature.ts';
 import { readSigningSecrets } from './signing-secrets.ts';
 import { findIngress, type Ingress, type IngressRow } from './sql/store.ts';
 
-/** `webhookId` null: there is none to write the refusal down for. `error` is what the sender gets. */
+/** `webhookId` null: there is no webhook to record the refusal for. `error` is the answer to the sender. */
 export type Admission =
   | { admitted: true; webhook: IngressRow; startedBy: string; carried: readonly (readonly Scope[])[] }
   | { admitted: false; webhookId: string | null; code: string; message: string; error: AppError };
 
-/** Ask for something that is in the form of an id or of a token, and is neither. */
+/** A well-formed id and token that do not exist, for looking up something if the request has none. */
 const nobody = { tenantId: '-', id: '00000000-0000-0000-0000-000000000000', token: generatePatToken() };
 
-/** What the path names: the id in the form it is stored in, null where it can be no id; and the secret after a full stop. */
+/** The parts of the path: the id in its stored form, null if it cannot be an id; and the secret after a full stop. */
 export type Address = { id: string | null; secret: string | null };
 
 /** Reads `<id>`, or `<id>.<secret>` of the preset `secret-url`. */
@@ -62,7 +62,7 @@ export async function admit(services: Services, { id }: Address, received: Recei
   return judge(services, { ...found, webhook }, { failure, waitsForSecret, now });
 }
 
-/** Only with the preset `secret-url` does an address have a secret. */
+/** Returns the webhook if the address fits: only with the preset `secret-url` does an address have a secret. */
 function atThisAddress(webhook: IngressRow | null, { pathSecret }: Received): IngressRow | null {
   return pathSecret === null || webhook?.preset === 'secret-url' ? webhook : null;
 }
@@ -87,7 +87,7 @@ function judge(services: Services, { webhook, bearer, automation }: Ingress, che
   return { admitted: true, webhook, startedBy: author.email, carried: tokens.map(grant => grant.scopes) };
 }
 
-/** The reason that the owner of the webhook sees in its deliveries. */
+/** The reasons that the owner of the webhook sees in its deliveries. */
 const reasons = {
   unknown_webhook: 'There is no such webhook.',
   disabled: 'The webhook is switched off.',
@@ -101,7 +101,7 @@ const reasons = {
 } as const;
 type Reason = keyof typeof reasons;
 
-/** The same for the signature of the API contract, with the names of its headers. */
+/** The reasons for the signature of the API contract, with the names of its headers. */
 const batonReasons: Partial<Record<Reason, string>> = {
   bad_signature: 'X-Service-Signature is missing, or is not this body’s with a secret that is accepted.',
   bad_timestamp: 'X-Service-Timestamp is missing, malformed, or more than five minutes off.',
@@ -113,8 +113,8 @@ function refused(webhook: IngressRow | null, code: Reason): Admission {
 }
 
 /**
- * What the sender gets. Senders with a preset show the answer to the person who sets them up, so it says what kind of
- * failure it was, with one code for all ways in which a signature can be wrong. In all other cases it says nothing.
+ * Returns the answer to the sender. Senders with a preset show it to the person who sets them up, so it names the kind
+ * of failure, with one code for all ways in which a signature can be wrong. In all other cases it reveals nothing.
  */
 function answerTo(webhook: IngressRow | null, code: Reason): AppError {
   const preset = webhook?.preset ?? 'baton';
@@ -124,7 +124,7 @@ function answerTo(webhook: IngressRow | null, code: Reason): AppError {
   return new AppError(401, code, reasons[code], { headers: { 'WWW-Authenticate': challenge } });
 }
 
-/** The token to look up; if it is missing or malformed, a token that does not exist. */
+/** Returns the token to look up; if it is missing or malformed, a token that does not exist. */
 function bearerOf(authorization: string | undefined): string {
   const token = /^Bearer +([^\s]+) *$/i.exec(authorization ?? '')?.[1];
   return token !== undefined && isWellFormedPat(token) ? token : nobody.token;

@@ -6,7 +6,10 @@ import type { PatGrant } from '../identity/principal-cache.ts';
 import { isWellFormedPat, patHash } from '../pats/token.ts';
 import { findProjectGrant, type ProjectScope } from './sql/store.ts';
 
-/** Whether a token may start runs of this project now: live, its own, with the scope, its user a contributor or more. */
+/**
+ * Returns whether a token may start runs of this project now: it is live and of this project, has the scope, and its
+ * user is at least a contributor.
+ */
 export function mayStart(
   grant: PatGrant | null,
   { tenantId, projectId }: ProjectScope,
@@ -24,10 +27,10 @@ export type AutomationChoice = {
 };
 
 /**
- * Returns the id of the token to which runs are attributed; null for none. By its id, a contributor may name only a
- * token of their own, and an administrator any of the project; a caller with the token itself may store it. AppError
- * 403 if the caller is a token that cannot start runs itself, 422 for a token that is unknown, another user's, expired,
- * revoked or without `workflow:run`: the answer does not distinguish these.
+ * Returns the id of the token to which runs are attributed; null for none. By id, a contributor may name only their own
+ * tokens, an administrator any of the project; a caller with the token itself may store it. AppError 403 if the caller
+ * is a token that cannot start runs itself, 422 for a token that is unknown, another user's, expired, revoked or
+ * without `workflow:run`: the answer does not distinguish these.
  */
 export async function resolveAutomation(
   { principal, services }: Context,

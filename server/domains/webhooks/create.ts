@@ -15,9 +15,9 @@ import { countWebhooks, insertWebhook } from './store.ts';
 import { requireWebhook, shownAddress, toWebhook } from './view.ts';
 
 /**
- * POST /v1/inbound-webhooks (docs/specification/webhooks.md#subscription). AppError 404 for a workflow the project
+ * POST /v1/inbound-webhooks (docs/specification/webhooks.md#subscription). AppError 404 for a workflow that the project
  * does not have; 422 `workflow_archived`, `too_many_webhooks`, `invalid_automation_token`, `automation_required`,
- * `invalid_secret`; 503 where the secret store is away.
+ * `invalid_secret`; 503 if the secret store is unavailable.
  */
 export async function createWebhook(
   ctx: Context,
@@ -33,7 +33,7 @@ export async function createWebhook(
   requireAutomation(preset, automationPatId);
   const id = newId();
   const at = new Date(services.clock.now());
-  // The secret first: a webhook that lacks its secret could never be delivered to.
+  // The secret is stored first: a webhook without its secret could never be delivered to.
   if (secret !== null) await storeSigningSecret(services, { tenantId, id }, secret);
   try {
     await transact(services, async tx => {
@@ -55,14 +55,17 @@ export async function createWebhook(
       });
     });
   } catch (error) {
-    await services.secrets.delete(tenantId, signingSecretName(id)).catch(() => undefined); // the first error is the one to tell
+    await services.secrets.delete(tenantId, signingSecretName(id)).catch(() => undefined); // report the first error
     throw error;
   }
   const subscription = toWebhook(services, await requireWebhook(ctx, id));
   return { subscription, signing_secret: shown ? secret : null, ...shownAddress(subscription, secret) };
 }
 
-/** Locks the project, so that two cannot both be the last one; and the workflow, so that it is not archived meanwhile. */
+/**
+ * Locks the project, so that two concurrent ones cannot both become the last one, and the workflow, so that it
+ * is not archived meanwhile.
+ */
 async function admit(tx: Transaction, workflow: WorkflowKey): Promise<void> {
   await lockProject(tx, workflow);
   const status = await lockWorkflowStatus(tx, workflow);

@@ -14,7 +14,7 @@ export async function deleteWebhook(
   try {
     await services.secrets.delete(principal.tenantId, signingSecretName(id));
   } catch (error) {
-    // Nothing looks for it any more: what was asked for is done.
+    // The webhook is deleted, as requested; nothing refers to the secret any more.
     services.logger.warn({ err: error, webhook_id: id }, 'the signing secret of a deleted webhook was not deleted');
   }
 }

@@ -16,21 +16,21 @@ import type { IngressRow } from './sql/store.ts';
 export type Admitted = Pick<IngressRow, 'id' | 'tenantId' | 'projectId' | 'workflowId' | 'extras'>;
 export type Delivered = { output: z.output<typeof IngestOutput>; repeated: boolean };
 
-/** Levels of arrays and objects a body may nest, as everywhere in the API. */
+/** The maximum depth of arrays and objects in a body, as everywhere in the API. */
 const maxDepth = 100;
 
 export type Delivery = Pick<StartRequest, 'startedBy' | 'carried' | 'traceparent'> & {
   payload: JsonMap;
   /** The Idempotency-Key, which is not signed. */
   key: string | null;
-  /** What makes the delivery known; null if nothing does, as for one that the server makes itself. */
+  /** What identifies a repetition of the delivery; null if nothing does, as for one that the server sends itself. */
   identity: Identity | null;
 };
 
 /**
- * Starts the run of an authenticated delivery. Its input is the posted payload, over the fixed one of `extras`. An
- * identity starts one run for as long as it is known, under any key; with a key, the same payload starts one run in 24
- * hours. AppError 409 `idempotency_key_reused`, and the errors of a start.
+ * Starts the run of an authenticated delivery. Its input is the posted payload, which replaces fields of the fixed one
+ * in `extras`. While an identity is known, it starts one run, under any key; with a key, the same payload starts one
+ * run in 24 hours. AppError 409 `idempotency_key_reused`, and the errors of a start.
  */
 export async function deliver(services: Services, webhook: Admitted, delivery: Delivery): Promise<Delivered> {
   const { key, identity, payload } = delivery;
@@ -61,7 +61,7 @@ export async function deliver(services: Services, webhook: Admitted, delivery: D
 
 type Started = z.input<typeof IngestOutput>;
 
-/** Starts the run of this id, or finds it if another request has started it. */
+/** Starts the run with this id, or finds it if another request has started it. */
 async function startAs(
   runId: string,
   start: (runId: string) => Promise<Started>,
@@ -81,14 +81,14 @@ function startOf(webhook: Admitted, delivery: Delivery): StartRequest {
   const params: JsonMap = {
     trigger_type: 'webhook',
     webhook_payload: mergeBeneath(payload, (extras.trigger_payload ?? {}) as JsonMap),
-    // Never left to the version's own `use_as_default`: merged only where the subscription says so.
+    // Not left to the version's own `use_as_default`: defaults are merged only if the subscription says so.
     use_run_setup_defaults: extras.use_run_setup_defaults === true,
   };
   const trace = traceparent === undefined ? {} : { traceparent };
   return { tenantId, projectId, workflowId, params, defaultTriggerType: 'webhook', startedBy, carried, ...trace };
 }
 
-// Keeps nothing from one `decode` to the next. A byte order mark is no JSON.
+// Keeps no state between calls of `decode`. A byte order mark is not JSON.
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
 /** Returns the body as the run's payload: any JSON, wrapped as `{"body": …}` if it is not an object. AppError 400. */
@@ -105,7 +105,7 @@ export function readPayload(body: Uint8Array): JsonMap {
   return isObject(value) ? value : { body: value };
 }
 
-/** Level by level: the value may be nested deeper than the stack. */
+/** Iterates level by level, because the value may be nested deeper than the stack. */
 function isDeeperThan(root: JsonValue, levels: number): boolean {
   let level: JsonValue[] = [root];
   for (let depth = 0; level.length > 0; depth++) {

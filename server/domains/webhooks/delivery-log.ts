@@ -15,11 +15,11 @@ import {
 type LogServices = Pick<Services, 'pool' | 'logger'>;
 export type Delivery = Omit<DeliveryRow, 'id'> & { subscriptionId: string };
 
-/** Refusals that can come by the thousand (`isNoise`): so many of a webhook are written down a minute. */
+/** The number of noisy refusals (`isNoise`) of a webhook that are recorded per minute: there may be thousands. */
 export const noiseRowsPerMinute = 10;
-/** A webhook is pruned with every so manieth row of it. */
+/** A webhook is pruned each time this many of its deliveries were recorded. */
 export const pruneEvery = 50;
-/** Webhooks that are counted at a time; beyond it all are forgotten, which costs a few rows more. */
+/** The number of webhooks that are counted; beyond it all counts are dropped, which costs a few more rows. */
 const capacity = 10_000;
 
 type Noise = { minute: number; rows: number; dropped: number };
@@ -54,7 +54,10 @@ class DeliveryLog {
     if (since === 0) await pruneDeliveries(this.#pool, subscriptionId);
   }
 
-  /** The message to write; undefined where this is one refusal too many. The next one that is written says how many were not. */
+  /**
+   * Returns the message to record; undefined if there are too many refusals. The next recorded
+   * one says how many were not.
+   */
   #admitted(delivery: Delivery): string | null | undefined {
     const { subscriptionId, message, received_at } = delivery;
     if (!isNoise(delivery)) return message;
@@ -73,7 +76,7 @@ class DeliveryLog {
   }
 }
 
-// One for each database pool, not one for the module: two containers in a process (tests) share nothing.
+// One per database pool, not one per module: two containers in a process (tests) share nothing.
 const logs = new WeakMap<Pool, DeliveryLog>();
 
 function logOf(pool: Pool): DeliveryLog {
@@ -85,12 +88,13 @@ function logOf(pool: Pool): DeliveryLog {
 }
 
 /**
- * Writes down what became of a delivery, if the webhook exists. Nobody waits for it: a refusal of a webhook that exists must not take
- * longer than one of a webhook that does not, and a log that cannot be written must not fail what was done.
+ * Records the outcome of a delivery, if the webhook exists. No caller waits for it: refusing a delivery must not take
+ * longer if its webhook exists, and a log that cannot be written must not fail the delivery.
  */
 export function recordDelivery({ pool, logger }: LogServices, delivery: Delivery): void {
   const log = logOf(pool);
-  // After the answer was sent: even the beginning of a query takes some microseconds, which would tell that the webhook exists.
+  // After the answer was sent: even sending a query takes some microseconds, which would
+  // reveal that the webhook exists.
   const write = nextTurn()
     .then(() => log.write(delivery))
     .catch(error => logger.warn({ err: error, webhook_id: delivery.subscriptionId }, 'a delivery was not written down'))
@@ -98,7 +102,7 @@ export function recordDelivery({ pool, logger }: LogServices, delivery: Delivery
   log.pending.add(write);
 }
 
-/** Waits for what is being written down: before the pool is closed. */
+/** Waits for the deliveries that are being recorded. Call this before the pool is closed. */
 export async function settleDeliveries({ pool }: Pick<Services, 'pool'>): Promise<void> {
   await Promise.all(logOf(pool).pending);
 }

@@ -3,7 +3,7 @@ import { invalid } from '../../platform/errors.ts';
 import { storageProblem } from '../../platform/storable-json.ts';
 import { type Extras, ingressLimit } from './schemas.ts';
 
-/** AppError 422 for extras that cannot be kept, or are larger than a delivery may be. */
+/** AppError 422 for extras that cannot be stored, or that are larger than a delivery may be. */
 export function requireStorable(extras: z.output<typeof Extras>): void {
   const problem = storageProblem(extras);
   if (problem) throw invalid('The extras cannot be stored.', [{ ...problem, path: `extras.${problem.path}` }]);

@@ -19,7 +19,8 @@ type Finding = Pick<Delivery, 'outcome' | 'http_status' | 'run_id' | 'code' | 'm
 type Ended = { webhookId: string | null; bytes: number; finding: Finding } & ({ output: Output } | { error: unknown });
 
 /**
- * POST /v1/inbound-webhooks/{id}, the public ingress: content type (415), size (413), authentication (401), then JSON (400) and the start. Every outcome is recorded in the webhook's deliveries.
+ * POST /v1/inbound-webhooks/{id}, the public ingress. Checks content type (415), size (413), authentication (401) and
+ * JSON (400), then starts the run. Every outcome is recorded in the webhook's deliveries.
  */
 export async function ingest(ctx: PublicContext, input: z.output<typeof IngestInput>): Promise<Output> {
   const { clock } = ctx.services;
@@ -57,7 +58,7 @@ async function attempt(ctx: PublicContext, address: Address): Promise<Ended> {
 
 type Accepted = { finding: Finding; output: Output };
 
-/** Answers an authenticated delivery: a sender's test of the address at once, any other by starting a run. */
+/** Answers an authenticated delivery: a sender's test of the address immediately, any other by starting a run. */
 async function accept(
   ctx: PublicContext,
   { webhook, startedBy, carried }: Extract<Admission, { admitted: true }>,
@@ -79,7 +80,7 @@ function acknowledged(output: Acknowledgement): Accepted {
   return { finding: { outcome: 'accepted', http_status: 200, run_id: null, code, message }, output };
 }
 
-/** Starts the run, and waits for its output where the webhook answers with it. */
+/** Starts the run, and waits for its output if the webhook answers with it. */
 async function answer(ctx: PublicContext, webhook: Admitted, delivery: DeliveryRequest): Promise<Accepted> {
   if (webhook.extras.respond !== 'output') {
     const { output, repeated } = await deliver(ctx.services, webhook, delivery);
@@ -104,7 +105,10 @@ export function accepted(runId: string, repeated: boolean): Finding {
   return { outcome: repeated ? 'duplicate' : 'accepted', http_status: 202, run_id: runId, code: null, message: null };
 }
 
-/** An error's own words are public; of any other only that it happened is written down. */
+/**
+ * Returns what is recorded of an error: the message of an AppError, which is public; of any
+ * other only that it occurred.
+ */
 export function failed(error: unknown): Finding {
   if (!(error instanceof AppError)) {
     const message = 'The server failed to answer.';

@@ -11,7 +11,7 @@ import { testWebhook } from './test-delivery.ts';
 
 const manage = { tag: 'Inbound webhooks', access: 'project_contributor', scope: 'webhook:manage' } as const;
 
-/** Everything that can be done with inbound webhooks, and the ingress itself. */
+/** All operations on inbound webhooks, and the ingress itself. */
 export const webhookOperations = [
   operation({
     ...manage,

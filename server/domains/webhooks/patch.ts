@@ -15,8 +15,9 @@ import { requireWebhook, shownAddress, toWebhook } from './view.ts';
 type Input = z.output<typeof PatchWebhookInput>;
 
 /**
- * PATCH /v1/inbound-webhooks/{id}. AppError 404; 422 `workflow_archived` for switching on what would start an archived workflow,
- * `invalid_automation_token`, `automation_required`, `invalid_secret`; 503 where a rotation finds the secret store away, and then nothing was changed.
+ * PATCH /v1/inbound-webhooks/{id}. AppError 404; 422 `workflow_archived` for enabling a webhook of an archived
+ * workflow, `invalid_automation_token`, `automation_required`, `invalid_secret`; 503 if the secret store is unavailable
+ * during a rotation, and then nothing was changed.
  */
 export async function patchWebhook(ctx: Context, input: Input): Promise<z.input<typeof PatchWebhookOutput>> {
   const { services } = ctx;
@@ -36,7 +37,7 @@ export async function patchWebhook(ctx: Context, input: Input): Promise<z.input<
   return { ...changed, ...shownAddress(changed, renewed.secret), signing_secret: renewed.secret };
 }
 
-/** Returns the secret with which the request replaces the present one; null if it does not. AppError 422. */
+/** Returns the secret with which the request replaces the current one; null if it does not. AppError 422. */
 function newSecretOf(
   { preset }: WebhookRow,
   { rotate_secret, signing_secret, rotation_overlap_s }: Input,
@@ -82,7 +83,7 @@ function change(
   });
 }
 
-/** Locks the workflow, so that it is not archived, and its webhooks switched off, before this one is switched on. */
+/** Locks the workflow, so that it is not archived, and its webhooks disabled, before this one is enabled. */
 async function requireStartable(tx: Transaction, workflow: WorkflowKey): Promise<void> {
   if ((await lockWorkflowStatus(tx, workflow)) !== 'archived') return;
   throw invalid('The workflow is archived.', undefined, 'workflow_archived');

@@ -5,9 +5,11 @@ import { PRESET_NAMES } from './presets/catalog.ts';
 
 /** The largest body of a delivery in bytes (docs/specification/limits.md#sizes). */
 export const ingressLimit = 256 * 1024;
-/** Enough time to give every sender the new secret; at most a week. */
+/**
+ * For how long the previous secret is accepted after a rotation, in seconds: enough to give every sender the new one.
+ */
 export const rotationOverlap = { default: 86_400, max: 604_800 } as const;
-/** Webhooks a project may have. */
+/** The maximum number of webhooks of a project. */
 export const maxWebhooks = 200;
 
 const WebhookName = NameText(200);
@@ -59,17 +61,17 @@ export const Webhook = z.strictObject({
   name: z.string(),
   enabled: z.boolean(),
   automation_pat_id: Id.nullable(),
-  /** Whom runs are attributed to where a token is stored. */
+  /** The user to whom runs are attributed if a token is stored. */
   automation_email: z.string().nullable(),
   extras: Extras,
   /** How deliveries are authenticated. */
   preset: PresetSchema,
   /** The user name that deliveries carry with the preset `basic`; otherwise null. */
   username: z.string().nullable(),
-  /** False while the sender's secret is still to be stored; deliveries are refused until then. */
+  /** False until the sender's secret is stored; deliveries are refused until then. */
   has_secret: z.boolean(),
   require_timestamp: z.boolean(),
-  /** Until then the secret before the last rotation is accepted too; null: only the present one is. */
+  /** Until then the secret before the last rotation is accepted too; null: only the current one is. */
   previous_secret_expires_at: Timestamp.nullable(),
   ingress_url: z.string(),
   ingress_path: z.string(),
@@ -150,9 +152,9 @@ export const IngestInput = z.strictObject({
     description: 'UUID of the subscription; with the preset `secret-url`, a full stop and the secret follow',
   }),
 });
-/** The answer to a start, and where the delivery waited for the end of the run its output. */
+/** The answer to a start, with the run's output if the delivery waited for its end. */
 export const IngestOutput = RunResult;
-/** The answer to a delivery: that of a start, or to a sender that only tests the address. */
+/** The answer to a delivery: that of a start, or the answer to a sender that only tests the address. */
 export const DeliveryAnswer = z.union([
   IngestOutput,
   z.strictObject({ challenge: z.string() }).meta({ description: 'Slack’s `url_verification`, answered without a run' }),

@@ -4,7 +4,7 @@ import { SigningSecrets, signingSecretName } from './signature.ts';
 type SecretServices = Pick<Services, 'secrets' | 'clock'>;
 type Ref = { tenantId: string; id: string };
 
-/** The secrets of a webhook; null where there are none, or where they are nothing we wrote. AppError 503. */
+/** Returns the secrets of a webhook; null if there are none, or if Baton did not write them. AppError 503. */
 export async function readSigningSecrets({ secrets }: SecretServices, { tenantId, id }: Ref) {
   return parse(await secrets.get(tenantId, signingSecretName(id)));
 }
@@ -26,9 +26,9 @@ export async function storeSigningSecret(
 export type Rotation = { secret: string; overlapS: number };
 
 /**
- * Replaces the secret, and returns until when (ms) the one it replaces is accepted, `overlapS` more seconds; null if it
- * is not. Rotations of one webhook queue, so that of two at once each one's secret is accepted: the first one's is then
- * the previous. AppError 503.
+ * Replaces the secret, and returns until when (ms) the old one is accepted, `overlapS` more seconds; null if it is not.
+ * Rotations of one webhook are queued, so after two concurrent ones both new secrets are accepted: the first is then
+ * the previous one. AppError 503.
  */
 export function rotateSigningSecret(services: SecretServices, ref: Ref, rotation: Rotation): Promise<number | null> {
   const before = rotations.get(ref.id) ?? Promise.resolve();

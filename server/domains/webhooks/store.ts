@@ -24,7 +24,7 @@ export function countWebhooks(tx: Models, { tenantId, projectId }: ProjectScope)
   return tx.webhookSubscription.count({ where: { tenantId, projectId } });
 }
 
-/** Inserts a webhook, which is on. */
+/** Inserts an enabled webhook. */
 export async function insertWebhook(
   tx: Models,
   { extras, createdAt, ...webhook }: NewWebhook & { extras: Record<string, unknown> },
@@ -41,7 +41,7 @@ type WebhookChange = {
   automationPatId?: string | null | undefined;
 };
 
-/** Changes what is given; false where the project has no such webhook. */
+/** Changes the given fields. Returns false if the project does not have the webhook. */
 export async function updateWebhook(
   tx: Models,
   { tenantId, projectId, id, at }: ProjectScope & { id: string; at: Date },
@@ -61,7 +61,7 @@ export async function updateWebhook(
   return count > 0;
 }
 
-/** Stores that there is a new signing secret, and until when the previous one is accepted (null: no longer). */
+/** Records a new signing secret, and until when the previous one is accepted (null: not any more). */
 export async function saveRotation(
   prisma: Models,
   { tenantId, id }: { tenantId: string; id: string },
@@ -74,7 +74,7 @@ export async function saveRotation(
   });
 }
 
-/** Deletes a webhook with its deliveries; false where there is none. */
+/** Deletes a webhook with its deliveries. Returns false if it does not exist. */
 export async function deleteWebhookRow(
   prisma: Models,
   { tenantId, projectId }: ProjectScope,
@@ -84,7 +84,10 @@ export async function deleteWebhookRow(
   return count > 0;
 }
 
-/** Deliveries of a webhook that the caller was found to see, newest first, at most `take` after the id `after`. */
+/**
+ * Returns deliveries of a webhook, newest first, at most `take` after the id `after`. The caller has
+ * checked that it may see it.
+ */
 export function listDeliveryRows(
   prisma: Pick<Transaction, 'webhookDelivery'>,
   { tenantId, subscriptionId }: { tenantId: string; subscriptionId: string },

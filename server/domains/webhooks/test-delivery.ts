@@ -10,9 +10,9 @@ import { type IngestOutput, ingressLimit, type TestWebhookInput } from './schema
 import { requireWebhook } from './view.ts';
 
 /**
- * POST /v1/inbound-webhooks/{id}/test: a delivery by the server itself, in the caller's name. From its bytes on it is
- * processed like an external one. AppError 404, 409 `webhook_disabled`, and every refusal of a delivery; it is recorded
- * in the deliveries too.
+ * POST /v1/inbound-webhooks/{id}/test: a delivery by the server itself, in the caller's name. Its bytes are processed
+ * like those of an external one. AppError 404, 409 `webhook_disabled`, and every refusal of a delivery; it is also
+ * recorded in the deliveries.
  */
 export async function testWebhook(
   ctx: Context,

@@ -43,7 +43,10 @@ export function toWebhook(
   };
 }
 
-/** The address of a webhook in the one answer that shows its secret: with the preset `secret-url` it contains it. */
+/**
+ * Returns the address of a webhook for the one answer that shows its secret, which it contains
+ * with the preset `secret-url`.
+ */
 export function shownAddress(
   webhook: Pick<z.input<typeof Webhook>, 'preset' | 'ingress_url' | 'ingress_path'>,
   secret: string | null,
@@ -66,7 +69,7 @@ export function toDelivery(row: WebhookDelivery): z.input<typeof Delivery> {
   };
 }
 
-/** The webhook of the credential's project. AppError 404. */
+/** Returns the webhook of the credential's project. AppError 404. */
 export async function requireWebhook({ principal, services }: Context, id: string): Promise<WebhookRow> {
   const row = await findWebhookRow(services.pool, principal, id);
   if (row === null) throw notFound('Webhook');

@@ -4,7 +4,7 @@ import type { PresetRules } from './preset.ts';
 const SIGNATURE = 'x-service-signature';
 const TIMESTAMP = 'x-service-timestamp';
 
-/** The signature of the API contract. `admit` checks the token that has to come with it. */
+/** The signature of the API contract. `admit` checks the token that must accompany it. */
 export const batonPreset: PresetRules = {
   verify({ body, header }, { secrets, requireTimestamp, now }) {
     const timestamp = header(TIMESTAMP);
@@ -17,7 +17,8 @@ export const batonPreset: PresetRules = {
     const digest = parseSignature(header(SIGNATURE));
     const timestamp = header(TIMESTAMP);
     if (digest === null) return null;
-    // Without a timestamp equal bodies have equal signatures, and a scheduler that posts the same body means a run each time.
+    // Without a timestamp equal bodies have equal signatures, but a scheduler that posts the same
+    // body expects a run each time.
     const knownUntil = replayableUntil(timestamp) ?? now + timestampToleranceMs;
     return { digest, knownUntil, withKeyOnly: timestamp === undefined };
   },

@@ -1,23 +1,26 @@
-/** How a webhook authenticates its deliveries: `baton` is the API's own signature and token, the others are what senders document. */
+/**
+ * How a webhook authenticates its deliveries: `baton` is the API's own signature and token, the others
+ * are documented by senders.
+ */
 export const PRESET_NAMES = ['baton', 'github', 'stripe', 'slack', 'standard-webhooks', 'basic', 'secret-url'] as const;
 export type PresetName = (typeof PRESET_NAMES)[number];
 
 export type Strength = 'strong' | 'medium' | 'weak';
 
-/** Where a secret comes from: Baton alone generates it, the sender alone gives it, or either. */
+/** Who creates a secret: only Baton, only the sender, or either of them. */
 export type SecretSource = 'baton' | 'sender' | 'either';
 
 export type Preset = {
   label: string;
   strength: Strength;
-  /** What the strength rests on, in a sentence or two for people. */
+  /** What its strength is based on, in a sentence or two for people. */
   why: string;
   secretSource: SecretSource;
-  /** Where the sender's page has or wants the secret. */
+  /** Where the sender's page shows or expects the secret. */
   secretHint: string;
 };
 
-/** What people choose from. This file imports nothing, so that the console shows what the server verifies. */
+/** The presets that people choose from. This file imports nothing, so that the console can use it too. */
 export const PRESETS: Record<PresetName, Preset> = {
   baton: {
     label: 'Baton: signature and token',

@@ -3,7 +3,7 @@ import type { PresetName } from './catalog.ts';
 
 type Fields = { username: string | null; requireTimestamp: boolean };
 
-/** AppError 422 for fields that the preset does not have, or that it lacks. */
+/** AppError 422 for fields that the preset does not have, or that it requires and that are missing. */
 export function requirePresetFields(preset: PresetName, { username, requireTimestamp }: Fields): void {
   const details: ErrorDetail[] = [];
   if (preset === 'basic' && username === null) {

@@ -21,7 +21,7 @@ export const githubPreset: PresetRules = {
     return signed ? null : 'bad_signature';
   },
   identify({ header }, _payload, now) {
-    // With the signature: a forged id beside another body cannot claim the id of a delivery that is still to come.
+    // Together with the signature: a forged id with another body cannot claim the id of a future delivery.
     return identityOf(['github', deliveryId(header('x-github-delivery')) ?? '', header(SIGNATURE) ?? ''], now);
   },
   acknowledge: ({ header }) => (header('x-github-event') === 'ping' ? { acknowledged: 'ping' } : null),

@@ -2,17 +2,17 @@ import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import { sha256 } from '../../../platform/crypto/digest.ts';
 import type { Identity } from './preset.ts';
 
-/** A substitute for a missing key or digest, so that the work is the same; no sender can sign with it. */
+/** Replaces a missing key or digest, so that the work is the same; no sender can sign with it. */
 const decoy = randomBytes(32);
 
-/** Signatures that are read from one header: senders send one for each secret of a rotation. */
+/** The maximum number of signatures in one header: senders send one for each secret of a rotation. */
 export const MAX_SIGNATURES = 16;
 
 type Key = string | Buffer | null;
 
 /**
- * Whether one of the digests is the HMAC-SHA256 of the message with one of the keys. It computes one HMAC for each key,
- * null ones included, and compares all pairs in constant time.
+ * Returns whether one of the digests is the HMAC-SHA256 of the message with one of the keys. Computes one HMAC for each
+ * key, including null ones, and compares all pairs in constant time.
  */
 export function isSignedWith(
   keys: readonly Key[],
@@ -29,20 +29,20 @@ export function isSignedWith(
   return matches.includes(true);
 }
 
-/** The 32 bytes of 64 hex digits; null for any other text. */
+/** Returns the 32 bytes of 64 hex digits; null for any other text. */
 export function digestOfHex(text: string): Buffer | null {
   return /^[0-9a-fA-F]{64}$/.test(text) ? Buffer.from(text, 'hex') : null;
 }
 
-/** The 32 bytes of their Base64 with padding; null for any other text. */
+/** Returns the 32 bytes of padded Base64; null for any other text. */
 export function digestOfBase64(text: string): Buffer | null {
   return /^[A-Za-z0-9+/]{43}=$/.test(text) ? Buffer.from(text, 'base64') : null;
 }
 
-/** Senders repeat a delivery whose answer was lost for hours; as long as an Idempotency-Key is kept. */
+/** For hours, senders repeat a delivery whose answer was lost. As long as an Idempotency-Key is kept. */
 const KNOWN_FOR_MS = 24 * 3_600_000;
 
-/** The identity of a delivery that its sender names by an id. */
+/** Returns the identity of a delivery to which its sender gives an id. */
 export function identityOf(parts: readonly string[], now: number): Identity {
   return { digest: sha256(JSON.stringify(parts)), knownUntil: now + KNOWN_FOR_MS, withKeyOnly: false };
 }

@@ -19,15 +19,15 @@ export type Expected = {
   now: number;
 };
 
-/** Why a delivery was not authenticated; the same code for every part of a signature that can be wrong. */
+/** Why a delivery was not authenticated; the same code for each part of a signature that can be wrong. */
 export type Failure = 'missing_signature' | 'bad_signature' | 'bad_timestamp';
 
-/** What makes a delivery known when it is sent again. */
+/** What identifies a delivery that is sent again. */
 export type Identity = {
   digest: Buffer;
-  /** Until when (ms) the digest stands for its run. */
+  /** Until when (ms) the digest identifies its run. */
   knownUntil: number;
-  /** True if it counts only for a delivery with an Idempotency-Key. */
+  /** True if it only applies to a delivery with an Idempotency-Key. */
   withKeyOnly: boolean;
 };
 
@@ -37,8 +37,9 @@ export type Acknowledgement = { challenge: string } | { acknowledged: 'ping' };
 /** How the deliveries of one kind of sender are authenticated and recognized. */
 export type PresetRules = {
   /**
-   * Returns why the delivery is refused, or null if it is authentic. It never throws, and computes its digests for both
-   * secrets whatever is missing or malformed, so that the time of a refusal reveals nothing about the signature.
+   * Returns why the delivery is refused, or null if it is authentic. It never throws, and computes its
+   * digests for both secrets even if something is missing or malformed, so that the time of a refusal reveals
+   * nothing about the signature.
    */
   verify(received: Received, expected: Expected): Failure | null;
   /** Returns the identity of an authentic delivery, or null if each request is a delivery of its own. */

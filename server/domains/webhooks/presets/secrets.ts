@@ -17,8 +17,8 @@ function generateSecret(preset: PresetName): string {
 }
 
 /**
- * Returns the secret to store: the one that was given, or a generated one; null if only the sender can give it, and it
- * was not given. AppError 422 `invalid_secret` for one that the preset does not accept.
+ * Returns the secret to store: the given one, or a generated one; null if only the sender can create it and it was not
+ * given. AppError 422 `invalid_secret` for one that the preset does not accept.
  */
 export function secretFor(preset: PresetName, given: string | undefined): { secret: string | null; shown: boolean } {
   const { secretSource } = PRESETS[preset];
@@ -31,7 +31,7 @@ export function secretFor(preset: PresetName, given: string | undefined): { secr
   return { secret: given, shown: false };
 }
 
-/** AppError 422 for a `signing_secret`. */
+/** Returns the AppError 422 for a `signing_secret`. */
 export const unusableSecret = (message: string) =>
   invalid('The signing secret cannot be used.', [{ path: 'signing_secret', message }], 'invalid_secret');
 

@@ -2,10 +2,10 @@ import { randomBytes } from 'node:crypto';
 import { constantTimeEqual } from '../../../platform/crypto/digest.ts';
 import type { PresetRules } from './preset.ts';
 
-/** A substitute for a missing value, so that the work is the same. */
+/** Replaces a missing value, so that the work is the same. */
 const decoy = randomBytes(32);
 
-/** Whether the sent value is one of the accepted ones, compared with both in constant time. */
+/** Returns whether the sent value is one of the accepted ones, comparing it with both in constant time. */
 function isOneOf(sent: Uint8Array | null, accepted: readonly (string | null)[]): boolean {
   const matches = accepted.map(value => {
     const equal = constantTimeEqual(sent ?? decoy, value ?? decoy);
@@ -14,7 +14,7 @@ function isOneOf(sent: Uint8Array | null, accepted: readonly (string | null)[]):
   return matches.includes(true);
 }
 
-/** The bytes of `user:password` in an `Authorization` header (RFC 7617); null for any other header. */
+/** Returns the bytes of `user:password` in an `Authorization` header (RFC 7617); null for any other header. */
 export function parseBasic(header: string | undefined): Buffer | null {
   const base64 = /^Basic +([A-Za-z0-9+/]{1,1024}={0,2}) *$/i.exec(header ?? '')?.[1];
   return base64 === undefined ? null : Buffer.from(base64, 'base64');

@@ -18,7 +18,7 @@ export const slackPreset: PresetRules = {
     return signed ? null : 'bad_signature';
   },
   identify({ header }, { event_id }, now) {
-    // A repetition by Slack has the same event id, with a new time and signature.
+    // When Slack repeats a delivery, it has the same event id, with a new time and signature.
     if (typeof event_id === 'string' && event_id !== '') return identityOf(['slack', event_id], now);
     return identityOf(['slack', '', header(SIGNATURE) ?? ''], now);
   },

@@ -6,7 +6,7 @@ const ID = 'webhook-id';
 const TIMESTAMP = 'webhook-timestamp';
 const SIGNATURE = 'webhook-signature';
 
-/** The bytes of a key: 24 to 64, as the specification demands. */
+/** The permitted length of a key in bytes, as the specification requires. */
 const KEY_BYTES = { min: 24, max: 64 } as const;
 
 /** Returns the bytes of a secret (`whsec_` and Base64), or null if it is malformed. */

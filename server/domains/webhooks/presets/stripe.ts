@@ -8,7 +8,7 @@ type StripeSignature = { timestamp: string | undefined; digests: Buffer[] };
 
 /**
  * Reads `t=<seconds>,v1=<hex>,v1=<hex>,v0=…`: one time, and one `v1` for each secret that is active at Stripe. Other
- * schemes are ignored, as Stripe asks. Two times are none.
+ * schemes are ignored, as Stripe requires. A header with two times counts as one without a time.
  */
 export function parseStripeSignature(header: string): StripeSignature {
   const pairs = header.split(',', 2 * MAX_SIGNATURES).map(item => {
@@ -35,7 +35,7 @@ export const stripePreset: PresetRules = {
     return signed ? null : 'bad_signature';
   },
   identify({ header }, { id }, now) {
-    // A repetition by Stripe has the same event id, with a new time and signature.
+    // When Stripe repeats a delivery, it has the same event id, with a new time and signature.
     if (typeof id === 'string' && id !== '') return identityOf(['stripe', id], now);
     return identityOf(['stripe', '', header(SIGNATURE) ?? ''], now);
   },

@@ -16,15 +16,15 @@ export type DeliveryRow = {
 export type NewDelivery = DeliveryRow & { subscriptionId: string };
 
 /**
- * Answers that a flood without credentials, or one of valid deliveries, gets. They are limited separately, so that they
- * cannot push out the important ones.
+ * The statuses that a flood gets, whether without credentials or of valid deliveries. They have a limit of their own,
+ * so that they cannot push out the important deliveries.
  */
 const noisyStatuses: readonly number[] = [400, 401, 413, 415, 429, 503];
 export const isNoise = ({ http_status }: Pick<DeliveryRow, 'http_status'>) => noisyStatuses.includes(http_status);
-/** Rows of a webhook that are kept: of the noise, and of all else. */
+/** The number of rows of a webhook that are kept: of noisy statuses, and of all others. */
 export const kept = { noise: 50, rest: 200 } as const;
 
-/** Inserts deliveries of webhooks that exist, and nothing for others, so that the caller need not look first. */
+/** Inserts deliveries of webhooks that exist, and ignores others, so that the caller need not check first. */
 export async function insertDeliveries(pool: Pool, deliveries: readonly NewDelivery[]): Promise<void> {
   const column = <K extends keyof NewDelivery>(key: K) => deliveries.map(delivery => delivery[key]);
   await pool.query({
@@ -51,7 +51,7 @@ export async function insertDeliveries(pool: Pool, deliveries: readonly NewDeliv
   });
 }
 
-/** Lets go of all but the newest deliveries of a webhook. */
+/** Deletes all but the newest deliveries of a webhook. */
 export async function pruneDeliveries(pool: Pool, subscriptionId: string): Promise<void> {
   await pool.query({
     name: 'prune_webhook_deliveries',

@@ -1,10 +1,10 @@
 import type { Pool } from 'pg';
 import { unauthenticated } from '../../../platform/errors.ts';
 
-/** A delivery as its signature makes it known. */
+/** A delivery, identified by its signature. */
 export type SignatureRef = { webhookId: string; signature: Buffer };
 
-/** The run that the signature stands for; null where none is known at `now`. */
+/** Returns the run of the signature; null if none is known at `now`. */
 export async function findSignedRun(
   pool: Pool,
   { webhookId, signature }: SignatureRef,
@@ -18,7 +18,10 @@ export async function findSignedRun(
   return rows[0]?.run_id ?? null;
 }
 
-/** Lets the signature stand for the run until `expiresAt`, unless it stands for another already; returns the run it stands for. AppError 401 without the webhook. */
+/**
+ * Assigns the signature to the run until `expiresAt`, unless it is assigned to another one; returns the run to which it
+ * is assigned. AppError 401 if the webhook does not exist.
+ */
 export async function claimSignature(
   pool: Pool,
   { webhookId, signature }: SignatureRef,
@@ -27,8 +30,8 @@ export async function claimSignature(
   await purge(pool, now);
   const { rows } = await pool.query<{ run_id: string }>({
     name: 'claim_webhook_signature',
-    // The update of an unexpired row changes nothing, but returns the row, including one that a concurrent request has
-    // just made.
+    // The update of an unexpired row changes nothing, but returns the row, including one that a concurrent
+    // request has just inserted.
     text: `INSERT INTO webhook_signatures AS s (subscription_id, signature, run_id, expires_at)
            SELECT id, $2::bytea, $3::uuid, $4::timestamptz FROM webhook_subscriptions WHERE id = $1
            ON CONFLICT (subscription_id, signature) DO UPDATE
@@ -38,7 +41,7 @@ export async function claimSignature(
     values: [webhookId, signature, runId, new Date(expiresAt), new Date(now)],
   });
   const [row] = rows;
-  // Deleted since the delivery was proven: as if it had come a moment later.
+  // Deleted since the delivery was authenticated: answer as if it had arrived a moment later.
   if (row === undefined) throw unauthenticated();
   return row.run_id;
 }

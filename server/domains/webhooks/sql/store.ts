@@ -6,7 +6,7 @@ import { liveGrants, type PatRow, toGrant } from '../../identity/sql/principal-s
 import type { PresetName } from '../presets/catalog.ts';
 import type { DeliveryOutcome, Extras } from '../schemas.ts';
 
-/** Where a webhook must be for the caller to see it. */
+/** The place of a webhook, which must match for the caller to see it. */
 export type ProjectScope = { tenantId: string; projectId: string };
 
 /** A workflow in its project. */
@@ -35,7 +35,7 @@ export type WebhookRow = {
   last_received_at: Date | null;
 };
 
-/** Archiving switches off what it sees; a webhook that is created in that very moment must be off too. */
+/** Archiving disables the webhooks that it sees; one that is created at that moment must be off too. */
 const isOn = `(s.enabled AND w.status <> 'archived')`;
 
 const selectWebhooks = `
@@ -74,7 +74,7 @@ export async function listWebhookRows(
   return rows;
 }
 
-/** The webhook, or null where this project has none of that id. */
+/** Returns the webhook, or null if this project does not have it. */
 export async function findWebhookRow(pool: Pool, scope: ProjectScope, id: string): Promise<WebhookRow | null> {
   const { rows } = await pool.query<WebhookRow>(`${selectWebhooks} AND s.id = $3`, [
     scope.tenantId,
@@ -84,12 +84,18 @@ export async function findWebhookRow(pool: Pool, scope: ProjectScope, id: string
   return rows[0] ?? null;
 }
 
-/** Holds the project until the transaction ends: two webhooks that are created at once cannot both be the last one. */
+/**
+ * Locks the project until the transaction ends: two webhooks that are created concurrently
+ * cannot both become the last one.
+ */
 export async function lockProject(tx: Queryable, { tenantId, projectId }: ProjectScope): Promise<void> {
   await tx.query('SELECT 1 FROM projects WHERE id = $1 AND tenant_id = $2 FOR UPDATE', [projectId, tenantId]);
 }
 
-/** The status of a workflow, which is not archived until the transaction ends; null where the project has none of that id. */
+/**
+ * Returns the status of a workflow, which cannot be archived until the transaction ends; null if
+ * the project does not have it.
+ */
 export async function lockWorkflowStatus(
   tx: Queryable,
   { tenantId, projectId, workflowId }: WorkflowKey,
@@ -101,7 +107,7 @@ export async function lockWorkflowStatus(
   return rows[0]?.status ?? null;
 }
 
-/** What a token of the project stands for, by its id or by the hash of it; null where there is no live one. */
+/** Returns the grant of a token of the project, by its id or by its hash; null if there is no live one. */
 export async function findProjectGrant(
   pool: Pool,
   scope: ProjectScope,
@@ -126,7 +132,7 @@ export type IngressRow = {
   preset: PresetName;
   username: string | null;
 };
-/** Null: there is no such webhook; no live token; none is stored, or the stored one is dead. */
+/** Null: the webhook does not exist; the token is not live; no token is stored, or the stored one is not live. */
 export type Ingress = { webhook: IngressRow | null; bearer: PatGrant | null; automation: PatGrant | null };
 
 type GrantJson = Omit<PatRow, 'expires_at' | 'last_used_at'> & {
@@ -149,7 +155,10 @@ const ingressQuery = {
            LEFT JOIN LATERAL (${liveGrants} AND t.id = s.automation_pat_id) automation ON true`,
 };
 
-/** All that the database knows about a delivery, in one round trip whatever it knows: the time must not tell which part was missing. */
+/**
+ * Returns everything that the database knows about a delivery, always in one round trip: the time must not
+ * reveal which part was missing.
+ */
 export async function findIngress(pool: Pool, webhookId: string, tokenHash: Buffer): Promise<Ingress> {
   const { rows } = await pool.query<IngressColumns>({ ...ingressQuery, values: [webhookId, tokenHash] });
   const [row] = rows;
