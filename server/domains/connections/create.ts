@@ -7,8 +7,8 @@ import type { Connection, CreateConnectionInput } from './schemas.ts';
 import { toConnection } from './view.ts';
 
 /**
- * POST /v1/connections. Its secrets are in no answer, this one included. AppError 403 for sharing it without being a `tenant_admin`, 503
- * when the secret store is away.
+ * POST /v1/connections. No answer contains its secrets, not even this one. AppError 403 for sharing it without being a
+ * `tenant_admin`, 503 if the secret store is unavailable.
  */
 export async function createConnection(
   ctx: Context,

@@ -6,8 +6,9 @@ import type { ById, CredentialMetadata } from './schemas.ts';
 import { readStored } from './stored.ts';
 
 /**
- * GET /v1/connections/{id}/credentials: the names, and when each secret was set. Nothing of the secrets, not their length or last letters
- * either: those of a short one say too much. AppError 404; 503 when the secret store is away; 409 when it has lost the secret.
+ * GET /v1/connections/{id}/credentials: the names, and when each secret was set. Reveals nothing of the secrets, not
+ * even their length or last letters, which would say too much about a short one. AppError 404; 503 if the secret store
+ * is unavailable; 409 if it has lost the secret.
  */
 export async function credentialMetadata(
   { principal, services }: Context,

@@ -11,13 +11,15 @@ type Settings = { provider: string; service: string; config: JsonMap };
 export type LoadedCredentials = Settings & {
   id: string;
   name: string;
-  /** Name to secret; callers redact the secrets from everything that they pass on. No prototype. */
+  /** Secrets by name; callers redact them from everything that they pass on. No prototype. */
   values: Readonly<Record<string, string>>;
-  /** Sends requests with them, to the origins that they are bound to and nowhere else. */
+  /** Sends requests with them, only to the origins to which they are bound. */
   fetch: typeof globalThis.fetch;
 };
 
-/** Where the credentials are to go: an address, or what says it in the settings that were stored with them. */
+/**
+ * Where the credentials are to be sent: an address, or a function that derives it from the settings stored with them.
+ */
 export type Destination = string | ((connection: Settings) => string);
 
 /**
@@ -40,9 +42,9 @@ export async function loadCredentials(
   const stored = needsRefresh(read.row, now) ? await refreshed(services, ref) : read;
   if (stored === null) return null;
   const { row, document } = stored;
-  // Another request may have connected it again while the token was fetched.
+  // A concurrent request may have connected it again while the token was fetched.
   requireOrigin(row, addressOf(row));
-  // `last_used_at` is kept to the minute.
+  // `last_used_at` is accurate to the minute.
   if (row.lastUsedAt === null || now - row.lastUsedAt.getTime() >= MINUTE_MS) {
     await touchConnection(services.prisma, ref, new Date(now));
   }
@@ -51,7 +53,7 @@ export async function loadCredentials(
   return { id, name, provider, service, config, values: document.values, fetch };
 }
 
-/** A fetch that refuses any other origin than these. Redirects leave credentials behind (server/platform/egress/redirects.ts). */
+/** A fetch that refuses all other origins. Redirects drop credentials (server/platform/egress/redirects.ts). */
 function boundFetch(send: typeof globalThis.fetch, origins: readonly string[]): typeof globalThis.fetch {
   return async (input, init) => {
     const url = input instanceof Request ? input.url : String(input);

@@ -10,9 +10,11 @@ import { deleteHidden, findConnection, hideConnection, showConnection } from './
 import { usageOf } from './usage.ts';
 
 /**
- * DELETE /v1/connections/{id}. In use it is refused with 409 `connection_in_use` and what uses it, unless forced: those are then left
- * without a connection. The row is hidden, then the secret goes, then the row: a crash in between leaves a hidden row, which
- * `removeAbandonedConnections` finishes. AppError 403 for one that is shared with the workspace, unless by a `tenant_admin`; 404; 503 when the secret store is away, and everything is as it was.
+ * DELETE /v1/connections/{id}. If it is in use, this is refused with 409 `connection_in_use` and the list of its
+ * users, unless forced, which leaves those without a connection. First the row is hidden, then the secret is
+ * deleted, then the row: a crash in between leaves a hidden row, which `removeAbandonedConnections` deletes.
+ * AppError 403 for one that is shared with the workspace, unless by a `tenant_admin`; 404; 503 if the secret store
+ * is unavailable, and then nothing has changed.
  */
 export async function deleteConnection(
   ctx: Context,

@@ -2,7 +2,7 @@ import { z } from 'zod';
 
 /**
  * The content of the secret store for a connection, as `connection/<id>`: one JSON object of credential name to secret.
- * `@meta` is beside them, a name that no credential can have.
+ * It also has `@meta`, a name that no credential can have.
  */
 export type CredentialDocument = {
   /** No prototype: a name that was not set is undefined. */
@@ -24,15 +24,17 @@ const Meta = z.object({
 const Stored = z.record(z.string(), z.unknown());
 
 /**
- * A substitute for the key of a server that requires none, since a connection has at least one credential. It is not
- * secret.
+ * Replaces the key of a server that requires none, since a connection has at least one credential. It is not secret.
  */
 export const NO_SECRET = 'no-key-needed';
 
 /** The name of a connection's document in the secret store. */
 export const connectionSecret = (connectionId: string) => `connection/${connectionId}`;
 
-/** A document of these values, written at `revision`; values that `previous` holds alike keep the time they were set. */
+/**
+ * Returns a document of these values, written at `revision`; values that are the same in `previous` keep
+ * the time when they were set.
+ */
 export function documentOf(
   values: Readonly<Record<string, string>>,
   { revision, origins }: { revision: number; origins: readonly string[] },
@@ -51,7 +53,7 @@ export function encodeDocument({ values, setAt, revision, origins }: CredentialD
   return JSON.stringify({ ...values, [metaName]: { revision, set_at: Object.fromEntries(setAt), origins } });
 }
 
-/** Reads what `encodeDocument` wrote. Throws an Error that holds nothing of the text. */
+/** Reads what `encodeDocument` wrote. Throws an Error that contains nothing of the text. */
 export function decodeDocument(text: string): CredentialDocument {
   const stored = Stored.safeParse(parseJson(text));
   if (!stored.success) throw new Error('A connection in the secret store is not a JSON object.');

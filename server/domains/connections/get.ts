@@ -5,12 +5,12 @@ import type { ById, Connection } from './schemas.ts';
 import { type ConnectionRef, type CountedRow, findCounted } from './store.ts';
 import { toConnection } from './view.ts';
 
-/** How the caller's project sees a connection. */
+/** Returns the key of a connection as seen from the caller's project. */
 export function connectionRef({ principal }: Context, connectionId: string): ConnectionRef {
   return { tenantId: principal.tenantId, projectId: principal.projectId, connectionId };
 }
 
-/** A connection of the project or of the workspace. Throws AppError 404 for any other. */
+/** Returns a connection of the project or of the workspace. Throws AppError 404 for any other. */
 export async function requireConnection(ctx: Context, id: string): Promise<CountedRow> {
   const row = await findCounted(ctx.services.prisma, connectionRef(ctx, id));
   if (row === null) throw notFound('Connection');

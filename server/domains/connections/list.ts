@@ -5,7 +5,7 @@ import type { ListConnectionsInput, ListConnectionsOutput } from './schemas.ts';
 import { listCounted } from './sql/list-store.ts';
 import { toConnection } from './view.ts';
 
-/** GET /v1/connections: the project's and those shared with the workspace, newest first. */
+/** GET /v1/connections: those of the project and those shared with the workspace, newest first. */
 export async function listConnections(
   { principal, services }: Context,
   { limit, cursor, q, ...filter }: z.output<typeof ListConnectionsInput>,

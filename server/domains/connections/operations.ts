@@ -22,7 +22,7 @@ const common = {
 } as const;
 
 /**
- * The operations that `/v1/mcp/connections` serves too, for legacy clients: one declaration, two paths
+ * The operations that are also served under `/v1/mcp/connections`, for legacy clients: one declaration, two paths
  * (docs/specification/http.md#base-url-and-versioning).
  */
 const crud = {
@@ -92,7 +92,7 @@ const crud = {
   },
 } as const;
 
-/** The same operation on the legacy path; not a tool of its own, which would be the same tool twice. */
+/** Returns the same operation on the legacy path, without a tool: it would be the same tool twice. */
 function legacy<const Declared extends { summary: string; mcp: { group: 'vault' } }>({
   mcp,
   summary,

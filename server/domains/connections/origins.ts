@@ -10,18 +10,21 @@ import { bindFirstOrigin, type ConnectionRow } from './store.ts';
  */
 type Bound = Pick<ConnectionRow, 'name' | 'origins'>;
 
-/** The origin of an http(s) URL; null for any other text. */
+/** Returns the origin of an http(s) URL; null for any other text. */
 export function originOf(url: string): string | null {
   const parsed = URL.parse(url);
   return parsed?.protocol === 'https:' || parsed?.protocol === 'http:' ? parsed.origin : null;
 }
 
-/** The origins of these URLs, each once. */
+/** Returns the distinct origins of these URLs. */
 export function originsOf(urls: readonly string[]): string[] {
   return [...new Set(urls.flatMap(url => originOf(url) ?? []))];
 }
 
-/** The origins of a new connection if the request names none: its `base_url`, else its model provider's own address. */
+/**
+ * Returns the origins of a new connection whose request names none: its `base_url`, else its
+ * model provider's own address.
+ */
 export function impliedOrigins(provider: string, service: string, config: Readonly<Record<string, unknown>>): string[] {
   const { base_url: baseUrl } = config;
   if (typeof baseUrl === 'string') return originsOf([baseUrl]);
@@ -29,7 +32,7 @@ export function impliedOrigins(provider: string, service: string, config: Readon
   return own === null ? [] : originsOf([own]);
 }
 
-/** Whether credentials bound to `origins` may be sent to `url`. */
+/** Returns whether credentials bound to `origins` may be sent to `url`. */
 export function maySend(origins: readonly string[], url: string): boolean {
   const origin = originOf(url);
   return origin !== null && origins.includes(origin);
@@ -48,7 +51,7 @@ export function requireOrigin({ name, origins }: Bound, url: string): void {
 }
 
 /**
- * The same for a caller who is about to send the credentials there, or to let others do so. Unbound credentials are
+ * The same for a caller who is about to send the credentials there, or to let others do so. Unbound credentials become
  * bound to this origin if the caller is the person who stored them, who learns nothing new from it.
  */
 export async function requireOrBindOrigin({ principal, services }: Context, row: ConnectionRow, url: string) {

@@ -24,7 +24,7 @@ type Values = Readonly<Record<string, string>>;
  */
 export async function patchConnection(ctx: Context, input: Input): Promise<z.input<typeof Connection>> {
   const { services } = ctx;
-  // Existence comes before what is wrong with the body: another workspace's connection answers 404 to anything.
+  // The connection's existence is checked before the body: another workspace's connection is always answered with 404.
   const current = await requireConnection(ctx, input.id);
   requireManageable(ctx, current);
   requireSharing(ctx, input.shared);
@@ -46,7 +46,7 @@ export async function patchConnection(ctx: Context, input: Input): Promise<z.inp
     const former = stored.document?.values ?? {};
     const values = merged(former, credentials ?? {});
     const kept = keptSecrets(values, credentials ?? {});
-    // The first origin of their own credentials is theirs to name, as their first use would be (origins.ts).
+    // A person may name the first origin of their own credentials, just as their first use would bind it (origins.ts).
     const { row: present } = stored;
     const first = present.origins.length === 0 && present.secretSetBy === ctx.principal.userId;
     if (further && !first) requireSecretsForOrigins(present.origins, origins ?? [], kept);
@@ -56,20 +56,20 @@ export async function patchConnection(ctx: Context, input: Input): Promise<z.inp
   return toConnection(await requireConnection(ctx, input.id));
 }
 
-/** The changes that follow from new secrets, while those named in `kept` stay. */
+/** Returns the changes that follow from new secrets, while those named in `kept` stay. */
 function entered({ principal }: Context, row: ConnectionRow, kept: readonly string[]) {
   const theirs = kept.length === 0 || row.secretSetBy === principal.userId;
   const secretSetBy = theirs ? principal.userId : null;
   return { secretSetBy, status: 'active', lastError: null } satisfies ConnectionChange;
 }
 
-/** The origins after the change; undefined: those that there are. A base URL that moves takes the binding with it. */
+/** Returns the origins after the change; undefined: unchanged. A new base URL moves the binding with it. */
 function wantedOrigins(row: ConnectionRow, { origins, config, credentials }: Input): string[] | undefined {
   if (origins !== undefined) return originsOf(origins);
   if (config === undefined || config.base_url === row.config.base_url) return undefined;
   const implied = impliedOrigins(row.provider, row.service, config);
   if (implied.every(origin => maySend(row.origins, origin))) return undefined;
-  // Credentials that are bound to nothing stay so: their first use binds them.
+  // Unbound credentials stay unbound: their first use binds them.
   return row.origins.length === 0 && credentials === undefined ? undefined : implied;
 }
 
@@ -78,7 +78,7 @@ function ownerAfter({ principal }: Context, { shared }: Input): string | null | 
   return shared ? null : principal.projectId;
 }
 
-/** The secrets among `values` that are not entered with this change. */
+/** Returns the names of secrets among `values` that are not entered with this change. */
 function keptSecrets(values: Values, credentials: Readonly<Record<string, string | null>>): string[] {
   return Object.keys(values).filter(name => !Object.hasOwn(credentials, name) && values[name] !== NO_SECRET);
 }
@@ -93,7 +93,7 @@ function merged(former: Values, credentials: Readonly<Record<string, string | nu
   ]);
 }
 
-/** Once it belongs to one project, the others could use it no more. */
+/** Refuses to make the connection one project's while other projects use it. */
 async function refuseUsedElsewhere(ctx: Context, { id, name }: ConnectionRow): Promise<void> {
   const { elsewhere } = await usageOf(ctx, id);
   if (elsewhere === 0) return;

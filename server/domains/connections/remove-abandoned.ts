@@ -3,13 +3,13 @@ import { connectionSecret } from './document.ts';
 import { ifNobodyHolds } from './sql/lock-store.ts';
 import { deleteHidden, isHidden, listHidden } from './store.ts';
 
-/** More than a crash can leave: a process makes two at a time. */
+/** More than a crash can leave: a process creates two at a time. */
 const batch = 100;
 
 /**
- * Removes what crashes and unavailable secret stores left of connections that were being created or deleted: the
- * secret, then its row. A locked one is still in use. What cannot be removed now is logged, and found again the next
- * time.
+ * Removes what crashes and unavailable secret stores left of connections that were being created or deleted:
+ * first the secret, then its row. A locked one is still in use. One that cannot be removed now is logged, and
+ * found again the next time.
  */
 export async function removeAbandonedConnections(
   services: Pick<Services, 'pool' | 'prisma' | 'secrets' | 'logger'>,
@@ -18,7 +18,7 @@ export async function removeAbandonedConnections(
   try {
     for (const ref of await listHidden(prisma, batch)) {
       await ifNobodyHolds(services, ref.connectionId, async () => {
-        // Between the list and the lock it may have been shown.
+        // It may have become visible between the query and the lock.
         if (!(await isHidden(prisma, ref))) return;
         await secrets.delete(ref.tenantId, connectionSecret(ref.connectionId));
         await deleteHidden(prisma, ref);

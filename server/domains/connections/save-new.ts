@@ -15,7 +15,7 @@ export type NewConnection = {
   values: Readonly<Record<string, string>>;
   config: unknown;
   account: unknown;
-  /** Where the secret may be sent; none: its creator's first use says so. */
+  /** Where the secret may be sent; empty: the first use by its creator decides. */
   origins: readonly string[];
   /** Where its refresh token may be sent. */
   tokenOrigin?: string | null;
@@ -26,15 +26,15 @@ type SavingServices = Pick<Services, 'pool' | 'prisma' | 'secrets' | 'clock' | '
 
 /**
  * Saves a connection: first a hidden row, then the secret, then the row becomes visible. A crash in between leaves a
- * hidden row, by which `removeAbandonedConnections` finds the rest of the secret; writing the secret first would leave one without
- * a row. AppError 503 when the secret store is unavailable: nothing is left.
+ * hidden row, through which `removeAbandonedConnections` finds the secret; writing the secret first would leave one
+ * without a row. AppError 503 if the secret store is unavailable: nothing is left.
  */
 export async function saveNew(services: SavingServices, made: NewConnection): Promise<ConnectionRow> {
   const { prisma, clock } = services;
   const { tenantId, values, expiresAt, tokenOrigin = null, ...row } = made;
   const ref = { tenantId, connectionId: newId() };
   const at = new Date(clock.now());
-  // Locked before the row exists: removeAbandonedConnections treats a hidden row without a lock as the leftover of a crash.
+  // Locked before the row exists: removeAbandonedConnections treats a hidden row without a lock as left by a crash.
   return whileHolding(services, ref.connectionId, async () => {
     await insertPending(prisma, { ...row, tokenOrigin, ref, at });
     try {
@@ -47,7 +47,10 @@ export async function saveNew(services: SavingServices, made: NewConnection): Pr
   });
 }
 
-/** The secret may have arrived although the store's answer did not, so it goes first, and the row only when it is gone. */
+/**
+ * The store may have received the secret although its answer was lost, so the secret is
+ * deleted first, and then the row.
+ */
 async function discard({ prisma, secrets, logger }: SavingServices, ref: ConnectionKey): Promise<void> {
   try {
     await secrets.delete(ref.tenantId, connectionSecret(ref.connectionId));

@@ -3,7 +3,7 @@ import { AnyObject, Id, NameText, nextCursor, PlainText, page, Timestamp } from 
 import { BoundedRecord } from '../../platform/bounded-record.ts';
 
 export const connectionStatuses = ['active', 'expired', 'error'] as const;
-/** `error`: the provider did not return a fresh token, and is asked again; `expired`: it has to be connected again. */
+/** `error`: the provider did not return a fresh token, and is asked again; `expired`: it must be connected again. */
 export type ConnectionStatus = (typeof connectionStatuses)[number];
 
 export const maxCredentials = 32;
@@ -22,9 +22,15 @@ export const Secret = z
   .meta({ description: 'A secret, 1 byte to 8 KiB. Never returned.' });
 
 const headerValue = /^[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?$/;
-/** Whether a secret can be sent as the value of a header, or within one (RFC 9110, 5.5, without its obsolete characters). */
+/**
+ * Returns whether a secret can be sent as the value of a header, or within one (RFC 9110, 5.5,
+ * without its obsolete characters).
+ */
 export const isHeaderValue = (value: string) => headerValue.test(value);
-/** Credentials leave as values of headers. One that cannot would fail at its first use, in the words of a library that quotes it. */
+/**
+ * Credentials are sent as values of headers. One that cannot be would fail at its first use, with an error
+ * of a library that quotes it.
+ */
 export const HeaderSecret = Secret.regex(
   headerValue,
   'must be printable ASCII, without line breaks and without spaces at its ends',
@@ -41,7 +47,7 @@ const OriginUrl = z
   .max(500)
   .refine(isHttpUrl, 'must be an http or https URL without a user name, such as https://api.example.com')
   .meta({ format: 'uri' });
-/** A path is left out: what counts is scheme, host and port. */
+/** Paths are dropped: only scheme, host and port count. */
 export const Origins = z.array(OriginUrl).min(1).max(10).meta({
   description:
     'The origins (scheme, host and port) that the credentials may be sent to. Others need the credentials to be entered again.',
@@ -57,7 +63,7 @@ const Kind = z.string().regex(/^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$/, 'must be 1 to
 
 export const Connection = z.strictObject({
   id: Id,
-  /** The project that it belongs to; null: shared with the whole workspace. */
+  /** The project to which it belongs; null: shared with the whole workspace. */
   project_id: Id.nullable(),
   name: z.string(),
   provider: z.string(),
@@ -65,16 +71,16 @@ export const Connection = z.strictObject({
   status: z.enum(connectionStatuses),
   credential_keys: z.array(z.string()),
   config: AnyObject,
-  /** Whom it speaks for, where a provider said so. */
+  /** The account that it represents, if a provider named it. */
   account: AnyObject.nullable(),
-  /** Where its credentials may be sent. None: its first use by the person who stored them says so. */
+  /** Where its credentials may be sent. Empty: the first use by the person who stored them decides. */
   origins: z.array(z.string()),
   last_error: z.string().nullable(),
   /** The expiry of the access token; a fresh one is fetched before then if the provider allows it. */
   expires_at: Timestamp.nullable(),
   rotated_at: Timestamp,
   last_used_at: Timestamp.nullable(),
-  /** MCP instances and config profiles of the whole workspace. */
+  /** The number of MCP instances and config profiles of the whole workspace that use it. */
   used_by: z.number().int(),
   created_by: Id,
   created_at: Timestamp,
@@ -91,7 +97,7 @@ export const ListConnectionsInput = z.strictObject({
 });
 export const ListConnectionsOutput = z.strictObject({ connections: z.array(Connection), ...nextCursor });
 
-/** Providers whose connections come from their own flow, which checks them. */
+/** Providers whose connections are created by their own flow, which checks them. */
 export const flowProviders: readonly string[] = ['suite', 'messaging'];
 export const CreateConnectionInput = z.strictObject({
   display_name: DisplayName,
@@ -103,28 +109,28 @@ export const CreateConnectionInput = z.strictObject({
     most: maxCredentials,
   }),
   config: ConnectionConfig.optional(),
-  /** Default: the origin of `config.base_url`; without one, where its creator first uses it. */
+  /** Default: the origin of `config.base_url`; without one, the origin of its creator's first use. */
   origins: Origins.optional(),
   shared: Shared.optional(),
 });
 export const PatchConnectionInput = z.strictObject({
   id: Id,
   display_name: DisplayName.optional(),
-  /** Merged: a name that is not given keeps its secret, null removes it. */
+  /** Merged: a name that is not given keeps its secret; null removes it. */
   credentials: BoundedRecord(z.record(CredentialName, HeaderSecret.nullable()), {
     noun: 'credentials',
     least: 0,
     most: 2 * maxCredentials,
   }).optional(),
-  /** Replaces the whole. */
+  /** Replaces the whole configuration. */
   config: ConnectionConfig.optional(),
-  /** Replaces the whole. Another origin needs every credential in `credentials`: 422 `secret_required`. */
+  /** Replaces all origins. A new origin requires every credential in `credentials`: 422 `secret_required`. */
   origins: Origins.optional(),
   shared: Shared.optional(),
 });
 export const DeleteConnectionInput = z.strictObject({
   id: Id,
-  /** Delete though it is in use; what used it is left without a connection. */
+  /** Delete it even if it is in use; what used it is left without a connection. */
   force: z.boolean().default(false),
 });
 
@@ -134,14 +140,14 @@ export const CredentialMetadata = z.strictObject({
 
 const Named = z.strictObject({ id: Id, name: z.string() });
 export const ConnectionUsage = z.strictObject({
-  /** Whatever uses it, in every project of the workspace. */
+  /** The number of all users of the connection, in every project of the workspace. */
   total: z.number().int(),
-  /** Instances of the request's project; the lists below are restricted to it too. */
+  /** Instances of the request's project; the lists below are also restricted to it. */
   instances: z.array(Named),
   profiles: z.array(Named.extend({ instance_id: Id, instance_name: z.string() })),
   /** Workflows with an HTTP request that names it; for a model key, also those with an LLM step with a model of its provider. */
   workflows: z.array(Named),
-  /** How many of `total` are in other projects, whose names are not told. */
+  /** How many of `total` are in other projects, whose names are not revealed. */
   elsewhere: z.number().int(),
 });
 
@@ -149,11 +155,11 @@ export const ConnectionUsage = z.strictObject({
 export const OauthCallback = {
   code: z.string().min(1).max(4096),
   state: z.string().min(1).max(200),
-  /** RFC 9207; demanded where the server says that it sends it. */
+  /** RFC 9207; required if the server declares that it sends it. */
   iss: z.string().min(1).max(500).optional(),
 };
 export const OauthUrl = z.strictObject({
-  /** Where the browser of the person who connects goes next. */
+  /** The address to open in the browser of the person who connects. */
   authorization_url: z.string(),
   state: z.string(),
   expires_at: Timestamp,

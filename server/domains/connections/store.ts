@@ -4,9 +4,9 @@ import { exactJson } from '../../platform/postgres/prisma.ts';
 import type { Transaction } from '../../platform/postgres/transaction.ts';
 import type { ConnectionStatus } from './schemas.ts';
 
-/** A connection of one tenant, whichever project it belongs to. */
+/** A connection of one tenant, in any project. */
 export type ConnectionKey = { tenantId: string; connectionId: string };
-/** A connection as a project sees it: one that belongs to another project is not there. */
+/** A connection as a project sees it: those of other projects do not exist for it. */
 export type ConnectionRef = ConnectionKey & { projectId: string };
 
 export type ConnectionRow = Omit<Connection, 'status' | 'config' | 'account'> & {
@@ -18,7 +18,7 @@ export type CountedRow = ConnectionRow & { usedBy: number };
 
 type Models = Pick<Transaction, 'connection'>;
 
-/** `pending` and `deleting` are states of a row alone. */
+/** `pending` and `deleting` only exist in rows, not in the API. */
 function toRow({ status, config, account, ...row }: Connection): ConnectionRow {
   return {
     ...row,
@@ -29,18 +29,18 @@ function toRow({ status, config, account, ...row }: Connection): ConnectionRow {
 }
 
 /**
- * A row is there before its secret and goes after it, so that no secret is ever without a row that leads to it. Meanwhile it is
- * `pending` or `deleting`, and nobody sees it.
+ * A row exists before its secret and is deleted after it, so that every secret has a row that leads to it. Meanwhile it
+ * is `pending` or `deleting`, and not visible.
  */
 const HIDDEN = ['pending', 'deleting'];
 const visible = { status: { notIn: HIDDEN } };
 const hidden = { status: { in: HIDDEN } };
 
 const byKey = ({ tenantId, connectionId }: ConnectionKey) => ({ id: connectionId, tenantId });
-/** The project's own and the workspace's. */
+/** The connections of the project and of the workspace. */
 const seenBy = (projectId: string) => ({ OR: [{ projectId: null }, { projectId }] });
 
-/** Inserts a row that nobody sees yet. `createdBy` stored its secret. */
+/** Inserts a row that is not visible yet. `createdBy` stored its secret. */
 export async function insertPending(
   prisma: Models,
   row: {
@@ -84,7 +84,7 @@ export async function insertPending(
 
 export type SecretFacts = { keys: readonly string[]; expiresAt: Date | null; rotatedAt: Date };
 
-/** Shows a pending row, whose secret is there now. */
+/** Makes a pending row visible: its secret is stored now. */
 export async function activate(
   prisma: Models,
   ref: ConnectionKey,
@@ -98,7 +98,7 @@ export async function activate(
   return toRow(row);
 }
 
-/** The connection, or null where the project sees none of that id. */
+/** Returns the connection, or null if the project does not see it. */
 export async function findConnection(prisma: Models, ref: ConnectionRef): Promise<ConnectionRow | null> {
   const row = await prisma.connection.findFirst({ where: { ...byKey(ref), ...seenBy(ref.projectId), ...visible } });
   return row && toRow(row);
@@ -106,7 +106,8 @@ export async function findConnection(prisma: Models, ref: ConnectionRef): Promis
 
 /** The same with the number of instances and profiles that use it. */
 export async function findCounted(prisma: Models, ref: ConnectionRef): Promise<CountedRow | null> {
-  // Prisma counts in a subquery that knows nothing of the row it is joined to: without the id it would count for every connection.
+  // Prisma counts in a subquery that is independent of the joined row: without the id it would
+  // count for every connection.
   const uses = { where: { tenantId: ref.tenantId, connectionId: ref.connectionId } };
   const found = await prisma.connection.findFirst({
     where: { ...byKey(ref), ...seenBy(ref.projectId), ...visible },
@@ -117,7 +118,7 @@ export async function findCounted(prisma: Models, ref: ConnectionRef): Promise<C
   return { ...toRow(row), usedBy: count.instances + count.profiles };
 }
 
-/** The connections of a service that the project sees, newest first, at most `take`. */
+/** Returns the connections of a service that the project sees, newest first, at most `take`. */
 export async function listOfService(
   prisma: Models,
   { tenantId, projectId }: Pick<ConnectionRef, 'tenantId' | 'projectId'>,
@@ -136,12 +137,12 @@ export type ConnectionChange = {
   name?: string | undefined;
   config?: unknown;
   account?: unknown;
-  /** The secret was written anew. */
+  /** Set when the secret was written again. */
   secret?: SecretFacts | undefined;
   status?: ConnectionStatus | undefined;
   /** Null clears it. */
   lastError?: string | null | undefined;
-  /** Null: unknown. Given apart from `secret` where a token is only to be fetched anew. */
+  /** Null: unknown. Separate from `secret` for a change that only makes the token be fetched again. */
   expiresAt?: Date | null | undefined;
   origins?: readonly string[] | undefined;
   /** Null: several people entered its secrets. */
@@ -151,7 +152,10 @@ export type ConnectionChange = {
   projectId?: string | null | undefined;
 };
 
-/** Changes what is given, if `rotatedAt` still is what the caller read; null where it is not, or the row is gone. */
+/**
+ * Changes the given fields if `rotatedAt` is still what the caller read; returns null if it is
+ * not, or if the row is gone.
+ */
 export async function updateConnection(
   prisma: Models,
   ref: ConnectionKey & { rotatedAt: Date; at: Date },
@@ -160,7 +164,7 @@ export async function updateConnection(
   const { name, config, account, secret, status, lastError, origins, secretSetBy, tokenOrigin, projectId } = change;
   const [row] = await prisma.connection.updateManyAndReturn({
     where: { ...byKey(ref), rotatedAt: ref.rotatedAt, ...visible },
-    // Prisma leaves alone what is undefined.
+    // Prisma ignores undefined fields.
     data: {
       name,
       status,
@@ -179,7 +183,10 @@ export async function updateConnection(
   return row === undefined ? null : toRow(row);
 }
 
-/** Binds the credentials to their first origin, if `setBy` stored them and nobody was faster; returns whether that was done. */
+/**
+ * Binds the credentials to their first origin, if `setBy` stored them and they are still
+ * unbound; returns whether it did.
+ */
 export async function bindFirstOrigin(
   prisma: Models,
   ref: ConnectionRef,
@@ -192,12 +199,12 @@ export async function bindFirstOrigin(
   return count === 1;
 }
 
-/** Notes a use. The caller does so once a minute, not at each. */
+/** Records a use. The caller does so once a minute, not for each use. */
 export async function touchConnection(prisma: Models, ref: ConnectionKey, at: Date): Promise<void> {
   await prisma.connection.updateMany({ where: byKey(ref), data: { lastUsedAt: at } });
 }
 
-/** Hides a row that is about to go; false where it is gone. */
+/** Hides a row that is about to be deleted. Returns false if it no longer exists. */
 export async function hideConnection(prisma: Models, ref: ConnectionKey): Promise<boolean> {
   const { count } = await prisma.connection.updateMany({
     where: { ...byKey(ref), ...visible },
@@ -206,23 +213,23 @@ export async function hideConnection(prisma: Models, ref: ConnectionKey): Promis
   return count === 1;
 }
 
-/** Takes `hideConnection` back. */
+/** Reverses `hideConnection`. */
 export async function showConnection(prisma: Models, ref: ConnectionKey, status: ConnectionStatus): Promise<void> {
   await prisma.connection.updateMany({ where: { ...byKey(ref), status: 'deleting' }, data: { status } });
 }
 
-/** Deletes a row that nobody sees; what it was bound to is bound to nothing then. */
+/** Deletes a hidden row; what used the connection is then left without one. */
 export async function deleteHidden(prisma: Models, ref: ConnectionKey): Promise<void> {
   await prisma.connection.deleteMany({ where: { ...byKey(ref), ...hidden } });
 }
 
-/** Rows in the middle of being made or deleted, of every tenant, at most `take`. */
+/** Returns at most `take` rows, of every tenant, that are being created or deleted. */
 export async function listHidden(prisma: Models, take: number): Promise<ConnectionKey[]> {
   const rows = await prisma.connection.findMany({ where: hidden, select: { id: true, tenantId: true }, take });
   return rows.map(({ id, tenantId }) => ({ connectionId: id, tenantId }));
 }
 
-/** Whether a row is still in the middle of being made or deleted. */
+/** Returns whether a row is still being created or deleted. */
 export async function isHidden(prisma: Models, ref: ConnectionKey): Promise<boolean> {
   return (await prisma.connection.findFirst({ where: { ...byKey(ref), ...hidden }, select: { id: true } })) !== null;
 }

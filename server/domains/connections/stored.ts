@@ -14,16 +14,16 @@ import {
 } from './store.ts';
 
 export type StoreServices = Pick<Services, 'pool' | 'prisma' | 'secrets' | 'clock'>;
-/** A row and its secret, of one and the same writing. */
+/** A row and its secret, written together. */
 export type StoredConnection = { row: ConnectionRow; document: CredentialDocument };
 /** `document` null: the secret store has none. */
 type MaybeLost = { row: ConnectionRow; document: CredentialDocument | null };
 
 /**
- * Returns the connection with its secret; null if the tenant has none of that id. Secret and row are two writes: a
- * reader between them could combine a new key with an old base URL, so the two name a revision, and if it differs the
- * reader waits for the writer. AppError 503 when the secret store is unavailable, 409 `connection_incomplete` when it
- * has lost the secret.
+ * Returns the connection with its secret; null if the tenant does not have it. Secret and row are two writes,
+ * between which a reader could combine a new key with an old base URL. So both name a revision, and if they
+ * differ the reader waits for the writer. AppError 503 if the secret store is unavailable, 409
+ * `connection_incomplete` if it has lost the secret.
  */
 export async function readStored(services: StoreServices, ref: ConnectionRef): Promise<StoredConnection | null> {
   const stored = await readBoth(services, ref);
@@ -31,26 +31,30 @@ export async function readStored(services: StoreServices, ref: ConnectionRef): P
   return whileHolding(services, ref.connectionId, () => readHeld(services, ref));
 }
 
-/** The same for who holds the connection. Here a difference is what a crash left: the secret counts, and the row is set right. */
+/**
+ * The same for the holder of the connection's lock. A difference was then left by a crash: the secret
+ * counts, and the row is corrected.
+ */
 export async function readHeld(services: StoreServices, ref: ConnectionRef): Promise<StoredConnection | null> {
   const stored = await readForWriting(services, ref);
   return stored && present(stored);
 }
 
-/** The same for a caller that is about to replace the secret: a lost one is null, and not an error. */
+/** The same for a caller that is about to replace the secret: a lost one is null instead of an error. */
 export async function readForWriting(services: StoreServices, ref: ConnectionRef): Promise<MaybeLost | null> {
   const stored = await readBoth(services, ref);
   if (stored === null || agrees(stored)) return stored;
   const { row, document } = stored;
   const rotatedAt = new Date(document?.revision ?? row.rotatedAt.getTime());
   const secret = { keys: Object.keys(document?.values ?? {}), rotatedAt, expiresAt: row.expiresAt };
-  // Where the secret may be sent was written with it: with the row's origins a new key could go to the former address.
+  // The document also says where its secret may be sent: with the row's origins a new key could be
+  // sent to the former address.
   return { row: await change(services, row, { secret, origins: document?.origins ?? undefined }), document };
 }
 
 /**
- * Writes these values in place of the former, with what else changes in the row. For who holds the connection. The secret first: a
- * failure then leaves all as it was.
+ * Replaces the secret's values, together with other changes of the row. For the holder of the connection's lock. The
+ * secret is written first: if that fails, nothing has changed.
  */
 export async function replaceSecret(
   services: StoreServices,
@@ -66,7 +70,7 @@ export async function replaceSecret(
   return { row: await change(services, row, { ...others, secret }), document };
 }
 
-/** Puts a document into the secret store. An error of a store that quotes what it was given loses the secrets before it goes on. */
+/** Writes a document to the secret store. Secrets are redacted from errors of a store that quotes its input. */
 export async function writeDocument(
   { secrets }: Pick<Services, 'secrets'>,
   { tenantId, connectionId }: ConnectionKey,
@@ -84,7 +88,7 @@ export async function writeDocument(
   }
 }
 
-/** Changes the row alone, for who holds the connection. */
+/** Changes only the row. For the holder of the connection's lock. */
 export async function change(
   services: StoreServices,
   row: ConnectionRow,
@@ -106,7 +110,7 @@ async function readBoth({ prisma, secrets }: StoreServices, ref: ConnectionRef):
     noteSecrets(Object.values(document.values));
     return { row, document };
   }
-  // Deleted between the two readings, or lost.
+  // Deleted between the two reads, or lost.
   return (await findConnection(prisma, ref)) === null ? null : { row, document: null };
 }
 

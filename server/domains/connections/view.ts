@@ -5,7 +5,7 @@ import type { CountedRow } from './store.ts';
 
 const timestamp = (at: Date | null) => (at === null ? null : isoTimestamp(at.getTime()));
 
-/** A connection as it crosses the wire: field by field, so that nothing else ever does. */
+/** Returns a connection for the wire, field by field, so that nothing else is ever sent. */
 export function toConnection(row: CountedRow): z.input<typeof Connection> {
   return {
     id: row.id,

@@ -20,8 +20,9 @@ const Business = z.object({ name: text });
 const PhoneNumber = z.object({ display_phone_number: text, verified_name: text });
 
 /**
- * Reads the business account and the phone number with the token, before anything is saved. AppError 422 `credentials_rejected` names the
- * one the API did not show; 503 `messaging_unavailable` where it cannot be asked. Nothing the API wrote is in either.
+ * Reads the business account and the phone number with the token, before anything is saved. AppError 422
+ * `credentials_rejected` names the one that the API did not show; 503 `messaging_unavailable` if the API does not
+ * answer. Neither contains anything that the API sent.
  */
 export async function readMessagingAccount(
   { egress }: Pick<Services, 'egress'>,

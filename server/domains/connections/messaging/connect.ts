@@ -22,13 +22,13 @@ import type {
   MessagingOauthUrlInput,
 } from './schemas.ts';
 
-/** AppError 404 where the deployment has no messaging. */
+/** AppError 404 if the deployment has no messaging. */
 function requireMessaging({ config }: Pick<Services, 'config'>): MessagingSettings {
   if (config.messaging === null) throw notFound('Messaging connect');
   return config.messaging;
 }
 
-/** AppError 404 where it has no embedded signup. */
+/** AppError 404 if it has no embedded signup. */
 function requireSignup(services: Pick<Services, 'config'>): MessagingSettings & { oauth: OauthSettings } {
   const { apiUrl, oauth } = requireMessaging(services);
   if (oauth === null) throw notFound('Messaging signup');
@@ -47,7 +47,7 @@ const FlowRequest = z.object({
   origins: z.array(z.string()).optional(),
 });
 
-/** POST /v1/connections/messaging/oauth-url: begins the provider's embedded signup. AppError 404, 503. */
+/** POST /v1/connections/messaging/oauth-url: starts the provider's embedded signup. AppError 404, 503. */
 export async function messagingOauthUrl(
   ctx: Context,
   { display_name: name, connection_id: id, origins }: z.output<typeof MessagingOauthUrlInput>,
@@ -63,8 +63,9 @@ export async function messagingOauthUrl(
 }
 
 /**
- * POST /v1/connections/messaging/complete: ends the signup. The ids are those the provider told the page; they are looked up with the
- * fresh token before anything is saved. AppError 404, 422 and 503 as the flow's and as `readMessagingAccount`'s.
+ * POST /v1/connections/messaging/complete: finishes the signup. The provider gave the ids to the page; they
+ * are looked up with the fresh token before anything is saved. AppError 404, 422 and 503 as in the flow and as
+ * in `readMessagingAccount`.
  */
 export async function messagingComplete(
   ctx: Context,
@@ -110,7 +111,7 @@ type Made = {
   name: string;
   values: Record<string, string>;
   account: MessagingAccount;
-  /** Undefined: those that there are. */
+  /** Undefined: unchanged. */
   origins: string[] | undefined;
   tokenOrigin: string | undefined;
   expiresAt: Date | null;

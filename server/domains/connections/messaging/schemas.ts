@@ -2,9 +2,9 @@ import { z } from 'zod';
 import { Id } from '../../../contract/wire.ts';
 import { DisplayName, OauthCallback, Origins, Secret } from '../schemas.ts';
 
-/** A segment of a path of the API. */
+/** Used as a path segment of the API. */
 const AccountId = z.string().regex(/^[A-Za-z0-9_-]{1,64}$/, 'must be 1 to 64 letters, digits, "_" or "-"');
-/** It goes into a header. */
+/** Sent in a header. */
 const Token = Secret.regex(/^[\x21-\x7e]+$/, 'must be printable ASCII without spaces');
 
 export const MessagingConfigOutput = z.strictObject({
@@ -14,7 +14,7 @@ export const MessagingConfigOutput = z.strictObject({
 });
 export const MessagingOauthUrlInput = z.strictObject({
   display_name: DisplayName.optional(),
-  /** Connects this one again, instead of making another. */
+  /** The connection to connect again, instead of creating another. */
   connection_id: Id.optional(),
   /** The same as for a suite account. */
   origins: Origins.optional(),
@@ -28,6 +28,6 @@ export const MessagingManualInput = z.strictObject({
   /** The key with which the provider signs its messages. */
   app_secret: Secret.optional(),
   connection_id: Id.optional(),
-  /** Default: where the person who connects first uses it; of a connection that is connected again, those it has. */
+  /** Default: the origin of its first use by the person who connects; if it is connected again, those that it has. */
   origins: Origins.optional(),
 });

@@ -19,15 +19,20 @@ import type { OauthSettings } from '../../../platform/oauth/settings.ts';
 
 export type OauthServices = Pick<Services, 'clock' | 'egress'>;
 
-/** Seconds that an authorization server gets for an answer: less than what a database waits for a lock (10). */
+/**
+ * The time limit of a request to an authorization server in seconds, shorter than a database's wait for a lock (10).
+ */
 const timeout = 4;
-/** Metadata and keys of a server change about once a year; an hour is what most clients keep them. */
+/** Metadata and keys of a server change about once a year; most clients cache them for an hour. */
 const keptMs = HOUR_MS;
 
 type Kept = { at: number; configuration: Promise<Configuration> };
 const kept = new WeakMap<OauthSettings, Kept>();
 
-/** The client of these settings, discovered where they name an issuer alone; every request goes through the egress guard. */
+/**
+ * Returns the client of these settings, with discovery if they name only an issuer. Every
+ * request passes the egress guard.
+ */
 export async function oauthClient(services: OauthServices, settings: OauthSettings): Promise<Configuration> {
   const now = services.clock.now();
   const known = kept.get(settings);
@@ -39,7 +44,7 @@ export async function oauthClient(services: OauthServices, settings: OauthSettin
 }
 
 async function connect({ egress }: OauthServices, settings: OauthSettings): Promise<Configuration> {
-  // Plain http only where the operator wrote it: a server on the same machine or network.
+  // Plain http only if the operator configured it: a server on the same machine or network.
   const insecure = (settings.endpoints?.token ?? settings.issuer ?? '').startsWith('http:');
   const execute = insecure ? [allowInsecureRequests] : [];
   const guarded: CustomFetch = (url, { body, signal, ...init }) =>
@@ -70,7 +75,7 @@ function metadataOf(issuer: string | undefined, endpoints: NonNullable<OauthSett
   };
 }
 
-/** The secret in the body, as most servers take it, unless this one says that it takes it in the header only. */
+/** Sends the secret in the body, as most servers accept it, unless this one accepts it only in the header. */
 function authentication(server: ServerMetadata, { clientSecret }: OauthSettings) {
   if (clientSecret === undefined) return None();
   const methods = server.token_endpoint_auth_methods_supported ?? ['client_secret_post'];
@@ -81,7 +86,7 @@ function authentication(server: ServerMetadata, { clientSecret }: OauthSettings)
 export type OauthFailure = { refused: string } | { away: string };
 
 const unreachable = 'it cannot be reached';
-/** An answer that came, and is not what it has to be: another nonce, issuer, audience or time. */
+/** Codes of an answer that arrived but is wrong: another nonce, issuer, audience or time. */
 const untrusted: ReadonlySet<string> = new Set([
   'OAUTH_JWT_CLAIM_COMPARISON_FAILED',
   'OAUTH_JSON_ATTRIBUTE_COMPARISON_FAILED',
@@ -90,7 +95,8 @@ const untrusted: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Reads an error of the client. Neither what the server wrote in words nor the error itself goes on: both can quote tokens.
+ * Reads an error of the client. Neither the server's text nor the error itself is passed on,
+ * because both can quote tokens.
  */
 export function oauthFailure(error: unknown): OauthFailure {
   if (error instanceof ResponseBodyError && error.status < 500 && error.status !== 429) {
@@ -102,7 +108,7 @@ export function oauthFailure(error: unknown): OauthFailure {
   return untrusted.has(error.code) ? { refused: 'invalid_response' } : { away: error.code };
 }
 
-/** An authorization server that cannot be asked: AppError 503, the reason in words of ours. */
+/** Returns AppError 503 for an authorization server that does not answer, with a reason in our own words. */
 export function oauthAway(provider: string, reason: string): AppError {
   return unavailable('oauth_unavailable', `The ${provider} authorization server is not available (${reason}).`, 10);
 }

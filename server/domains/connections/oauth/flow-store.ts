@@ -7,7 +7,7 @@ type Models = Pick<Transaction, 'oauthFlow'>;
 export type Flow = { id: string; request: JsonObject; expiresAt: Date };
 export type FlowOwner = { tenantId: string; userId: string };
 
-/** Inserts a flow that has just begun. */
+/** Inserts a flow that has just started. */
 export async function insertFlow(
   prisma: Models,
   {
@@ -33,7 +33,7 @@ export async function insertFlow(
   await prisma.oauthFlow.create({ data: { ...data, request: exactJson(request) } });
 }
 
-/** The flow that this user started in this tenant; null for another user's. */
+/** Returns the flow that this user started in this tenant; null for another user's. */
 export async function findFlow(
   prisma: Models,
   { tenantId, userId }: FlowOwner,
@@ -46,12 +46,12 @@ export async function findFlow(
   return row && { id: row.id, request: row.request as JsonObject, expiresAt: row.expiresAt };
 }
 
-/** Returns false if a concurrent request was first: a flow is finished once. */
+/** Deletes a flow. Returns false if a concurrent request has done so first: a flow is finished once. */
 export async function deleteFlow(prisma: Models, tenantId: string, id: string): Promise<boolean> {
   return (await prisma.oauthFlow.deleteMany({ where: { id, tenantId } })).count === 1;
 }
 
-/** Flows that were begun and never finished, of every tenant. */
+/** Returns flows of every tenant that were started and never finished. */
 export function listLapsedFlows(
   prisma: Models,
   now: Date,

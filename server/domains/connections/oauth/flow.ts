@@ -24,14 +24,15 @@ const lifetimeMs = 10 * 60_000;
 
 const flowSecret = (flowId: string) => `oauth-flow/${flowId}`;
 const FlowSecret = z.object({ verifier: z.string(), nonce: z.string() });
-/** Where every provider sends the browser back to; it is registered there. */
+/** The address to which every provider sends the browser back, and which is registered there. */
 export const redirectUri = ({ config }: Pick<Services, 'config'>) => `${config.http.url}/connections/callback`;
 
 export type BegunFlow = { authorization_url: string; state: string; expires_at: string };
 
 /**
- * Begins a flow (OAuth 2.1: code with PKCE S256) of this user in this tenant; `request` is what its end will need to know. Of the state only
- * a hash is stored, and the verifier lies in the secret store. AppError 503 when that, or the provider's metadata, cannot be had.
+ * Starts a flow (OAuth 2.1: code with PKCE S256) of this user in this tenant; `request` is the data that its end will
+ * need. Only a hash of the state is stored, and the verifier is in the secret store. AppError 503 if that store or the
+ * provider's metadata is unavailable.
  */
 export async function beginFlow(
   { principal, services }: Context,
@@ -41,14 +42,14 @@ export async function beginFlow(
   await removeLapsedFlows(services);
   const client = await clientFor(services, kind, settings);
   const id = newId();
-  // The prefix tells the callback page whose flow it ends: all come back to one address.
+  // The prefix tells the callback page which kind of flow ends here: all return to one address.
   const state = `${kind}.${randomToken()}`;
   const secret = { verifier: randomPKCECodeVerifier(), nonce: randomNonce() };
   const at = new Date(services.clock.now());
   const expiresAt = new Date(at.getTime() + lifetimeMs);
   const { tenantId, userId } = principal;
   const { request } = flow;
-  // The row first: it leads to the secret in every case, and removeLapsedFlows follows it.
+  // The row is inserted first: it always leads to the secret, and removeLapsedFlows follows it.
   const owner = { tenantId, userId };
   await insertFlow(services.prisma, { id, stateHash: sha256(state), owner, kind, request, at, expiresAt });
   await services.secrets.put(tenantId, flowSecret(id), JSON.stringify(secret));
@@ -73,8 +74,9 @@ export type FinishedFlow = {
 };
 
 /**
- * Ends a flow: once, within its ten minutes, by the user who began it, in the same tenant. AppError 422 `oauth_state_invalid` for any
- * other state, `oauth_refused` where the provider does not take the code; 503 where it cannot be asked.
+ * Finishes a flow: once, within ten minutes, by the user who started it, in the same tenant. AppError
+ * 422 `oauth_state_invalid` for any other state, `oauth_refused` if the provider refuses the code;
+ * 503 if it does not answer.
  */
 export async function finishFlow(
   { principal, services }: Context,
@@ -86,8 +88,8 @@ export async function finishFlow(
   if (flow === null || flow.expiresAt.getTime() <= clock.now()) throw unknownState();
   const client = await clientFor(services, kind, settings);
   const secret = await secrets.take(principal.tenantId, flowSecret(flow.id));
-  // A caller that comes too late for the secret must leave the row to the one that has it. The row decides if a store
-  // returns a secret twice.
+  // A caller that arrives too late for the secret must leave the row to the one that has it. If a store returns a
+  // secret twice, the row decides.
   if (secret === null || !(await deleteFlow(prisma, principal.tenantId, flow.id))) throw unknownState();
   const { verifier, nonce } = FlowSecret.parse(JSON.parse(secret));
   const url = new URL(redirectUri(services));
@@ -126,7 +128,7 @@ const unknownState = () =>
     'oauth_state_invalid',
   );
 
-/** Removes flows that were never finished, secrets first; a hundred of them at most. */
+/** Removes at most a hundred flows that were never finished, secrets first. */
 async function removeLapsedFlows({ prisma, secrets, clock }: Services): Promise<void> {
   for (const { id, tenantId } of await listLapsedFlows(prisma, new Date(clock.now()), 100)) {
     await secrets.delete(tenantId, flowSecret(id));

@@ -17,16 +17,16 @@ const marginMs = 60_000;
 
 const underWay = new WeakMap<RefreshServices['pool'], Map<string, Promise<StoredConnection | null>>>();
 
-/** Whether the access token has ended, or is about to. */
+/** Returns whether the access token has expired, or is about to. */
 export function needsRefresh(row: ConnectionRow, now: number): boolean {
   return row.expiresAt !== null && row.expiresAt.getTime() - marginMs <= now;
 }
 
 /**
  * Returns the connection with a fresh access token. Of any number of concurrent callers, in any number of processes,
- * one uses the refresh token. A refused token marks the connection `expired`: AppError 409 `connection_expired`, now
- * and until it is connected again. A server that does not answer marks it `error`; callers get the old token until it
- * expires, then AppError 503 `oauth_unavailable`.
+ * only one uses the refresh token. A refused token marks the connection `expired`: AppError 409 `connection_expired`,
+ * now and until it is connected again. A server that does not answer marks it `error`; callers get the old token until
+ * it expires, then AppError 503 `oauth_unavailable`.
  */
 export function refreshed(services: RefreshServices, ref: ConnectionRef): Promise<StoredConnection | null> {
   const running = underWay.get(services.pool) ?? new Map<string, Promise<StoredConnection | null>>();
@@ -43,7 +43,7 @@ export function refreshed(services: RefreshServices, ref: ConnectionRef): Promis
 
 async function refreshHeld(services: RefreshServices, ref: ConnectionRef): Promise<StoredConnection | null> {
   const stored = await readHeld(services, ref);
-  // Another process may have been faster.
+  // Another process may have refreshed it first.
   if (stored === null || !needsRefresh(stored.row, services.clock.now())) return stored;
   if (stored.row.status === 'expired') throw expired(stored.row);
   const settings = settingsOf(services, stored.row.provider);
@@ -75,7 +75,7 @@ async function askServer(
       );
     }
     const tokens = await refreshTokenGrant(client, refreshToken, scope === undefined ? {} : { scope });
-    // A server that rotates sends a new refresh token; one that does not expects the old one again.
+    // A server that rotates tokens sends a new refresh token; one that does not expects the old one again.
     const values = { ...document.values, ...credentialsOf(tokens) };
     const expiresAt = expiryOf(tokens, services.clock.now());
     const fresh = { of: row.rotatedAt.getTime(), values, expiresAt, tokenOrigin: originOf(endpoint) ?? undefined };
@@ -95,7 +95,10 @@ async function askServer(
   }
 }
 
-/** Tokens that were fetched and not stored yet. A server that rotates has thrown the old ones away, so these must not be lost. */
+/**
+ * Tokens that were fetched but not stored yet. A server that rotates tokens has revoked the old ones,
+ * so these must not be lost.
+ */
 type Unsaved = {
   of: number;
   values: Record<string, string>;
@@ -110,7 +113,10 @@ function unsavedOf({ pool }: RefreshServices): Map<string, Unsaved> {
   return present;
 }
 
-/** Stores what an earlier refresh could not, the secret store having been away; null where there is nothing of this secret. */
+/**
+ * Stores what an earlier refresh could not store because the secret store was unavailable; null if there
+ * is nothing for this secret.
+ */
 async function saveUnsaved(services: RefreshServices, stored: StoredConnection): Promise<StoredConnection | null> {
   const found = unsavedOf(services).get(stored.row.id);
   if (found === undefined || found.of !== stored.row.rotatedAt.getTime()) return null;
@@ -126,7 +132,7 @@ async function save(services: RefreshServices, stored: StoredConnection, fresh: 
   return saved;
 }
 
-/** The access token while it lasts; after that the connection has expired. */
+/** Returns the connection until its access token expires; after that marks the connection as expired and throws. */
 async function orEnd(services: RefreshServices, stored: StoredConnection, reason: string): Promise<StoredConnection> {
   if (stillGood(stored.row, services.clock.now())) return stored;
   const row = await change(services, stored.row, { status: 'expired', lastError: `Connect it again: ${reason}.` });

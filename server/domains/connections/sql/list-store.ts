@@ -11,8 +11,8 @@ export type ConnectionFilter = {
 };
 
 /**
- * What the project sees, newest first, at most `take`, after the keyset where one is given. SQL because of `usedBy`: Prisma counts the
- * profiles of every tenant before it joins the few that are asked for.
+ * Returns the connections that the project sees, newest first, at most `take`, after the keyset if one is given. In SQL
+ * because of `usedBy`: Prisma counts the profiles of every tenant before it joins the few that are requested.
  */
 export async function listCounted(
   pool: Pool,

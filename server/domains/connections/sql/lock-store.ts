@@ -2,18 +2,22 @@ import pLimit, { type LimitFunction } from 'p-limit';
 import type { Pool } from 'pg';
 
 /**
- * Who changes a connection's secret and row holds its lock, across processes: two refreshes with one refresh token would look like a
- * theft to the provider, which then revokes the grant. An advisory lock and not the row's: a locked row would stop those who only
- * note its last use, or bind it, while a provider is being asked. It goes with its transaction, so a process that dies leaves none.
+ * A process that changes a connection's secret and row holds its lock: two refreshes with one refresh token would look
+ * like a theft to the provider, which then revokes the grant. It is an advisory lock and not the row's: a locked row
+ * would block those that only record its last use, or bind it, while a provider is being asked. It is released with its
+ * transaction, so a process that dies leaves none.
  */
 const lockKey = (connectionId: string) => `connection/${connectionId}`;
 
-/** Each holder keeps a connection of the pool, and its work needs more: half of the smallest pool (4) is left to the work. */
+/**
+ * Each holder keeps a connection of the pool, and its work needs another one: half of the smallest
+ * pool (4) is left to the work.
+ */
 const MAX_HOLDERS = 2;
 
 const limits = new WeakMap<Pool, LimitFunction>();
 
-/** Returns the limit on the holders of this process that use `pool`. */
+/** Returns the semaphore of this process's holders that use `pool`. */
 function holdersOf(pool: Pool): LimitFunction {
   const present = limits.get(pool);
   if (present) return present;
@@ -22,12 +26,15 @@ function holdersOf(pool: Pool): LimitFunction {
   return created;
 }
 
-/** Runs `work` while nobody else, in any process, holds this connection. `work` commits its own statements on the pool. */
+/**
+ * Runs `work` while no other caller, in any process, holds this connection. `work` commits its
+ * own statements on the pool.
+ */
 export function whileHolding<T>({ pool }: { pool: Pool }, connectionId: string, work: () => Promise<T>): Promise<T> {
   return locked(pool, connectionId, 'SELECT pg_advisory_xact_lock(hashtextextended($1, 0))', work);
 }
 
-/** The same, but leaves at once, without `work`, where somebody holds it. */
+/** The same, but returns immediately, without `work`, if the connection is held. */
 export async function ifNobodyHolds(
   { pool }: { pool: Pool },
   connectionId: string,

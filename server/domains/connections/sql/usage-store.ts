@@ -7,9 +7,10 @@ export type ConnectionUser = { id: string; name: string; project_id: string } & 
 );
 
 /**
- * Whatever uses a connection, in every project of the tenant, by name. Of workflows that are not archived, those with an `http_request`
- * step, in a loop or not, that names it, and with `modelsOf` those with an LLM step with a model of this provider, in the draft or in the version that
- * starts; only in the project `owner`, where the connection belongs to one.
+ * Returns everything that uses a connection, in every project of the tenant, by name. Among the workflows that are not
+ * archived, those with an `http_request` step (also in a loop) that names it, and with `modelsOf` those with an LLM
+ * step with a model of this provider, in the draft or in the version that starts; only in the project `owner`, if the
+ * connection belongs to one.
  */
 export async function findUsers(
   pool: Pool,

@@ -21,8 +21,9 @@ export async function suiteAccount(ctx: Context, { connectionId }: z.output<type
 }
 
 /**
- * PATCH …/services. Off is off at the provider too: the next use fetches an access token without the scopes of what is off, and
- * with those of what is on again. A service that was not granted is AppError 422 `service_not_granted`: its owner has to consent.
+ * PATCH …/services. Disabling a service also disables it at the provider: the next use fetches an access token
+ * with only the scopes of the enabled services. A service that was not granted is AppError 422
+ * `service_not_granted`: its owner has to consent.
  */
 export async function patchSuiteServices(
   ctx: Context,
@@ -38,7 +39,7 @@ export async function patchSuiteServices(
     const on = [...settings.services.keys()].filter(each => wanted[each] ?? config.services.includes(each));
     const same = on.length === config.services.length && on.every(each => config.services.includes(each));
     if (same) return accountOf(settings, row);
-    // What has a refresh token gets another access token at its next use.
+    // A connection with a refresh token gets another access token at its next use.
     const renewable = row.credentialKeys.includes('refresh_token');
     const expiresAt = renewable ? new Date(services.clock.now()) : undefined;
     return accountOf(settings, await change(services, row, { config: { ...config, services: on }, expiresAt }));

@@ -31,7 +31,7 @@ export async function suiteConfig({ services }: Context): Promise<z.input<typeof
   return { enabled: true, services: [...suite.services].map(([name, scopes]) => ({ name, scopes: [...scopes] })) };
 }
 
-/** The state that the end of the flow needs. */
+/** The data that the end of the flow needs. */
 const FlowRequest = z.object({
   services: z.array(z.string()),
   scopes: z.array(z.string()),
@@ -41,8 +41,8 @@ const FlowRequest = z.object({
 });
 
 /**
- * POST /v1/connections/suite/oauth-url: asks for the services named, or all there are; with `connection_id` that connection is connected
- * again, and keeps its services. AppError 404, 422 for a service that is not there, 503.
+ * POST /v1/connections/suite/oauth-url: requests the named services, or all; with `connection_id` that connection is
+ * connected again, and keeps its services. AppError 404, 422 for an unknown service, 503.
  */
 export async function suiteOauthUrl(
   ctx: Context,
@@ -72,7 +72,7 @@ export async function suiteOauthUrl(
   return beginFlow(ctx, { kind: 'suite', settings, scopes, request });
 }
 
-/** A suite connection of the project or the workspace. AppError 404 for any other. */
+/** Returns a suite connection of the project or the workspace. AppError 404 for any other. */
 export async function requireSuiteConnection(ctx: Context, id: string) {
   const row = await findConnection(ctx.services.prisma, connectionRef(ctx, id));
   if (row?.provider !== 'suite') throw notFound('Suite connection');
@@ -80,9 +80,9 @@ export async function requireSuiteConnection(ctx: Context, id: string) {
 }
 
 /**
- * POST /v1/connections/suite/complete: finishes the flow in a connection. A connection that is connected again must
- * have the same account, or its users would act as another person: AppError 409 `account_differs`. Otherwise 404, 422
- * and 503 as in the flow.
+ * POST /v1/connections/suite/complete: finishes the flow in a connection. One that is connected again must have
+ * the same account, or its users would act as another person: AppError 409 `account_differs`. Otherwise 404,
+ * 422 and 503 as in the flow.
  */
 export async function suiteComplete(
   ctx: Context,
@@ -130,7 +130,7 @@ export async function suiteComplete(
 }
 
 const text = z.string().min(1).max(500).optional().catch(undefined);
-/** Standard claims (OpenID Connect Core, 5.1) of the id token or of userinfo; others are not kept. */
+/** Standard claims (OpenID Connect Core, 5.1) of the id token or of userinfo; others are not stored. */
 const Claims = z.object({ sub: z.string().min(1).max(500), email: text, name: text, picture: text });
 type Account = { subject: string; email?: string; name?: string; picture?: string };
 

@@ -9,20 +9,20 @@ const Service = z.strictObject({ name: z.string(), scopes: z.array(z.string()) }
 
 export const SuiteConfigOutput = z.strictObject({ enabled: z.boolean(), services: z.array(Service) });
 export const SuiteOauthUrlInput = z.strictObject({
-  /** Default: all there are; of a connection that is connected again, those it has. */
+  /** Default: all services; if it is connected again, those that it has. */
   services: z.array(ServiceName).max(MAX_SERVICES).optional(),
   /** Default: the account's email. */
   display_name: DisplayName.optional(),
-  /** Connects this one again, instead of making another. */
+  /** The connection to connect again, instead of creating another. */
   connection_id: Id.optional(),
-  /** Default: where the person who connects first uses it; of a connection that is connected again, those it has. */
+  /** Default: the origin of its first use by the person who connects; if it is connected again, those that it has. */
   origins: Origins.optional(),
 });
 export const SuiteCompleteInput = z.strictObject({ ...OauthCallback });
 export const ByConnectionId = z.strictObject({ connectionId: Id });
 export const SuiteServicesInput = z.strictObject({
   connectionId: Id,
-  /** Those that are not named stay as they are. */
+  /** Services that are not named stay unchanged. */
   services: BoundedRecord(z.record(ServiceName, z.boolean()), { noun: 'services', least: 0, most: MAX_SERVICES }),
 });
 export const SuiteAccount = z.strictObject({

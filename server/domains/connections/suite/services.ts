@@ -14,8 +14,8 @@ export function isGranted(scopes: readonly string[], granted: readonly string[])
 }
 
 /**
- * The scopes to ask a fresh access token for: those of services that are switched off are left out, so that off means off at the
- * provider too (RFC 6749, 6). Undefined where nothing is left out: a server need not take the parameter at all.
+ * Returns the scopes to request for a fresh access token, without those of disabled services, so that they are disabled
+ * at the provider too (RFC 6749, 6). Undefined if nothing is left out: a server need not support the parameter at all.
  */
 export function narrowedScope(settings: SuiteSettings, row: Pick<ConnectionRow, 'config'>): string | undefined {
   const { services: on, granted_scopes: granted } = suiteConfigOf(row);
