@@ -22,8 +22,8 @@ export const liveChecks = ['url_allowed', 'reachable', 'authentication', 'protoc
 type LiveCheck = (typeof liveChecks)[number];
 
 /**
- * Returns the check to which a failure of the client belongs; a failure of a server that answered belongs to its
- * protocol.
+ * Returns the check to which a failure of the client belongs; a failure of a server that
+ * answered belongs to its protocol.
  */
 function failedAt(answer: LiveAnswer & { ok: false }): LiveCheck {
   switch (answer.failure.code) {
@@ -44,7 +44,7 @@ function failedAt(answer: LiveAnswer & { ok: false }): LiveCheck {
   }
 }
 
-/** Makes the live checks, and compares what is read with `published`; null: there is nothing to compare with. */
+/** Makes the live checks, and compares the tools with `published`; null: there is nothing to compare with. */
 export async function checkLive(
   services: Pick<Services, 'egress' | 'clock'>,
   access: Access,

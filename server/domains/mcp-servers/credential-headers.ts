@@ -6,8 +6,8 @@ export type CredentialHeaders = { headers: Record<string, string> } | { problem:
 
 const headerName = /^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,100}$/;
 /**
- * The protocol's own headers, and those that frame a request: a credential of such a name would change the request
- * itself.
+ * The protocol's own headers, and those that frame a request: a credential with such a name would
+ * change the request itself.
  */
 const reservedName =
   /^(?:host|content-.*|connection|keep-alive|transfer-encoding|te|trailer|upgrade|expect|accept|mcp-.*)$/i;

@@ -5,10 +5,10 @@ import { createRedactor } from '../../platform/secrets/redaction.ts';
 import { bounds, cleanCatalogue, cleanText } from './catalog/clean.ts';
 import type { StoredServerInfo } from './servers/store.ts';
 
-/** For a person in front of the console, a server that takes longer to answer is down. */
+/** The time limit for a person at the console: a slower server counts as down. */
 const timeoutMs = 15_000;
 
-/** Where to ask, as whom, and what must not come back. */
+/** The address, the credentials for it, and the secrets that must not come back. */
 export type Access = Pick<ConnectOptions, 'url' | 'headers' | 'fetch'> & { secrets: readonly string[] };
 
 export type LiveServer = { info: StoredServerInfo; tools: McpTool[]; warnings: string[] };
@@ -18,8 +18,8 @@ export type LiveAnswer =
   | { ok: false; failure: LiveFailure; info: StoredServerInfo | null };
 
 /**
- * Connects to a server and reads who it is and its tools, cleaned, without the secrets that it was
- * asked with. What goes wrong out there is an answer, not an exception; the session is always closed.
+ * Connects to a server and reads its name and tools, cleaned and without the secrets that were sent. A failure of the
+ * server is an answer, not an exception; the session is always closed.
  */
 export async function readLive(
   { clock }: Pick<Services, 'clock'>,
@@ -48,7 +48,7 @@ export async function readLive(
   };
   try {
     const listed = await session.listTools();
-    // Tools are JSON: what they are made of came in as JSON.
+    // Tools are JSON: everything in them arrived as JSON.
     const redacted = listed.map(tool => redactor.json(tool as unknown as JsonObject) as unknown as McpTool);
     return { ok: true, info, ...cleanCatalogue(redacted) };
   } catch (error) {

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { AnyObject, Id, MAX_INTEGER, NameText, nextCursor, PlainText, page, Timestamp } from '../../contract/wire.ts';
 import { GraphSchema } from '../workflows/schemas.ts';
 
-/** Bounds of what a workspace may hold; what a server sends is bounded in catalog/clean.ts. */
+/** Limits of a workspace. Limits of what a server sends are in catalog/clean.ts. */
 export const limits = { serversPerTenant: 200, instancesPerProject: 500, profilesPerInstance: 50 } as const;
 
 const Name = NameText(120);
@@ -13,10 +13,10 @@ export const ServerMode = z.enum(['third_party', 'platform']);
 /** How a connection's credentials are sent: not at all, as a bearer token, as headers of their names, as an OAuth access token. */
 export const AuthMode = z.enum(['none', 'token', 'header', 'oauth']);
 export const ServerStatus = z.enum(['draft', 'published']);
-/** Parsed by servers/canonical-url.ts, which says what is wrong with it. */
+/** Parsed by servers/canonical-url.ts, which reports what is wrong with it. */
 const CanonicalUrl = PlainText(2_000).trim().min(1).meta({ format: 'uri' });
 
-/** A tool as a server describes it. Its texts are the server's own words: show them as text, never as markup. */
+/** A tool as its server describes it. Its texts come from the server: show them as text, never as markup. */
 export const Tool = z.strictObject({
   name: z.string(),
   title: z.string().nullable(),
@@ -34,7 +34,7 @@ export const ServerInfo = z.strictObject({
 });
 /** The differences between two catalogs, by tool name. */
 export const CatalogueDiff = z.strictObject({
-  /** Null: there was none before, and every tool is new. */
+  /** Null: there is no previous version, and every tool is new. */
   previous_version: z.number().int().nullable(),
   added: z.array(z.string()),
   removed: z.array(z.string()),
@@ -51,11 +51,11 @@ export const Server = z.strictObject({
   auth_mode: AuthMode,
   status: ServerStatus,
   latest_version: z.number().int().nullable(),
-  /** Of the last discovery. */
+  /** The number found by the last discovery. */
   tool_count: z.number().int(),
   instance_count: z.number().int(),
   discovered_at: Timestamp.nullable(),
-  /** Why the last discovery failed; null when it went well. */
+  /** Why the last discovery failed; null if it succeeded. */
   last_error: z.string().nullable(),
   created_at: Timestamp,
   updated_at: Timestamp,
@@ -114,7 +114,7 @@ export const ListVersionsInput = z.strictObject({ id: Id, ...page });
 export const ListVersionsOutput = z.strictObject({ versions: z.array(VersionSummary), ...nextCursor });
 export const VersionRef = z.strictObject({ id: Id, version: VersionNumber });
 
-/** `valid` is whether every check is ok. A check that could not be made, because one before it failed, is not ok. */
+/** `valid` is whether every check is ok. A check that was not made because an earlier one failed is not ok. */
 export const CheckReport = z.strictObject({
   valid: z.boolean(),
   checks: z.array(z.strictObject({ name: z.string(), ok: z.boolean(), message: z.string() })),
@@ -163,7 +163,7 @@ export const Instance = z.strictObject({
   }),
   /** Null: always the latest published one. */
   version: z.number().int().nullable(),
-  /** The version that a call uses now; null where none is published. */
+  /** The version that a call uses now; null if none is published. */
   effective_version: z.number().int().nullable(),
   tool_count: z.number().int(),
   name: z.string(),
@@ -228,7 +228,7 @@ export const Resolution = z.strictObject({
   connection: z.strictObject({ id: Id, name: z.string(), status: z.string() }).nullable(),
   ok: z.boolean(),
   problems: z.array(Problem),
-  /** Instances of the project that offer the tool, at most 5, where the step's own does not. */
+  /** At most 5 instances of the project that offer the tool, if the step's own does not. */
   suggestions: z.array(z.strictObject({ instance_id: Id, name: z.string(), server_name: z.string() })),
 });
 export const ResolveOutput = z.strictObject({ valid: z.boolean(), steps: z.array(Resolution) });

@@ -12,13 +12,13 @@ export type { InstanceRef } from './sql/store.ts';
 
 export type BindingServices = Pick<Services, 'pool' | 'prisma' | 'secrets' | 'clock' | 'egress' | 'config'>;
 
-/** The tools of an instance: enough to check a step, without reading a secret. */
+/** The tools of an instance, which are enough to check a step without reading a secret. */
 export type Offer = {
   instance: { id: string; name: string };
   server: { id: string; name: string; authMode: BoundRow['auth_mode'] };
   version: number;
   tools: readonly McpTool[];
-  /** Arguments for steps that leave them out, given to tools that know them. */
+  /** Arguments for steps that leave them out, passed to tools that declare them. */
   defaultArgs: JsonMap;
 };
 
@@ -26,7 +26,7 @@ export type Offer = {
 export type Binding = Offer & {
   url: string;
   headers: Record<string, string>;
-  /** Reaches nothing but the origins that the credentials are for. */
+  /** Reaches only the origins for which the credentials are meant. */
   fetch: typeof globalThis.fetch;
   /** Sent with each call as `_meta.config`; null: nothing to send. */
   config: JsonMap | null;
@@ -34,7 +34,7 @@ export type Binding = Offer & {
   secrets: string[];
 };
 
-/** The instance of this very project. AppError 404, or 409 `mcp_server_not_published`. */
+/** Returns the instance of this project. AppError 404, or 409 `mcp_server_not_published`. */
 async function requireBound(pool: Services['pool'], ref: InstanceRef): Promise<BoundRow> {
   const row = isId(ref.instanceId) ? await findBound(pool, ref) : null;
   if (row === null) throw notFound('MCP instance');
@@ -60,9 +60,10 @@ export async function findOffer(services: Pick<Services, 'pool'>, ref: InstanceR
 }
 
 /**
- * An instance of this tenant and project, ready to be called: its pinned version, or the latest published one, and the credentials of
- * the active profile's connection, else of its own; there is no other source of credentials. AppError 404, 409
- * `mcp_server_not_published`, `mcp_connection_missing` or `mcp_connection_unfit`, and 409 and 503 as loadCredentials.
+ * Returns an instance of this tenant and project, ready to be called: its pinned version, or the latest published
+ * one, and the credentials of the active profile's connection, else of its own; there is no other source of
+ * credentials. AppError 404, 409 `mcp_server_not_published`, `mcp_connection_missing` or `mcp_connection_unfit`, and
+ * 409 and 503 as in loadCredentials.
  */
 export async function bindInstance(services: BindingServices, ref: InstanceRef): Promise<Binding> {
   const row = await requireBound(services.pool, ref);
@@ -79,7 +80,7 @@ export async function bindInstance(services: BindingServices, ref: InstanceRef):
   };
 }
 
-/** A credential wins over a header that an instance sets, however either is spelt. */
+/** A credential replaces a header that an instance sets, regardless of case. */
 function overlaid(headers: Readonly<Record<string, string>>, over: Record<string, string>): Record<string, string> {
   const taken = new Set(Object.keys(over).map(name => name.toLowerCase()));
   const kept = Object.entries(headers).filter(([name]) => !taken.has(name.toLowerCase()));

@@ -16,7 +16,7 @@ import { isObject } from '../../../platform/json.ts';
 const MAX_SCHEMA_LENGTH = 256 * 1024;
 const DEEPEST = 60;
 const MAX_VISITS = 20_000;
-/** Visits × the widest value: what a visit costs grows with it. ~0.15 s at worst. */
+/** Visits × the widest value, because the cost of a visit grows with it. About 0.15 s at worst. */
 const MAX_WORK = 20_000_000;
 
 const numbers = new Set(['multipleOf', 'maximum', 'exclusiveMaximum', 'minimum', 'exclusiveMinimum']);
@@ -32,7 +32,7 @@ const counts = new Set([
 const schemas = new Set(['items', 'contains', 'additionalProperties', 'propertyNames', 'not', 'if', 'then', 'else']);
 const schemaLists = new Set(['allOf', 'anyOf', 'oneOf', 'prefixItems', 'items']);
 const schemaMaps = new Set(['properties', 'dependentSchemas', '$defs', 'definitions']);
-/** Keywords with which a part that was left out would make the whole stricter. */
+/** Keywords under which leaving out a part would make the whole stricter. */
 const inverting = new Set(['not', 'if', 'then', 'else', 'maxContains']);
 const leftOut = new Set([
   'patternProperties',
@@ -68,7 +68,7 @@ class Rewriting {
     }
     const out: JsonMap = {};
     for (const [keyword, item] of Object.entries(value)) this.#keyword(out, keyword, item, depth);
-    // What is matched by a pattern that is not looked at would count as additional.
+    // Fields matched by a pattern that is left out would otherwise count as additional.
     if (value.patternProperties !== undefined) delete out.additionalProperties;
     this.nodes.add(out);
     if (typeof out.$ref === 'string') this.references.push(out);
@@ -104,7 +104,7 @@ class Rewriting {
     out.allOf = [...all, { format: `pattern ${source}` }];
   }
 
-  /** The validator reads `type` of a node whenever it visits it: the one place where it can be stopped. */
+  /** The validator reads `type` of a node whenever it visits it: the only place where it can be stopped. */
   #payable(node: JsonMap): void {
     const { type } = node;
     const cost = 1 + (JSON.stringify([node.enum, node.const, node.required]).length >> 6);
@@ -119,7 +119,7 @@ class Rewriting {
     });
   }
 
-  /** Takes out references that lead nowhere: to another document, or to what was left out. */
+  /** Removes references to another document, or to a part that was left out. */
   settleReferences(root: JsonValue): void {
     for (const node of this.references) {
       if (this.nodes.has(follow(root, String(node.$ref)) ?? null)) continue;
@@ -148,7 +148,7 @@ function isPlainKeyword(keyword: string, value: JsonValue): boolean {
   }
 }
 
-/** Resolves `#/a/b` in a document; undefined if it names nothing, or leaves the document. */
+/** Resolves `#/a/b` in a document; undefined if it leads nowhere, or leaves the document. */
 export function follow(root: JsonValue, reference: string): JsonValue | undefined {
   if (reference === '#') return root;
   if (!reference.startsWith('#/')) return undefined;
@@ -188,7 +188,7 @@ function prepare(schema: JsonMap): Prepared | null {
 
 const known = new WeakMap<JsonMap, Prepared | null>();
 
-/** The largest number of items, fields or 64 characters in one value anywhere in it. */
+/** Returns the width of the widest value: its number of items or fields, or its length in units of 64 characters. */
 function width(value: JsonValue): number {
   if (typeof value === 'string') return 1 + (value.length >> 6);
   if (typeof value !== 'object' || value === null) return 1;
@@ -211,12 +211,12 @@ export function argumentProblems(schema: JsonMap, args: JsonMap): ErrorDetail[] 
     const outcome = withPatterns(patterns, () => validator.validate(args));
     return outcome.valid ? [] : describeErrors(outcome.errors, 'tool_args');
   } catch {
-    // Over budget, or beyond the stack, by a schema that refers to itself: the server will tell.
+    // Over budget, or beyond the stack because a schema refers to itself: the server will decide.
     return [];
   }
 }
 
-/** Null for a schema that the library cannot use: it throws plain errors for what a stranger may have written. */
+/** Null for a schema that the library cannot use: it throws plain errors, and schemas come from strangers. */
 function preparedOnce(schema: JsonMap): Prepared | null {
   let ready = known.get(schema);
   if (ready !== undefined) return ready;

@@ -1,12 +1,12 @@
 import type { McpProgress } from '../../../platform/mcp-client/index.ts';
 
-/** Each flush becomes an event of the run; a tool may tell its progress a thousand times a second. */
+/** Each flush becomes an event of the run, and a tool may report progress a thousand times a second. */
 const FLUSH_MS = 500;
-/** The number of messages kept between two flushes: the newest. */
+/** The number of messages kept between two flushes, the newest ones. */
 const MAX_LINES = 50;
 const MAX_LINE_LENGTH = 2_000;
 
-/** Makes log lines of progress: the first at once, the others every half a second. `end` writes what is left. */
+/** Turns progress into log lines: the first immediately, the others every half a second. `end` writes the rest. */
 export function createProgressLog(
   log: (lines: string[]) => void,
   redact: (line: string) => string,

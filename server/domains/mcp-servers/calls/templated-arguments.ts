@@ -4,7 +4,7 @@ import { hasTemplate, parseTemplate, TemplateSyntaxError } from '../../../orches
 import { isObject } from '../../../platform/json.ts';
 import { argumentProblems, follow } from './input-schema.ts';
 
-/** Beyond this the graph may be published: the call checks again. */
+/** Beyond this the check ends without problems: the call checks again. */
 const MAX_VISITS = 10_000;
 const MAX_PROBLEMS = 20;
 /** The maximum depth of nested schemas, including references. */
@@ -16,7 +16,10 @@ function holdsTemplate(value: JsonValue): boolean {
   return (Array.isArray(value) ? value : Object.values(value)).some(holdsTemplate);
 }
 
-/** The value of a string with a template; the validation of the graph reports malformed templates. */
+/**
+ * Returns what the value of a string with a template can be. Malformed templates are reported by
+ * the validation of the graph.
+ */
 function meaning(text: string): 'any' | 'text' {
   try {
     return parseTemplate(text).whole ? 'any' : 'text';
@@ -33,8 +36,8 @@ function typeOf(value: JsonValue): string {
 }
 
 /**
- * Returns the certain problems of arguments with templates: a string that is one template and nothing else may become
- * any value, one with text around it is a string. Empty if there are none.
+ * Returns the certain problems of arguments with templates, if any. A string that consists of one template may become
+ * any value; one with text around a template becomes a string.
  */
 export function templatedArgumentProblems(schema: JsonMap, args: JsonMap): StepProblem[] {
   const found = new Check(schema).visit(schema, args, 'tool_args').slice(0, MAX_PROBLEMS);
@@ -88,7 +91,7 @@ class Check {
   }
 
   #literal(schema: JsonMap, value: JsonValue, path: string): StepProblem[] {
-    // A string whose value is not known yet does not come here.
+    // A string whose value is not known yet is not checked here.
     if (holdsTemplate(value)) return [];
     const allowed = Array.isArray(schema.enum) ? schema.enum : schema.const === undefined ? undefined : [schema.const];
     const text = JSON.stringify(value);
@@ -106,7 +109,7 @@ class Check {
       if (problems.length === 0) return all;
       found.push(problems);
     }
-    // The alternative that is nearest is the one that was meant: one of the right type before any other.
+    // The closest alternative is the one that was meant, and one of the right type is closer than any other.
     const distance = (problems: StepProblem[]): number =>
       problems.length + (problems.some(one => one.path === path) ? MAX_PROBLEMS : 0);
     const [nearest = []] = found.sort((a, b) => distance(a) - distance(b));

@@ -15,9 +15,9 @@ import { createProgressLog } from './progress-log.ts';
 import { templatedArgumentProblems } from './templated-arguments.ts';
 import { answerOf } from './tool-result.ts';
 
-/** Initializing a server that is up takes well under a second; one that starts on demand, some. */
+/** Initializing a running server takes well under a second; one that starts on demand takes some. */
 const CONNECT_MS = 30_000;
-/** The step's `timeout_s` ends a call, through its signal: a tool may be silent for as long as that. */
+/** A call is ended by the step's `timeout_s`, through its signal: until then a tool may be silent. */
 const CALL_MS = DAY_MS;
 const MAX_MESSAGE_LENGTH = 4_000;
 
@@ -26,7 +26,7 @@ type Failed = Extract<ToolAnswer, { kind: 'failed' }>;
 /** The ToolCaller of this process; closing it ends its sessions with servers. */
 export type McpToolCaller = ToolCaller & { close(): Promise<void> };
 
-/** Calls tools of MCP instances, on sessions that are kept for a while. */
+/** Calls tools of MCP instances, on sessions that are reused for a while. */
 export function createToolCaller(services: BindingServices): McpToolCaller {
   const sessions = new SessionPool({ clock: services.clock });
   return {
@@ -84,7 +84,9 @@ async function bindOrFail(services: BindingServices, call: ToolCall): Promise<Bi
   }
 }
 
-/** Servers and credentials have a session each: one made with other credentials is not to be found. */
+/**
+ * Each combination of server and credentials has its own session, so that no call uses one made with other credentials.
+ */
 function sessionKey({ url, headers, instance }: Binding, { tenantId }: ToolCall): string {
   const secret = sha256(JSON.stringify([url, Object.entries(headers).sort()])).toString('base64url');
   return `${tenantId}/${instance.id}/${secret}`;
@@ -135,8 +137,8 @@ async function callTool(
 }
 
 /**
- * The idempotency key (docs/specification/steps.md#idempotency-key) by which a tool recognizes a second attempt of a
- * step.
+ * Returns the metadata of a call, with the idempotency key by which a tool recognizes a second attempt of a step
+ * (docs/specification/steps.md#idempotency-key).
  */
 function metaOf({ config }: Binding, { idempotencyKey, traceparent }: ToolCall): JsonObject {
   return {
@@ -159,6 +161,6 @@ function failedOf({ code, message, retryable, retryAfterMs, unsent: never }: Mcp
 
 function redacted(answer: ToolAnswer, redactor: Redactor): ToolAnswer {
   if (answer.kind === 'result') return { ...answer, result: redactor.json(answer.result) };
-  // Cut after redacting: the first half of a secret is a secret too.
+  // Cut after redacting: the first half of a secret is secret too.
   return { ...answer, message: redactor.text(answer.message).slice(0, MAX_MESSAGE_LENGTH) };
 }

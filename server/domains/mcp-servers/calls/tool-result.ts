@@ -16,7 +16,7 @@ const failed = (code: string, message: string, retryable: boolean): ToolAnswer =
 /**
  * Converts a tool's answer to a step's result (docs/specification/steps.md#tool-results): `structuredContent` if given,
  * else its single text block parsed as JSON if it is JSON, else `{content: […]}` with all blocks unchanged. `isError`
- * is a failure that may be temporary: tools report an unavailable service in the same way as an impossible request.
+ * is a failure that may be temporary: tools report an unavailable service and an impossible request in the same way.
  */
 export function answerOf(result: CallToolResult): ToolAnswer {
   if (result.isError) return failed('tool_failed', errorText(result), true);
@@ -46,7 +46,7 @@ function resultValue({ structuredContent, content }: CallToolResult): JsonValue 
   }
 }
 
-/** The tool's error message, from its texts. */
+/** Returns the tool's error message, from its texts. */
 function errorText({ content, structuredContent }: CallToolResult): string {
   const texts = content.flatMap(block => (block.type === 'text' && block.text.trim() !== '' ? [block.text] : []));
   if (texts.length > 0) return texts.join('\n').replaceAll('\0', '').toWellFormed();

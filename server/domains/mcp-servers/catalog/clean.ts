@@ -2,8 +2,8 @@ import type { McpTool } from '../../../platform/mcp-client/index.ts';
 import { storageProblem } from '../../../platform/storable-json.ts';
 
 /**
- * A server's own words are hostile input: they are shown to people and given to models. Real descriptions stay under 4,000
- * characters and real schemas under 30 KiB; the catalogue of the largest public server known is 400 KiB.
+ * A server's texts are hostile input: they are shown to people and given to models. Real descriptions stay under 4,000
+ * characters and real schemas under 30 KiB; the catalog of the largest known public server is 400 KiB.
  */
 export const bounds = {
   tools: 1_000,
@@ -18,10 +18,11 @@ export const bounds = {
 
 export type CleanCatalogue = { tools: McpTool[]; warnings: string[] };
 
-// Controls but for tab and newline, then what reorders or hides text (Cf: bidirectional marks, zero widths, tag characters).
+// Control characters except tab and newline, and characters that reorder or hide text (Cf: bidirectional marks,
+// zero widths, tag characters).
 const hidden = /(?![\n\t])[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu;
 
-/** Text without what cannot be seen, well-formed, at most `max` characters. */
+/** Returns well-formed text without invisible characters, at most `max` characters. */
 export function cleanText(text: string, max: number): string {
   const clean = text
     .slice(0, max * 2)
@@ -32,7 +33,7 @@ export function cleanText(text: string, max: number): string {
   return clean.length <= max ? clean : `${clean.slice(0, max - 1).toWellFormed()}…`;
 }
 
-/** The tools that can be kept, in the order of their names, and what was left out or cut short of the others. */
+/** Returns the tools that can be stored, by name, and what was left out or cut short of the others. */
 export function cleanCatalogue(tools: readonly McpTool[]): CleanCatalogue {
   const kept = new Map<string, McpTool>();
   const warnings: string[] = [];
@@ -60,7 +61,10 @@ export function cleanCatalogue(tools: readonly McpTool[]): CleanCatalogue {
   return { tools: sorted, warnings };
 }
 
-/** A tool cannot be called correctly if its name is not what it shows, or if its schema cannot be stored unchanged. */
+/**
+ * Returns why a tool cannot be stored: it could not be called correctly if its name is not what it shows, or if its
+ * schema cannot be stored unchanged.
+ */
 function whyUnfit(tool: McpTool): string | null {
   if (tool.name === '' || tool.name.length > bounds.nameLength)
     return `its name must have 1 to ${bounds.nameLength} characters`;
@@ -101,7 +105,7 @@ function cleanTool(tool: McpTool): McpTool {
 
 const prose: ReadonlySet<string> = new Set(['title', 'description', '$comment']);
 
-/** Cleans the prose in a schema and nothing that decides what is valid: patterns, constants and names stay as they are. */
+/** Cleans the prose in a schema, but nothing that affects validity: patterns, constants and names stay unchanged. */
 function cleanSchema(schema: unknown): unknown {
   if (Array.isArray(schema)) return schema.map(cleanSchema);
   if (typeof schema !== 'object' || schema === null) return schema;

@@ -14,7 +14,7 @@ const fields = [
   ['annotations', 'annotations'],
 ] as const satisfies readonly (readonly [keyof McpTool, string])[];
 
-/** The tools that `next` adds, removes and changes; null: there was no previous version. */
+/** Returns the tools that `next` adds, removes and changes; null: there was no previous version. */
 export function diffCatalogues(
   previous: { version: number; tools: readonly McpTool[] } | null,
   next: readonly McpTool[],
@@ -36,7 +36,8 @@ export function diffCatalogues(
 }
 
 /**
- * SHA-256 of the tools, independent of the order of their keys. The server's description of itself is not part of it.
+ * Returns the SHA-256 of the tools, independent of the order of their keys. The server's description
+ * of itself is not included.
  */
 export function catalogueChecksum(tools: readonly McpTool[]): string {
   return checksum(tools);

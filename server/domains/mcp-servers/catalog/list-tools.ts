@@ -10,8 +10,8 @@ import { toTool } from './view.ts';
 const ToolKey = z.tuple([Id, PlainText(bounds.nameLength)]);
 
 /**
- * Every tool that is published in the workspace, with its schemas and the project's instances that offer it. A filter that names
- * another workspace's server, or another project's instance, finds nothing.
+ * Returns every tool that is published in the workspace, with its schemas and the project's instances that offer it. A
+ * filter that names another workspace's server, or another project's instance, finds nothing.
  */
 export async function listTools(
   ctx: Context,

@@ -12,8 +12,8 @@ export type Adapter = {
 };
 
 /**
- * Public MCP servers that their owners run themselves, to be registered with one click. Only an owner's own server, at
- * the address in its own documentation, over https, that works without a browser: no credentials, a header, or a token
+ * Public MCP servers that are run by their owners, for registration with one click. Only an owner's own server, at the
+ * address in its own documentation, over https, that works without a browser: no credentials, a header, or a token
  * that can be created manually.
  */
 export const platformAdapters: readonly Adapter[] = [

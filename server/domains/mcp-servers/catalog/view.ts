@@ -16,7 +16,7 @@ export function toTool(tool: McpTool): z.input<typeof Tool> {
   };
 }
 
-/** Values from a JSON column are JSON, in spite of the SDK's types. */
+/** Values from a JSON column are JSON, although the SDK's types say otherwise. */
 function asObject(value: object): JsonObject {
   return value as JsonObject;
 }

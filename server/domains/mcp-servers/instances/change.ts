@@ -9,7 +9,10 @@ import { usesOfInstance } from './sql/store.ts';
 import { deleteInstanceRow, updateInstance } from './store.ts';
 import { describeInstance, instanceKey, requireInstance, requireOwnConnection, usesShown } from './view.ts';
 
-/** Changes what is given; `null` for `version` follows the latest, for `connection_id` unbinds. AppError 404, 409, 422 as for creating. */
+/**
+ * Changes the given fields: `version` null follows the latest, `connection_id` null unbinds. AppError
+ * 404, 409, 422 as for creating.
+ */
 export async function patchInstance(
   ctx: Context,
   input: z.output<typeof PatchInstanceInput>,
@@ -30,8 +33,8 @@ export async function patchInstance(
 }
 
 /**
- * Deletes the instance with its profiles. AppError 404; 409 `instance_in_use`, naming the workflows in `details`, while a draft
- * or a latest version calls it, unless `force`.
+ * Deletes the instance with its profiles. AppError 404; 409 `instance_in_use`, with the workflows in `details`, while a
+ * draft or a latest version calls it, unless `force`.
  */
 export async function deleteInstance(ctx: Context, input: z.output<typeof DeleteInstanceInput>): Promise<undefined> {
   const { pool, prisma } = ctx.services;

@@ -11,9 +11,9 @@ import { insertInstance } from './sql/store.ts';
 import { describeInstance, instanceKey, requireOwnConnection } from './view.ts';
 
 /**
- * An instance binds a published server to a connection, for the steps of one project. AppError 409 `mcp_server_not_published` or
- * `credential_origin_refused`,
- * 422 `unknown_server`, `unknown_version`, `unknown_connection`, `invalid_settings`, `limit_reached`.
+ * Creates an instance, which binds a published server to a connection, for the steps of one project. AppError 409
+ * `mcp_server_not_published` or `credential_origin_refused`, 422 `unknown_server`, `unknown_version`,
+ * `unknown_connection`, `invalid_settings`, `limit_reached`.
  */
 export async function createInstance(
   ctx: Context,
@@ -41,7 +41,7 @@ export async function createInstance(
   return describeInstance(ctx, key.id);
 }
 
-/** AppError 409 for a server with nothing published, 422 `unknown_version` for a number that it has not. */
+/** AppError 409 for a server that is not published, 422 `unknown_version` for a version that it does not have. */
 export async function requireVersion(ctx: Context, server: ServerRow, version: number | null): Promise<void> {
   if (server.latestVersion === null) {
     const message = 'This server has no published version yet: discover its tools and publish a version first.';

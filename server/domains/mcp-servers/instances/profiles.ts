@@ -24,7 +24,7 @@ type ProfileView = z.input<typeof Profile>;
 
 const ProfileCursor = z.tuple([PlainText(200), Id]);
 
-/** By name. AppError 404. */
+/** Lists the profiles by name. AppError 404. */
 export async function listProfiles(
   ctx: Context,
   { id, limit, cursor }: z.output<typeof ListProfilesInput>,
@@ -37,7 +37,10 @@ export async function listProfiles(
   return { profiles: page.rows.map(toProfile), next_cursor: page.next_cursor };
 }
 
-/** AppError 404, 409 `name_taken`, 422 `unknown_connection`, `invalid_settings`, `limit_reached`. It is not active yet. */
+/**
+ * Creates a profile, which is not active yet. AppError 404, 409 `name_taken`, 422 `unknown_connection`,
+ * `invalid_settings`, `limit_reached`.
+ */
 export async function createProfile(ctx: Context, input: z.output<typeof CreateProfileInput>): Promise<ProfileView> {
   const { pool, clock } = ctx.services;
   const instance = await requireInstance(ctx, input.id);
@@ -53,7 +56,7 @@ export async function createProfile(ctx: Context, input: z.output<typeof CreateP
   return describeProfile(ctx, key);
 }
 
-/** Changes what is given. AppError 404, 409 `name_taken`, 422 as for creating. */
+/** Changes the given fields. AppError 404, 409 `name_taken`, 422 as for creating. */
 export async function patchProfile(ctx: Context, input: z.output<typeof PatchProfileInput>): Promise<ProfileView> {
   const { prisma, clock } = ctx.services;
   const key = profileKey(ctx, input);
@@ -71,12 +74,15 @@ export async function patchProfile(ctx: Context, input: z.output<typeof PatchPro
   return describeProfile(ctx, key);
 }
 
-/** AppError 404. Where it was the active one, the instance's own connection and settings hold again. */
+/** Deletes a profile. If it was active, the instance's own connection and settings apply again. AppError 404. */
 export async function deleteProfile(ctx: Context, input: z.output<typeof ProfileRef>): Promise<undefined> {
   if (!(await deleteProfileRow(ctx.services.pool, profileKey(ctx, input)))) throw notFound('Profile');
 }
 
-/** Makes it the instance's one active profile, or with `active: false` no more. Calls that start from now on use it. AppError 404. */
+/**
+ * Makes it the only active profile of the instance, or deactivates it (`active: false`). Applies to calls that start
+ * from now on. AppError 404.
+ */
 export async function setActive(ctx: Context, input: z.output<typeof SetActiveInput>): Promise<ProfileView> {
   const { prisma, clock } = ctx.services;
   const key = profileKey(ctx, input);

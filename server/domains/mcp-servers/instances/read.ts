@@ -5,7 +5,7 @@ import type { InstanceDetail, InstanceRef, ListInstancesInput, ListInstancesOutp
 import { listInstanceRows } from './sql/store.ts';
 import { describeInstance, toInstance } from './view.ts';
 
-/** The project's instances, newest first. */
+/** Lists the project's instances, newest first. */
 export async function listInstances(
   ctx: Context,
   input: z.output<typeof ListInstancesInput>,
@@ -26,7 +26,7 @@ export async function listInstances(
   return { instances: page.rows.map(toInstance), next_cursor: page.next_cursor };
 }
 
-/** AppError 404. */
+/** Returns an instance of the project. AppError 404. */
 export async function getInstance(
   ctx: Context,
   input: z.output<typeof InstanceRef>,

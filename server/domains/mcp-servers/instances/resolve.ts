@@ -8,7 +8,9 @@ import { requireWorkflow } from '../../workflows/get.ts';
 import type { Resolution, ResolveInput, ResolveOutput } from '../schemas.ts';
 import { type BindingRow, findBindings, findOffers, type OfferRow } from './sql/store.ts';
 
-/** A graph has at most 2,000 steps (docs/specification/limits.md#sizes); one that was never saved is held to it here. */
+/**
+ * A graph has at most 2,000 steps (docs/specification/limits.md#sizes); this also holds for one that was never saved.
+ */
 const maxSteps = 2_000;
 
 type Step = { id: string; toolName: string | null; instanceId: string | null };
@@ -84,7 +86,7 @@ function problemsOf(step: Step, binding: BindingRow | undefined): Problem[] {
   return problems;
 }
 
-/** Whether another instance would help: not where only the connection is wrong. */
+/** Returns whether another instance would help: not if only the connection is wrong. */
 function needsAnother(problems: readonly Problem[]): boolean {
   const codes = ['missing_instance', 'unknown_instance', 'unknown_tool', 'mcp_server_not_published'];
   return problems.some(({ code }) => codes.includes(code));

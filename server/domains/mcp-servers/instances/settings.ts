@@ -7,10 +7,11 @@ const maxBytes = 16_384;
 const maxHeaders = 20;
 
 /**
- * What `config` of an instance and `settings` of a profile do:
- * - `headers`: further HTTP headers of every request. They are no secrets; credentials belong in a connection, and win.
- * - `default_args`: arguments for steps that leave them out, given to those tools whose schema names them.
- * - whatever else is sent with each call as `_meta.config`, for servers that read it.
+ * The effects of an instance's `config` and a profile's `settings`:
+ * - `headers`: further HTTP headers of every request. They are not secret; credentials belong in a connection, and
+ *   replace them.
+ * - `default_args`: arguments for steps that leave them out, passed to tools whose schema declares them.
+ * - everything else is sent with each call as `_meta.config`, for servers that read it.
  */
 export type Settings = {
   headers: Readonly<Record<string, string>>;
@@ -19,7 +20,7 @@ export type Settings = {
   config: JsonMap | null;
 };
 
-/** Headers that are the protocol's, the connection's or a credential's. */
+/** Headers that are set by the protocol, the connection or a credential. */
 const reserved =
   /^(?:authorization|proxy-.*|cookie2?|set-cookie|host|content-.*|connection|keep-alive|transfer-encoding|te|trailer|upgrade|expect|accept|accept-encoding|mcp-.*|last-event-id|traceparent|tracestate|x-forwarded-.*|forwarded)$/i;
 
@@ -36,7 +37,10 @@ const Known = z.looseObject({
   default_args: z.record(z.string(), z.unknown()).optional(),
 });
 
-/** AppError 422 `invalid_settings` for headers that may not be set, or more than 16 KiB; `field` is where they were sent. */
+/**
+ * AppError 422 `invalid_settings` for headers that may not be set, or more than 16 KiB; `field`
+ * is the field of the request.
+ */
 export function checkSettings(field: 'config' | 'settings', value: JsonMap): void {
   const details = settingsProblems(field, value);
   if (details.length > 0) throw invalid('The settings are not valid.', details, 'invalid_settings');
@@ -50,13 +54,16 @@ function settingsProblems(field: string, value: JsonMap): ErrorDetail[] {
   if (parsed.success) return [];
   return parsed.error.issues.map(issue => ({
     path: [field, ...issue.path.map(String)].join('.'),
-    // A bad key of a record is reported as an issue inside the issue.
+    // For a bad key of a record, the actual issue is inside the issue.
     message: issue.code === 'invalid_key' ? (issue.issues[0]?.message ?? issue.message) : issue.message,
     code: 'invalid_settings',
   }));
 }
 
-/** The active profile's settings over the instance's own, setting by setting; within `headers` and `default_args` key by key. */
+/**
+ * Returns the settings in effect: the active profile's replace the instance's own, setting by setting; within `headers`
+ * and `default_args` key by key.
+ */
 export function effectiveSettings(config: JsonMap, profile: JsonMap | null): Settings {
   const [own, over] = [split(config), split(profile ?? {})];
   const rest = { ...own.rest, ...over.rest };
@@ -71,7 +78,7 @@ export function effectiveSettings(config: JsonMap, profile: JsonMap | null): Set
   };
 }
 
-/** Stored settings were checked when they were set; what an older release let through is left out. */
+/** Stored settings were checked when they were set; those that only an older release accepted are left out. */
 function split(value: JsonMap): { headers: Record<string, string>; defaultArgs: JsonMap; rest: JsonMap } {
   const { headers: _, default_args: defaults, ...rest } = value;
   const known = Known.safeParse(value);
@@ -82,7 +89,7 @@ function split(value: JsonMap): { headers: Record<string, string>; defaultArgs: 
   };
 }
 
-/** The step's own arguments over the defaults that this tool knows. */
+/** Adds the defaults that this tool declares to the step's own arguments, which win. */
 export function withDefaultArgs(args: JsonMap, defaults: JsonMap, inputSchema: JsonMap): JsonMap {
   const { properties } = inputSchema;
   if (typeof properties !== 'object' || properties === null || Array.isArray(properties)) return args;

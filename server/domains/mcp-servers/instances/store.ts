@@ -12,7 +12,7 @@ export type InstanceChange = {
   config?: JsonMap | undefined;
 };
 
-/** Changes what is given; false where there is no such instance. */
+/** Changes the given fields. Returns false if the instance does not exist. */
 export async function updateInstance(
   prisma: Pick<Transaction, 'mcpInstance'>,
   { id, tenantId, projectId, at }: InstanceKey & { at: Date },
@@ -20,7 +20,7 @@ export async function updateInstance(
 ): Promise<boolean> {
   const { count } = await prisma.mcpInstance.updateMany({
     where: { id, tenantId, projectId },
-    // Prisma leaves alone what is undefined.
+    // Prisma ignores undefined fields.
     data: {
       name,
       version,
@@ -32,7 +32,7 @@ export async function updateInstance(
   return count === 1;
 }
 
-/** Deletes an instance with its profiles; false where there was none. */
+/** Deletes an instance with its profiles. Returns false if it does not exist. */
 export async function deleteInstanceRow(
   prisma: Pick<Transaction, 'mcpInstance'>,
   { id, tenantId, projectId }: InstanceKey,
@@ -46,7 +46,7 @@ type ProfileChange = {
   connectionId?: string | null | undefined;
 };
 
-/** Changes what is given; 'taken': another profile of the instance has the name. */
+/** Changes the given fields; 'taken': another profile of the instance has the name. */
 export async function updateProfile(
   prisma: Pick<Transaction, 'mcpConfigProfile'>,
   { id, tenantId, projectId, profileId, at }: ProfileKey & { at: Date },
@@ -64,7 +64,7 @@ export async function updateProfile(
   }
 }
 
-/** Makes a profile the active one, or no more; false where the instance has no such profile. */
+/** Activates or deactivates a profile. Returns false if the instance does not have it. */
 export async function setActiveProfile(
   prisma: Pick<Transaction, 'mcpInstance'>,
   { id, tenantId, projectId, profileId, at }: ProfileKey & { at: Date },
@@ -75,6 +75,6 @@ export async function setActiveProfile(
     (await prisma.mcpInstance.updateMany({ where: { ...where, ...more }, data: { ...data, updatedAt: at } })).count ===
     1;
   if (active) return update({}, { activeProfileId: profileId });
-  // One that is not the active one leaves another that is.
+  // Deactivating a profile that is not active leaves the active one as it is.
   return (await update({ activeProfileId: profileId }, { activeProfileId: null })) || update({}, {});
 }

@@ -11,8 +11,9 @@ import type { InstanceRow } from './sql/store.ts';
 import { instanceKey, requireInstance } from './view.ts';
 
 /**
- * Whether a step could call the instance now: a published version at the present address, a connection that is active and fits,
- * and the live server with just these credentials and headers, offering just this version. AppError 404, 503.
+ * Checks whether a step could call the instance now: a published version at the present address, a connection that
+ * is active and fits, and the live server offering exactly this version with exactly these credentials and
+ * headers. AppError 404, 503.
  */
 export async function validateInstance(
   ctx: Context,
@@ -65,7 +66,7 @@ async function checkConnection(
     : failed(name, `“${connection.name}”, ${from}, is ${connection.status}: it has to be connected again.`);
 }
 
-/** Binds the instance as a step would; `credentials_fit`, or a check before it, reports what prevents it. */
+/** Binds the instance as a step would. What prevents it is reported by `credentials_fit`, or by an earlier check. */
 async function bindOrProblem(ctx: Context, instanceId: string): Promise<Binding | Check> {
   const { tenantId, projectId } = ctx.principal;
   try {

@@ -10,15 +10,15 @@ import type { AuthMode, Instance, InstanceDetail, Profile } from '../schemas.ts'
 import type { ProfileRow } from './sql/profile-store.ts';
 import { findInstance, type InstanceKey, type InstanceRow, usesOfInstance } from './sql/store.ts';
 
-/** How many workflows are named that use an instance. */
+/** The maximum number of workflows named as users of an instance. */
 export const usesShown = 20;
 
-/** An instance of the caller's project. */
+/** Returns the key of an instance of the caller's project. */
 export function instanceKey({ principal }: Context, id: string): InstanceKey {
   return { tenantId: principal.tenantId, projectId: principal.projectId, id };
 }
 
-/** AppError 404 where the project has no such instance. */
+/** Returns the instance. AppError 404 if the project does not have it. */
 export async function requireInstance(ctx: Context, id: string): Promise<InstanceRow> {
   const row = await findInstance(ctx.services.pool, instanceKey(ctx, id));
   if (row === null) throw notFound('MCP instance');
@@ -74,7 +74,7 @@ export function toInstance(row: InstanceRow): z.input<typeof Instance> {
   };
 }
 
-/** The instance with the workflows that use it. */
+/** Returns the instance with the workflows that use it. */
 export async function describeInstance(ctx: Context, id: string): Promise<z.input<typeof InstanceDetail>> {
   const row = await requireInstance(ctx, id);
   const uses = await usesOfInstance(ctx.services.pool, instanceKey(ctx, id), usesShown);

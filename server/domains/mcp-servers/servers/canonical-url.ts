@@ -3,8 +3,9 @@ import { invalid } from '../../../platform/errors.ts';
 const maxLength = 2_000;
 
 /**
- * The address of an MCP server in its one written form. AppError 422 `invalid_url` for what is no http(s) URL, carries
- * credentials or a fragment, or is too long: credentials belong in a connection, where they are encrypted.
+ * Returns the address of an MCP server in its canonical form. AppError 422 `invalid_url` for text that is
+ * not an http(s) URL, contains credentials or a fragment, or is too long: credentials belong in a
+ * connection, where they are encrypted.
  */
 export function parseCanonicalUrl(text: string): string {
   const url = URL.parse(text.trim());
@@ -25,7 +26,7 @@ function whyUnfit(url: URL): string | null {
   if (url.username !== '' || url.password !== '') return 'must not contain a user name or password; use a connection';
   if (url.hash !== '') return 'must not have a fragment (#…)';
   if (url.hostname === '') return 'must name a host';
-  // Normalising may lengthen it: every space becomes three characters.
+  // Normalization may lengthen it: every space becomes three characters.
   if (url.href.length > maxLength) return `must be at most ${maxLength} characters`;
   return null;
 }

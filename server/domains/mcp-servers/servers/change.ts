@@ -21,7 +21,7 @@ export async function patchServer(
   const { clock } = ctx.services;
   const { projectId, role } = ctx.principal;
   const server = await requireServer(ctx, input.id);
-  // Its instances send the credentials of their connections there, once the next version is published.
+  // Its instances send the credentials of their connections to the new address once the next version is published.
   if (input.canonical_url !== undefined || input.auth_mode !== undefined) {
     requireScopes(ctx.principal, ['connection:manage']);
   }
@@ -42,8 +42,8 @@ export async function patchServer(
 }
 
 /**
- * Deletes the server with its versions. AppError 404; 409 `server_in_use` while it has instances, unless `force`; 403 for deleting
- * instances of other projects with it, unless by a `tenant_admin`.
+ * Deletes the server with its versions. AppError 404; 409 `server_in_use` while it has instances, unless `force`; 403
+ * if that would delete instances of other projects, unless by a `tenant_admin`.
  */
 export async function deleteServer(ctx: Context, input: z.output<typeof DeleteServerInput>): Promise<undefined> {
   const { projectId, role } = ctx.principal;

@@ -10,7 +10,7 @@ import { insertServer } from './sql/store.ts';
 import { findServer, takenServices } from './store.ts';
 import { toServer } from './view.ts';
 
-/** Servers registered at the same moment under one name take each other's slug; then the next is tried. */
+/** Servers that are registered concurrently under one name compete for its slug; the losers then try the next. */
 const maxTries = 10;
 
 /**
@@ -47,8 +47,8 @@ export async function createServer(
 }
 
 /**
- * The address in its one written form, if Baton may call it: AppError 422 otherwise. A name that does not resolve now is
- * accepted; discovery will tell.
+ * Returns the address in its canonical form if Baton may call it: AppError 422 otherwise. A name that does not resolve
+ * now is accepted; discovery will report it.
  */
 export async function acceptUrl(ctx: Context, text: string): Promise<string> {
   const url = parseCanonicalUrl(text);

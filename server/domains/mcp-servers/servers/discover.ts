@@ -8,8 +8,9 @@ import { saveDiscovery } from './store.ts';
 import { describeServer, requireServer, requireServerDetail, serverKey } from './view.ts';
 
 /**
- * Asks the live server for its tools and keeps them as what the next version will hold. AppError 404, 422 `discovery_failed` with the
- * reason in `details` (also kept in `last_error`; what was found before stays), 409 `server_changed` where its address changed meanwhile.
+ * Reads the tools of the live server and stores them for the next version. AppError 404, 422 `discovery_failed`
+ * with the reason in `details` (also in `last_error`; tools found before stay), 409 `server_changed` if its
+ * address changed meanwhile.
  */
 export async function discoverServer(
   ctx: Context,

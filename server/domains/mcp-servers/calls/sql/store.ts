@@ -15,7 +15,7 @@ export type BoundRow = {
   server_name: string;
   canonical_url: string;
   auth_mode: z.output<typeof AuthMode>;
-  /** The pinned version, else the latest published one; null where there is none of that number. */
+  /** The pinned version, else the latest published one; null if there is none. */
   version: number | null;
   tools: McpTool[] | null;
   profile_settings: JsonMap | null;
@@ -23,7 +23,7 @@ export type BoundRow = {
   connection_id: string | null;
 };
 
-/** Null where the project has no such instance. Every table is asked for the tenant's own rows. */
+/** Returns null if the project does not have the instance. Every table is restricted to the tenant. */
 export async function findBound(
   pool: Pool,
   { tenantId, projectId, instanceId }: InstanceRef,

@@ -20,8 +20,9 @@ export type ToolFilter = {
 };
 
 /**
- * The tools of what is published: each server's latest version, or, where `instanceId` is given, the version that this instance of
- * the project calls. In the order of servers, then names; a tool's instances are those of the project that call this very version.
+ * Returns the published tools: of each server's latest version, or, if `instanceId` is given, of the version
+ * that this instance of the project calls. Sorted by server, then name; a tool's instances are those of the
+ * project that call this version.
  */
 export async function listToolRows(
   pool: Pool,

@@ -22,7 +22,7 @@ const select = `SELECT p.id, p.instance_id, p.name, p.settings, p.connection_id,
   LEFT JOIN connections c ON c.id = p.connection_id AND c.tenant_id = p.tenant_id
   WHERE i.id = $1 AND i.tenant_id = $2 AND i.project_id = $3`;
 
-/** By name, those after the profile of that name and id. */
+/** Returns profiles by name, after the profile of that name and id. */
 export async function listProfileRows(
   pool: Pool,
   key: InstanceKey,
@@ -35,7 +35,7 @@ export async function listProfileRows(
   return rows;
 }
 
-/** Null where the instance has none of that id. */
+/** Returns null if the instance does not have the profile. */
 export async function findProfile(pool: Pool, key: ProfileKey): Promise<ProfileRow | null> {
   const { rows } = await pool.query<ProfileRow>(`${select} AND p.id = $4`, [
     key.id,
@@ -46,7 +46,7 @@ export async function findProfile(pool: Pool, key: ProfileKey): Promise<ProfileR
   return rows[0] ?? null;
 }
 
-/** 'taken': another profile of the instance has the name. 'full': the instance has as many as it may, or is gone. */
+/** 'taken': another profile of the instance has the name. 'full': the instance is at its limit, or no longer exists. */
 export async function insertProfile(
   pool: Pool,
   key: ProfileKey & { at: Date },
@@ -79,7 +79,7 @@ export async function insertProfile(
   return answer === undefined || answer.full ? 'full' : 'taken';
 }
 
-/** Deletes it; where it was the active one, none is. False where there was none. */
+/** Deletes a profile; if it was active, none is then. Returns false if it does not exist. */
 export async function deleteProfileRow(pool: Pool, key: ProfileKey): Promise<boolean> {
   const { rowCount } = await pool.query(
     `WITH gone AS (

@@ -38,7 +38,10 @@ const from = `mcp_instances i JOIN mcp_servers s ON s.id = i.server_id AND s.ten
   LEFT JOIN connections c ON c.id = i.connection_id AND c.tenant_id = i.tenant_id
   LEFT JOIN mcp_config_profiles p ON p.id = i.active_profile_id AND p.instance_id = i.id`;
 
-/** False where the project has as many instances as it may. Rejects with a foreign key violation where the server is gone. */
+/**
+ * Inserts an instance. Returns false if the project is at its limit. Rejects with a foreign key
+ * violation if the server is gone.
+ */
 export async function insertInstance(
   pool: Pool,
   row: InstanceKey & {
@@ -73,7 +76,7 @@ export async function insertInstance(
   return rowCount === 1;
 }
 
-/** Null where the project has none of that id. */
+/** Returns null if the project does not have the instance. */
 export async function findInstance(pool: Pool, key: InstanceKey): Promise<InstanceRow | null> {
   const { rows } = await pool.query<InstanceRow>(
     `SELECT ${columns} FROM ${from} WHERE i.id = $1 AND i.tenant_id = $2 AND i.project_id = $3`,
@@ -113,8 +116,8 @@ export async function listInstanceRows(pool: Pool, key: ProjectKey, filter: Inst
 export type InstanceUseRow = { workflow_id: string; name: string; draft: boolean; published: boolean };
 
 /**
- * The project's workflows, at most `limit`, whose draft or latest version has an `mcp_call` step with this instance. Searching
- * the text for the id first leaves the parsing to the few graphs that hold it.
+ * Returns at most `limit` workflows of the project whose draft or latest version has an `mcp_call` step with this
+ * instance. The text is searched for the id first, so that only few graphs are parsed.
  */
 export async function usesOfInstance(pool: Pool, key: InstanceKey, limit: number): Promise<InstanceUseRow[]> {
   const { rows } = await pool.query<InstanceUseRow>(
@@ -159,7 +162,10 @@ export type BindingRow = {
   connection_origins: string[] | null;
 };
 
-/** What the instances of these ids, of one project, are bound to now; the active profile's connection before their own. */
+/**
+ * Returns the present bindings of these instances of one project; the active profile's
+ * connection comes before their own.
+ */
 export async function findBindings(pool: Pool, key: ProjectKey, ids: readonly string[]): Promise<BindingRow[]> {
   const { rows } = await pool.query<BindingRow>(
     `SELECT i.id, i.name, s.id AS server_id, s.name AS server_name, s.service AS server_service,
@@ -181,7 +187,7 @@ export async function findBindings(pool: Pool, key: ProjectKey, ids: readonly st
 
 export type OfferRow = { tool_name: string; instance_id: string; name: string; server_name: string };
 
-/** Instances of the project that offer a tool of these names: at most five for each, the newest first. */
+/** Returns instances of the project that offer a tool of these names: at most five for each, newest first. */
 export async function findOffers(pool: Pool, key: ProjectKey, tools: readonly string[]): Promise<OfferRow[]> {
   const { rows } = await pool.query<OfferRow>(
     `SELECT tool_name, instance_id, name, server_name
