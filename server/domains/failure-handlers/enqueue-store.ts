@@ -6,7 +6,10 @@ export type Range = { after: string; upTo: string };
 
 const UUID = '^[0-9a-f]{8}-([0-9a-f]{4}-){3}[0-9a-f]{12}$';
 
-/** Returns whether there is usage after the progress: one look at an index, so that an idle service writes nothing. */
+/**
+ * Returns whether there is usage after the progress, with one look-up in an index, so that an
+ * idle service writes nothing.
+ */
 export async function hasNews(db: Queryable): Promise<boolean> {
   const { rows } = await db.query<{ news: boolean }>({
     name: 'failure_handler_news',
@@ -15,7 +18,9 @@ export async function hasNews(db: Queryable): Promise<boolean> {
   return rows[0]?.news ?? false;
 }
 
-/** Returns the next range to read, and locks the progress until the end of the transaction; null if another session holds it. */
+/**
+ * Returns the next range to read, and locks the progress until the transaction ends; null if another session holds it.
+ */
 export async function lockNextRange(db: Queryable, limit: number): Promise<Range | null> {
   const { rows } = await db.query<{ usage_seq: string }>(
     'SELECT usage_seq FROM failure_handler_progress FOR UPDATE SKIP LOCKED',
@@ -35,9 +40,9 @@ export async function saveProgress(db: Queryable, { upTo }: Range): Promise<void
 }
 
 /**
- * Adds a row for each run that failed in the range and whose version names a handler. Test runs have none, nor have runs of
- * handlers and what these called: a handler that fails starts no other. `at`: when the first attempt is due, in ms since the
- * epoch.
+ * Adds a row for each run that failed in the range and whose version names a handler. Test runs have none, nor do runs
+ * of handlers and the runs that these called: a handler that fails starts no other one. `at`: when the first attempt is
+ * due, in ms since the epoch.
  */
 export async function enqueueHandlers(db: Queryable, { after, upTo }: Range, at: number): Promise<void> {
   await db.query(

@@ -2,12 +2,12 @@ import type { Services } from '../../contract/services.ts';
 import { transact } from '../../platform/postgres/transaction.ts';
 import { enqueueHandlers, hasNews, lockNextRange, saveProgress } from './enqueue-store.ts';
 
-/** Rows of usage in one transaction: some 10 ms of the database. */
+/** Rows of usage per transaction: some 10 ms of the database. */
 const BATCH = 5_000;
 
 /**
- * Writes down which of the runs that failed have a handler: one transaction that reads what comes after the progress, adds the rows
- * and moves the progress, so that a process that dies forgets none. Returns whether there may be more.
+ * Enqueues the handlers of failed runs: one transaction reads what is after the progress, adds the rows and moves the
+ * progress, so a process that dies misses none. Returns whether there may be more.
  */
 export async function enqueueNext({ pool, clock }: Pick<Services, 'pool' | 'clock'>, limit = BATCH): Promise<boolean> {
   if (!(await hasNews(pool))) return false;

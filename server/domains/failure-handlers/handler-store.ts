@@ -7,7 +7,7 @@ export type DueHandler = {
   projectId: string;
   /** The workflow to start. */
   workflowId: string;
-  /** The attempts before this one. */
+  /** The number of attempts before this one. */
   attempts: number;
   failed: {
     runId: string;
@@ -19,7 +19,7 @@ export type DueHandler = {
     startedAt: Date;
     endedAt: Date;
     error: JsonMap | null;
-    /** Scopes that the token lacked which started it. */
+    /** Scopes that the token lacked that started it. */
     withheldScopes: readonly string[];
   };
 };
@@ -41,7 +41,9 @@ type Row = {
   withheld_scopes: string[] | null;
 };
 
-/** Returns handlers whose attempt is due, the longest due first. Those whose failed run was deleted meanwhile are removed. */
+/**
+ * Returns handlers whose attempt is due, the longest due first. Removes those whose failed run was deleted meanwhile.
+ */
 export async function listDueHandlers(pool: Pool, now: number, limit: number): Promise<DueHandler[]> {
   const { rows } = await pool.query<Row>({
     name: 'due_failure_handlers',
@@ -79,7 +81,7 @@ export async function listDueHandlers(pool: Pool, now: number, limit: number): P
   }));
 }
 
-/** Removes a handler that has started, or was refused for good. */
+/** Removes a handler that has started, or was refused permanently. */
 export async function removeHandler(pool: Pool, { tenantId, failed }: DueHandler): Promise<void> {
   await pool.query('DELETE FROM failure_handlers WHERE run_id = $1 AND tenant_id = $2', [failed.runId, tenantId]);
 }

@@ -7,18 +7,18 @@ import { startDueHandlers } from './start-due.ts';
 export type FailureHandlerJobOptions = {
   services: Services;
   alarm: Alarm;
-  /** Whether this process is the one to do it. */
+  /** Returns whether this process leads, and so does the work. */
   leading: () => boolean;
 };
 
 const EVERY_MS = 2_000;
-/** After a pass that attempted starts: there may be more of them. */
+/** The delay after a pass that attempted starts: there may be more of them. */
 const AGAIN_MS = 50;
 const AFTER_FAILURE_MS = 10_000;
 
 /** Starts the workflows that handle failed runs, every two seconds; an idle service writes nothing. */
 export function startFailureHandlerJob({ services, alarm, leading }: FailureHandlerJobOptions): RepeatingJob {
-  /** Returns in how many ms the next pass is due. */
+  /** Runs a pass; returns in how many ms the next one is due. */
   const pass = async (closing: AbortSignal): Promise<number> => {
     if (!leading()) return EVERY_MS;
     try {

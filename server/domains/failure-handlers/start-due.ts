@@ -10,14 +10,15 @@ import { handlerRunId } from './handler-run.ts';
 import { type DueHandler, listDueHandlers, postponeHandler, removeHandler } from './handler-store.ts';
 import { FAILURE_HANDLER_TRIGGER } from './trigger-type.ts';
 
-/** How long after each attempt the next one is due: six attempts within an hour. */
+/** The delay after each attempt until the next one: six attempts within an hour. */
 const RETRY_AFTER_MS: readonly number[] = [MINUTE_MS / 6, MINUTE_MS, 5 * MINUTE_MS, 15 * MINUTE_MS, 35 * MINUTE_MS];
-/** Starts at the same time, so that many failures at once do not crowd out the starts of requests. */
+/** The number of starts at a time, so that many failures do not crowd out the starts of requests. */
 const LIMIT = 20;
 
 /**
- * Attempts the starts that are due. Returns how many there were. One that is refused for a passing reason is attempted again later;
- * one that is refused for good, or too often, is logged and forgotten. Throws while the database is away: then nothing is counted.
+ * Attempts the starts that are due. Returns how many there were. One that is refused temporarily is attempted again
+ * later; one that is refused permanently, or too often, is logged and removed. Throws while the database is
+ * unavailable: then no attempt counts.
  */
 export async function startDueHandlers(services: Services): Promise<number> {
   const due = await listDueHandlers(services.pool, services.clock.now(), LIMIT);
@@ -43,9 +44,9 @@ async function attempt(services: Services, handler: DueHandler): Promise<void> {
 }
 
 const isNotLeading = (error: unknown) => error instanceof AppError && error.code === 'not_leading';
-/** Before the process died, or by another one. */
+/** Started before the process died, or by another one. */
 const isStarted = (error: unknown) => error instanceof AppError && error.code === 'run_id_taken';
-/** Too many requests, and everything that is the server's fault, may pass. */
+/** Too many requests, and errors of the server, may be temporary. */
 const isFinal = (error: unknown) => error instanceof AppError && error.status < 500 && error.status !== 429;
 
 async function start(services: Services, { tenantId, projectId, workflowId, failed }: DueHandler): Promise<void> {
@@ -65,7 +66,7 @@ async function start(services: Services, { tenantId, projectId, workflowId, fail
   });
 }
 
-/** What the handler reads as `input.failed_run`: neither input nor results of the failed run. */
+/** Returns what the handler reads as `input.failed_run`: neither input nor results of the failed run. */
 function summaryOf(failed: DueHandler['failed'], url: string): JsonMap {
   return {
     run_id: failed.runId,

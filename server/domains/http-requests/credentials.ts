@@ -2,14 +2,14 @@ import type { HttpAuth } from '../../orchestrator/steps/http-requester.ts';
 import { isHeaderValue } from '../connections/schemas.ts';
 import { credentialHeaders } from '../mcp-servers/credential-headers.ts';
 
-/** What the credentials of a connection add to a request; `secrets` must not come back in a response or an error. */
+/** What the credentials of a connection add to a request; `secrets` must not appear in a response or an error. */
 export type AppliedCredentials = {
   headers: Readonly<Record<string, string>>;
   query: readonly [name: string, value: string][];
   secrets: readonly string[];
 };
 
-/** Names under which a connection holds the one key that is sent in a header or a parameter. */
+/** The names under which a connection may hold the only key, which is sent in a header or a parameter. */
 const KEY_NAMES = ['api_key', 'token', 'access_token'];
 
 type Values = Readonly<Record<string, string>>;
@@ -21,8 +21,8 @@ export function authOf(auth: HttpAuth | undefined, names: readonly string[]): Ht
 }
 
 /**
- * Returns what a step's `auth` adds to a request with these values, or the problem in words that hold none of them
- * (docs/specification/steps.md#credentials-of-a-request).
+ * Returns what a step's `auth` adds to a request with these values, or a description of the problem that contains none
+ * of them (docs/specification/steps.md#credentials-of-a-request).
  */
 export function applyCredentials(
   given: HttpAuth | undefined,
@@ -49,7 +49,7 @@ export function applyCredentials(
   }
 }
 
-/** Returns what is wrong with a connection that holds credentials of these names; null if it fits. */
+/** Returns why a connection with credentials of these names does not fit; null if it does. */
 export function unfitReason(auth: HttpAuth | undefined, names: readonly string[]): string | null {
   const values = Object.fromEntries(names.map(name => [name, 'x']));
   const applied = applyCredentials(auth, values);

@@ -10,17 +10,17 @@ import { storageProblem } from '../../platform/storable-json.ts';
 
 /** docs/specification/limits.md#http-requests */
 const MAX_RESPONSE_BYTES = 1024 * 1024;
-/** Of a response that is an error: enough for a sentence of its body. */
+/** The limit for an error response: enough for a sentence of its body. */
 const MAX_ERROR_BYTES = 16 * 1024;
 const MAX_QUOTE_LENGTH = 500;
 const HIGHEST_STATUS = 599;
-/** One for all exchanges: an error of its own, with its stack, took 4 % of the CPU of a request. */
+/** A single instance for all exchanges: an error with its stack for each took 4 % of a request's CPU. */
 const ENDED = new DOMException('The exchange has ended.', 'AbortError');
 
-/** A request with what it is sent by, and what must not come back. */
+/** A request, what sends it, and the secrets that must not come back. */
 export type Exchange = {
   call: HttpCall;
-  /** With its credentials. */
+  /** Includes its credentials. */
   url: URL;
   headers: Headers;
   fetch: typeof globalThis.fetch;
@@ -34,7 +34,7 @@ export type Exchange = {
 /** Sends a request and reads its response. Rejects only with defects. */
 export async function exchange(on: Exchange): Promise<HttpAnswer> {
   const { call, redactor } = on;
-  // The caller is gone: nothing reads this answer.
+  // The caller is gone: no one reads this answer.
   const cancelled = failed('step_cancelled', 'The step was cancelled.');
   const ended = new AbortController();
   try {
@@ -53,7 +53,7 @@ export async function exchange(on: Exchange): Promise<HttpAnswer> {
     if (failure === undefined) throw error;
     return { ...failure, message: redactor.text(failure.message) };
   } finally {
-    // What was not read of the body ends with its connection.
+    // Aborting closes the connection of a body that was not read to its end.
     ended.abort(ENDED);
   }
 }
@@ -76,7 +76,7 @@ async function answerOf(response: Response, on: Exchange): Promise<HttpAnswer> {
   return storable({ status, headers: headersOf(response), ...read }, on);
 }
 
-/** Checked before it is redacted and serialized, which recurse. */
+/** Checked before redacting and serializing, which recurse. */
 function storable({ status, headers, body, encoding }: HttpResponse, { redactor }: Exchange): HttpAnswer {
   const problem = storageProblem({ headers, body });
   if (problem !== null) return failed('result_not_storable', `${problem.path} of the response ${problem.message}.`);
@@ -85,7 +85,7 @@ function storable({ status, headers, body, encoding }: HttpResponse, { redactor 
   return { kind: 'response', response: { status, ...redacted, ...(encoding && { encoding }) } };
 }
 
-/** Several headers of a name are one list (RFC 9110, 5.3), except cookies, which hold commas: one a line. */
+/** Joins repeated headers into a list (RFC 9110, 5.3), except cookies, which contain commas: one per line. */
 function headersOf({ headers }: Response): Record<string, string> {
   const all = new Map<string, string>();
   for (const [name, value] of headers) {
@@ -95,7 +95,7 @@ function headersOf({ headers }: Response): Record<string, string> {
   return Object.fromEntries(all);
 }
 
-/** The bytes of a body as decoded, so that a small compressed response cannot become a huge one. */
+/** Counts the decoded bytes of a body, so that a small compressed response cannot become a huge one. */
 async function readBytes({ body, status }: Response, { call, memory }: Exchange): Promise<Uint8Array> {
   if (body === null || status === 204) return new Uint8Array();
   const chunks: Uint8Array[] = [];
@@ -121,13 +121,13 @@ async function unexpected(response: Response, on: Exchange): Promise<HttpFailed>
   const retryable = status === 408 || status === 429 || status >= 500;
   const wait = retryable ? retryAfterMs(headers.get('retry-after'), now) : undefined;
   const said = await quoteOf(response, redactor);
-  // Redacted as a whole: the path of a request may hold what its step took from a connection's answer.
+  // Redacted as a whole: the path may contain what its step took from a connection's answer.
   const where = redactor.text(`${call.method} ${url.origin}${url.pathname}`);
   const message = `${where} answered ${status}${said === '' ? '' : `: ${said}`}`;
   return { ...failed('unexpected_status', message, retryable), ...(wait === undefined ? {} : { retryAfterMs: wait }) };
 }
 
-/** The beginning of what a response says; nothing of a page of HTML. A body that breaks off is as good as none. */
+/** Returns the beginning of a response; nothing of an HTML page. A body that breaks off counts as empty. */
 async function quoteOf({ body }: Response, redactor: Redactor): Promise<string> {
   if (body === null) return '';
   const chunks: Uint8Array[] = [];
@@ -141,7 +141,7 @@ async function quoteOf({ body }: Response, redactor: Redactor): Promise<string> 
   } catch {
     return '';
   }
-  // Cut after redacting: the first half of a secret is a secret too.
+  // Cut after redacting: the first half of a secret is secret too.
   const text = redactor.text(excerptOf(Buffer.concat(chunks)));
   if (text.startsWith('<')) return '';
   return text.length <= MAX_QUOTE_LENGTH ? text : `${text.slice(0, MAX_QUOTE_LENGTH)}…`;

@@ -18,7 +18,9 @@ export type RequesterServices = Pick<Services, 'pool' | 'prisma' | 'secrets' | '
 
 type Bound = AppliedCredentials & { fetch: typeof globalThis.fetch };
 
-/** Returns what `http_request` steps send their requests through, with credentials of the run's own project only. */
+/**
+ * Returns the port through which `http_request` steps send requests, with credentials of the run's own project only.
+ */
 export function createHttpRequester(services: RequesterServices): HttpRequester {
   const memory = new ResponseMemory(services.config.orchestrator.memory.landingBytes);
   return {
@@ -45,7 +47,10 @@ export function createHttpRequester(services: RequesterServices): HttpRequester 
   };
 }
 
-/** Addresses that need no look-up are checked with the graph; a name may lead elsewhere by the time of the request. */
+/**
+ * Checks addresses that need no look-up together with the graph; a name may resolve differently
+ * at the time of the request.
+ */
 async function literalRefusal({ egress }: RequesterServices, url: string): Promise<StepProblem | null> {
   const host = new URL(url).hostname;
   if (isIP(host.replace(/^\[|\]$/g, '')) === 0 && host !== 'localhost') return null;
@@ -101,13 +106,13 @@ async function bind(services: RequesterServices, { tenantId, projectId, url, cre
   }
 }
 
-/** A credential wins over a header that the step sets. */
+/** A credential replaces a header that the step sets. */
 function withCredentials(headers: Headers, credentials: Bound['headers']): Headers {
   for (const [name, value] of Object.entries(credentials)) headers.set(name, value);
   return headers;
 }
 
-/** Parameters of credentials come last, and replace those of the same name. */
+/** Adds the parameters of credentials last, replacing those of the same name. */
 function withParameters(url: URL, parameters: Bound['query']): URL {
   for (const [name, value] of parameters) url.searchParams.set(name, value);
   return url;

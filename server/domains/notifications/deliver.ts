@@ -5,7 +5,7 @@ import { type Claimed, type ClaimLimits, claimDue, saveOutcome } from './deliver
 import { mailOf, type Notice, webhookBodyOf } from './notice.ts';
 import { postTo, readTarget } from './webhook-target.ts';
 
-/** How long after each attempt the next one is due: eight attempts within 22 hours. The first entry is never waited for. */
+/** The delay until the next attempt, by the number of attempts so far: eight attempts within 22 hours. */
 const RETRY_AFTER_MS: readonly number[] = [
   0,
   MINUTE_MS,
@@ -15,7 +15,7 @@ const RETRY_AFTER_MS: readonly number[] = [
   2 * HOUR_MS,
   6 * HOUR_MS,
   12 * HOUR_MS,
-  // After the last attempt: a process that died in it left the delivery pending.
+  // After the last attempt: if the process died during it, the delivery is still pending.
   HOUR_MS,
 ];
 const MAX_ATTEMPTS = RETRY_AFTER_MS.length - 1;
@@ -24,8 +24,9 @@ const LIMITS: ClaimLimits = { recipients: 20, perMessage: 50 };
 type DeliveryServices = Pick<Services, 'pool' | 'clock' | 'logger' | 'mail' | 'secrets' | 'egress' | 'config'>;
 
 /**
- * Attempts what is due, one message for each recipient. Returns how many deliveries were attempted. A delivery that does not arrive is
- * attempted again later, and fails after the last attempt. Where `closing` aborts, it is left for the next process.
+ * Attempts what is due, one message for each recipient. Returns how many deliveries were attempted. One
+ * that fails is attempted again later, and counts as failed after the last attempt. If `closing` aborts, it
+ * is left to the next process.
  */
 export async function deliverDue(services: DeliveryServices, closing?: AbortSignal): Promise<number> {
   const claimed = await claimDue(services.pool, services.clock.now(), RETRY_AFTER_MS, LIMITS);
@@ -70,7 +71,7 @@ async function attempt(
 type Sent = { state: 'delivered'; reason: null } | { state: 'skipped' | 'not_delivered'; reason: string };
 const delivered: Sent = { state: 'delivered', reason: null };
 
-/** Sends one message. Never rejects: what it does not know is a reason to try again, and goes to the log. */
+/** Sends one message. Never rejects: an unexpected error is logged and leads to another attempt. */
 async function send(
   services: DeliveryServices,
   recipient: Claimed,

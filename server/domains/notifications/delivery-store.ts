@@ -2,7 +2,7 @@ import type { Pool } from 'pg';
 import type { Queryable } from '../../platform/postgres/transaction.ts';
 import type { DeliveryChannel, NotificationKind } from './schemas.ts';
 
-/** Who gets a message, and how. */
+/** Who gets a message, and through which channel. */
 export type Recipient = { tenantId: string; userId: string; channel: DeliveryChannel };
 /** A delivery that this process attempts now. */
 export type Claimed = Recipient & {
@@ -15,10 +15,10 @@ export type Claimed = Recipient & {
   taskName: string | null;
   /** The address of the account. */
   email: string;
-  /** With this one. */
+  /** Includes this one. */
   attempts: number;
   createdAt: Date;
-  /** Why it is not worth sending any more; null: it is. */
+  /** Why it is no longer worth sending; null if it is. */
   obsolete: string | null;
 };
 
@@ -39,13 +39,13 @@ type ClaimedRow = {
   obsolete: string | null;
 };
 
-/** How much one claim takes. */
+/** The maximum size of one claim. */
 export type ClaimLimits = { recipients: number; perMessage: number };
 
 /**
- * Takes the recipients who have waited longest, and for each what goes into one message: what is due, and what has not been attempted
- * yet. A claim counts as an attempt and sets the time of the next one, `retryAfterMs[attempts]` later: no other process takes the same
- * deliveries, and after a crash they are attempted again.
+ * Claims the recipients who have waited longest, and for each what goes into one message: what is due, and what has not
+ * been attempted yet. A claim counts as an attempt and sets the time of the next one, `retryAfterMs[attempts]` later:
+ * no other process claims the same deliveries, and after a crash they are attempted again.
  */
 export async function claimDue(
   db: Queryable,
@@ -54,7 +54,7 @@ export async function claimDue(
   limits: ClaimLimits,
 ): Promise<Claimed[]> {
   const { rows } = await db.query<ClaimedRow>({
-    // Prepared: planning its joins takes longer than finding nothing due, which is the rule.
+    // Prepared, because planning its joins takes longer than finding nothing due, which is the usual case.
     name: 'claim_notifications',
     text: CLAIM,
     values: [now, retryAfterMs, limits.recipients, limits.perMessage, retryAfterMs.length - 1],
@@ -116,7 +116,7 @@ const CLAIM = `
   LEFT JOIN human_tasks t ON t.run_id = d.run_id AND t.step_id = d.step_id
   ORDER BY d.tenant_id, d.user_id, d.channel, d.created_at, d.run_id, d.step_id`;
 
-/** Stores what became of attempted deliveries. `pending` ones stay to be attempted again. `at` in ms since the epoch. */
+/** Stores the outcome of attempted deliveries. `pending` ones will be attempted again. `at` in ms since the epoch. */
 export async function saveOutcome(
   db: Queryable,
   { tenantId, userId, channel }: Recipient,
@@ -162,7 +162,7 @@ export type DeliveryRow = {
 };
 export type DeliveryKey = { at: Date; runId: string; stepId: string; channel: string };
 
-/** Deliveries to a person, newest first, after the keyset. */
+/** Returns deliveries to a person, newest first, after the keyset. */
 export async function listDeliveries(
   pool: Pool,
   { tenantId, userId }: { tenantId: string; userId: string },

@@ -1,13 +1,16 @@
 import type { Queryable } from '../../platform/postgres/transaction.ts';
 
-/** Numbers after `after`, up to and including `upTo`. */
+/** A range of numbers after `after`, up to and including `upTo`. */
 type Range = { after: string; upTo: string };
-/** When the first attempt of each channel is due, in ms since the epoch; null: this deployment does not have the channel. */
+/**
+ * When the first attempt of each channel is due, in ms since the epoch; null if this deployment
+ * does not have the channel.
+ */
 export type FirstAttempts = { email: number | null; webhook: number };
 
 /**
- * A row for each channel that can deliver to the person now: `kinds` says what the person chose for it. A browser reads its
- * deliveries: there is nothing to attempt.
+ * A row for each channel that can deliver to the person now; `kinds` is what the person chose for it. A browser reads
+ * its deliveries itself, so none is attempted.
  */
 const CHANNELS = `CROSS JOIN LATERAL (VALUES
     ('browser', p.browser, 'delivered', to_timestamp($4::float8 / 1000), to_timestamp($4::float8 / 1000)),
@@ -18,8 +21,8 @@ const COLUMNS = `tenant_id, user_id, run_id, step_id, channel, kind, project_id,
        created_at`;
 
 /**
- * Adds the deliveries of the tasks that were asked: to the people who may answer them, by the rule of `mayAnswer`
- * (server/domains/tasks/complete.ts). Those of test runs are skipped: the person who tests looks at the run.
+ * Adds the deliveries of new tasks to the people who may answer them, by the rule of `mayAnswer`
+ * (server/domains/tasks/complete.ts). Test runs are skipped: the person who tests watches the run.
  */
 export async function enqueueTasks(db: Queryable, { after, upTo }: Range, at: FirstAttempts): Promise<void> {
   await db.query(
@@ -42,8 +45,8 @@ export async function enqueueTasks(db: Queryable, { after, upTo }: Range, at: Fi
 }
 
 /**
- * Adds the deliveries of the runs that failed: to the people who created the workflow or published its latest version, and
- * still see its project. Test runs are skipped.
+ * Adds the deliveries of failed runs to the people who created the workflow or published its latest version, and still
+ * see its project. Test runs are skipped.
  */
 export async function enqueueFailedRuns(db: Queryable, { after, upTo }: Range, at: FirstAttempts): Promise<void> {
   await db.query(

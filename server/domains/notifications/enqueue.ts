@@ -3,23 +3,24 @@ import { transact } from '../../platform/postgres/transaction.ts';
 import { enqueueFailedRuns, enqueueTasks } from './enqueue-store.ts';
 import { hasNews, lockProgress, nextBatch, saveProgress } from './progress-store.ts';
 
-/** Of a transaction: some 10 ms of the database. */
+/** The limits of one transaction: some 10 ms of the database. */
 const BATCH = { tasks: 500, usage: 5_000 };
-/** Tasks that are asked within a minute of each other become one mail. */
+/** Tasks within a minute of each other share one mail. */
 const MAIL_DELAY_MS = 60_000;
 
 /**
- * Writes the deliveries of the next batch of tasks and failed runs: one transaction that reads what is after the progress, adds the
- * deliveries and moves the progress, so that a process that dies loses none and doubles none. Returns whether there may be more.
+ * Adds the deliveries for the next batch of tasks and failed runs: one transaction reads what is after the progress,
+ * adds the deliveries and moves the progress, so a process that dies neither loses nor repeats any. Returns whether
+ * there may be more.
  *
- * Resuming from the last numbers is safe because numbers become visible in their order: the leader's session takes them, one
- * statement after the other (server/domains/analytics/aggregate.ts).
+ * Resuming from the last numbers is safe because numbers become visible in order: the leader's session assigns them,
+ * one statement after the other (server/domains/analytics/aggregate.ts).
  */
 export async function enqueueNext(
   { pool, clock, mail }: Pick<Services, 'pool' | 'clock' | 'mail'>,
   limits = BATCH,
 ): Promise<boolean> {
-  // Without a lock first: an idle service writes nothing.
+  // Checked without a lock first, so that an idle service writes nothing.
   if (!(await hasNews(pool))) return false;
   return transact(pool, async db => {
     const progress = await lockProgress(db);

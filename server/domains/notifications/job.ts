@@ -7,18 +7,18 @@ import { enqueueNext } from './enqueue.ts';
 export type NotificationJobOptions = {
   services: Services;
   alarm: Alarm;
-  /** Whether this process is the one to do it. */
+  /** Returns whether this process leads, and so does the work. */
   leading: () => boolean;
 };
 
 const EVERY_MS = 2_000;
-/** After a pass that attempted deliveries: there may be more of them. */
+/** The delay after a pass that attempted deliveries: there may be more of them. */
 const AGAIN_MS = 50;
 const AFTER_FAILURE_MS = 10_000;
 
 /** Writes deliveries for what happened, and attempts those that are due, every two seconds; an idle service writes nothing. */
 export function startNotificationJob({ services, alarm, leading }: NotificationJobOptions): RepeatingJob {
-  /** Returns in how many ms the next pass is due. */
+  /** Runs a pass; returns in how many ms the next one is due. */
   const pass = async (closing: AbortSignal): Promise<number> => {
     if (!leading()) return EVERY_MS;
     try {

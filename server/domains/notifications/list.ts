@@ -13,7 +13,10 @@ const DeliveryCursor = z.tuple([
   z.enum(DELIVERY_CHANNELS),
 ]);
 
-/** GET /v1/me/notifications/deliveries: the person's own, newest first. AppError 422 (a cursor of another list). */
+/**
+ * GET /v1/me/notifications/deliveries: the person's own deliveries, newest first. AppError 422
+ * (a cursor of another list).
+ */
 export async function listMyDeliveries(
   { principal, services }: Context,
   { limit, cursor, channel }: z.output<typeof ListDeliveriesInput>,

@@ -2,7 +2,7 @@ import { createHmac } from 'node:crypto';
 import type { Message } from '../../platform/mail/mailer.ts';
 import type { NotificationKind } from './schemas.ts';
 
-/** One thing that a person is notified of: names and ids alone, nothing of what a run works with. */
+/** One thing that a person is notified of: only names and ids, no data of the run. */
 export type Notice = {
   kind: NotificationKind;
   tenantId: string;
@@ -10,7 +10,7 @@ export type Notice = {
   workflowId: string;
   workflowName: string;
   runId: string;
-  /** Empty where a run failed. */
+  /** Empty for a failed run. */
   stepId: string;
   taskName: string | null;
   /** ms since the epoch. */
@@ -19,7 +19,7 @@ export type Notice = {
 
 const MAX_NAME_LENGTH = 100;
 
-/** A name on one line, and not longer than a subject can show. */
+/** Returns a name on one line, cut to what a subject can show. */
 function shown(name: string): string {
   const line = name.replace(/\s+/g, ' ').trim();
   return line.length > MAX_NAME_LENGTH ? `${line.slice(0, MAX_NAME_LENGTH)}…` : line;
@@ -35,7 +35,10 @@ function titleOf({ kind, workflowName, taskName, stepId }: Notice): string {
   }
 }
 
-/** Returns the page of the console that shows what a notice is about. It opens in the right workspace, and decides nothing. */
+/**
+ * Returns the page of the console that shows the subject of a notice. It opens in the right
+ * workspace, and changes nothing.
+ */
 export function linkOf(
   baseUrl: string,
   { kind, tenantId, projectId, workflowId, runId, stepId }: Omit<Notice, 'workflowName' | 'taskName' | 'createdAt'>,
@@ -58,13 +61,13 @@ function summaryOf(notices: readonly Notice[]): string {
   ].join(', ');
 }
 
-/** Returns the mail that tells a person of all these. */
+/** Returns the mail that notifies a person of all these. */
 export function mailOf(baseUrl: string, notices: readonly Notice[]): Omit<Message, 'to'> {
   const items = notices.map(notice => `${titleOf(notice)}:\n${linkOf(baseUrl, notice)}\n`);
   return { subject: summaryOf(notices), text: `${items.join('\n')}\n${footer(baseUrl)}` };
 }
 
-/** Returns the mail that shows a person that mail arrives. */
+/** Returns the mail for testing whether mail arrives. */
 export function testMailOf(baseUrl: string): Omit<Message, 'to'> {
   return {
     subject: 'Notifications from Baton arrive here',
@@ -76,10 +79,13 @@ const footer = (baseUrl: string) => `You chose these emails. Change that in your
 ${baseUrl}/settings/notifications
 `;
 
-/** Slack reads `<!channel>` as a command to alert everybody: these three characters are escaped, as its documentation asks. */
+/**
+ * Slack reads `<!channel>` as a command to alert everyone, so these three characters are escaped, as
+ * its documentation requires.
+ */
 const escapeForSlack = (text: string) => text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
 
-/** Returns the body of a webhook that tells a person of all these. `text` is what Slack shows. */
+/** Returns the body of a webhook that notifies a person of all these. `text` is what Slack shows. */
 export function webhookBodyOf(baseUrl: string, notices: readonly Notice[]): string {
   const lines = notices.map(notice => `${escapeForSlack(titleOf(notice))}\n${linkOf(baseUrl, notice)}`);
   return JSON.stringify({
@@ -97,11 +103,14 @@ export function webhookBodyOf(baseUrl: string, notices: readonly Notice[]): stri
   });
 }
 
-/** Returns the body of a webhook that shows a person that it arrives. */
+/** Returns the body of a webhook for testing whether it arrives. */
 export const testWebhookBody = () =>
   JSON.stringify({ text: 'This is a test: notifications from Baton arrive here.', notifications: [] });
 
-/** Returns the headers that sign a body as senders of inbound webhooks sign theirs (docs/specification/webhooks.md#signature). `now` in ms. */
+/**
+ * Returns the headers that sign a body, in the same way as senders of inbound webhooks sign theirs
+ * (docs/specification/webhooks.md#signature). `now` in ms.
+ */
 export function signedHeaders(secret: string, body: string, now: number): Record<string, string> {
   const timestamp = String(Math.floor(now / 1000));
   const mac = createHmac('sha256', secret).update(`${timestamp}.`).update(body).digest('hex');

@@ -28,7 +28,7 @@ type Row = {
   confirmed: boolean;
 };
 
-/** Returns the preferences of a member with the address that mail would go to; null where the person is no member. */
+/** Returns the preferences of a member, with the address for mail; null if the person is not a member. */
 export async function readPreferences(
   db: Queryable,
   { tenantId, userId }: Person,
@@ -52,7 +52,7 @@ export async function readPreferences(
   };
 }
 
-/** Changes what is given and keeps the rest; `at` in ms since the epoch. */
+/** Changes the given fields and keeps the rest; `at` in ms since the epoch. */
 export async function savePreferences(
   db: Queryable,
   { tenantId, userId }: Person,

@@ -6,14 +6,14 @@ import { type PreferencesOfPerson, readPreferences, savePreferences } from './pr
 import type { NotificationPreferences, PatchPreferencesInput, PatchPreferencesOutput } from './schemas.ts';
 import { deleteTarget, readTarget, saveTarget } from './webhook-target.ts';
 
-/** GET /v1/me/notifications: what the person chose in this workspace. */
+/** GET /v1/me/notifications: the person's preferences in this workspace. */
 export async function getPreferences(ctx: Context): Promise<z.input<typeof NotificationPreferences>> {
   return toWire(ctx, await requirePreferences(ctx));
 }
 
 /**
- * PATCH /v1/me/notifications. AppError 403; 422 `mail_unavailable`, `address_unconfirmed`, `webhook_missing`, `invalid_url`,
- * `https_required`, `egress_refused`; 503 where the secret store is away.
+ * PATCH /v1/me/notifications. AppError 403; 422 `mail_unavailable`, `address_unconfirmed`, `webhook_missing`,
+ * `invalid_url`, `https_required`, `egress_refused`; 503 if the secret store is unavailable.
  */
 export async function patchPreferences(
   ctx: Context,
@@ -31,20 +31,20 @@ export async function patchPreferences(
   };
   const webhook = changed.origin === undefined ? {} : { webhookOrigin: changed.origin };
   await savePreferences(services.pool, principal, { ...kinds, ...webhook }, services.clock.now());
-  // What was named in the row is no longer used: the secret goes last.
+  // The row no longer refers to the webhook, so its secret is deleted last.
   if (changed.origin === null) await deleteTarget(services, principal);
   const after = toWire(ctx, await requirePreferences(ctx));
   return changed.secret === undefined ? after : { ...after, webhook_secret: changed.secret };
 }
 
-/** Returns the preferences of the caller. AppError 401: removed in the instant since the credential was checked. */
+/** Returns the preferences of the caller. AppError 401 if the caller was removed since authentication. */
 async function requirePreferences({ principal, services }: Context): Promise<PreferencesOfPerson> {
   const found = await readPreferences(services.pool, principal);
   if (found === null) throw unauthenticated();
   return found;
 }
 
-/** AppError 422 for kinds of a channel that could not deliver them. */
+/** AppError 422 for kinds of a channel that cannot deliver them. */
 function refuseUnusable(
   { services }: Context,
   { confirmed, webhookOrigin }: PreferencesOfPerson,
@@ -59,7 +59,7 @@ function refuseUnusable(
   if (needsWebhook && !hasWebhook) throw invalid('Set up the webhook first.', undefined, 'webhook_missing');
 }
 
-/** Stores or replaces the webhook. `origin` is undefined where it stays as it is, and null where it goes. */
+/** Stores or replaces the webhook. `origin` is undefined if it is unchanged, and null if it is removed. */
 async function changeWebhook(
   { principal, services }: Context,
   { webhook_url: url, rotate_webhook_secret: rotate }: z.output<typeof PatchPreferencesInput>,

@@ -1,12 +1,15 @@
 import type { Queryable } from '../../platform/postgres/transaction.ts';
 
-/** Up to these numbers, tasks and failed runs have their deliveries. */
+/** Tasks and failed runs have their deliveries up to these numbers. */
 export type Progress = { taskSeq: string; usageSeq: string };
 
 type Row = { task_seq: string; usage_seq: string };
 const toProgress = (row: Row): Progress => ({ taskSeq: row.task_seq, usageSeq: row.usage_seq });
 
-/** Returns whether there is anything after the progress: one look at two indexes, so that an idle service writes nothing. */
+/**
+ * Returns whether there is anything after the progress, with one look-up in each of two indexes, so that an
+ * idle service writes nothing.
+ */
 export async function hasNews(db: Queryable): Promise<boolean> {
   const { rows } = await db.query<{ news: boolean }>({
     name: 'notification_news',
@@ -29,7 +32,7 @@ export async function saveProgress(db: Queryable, { taskSeq, usageSeq }: Progres
   await db.query('UPDATE notification_progress SET task_seq = $1, usage_seq = $2', [taskSeq, usageSeq]);
 }
 
-/** Returns the end of the next batch of each; the same numbers where there is nothing more. */
+/** Returns the end of the next batch of each; the same numbers if there is nothing more. */
 export async function nextBatch(
   db: Queryable,
   { taskSeq, usageSeq }: Progress,

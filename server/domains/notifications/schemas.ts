@@ -21,9 +21,12 @@ export const NotificationPreferences = z.strictObject({
   browser: Kinds,
   email: Kinds,
   webhook: Kinds,
-  /** Null: this deployment sends no mail. */
+  /** Null if this deployment sends no mail. */
   email_address: z.strictObject({ address: z.string(), confirmed: z.boolean() }).nullable(),
-  /** Scheme and host of the webhook; null: none is set up. The rest of the address is never shown, since it may be a secret. */
+  /**
+   * Scheme and host of the webhook; null if none is set up. The rest of the address is never
+   * shown, since it may be secret.
+   */
   webhook_origin: z.string().nullable(),
 });
 
@@ -53,7 +56,10 @@ export const TestChannelOutput = z.strictObject({
 export const NotificationDelivery = z.strictObject({
   kind: z.enum(NOTIFICATION_KINDS),
   channel: z.enum(DELIVERY_CHANNELS),
-  /** `skipped`: it was not worth sending any more, such as a task that somebody had answered. Those of browsers are `delivered`. */
+  /**
+   * `skipped`: it was no longer worth sending, such as a task that someone had answered. Those
+   * of browsers are `delivered`.
+   */
   state: z.enum(['pending', 'delivered', 'failed', 'skipped']),
   attempts: z.number().int(),
   /** Why the last attempt failed, or why there was none. */
@@ -64,7 +70,7 @@ export const NotificationDelivery = z.strictObject({
   workflow_id: Id,
   workflow_name: z.string().nullable(),
   run_id: Id,
-  /** Null where a run failed. */
+  /** Null for a failed run. */
   task_id: z.string().nullable(),
   task_name: z.string().nullable(),
   created_at: Timestamp,

@@ -9,8 +9,8 @@ import type { TestChannelInput, TestChannelOutput } from './schemas.ts';
 import { postTo, readTarget } from './webhook-target.ts';
 
 /**
- * POST /v1/me/notifications/test: sends a test to the person and answers with what became of it. AppError 403; 422
- * `mail_unavailable`, `address_unconfirmed`, `webhook_missing`; 429; 503 where the secret store is away.
+ * POST /v1/me/notifications/test: sends a test to the person and answers with its outcome. AppError 403; 422
+ * `mail_unavailable`, `address_unconfirmed`, `webhook_missing`; 429; 503 if the secret store is unavailable.
  */
 export async function testChannel(
   ctx: Context,

@@ -6,17 +6,20 @@ import { invalid } from '../../platform/errors.ts';
 import { httpFailure } from '../../platform/http-client/failure.ts';
 import { signedHeaders } from './notice.ts';
 
-/** Where a person's webhook goes and what signs it: one sealed value, since the address of a Slack webhook is a secret too. */
+/**
+ * The address of a person's webhook and its signing secret. One sealed value, since the address of a
+ * Slack webhook is secret too.
+ */
 const WebhookTarget = z.strictObject({ url: z.string(), secret: z.string() });
 type WebhookTarget = z.output<typeof WebhookTarget>;
 type Person = { tenantId: string; userId: string };
 
 const secretName = (userId: string) => `notification-webhook/${userId}`;
 const newSecret = () => `whsec_${randomToken(32)}`;
-/** A receiver that is slower than this is tried again later. */
+/** A slower receiver is tried again later. */
 const TIMEOUT_MS = 10_000;
 
-/** Returns the webhook of a person; null where there is none. AppError 503. */
+/** Returns the webhook of a person; null if there is none. AppError 503. */
 export async function readTarget(
   { secrets }: Pick<Services, 'secrets'>,
   { tenantId, userId }: Person,
@@ -50,7 +53,7 @@ async function checkUrl({ egress, config }: Pick<Services, 'egress' | 'config'>,
   const refuse = (message: string, code: string) => invalid(message, [{ path: 'webhook_url', message, code }], code);
   if (!URL.canParse(url)) throw refuse('The address of the webhook is not a URL.', 'invalid_url');
   const { protocol, origin } = new URL(url);
-  // In plain text only where the operator allows addresses of the own network: what is public has https.
+  // Plain http only if the operator allows private addresses: public receivers have https.
   const mayBePlain = protocol === 'http:' && config.egress.allowPrivate.length > 0;
   if (protocol !== 'https:' && !mayBePlain) throw refuse('The address of the webhook must be https.', 'https_required');
   const refusal = await egressRefusal(egress, url);
@@ -58,7 +61,10 @@ async function checkUrl({ egress, config }: Pick<Services, 'egress' | 'config'>,
   return origin;
 }
 
-/** Posts a signed body to a webhook. Returns why it did not arrive; null if it did. Rejects with defects, and when `closing` aborts. */
+/**
+ * Posts a signed body to a webhook. Returns why it did not arrive; null if it did. Rejects only with defects,
+ * and when `closing` aborts.
+ */
 export async function postTo(
   { egress, clock }: Pick<Services, 'egress' | 'clock'>,
   { url, secret }: WebhookTarget,
