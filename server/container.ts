@@ -34,6 +34,7 @@ import { loadIdentityKeys, openSecretStore, verifyMasterKey } from './domains/id
 import { settleLastUsed } from './domains/identity/principal.ts';
 import { createToolCaller } from './domains/mcp-servers/calls/tool-caller.ts';
 import { createModelCaller } from './domains/models/caller.ts';
+import { createTurnCaller } from './domains/models/turn-caller.ts';
 import { startNotificationJob } from './domains/notifications/job.ts';
 import { startRetentionJob } from './domains/retention/job.ts';
 import { runEndsOf } from './domains/runs/run-ends.ts';
@@ -183,6 +184,7 @@ function createCallers(services: Pick<Services, 'config' | 'pool' | 'prisma' | '
   return {
     tools: createToolCaller(services),
     models: createModelCaller(services),
+    turns: createTurnCaller(services),
     requester: createHttpRequester(services),
     workflows: createWorkflowCaller(services),
   };

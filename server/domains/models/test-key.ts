@@ -9,7 +9,7 @@ import { NO_SECRET } from '../connections/document.ts';
 import { connectionRef, requireConnection } from '../connections/get.ts';
 import { requireOrBindOrigin } from '../connections/origins.ts';
 import { isHeaderValue } from '../connections/schemas.ts';
-import { addressOfKey, unsendableKey } from './caller.ts';
+import { addressOfKey, unsendableKey } from './directory.ts';
 import { requireModelKey } from './keys.ts';
 import { KeyConfig, type TestKeyInput, type TestKeyOutput } from './schemas.ts';
 

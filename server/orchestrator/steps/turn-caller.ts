@@ -51,7 +51,7 @@ export type TurnAnswer =
       content: ContentPart[];
       /** What the text says, where `responseSchema` was given and no tool is called. */
       object?: JsonValue;
-      /** `tool_calls`: `content` has at least one. `length`: cut at the limit of tokens, and calls that it cut are left out. */
+      /** `tool_calls`: `content` has at least one. `length`: cut at the limit of tokens; a call that was cut is `malformed`. */
       finishReason: 'stop' | 'length' | 'tool_calls';
       /** `provider/model` as the provider names the one that answered. */
       model: string;

@@ -12,6 +12,8 @@ export type ModelFailure = {
   retryable: boolean;
   /** How long the provider asks to wait, in ms. */
   retryAfterMs?: number;
+  /** The request is longer than the model reads. */
+  tooLong?: true;
 };
 
 /** Enough for a sentence from the provider; a whole page would not help. */
@@ -104,10 +106,19 @@ function refused(refusal: Refusal, server: string, now: number): ModelFailure {
   if (status !== undefined && status >= 300 && status < 400) {
     return failure('model_request_invalid', `${answered}, a redirect: is the base URL right?`, false);
   }
-  if (status !== undefined && status >= 400) return failure('model_request_invalid', told, false);
+  const tooLong = isTooLong(refusal) ? { tooLong: true as const } : {};
+  if (status !== undefined && status >= 400) return { ...failure('model_request_invalid', told, false), ...tooLong };
   // A stream that was well begun and then broke off without a status: most of these pass.
-  if (status === undefined) return failure('model_unavailable', told, true);
+  if (status === undefined) return { ...failure('model_unavailable', told, true), ...tooLong };
   return failure('model_answer_malformed', `${server} sent an answer that cannot be read.`, passes);
+}
+
+/** Providers say it in a code of their own, or in words alone: Anthropic, Google, Mistral, vLLM, in this order. */
+function isTooLong({ code, said }: Refusal): boolean {
+  const codes = ['context_length_exceeded', 'exceed_context_size_error', 'request_too_large'];
+  const words =
+    /prompt is too long|exceed context limit|input token count .{0,40}exceeds|too large for model|maximum context length|context (window|length|size)/i;
+  return codes.includes(code ?? '') || words.test(said);
 }
 
 function refusalIn(chain: readonly unknown[]): Refusal | undefined {

@@ -117,3 +117,47 @@ describe('whatever the secrets and the text', () => {
     );
   });
 });
+
+describe('a text in pieces', () => {
+  const piecewise = (redactor: ReturnType<typeof createRedactor>, pieces: readonly string[]) => {
+    const stream = redactor.stream();
+    return [...pieces.map(piece => stream.add(piece)), stream.end()];
+  };
+
+  test('holds no secret, wherever it is cut; a text without one is unchanged', () => {
+    const letters = fc.stringMatching(/^[abA+]{4,12}$/);
+    const cuts = fc.array(fc.nat(40), { maxLength: 6 });
+    fc.assert(
+      fc.property(
+        letters,
+        fc.stringMatching(/^[abA+]{0,20}$/),
+        fc.stringMatching(/^[abA+]{0,20}$/),
+        cuts,
+        fc.boolean(),
+        (own, before, after, at, put) => {
+          const redactor = createRedactor([own]);
+          const whole = put ? `${before}${own}${after}` : before;
+          const places = [...at, 0, whole.length].filter(place => place <= whole.length).sort((a, b) => a - b);
+          const pieces = places.slice(1).map((place, index) => whole.slice(places[index], place));
+          const result = piecewise(redactor, pieces).join('');
+          expect(redactor.text(result)).toBe(result);
+          if (redactor.text(whole) === whole) expect(result).toBe(whole);
+          else expect(result).not.toBe(whole);
+        },
+      ),
+    );
+  });
+
+  test('comes at once where no secret can begin, and what is kept back comes at the end', () => {
+    const redactor = createRedactor(['hunter22']);
+    expect(piecewise(redactor, ['Hello ', 'hunt', 'er of', ' hunter2'])).toEqual([
+      'Hello ',
+      '',
+      'hunter of',
+      ' ',
+      'hunter2',
+    ]);
+    expect(piecewise(redactor, ['a hunter', '22 b'])).toEqual(['a ', '[redacted] b', '']);
+    expect(piecewise(createRedactor([]), ['a', 'b'])).toEqual(['a', 'b', '']);
+  });
+});

@@ -5,6 +5,16 @@ export type Redactor = {
   text(value: string): string;
   /** Strings and names of fields; a number that is the secret itself becomes the mark. */
   json(value: Json): Json;
+  /** Begins a text that comes in pieces. */
+  stream(): RedactedStream;
+};
+
+/** A text that comes in pieces. What is returned, joined, holds no secret, wherever the pieces were cut. */
+export type RedactedStream = {
+  /** Returns what is certain by now: the end of the text is kept back while a secret may begin there. */
+  add(piece: string): string;
+  /** Returns the rest. */
+  end(): string;
 };
 
 /** Shorter values (a flag, a port, a country) stand in every text: cutting them out would shred it and hide nothing. */
@@ -26,7 +36,9 @@ const deepest = 1000;
 export function createRedactor(secrets: Iterable<string>): Redactor {
   const values = new Set([...secrets].flatMap(value => [value, value.trim()]).filter(isLongEnough));
   const forms = new Set([...values].flatMap(formsOf).filter(isLongEnough));
-  if (forms.size === 0) return { text: value => value, json: value => value };
+  if (forms.size === 0) {
+    return { text: value => value, json: value => value, stream: () => ({ add: piece => piece, end: () => '' }) };
+  }
 
   const longestFirst = [...forms].sort((a, b) => b.length - a.length);
   const anyForm = longestFirst.map(patternOf).join('|');
@@ -45,7 +57,50 @@ export function createRedactor(secrets: Iterable<string>): Redactor {
     for (const [name, field] of Object.entries(value)) fields.set(freeName(text(name), fields), json(field, depth + 1));
     return Object.fromEntries(fields);
   };
-  return { text, json: value => json(value) };
+  const stream = () => redactedStream(text, everywhere, forms);
+  return { text, json: value => json(value), stream };
+}
+
+function redactedStream(
+  text: (value: string) => string,
+  everywhere: RegExp,
+  forms: ReadonlySet<string>,
+): RedactedStream {
+  // In any letter case, as the long forms are found: to keep back too much does no harm.
+  const known = [...forms].map(form => form.toLowerCase());
+  const longest = Math.max(...known.map(({ length }) => length));
+  let pending = '';
+  return {
+    add(piece) {
+      pending += piece;
+      let end = beginningOf(known, longest, pending);
+      // A match that reaches beyond the end is kept back whole: half of it would pass.
+      for (const { index, 1: form = '' } of [...pending.matchAll(everywhere)].reverse()) {
+        if (index < end && index + form.length > end) end = index;
+      }
+      const certain = text(pending.slice(0, end));
+      pending = pending.slice(end);
+      return certain;
+    },
+    end() {
+      const rest = text(pending);
+      pending = '';
+      return rest;
+    },
+  };
+}
+
+/** The first place from which on a text may be the incomplete beginning of a form; its length if there is none. */
+function beginningOf(forms: readonly string[], longest: number, value: string): number {
+  const lower = value.toLowerCase();
+  // Lower case may have another length (İ): then nothing is certain but what is too far back to matter.
+  const first = Math.max(0, value.length - longest + 1);
+  if (lower.length !== value.length) return first;
+  for (let at = first; at < value.length; at += 1) {
+    const tail = lower.slice(at);
+    if (forms.some(form => form.length > tail.length && form.startsWith(tail))) return at;
+  }
+  return value.length;
 }
 
 function patternOf(form: string): string {

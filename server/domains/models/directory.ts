@@ -1,0 +1,137 @@
+import type { Services } from '../../contract/services.ts';
+import type { CheckScope, StepProblem } from '../../contract/step-type.ts';
+import type { JsonMap } from '../../orchestrator/core/index.ts';
+import { validateForm } from '../../orchestrator/steps/form.ts';
+import { AppError } from '../../platform/errors.ts';
+import type { Json } from '../../platform/json.ts';
+import { isModelProvider, type ModelAccess, providerFacts } from '../../platform/models/providers.ts';
+import { createRedactor, type Redactor } from '../../platform/secrets/redaction.ts';
+import { loadCredentials } from '../connections/credentials.ts';
+import { NO_SECRET } from '../connections/document.ts';
+import { isHeaderValue } from '../connections/schemas.ts';
+import { parseReference, type ReferenceProblem } from './reference.ts';
+import { KeyConfig } from './schemas.ts';
+import { type KeyScope, listKeyRows, selectKey, type UsableKey, usableKeys } from './select-key.ts';
+
+export type ModelServices = Pick<Services, 'pool' | 'prisma' | 'secrets' | 'clock' | 'egress' | 'config'>;
+
+/** A model that can be asked: `fetch` sends the key to its own origin alone, and `redactor` cuts it out of what comes back. */
+export type OpenModel = {
+  access: ModelAccess & { model: string };
+  redactor: Redactor;
+  fetch: typeof globalThis.fetch;
+};
+export type ModelRefused = { kind: 'failed'; code: string; message: string; retryable: boolean };
+
+/** Finds the models that a project may ask, by the keys of its own workspace alone. */
+export class ModelDirectory {
+  readonly #services: ModelServices;
+  readonly #keysOf: (scope: KeyScope) => Promise<UsableKey[]>;
+
+  constructor(services: ModelServices) {
+    this.#services = services;
+    this.#keysOf = sharedReading(async scope => usableKeys(await listKeyRows(services, scope)));
+  }
+
+  /** Returns the problems of a step that names this model: an unknown provider or model, or one without a key here. */
+  async check(scope: CheckScope, { model }: { model: string }): Promise<StepProblem[]> {
+    const reference = parseReference(model);
+    const found = 'code' in reference ? reference : selectKey(await this.#keysOf(scope), reference);
+    return 'code' in found ? [{ path: 'model', ...found }] : [];
+  }
+
+  /** Returns a model with its key, or why it cannot be asked. */
+  async open(scope: KeyScope, model: string): Promise<OpenModel | ModelRefused> {
+    const reference = parseReference(model);
+    if ('code' in reference) return failed(reference);
+    const key = selectKey(await this.#keysOf(scope), reference);
+    if ('code' in key) return failed(key);
+    const loaded = await loadKey(this.#services, scope, key.id);
+    if ('kind' in loaded) return loaded;
+    const { apiKey, baseUrl, fetch } = loaded;
+    const used = apiKey === NO_SECRET ? undefined : apiKey;
+    return {
+      access: { ...reference, apiKey: used, baseUrl },
+      redactor: createRedactor(used === undefined ? [] : [used]),
+      fetch,
+    };
+  }
+}
+
+/** The headers of a request that an engine may send twice. */
+export function callHeaders({
+  idempotencyKey,
+  traceparent,
+}: {
+  idempotencyKey: string;
+  traceparent?: string | undefined;
+}) {
+  return { 'Idempotency-Key': idempotencyKey, ...(traceparent === undefined ? {} : { traceparent }) };
+}
+
+/** A graph's steps are checked at once and ask for the same: one reading serves all that come while it is on its way. */
+function sharedReading<T>(read: (scope: KeyScope) => Promise<T>): (scope: KeyScope) => Promise<T> {
+  const underWay = new Map<string, Promise<T>>();
+  return scope => {
+    const key = `${scope.tenantId}/${scope.projectId}`;
+    const known = underWay.get(key);
+    if (known) return known;
+    const reading = read(scope).finally(() => underWay.delete(key));
+    underWay.set(key, reading);
+    return reading;
+  };
+}
+
+/** Where a key is sent: the base URL that was stored with it, else the provider's own; '' where there is neither. */
+export function addressOfKey({ provider, config }: { provider: string; config: JsonMap }): string {
+  const baseUrl = KeyConfig.safeParse(config).data?.base_url;
+  return baseUrl ?? (isModelProvider(provider) ? providerFacts[provider].baseUrl : null) ?? '';
+}
+
+/** A key from before keys were checked when they are stored. */
+export const unsendableKey: ReferenceProblem = {
+  code: 'model_key_invalid',
+  message:
+    'the key contains a line break or another character that no header can carry: enter it again under Model keys',
+};
+
+const failed = ({ code, message }: ReferenceProblem, retryable = false): ModelRefused => ({
+  kind: 'failed',
+  code,
+  message,
+  retryable,
+});
+
+/** Key and address of one and the same writing, or why there are none: a new key must not go to the address before it. */
+async function loadKey(
+  services: ModelServices,
+  { tenantId, projectId }: KeyScope,
+  connectionId: string,
+): Promise<{ apiKey: string; baseUrl: string | undefined; fetch: typeof globalThis.fetch } | ModelRefused> {
+  try {
+    const loaded = await loadCredentials(services, { tenantId, projectId, connectionId }, addressOfKey);
+    const config = KeyConfig.safeParse(loaded?.config);
+    const apiKey = loaded?.values.api_key;
+    const baseUrl = config.data?.base_url;
+    const reachable = config.success && (baseUrl !== undefined || loaded?.provider !== 'openai_compatible');
+    if (apiKey !== undefined && !isHeaderValue(apiKey)) return failed(unsendableKey);
+    if (loaded !== null && apiKey !== undefined && reachable) return { apiKey, baseUrl, fetch: loaded.fetch };
+    const message = 'the connection of this model has no usable key: replace it under Settings, Model keys';
+    return failed({ code: 'model_key_missing', message });
+  } catch (error) {
+    if (!(error instanceof AppError)) throw error;
+    return failed(error, error.status >= 500);
+  }
+}
+
+/** The form that an answer must have: a schema, and a check that says what is wrong with a value. */
+export function objectOf(schema: JsonMap): { schema: JsonMap; problem(value: Json): string } {
+  return {
+    schema,
+    problem(value: Json) {
+      if (typeof value !== 'object' || value === null || Array.isArray(value)) return 'it is no object';
+      const [first] = validateForm(schema, value);
+      return first === undefined ? '' : `${first.path.replace(/^result\b/, 'object')}: ${first.message}`.slice(0, 300);
+    },
+  };
+}

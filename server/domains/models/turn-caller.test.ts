@@ -1,0 +1,111 @@
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { type FakeModel, startFakeModel } from '../../../bin/fake-model/server.ts';
+import { scopes } from '../../contract/context.ts';
+import type { TurnCaller, TurnPiece, TurnRequest } from '../../orchestrator/steps/turn-caller.ts';
+import { startTestContainer, type TestContainer } from '../../testing/container.ts';
+import { createTestPat, createTestTenant, type TestTenant } from '../../testing/identity.ts';
+import { createTurnCaller } from './turn-caller.ts';
+
+const KEY = 'sk-live-0123456789abcdefghij';
+let service: TestContainer;
+let fake: FakeModel;
+let turns: TurnCaller;
+let acme: TestTenant;
+let other: TestTenant;
+
+beforeAll(async () => {
+  fake = await startFakeModel();
+  service = await startTestContainer({ BATON_ALLOW_PRIVATE_NETWORK: '127.0.0.1/32' });
+  const { services } = service.container;
+  turns = createTurnCaller(services);
+  acme = await createTestTenant(services, { slug: 'acme' });
+  other = await createTestTenant(services, { slug: 'other' });
+  const { token } = await createTestPat(services, acme.owner, scopes);
+  const added = await fetch(`${service.url}/v1/llm-provider-keys`, {
+    method: 'POST',
+    headers: { Authorization: `Bearer ${token}`, 'Content-Type': 'application/json' },
+    body: JSON.stringify({ provider: 'openai_compatible', api_key: KEY, base_url: fake.url, models: ['scripted'] }),
+  });
+  expect(added.status).toBe(201);
+});
+beforeEach(() => {
+  fake.requests.length = 0;
+});
+afterAll(async () => {
+  await service.close();
+  await fake.close();
+});
+
+const request = ({ owner }: TestTenant, more: Partial<TurnRequest> = {}): TurnRequest => ({
+  tenantId: owner.tenantId,
+  projectId: owner.projectId,
+  model: 'openai_compatible/scripted',
+  messages: [{ role: 'user', content: [{ type: 'text', text: 'Hello' }] }],
+  tools: [],
+  toolChoice: 'auto',
+  idempotencyKey: 'run:step',
+  traceparent: '00-1-2-01',
+  ...more,
+});
+const on = () => {
+  const pieces: TurnPiece[] = [];
+  return { pieces, signal: new AbortController().signal, onPart: (piece: TurnPiece) => pieces.push(piece) };
+};
+
+test('asks with the key of the workspace, and hands on its text in pieces', async () => {
+  fake.script({ answers: [{ content: [{ text: ['Hel', 'lo.'] }], usage: { input: 9, output: 4, cached: 3 } }] });
+  const surroundings = on();
+  expect(await turns.turn(request(acme), surroundings)).toEqual({
+    kind: 'answer',
+    content: [{ type: 'text', text: 'Hello.' }],
+    finishReason: 'stop',
+    model: 'openai_compatible/scripted',
+    usage: { inputTokens: 9, outputTokens: 4, cachedInputTokens: 3 },
+    warnings: [],
+  });
+  expect(surroundings.pieces.map(piece => ('text' in piece ? piece.text : ''))).toEqual(['Hel', 'lo.']);
+  expect(fake.requests[0]?.headers).toMatchObject({
+    authorization: `Bearer ${KEY}`,
+    'idempotency-key': 'run:step',
+    traceparent: '00-1-2-01',
+  });
+});
+
+test('cuts the key out of what the model says with it', async () => {
+  const calls = [{ name: 'send', arguments: { key: KEY } }];
+  fake.script({
+    answers: [{ content: [{ text: [`Your key is ${KEY.slice(0, 9)}`, KEY.slice(9)] }, { calls }], usage: null }],
+  });
+  const surroundings = on();
+  const answer = await turns.turn(request(acme), surroundings);
+  expect(answer).toMatchObject({
+    content: [{ text: 'Your key is [redacted]' }, { arguments: { key: '[redacted]' } }],
+    finishReason: 'tool_calls',
+    usage: { inputTokens: 0, outputTokens: 0 },
+    warnings: [expect.stringContaining('how many tokens')],
+  });
+  expect(JSON.stringify([answer, surroundings.pieces])).not.toContain(KEY.slice(9));
+});
+
+test('checks a form, and tells that a conversation is too long', async () => {
+  const responseSchema = { type: 'object', properties: { n: { type: 'integer' } }, required: ['n'] };
+  const error = { status: 400, code: 'context_length_exceeded' };
+  fake.script({ answers: [{ content: [{ text: '{"n":1}' }] }, { content: [{ text: '{"n":"1"}' }] }, { error }] });
+  expect(await turns.turn(request(acme, { responseSchema }), on())).toMatchObject({ object: { n: 1 } });
+  expect(await turns.turn(request(acme, { responseSchema }), on())).toMatchObject({
+    code: 'response_schema_mismatch',
+    message: expect.stringContaining('object.n'),
+    usage: { outputTokens: expect.any(Number) },
+  });
+  expect(await turns.turn(request(acme), on())).toMatchObject({ code: 'context_length_exceeded', retryable: false });
+});
+
+test('uses no key of another workspace, and names the problem of a model', async () => {
+  expect(await turns.turn(request(other), on())).toMatchObject({ kind: 'failed', code: 'model_key_missing' });
+  expect(await turns.turn(request(acme, { model: 'nonsense' }), on())).toMatchObject({ code: 'model_malformed' });
+  expect(fake.requests).toEqual([]);
+  expect(await turns.check(acme.owner, { model: 'openai_compatible/scripted' })).toEqual([]);
+  expect(await turns.check(other.owner, { model: 'openai_compatible/scripted' })).toMatchObject([
+    { path: 'model', code: 'model_key_missing' },
+  ]);
+});

@@ -1,0 +1,52 @@
+import type { TurnAnswer, TurnCaller, TurnRequest, TurnUsage } from '../../orchestrator/steps/turn-caller.ts';
+import type { TokenCounts } from '../../platform/models/read-stream.ts';
+import { askTurn, type TurnQuestion, type TurnReply } from '../../platform/models/turn.ts';
+import { inSecretScope } from '../../platform/secrets/in-use.ts';
+import { callHeaders, ModelDirectory, type ModelServices, type OpenModel, objectOf } from './directory.ts';
+
+/** The caller of models for agents' turns; it uses only keys of the tenant's own connections. */
+export function createTurnCaller(services: ModelServices): TurnCaller {
+  const models = new ModelDirectory(services);
+  return {
+    check: (scope, request) => models.check(scope, request),
+    turn: (request, { signal, onPart = () => undefined }) =>
+      inSecretScope(async () => {
+        const model = await models.open(request, request.model);
+        if ('kind' in model) return model;
+        const { redactor, fetch } = model;
+        const on = { fetch, clock: services.clock, signal, redactor, onPiece: onPart };
+        return answerOf(await askTurn(questionOf(model, request), on), model);
+      }),
+  };
+}
+
+function questionOf({ access }: OpenModel, request: TurnRequest): TurnQuestion {
+  const { messages, tools, toolChoice, temperature, maxTokens, responseSchema } = request;
+  const object = responseSchema && objectOf(responseSchema);
+  return { ...access, messages, tools, toolChoice, temperature, maxTokens, object, headers: callHeaders(request) };
+}
+
+function answerOf(reply: TurnReply, { access, redactor }: OpenModel): TurnAnswer {
+  const { usage, ...rest } = reply;
+  if (rest.kind === 'failed') return { ...rest, ...(usage === undefined ? {} : { usage: usageOf(usage) }) };
+  const { content, object, model, finish, warnings } = rest;
+  const untold = usage === undefined ? ['the provider did not tell how many tokens it used'] : [];
+  return {
+    kind: 'answer',
+    content,
+    ...(object === undefined ? {} : { object: redactor.json(object) }),
+    finishReason: finish,
+    model: redactor.text(`${access.provider}/${model}`),
+    usage: usage === undefined ? { inputTokens: 0, outputTokens: 0 } : usageOf(usage),
+    warnings: [...warnings, ...untold].map(redactor.text),
+  };
+}
+
+function usageOf({ input, output, cachedInput, reasoning }: TokenCounts): TurnUsage {
+  return {
+    inputTokens: input,
+    outputTokens: output,
+    ...(cachedInput > 0 ? { cachedInputTokens: cachedInput } : {}),
+    ...(reasoning > 0 ? { reasoningTokens: reasoning } : {}),
+  };
+}

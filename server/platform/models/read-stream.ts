@@ -1,0 +1,129 @@
+import type { Clock } from '../clock.ts';
+import { boundedFetch } from './bounded-fetch.ts';
+import { type ModelFailure, modelFailure } from './failure.ts';
+import { createLanguageModel, type LanguageModel } from './language-model.ts';
+import { type ModelAccess, providerFacts } from './providers.ts';
+
+/** The limit for what a model writes in one answer, in bytes of UTF-8. */
+export const MAX_TEXT_BYTES = 1024 * 1024;
+
+/** What a request to a model needs from its surroundings. */
+export type StreamSurroundings = { fetch: typeof globalThis.fetch; clock: Clock; signal: AbortSignal };
+
+export type CallOptions = Parameters<LanguageModel['doStream']>[0];
+export type StreamPart =
+  Awaited<ReturnType<LanguageModel['doStream']>>['stream'] extends ReadableStream<infer P> ? P : never;
+type Finish = Extract<StreamPart, { type: 'finish' }>;
+type Warning = Extract<StreamPart, { type: 'stream-start' }>['warnings'][number];
+
+/** The facts about an answer, beside its content. */
+export type Received = {
+  /** The provider's name of the model that answered. */
+  model: string;
+  /** Absent where the provider said nothing about it. */
+  usage: TokenCounts | undefined;
+  /** Null until the provider has said why it ended. */
+  finish: Finish['finishReason']['unified'] | null;
+  /** Names the settings that the model does not support. */
+  warnings: string[];
+};
+
+/** The tokens that the provider counted; `input` and `output` include the others. */
+export type TokenCounts = { input: number; output: number; cachedInput: number; reasoning: number };
+
+/**
+ * Asks a model once and hands the parts of its answer to `take` as they arrive. Returns the failure for anything that the
+ * provider, the network or a part can cause, undefined for a complete stream; rejects only for defects. What `take` throws is
+ * judged like an error of the stream, and ends the request.
+ */
+export async function readStream(
+  access: ModelAccess & { model: string },
+  options: Omit<CallOptions, 'abortSignal'>,
+  on: StreamSurroundings & { received: Received; take: (part: StreamPart) => void },
+): Promise<ModelFailure | undefined> {
+  try {
+    await receive(access, options, on);
+  } catch (error) {
+    const failure = on.signal.aborted
+      ? cancelled
+      : modelFailure(error, { provider: access.provider, now: on.clock.now() });
+    if (failure === undefined) throw error;
+    return failure;
+  }
+  return on.signal.aborted ? cancelled : incomplete(access, on.received);
+}
+
+/** Returns the facts of an answer of which nothing has come. */
+export const nothingReceived = (model: string): Received => ({ model, usage: undefined, finish: null, warnings: [] });
+
+const cancelled: ModelFailure = {
+  kind: 'failed',
+  code: 'cancelled',
+  message: 'The call was cancelled.',
+  retryable: false,
+};
+
+async function receive(
+  access: ModelAccess & { model: string },
+  options: Omit<CallOptions, 'abortSignal'>,
+  { fetch, signal, received, take }: StreamSurroundings & { received: Received; take: (part: StreamPart) => void },
+): Promise<void> {
+  const model = await createLanguageModel({ ...access, fetch: boundedFetch(fetch) });
+  const { stream } = await model.doStream({ ...options, abortSignal: signal });
+  // Leaving the loop early (too large an answer, a broken one) cancels the stream, and with it the request.
+  for await (const part of stream) {
+    switch (part.type) {
+      case 'stream-start':
+        received.warnings = part.warnings.map(warningText);
+        break;
+      case 'response-metadata':
+        received.model = part.modelId || access.model;
+        break;
+      case 'finish':
+        received.usage = countsOf(part.usage);
+        received.finish = part.finishReason.unified;
+        break;
+      case 'error':
+        throw part.error;
+      default:
+        take(part);
+    }
+  }
+}
+
+/** Why a stream that ended without an error is no answer; undefined if it is one. */
+function incomplete({ provider }: ModelAccess, { finish }: Received): ModelFailure | undefined {
+  const server = providerFacts[provider].name;
+  if (finish === 'content-filter') {
+    const message = `${server} refused to answer: its content filter stepped in.`;
+    return { kind: 'failed', code: 'model_content_filtered', message, retryable: false };
+  }
+  if (finish !== null && finish !== 'error' && finish !== 'interrupted') return undefined;
+  const message = `${server} broke off before the answer was complete.`;
+  return { kind: 'failed', code: 'model_unavailable', message, retryable: true };
+}
+
+function countsOf({ inputTokens, outputTokens }: Finish['usage']): TokenCounts | undefined {
+  if (inputTokens.total === undefined && outputTokens.total === undefined) return undefined;
+  return {
+    input: count(inputTokens.total),
+    output: count(outputTokens.total),
+    cachedInput: count(inputTokens.cacheRead),
+    reasoning: count(outputTokens.reasoning),
+  };
+}
+
+/** Somebody else's number: it is paid by, so it has to be a count. */
+function count(tokens: number | undefined): number {
+  return Number.isSafeInteger(tokens) ? Math.max(0, tokens ?? 0) : 0;
+}
+
+function warningText(warning: Warning): string {
+  switch (warning.type) {
+    case 'unsupported':
+    case 'compatibility':
+      return (warning.details ?? `${warning.feature} is not supported by this model`).slice(0, 300);
+    default:
+      return warning.message.slice(0, 300);
+  }
+}

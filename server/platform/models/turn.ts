@@ -1,0 +1,109 @@
+import type { Json, JsonObject } from '../json.ts';
+import type { Redactor } from '../secrets/redaction.ts';
+import type { ModelFailure } from './failure.ts';
+import type { ContentPart, TurnMessage } from './messages.ts';
+import type { ModelAccess } from './providers.ts';
+import {
+  type CallOptions,
+  nothingReceived,
+  type Received,
+  readStream,
+  type StreamSurroundings,
+  type TokenCounts,
+} from './read-stream.ts';
+import { parseAnswer, structuredOptions } from './structured-output.ts';
+import { TurnContentReader, type TurnPiece } from './turn-content.ts';
+import { promptOf } from './turn-prompt.ts';
+
+export type TurnQuestion = ModelAccess & {
+  /** The provider's own name of the model. */
+  model: string;
+  messages: readonly TurnMessage[];
+  tools: readonly { name: string; description?: string | undefined; inputSchema: JsonObject }[];
+  toolChoice: 'auto' | 'none';
+  temperature?: number | undefined;
+  maxTokens?: number | undefined;
+  /** The required form of a text: a JSON Schema, and a check that returns what is wrong with a value ('' for nothing). */
+  object?: { schema: JsonObject; problem(value: Json): string } | undefined;
+  /** Sent with the request: an idempotency key, a trace context. */
+  headers?: Readonly<Record<string, string>> | undefined;
+};
+
+export type TurnReply =
+  | {
+      kind: 'answer';
+      content: ContentPart[];
+      object?: Json;
+      /** The provider's name of the model that answered. */
+      model: string;
+      /** Absent where the provider said nothing about it. */
+      usage?: TokenCounts;
+      finish: 'stop' | 'length' | 'tool_calls';
+      /** Names the settings that the model does not support. */
+      warnings: string[];
+    }
+  | (ModelFailure & { usage?: TokenCounts });
+
+/**
+ * Asks a model for its next turn in a conversation. Never retries: the engine does. Resolves with a failure for anything that the
+ * provider, the network or the answer can cause; rejects only for defects. Content, pieces and messages are redacted.
+ */
+export async function askTurn(
+  question: TurnQuestion,
+  on: StreamSurroundings & { redactor: Redactor; onPiece(piece: TurnPiece): void },
+): Promise<TurnReply> {
+  const received = nothingReceived(question.model);
+  const reader = new TurnContentReader(on.redactor, on.onPiece);
+  const failure = await readStream(question, callOptions(question), {
+    ...on,
+    received,
+    take: part => reader.take(part),
+  });
+  if (failure !== undefined) return failed(failure, received, on.redactor);
+  const judged = judge(question, reader.content(), received);
+  return judged.kind === 'failed' ? failed(judged, received, on.redactor) : judged;
+}
+
+function failed({ tooLong, ...failure }: ModelFailure, { usage }: Received, redactor: Redactor): TurnReply {
+  return {
+    ...failure,
+    message: redactor.text(failure.message),
+    ...(usage === undefined ? {} : { usage }),
+    // It is as long the next time.
+    ...(tooLong ? { code: 'context_length_exceeded', retryable: false } : {}),
+  };
+}
+
+function callOptions(question: TurnQuestion): CallOptions {
+  const { provider, messages, tools, toolChoice, temperature, maxTokens, object } = question;
+  // Only OpenAI is known to take a form and tools together on all its models; the others are told in words.
+  const inWords = tools.length > 0 && toolChoice === 'auto' && provider !== 'openai';
+  const told = inWords || provider === 'openai_compatible' ? object?.schema : undefined;
+  return {
+    prompt: promptOf(messages, { provider, schema: told, cached: tools.length > 0 }),
+    ...(tools.length === 0
+      ? {}
+      : {
+          tools: tools.map(tool => ({ type: 'function' as const, ...tool })),
+          toolChoice: { type: toolChoice },
+        }),
+    temperature,
+    maxOutputTokens: maxTokens,
+    ...structuredOptions(provider, inWords ? undefined : object?.schema),
+    headers: { ...question.headers },
+  };
+}
+
+/** Evaluates a complete answer. */
+function judge(question: TurnQuestion, content: ContentPart[], received: Received): TurnReply {
+  const { model, usage, warnings } = received;
+  const calls = content.some(({ type }) => type === 'tool_call');
+  const cut = received.finish === 'length';
+  // Some servers say `stop` though they call tools, and the other way round.
+  const finish = cut ? 'length' : calls ? 'tool_calls' : 'stop';
+  const answer: TurnReply = { kind: 'answer', content, model, finish, warnings, ...(usage ? { usage } : {}) };
+  if (question.object === undefined || calls) return answer;
+  const text = content.flatMap(part => (part.type === 'text' ? part.text : [])).join('');
+  const parsed = parseAnswer(text, { cut, problem: question.object.problem });
+  return 'kind' in parsed ? parsed : { ...answer, object: parsed.value };
+}
