@@ -4,6 +4,7 @@ import { scopes } from '../../contract/context.ts';
 import type { TurnCaller, TurnPiece, TurnRequest } from '../../orchestrator/steps/turn-caller.ts';
 import { startTestContainer, type TestContainer } from '../../testing/container.ts';
 import { createTestPat, createTestTenant, type TestTenant } from '../../testing/identity.ts';
+import { createEmbed } from './embed.ts';
 import { createTurnCaller } from './turn-caller.ts';
 
 const KEY = 'sk-live-0123456789abcdefghij';
@@ -108,4 +109,14 @@ test('uses no key of another workspace, and names the problem of a model', async
   expect(await turns.check(other.owner, { model: 'openai_compatible/scripted' })).toMatchObject([
     { path: 'model', code: 'model_key_missing' },
   ]);
+});
+
+test('embeds texts with the keys of the workspace alone', async () => {
+  const embed = createEmbed(service.container.services);
+  const { signal } = new AbortController();
+  const ask = ({ owner: { tenantId, projectId } }: TestTenant) =>
+    embed({ tenantId, projectId, model: 'openai_compatible/scripted', texts: ['car'] }, signal);
+  expect(await ask(acme)).toMatchObject({ kind: 'vectors', model: 'openai_compatible/scripted', tokens: 1 });
+  expect(fake.requests[0]?.headers.authorization).toBe(`Bearer ${KEY}`);
+  expect(await ask(other)).toMatchObject({ kind: 'failed', code: 'model_key_missing' });
 });

@@ -1,0 +1,34 @@
+import { type Embeddings, embedTexts } from '../../platform/models/embed.ts';
+import { inSecretScope } from '../../platform/secrets/in-use.ts';
+import { ModelDirectory, type ModelServices } from './directory.ts';
+
+/** Texts to embed for a project, with a model of its own keys. */
+export type EmbedRequest = {
+  tenantId: string;
+  projectId: string;
+  /** `provider/model`. */
+  model: string;
+  texts: readonly string[];
+};
+
+/** The vectors of texts; `model` tells spaces apart that must not be mixed. */
+export type EmbedAnswer =
+  | (Extract<Embeddings, { kind: 'vectors' }> & { model: string })
+  | { kind: 'failed'; code: string; message: string; retryable: boolean; retryAfterMs?: number };
+
+/** Embeds texts. Resolves soon after `signal` aborts; rejects only for defects. */
+export type Embed = (request: EmbedRequest, signal: AbortSignal) => Promise<EmbedAnswer>;
+
+/** Returns the embedder of texts; it uses only keys of the tenant's own connections, and cuts them out of messages. */
+export function createEmbed(services: ModelServices): Embed {
+  const models = new ModelDirectory(services);
+  return (request, signal) =>
+    inSecretScope(async () => {
+      const found = await models.open(request, request.model);
+      if ('kind' in found) return found;
+      const { access, fetch, redactor } = found;
+      const answer = await embedTexts(access, request.texts, { fetch, clock: services.clock, signal });
+      if (answer.kind === 'vectors') return { ...answer, model: request.model };
+      return { ...answer, message: redactor.text(answer.message) };
+    });
+}
