@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { isoTimestamp } from '../platform/clock.ts';
 import { isJson, isPlainObject } from '../platform/json.ts';
 import { JsonObjectSchema } from '../platform/json-object-schema.ts';
+import { DEFAULT_KIND, WORKFLOW_KINDS } from './workflow-kinds.ts';
 
 /** Pieces of every surface's schemas (docs/specification/http.md). */
 export const Id = z
@@ -77,6 +78,11 @@ export const page = {
   cursor: z.string().min(1).max(500).optional(),
 };
 export const nextCursor = { next_cursor: z.string().nullable() };
+
+/** Which workflows a list is about; the default is those that people edit. */
+export const kindFilter = z.enum(WORKFLOW_KINDS).default(DEFAULT_KIND).meta({
+  description: 'Workflows of this kind; those of other kinds belong to parts of the service, such as agents',
+});
 
 /** The largest number that PostgreSQL's integer holds: what counts versions, and the events of a run. */
 export const MAX_INTEGER = 2_147_483_647;

@@ -5,7 +5,7 @@ import { ManualClock } from '../../platform/clock.ts';
 import { insertUsage, readAllRollups, type TestUsage } from '../../testing/analytics.ts';
 import { createTestDatabase, type TestDatabase } from '../../testing/postgres.ts';
 import { aggregateAll, aggregateNext } from './aggregate.ts';
-import { bucketOf, grains, WHOLE_PROJECT } from './buckets.ts';
+import { bucketOf, grains, wholeProject } from './buckets.ts';
 import { binOf, Histogram } from './histogram.ts';
 import { readProgress } from './progress-store.ts';
 
@@ -13,11 +13,13 @@ let db: TestDatabase;
 const clock = new ManualClock(Date.UTC(2026, 5, 1));
 beforeEach(async () => {
   db = await createTestDatabase();
+  await insertAgent();
 });
 afterEach(() => db.close());
 
 const project = (n: number) => `01900000-0000-7000-8000-00000000a00${n}`;
 const workflow = (n: number) => `01900000-0000-7000-8000-00000000b00${n}`;
+const AGENT = workflow(3);
 const usage: fc.Arbitrary<TestUsage> = fc
   .record({
     n: fc.integer({ min: 0, max: 3 }),
@@ -50,6 +52,15 @@ const usage: fc.Arbitrary<TestUsage> = fc
     }
   }) as fc.Arbitrary<TestUsage>;
 
+/** The other ids of workflows belong to none that exists, as those that were deleted long ago. */
+const insertAgent = () =>
+  db.pool.query(
+    `INSERT INTO workflows (id, tenant_id, project_id, name, description, status, graph, run_setup, revision, graph_checksum,
+       kind, created_by, created_at, updated_at)
+     VALUES ($1, 't1', $2, 'Agent', '', 'published', '{}', '{}', 1, '', 'agent', $2, now(), now())`,
+    [AGENT, project(1)],
+  );
+
 /** The sums, added up in the plainest way. */
 function summed(rows: readonly TestUsage[]): Record<string, unknown[]> {
   const tables: Record<string, Map<string, Record<string, unknown>>> = {
@@ -78,7 +89,7 @@ function summed(rows: readonly TestUsage[]): Record<string, unknown[]> {
         { quantity: row.quantity ?? 1, microcredits: row.microcredits ?? 0 },
       );
     for (const grain of grains)
-      for (const workflowId of [row.workflowId, WHOLE_PROJECT]) {
+      for (const workflowId of [row.workflowId, wholeProject(row.workflowId === AGENT ? 'agent' : 'workflow')]) {
         const bucket = textOf(bucketOf(grain, row.at));
         const key = { tenant_id: row.tenantId, project_id: row.projectId, workflow_id: workflowId, grain, bucket };
         const quantity = row.durations?.length ?? row.quantity ?? 1;
@@ -290,7 +301,7 @@ describe('trigger types', () => {
     const { rows } = await db.pool.query<{ name: string; runs: number }>(
       `SELECT trigger_type AS name, runs_started::int AS runs FROM analytics_triggers
         WHERE workflow_id = $1 AND grain = 3 AND bucket = '2026-01-01Z' ORDER BY 1`,
-      [WHOLE_PROJECT],
+      [wholeProject('workflow')],
     );
     return new Map(rows.map(({ name, runs }) => [name, runs]));
   };

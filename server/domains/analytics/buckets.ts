@@ -1,3 +1,4 @@
+import type { WorkflowKind } from '../../contract/workflow-kinds.ts';
 import { DAY_MS, HOUR_MS, QUARTER_HOUR_MS } from '../../platform/clock.ts';
 
 /** The sums there are, by UTC: a quarter of an hour, an hour, a day, a month (migration 0010). Coarser ones are higher. */
@@ -11,8 +12,17 @@ export type Grain = (typeof grains)[number];
 /** Buckets of one grain; `to` is exclusive; both are where buckets begin, in ms since the epoch. */
 export type Segment = { grain: Grain; from: number; to: number };
 
-/** The workflow under which the sums of a whole project stand. */
-export const WHOLE_PROJECT = '00000000-0000-0000-0000-000000000000';
+/** The ids under which the sums of all of a project's workflows of a kind stand. */
+export const WHOLE_PROJECT: Record<WorkflowKind, string> = {
+  workflow: '00000000-0000-0000-0000-000000000000',
+  agent: '00000000-0000-0000-0000-000000000001',
+  autopilot: '00000000-0000-0000-0000-000000000002',
+  trial: '00000000-0000-0000-0000-000000000003',
+  extraction: '00000000-0000-0000-0000-000000000004',
+};
+
+/** Returns the id under which the sums of all of a project's workflows of the kind stand. */
+export const wholeProject = (kind: WorkflowKind): string => WHOLE_PROJECT[kind];
 
 /** Where the bucket that holds the instant begins. */
 export function bucketOf(grain: Grain, at: number): number {

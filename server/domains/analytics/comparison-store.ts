@@ -1,7 +1,7 @@
 import type { Queryable } from '../../platform/postgres/transaction.ts';
-import { grains, WHOLE_PROJECT } from './buckets.ts';
+import { grains } from './buckets.ts';
 import type { Progress } from './progress-store.ts';
-import { totalColumns } from './rollup-store.ts';
+import { totalColumns, WHOLE_PROJECTS, wholeProjectOf } from './rollup-store.ts';
 import { usageRollupQuery } from './usage-rollup-store.ts';
 
 /** A sum that is not what it should be. */
@@ -83,8 +83,8 @@ export async function compareGrains(db: Queryable, most: number): Promise<Differ
     const rows = `SELECT project_id, workflow_id, grain::int, bucket, ${name} AS name, ${columns.join(', ')} FROM ${table}`;
     const again = `SELECT q.project_id, s.id AS workflow_id, g.grain, g.bucket, q.name,
         ${columns.map(column => `${merged(column)}(q.${column}) AS ${column}`).join(', ')}
-      FROM (${rows} WHERE grain = 0 AND workflow_id <> '${WHOLE_PROJECT}') q
-      CROSS JOIN LATERAL (VALUES (q.workflow_id), ('${WHOLE_PROJECT}'::uuid)) s(id)
+      FROM (${rows} WHERE grain = 0 AND workflow_id NOT IN ${WHOLE_PROJECTS}) q
+      CROSS JOIN LATERAL (VALUES (q.workflow_id), (${wholeProjectOf('q.workflow_id')})) s(id)
       CROSS JOIN LATERAL (VALUES ${buckets}) g(grain, bucket) GROUP BY 1, 2, 3, 4, 5`;
     found.push(...(await compareRollups(db, { table, columns }, rows, again, most - found.length)));
   }

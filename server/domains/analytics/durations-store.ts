@@ -1,7 +1,7 @@
 import type { Queryable } from '../../platform/postgres/transaction.ts';
-import { bucketOf, type Grain, grains, WHOLE_PROJECT } from './buckets.ts';
+import { bucketOf, type Grain, grains } from './buckets.ts';
 import { binOf, Histogram } from './histogram.ts';
-import { QUARTER_OF_ROW, SELECTED } from './rollup-store.ts';
+import { QUARTER_OF_ROW, SELECTED, wholeProjectOf } from './rollup-store.ts';
 
 /** What SELECTED takes. */
 export type Selection = readonly [after: number, upTo: number, since: Date | null, projectId: string | null];
@@ -23,7 +23,7 @@ type DurationRollup = {
 /** Durations of runs that ended: one string of whole ms, so that half a million of them are one value to the driver. */
 const DURATIONS = `
   SELECT tenant_id, project_id, workflow_id, outcome, extract(epoch FROM ${QUARTER_OF_ROW}) * 1000 AS quarter,
-         string_agg(line->>1, ',') AS durations
+         ${wholeProjectOf('workflow_id')} AS whole, string_agg(line->>1, ',') AS durations
   FROM run_usage CROSS JOIN LATERAL json_array_elements(attempts) line
   WHERE action = 'run_ended' AND ${SELECTED} GROUP BY 1, 2, 3, 4, 5`;
 
@@ -54,6 +54,7 @@ export async function aggregateDurations(db: Queryable, selection: Selection): P
     tenant_id: string;
     project_id: string;
     workflow_id: string;
+    whole: string;
     outcome: string;
     quarter: string;
     durations: string;
@@ -64,7 +65,7 @@ export async function aggregateDurations(db: Queryable, selection: Selection): P
   for (const row of rows) {
     const owner = { tenantId: row.tenant_id, projectId: row.project_id, outcome: row.outcome };
     const durations = row.durations.split(',').map(text => Math.max(0, Math.round(Number(text))));
-    for (const workflowId of [row.workflow_id, WHOLE_PROJECT])
+    for (const workflowId of [row.workflow_id, row.whole])
       for (const grain of grains)
         add(rollups, { ...owner, workflowId, grain, bucket: bucketOf(grain, Number(row.quarter)) }, durations);
   }

@@ -1,10 +1,9 @@
 import type { z } from 'zod';
 import type { Context } from '../../contract/context.ts';
-import { WHOLE_PROJECT } from './buckets.ts';
 import { Histogram } from './histogram.ts';
 import type { AnalyticsInput, ExecutionDuration } from './schemas.ts';
 import { queryRollups } from './snapshot.ts';
-import { type DurationRow, listDurations, topWorkflows } from './store.ts';
+import { type DurationRow, listDurations, subjectOf, topWorkflows } from './store.ts';
 
 /**
  * GET /v1/analytics/execution-duration: from the start to the end of runs that completed or failed; a stopped run says nothing
@@ -16,7 +15,7 @@ export function executionDuration(
 ): Promise<z.input<typeof ExecutionDuration>> {
   return queryRollups(ctx, input, async ({ db, scope, segments }) => {
     const workflows = await topWorkflows(db, scope, segments, ['runs_completed', 'runs_failed']);
-    const whole = scope.workflowId ?? WHOLE_PROJECT;
+    const whole = subjectOf(scope);
     const ids = new Set([whole, ...workflows.map(({ id }) => id)]);
     const durations = await listDurations(db, scope, segments, [...ids]);
     return {

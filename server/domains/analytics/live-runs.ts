@@ -8,6 +8,6 @@ import { countLiveRuns } from './store.ts';
 /** GET /v1/analytics/live-runs: runs that have not ended, as they are now. */
 export async function liveRuns(ctx: Context, input: z.output<typeof LiveRunsInput>): Promise<z.input<typeof LiveRuns>> {
   const asOf = ctx.services.clock.now();
-  const { running, blocked, paused } = await inSnapshot(ctx, db => countLiveRuns(db, scopeOf(ctx, input.workflow_id)));
+  const { running, blocked, paused } = await inSnapshot(ctx, db => countLiveRuns(db, scopeOf(ctx, input)));
   return { as_of: isoTimestamp(asOf), total: running + paused, running, blocked, paused };
 }

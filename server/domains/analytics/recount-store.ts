@@ -1,7 +1,12 @@
 import type { Queryable } from '../../platform/postgres/transaction.ts';
-import { WHOLE_PROJECT } from './buckets.ts';
 import { compareRollups, type Difference } from './comparison-store.ts';
-import { QUARTER_OF_ROW, stepSumExpressions, totalColumns, totalSumExpressions } from './rollup-store.ts';
+import {
+  QUARTER_OF_ROW,
+  stepSumExpressions,
+  totalColumns,
+  totalSumExpressions,
+  WHOLE_PROJECTS,
+} from './rollup-store.ts';
 
 const quarterOf = (at: string) => `date_bin('15 minutes', ${at}, to_timestamp(0))`;
 
@@ -154,7 +159,7 @@ export async function compareWithRuns(db: Queryable, recount: Recount, most: num
       .map(column => `${merged(column)}(${column}) AS ${column}`)
       .join(', ')} FROM (
         SELECT project_id, workflow_id, 0 AS grain, bucket, ${name} AS name, ${stored} FROM ${table}
-         WHERE grain = 0 AND workflow_id <> '${WHOLE_PROJECT}' AND ${there('bucket')}
+         WHERE grain = 0 AND workflow_id NOT IN ${WHOLE_PROJECTS} AND ${there('bucket')}
         UNION ALL ${summed('pending')}) told GROUP BY 1, 2, 3, 4, 5`;
     const compared = (rows: string) =>
       where === ofSteps && stepsSince !== null

@@ -2,6 +2,17 @@ import { BILLABLE_ACTIONS, type BillableAction } from '../../contract/billable-a
 import { ACTION_COLUMNS } from './action-columns.ts';
 import { grains, WHOLE_PROJECT } from './buckets.ts';
 
+/** The ids of all whole projects as an SQL list, for `IN`. */
+export const WHOLE_PROJECTS = `(${Object.values(WHOLE_PROJECT)
+  .map(id => `'${id}'`)
+  .join(', ')})`;
+
+/** Returns SQL for the id of the whole that the workflow `id`, an SQL expression, counts in. */
+export const wholeProjectOf = (id: string): string =>
+  `coalesce((SELECT CASE w.kind ${Object.entries(WHOLE_PROJECT)
+    .map(([kind, whole]) => `WHEN '${kind}' THEN '${whole}'::uuid`)
+    .join(' ')} END FROM workflows w WHERE w.id = ${id}), '${WHOLE_PROJECT.workflow}'::uuid)`;
+
 /**
  * Trigger types are the callers' own words, and a row of the sums each. Those of the specification and the first hundred
  * others of a project's month keep their names; the rest of the month is counted as `other`. Usage is folded in the order of
@@ -57,8 +68,8 @@ const bucket = (grain: number): string => {
   const unit = ['quarter', 'hour', 'day', 'month'][grain] ?? 'month';
   return unit === 'quarter' ? 'quarter' : `date_trunc('${unit}', quarter, 'UTC')`;
 };
-/** Every row of usage counts in each grain, for its workflow and for the whole project. */
-const spread = `source CROSS JOIN LATERAL (VALUES (source.workflow_id), ('${WHOLE_PROJECT}'::uuid)) scope(id)
+/** Every row of usage counts in each grain, for its workflow and for all of the project's workflows of its kind. */
+const spread = `source CROSS JOIN LATERAL (VALUES (source.workflow_id), (source.whole)) scope(id)
   CROSS JOIN LATERAL (VALUES ${grains.map(grain => `(${grain}::smallint, ${bucket(grain)})`).join(', ')}) at(grain, bucket)`;
 const key = 'source.tenant_id, source.project_id, scope.id, at.grain, at.bucket';
 const keyColumns = 'tenant_id, project_id, workflow_id, grain, bucket';
@@ -73,18 +84,19 @@ export const QUARTER_OF_ROW = `date_bin('15 minutes', created_at, to_timestamp(0
 
 /** Adds SELECTED usage to all sums but durations, in one statement. */
 export const AGGREGATE = `
-WITH source AS MATERIALIZED (
+WITH usage AS MATERIALIZED (
   SELECT tenant_id, project_id, workflow_id, action, CASE WHEN step_type = '' THEN 'unknown' ELSE step_type END AS step_type,
          CASE WHEN action = 'run_started' THEN subject ELSE '' END AS subject, outcome, ${QUARTER_OF_ROW} AS quarter,
          sum(quantity) AS quantity, sum(microcredits) AS microcredits, min(seq) AS first_seq
   FROM run_usage WHERE ${SELECTED} GROUP BY 1, 2, 3, 4, 5, 6, 7, 8),
+source AS MATERIALIZED (SELECT u.*, ${wholeProjectOf('u.workflow_id')} AS whole FROM usage u),
 words AS MATERIALIZED (
   SELECT project_id, date_trunc('month', quarter, 'UTC') AS month, subject, min(first_seq) AS first_seq
   FROM source WHERE action = 'run_started' AND subject NOT IN (${ownNames}) GROUP BY 1, 2, 3),
 known AS MATERIALIZED (
-  SELECT t.project_id, t.bucket AS month, t.trigger_type AS subject
+  SELECT DISTINCT t.project_id, t.bucket AS month, t.trigger_type AS subject
   FROM (SELECT DISTINCT project_id, month FROM words) w JOIN analytics_triggers t
-    ON t.project_id = w.project_id AND t.workflow_id = '${WHOLE_PROJECT}' AND t.grain = 3 AND t.bucket = w.month
+    ON t.project_id = w.project_id AND t.workflow_id IN ${WHOLE_PROJECTS} AND t.grain = 3 AND t.bucket = w.month
   WHERE t.trigger_type NOT IN (${ownNames})),
 fresh AS (
   SELECT project_id, month, subject, row_number() OVER (PARTITION BY project_id, month ORDER BY first_seq, subject) AS place

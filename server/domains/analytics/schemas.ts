@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { Id, Instant, PlainText, Timestamp } from '../../contract/wire.ts';
+import { Id, Instant, kindFilter, PlainText, Timestamp } from '../../contract/wire.ts';
 import { perQuantity } from './action-columns.ts';
 
 export const windows = ['week', 'month', 'all'] as const;
@@ -17,6 +17,10 @@ function isTimeZone(name: string): boolean {
   }
 }
 
+const subject = {
+  workflow_id: Id.optional().meta({ description: 'Of any kind: `kind` is not looked at' }),
+  kind: kindFilter,
+};
 const range = {
   window: z
     .enum(windows)
@@ -27,7 +31,7 @@ const range = {
     description: 'Before this instant, on a quarter of an hour; default: the end of the one that runs',
   }),
   time_zone: TimeZone,
-  workflow_id: Id.optional(),
+  ...subject,
 };
 const notBoth = (input: { window?: unknown; from?: unknown; to?: unknown }) =>
   input.window === undefined || (input.from === undefined && input.to === undefined);
@@ -42,7 +46,7 @@ export const TimeseriesInput = z
   .strictObject({ ...range, granularity: z.enum(granularities).optional() })
   .refine(notBoth, { path: ['window'], message: 'give either a window or from and to' })
   .refine(ordered, { path: ['to'], message: 'must be after from' });
-export const LiveRunsInput = z.strictObject({ workflow_id: Id.optional() });
+export const LiveRunsInput = z.strictObject(subject);
 
 /**
  * The range of the figures: from inclusive, to exclusive, both on a quarter of an hour. `as_of`: everything committed

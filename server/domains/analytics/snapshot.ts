@@ -1,4 +1,5 @@
 import type { Context } from '../../contract/context.ts';
+import type { WorkflowKind } from '../../contract/workflow-kinds.ts';
 import { isoTimestamp } from '../../platform/clock.ts';
 import { AppError, unavailable } from '../../platform/errors.ts';
 import { isDatabaseAway } from '../../platform/postgres/away.ts';
@@ -8,7 +9,8 @@ import { readProgress } from './progress-store.ts';
 import { type Range, rangeOf } from './range.ts';
 import { findFirstBucket, type Scope, seeOneInstant } from './store.ts';
 
-type Input = Parameters<typeof rangeOf>[0];
+type Input = Parameters<typeof rangeOf>[0] & Subject;
+type Subject = { workflow_id?: string | undefined; kind: WorkflowKind };
 export type AnsweredRange = { from: string; to: string; time_zone: string; as_of: string };
 export type RollupQuery = { db: Queryable; scope: Scope; range: Range; segments: Segment[]; answered: AnsweredRange };
 
@@ -39,7 +41,7 @@ export async function queryRollups<T>(
   work: (query: RollupQuery) => Promise<T>,
 ): Promise<T & AnsweredRange> {
   const now = ctx.services.clock.now();
-  const scope = scopeOf(ctx, input.workflow_id);
+  const scope = scopeOf(ctx, input);
   return inSnapshot(ctx, async db => {
     const { seq, asOf, readySeq, pendingSince } = await readProgress(db);
     if (readySeq === null || seq < readySeq) {
@@ -59,6 +61,6 @@ export async function queryRollups<T>(
 }
 
 /** The caller's own project. */
-export function scopeOf({ principal }: Context, workflowId: string | undefined): Scope {
-  return { tenantId: principal.tenantId, projectId: principal.projectId, workflowId };
+export function scopeOf({ principal }: Context, { workflow_id: workflowId, kind }: Subject): Scope {
+  return { tenantId: principal.tenantId, projectId: principal.projectId, workflowId, kind };
 }

@@ -1,9 +1,13 @@
+import type { WorkflowKind } from '../../contract/workflow-kinds.ts';
 import type { Queryable } from '../../platform/postgres/transaction.ts';
-import { QUARTER, type Segment, WHOLE_PROJECT } from './buckets.ts';
+import { QUARTER, type Segment, wholeProject } from './buckets.ts';
 import { totalColumns } from './rollup-store.ts';
 
-/** The subject of the figures: a project of a tenant, or one workflow of it. */
-export type Scope = { tenantId: string; projectId: string; workflowId: string | undefined };
+/** The subject of the figures: the workflows of a kind in a project of a tenant, or one workflow of it, of whatever kind. */
+export type Scope = { tenantId: string; projectId: string; workflowId: string | undefined; kind: WorkflowKind };
+
+/** Returns the id under which the sums of the scope stand. */
+export const subjectOf = ({ workflowId, kind }: Scope): string => workflowId ?? wholeProject(kind);
 
 /** The counts of analytics_totals by their columns; microcredits where the name says so. */
 export type Totals = Record<string, number>;
@@ -42,7 +46,7 @@ export async function findFirstBucket(db: Queryable, scope: Scope): Promise<numb
   const { rows } = await db.query<{ bucket: Date }>(
     `SELECT bucket FROM analytics_totals
       WHERE tenant_id = $1 AND project_id = $2 AND workflow_id = $3 AND grain = $4 ORDER BY bucket LIMIT 1`,
-    [scope.tenantId, scope.projectId, scope.workflowId ?? WHOLE_PROJECT, QUARTER],
+    [scope.tenantId, scope.projectId, subjectOf(scope), QUARTER],
   );
   return rows[0]?.bucket.getTime() ?? null;
 }
@@ -51,7 +55,7 @@ export async function findFirstBucket(db: Queryable, scope: Scope): Promise<numb
 export async function sumTotals(db: Queryable, scope: Scope, segments: readonly Segment[]): Promise<Totals> {
   const { rows } = await db.query<Record<string, string>>(
     `SELECT ${sums(totalColumns)} FROM ${SEGMENTS} ${rowsOf('analytics_totals', '$6')}`,
-    [...valuesOf(scope, segments), scope.workflowId ?? WHOLE_PROJECT],
+    [...valuesOf(scope, segments), subjectOf(scope)],
   );
   return numbers(rows[0] ?? {});
 }
@@ -66,7 +70,7 @@ export async function sumSeries(
   const { rows } = await db.query<Record<string, string>>(
     `SELECT width_bucket(t.bucket, $7::timestamptz[]) - 1 AS point, ${sums(totalColumns)}
      FROM ${SEGMENTS} ${rowsOf('analytics_totals', '$6')} GROUP BY 1`,
-    [...valuesOf(scope, segments), scope.workflowId ?? WHOLE_PROJECT, starts.map(iso)],
+    [...valuesOf(scope, segments), subjectOf(scope), starts.map(iso)],
   );
   return new Map(rows.map(row => [Number(row.point), numbers(row)]));
 }
@@ -85,10 +89,10 @@ export async function topWorkflows(
   const { rows } = await db.query<Record<string, string> & { id: string; name: string }>(
     `SELECT w.id, w.name, ${sums(all)}
      FROM workflows w CROSS JOIN ${SEGMENTS} ${rowsOf('analytics_totals', 'w.id')}
-     WHERE w.tenant_id = $1 AND w.project_id = $2 AND ($6::uuid IS NULL OR w.id = $6)
+     WHERE w.tenant_id = $1 AND w.project_id = $2 AND (CASE WHEN $6::uuid IS NULL THEN w.kind = $7 ELSE w.id = $6 END)
      GROUP BY w.id, w.name HAVING sum(${all.map(name => `t.${name}`).join(' + ')}) > 0
      ORDER BY sum(${columns.map(name => `t.${name}`).join(' + ')}) DESC, w.id LIMIT ${MAX_WORKFLOWS}`,
-    [...valuesOf(scope, segments), scope.workflowId ?? null],
+    [...valuesOf(scope, segments), scope.workflowId ?? null, scope.kind],
   );
   return rows.map(row => ({ id: row.id, name: row.name, totals: numbers(row) }));
 }
@@ -102,7 +106,7 @@ export async function sumTriggers(
   const { rows } = await db.query<{ trigger_type: string; started: string }>(
     `SELECT t.trigger_type, sum(t.runs_started)::int8 AS started FROM ${SEGMENTS} ${rowsOf('analytics_triggers', '$6')}
      GROUP BY 1 ORDER BY 2 DESC, 1`,
-    [...valuesOf(scope, segments), scope.workflowId ?? WHOLE_PROJECT],
+    [...valuesOf(scope, segments), subjectOf(scope)],
   );
   return rows.map(row => ({ trigger_type: row.trigger_type, started: Number(row.started) }));
 }
@@ -122,7 +126,7 @@ export async function sumSteps(db: Queryable, scope: Scope, segments: readonly S
             sum(t.microcredits)::int8 AS microcredits
      FROM ${SEGMENTS} ${rowsOf('analytics_steps', '$6')}
      GROUP BY 1 ORDER BY sum(t.completed + t.failed + t.retried) DESC, 1`,
-    [...valuesOf(scope, segments), scope.workflowId ?? WHOLE_PROJECT],
+    [...valuesOf(scope, segments), subjectOf(scope)],
   );
   return rows.map(row => ({
     step_type: row.step_type,
@@ -135,7 +139,7 @@ export async function sumSteps(db: Queryable, scope: Scope, segments: readonly S
 
 export type DurationRow = { runs: number; totalMs: number; minMs: number; maxMs: number; bins: Buffer };
 
-/** Durations of runs that completed or failed, bucket by bucket, by workflow; WHOLE_PROJECT among `workflowIds` is all of them. */
+/** Durations of runs that completed or failed, bucket by bucket, by workflow; the id of a whole (`subjectOf`) is all of them. */
 export async function listDurations(
   db: Queryable,
   scope: Scope,
@@ -171,8 +175,9 @@ export async function countLiveRuns(db: Queryable, scope: Scope): Promise<LiveCo
             count(*) FILTER (WHERE status = 'running' AND orchestration_phase = 'blocked')::int AS blocked,
             count(*) FILTER (WHERE status = 'paused')::int AS paused
      FROM runs WHERE tenant_id = $1 AND project_id = $2 AND status IN ('running', 'paused')
-       AND ($3::uuid IS NULL OR workflow_id = $3)`,
-    [scope.tenantId, scope.projectId, scope.workflowId ?? null],
+       AND (CASE WHEN $3::uuid IS NULL THEN EXISTS (SELECT FROM workflows w WHERE w.id = workflow_id AND w.kind = $4)
+                 ELSE workflow_id = $3 END)`,
+    [scope.tenantId, scope.projectId, scope.workflowId ?? null, scope.kind],
   );
   return rows[0] ?? { running: 0, blocked: 0, paused: 0 };
 }

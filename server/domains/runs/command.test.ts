@@ -160,7 +160,7 @@ describe('a refused start', () => {
     await service.db.pool.query('UPDATE workflows SET latest_version = NULL WHERE id = $1', [draft]);
     expect(await refused({}, draft)).toEqual([422, 'no_published_version']);
     const gone = await publishGraph(service.services, tenant.owner, asking());
-    await archiveWorkflow(service.services.pool, tenant, gone, new Date());
+    await archiveWorkflow(service.services.pool, tenant, { id: gone, kind: 'workflow', at: new Date() });
     expect(await refused({}, gone)).toEqual([422, 'workflow_archived']);
   });
 

@@ -22,7 +22,7 @@ export async function listWorkflowRuns(
 ): Promise<z.input<typeof ListRunsOutput>> {
   const { id, ...filters } = input;
   const workflow = await requireWorkflow(ctx, id);
-  return listPage(ctx, [workflow.projectId], { ...filters, workflow_id: id });
+  return listPage(ctx, [workflow.projectId], { ...filters, workflow_id: id, kind: workflow.kind });
 }
 
 async function listPage(
@@ -33,6 +33,7 @@ async function listPage(
   const key = decodeCursor(TimeIdKey, input.cursor);
   const rows = await listRuns(ctx.services.pool, ctx.principal.tenantId, projectIds, {
     workflowId: input.workflow_id,
+    kind: input.kind,
     status: input.status,
     test: input.test === undefined ? undefined : input.test === 'true',
     from: input.from === undefined ? undefined : new Date(input.from),

@@ -229,7 +229,7 @@ describe('running again', () => {
       expect((await refusal(call(rerun, as(), { ...ref, from_step }))).code).toBe('unknown_step');
     }
     expect((await refusal(call(rerun, as(), { ...ref, from_step: 'ask' }))).code).toBe('run_not_ended');
-    await archiveWorkflow(service.services.pool, tenant, id, new Date());
+    await archiveWorkflow(service.services.pool, tenant, { id, kind: 'workflow', at: new Date() });
     expect((await refusal(call(rerun, as(), ref))).code).toBe('workflow_archived');
   });
 });

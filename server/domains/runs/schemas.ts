@@ -4,6 +4,7 @@ import {
   Id,
   Instant,
   Json,
+  kindFilter,
   MAX_INTEGER,
   nextCursor,
   ObjectOfObjects,
@@ -246,7 +247,11 @@ export const runFilters = {
     description: 'The beginning of a run id, session id or trigger type, or a part of the name of the workflow',
   }),
 };
-export const ListTenantRunsInput = z.strictObject({ ...runFilters, workflow_id: Id.optional() });
+export const ListTenantRunsInput = z.strictObject({
+  ...runFilters,
+  workflow_id: Id.optional().meta({ description: 'Of any kind: `kind` is not looked at' }),
+  kind: kindFilter,
+});
 export const ListWorkflowRunsInput = z.strictObject({ id: Id, ...runFilters });
 export const ListRunsOutput = z.strictObject({ runs: z.array(RunSchema), ...nextCursor });
 

@@ -53,7 +53,7 @@ test('lookups at the same time share round trips, and each sees its own project 
 test('a workflow that was archived while other lookups were on their way is archived for the next one', async () => {
   const workflowId = await publishGraph(services, acme.owner, asking());
   const before = Array.from({ length: 5 }, () => findStartable(db.pool, { ...acme, workflowId }));
-  await archiveWorkflow(db.pool, acme, workflowId, new Date(services.clock.now()));
+  await archiveWorkflow(db.pool, acme, { id: workflowId, kind: 'workflow', at: new Date(services.clock.now()) });
   await expect(findStartable(db.pool, { ...acme, workflowId })).resolves.toMatchObject({ status: 'archived' });
   await Promise.all(before);
 });

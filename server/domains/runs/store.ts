@@ -1,4 +1,5 @@
 import type { Pool } from 'pg';
+import { DEFAULT_KIND, type WorkflowKind } from '../../contract/workflow-kinds.ts';
 import type { Graph } from '../../orchestrator/core/graph.ts';
 import type { JsonMap, Phase, RunStatus } from '../../orchestrator/core/index.ts';
 import { searchRuns } from './search-store.ts';
@@ -54,6 +55,8 @@ export async function projectsOf(pool: Pool, tenantId: string, userId: string | 
 
 export type RunFilter = {
   workflowId?: string | undefined;
+  /** Of workflows of this kind; default: those that people edit. Not looked at where `workflowId` names one. */
+  kind?: WorkflowKind;
   status?: string | undefined;
   test?: boolean | undefined;
   /** Inclusive. */
@@ -85,6 +88,15 @@ export async function listRuns(
     // Another project has no runs of this workflow, but would be read completely to find that out.
     projects = `(SELECT project_id AS id FROM workflows
                   WHERE id = ${workflow} AND tenant_id = $1 AND project_id = ANY($2::uuid[])) p`;
+  } else if ((filter.kind ?? DEFAULT_KIND) === DEFAULT_KIND) {
+    where.push(`r.workflow_id <> ALL (ARRAY(
+      SELECT id FROM workflows WHERE project_id = p.id AND tenant_id = $1 AND kind <> '${DEFAULT_KIND}'))`);
+  } else {
+    // Workflow by workflow: in the order of the project's runs they may lie behind everything that is newer.
+    where.push('r.workflow_id = p.workflow_id');
+    projects = `(SELECT project_id AS id, id AS workflow_id FROM workflows
+                  WHERE tenant_id = $1 AND project_id = ANY($2::uuid[]) AND kind <> '${DEFAULT_KIND}'
+                    AND kind = ${parameter(filter.kind)}) p`;
   }
   if (filter.status !== undefined) where.push(`r.status = ${parameter(filter.status)}`);
   if (filter.test !== undefined) where.push(filter.test ? 'r.version < 0' : 'r.version > 0');

@@ -71,6 +71,6 @@ test('seeding again adds nothing', async () => {
   const { services } = service;
   const first = await seedExample(services, { principal: tenant.owner });
   expect(await seedExample(services, { principal: tenant.owner })).toEqual(first);
-  const { runs } = await listTenantRuns(contextFor(services, tenant.owner), { limit: 50 });
+  const { runs } = await listTenantRuns(contextFor(services, tenant.owner), { limit: 50, kind: 'workflow' });
   expect(runs.map(run => run.run_id)).toEqual([...first.runIds].reverse());
 });

@@ -47,7 +47,7 @@ export async function seedExample(
 
 async function seedWorkflow(ctx: Context): Promise<string> {
   const document = expenseApproval();
-  const { workflows } = await listWorkflows(ctx, { q: document.name, limit: 50, graphs: false });
+  const { workflows } = await listWorkflows(ctx, { q: document.name, limit: 50, graphs: false, kind: 'workflow' });
   const found = workflows.find(workflow => workflow.name === document.name);
   const workflow = found ?? (await createWorkflow(ctx, document));
   if (workflow.latest_version === null) await publish(ctx, { id: workflow.id, changelog });

@@ -22,7 +22,7 @@ const serverName = 'Baton demo';
  */
 export async function seedOrderExample(ctx: Context, demoUrl: string): Promise<{ workflowId: string; runId: string }> {
   const instanceId = await seedInstance(ctx, demoUrl);
-  const { workflows } = await listWorkflows(ctx, { q: orderToInvoiceName, limit: 50, graphs: false });
+  const { workflows } = await listWorkflows(ctx, { q: orderToInvoiceName, limit: 50, graphs: false, kind: 'workflow' });
   const found = workflows.find(workflow => workflow.name === orderToInvoiceName);
   const workflow =
     found ?? (await createWorkflow(ctx, orderToInvoice({ instanceId, model: await configuredModel(ctx) })));

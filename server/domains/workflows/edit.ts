@@ -5,8 +5,7 @@ import { checksum } from './checksum.ts';
 import { acceptDraft } from './draft.ts';
 import type { EditWorkflowInput, EditWorkflowOutput } from './edit-schemas.ts';
 import { apply, type Draft, type Edit, type Restore, type Unrewritten } from './edits/index.ts';
-import { requireWorkflow } from './get.ts';
-import { archived, expectedRevision, whyUnchanged } from './precondition.ts';
+import { archived, expectedRevision, requireEditable, whyUnchanged } from './precondition.ts';
 import { saveDraft } from './save-draft.ts';
 import type { WorkflowRow } from './store.ts';
 import { answerWorkflow } from './view.ts';
@@ -17,13 +16,13 @@ const MAX_ATTEMPTS = 5;
 
 /**
  * POST /v1/workflows/{id}/edits: applies all edits in their order, or none. With If-Match to that state of the draft alone. Throws
- * AppError 404, 409 `workflow_archived`, 412 `etag_mismatch`, 422 `edit_not_applicable` with the edit's place, 422 for a result that
+ * AppError 404, 409 `managed_elsewhere` or `workflow_archived`, 412 `etag_mismatch`, 422 `edit_not_applicable` with the edit's place, 422 for a result that
  * is no draft.
  */
 export async function editWorkflow(ctx: Context, input: z.output<typeof EditWorkflowInput>): Promise<Output> {
   const revision = expectedRevision(ctx);
   const edits = input.edits as Edit[];
-  let row = await requireWorkflow(ctx, input.id);
+  let row = await requireEditable(ctx, input.id);
   for (const [at, edit] of edits.entries()) acceptValues(edit, at);
   for (let attempt = 1; ; attempt += 1) {
     if (row.status === 'archived') throw archived();
@@ -40,7 +39,7 @@ export async function editWorkflow(ctx: Context, input: z.output<typeof EditWork
     const why = await whyUnchanged(ctx, input.id);
     if (why.status !== 412 || revision !== null) throw why;
     if (attempt === MAX_ATTEMPTS) throw conflict('busy', 'Others are changing the workflow at this moment. Try again.');
-    row = await requireWorkflow(ctx, input.id);
+    row = await requireEditable(ctx, input.id);
   }
 }
 

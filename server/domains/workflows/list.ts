@@ -12,6 +12,7 @@ export async function listWorkflows(
 ): Promise<z.input<typeof ListWorkflowsOutput>> {
   const key = decodeCursor(TimeIdKey, input.cursor);
   const rows = await selectPage(ctx.services.pool, projectScope(ctx), {
+    kind: input.kind,
     status: input.status,
     q: input.q === '' ? undefined : input.q,
     after: key && { at: new Date(key[0]), id: key[1] },

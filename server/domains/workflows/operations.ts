@@ -108,6 +108,7 @@ const drafts = [
       'It can no longer be changed, published or started; its versions and runs stay readable. Active runs continue.',
     input: WorkflowRef,
     output: z.void(),
+    errors: [409],
     run: archive,
   }),
   operation({

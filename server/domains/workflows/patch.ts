@@ -2,15 +2,14 @@ import type { z } from 'zod';
 import type { Context } from '../../contract/context.ts';
 import { checksum } from './checksum.ts';
 import { acceptDraft } from './draft.ts';
-import { requireWorkflow } from './get.ts';
-import { expectedRevision, whyUnchanged } from './precondition.ts';
+import { expectedRevision, requireEditable, whyUnchanged } from './precondition.ts';
 import { saveDraft } from './save-draft.ts';
 import type { PatchWorkflowInput, WorkflowSchema } from './schemas.ts';
 import { answerWorkflow } from './view.ts';
 
 /**
  * Changes what is given and nothing else. If-Match makes it conditional, in the same statement as the change.
- * Throws AppError 404, 409 `workflow_archived`, 412 `etag_mismatch`, 422.
+ * Throws AppError 404, 409 `managed_elsewhere` or `workflow_archived`, 412 `etag_mismatch`, 422.
  */
 export async function patchWorkflow(
   ctx: Context,
@@ -19,7 +18,7 @@ export async function patchWorkflow(
   const { id, name, description, graph, run_setup: runSetup } = input;
   const revision = expectedRevision(ctx);
   // Existence comes before what is wrong with the body: another project's workflow answers 404 to anything.
-  const current = await requireWorkflow(ctx, id);
+  const current = await requireEditable(ctx, id);
   acceptDraft({ graph, runSetup });
   const nothingGiven = [name, description, graph, runSetup].every(value => value === undefined);
   if (nothingGiven && (revision === null || revision === current.revision)) return answerWorkflow(ctx, current);

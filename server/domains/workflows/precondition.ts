@@ -1,6 +1,8 @@
 import type { Context } from '../../contract/context.ts';
+import { DEFAULT_KIND, type WorkflowKind } from '../../contract/workflow-kinds.ts';
 import { AppError, conflict, invalid, notFound } from '../../platform/errors.ts';
-import { findWorkflow } from './store.ts';
+import { requireWorkflow } from './get.ts';
+import { findWorkflow, type WorkflowRow } from './store.ts';
 import { etagOf, projectScope } from './view.ts';
 
 /**
@@ -18,15 +20,30 @@ export function expectedRevision(ctx: Context): number | null {
   ]);
 }
 
-/** Why a conditional change of a draft changed nothing: 404, 409 `workflow_archived` or 412 `etag_mismatch`. */
+/** Why a change of a draft changed nothing: 404, 409 `managed_elsewhere` or `workflow_archived`, or 412 `etag_mismatch`. */
 export async function whyUnchanged(ctx: Context, id: string): Promise<AppError> {
   const row = await findWorkflow(ctx.services.prisma, projectScope(ctx), id);
   if (row === null) return notFound('Workflow');
+  if (row.kind !== DEFAULT_KIND) return managedElsewhere(row.kind);
   return row.status === 'archived' ? archived() : mismatch(etagOf(row));
 }
 
 export function archived(): AppError {
   return conflict('workflow_archived', 'The workflow is archived and can no longer be changed.');
+}
+
+/**
+ * Returns the workflow that is to be changed. Throws AppError 404, and 409 `managed_elsewhere` for one that another part of the service
+ * manages: its versions follow from what that part stores.
+ */
+export async function requireEditable(ctx: Context, id: string): Promise<WorkflowRow> {
+  const row = await requireWorkflow(ctx, id);
+  if (row.kind !== DEFAULT_KIND) throw managedElsewhere(row.kind);
+  return row;
+}
+
+function managedElsewhere(kind: WorkflowKind): AppError {
+  return conflict('managed_elsewhere', `This is a workflow of the kind ${kind}, which is not changed as a workflow.`);
 }
 
 function mismatch(etag?: string): AppError {

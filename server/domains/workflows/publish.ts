@@ -1,8 +1,7 @@
 import type { z } from 'zod';
 import type { Context } from '../../contract/context.ts';
 import { conflict, invalid } from '../../platform/errors.ts';
-import { requireWorkflow } from './get.ts';
-import { archived } from './precondition.ts';
+import { archived, requireEditable } from './precondition.ts';
 import { toDetails } from './problems.ts';
 import type { PublishInput, VersionSchema } from './schemas.ts';
 import { validateDraft } from './validate.ts';
@@ -14,7 +13,7 @@ const maxTries = 5;
 
 /**
  * Publishes the draft as the next version: a snapshot of graph and run setup. Exactly what was validated is published.
- * Throws AppError 404, 409 `workflow_archived` or `draft_changed`, 422 `invalid_graph` with the problems.
+ * Throws AppError 404, 409 `managed_elsewhere`, `workflow_archived` or `draft_changed`, 422 `invalid_graph` with the problems.
  */
 export async function publish(
   ctx: Context,
@@ -22,7 +21,7 @@ export async function publish(
 ): Promise<z.input<typeof VersionSchema>> {
   const { pool, clock } = ctx.services;
   for (let tries = 0; tries < maxTries; tries++) {
-    const draft = await requireWorkflow(ctx, input.id);
+    const draft = await requireEditable(ctx, input.id);
     if (draft.status === 'archived') throw archived();
     const report = await validateDraft(ctx.services, draft, { ...projectScope(ctx), workflowId: draft.id });
     if (!report.valid) throw invalid('The graph cannot be published.', toDetails(report.errors), 'invalid_graph');

@@ -1,12 +1,13 @@
 import type { Context } from '../../contract/context.ts';
+import { DEFAULT_KIND } from '../../contract/workflow-kinds.ts';
 import { transact } from '../../platform/postgres/transaction.ts';
 import { recordSave } from './editors/sql/store.ts';
 import { type DraftChange, updateDraft, type WorkflowRow } from './store.ts';
 import { projectScope } from './view.ts';
 
 /**
- * Saves a change of the draft for the caller, who is recorded with it. Returns null where the workflow is missing, archived or not at
- * `revision` any more (null: any).
+ * Saves a change of the draft for the caller, who is recorded with it. Returns null where the workflow is missing, of another kind, archived or not
+ * at `revision` any more (null: any).
  */
 export function saveDraft(
   ctx: Context,
@@ -16,7 +17,7 @@ export function saveDraft(
   const { services, principal } = ctx;
   const at = new Date(services.clock.now());
   return transact(services, async tx => {
-    const row = await updateDraft(tx, { ...projectScope(ctx), id, revision, at }, change);
+    const row = await updateDraft(tx, { ...projectScope(ctx), id, kind: DEFAULT_KIND, revision, at }, change);
     if (row !== null) {
       const editor = { tenantId: row.tenantId, workflowId: row.id, userId: principal.userId };
       await recordSave(tx, editor, { revision: row.revision, at });

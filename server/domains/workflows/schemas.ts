@@ -3,6 +3,7 @@ import {
   AnyObject,
   asSent,
   Id,
+  kindFilter,
   MAX_INTEGER,
   NameText,
   nextCursor,
@@ -11,6 +12,7 @@ import {
   page,
   Timestamp,
 } from '../../contract/wire.ts';
+import { WORKFLOW_KINDS } from '../../contract/workflow-kinds.ts';
 
 export const WorkflowName = NameText(200);
 export const Description = PlainText(20_000);
@@ -75,6 +77,7 @@ export const WorkflowSchema = z.strictObject({
   tenant_id: z.string(),
   project_id: Id,
   status: WorkflowStatus,
+  kind: z.enum(WORKFLOW_KINDS).meta({ description: 'Only a `workflow` is changed as a workflow' }),
   graph: GraphSchema,
   run_setup: RunSetupSchema,
   latest_version: z.number().int().nullable(),
@@ -98,6 +101,7 @@ export const WorkflowListItem = WorkflowSchema.omit({ graph: true, run_setup: tr
 });
 export const ListWorkflowsInput = z.strictObject({
   ...page,
+  kind: kindFilter,
   status: WorkflowStatus.optional().meta({ description: 'Default: all but archived' }),
   q: PlainText(200).optional().meta({ description: 'Part of the name or the description, or the id' }),
   graphs: z

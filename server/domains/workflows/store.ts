@@ -1,4 +1,5 @@
 import type { z } from 'zod';
+import { DEFAULT_KIND, type WorkflowKind } from '../../contract/workflow-kinds.ts';
 import type { Graph } from '../../orchestrator/core/graph.ts';
 import type { Workflow } from '../../platform/postgres/generated/client.ts';
 import { exactJson } from '../../platform/postgres/prisma.ts';
@@ -11,17 +12,24 @@ export type WorkflowState = z.output<typeof WorkflowStatus>;
 /** Where a workflow must be for the caller to see it. */
 export type ProjectScope = { tenantId: string; projectId: string };
 
-export type WorkflowRow = Omit<Workflow, 'status' | 'graph' | 'runSetup'> & {
+export type WorkflowRow = Omit<Workflow, 'status' | 'kind' | 'graph' | 'runSetup'> & {
   status: WorkflowState;
+  kind: WorkflowKind;
   graph: Graph;
   runSetup: RunSetup;
 };
 
 type Models = Pick<Transaction, 'workflow'>;
 
-function toRow({ status, graph, runSetup, ...row }: Workflow): WorkflowRow {
+function toRow({ status, kind, graph, runSetup, ...row }: Workflow): WorkflowRow {
   // What is stored was checked before it was.
-  return { ...row, status: status as WorkflowState, graph: graph as unknown as Graph, runSetup: runSetup as RunSetup };
+  return {
+    ...row,
+    status: status as WorkflowState,
+    kind: kind as WorkflowKind,
+    graph: graph as unknown as Graph,
+    runSetup: runSetup as RunSetup,
+  };
 }
 
 /** Inserts a draft. */
@@ -37,9 +45,11 @@ export async function insertWorkflow(
     graphChecksum: string;
     createdBy: string;
     at: Date;
+    /** Default: a workflow that people edit. */
+    kind?: WorkflowKind;
   },
 ): Promise<WorkflowRow> {
-  const { id, scope, name, description, graph, runSetup, graphChecksum, createdBy, at } = row;
+  const { id, scope, name, description, graph, runSetup, graphChecksum, createdBy, at, kind = DEFAULT_KIND } = row;
   const { tenantId, projectId } = scope;
   const inserted = await prisma.workflow.create({
     data: {
@@ -53,6 +63,7 @@ export async function insertWorkflow(
       runSetup: exactJson(runSetup),
       revision: 1,
       graphChecksum,
+      kind,
       createdBy,
       createdAt: at,
       updatedAt: at,
@@ -79,17 +90,17 @@ export type DraftChange = {
 };
 
 /**
- * Changes the draft in one statement; null where the workflow is missing, archived or not at `revision` any more
+ * Changes the draft in one statement; null where the workflow is missing, of another kind, archived or not at `revision` any more
  * (the caller looks which).
  */
 export async function updateDraft(
   prisma: Models,
-  ref: ProjectScope & { id: string; revision: number | null; at: Date },
+  ref: ProjectScope & { id: string; kind: WorkflowKind; revision: number | null; at: Date },
   { name, description, graph, runSetup }: DraftChange,
 ): Promise<WorkflowRow | null> {
-  const { id, tenantId, projectId, revision, at } = ref;
+  const { id, tenantId, projectId, kind, revision, at } = ref;
   const [row] = await prisma.workflow.updateManyAndReturn({
-    where: { id, tenantId, projectId, status: { not: 'archived' }, ...(revision === null ? {} : { revision }) },
+    where: { id, tenantId, projectId, kind, status: { not: 'archived' }, ...(revision === null ? {} : { revision }) },
     // Prisma leaves alone what is undefined.
     data: {
       name,

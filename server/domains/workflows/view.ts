@@ -30,6 +30,7 @@ export function toWorkflowHead(
     tenant_id: row.tenantId,
     project_id: row.projectId,
     status: row.status,
+    kind: row.kind,
     latest_version: row.latestVersion,
     graph_checksum: row.graphChecksum,
     etag: etagOf(row),

@@ -1,5 +1,6 @@
 import type { Pool } from 'pg';
 import type { z } from 'zod';
+import type { WorkflowKind } from '../../../contract/workflow-kinds.ts';
 import { escapeLike } from '../../../platform/postgres/prisma.ts';
 import type { RecentRun } from '../schemas.ts';
 import type { ProjectScope, WorkflowRow, WorkflowState } from '../store.ts';
@@ -14,27 +15,34 @@ export type WorkflowListRow = Omit<WorkflowRow, 'graph' | 'runSetup'> & {
   unpublishedChanges: boolean;
 };
 
-const columns = `id, tenant_id AS "tenantId", project_id AS "projectId", name, description, status, revision, latest_version AS "latestVersion", graph_checksum AS "graphChecksum",
+const columns = `id, tenant_id AS "tenantId", project_id AS "projectId", name, description, status, revision, latest_version AS "latestVersion", graph_checksum AS "graphChecksum", kind,
   created_by AS "createdBy", created_at AS "createdAt", updated_at AS "updatedAt"`;
 
-/** Archives, and switches its webhooks off; false where there is no such workflow. Archiving twice keeps the first time. */
-export async function archiveWorkflow(pool: Pool, scope: ProjectScope, id: string, at: Date): Promise<boolean> {
+/**
+ * Archives, and switches its webhooks off; false where there is no such workflow of this kind. Archiving twice keeps the first time.
+ */
+export async function archiveWorkflow(
+  pool: Pool,
+  scope: ProjectScope,
+  { id, kind, at }: { id: string; kind: WorkflowKind; at: Date },
+): Promise<boolean> {
   const { rowCount } = await pool.query(
     `WITH archived AS (
        UPDATE workflows
           SET updated_at = CASE WHEN status = 'archived' THEN updated_at ELSE $4 END, status = 'archived'
-        WHERE id = $1 AND tenant_id = $2 AND project_id = $3
+        WHERE id = $1 AND tenant_id = $2 AND project_id = $3 AND kind = $5
        RETURNING id),
      silenced AS (
        UPDATE webhook_subscriptions SET enabled = false, updated_at = $4
         WHERE workflow_id IN (SELECT id FROM archived) AND enabled)
      SELECT id FROM archived`,
-    [id, scope.tenantId, scope.projectId, at],
+    [id, scope.tenantId, scope.projectId, at, kind],
   );
   return rowCount === 1;
 }
 
 export type WorkflowFilter = {
+  kind: WorkflowKind;
   status?: WorkflowState | undefined;
   q?: string | undefined;
   after: { at: Date; id: string } | null;
@@ -54,7 +62,7 @@ export async function listWorkflows(
        SELECT ${columns}, CASE WHEN $9 THEN graph END AS graph, CASE WHEN $9 THEN run_setup END AS "runSetup",
               json_array_length(graph->'steps') AS "stepsTotal"
          FROM workflows
-        WHERE tenant_id = $1 AND project_id = $2
+        WHERE tenant_id = $1 AND project_id = $2 AND kind = $10
           AND (CASE WHEN $3::text IS NULL THEN status <> 'archived' ELSE status = $3 END)
           AND ($4::text IS NULL OR name ILIKE $5 OR description ILIKE $5 OR id::text = lower($4))
           AND ($6::timestamptz IS NULL OR (created_at, id) < ($6, $7::uuid))
@@ -82,6 +90,7 @@ export async function listWorkflows(
       filter.after?.id ?? null,
       filter.limit,
       filter.graphs,
+      filter.kind,
     ],
   );
   return rows;
