@@ -1,0 +1,64 @@
+import { z } from 'zod';
+import { JsonObjectSchema } from '../../platform/json-object-schema.ts';
+import { MAX_TEXT_LENGTH } from './common-fields.ts';
+
+export const MAX_AGENT_TURNS = 200;
+export const MAX_AGENT_CALLS = 1_000;
+export const MAX_AGENT_TOOLS = 100;
+const MAX_TIMEOUT_S = 86_400;
+const MAX_BUDGET_CREDITS = 1_000_000;
+
+/** What an agent does without asking, asks a person for, or may not do. */
+export const APPROVALS = ['auto', 'ask', 'deny'] as const;
+
+/** Tools of an instance of an MCP server. */
+const McpTools = z.strictObject({
+  type: z.literal('mcp'),
+  instance_id: z.string().min(1).max(200).meta({ description: 'An MCP instance of the project' }),
+  tools: z
+    .array(z.string().min(1).max(200))
+    .min(1)
+    .max(MAX_AGENT_TOOLS)
+    .meta({ description: 'Names of tools, or `*` for all that the published version has' }),
+  approval: z
+    .enum(APPROVALS)
+    .optional()
+    .meta({
+      description: 'Default: tools that only read run at once, all others ask. A tool that may destroy always asks',
+    }),
+});
+
+export const AgentTool = z.discriminatedUnion('type', [McpTools]);
+
+export const AgentLimits = z.strictObject({
+  max_turns: z.number().int().min(1).max(MAX_AGENT_TURNS).optional().meta({ description: 'Default 25' }),
+  max_tool_calls: z.number().int().min(0).max(MAX_AGENT_CALLS).optional().meta({ description: 'Default 100' }),
+  budget_credits: z
+    .number()
+    .positive()
+    .max(MAX_BUDGET_CREDITS)
+    .optional()
+    .meta({ description: 'Credits that turns and calls may cost; a tenth is kept for the closing answer' }),
+  timeout_s: z.number().int().min(1).max(MAX_TIMEOUT_S).optional().meta({ description: 'Default 3600' }),
+});
+
+/** The fields that describe an agent, in a step and on its own. Instructions may contain templates. */
+export const agentFields = {
+  model: z.string().min(1).max(200).meta({ description: 'provider/model, such as openai/gpt-5' }),
+  instructions: z
+    .string()
+    .max(MAX_TEXT_LENGTH)
+    .optional()
+    .meta({ description: 'What the agent is for and how it works; may contain templates' }),
+  temperature: z.number().min(0).max(2).optional(),
+  max_tokens: z.number().int().min(1).max(1_000_000).optional().meta({ description: 'Of each answer of the model' }),
+  response_schema: JsonObjectSchema.optional().meta({
+    description: 'JSON Schema (2020-12) of an object: the final answer is checked against it and becomes `object`',
+  }),
+  tools: z.array(AgentTool).max(MAX_AGENT_TOOLS).optional(),
+  limits: AgentLimits.optional(),
+  on_limit: z
+    .enum(['answer', 'fail'])
+    .optional()
+    .meta({ description: 'At a limit: a closing answer without tools (default), or a failure' }),
+} as const;
