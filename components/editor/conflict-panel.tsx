@@ -1,20 +1,27 @@
 'use client';
-import { CircleAlert } from 'lucide-react';
+import { Check, CircleAlert } from 'lucide-react';
 import { RadioGroup } from 'radix-ui';
 import { useId, useState } from 'react';
 import type { Conflict, Json, Side } from '../../server/domains/workflows/edits/index.ts';
+import { stepTypeLook } from '../graph/step-icon.tsx';
+import { useSession } from '../shell/session.tsx';
 import { Button } from '../ui/button.tsx';
+import { type ConflictGroup, deedOf, groupConflicts, keyOf } from './conflict-groups.ts';
+import { otherSide } from './people.ts';
 import type { Draft } from './use-draft.ts';
 
-const keyOf = ({ step, field }: Conflict) => `${step ?? ''}\n${field ?? ''}`;
+type Chosen = ReadonlyMap<string, Side>;
 
-/** What two people changed differently, part by part: both sides, and which one to keep. Nothing is saved until this is decided. */
+/** What two people changed differently, step by step: both sides, and which one to keep. Nothing is saved until this is decided. */
 export function ConflictPanel({ draft }: { draft: Draft }) {
-  const [chosen, setChosen] = useState<ReadonlyMap<string, Side>>(new Map());
+  const { me } = useSession();
+  const [chosen, setChosen] = useState<Chosen>(new Map());
   const [pending, setPending] = useState(false);
-  const { conflicts } = draft.state;
+  const { conflicts, savedBy } = draft.state;
   if (conflicts.length === 0) return null;
   const open = conflicts.filter(conflict => !chosen.has(keyOf(conflict))).length;
+  const who = otherSide(savedBy, me.user.id);
+  const isMine = savedBy.length > 0 && savedBy.every(({ id }) => id === me.user.id);
   const resolve = async (choose: (conflict: Conflict) => Side | undefined) => {
     setPending(true);
     await draft.resolve(choose);
@@ -26,8 +33,8 @@ export function ConflictPanel({ draft }: { draft: Draft }) {
       <div className="flex flex-wrap items-center gap-2 border-b px-3 py-2">
         <CircleAlert aria-hidden className="size-4 text-bad" />
         <p role="alert" className="min-w-0 flex-1 basis-60 text-sm">
-          Somebody else has changed this draft. Your changes are not saved until you choose what to keep; everything
-          else is merged.
+          {who} changed this draft, too. Your changes are not saved until you choose what to keep; everything else is
+          merged.
         </p>
         <Button size="sm" pending={pending} onClick={() => void resolve(() => 'theirs')}>
           Take theirs
@@ -46,13 +53,17 @@ export function ConflictPanel({ draft }: { draft: Draft }) {
           Use my choices
         </Button>
       </div>
-      <ul className="max-h-80 divide-y overflow-y-auto">
-        {conflicts.map(conflict => (
-          <ConflictRow
-            key={keyOf(conflict)}
-            conflict={conflict}
-            value={chosen.get(keyOf(conflict))}
-            onChange={side => setChosen(new Map(chosen).set(keyOf(conflict), side))}
+      <ul aria-label="Steps in conflict" className="max-h-96 divide-y overflow-y-auto">
+        {groupConflicts(conflicts).map(group => (
+          <StepConflicts
+            key={group.step ?? ''}
+            group={group}
+            draft={draft}
+            who={isMine ? 'You, elsewhere,' : who}
+            chosen={chosen}
+            onChoose={(some, side) =>
+              setChosen(new Map([...chosen, ...some.map(each => [keyOf(each), side] as const)]))
+            }
           />
         ))}
       </ul>
@@ -60,17 +71,68 @@ export function ConflictPanel({ draft }: { draft: Draft }) {
   );
 }
 
-type RowProps = { conflict: Conflict; value: Side | undefined; onChange: (side: Side) => void };
+type GroupProps = {
+  group: ConflictGroup;
+  draft: Draft;
+  /** Who made the other side. */
+  who: string;
+  chosen: Chosen;
+  onChoose: (conflicts: readonly Conflict[], side: Side) => void;
+};
 
-function ConflictRow({ conflict, value, onChange }: RowProps) {
-  const id = useId();
-  const { step, field } = conflict;
+/** The conflicts of one step, with both sides of each field, and the choice of a side for the whole step. */
+function StepConflicts({ group: { step, conflicts }, draft, who, chosen, onChoose }: GroupProps) {
   return (
     <li className="flex flex-col gap-2 p-3">
-      <p id={id} className="text-sm">
-        {step === null ? null : <code>{step}</code>}
-        {step !== null && field !== null ? ', ' : null}
-        {field === null ? step === null ? null : ': the whole step' : <code>{field}</code>}
+      <div className="flex flex-wrap items-center gap-2">
+        <h2 className="flex min-w-0 flex-1 basis-40 items-center gap-2 text-sm font-medium">
+          {step === null ? 'The workflow and its notes' : <StepTitle id={step} draft={draft} />}
+        </h2>
+        {conflicts.length > 1 ? (
+          <>
+            <Button size="sm" onClick={() => onChoose(conflicts, 'ours')}>
+              Mine for all fields
+            </Button>
+            <Button size="sm" onClick={() => onChoose(conflicts, 'theirs')}>
+              Theirs for all fields
+            </Button>
+          </>
+        ) : null}
+      </div>
+      {conflicts.map(conflict => (
+        <FieldConflict
+          key={keyOf(conflict)}
+          conflict={conflict}
+          who={who}
+          value={chosen.get(keyOf(conflict))}
+          onChange={side => onChoose([conflict], side)}
+        />
+      ))}
+    </li>
+  );
+}
+
+function StepTitle({ id, draft }: { id: string; draft: Draft }) {
+  const { steps } = draft.state.draft.graph;
+  const step = steps.find(each => each.id === id) ?? draft.store.base.draft.graph.steps.find(each => each.id === id);
+  const Icon = step === undefined ? null : stepTypeLook(step.type).icon;
+  return (
+    <>
+      {Icon === null ? null : <Icon aria-hidden className="size-4 shrink-0 text-muted" />}
+      {typeof step?.name === 'string' && step.name !== '' ? <span className="truncate">{step.name}</span> : null}
+      <code className="truncate text-xs text-muted">{id}</code>
+    </>
+  );
+}
+
+type FieldProps = { conflict: Conflict; who: string; value: Side | undefined; onChange: (side: Side) => void };
+
+function FieldConflict({ conflict, who, value, onChange }: FieldProps) {
+  const id = useId();
+  return (
+    <div className="flex flex-col gap-1">
+      <p id={id} className="text-xs text-muted">
+        {conflict.field === null ? 'The whole step' : <code>{conflict.field}</code>}
       </p>
       <RadioGroup.Root
         aria-labelledby={id}
@@ -78,10 +140,10 @@ function ConflictRow({ conflict, value, onChange }: RowProps) {
         onValueChange={side => onChange(side as Side)}
         className="grid gap-2 sm:grid-cols-2"
       >
-        <SideChoice side="ours" label="Mine" conflict={conflict} />
-        <SideChoice side="theirs" label="Theirs" conflict={conflict} />
+        <SideChoice side="ours" label={`You ${deedOf(conflict, 'ours')}`} conflict={conflict} />
+        <SideChoice side="theirs" label={`${who} ${deedOf(conflict, 'theirs')}`} conflict={conflict} />
       </RadioGroup.Root>
-    </li>
+    </div>
   );
 }
 
@@ -91,8 +153,13 @@ function SideChoice({ side, label, conflict }: { side: Side; label: string; conf
       value={side}
       className="min-w-0 rounded-md border bg-surface p-2 text-left hover:bg-hover data-[state=checked]:border-accent data-[state=checked]:bg-accent-soft"
     >
-      <span className="block text-xs font-medium">{label}</span>
-      <code className="block max-h-32 overflow-hidden text-xs whitespace-pre-wrap wrap-anywhere text-muted">
+      <span className="flex items-center justify-between text-xs font-medium">
+        {label}
+        <RadioGroup.Indicator>
+          <Check aria-hidden className="size-3.5 text-accent-text" />
+        </RadioGroup.Indicator>
+      </span>
+      <code className="block max-h-48 overflow-y-auto text-xs whitespace-pre-wrap wrap-anywhere text-muted">
         {side in conflict ? textOf(conflict[side]) : 'Removed'}
       </code>
     </RadioGroup.Item>

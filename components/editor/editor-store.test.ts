@@ -11,6 +11,7 @@ const step = (id: string, ...depends_on: string[]): Step => ({
   ...(depends_on.length > 0 ? { depends_on } : {}),
 });
 const draftOf = (...steps: Step[]): Draft => ({ name: 'n', description: '', graph: { steps }, run_setup: {} });
+const ADA = { id: 'ada', name: 'Ada' };
 const textOf = (...steps: Step[]) => formatGraph({ steps });
 
 /** A store over a server in memory, which checks ETags. */
@@ -18,6 +19,7 @@ function setUp(...steps: Step[]) {
   let stored: Stored = { draft: draftOf(...steps), etag: '1' };
   const refusals: Error[] = [];
   let now = 0;
+  let reading = () => Promise.resolve();
   const save = async (draft: Draft, etag: string): Promise<SaveOutcome> => {
     const error = refusals.shift();
     if (error) return { kind: 'failed', error };
@@ -25,7 +27,14 @@ function setUp(...steps: Step[]) {
     stored = { draft, etag: String(Number(etag) + 1) };
     return { kind: 'saved', etag: stored.etag };
   };
-  const store = new EditorStore({ ...stored, save, read: async () => stored, delayMs: 100, now: () => now });
+  const store = new EditorStore({
+    ...stored,
+    save,
+    read: () => reading().then(() => stored),
+    readSavers: async since => (since === stored.etag ? [] : [ADA]),
+    delayMs: 100,
+    now: () => now,
+  });
   const other = (...theirs: Step[]) => {
     stored = { draft: draftOf(...theirs), etag: String(Number(stored.etag) + 1) };
   };
@@ -38,6 +47,10 @@ function setUp(...steps: Step[]) {
     server: () => stored.draft.graph.steps,
     later: (ms: number) => {
       now += ms;
+    },
+    /** Reading waits for this from now on. */
+    readAfter: (until: Promise<void>) => {
+      reading = () => until;
     },
   };
 }
@@ -163,6 +176,7 @@ describe('saving', () => {
     await pause();
     expect(store.state.saveState.kind).toBe('conflict');
     expect(store.state.conflicts).toMatchObject([{ step: 'a', field: 'name', ours: 'Mine', theirs: 'Theirs' }]);
+    expect(store.state.savedBy).toEqual([ADA]);
     expect(server()[0]?.name).toBe('Theirs');
     store.change([{ type: 'add_step', step: step('b') }]);
     await store.resolve(() => 'ours');
@@ -191,6 +205,22 @@ describe('saving', () => {
     expect(server().map(({ id }) => id)).toEqual(['a', 'mine', 'more', 'theirs']);
   });
 
+  test('keeps JSON that becomes unfinished during a merge, and merges it once it is finished', async () => {
+    const { store, other, server, readAfter } = setUp(step('a'));
+    const { promise, resolve } = Promise.withResolvers<void>();
+    readAfter(promise);
+    other(step('a'), step('theirs'));
+    store.change([{ type: 'add_step', step: step('mine') }]);
+    await pause();
+    store.typeText('{"steps": [');
+    resolve();
+    await pause();
+    expect(store.state).toMatchObject({ text: '{"steps": [', saveState: { kind: 'invalid' } });
+    store.typeText(textOf(step('a'), step('mine'), step('more')));
+    await pause();
+    expect(server().map(({ id }) => id)).toEqual(['a', 'mine', 'more', 'theirs']);
+  });
+
   test('tries again after a failure', async () => {
     const { store, refusals, server } = setUp(step('a'));
     refusals.push(new Error('away'));
@@ -208,5 +238,41 @@ describe('saving', () => {
     expect(store.dirty).toBe(false);
     store.undo();
     expect(ids()).toEqual(['a']);
+  });
+});
+
+describe('what others have saved', () => {
+  test('is shown where nothing waits to be saved, and undo leaves it', async () => {
+    const { store, other, ids, server } = setUp(step('a'));
+    store.change([{ type: 'add_step', step: step('mine') }]);
+    await pause();
+    other(step('a'), step('mine'), step('theirs'));
+    await store.pull();
+    expect(ids()).toEqual(['a', 'mine', 'theirs']);
+    expect(store.dirty).toBe(false);
+    store.undo();
+    await pause();
+    expect(server().map(({ id }) => id)).toEqual(['a', 'theirs']);
+  });
+
+  test('waits for the save of what was edited here, also while it is read', async () => {
+    const { store, other, ids, server, readAfter } = setUp(step('a'));
+    other(step('a'), step('theirs'));
+    store.change([{ type: 'add_step', step: step('mine') }]);
+    await store.pull();
+    expect(ids()).toEqual(['a', 'mine']);
+    await pause();
+    expect(ids()).toEqual(['a', 'mine', 'theirs']);
+
+    const { promise, resolve } = Promise.withResolvers<void>();
+    readAfter(promise);
+    other(...server(), step('late'));
+    const pulling = store.pull();
+    store.change([{ type: 'add_step', step: step('more') }]);
+    resolve();
+    await pulling;
+    expect(ids()).toEqual(['a', 'mine', 'theirs', 'more']);
+    await pause();
+    expect([...ids()].sort()).toEqual(['a', 'late', 'mine', 'more', 'theirs']);
   });
 });

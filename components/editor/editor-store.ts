@@ -23,7 +23,12 @@ export type EditorState = {
   readonly saveState: SaveState;
   /** What this editor and somebody else changed differently; empty unless saving waits for a decision. */
   readonly conflicts: readonly Conflict[];
+  /** Who saved what these conflicts are with; empty where that is not known. */
+  readonly savedBy: readonly Person[];
 };
+
+/** A member of the workspace. */
+export type Person = { id: string; name: string };
 
 /** What the server has. */
 export type Stored = { draft: Draft; etag: string };
@@ -33,6 +38,8 @@ export type StoreOptions = Stored & {
   save: (draft: Draft, etag: string) => Promise<SaveOutcome>;
   /** Reads what the server has. Throws where it cannot. */
   read: () => Promise<Stored>;
+  /** Who has saved the draft after the state with this ETag. Must not throw: nobody is named where it cannot be read. */
+  readSavers?: (since: string) => Promise<readonly Person[]>;
   delayMs?: number;
   /** Milliseconds since any moment; for grouping what is typed. */
   now?: () => number;
@@ -56,6 +63,7 @@ const GROUP_MS = 1_000;
 const MAX_ENTRIES = 500;
 
 const noConflicts: readonly Conflict[] = [];
+const nobody: readonly Person[] = [];
 
 /**
  * The draft of a workflow while it is edited. Canvas, inspector and JSON change it through one history, and it saves itself,
@@ -81,6 +89,7 @@ export class EditorStore {
       canRedo: false,
       saveState: { kind: 'saved' },
       conflicts: noConflicts,
+      savedBy: nobody,
     };
     this.#saver = new DraftSaver<Work>({
       value: { draft, textProblem: null },
@@ -171,6 +180,21 @@ export class EditorStore {
     this.#set({ conflicts: noConflicts });
   }
 
+  /**
+   * Shows what others have saved, where nothing here waits to be saved: otherwise the next save merges the two. Does nothing where the
+   * server cannot be read.
+   */
+  async pull(): Promise<void> {
+    const { etag } = this.base;
+    const isIdle = () => !this.dirty && this.#saver.state.kind === 'saved' && this.base.etag === etag;
+    if (!isIdle()) return;
+    const stored = await this.#options.read().catch(() => null);
+    if (stored === null || stored.etag === etag || !isIdle()) return;
+    this.#forgetTexts();
+    this.#set({ draft: stored.draft, text: null, textProblem: null });
+    this.#saver.reset({ draft: stored.draft, textProblem: null }, stored.etag);
+  }
+
   /** Ends a conflict by the side that `choose` returns for each one. */
   async resolve(choose: Choose): Promise<SaveState> {
     this.#merging = this.#merge(choose).finally(() => {
@@ -241,18 +265,26 @@ export class EditorStore {
   /** Brings together what others saved and what was edited here since the last save; asks where both changed the same. */
   async #merge(choose?: Choose): Promise<SaveState> {
     let stored: Stored;
+    let savedBy = nobody;
     try {
       stored = await this.#options.read();
+      savedBy = (await this.#options.readSavers?.(this.#saver.etag)) ?? nobody;
     } catch (error) {
       const save: SaveState = { kind: 'failed', error };
       this.#set({ saveState: save });
       return save;
     }
-    const { draft } = this.#state;
+    const { draft, textProblem } = this.#state;
+    if (textProblem !== null) {
+      // Typed meanwhile: it is merged once it is finished.
+      const save: SaveState = { kind: 'invalid', message: textProblem };
+      this.#set({ saveState: save });
+      return save;
+    }
     const result = merge(this.#saver.saved.draft, draft, stored.draft, choose);
     if (!result.ok) {
       const save: SaveState = { kind: 'conflict' };
-      this.#set({ saveState: save, conflicts: result.conflicts });
+      this.#set({ saveState: save, conflicts: result.conflicts, savedBy });
       return save;
     }
     this.#forgetTexts();

@@ -10,6 +10,7 @@ import { type EditorState, EditorStore, type Stored } from './editor-store.ts';
 import type { DraftGraph } from './graph-text.ts';
 import type { GraphProblem } from './locate-problem.ts';
 import { forgetUnfinished, keepUnfinished, readUnfinished } from './unfinished.ts';
+import { toPeople } from './use-editors.ts';
 
 export type Workflow = Outputs['workflows_get'];
 export type Graph = Workflow['graph'];
@@ -42,7 +43,18 @@ export function useDraft(workflow: Workflow): Draft {
     const created = new EditorStore({
       // Unfinished JSON continues from the draft that it was typed over; saving it merges it with what came later.
       ...(unfinished ? { draft: { ...stored.draft, graph: unfinished.graph }, etag: unfinished.etag } : stored),
-      read: async () => storedOf(await client.workflows_get.query({ id })),
+      read: async () => {
+        const present = await client.workflows_get.query({ id });
+        queryClient.setQueryData(trpc.workflows_get.queryKey({ id }), present);
+        return storedOf(present);
+      },
+      readSavers: async since => {
+        try {
+          return toPeople((await client.workflows_list_editors.query({ id, since })).saved);
+        } catch {
+          return [];
+        }
+      },
       save: async (draft, etag) => {
         try {
           const graph = draft.graph as Inputs['workflows_patch']['graph'];

@@ -19,8 +19,10 @@ import { Tabs } from '../ui/tabs.tsx';
 import { RelativeTime } from '../ui/time.tsx';
 import { loadingBeforeClick, useLoadedEarly, useOpened } from '../ui/use-opened.ts';
 import { useUrlState } from '../ui/use-url-state.ts';
+import { OtherEditors } from './other-editors.tsx';
 import type { StepTypeForm } from './step-fields.ts';
 import { type Draft, useDraft, useValidation, type Workflow } from './use-draft.ts';
+import { useEditors } from './use-editors.ts';
 
 // React Flow and the forms, which the other views of a workflow do without.
 const DraftEditor = dynamic(() => import('./draft-editor.tsx').then(module => module.DraftEditor), {
@@ -74,6 +76,7 @@ function WorkflowView({ workflow, stepTypes }: { workflow: Workflow; stepTypes: 
   const runnable = editable && workflow.latest_version !== null;
   const tab = tabNames.find(name => name === url.get('tab')) ?? 'draft';
   const errors = validation.problems.filter(problem => problem.severity === 'error').length;
+  const others = useEditors(workflow.id, draft.store, editable && tab === 'draft');
   useHotkeys({ 'mod+s': () => void draft.save() }, editable);
   return (
     <Page>
@@ -119,6 +122,7 @@ function WorkflowView({ workflow, stepTypes }: { workflow: Workflow; stepTypes: 
             Changed <RelativeTime at={workflow.updated_at} />
           </span>
           <CopyId id={workflow.id} />
+          <OtherEditors people={others} />
         </p>
       </div>
       {editable ? <ContinueRun workflowId={workflow.id} save={draft.save} /> : null}

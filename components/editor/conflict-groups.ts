@@ -1,0 +1,19 @@
+import type { Conflict, Side } from '../../server/domains/workflows/edits/index.ts';
+
+/** The conflicts of one step, or (null) those of the workflow itself and its notes. */
+export type ConflictGroup = { step: string | null; conflicts: readonly Conflict[] };
+
+/** Returns the conflicts step by step, in their order. */
+export function groupConflicts(conflicts: readonly Conflict[]): ConflictGroup[] {
+  const groups = Map.groupBy(conflicts, ({ step }) => step);
+  return [...groups].map(([step, own]) => ({ step, conflicts: own }));
+}
+
+/** A text that tells a conflict from the others. */
+export const keyOf = ({ step, field }: Conflict): string => `${step ?? ''}\n${field ?? ''}`;
+
+/** Returns what a side did with the part that is in conflict. */
+export function deedOf(conflict: Conflict, side: Side): 'added' | 'changed' | 'removed' {
+  if (!(side in conflict)) return 'removed';
+  return 'base' in conflict ? 'changed' : 'added';
+}
