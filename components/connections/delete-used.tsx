@@ -3,8 +3,8 @@ import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { readError } from '../trpc/errors.ts';
 import { type Outputs, useTRPC } from '../trpc/provider.tsx';
+import { Checkbox } from '../ui/checkbox.tsx';
 import { Confirm } from '../ui/confirm.tsx';
-import { Checkbox } from '../ui/field.tsx';
 import { Skeleton } from '../ui/skeleton.tsx';
 
 export type Usage = Outputs['connections_usage'];

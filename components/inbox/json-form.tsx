@@ -3,7 +3,8 @@ import { Plus, X } from 'lucide-react';
 import { useState } from 'react';
 import { isObject, type Json, type JsonObject } from '@/server/platform/json.ts';
 import { Button, IconButton } from '../ui/button.tsx';
-import { Checkbox, Field, Input, Textarea } from '../ui/field.tsx';
+import { Checkbox } from '../ui/checkbox.tsx';
+import { Field, Input, Textarea } from '../ui/field.tsx';
 import { Select } from '../ui/select.tsx';
 import type { FormField } from './form-schema.ts';
 

@@ -2,8 +2,8 @@
 import { useVirtualizer } from '@tanstack/react-virtual';
 import { type KeyboardEvent, useEffect, useMemo, useRef } from 'react';
 import type { Snapshot } from '@/server/domains/runs/run-state.ts';
+import { Checkbox } from '../ui/checkbox.tsx';
 import { cx } from '../ui/classes.ts';
-import { Checkbox } from '../ui/field.tsx';
 import { ScrollRegion } from '../ui/scroll-region.tsx';
 import { formatDuration, useNow } from '../ui/time.tsx';
 import { stepOutcomeLabel } from './outcome.ts';

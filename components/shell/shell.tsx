@@ -2,7 +2,6 @@
 import { Menu as MenuIcon, Search } from 'lucide-react';
 import dynamic from 'next/dynamic';
 import { usePathname, useRouter } from 'next/navigation';
-import { Dialog as Radix, VisuallyHidden } from 'radix-ui';
 import { type ReactNode, useEffect, useState } from 'react';
 import { BrowserNotifications } from '../notifications/browser-notifications.tsx';
 import { IconButton } from '../ui/button.tsx';
@@ -17,6 +16,8 @@ const loadPalette = () => import('./command-palette.tsx');
 const CommandPalette = dynamic(() => loadPalette().then(module => module.CommandPalette), { ssr: false });
 const loadHelp = () => import('./keyboard-help.tsx');
 const KeyboardHelp = dynamic(() => loadHelp().then(module => module.KeyboardHelp), { ssr: false });
+const loadDrawer = () => import('./drawer.tsx');
+const Drawer = dynamic(() => loadDrawer().then(module => module.Drawer), { ssr: false });
 
 /** ⌘ or Ctrl alone loads the palette, before the K that opens it. */
 function useEarlyPalette(): void {
@@ -40,6 +41,8 @@ export function Shell({ notice, children }: { notice?: ReactNode; children: Reac
   const [help, setHelp] = useState(false);
   const hasHelp = useOpened(help);
   const [drawer, setDrawer] = useState(false);
+  useLoadedEarly(loadDrawer);
+  const hasDrawer = useOpened(drawer);
   const { main, settings } = usePages();
   useHotkeys({
     'mod+k': () => setPalette(open => !open),
@@ -61,9 +64,11 @@ export function Shell({ notice, children }: { notice?: ReactNode; children: Reac
         Skip to content
       </a>
       <aside className="sticky top-0 hidden h-dvh w-58 shrink-0 border-r bg-sunken lg:block">{sidebar}</aside>
-      <Drawer open={drawer} onOpenChange={setDrawer}>
-        {sidebar}
-      </Drawer>
+      {hasDrawer ? (
+        <Drawer open={drawer} onOpenChange={setDrawer}>
+          {sidebar}
+        </Drawer>
+      ) : null}
       <div className="flex min-w-0 flex-1 flex-col">
         <header className="sticky top-0 z-30 flex h-12 items-center gap-2 border-b bg-bg px-2 lg:hidden">
           <IconButton label="Open navigation" tooltip={false} onClick={() => setDrawer(true)}>
@@ -83,32 +88,5 @@ export function Shell({ notice, children }: { notice?: ReactNode; children: Reac
       {hasPalette ? <CommandPalette open={palette} onOpenChange={setPalette} onHelp={() => setHelp(true)} /> : null}
       {hasHelp ? <KeyboardHelp open={help} onOpenChange={setHelp} /> : null}
     </div>
-  );
-}
-
-function Drawer({
-  open,
-  onOpenChange,
-  children,
-}: {
-  open: boolean;
-  onOpenChange: (open: boolean) => void;
-  children: ReactNode;
-}) {
-  return (
-    <Radix.Root open={open} onOpenChange={onOpenChange}>
-      <Radix.Portal>
-        <Radix.Overlay className="fixed inset-0 z-40 bg-scrim lg:hidden" />
-        <Radix.Content
-          aria-describedby={undefined}
-          className="fixed inset-y-0 left-0 z-40 w-70 max-w-[85vw] border-r bg-sunken shadow-pop lg:hidden"
-        >
-          <VisuallyHidden.Root>
-            <Radix.Title>Navigation</Radix.Title>
-          </VisuallyHidden.Root>
-          {children}
-        </Radix.Content>
-      </Radix.Portal>
-    </Radix.Root>
   );
 }

@@ -1,6 +1,4 @@
 'use client';
-import { Check } from 'lucide-react';
-import { Checkbox as RadixCheckbox, Switch as RadixSwitch } from 'radix-ui';
 import { type ComponentProps, createContext, type ReactNode, useContext, useId } from 'react';
 import { cx } from './classes.ts';
 
@@ -80,73 +78,5 @@ export function Textarea({ className, ...rest }: ComponentProps<'textarea'>) {
       {...rest}
       className={cx(controlClass, 'min-h-16 resize-y py-1.5', className)}
     />
-  );
-}
-
-/** A tick box with its label beside it and an optional explanation beneath. */
-export function Checkbox({
-  label,
-  hint,
-  checked,
-  onCheckedChange,
-  disabled,
-}: {
-  label: ReactNode;
-  hint?: ReactNode;
-  checked: boolean;
-  onCheckedChange: (checked: boolean) => void;
-  disabled?: boolean;
-}) {
-  const id = useId();
-  return (
-    <div className="flex items-start gap-2">
-      <RadixCheckbox.Root
-        id={id}
-        checked={checked}
-        disabled={disabled}
-        aria-describedby={hint ? `${id}-hint` : undefined}
-        onCheckedChange={value => onCheckedChange(value === true)}
-        className="relative mt-0.5 flex size-4 shrink-0 items-center justify-center rounded-sm border border-line-strong bg-surface after:absolute after:-inset-1 data-[state=checked]:border-accent data-[state=checked]:bg-accent disabled:opacity-55"
-      >
-        <RadixCheckbox.Indicator>
-          <Check aria-hidden className="size-3 text-on-accent" strokeWidth={3} />
-        </RadixCheckbox.Indicator>
-      </RadixCheckbox.Root>
-      <div>
-        <label htmlFor={id} className="text-sm">
-          {label}
-        </label>
-        {hint ? (
-          <p id={`${id}-hint`} className="text-xs text-muted">
-            {hint}
-          </p>
-        ) : null}
-      </div>
-    </div>
-  );
-}
-
-/** An on/off switch; `label` is its accessible name. */
-export function Switch({
-  label,
-  checked,
-  onCheckedChange,
-  disabled,
-}: {
-  label: string;
-  checked: boolean;
-  onCheckedChange: (checked: boolean) => void;
-  disabled?: boolean;
-}) {
-  return (
-    <RadixSwitch.Root
-      aria-label={label}
-      checked={checked}
-      disabled={disabled}
-      onCheckedChange={onCheckedChange}
-      className="relative h-5 w-9 shrink-0 rounded-full bg-line-strong p-0.5 transition-colors data-[state=checked]:bg-accent disabled:opacity-55"
-    >
-      <RadixSwitch.Thumb className="block size-4 rounded-full bg-white transition-transform data-[state=checked]:translate-x-4" />
-    </RadixSwitch.Root>
   );
 }

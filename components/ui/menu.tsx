@@ -1,9 +1,12 @@
 'use client';
-import { Check } from 'lucide-react';
-import { DropdownMenu as Radix } from 'radix-ui';
-import type { ReactNode } from 'react';
-import { cx } from './classes.ts';
-import { Kbd } from './kbd.tsx';
+import dynamic from 'next/dynamic';
+import { Slot } from 'radix-ui';
+import { type KeyboardEvent, type PointerEvent, type ReactNode, use, useId, useRef, useState } from 'react';
+import { type MenuChoiceProps, type MenuItemProps, MenuPartsContext } from './menu-parts.ts';
+import { useLoadedEarly, useOpened } from './use-opened.ts';
+
+const loadContent = () => import('./menu-content.tsx');
+const MenuContent = dynamic(() => loadContent().then(module => module.MenuContent), { ssr: false });
 
 /** A menu behind `trigger` (one element that takes a ref). */
 export function Menu({
@@ -17,85 +20,72 @@ export function Menu({
   side?: 'top' | 'bottom' | 'right';
   children: ReactNode;
 }) {
+  const element = useRef<HTMLElement>(null);
+  const id = useId();
+  const contentId = useId();
+  const [opened, setOpened] = useState<'pointer' | 'keyboard' | null>(null);
+  useLoadedEarly(loadContent);
+  const hasContent = useOpened(opened !== null);
+  const onPointerDown = (event: PointerEvent) => {
+    if (event.button !== 0 || event.ctrlKey) return;
+    setOpened(opened === null ? 'pointer' : null);
+    // The menu takes the focus, not the trigger.
+    if (opened === null) event.preventDefault();
+  };
+  const onKeyDown = (event: KeyboardEvent) => {
+    if (!['Enter', ' ', 'ArrowDown'].includes(event.key)) return;
+    event.preventDefault();
+    setOpened(opened === null || event.key === 'ArrowDown' ? 'keyboard' : null);
+  };
   return (
-    <Radix.Root modal={false}>
-      <Radix.Trigger asChild>{trigger}</Radix.Trigger>
-      <Radix.Portal>
-        <Radix.Content
+    <>
+      <Slot.Root
+        ref={element}
+        id={id}
+        aria-haspopup="menu"
+        aria-expanded={opened !== null}
+        {...(opened === null ? {} : { 'aria-controls': contentId })}
+        data-state={opened === null ? 'closed' : 'open'}
+        onPointerDown={onPointerDown}
+        onKeyDown={onKeyDown}
+      >
+        {trigger}
+      </Slot.Root>
+      {hasContent ? (
+        <MenuContent
+          id={contentId}
+          labelledBy={id}
+          trigger={element}
+          opened={opened}
+          onClose={() => setOpened(null)}
           align={align}
           side={side}
-          sideOffset={4}
-          collisionPadding={8}
-          className="z-50 max-h-(--radix-dropdown-menu-content-available-height) min-w-44 overflow-y-auto rounded-lg border bg-surface p-1 shadow-pop animate-in"
         >
           {children}
-        </Radix.Content>
-      </Radix.Portal>
-    </Radix.Root>
+        </MenuContent>
+      ) : null}
+    </>
   );
 }
 
-const itemClass =
-  'flex cursor-default items-center gap-2 rounded-md px-2 py-1.5 text-sm outline-none select-none data-highlighted:bg-hover data-disabled:text-faint data-disabled:pointer-events-none';
-
-/** One entry. `asChild` lets a link be the entry. */
-export function MenuItem({
-  icon,
-  shortcut,
-  danger = false,
-  disabled,
-  asChild = false,
-  onSelect,
-  children,
-}: {
-  icon?: ReactNode;
-  shortcut?: string;
-  danger?: boolean;
-  disabled?: boolean;
-  asChild?: boolean;
-  onSelect?: () => void;
-  children: ReactNode;
-}) {
-  const className = cx(itemClass, danger && 'text-bad');
-  if (asChild)
-    return (
-      <Radix.Item asChild disabled={disabled} onSelect={onSelect} className={className}>
-        {children}
-      </Radix.Item>
-    );
-  return (
-    <Radix.Item disabled={disabled} onSelect={onSelect} className={className}>
-      {icon}
-      <span className="flex-1">{children}</span>
-      {shortcut ? <Kbd>{shortcut}</Kbd> : null}
-    </Radix.Item>
-  );
+/** One entry. */
+export function MenuItem(props: MenuItemProps) {
+  const parts = use(MenuPartsContext);
+  return parts && <parts.Item {...props} />;
 }
 
 /** One of several entries of which exactly one is ticked. */
-export function MenuChoice({
-  checked,
-  onSelect,
-  children,
-}: {
-  checked: boolean;
-  onSelect: () => void;
-  children: ReactNode;
-}) {
-  return (
-    <Radix.CheckboxItem checked={checked} onSelect={onSelect} className={cx(itemClass, 'pl-7 relative')}>
-      <Radix.ItemIndicator className="absolute left-2">
-        <Check aria-hidden className="size-3.5" />
-      </Radix.ItemIndicator>
-      {children}
-    </Radix.CheckboxItem>
-  );
+export function MenuChoice(props: MenuChoiceProps) {
+  const parts = use(MenuPartsContext);
+  return parts && <parts.Choice {...props} />;
 }
 
 export function MenuLabel({ children }: { children: ReactNode }) {
-  return <Radix.Label className="px-2 pt-1.5 pb-1 text-xs text-faint">{children}</Radix.Label>;
+  const parts = use(MenuPartsContext);
+  return parts && <parts.Label>{children}</parts.Label>;
 }
 
 export function MenuSeparator() {
-  return <Radix.Separator className="my-1 h-px bg-line" />;
+  const parts = use(MenuPartsContext);
+  return parts && <parts.Separator />;
 }

@@ -1,14 +1,17 @@
 'use client';
-import { Check, ChevronDown } from 'lucide-react';
-import { Select as Radix } from 'radix-ui';
-import type { ReactNode } from 'react';
+import { ChevronDown } from 'lucide-react';
+import dynamic from 'next/dynamic';
+import { type KeyboardEvent, type PointerEvent, type ReactNode, useId, useRef, useState } from 'react';
 import { cx } from './classes.ts';
 import { controlClass, useFieldProps } from './field.tsx';
+import { useLoadedEarly, useOpened } from './use-opened.ts';
 
 export type SelectOption<V extends string> = { value: V; label: ReactNode; hint?: string };
 
-// Radix keeps the empty string for "nothing chosen", but a filter's "all" is a choice like any other.
-const EMPTY = '\u0000';
+const loadList = () => import('./select-list.tsx');
+const SelectList = dynamic(() => loadList().then(module => module.SelectList), { ssr: false });
+
+const openingKeys = [' ', 'Enter', 'ArrowUp', 'ArrowDown'];
 
 /** One of a short list. Give `label` where no `Field` names it. */
 export function Select<V extends string>({
@@ -31,15 +34,40 @@ export function Select<V extends string>({
   className?: string;
 }) {
   const field = useFieldProps();
+  const trigger = useRef<HTMLButtonElement>(null);
+  const listId = useId();
+  const [open, setOpen] = useState(false);
+  useLoadedEarly(loadList);
+  const hasList = useOpened(open);
+  const chosen = options.find(option => option.value === value);
+  // A finger that scrolls begins with a press: only a mouse opens the list with it.
+  const onPointerDown = (event: PointerEvent) => {
+    if (event.button !== 0 || event.ctrlKey || event.pointerType !== 'mouse') return;
+    event.preventDefault();
+    setOpen(true);
+  };
+  const onKeyDown = (event: KeyboardEvent) => {
+    const isLetter = event.key.length === 1 && !event.ctrlKey && !event.altKey && !event.metaKey;
+    if (!openingKeys.includes(event.key) && !isLetter) return;
+    event.preventDefault();
+    setOpen(true);
+  };
   return (
-    <Radix.Root
-      value={value === '' ? EMPTY : value}
-      onValueChange={next => onChange((next === EMPTY ? '' : next) as V)}
-      disabled={disabled}
-    >
-      <Radix.Trigger
+    <>
+      <button
+        type="button"
+        role="combobox"
         {...field}
+        ref={trigger}
+        disabled={disabled}
         aria-label={label}
+        aria-autocomplete="none"
+        aria-expanded={open}
+        aria-controls={open ? listId : undefined}
+        data-placeholder={chosen === undefined ? '' : undefined}
+        onPointerDown={onPointerDown}
+        onClick={() => setOpen(true)}
+        onKeyDown={onKeyDown}
         className={cx(
           controlClass,
           'flex items-center justify-between gap-2 text-left data-placeholder:text-faint',
@@ -47,38 +75,20 @@ export function Select<V extends string>({
           className,
         )}
       >
-        <span className="truncate">
-          {/* Given here, because Radix finds the label only once its list is mounted: the server would send an empty box. */}
-          <Radix.Value placeholder={placeholder}>{options.find(option => option.value === value)?.label}</Radix.Value>
-        </span>
+        <span className="truncate">{chosen?.label ?? placeholder}</span>
         <ChevronDown aria-hidden className="size-3.5 shrink-0 text-faint" />
-      </Radix.Trigger>
-      <Radix.Portal>
-        <Radix.Content
-          position="popper"
-          sideOffset={4}
-          collisionPadding={8}
-          className="z-50 max-h-(--radix-select-content-available-height) min-w-(--radix-select-trigger-width) overflow-hidden rounded-lg border bg-surface shadow-pop"
-        >
-          <Radix.Viewport className="p-1">
-            {options.map(option => (
-              <Radix.Item
-                key={option.value}
-                value={option.value === '' ? EMPTY : option.value}
-                className="flex cursor-default items-center gap-2 rounded-md py-1.5 pr-2 pl-7 text-sm outline-none select-none data-highlighted:bg-hover"
-              >
-                <Radix.ItemIndicator className="-ml-5 w-3">
-                  <Check aria-hidden className="size-3.5" />
-                </Radix.ItemIndicator>
-                <span className="flex flex-col">
-                  <Radix.ItemText>{option.label}</Radix.ItemText>
-                  {option.hint ? <span className="text-xs text-muted">{option.hint}</span> : null}
-                </span>
-              </Radix.Item>
-            ))}
-          </Radix.Viewport>
-        </Radix.Content>
-      </Radix.Portal>
-    </Radix.Root>
+      </button>
+      {hasList ? (
+        <SelectList
+          id={listId}
+          trigger={trigger}
+          open={open}
+          onOpenChange={setOpen}
+          value={value}
+          options={options}
+          onChange={next => onChange(next as V)}
+        />
+      ) : null}
+    </>
   );
 }

@@ -1,9 +1,69 @@
 'use client';
-import { Tooltip as Radix } from 'radix-ui';
-import type { ReactNode } from 'react';
-import { Kbd } from './kbd.tsx';
+import dynamic from 'next/dynamic';
+import { Slot } from 'radix-ui';
+import { type PointerEvent, type ReactNode, useCallback, useEffect, useId, useRef, useState } from 'react';
 
-export const TooltipProvider = Radix.Provider;
+/** How long the pointer rests on a trigger before its tooltip opens, and how soon after another one it opens at once. */
+const DELAY_MS = 300;
+const NEIGHBOR_MS = 300;
+
+// It is hidden at first. Where its code cannot be loaded, the page does without it: what it says is available elsewhere.
+const TooltipBubble = dynamic(
+  () =>
+    import('./tooltip-bubble.tsx').then(
+      module => module.TooltipBubble,
+      () => () => null,
+    ),
+  { ssr: false },
+);
+
+/** Closes the tooltip that is open: there is never more than one. */
+let closeOpened: (() => void) | undefined;
+let closedAt = Number.NEGATIVE_INFINITY;
+
+/** Whether the tooltip is open, and the handlers of its trigger that open and close it. */
+function useTooltipTrigger() {
+  const [open, setOpen] = useState(false);
+  const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
+  const close = useCallback(() => {
+    clearTimeout(timer.current);
+    if (closeOpened !== close) return;
+    closeOpened = undefined;
+    closedAt = performance.now();
+    setOpen(false);
+  }, []);
+  const show = useCallback(() => {
+    clearTimeout(timer.current);
+    if (closeOpened === close) return;
+    closeOpened?.();
+    closeOpened = close;
+    setOpen(true);
+  }, [close]);
+  useEffect(() => close, [close]);
+  const onPointerMove = (event: PointerEvent) => {
+    // Once for each time that the pointer comes: one that was closed by a press stays closed.
+    if (event.pointerType === 'touch' || timer.current !== undefined || closeOpened === close) return;
+    timer.current = setTimeout(show, performance.now() - closedAt < NEIGHBOR_MS ? 0 : DELAY_MS);
+  };
+  return {
+    open,
+    close,
+    handlers: {
+      onPointerMove,
+      // One that is open closes itself, unless the pointer goes on to its text.
+      onPointerLeave: () => {
+        clearTimeout(timer.current);
+        timer.current = undefined;
+      },
+      onPointerDown: close,
+      onClick: close,
+      onFocus: (event: { currentTarget: Element }) => {
+        if (event.currentTarget.matches(':focus-visible')) show();
+      },
+      onBlur: close,
+    },
+  };
+}
 
 /** A short hint beside its trigger on hover and focus. It never has information that is not available elsewhere. */
 export function Tooltip({
@@ -13,24 +73,24 @@ export function Tooltip({
   children,
 }: {
   content: ReactNode;
-  shortcut?: string;
+  shortcut?: string | undefined;
   side?: 'top' | 'right' | 'bottom' | 'left';
+  /** One element that takes a ref. */
   children: ReactNode;
 }) {
+  const trigger = useRef<HTMLElement>(null);
+  const id = useId();
+  const { open, close, handlers } = useTooltipTrigger();
   return (
-    <Radix.Root>
-      <Radix.Trigger asChild>{children}</Radix.Trigger>
-      <Radix.Portal>
-        <Radix.Content
-          side={side}
-          sideOffset={6}
-          collisionPadding={8}
-          className="z-50 flex max-w-80 items-center gap-2 rounded-md border bg-surface px-2 py-1 text-xs text-text shadow-pop"
-        >
+    <>
+      <Slot.Root ref={trigger} {...(open ? { 'aria-describedby': id } : {})} {...handlers}>
+        {children}
+      </Slot.Root>
+      {open ? (
+        <TooltipBubble id={id} trigger={trigger} side={side} shortcut={shortcut} onClose={close}>
           {content}
-          {shortcut ? <Kbd>{shortcut}</Kbd> : null}
-        </Radix.Content>
-      </Radix.Portal>
-    </Radix.Root>
+        </TooltipBubble>
+      ) : null}
+    </>
   );
 }

@@ -3,7 +3,8 @@ import { useQuery } from '@tanstack/react-query';
 import { type ReactNode, useState } from 'react';
 import type { PresetName } from '@/server/domains/webhooks/presets/catalog.ts';
 import { type Outputs, useTRPC } from '../trpc/provider.tsx';
-import { Checkbox, Field, Input, Textarea } from '../ui/field.tsx';
+import { Checkbox } from '../ui/checkbox.tsx';
+import { Field, Input, Textarea } from '../ui/field.tsx';
 import { Select } from '../ui/select.tsx';
 import { type InputObject, parseInput } from '../workflows/run-input.ts';
 

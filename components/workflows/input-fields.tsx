@@ -1,5 +1,6 @@
 import { useState } from 'react';
-import { Checkbox, Field, Input, Textarea } from '../ui/field.tsx';
+import { Checkbox } from '../ui/checkbox.tsx';
+import { Field, Input, Textarea } from '../ui/field.tsx';
 import { fieldText, type InputField, type InputObject, readField } from './run-input.ts';
 
 type FieldsProps = {

@@ -11,8 +11,8 @@ import { CreditShortage, INSUFFICIENT_CREDITS } from '../runs/credit-shortage.ts
 import { readError } from '../trpc/errors.ts';
 import { type Outputs, useTRPC } from '../trpc/provider.tsx';
 import { Button } from '../ui/button.tsx';
+import { Checkbox } from '../ui/checkbox.tsx';
 import { Dialog } from '../ui/dialog.tsx';
-import { Checkbox } from '../ui/field.tsx';
 import { FormError } from '../ui/states.tsx';
 import { InputFields } from './input-fields.tsx';
 import { type Choices, type OpenedStep, triggerSteps } from './opened-steps.ts';

@@ -5,7 +5,7 @@ import { useEffect, useMemo, useState } from 'react';
 import { readError } from '../trpc/errors.ts';
 import { type Outputs, useTRPC } from '../trpc/provider.tsx';
 import { Button } from '../ui/button.tsx';
-import { Checkbox } from '../ui/field.tsx';
+import { Checkbox } from '../ui/checkbox.tsx';
 import { Skeleton } from '../ui/skeleton.tsx';
 import { InputFields } from './input-fields.tsx';
 import { type Choices, type OpenedStep, openedSteps } from './opened-steps.ts';

@@ -2,7 +2,8 @@
 import { useState } from 'react';
 import { isObject, type Json, type JsonObject } from '@/server/platform/json.ts';
 import type { Step } from '../../../server/domains/workflows/edits/index.ts';
-import { Checkbox, Field, Input } from '../../ui/field.tsx';
+import { Checkbox } from '../../ui/checkbox.tsx';
+import { Field, Input } from '../../ui/field.tsx';
 import { Select } from '../../ui/select.tsx';
 import { CodeArea, JsonField, type SchemaFieldProps } from './code-field.tsx';
 import { useTools } from './pickers.tsx';

@@ -1,5 +1,6 @@
 'use client';
-import { Checkbox, Field, Input } from '../../ui/field.tsx';
+import { Checkbox } from '../../ui/checkbox.tsx';
+import { Field, Input } from '../../ui/field.tsx';
 import { Select } from '../../ui/select.tsx';
 import { fieldText } from '../step-fields.ts';
 import { ToolArgumentsField } from './arguments-field.tsx';

@@ -1,0 +1,24 @@
+'use client';
+import { type Ref, type RefObject, useLayoutEffect } from 'react';
+
+/**
+ * Registers `element` as the trigger of the Radix root around it, and renders nothing: give it to a Radix `Trigger` with
+ * `asChild`. The element itself is rendered before Radix is loaded, and keeps its place and its focus when it is.
+ */
+export function TriggerStandIn({
+  element,
+  ref,
+}: {
+  element: RefObject<HTMLElement | null>;
+  ref?: Ref<HTMLElement> | undefined;
+}) {
+  useLayoutEffect(() => {
+    if (typeof ref !== 'function') return;
+    const cleanUp = ref(element.current);
+    return () => {
+      if (typeof cleanUp === 'function') cleanUp();
+      else ref(null);
+    };
+  }, [element, ref]);
+  return null;
+}
