@@ -2,7 +2,7 @@ import type { BillableAction } from '../../contract/billable-actions.ts';
 
 /**
  * The name of each action's quantity in the time series, and the column of analytics_totals with its microcredits. The
- * quantity has a column of that name too, except for steps, whose attempts are counted by their outcome.
+ * quantity is also in a column with that name, except for steps, whose attempts are counted by outcome.
  */
 export const ACTION_COLUMNS = {
   workflow_step: { quantity: 'steps', microcredits: 'step_microcredits' },

@@ -3,10 +3,12 @@ import { aggregateDurations, type Selection } from './durations-store.ts';
 import { AGGREGATE } from './rollup-store.ts';
 import { aggregateUsage } from './usage-rollup-store.ts';
 
-/** Rows of usage that are folded in one transaction: ~0.3 s of the database, and at most some 20 MB of lines. */
+/**
+ * Rows of usage that are aggregated in one transaction: about 0.3 s of the database, and at most some 20 MB of lines.
+ */
 export const BATCH_ROWS = 5_000;
 
-/** The numbers of the next rows after one, up to another (null = all); null where there are none. */
+/** Returns the numbers of the next rows after one, up to another (null = all); null if there are none. */
 export async function nextBatch(
   db: Queryable,
   after: number,
@@ -22,9 +24,9 @@ export async function nextBatch(
   return upto === null ? null : { upTo: Number(upto), rows: Number(count), last: Number(count) < batchRows };
 }
 
-/** Adds the selected usage to all sums. The caller holds the lock of the progress. */
+/** Adds the selected usage to all rollups. The caller holds the lock of the progress. */
 export async function addUsage(db: Queryable, selection: Selection): Promise<void> {
-  // What is there is looked up by its key: reading all sums for a hash would be quicker only while there are few.
+  // Existing rollups are looked up by key: reading all of them for a hash would be faster only while there are few.
   await db.query('SET LOCAL jit = off; SET LOCAL enable_hashjoin = off; SET LOCAL enable_mergejoin = off');
   await db.query(AGGREGATE, [...selection]);
   await aggregateDurations(db, selection);
@@ -33,7 +35,9 @@ export async function addUsage(db: Queryable, selection: Selection): Promise<voi
 
 const TABLES = ['analytics_totals', 'analytics_triggers', 'analytics_steps', 'analytics_durations', 'usage_sums'];
 
-/** Deletes all sums from `since` on (null: all), of one project or of all. The caller holds the lock of the progress. */
+/**
+ * Deletes all rollups from `since` on (null: all), of one project or of all. The caller holds the lock of the progress.
+ */
 export async function deleteRollups(db: Queryable, since: Date | null, projectId: string | null): Promise<void> {
   for (const table of TABLES) {
     await db.query(

@@ -12,19 +12,19 @@ import { lockProgress, readProgress, saveProgress } from './progress-store.ts';
 export type AggregateResult = 'aggregated' | 'done' | 'busy';
 
 /**
- * Adds the next batch of usage to the rollups: one transaction that reads the rows after the last one aggregated, adds them,
- * and moves the progress. Each row is counted once: a crash rolls everything back, and a second caller waits for the lock of
- * the progress or, here, returns `busy`.
+ * Adds the next batch of usage to the rollups: one transaction that reads the rows after the last aggregated one, adds
+ * them, and moves the progress. Each row is counted once: a crash rolls everything back, and a second caller waits for
+ * the lock of the progress or, here, returns `busy`.
  *
- * Resuming from the last number is safe because numbers become visible in their order. Rows are written by the session that
- * holds the leader's lock, one statement after the other, each a transaction that takes its numbers while it runs: once a
- * number can be seen, every lower one has been committed or never will be. The next leader's session gets the lock when the
- * one before is gone, and its last statement with it. The backfill, which writes beside the leader, does so under the lock of
- * the progress, past which nothing is read meanwhile.
+ * Resuming from the last number is safe because numbers become visible in order. Rows are written by the session that
+ * holds the leader's lock, one statement after the other, each a transaction that takes its numbers while it runs: once
+ * a number is visible, every lower one has been committed or never will be. The next leader's session gets the lock
+ * after the previous session has ended, together with its last statement. The backfill, which writes alongside the
+ * leader, holds the lock of the progress, without which nothing is read.
  */
 export async function aggregateNext(pool: Pool, clock: Clock, batchRows = BATCH_ROWS): Promise<AggregateResult> {
   const at = clock.now();
-  // Without a lock first: an idle service writes nothing.
+  // Checked without a lock first, so that an idle service writes nothing.
   const seen = await readProgress(pool);
   if (seen.readySeq === null) return 'busy';
   if (seen.pendingSince === null) return 'done';

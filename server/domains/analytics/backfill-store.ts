@@ -4,10 +4,13 @@ import { type Queryable, transactOn } from '../../platform/postgres/transaction.
 import { lockProgress } from './progress-store.ts';
 import { SESSION } from './session.ts';
 
-/** Lines of one row of usage: what a busy commit writes. */
+/** The number of lines in one row of usage, as a busy commit writes them. */
 const LINES = 1_000;
 
-/** A row of usage for all runs of a workflow, quarter, person and `word`; a line for each. `action`, the time and the line as SQL. */
+/**
+ * Returns SQL that inserts a row of usage for all runs of a workflow, quarter, person and `word`, with a line for each.
+ * `action`, the time and the line are SQL.
+ */
 const insertLines = (action: string, at: string, word: 'subject' | 'outcome', value: string, line: string) => `
   INSERT INTO run_usage (id, tenant_id, project_id, workflow_id, action, quantity, attempts, created_at, ${word}, started_by)
   SELECT gen_random_uuid(), tenant_id, project_id, workflow_id, '${action}', count(*), json_agg(line ORDER BY id), quarter, word, started_by
@@ -25,10 +28,10 @@ const STARTED = insertLines('run_started', 'started_at', 'subject', 'trigger_typ
 const ENDED = insertLines('run_ended', 'ended_at', 'outcome', 'status', `json_build_array(id, ${duration})`);
 
 /**
- * Counts the beginnings and ends of runs of before migration 0009, once: writes the rows of usage that their commits would have
- * written, from which on they are like all others. Each line names its run, so that none is counted that the engine has
- * counted meanwhile. One transaction under the lock of the progress, in the process that leads: the fold waits, the leader's
- * commits do not. Returns false where it was done before.
+ * Records the starts and ends of runs from before migration 0009, once: writes the rows of usage that their commits
+ * would have written, which are then like all others. Each line names its run, so that runs which the engine has
+ * recorded are skipped. One transaction under the lock of the progress, in the process that leads: aggregation waits,
+ * the leader's commits do not. Returns false if it was done before.
  */
 export function backfill(url: string, logger: Logger, signal?: AbortSignal): Promise<boolean> {
   return inOwnSession(url, { name: SESSION, signal }, client =>

@@ -1,7 +1,10 @@
 import type { WorkflowKind } from '../../contract/workflow-kinds.ts';
 import { DAY_MS, HOUR_MS, QUARTER_HOUR_MS } from '../../platform/clock.ts';
 
-/** The sums there are, by UTC: a quarter of an hour, an hour, a day, a month (migration 0010). Coarser ones are higher. */
+/**
+ * The grains of rollups, in UTC: a quarter of an hour, an hour, a day, a month (migration
+ * 0010). Coarser ones are higher.
+ */
 export const QUARTER = 0;
 export const HOUR = 1;
 export const DAY = 2;
@@ -9,7 +12,7 @@ export const MONTH = 3;
 export const grains = [QUARTER, HOUR, DAY, MONTH] as const;
 export type Grain = (typeof grains)[number];
 
-/** Buckets of one grain; `to` is exclusive; both are where buckets begin, in ms since the epoch. */
+/** Consecutive buckets of one grain. `to` is exclusive; both are boundaries of buckets, in ms since the epoch. */
 export type Segment = { grain: Grain; from: number; to: number };
 
 /** The ids under which the sums of all of a project's workflows of a kind stand. */
@@ -24,7 +27,7 @@ export const WHOLE_PROJECT: Record<WorkflowKind, string> = {
 /** Returns the id under which the sums of all of a project's workflows of the kind stand. */
 export const wholeProject = (kind: WorkflowKind): string => WHOLE_PROJECT[kind];
 
-/** Where the bucket that holds the instant begins. */
+/** Returns where the bucket begins that contains the instant. */
 export function bucketOf(grain: Grain, at: number): number {
   switch (grain) {
     case QUARTER:
@@ -42,16 +45,16 @@ export function bucketOf(grain: Grain, at: number): number {
 
 const modulo = (at: number, by: number) => ((at % by) + by) % by;
 
-/** Where the one after it begins. */
+/** Returns where the next bucket begins. */
 function nextBucket(grain: Grain, at: number): number {
-  // 32 days after its beginning a month is over, and the next is not.
+  // 32 days after it begins, a month has ended and the next one has not.
   const later = { [QUARTER]: QUARTER_HOUR_MS, [HOUR]: HOUR_MS, [DAY]: DAY_MS, [MONTH]: 32 * DAY_MS }[grain];
   return bucketOf(grain, bucketOf(grain, at) + later);
 }
 
 /**
- * The fewest buckets that make up a range between two quarters of an hour: months inside, days around them, then hours, then
- * quarters, in the order of time.
+ * Returns the fewest buckets that make up a range between two quarters of an hour, in order of time: months inside,
+ * around them days, then hours, then quarters.
  */
 export function segmentsOf(from: number, to: number, grain: Grain = MONTH): Segment[] {
   if (from >= to) return [];
@@ -74,7 +77,7 @@ function finerThan(grain: Exclude<Grain, 0>): Grain {
   }
 }
 
-/** The segments of ranges that follow each other, those that touch and have one grain as one. */
+/** Returns the segments of consecutive ranges, joining adjacent ones of the same grain. */
 export function joinedSegments(starts: readonly number[], end: number): Segment[] {
   const joined: Segment[] = [];
   starts.forEach((start, index) => {

@@ -14,8 +14,8 @@ import { SESSION } from './session.ts';
 const NEVER_BILLED = [LOST_REPEATEDLY, INSUFFICIENT_CREDITS, RUN_QUARANTINED];
 
 /**
- * `since`: from when on sums were compared with runs (ms since the epoch; null = all); older ones only with each other. `stepsSince`
- * is the same for steps.
+ * `since`: from when on rollups were compared with runs (ms since the epoch; null = all); older ones were only compared
+ * with each other. `stepsSince` is the same for steps.
  */
 export type CheckResult = { since: number | null; stepsSince: number | null; differences: Difference[] };
 

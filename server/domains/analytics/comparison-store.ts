@@ -4,7 +4,7 @@ import type { Progress } from './progress-store.ts';
 import { totalColumns, WHOLE_PROJECTS, wholeProjectOf } from './rollup-store.ts';
 import { usageRollupQuery } from './usage-rollup-store.ts';
 
-/** A sum that is not what it should be. */
+/** A rollup with a wrong value. */
 export type Difference = {
   table: string;
   projectId: string;
@@ -12,7 +12,7 @@ export type Difference = {
   grain: number;
   /** ISO 8601. */
   bucket: string;
-  /** The step type or outcome, where the table has one; the trigger type where sums are compared with each other. */
+  /** The step type or outcome, if the table has one; the trigger type if rollups are compared with each other. */
   name: string;
   column: string;
   sum: number;
@@ -32,8 +32,8 @@ type Row = {
 const key = ['project_id', 'workflow_id', 'grain', 'bucket', 'name'];
 
 /**
- * Where two relations (project_id, workflow_id, grain, bucket, name and the columns) differ: a difference for each column, at
- * most `most`. What is in one alone is nothing in the other.
+ * Returns where two relations (project_id, workflow_id, grain, bucket, name and the columns) differ: a difference for
+ * each column, at most `most`. A row that only one of them has counts as zero in the other.
  */
 export async function compareRollups(
   db: Queryable,
@@ -75,7 +75,7 @@ const buckets = grains
   .map(grain => `(${grain}, ${grain === 0 ? 'q.bucket' : `date_trunc('${unit[grain]}', q.bucket, 'UTC')`})`)
   .join(', ');
 
-/** Where coarser sums, and those of whole projects, are not those of the quarters of single workflows. */
+/** Returns where coarser rollups, or those of whole projects, differ from the quarters of single workflows. */
 export async function compareGrains(db: Queryable, most: number): Promise<Difference[]> {
   const found: Difference[] = [];
   for (const { table, name, columns } of tables) {
@@ -91,7 +91,7 @@ export async function compareGrains(db: Queryable, most: number): Promise<Differ
   return found;
 }
 
-/** Where the sums of usage are not those of its rows; `name` is the digest. */
+/** Returns where the rollups of usage differ from its rows; `name` is the digest. */
 export async function compareUsage(
   db: Queryable,
   { seq, usageFrom }: Pick<Progress, 'seq' | 'usageFrom'>,

@@ -19,7 +19,7 @@ export function quantityOf(totals: Totals, action: BillableAction): number {
   return totals[ACTION_COLUMNS[action].quantity] ?? 0;
 }
 
-/** GET /v1/analytics/credits-consumed: what was charged, by billable action and by workflow. AppError 422, 503. */
+/** GET /v1/analytics/credits-consumed: the charges, by billable action and by workflow. AppError 422, 503. */
 export function creditsConsumed(
   ctx: Context,
   input: z.output<typeof AnalyticsInput>,

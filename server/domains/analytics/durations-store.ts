@@ -3,7 +3,7 @@ import { bucketOf, type Grain, grains } from './buckets.ts';
 import { binOf, Histogram } from './histogram.ts';
 import { QUARTER_OF_ROW, SELECTED, wholeProjectOf } from './rollup-store.ts';
 
-/** What SELECTED takes. */
+/** The parameters of SELECTED. */
 export type Selection = readonly [after: number, upTo: number, since: Date | null, projectId: string | null];
 
 type DurationRollup = {
@@ -20,7 +20,9 @@ type DurationRollup = {
   histogram: Histogram;
 };
 
-/** Durations of runs that ended: one string of whole ms, so that half a million of them are one value to the driver. */
+/**
+ * Durations of runs that ended: one string of whole ms, so that half a million of them are one value for the driver.
+ */
 const DURATIONS = `
   SELECT tenant_id, project_id, workflow_id, outcome, extract(epoch FROM ${QUARTER_OF_ROW}) * 1000 AS quarter,
          ${wholeProjectOf('workflow_id')} AS whole, string_agg(line->>1, ',') AS durations

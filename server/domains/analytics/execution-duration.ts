@@ -6,8 +6,8 @@ import { queryRollups } from './snapshot.ts';
 import { type DurationRow, listDurations, subjectOf, topWorkflows } from './store.ts';
 
 /**
- * GET /v1/analytics/execution-duration: from the start to the end of runs that completed or failed; a stopped run says nothing
- * about how long its workflow takes. AppError 422, 503.
+ * GET /v1/analytics/execution-duration: the time from start to end of runs that completed or failed; a stopped run says
+ * nothing about how long its workflow takes. AppError 422, 503.
  */
 export function executionDuration(
   ctx: Context,
@@ -43,7 +43,7 @@ function summaryOf(rows: readonly DurationRow[]) {
     maxMs = Math.max(maxMs, row.maxMs);
   }
   const some = runs > 0;
-  // The middle of a bin may lie beyond its only duration.
+  // The middle of a bin may lie outside of the durations in it.
   const within = (ms: number | null | undefined) => (ms == null ? null : Math.min(maxMs, Math.max(minMs, ms)));
   const [p50, p95, p99] = histogram.percentiles(0.5, 0.95, 0.99);
   return {

@@ -1,23 +1,23 @@
 /**
- * A distribution of durations in log-linear bins: every millisecond below 256 has its own, and from there on each doubling
- * is cut in 128. A percentile is told as the middle of its bin, which is within 0.4 % of the duration that it stands for
- * (half of 1/128), with some 3,000 bins between nothing and a month. T-digests are smaller and merge to different answers in
- * different orders; a rebuild must give what the fold gave.
+ * A distribution of durations in log-linear bins: every millisecond below 256 has its own, and from there on each
+ * doubling is divided into 128. A percentile is reported as the middle of its bin, which is within 0.4 % of the actual
+ * duration (half of 1/128), with some 3,000 bins between zero and a month. T-digests are smaller, but merging them in
+ * another order gives other answers, and a rebuild must give the same as aggregation.
  */
 const SUB_BITS = 7;
 const SUB_BINS = 2 ** SUB_BITS;
 
-/** The bin of a duration in whole ms, 0 or more. */
+/** Returns the bin of a duration in whole ms, 0 or more. */
 export function binOf(ms: number): number {
   if (ms < SUB_BINS) return ms;
-  // log2 rounds up just below a power of two; the comparison takes that back.
+  // log2 rounds up just below a power of two; the comparison corrects that.
   let exponent = Math.floor(Math.log2(ms));
   if (2 ** exponent > ms) exponent -= 1;
   const doubling = exponent - SUB_BITS;
   return (doubling + 1) * SUB_BINS + (Math.floor(ms / 2 ** doubling) - SUB_BINS);
 }
 
-/** The duration that a bin stands for, in whole ms: the middle of those that it holds. */
+/** Returns the middle of the durations in a bin, in whole ms. */
 export function durationOf(bin: number): number {
   if (bin < SUB_BINS) return bin;
   const doubling = Math.floor(bin / SUB_BINS) - 1;
@@ -25,7 +25,7 @@ export function durationOf(bin: number): number {
   return (SUB_BINS + (bin % SUB_BINS)) * width + Math.floor((width - 1) / 2);
 }
 
-/** How many of each bin there are. */
+/** The number of durations in each bin. */
 export class Histogram {
   readonly #counts = new Map<number, number>();
 
@@ -34,7 +34,7 @@ export class Histogram {
     this.#counts.set(bin, (this.#counts.get(bin) ?? 0) + count);
   }
 
-  /** Adds what `pack` has written. RangeError for what it has not. */
+  /** Adds a distribution that `pack` has written. RangeError for other bytes. */
   merge(packed: Uint8Array): void {
     let at = 0;
     const next = (): number => {
@@ -52,7 +52,10 @@ export class Histogram {
     }
   }
 
-  /** Pairs of distance from the bin before and count, as LEB128, bins ascending: two or three bytes a bin. */
+  /**
+   * Encodes pairs of the distance from the previous bin and the count as LEB128, bins ascending:
+   * two or three bytes per bin.
+   */
   pack(): Buffer {
     const bytes: number[] = [];
     const write = (value: number) => {
@@ -70,7 +73,8 @@ export class Histogram {
   }
 
   /**
-   * The durations in ms below or at which the parts (0..1, ascending) of all lie, by nearest rank; null where there are none.
+   * Returns the durations in ms at or below which the given shares of all (0..1, ascending) lie, by nearest rank; null
+   * if there are no durations.
    */
   percentiles(...parts: number[]): (number | null)[] {
     const sorted = this.#ascending();

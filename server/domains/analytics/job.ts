@@ -11,20 +11,20 @@ export type AnalyticsJobOptions = {
   clock: Clock;
   alarm: Alarm;
   logger: Logger;
-  /** Whether this process is the one to do it: two could, but one would do nothing. */
+  /** Returns whether this process leads, and so does the work. Two could, but one would do nothing. */
   leading: () => boolean;
 };
 
-/** How far the sums are behind, at most, where folding is quick. */
+/** How far the rollups lag at most, if aggregation is fast. */
 const EVERY_MS = 2_000;
-/** Where it is not, it is done a tenth of the time, since runs come first; but at least once a minute. */
+/** If it is slow, it takes a tenth of the time, since runs come first; but it runs at least once a minute. */
 const REST = 9;
 const SELDOMEST_MS = 60_000;
 const AFTER_FAILURE_MS = 10_000;
 
-/** Keeps the sums up with usage, every two seconds; an idle service writes nothing. First of all it counts the runs of before. */
+/** Aggregates new usage every two seconds; an idle service writes nothing. First of all it backfills older runs. */
 export function startAnalyticsJob({ database, clock, alarm, logger, leading }: AnalyticsJobOptions): RepeatingJob {
-  /** Returns in how many ms the next pass is due. */
+  /** Runs a pass; returns in how many ms the next one is due. */
   const pass = async (closing: AbortSignal): Promise<number> => {
     if (!leading()) return EVERY_MS;
     const beganAt = clock.now();

@@ -1,17 +1,19 @@
 import { toMicrocredits } from '../../contract/microcredits.ts';
 import type { Queryable } from '../../platform/postgres/transaction.ts';
 
-/** How far usage is folded into the sums, and what of their sources is still there. Instants in ms since the epoch. */
+/**
+ * How far usage is aggregated into the rollups, and which of their sources still exist. Instants in ms since the epoch.
+ */
 export type Progress = {
-  /** Every row of usage up to this number is in the sums. */
+  /** Every row of usage up to this number is in the rollups. */
   seq: number;
-  /** When the fold last had everything. */
+  /** When the rollups last contained all usage. */
   asOf: number;
-  /** Nothing is answered before this number is folded; null: runs of before are not counted yet. */
+  /** No figures are returned before this number is aggregated; null: older runs are not backfilled yet. */
   readySeq: number | null;
-  /** Retention has let go of usage before this; null: of none. The first instant of a month (UTC). */
+  /** Retention has purged usage before this; null: none. The first instant of a month (UTC). */
   usageFrom: number | null;
-  /** Retention has let go of runs that ended before this; null: of none. */
+  /** Retention has purged runs that ended before this; null: none. */
   runsFrom: number | null;
 };
 
@@ -29,7 +31,10 @@ function toProgress(row: Row): Progress {
   };
 }
 
-/** Where the sums stand, and when the first row of usage that is not in them was made; null where they have everything. */
+/**
+ * Returns the progress of the rollups, and when the first row of usage that they lack was
+ * created; null if they lack none.
+ */
 export async function readProgress(db: Queryable): Promise<Progress & { pendingSince: number | null }> {
   const { rows } = await db.query<Row & { pending_since: Date | null }>({
     name: 'analytics_progress',
@@ -52,7 +57,7 @@ export async function lockProgress(db: Queryable, { wait }: { wait: boolean }): 
   return rows[0] ? toProgress(rows[0]) : null;
 }
 
-/** Stores up to which number usage is in the sums, and when they last had everything (null: as before). */
+/** Stores up to which number usage is in the rollups, and when they last contained all of it (null: unchanged). */
 export async function saveProgress(db: Queryable, seq: number, asOf: number | null): Promise<void> {
   await db.query('UPDATE analytics_progress SET seq = $1, as_of = coalesce(to_timestamp($2::float8 / 1000), as_of)', [
     seq,

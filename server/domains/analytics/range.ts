@@ -9,7 +9,7 @@ import { createZone, type Zone } from './time-zone.ts';
 export type Range = { from: number; to: number; zone: Zone };
 export type Granularity = (typeof granularities)[number];
 
-/** Before it nothing can have run, and zones were not always on quarters of an hour. */
+/** Before it nothing can have run, and offsets of zones were not always multiples of a quarter of an hour. */
 const EARLIEST = Date.UTC(2000, 0, 1);
 const DAYS = { week: 7, month: 30 } as const;
 const MAX_POINTS = 2_000;
@@ -39,9 +39,9 @@ export function rangeOf(input: z.output<typeof AnalyticsInput>, now: number, ear
 }
 
 /**
- * Refuses instants within a quarter of an hour. Figures are rolled up by quarters, and what is kept beside the rollups cannot
- * split one: rows of usage hold a commit's attempts under one time, and retention deletes them. An answer for another range
- * than the one that was asked for would go unnoticed.
+ * Refuses instants within a quarter of an hour. Figures are rolled up by quarters, and other sources cannot split one
+ * either: rows of usage hold a commit's attempts under one time, and retention deletes them. An answer for a range
+ * other than the requested one would go unnoticed.
  */
 function requireQuarters(input: { from?: string | undefined; to?: string | undefined }): void {
   const details = (['from', 'to'] as const).flatMap(path => {
@@ -54,7 +54,7 @@ function requireQuarters(input: { from?: string | undefined; to?: string | undef
   if (details.length > 0) throw invalid('The query is not valid.', details, 'validation_error');
 }
 
-/** The minimum length of each, except around a change of clocks. */
+/** The minimum length of each granularity, except around a change of clocks. */
 const lengths: readonly (readonly [Granularity, number])[] = [
   ['hour', HOUR_MS],
   ['day', DAY_MS],
@@ -69,8 +69,8 @@ export function defaultGranularity({ from, to }: Pick<Range, 'from' | 'to'>): Gr
 }
 
 /**
- * Where each point of a series begins; the first may begin before the range. AppError 422 for more than 2,000, with the
- * granularity that would do.
+ * Returns where each point of a series begins; the first may begin before the range. AppError 422 for more than 2,000,
+ * with the granularity that would fit.
  */
 export function pointsOf({ from, to, zone }: Range, granularity: Granularity): number[] {
   const length = lengths.find(([name]) => name === granularity)?.[1] ?? DAY_MS;
@@ -82,7 +82,7 @@ export function pointsOf({ from, to, zone }: Range, granularity: Granularity): n
 }
 
 function tooMany({ from, to }: Pick<Range, 'from' | 'to'>) {
-  // With some to spare for the first and the last one, which are cut.
+  // With a margin for the first and the last point, which may be partial.
   const coarser = lengths.find(([, length]) => (to - from) / length <= MAX_POINTS - 2)?.[0];
   const advice = coarser === undefined ? 'ask for a shorter time' : `ask for granularity ${coarser}, or a shorter time`;
   const message = `would give more than ${MAX_POINTS.toLocaleString('en')} points: ${advice}`;

@@ -15,7 +15,7 @@ export type Recount = {
   since: Date | null;
   /** Rollups of steps are compared from this instant on; null = all of them. */
   stepsSince: Date | null;
-  /** Up to this number usage is in the sums; what is above is added to them first. */
+  /** Usage up to this number is in the rollups; later usage is added to them first. */
   seq: number;
   /** Codes of failures that are never billed. */
   codes: readonly string[];
@@ -34,8 +34,8 @@ const STEP_TYPES = `
   SELECT workflow_id, version, step_id, min(step->>'type') AS type FROM found GROUP BY 1, 2, 3`;
 
 /**
- * The usage according to runs and their events, in rows like those of usage: each run's start and end, each billable
- * attempt with its price, which is one number in its event, and what it used.
+ * The usage according to runs and their events, as rows of usage: each run's start and end, each billable attempt with
+ * its price, which is one number in its event, and its consumption.
  */
 const recounted = (there: (at: string) => string, codes: readonly string[]) => `
   CREATE TEMP TABLE recounted ON COMMIT DROP AS
@@ -67,7 +67,7 @@ const stepCounts = totalColumns.filter(name => !name.startsWith('runs_') && !nam
 const microcredits = totalColumns.filter(name => name.endsWith('_microcredits')).join(' + ');
 const ofSteps = `action NOT IN ('run_started', 'run_ended')`;
 
-/** A table's columns; what to take of its own rows, and of rows such as those of usage, by `name`. */
+/** A table's columns; what to read of its own rows, and of rows of usage, by `name`. */
 const questions: readonly {
   table: string;
   columns: readonly string[];
@@ -101,7 +101,8 @@ const questions: readonly {
     where: ofSteps,
   },
   {
-    // By number alone: which words of a month are counted as `other` is settled by the order in which they came.
+    // Only the numbers: which trigger types of a month are counted as `other` depends on the
+    // order in which they occurred.
     table: 'analytics_triggers',
     columns: ['runs_started'],
     name: `''`,
@@ -121,9 +122,10 @@ const questions: readonly {
 const merged = (column: string) => (column === 'min_ms' ? 'min' : column === 'max_ms' ? 'max' : 'sum');
 
 /**
- * Returns from when on sums of steps can be compared with events (null = all of them). Usage of before migration 0009 has neither
- * types nor outcomes and is summed as completed steps of the type `unknown`, and attempts of before migration 0004 have no usage
- * at all. The sums tell, rather than usage, because retention may have deleted that.
+ * Returns from when on rollups of steps can be compared with events (null = all of them). Usage from before
+ * migration 0009 has neither types nor outcomes and is aggregated as completed steps of the type `unknown`, and
+ * attempts from before migration 0004 have no usage at all. This is derived from the rollups, because retention
+ * may have purged the usage.
  */
 export async function readStepsSince(db: Queryable): Promise<Date | null> {
   const { rows } = await db.query<{ since: Date | null }>(
@@ -133,8 +135,8 @@ export async function readStepsSince(db: Queryable): Promise<Date | null> {
 }
 
 /**
- * Where the sums of single workflows' quarters are not what runs and their events say, as of the instant that the transaction
- * sees; at most `most`.
+ * Returns where the quarters of single workflows in the rollups differ from runs and their events, as of the
+ * transaction's snapshot; at most `most`.
  */
 export async function compareWithRuns(db: Queryable, recount: Recount, most: number): Promise<Difference[]> {
   const { since, stepsSince, seq, codes } = recount;

@@ -14,15 +14,15 @@ export const wholeProjectOf = (id: string): string =>
     .join(' ')} END FROM workflows w WHERE w.id = ${id}), '${WHOLE_PROJECT.workflow}'::uuid)`;
 
 /**
- * Trigger types are the callers' own words, and a row of the sums each. Those of the specification and the first hundred
- * others of a project's month keep their names; the rest of the month is counted as `other`. Usage is folded in the order of
- * its numbers, so a rebuild draws the line at the same word.
+ * Trigger types are chosen by callers, and each takes rows of its own. Those of the specification and the first hundred
+ * others of a project's month keep their names; the rest of the month is counted as `other`. Usage is aggregated in the
+ * order of its numbers, so a rebuild keeps the same names.
  */
 export const MAX_TRIGGER_TYPES = 100;
 export const OTHER = 'other';
 const ownNames = ['manual', 'api', 'webhook', 'mcp', 'schedule', OTHER].map(name => `'${name}'`).join(', ');
 
-/** A count of analytics_totals: which number of usage it sums, and a condition on the rows. */
+/** A count of analytics_totals: the number in usage that it adds up, and a condition on the rows. */
 type Count = readonly [column: string, of: 'quantity' | 'microcredits', where: string];
 const countOf = (action: BillableAction, of: Count[1]): Count => [
   ACTION_COLUMNS[action][of],
@@ -34,7 +34,7 @@ const totals: readonly Count[] = [
   ['runs_completed', 'quantity', `action = 'run_ended' AND outcome = 'completed'`],
   ['runs_failed', 'quantity', `action = 'run_ended' AND outcome = 'failed'`],
   ['runs_stopped', 'quantity', `action = 'run_ended' AND outcome = 'stopped'`],
-  // Usage of before outcomes were kept has none.
+  // Usage from before outcomes were recorded has none.
   ['steps_completed', 'quantity', `action = 'workflow_step' AND outcome IN ('completed', '')`],
   ['steps_failed', 'quantity', `action = 'workflow_step' AND outcome = 'failed'`],
   ['steps_retried', 'quantity', `action = 'workflow_step' AND outcome = 'retried'`],
@@ -43,7 +43,7 @@ const totals: readonly Count[] = [
 ];
 
 export const totalColumns: readonly string[] = totals.map(([column]) => column);
-/** Attempts of steps by how they ended. */
+/** Attempts of steps by their outcome. */
 const steps: readonly Count[] = [
   ['completed', 'quantity', `action = 'workflow_step' AND outcome IN ('completed', '')`],
   ['failed', 'quantity', `action = 'workflow_step' AND outcome = 'failed'`],
@@ -53,11 +53,11 @@ const steps: readonly Count[] = [
 const sum = (of: string, where: string) => `coalesce(sum(${of}) FILTER (WHERE ${where}), 0)`;
 const sumExpressions = (columns: readonly Count[]) =>
   columns.map(([column, of, where]) => `${sum(of, where)} AS ${column}`).join(', ');
-/** Some of the totals, in their own order, as sums over rows such as those of usage. */
+/** Returns SQL for some of the totals, in the given order, as sums over rows of usage. */
 export const totalSumExpressions = (columns: readonly string[]) =>
   sumExpressions(totals.filter(([column]) => columns.includes(column)));
 export const stepSumExpressions = sumExpressions(steps);
-/** Adds what is inserted to what is there. */
+/** Returns SQL that adds inserted values to existing ones. */
 const added = (table: string, key: string, columns: readonly string[]) =>
   `ON CONFLICT (project_id, workflow_id, grain, bucket${key}) DO UPDATE SET ${columns
     .map(column => `${column} = ${table}.${column} + excluded.${column}`)
@@ -79,10 +79,10 @@ const keyColumns = 'tenant_id, project_id, workflow_id, grain, bucket';
  */
 export const SELECTED = `seq > $1 AND seq <= $2 AND ($3::timestamptz IS NULL OR created_at >= $3)
     AND ($4::uuid IS NULL OR project_id = $4)`;
-/** The quarter of an hour of a row of usage; the engine puts no two in one row. */
+/** The quarter of an hour of a row of usage; the engine never writes two into one row. */
 export const QUARTER_OF_ROW = `date_bin('15 minutes', created_at, to_timestamp(0))`;
 
-/** Adds SELECTED usage to all sums but durations, in one statement. */
+/** Adds SELECTED usage to all rollups except durations, in one statement. */
 export const AGGREGATE = `
 WITH usage AS MATERIALIZED (
   SELECT tenant_id, project_id, workflow_id, action, CASE WHEN step_type = '' THEN 'unknown' ELSE step_type END AS step_type,

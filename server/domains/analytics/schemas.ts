@@ -60,7 +60,7 @@ export const LiveRuns = z.strictObject({
   as_of: Timestamp,
   total: count,
   running: count,
-  /** The running ones that wait only for people. */
+  /** The running ones that only wait for people. */
   blocked: count,
   paused: count,
 });
@@ -71,7 +71,7 @@ export const SuccessRate = z.strictObject({
   completed: count,
   failed: count,
   stopped: count,
-  /** Completed of completed and failed, 0..1; null where neither. A stopped run is neither. */
+  /** Completed divided by completed and failed, 0..1; null if there are none. A stopped run counts as neither. */
   success_rate: z.number().min(0).max(1).nullable(),
 });
 /** Percentiles are within 0.4 % (docs/analytics.md); everything else is exact. */
@@ -104,7 +104,7 @@ export const RunsCount = z.strictObject({
 });
 export const StepsExecuted = z.strictObject({
   ...answeredRange,
-  /** Attempts that came to an end of their own. */
+  /** Attempts that ended by themselves. */
   total: count,
   completed: count,
   failed: count,

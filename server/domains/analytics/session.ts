@@ -1,2 +1,2 @@
-/** The PostgreSQL settings of sessions that run long counts. */
+/** The PostgreSQL settings of sessions that count for a long time. */
 export const SESSION = 'baton-analytics';

@@ -16,9 +16,9 @@ export type Totals = Record<string, number>;
 const MAX_WORKFLOWS = 20;
 
 /**
- * $1 tenant, $2 project, $3..$5 segments; each segment is one range of the key. OFFSET 0 keeps it one: where the planner thinks
- * index scans dear (PostgreSQL's own settings), it would read all of a workflow instead and compare each row with each segment,
- * 0.8 s of a million runs.
+ * $1 tenant, $2 project, $3..$5 segments; each segment is one range of the key. OFFSET 0 keeps it that way: if the
+ * planner considers index scans expensive (PostgreSQL's own settings), it would instead read everything of a workflow
+ * and compare each row with each segment, which takes 0.8 s for a million runs.
  */
 const SEGMENTS = 'unnest($3::smallint[], $4::timestamptz[], $5::timestamptz[]) s(grain, lower, upper)';
 const rowsOf = (table: string, workflow: string) => `CROSS JOIN LATERAL (
@@ -41,7 +41,7 @@ const sums = (columns: readonly string[]) =>
 const numbers = (row: Record<string, unknown>): Totals =>
   Object.fromEntries(totalColumns.filter(name => name in row).map(name => [name, Number(row[name])]));
 
-/** When the first thing was counted (the beginning of its quarter, ms since the epoch), or null. */
+/** Returns the start of the first quarter with figures (ms since the epoch), or null. */
 export async function findFirstBucket(db: Queryable, scope: Scope): Promise<number | null> {
   const { rows } = await db.query<{ bucket: Date }>(
     `SELECT bucket FROM analytics_totals
@@ -51,7 +51,7 @@ export async function findFirstBucket(db: Queryable, scope: Scope): Promise<numb
   return rows[0]?.bucket.getTime() ?? null;
 }
 
-/** All counts of the segments together. */
+/** Returns the totals of all segments together. */
 export async function sumTotals(db: Queryable, scope: Scope, segments: readonly Segment[]): Promise<Totals> {
   const { rows } = await db.query<Record<string, string>>(
     `SELECT ${sums(totalColumns)} FROM ${SEGMENTS} ${rowsOf('analytics_totals', '$6')}`,
@@ -60,7 +60,10 @@ export async function sumTotals(db: Queryable, scope: Scope, segments: readonly 
   return numbers(rows[0] ?? {});
 }
 
-/** All counts by point: of each the index into `starts`, absent where there is nothing. `starts` ascend and hold the segments. */
+/**
+ * Returns the totals by point: an index into `starts`, absent if the point has nothing. `starts`
+ * ascend and contain the segments.
+ */
 export async function sumSeries(
   db: Queryable,
   scope: Scope,
@@ -77,7 +80,10 @@ export async function sumSeries(
 
 export type WorkflowTotals = { id: string; name: string | null; totals: Totals };
 
-/** The workflows that have the most of the columns' sum, most first, without those that have nothing of `columns` and `also`. */
+/**
+ * Returns the workflows with the largest sum of the columns, largest first, without those that have
+ * nothing in `columns` and `also`.
+ */
 export async function topWorkflows(
   db: Queryable,
   scope: Scope,
@@ -97,7 +103,7 @@ export async function topWorkflows(
   return rows.map(row => ({ id: row.id, name: row.name, totals: numbers(row) }));
 }
 
-/** Runs started by trigger type, most first. */
+/** Returns the runs started by trigger type, most first. */
 export async function sumTriggers(
   db: Queryable,
   scope: Scope,
@@ -119,7 +125,7 @@ export type StepTypeTotals = {
   microcredits: number;
 };
 
-/** Attempts and credits by type of step, the type with most attempts first. */
+/** Returns attempts and credits by step type, the type with most attempts first. */
 export async function sumSteps(db: Queryable, scope: Scope, segments: readonly Segment[]): Promise<StepTypeTotals[]> {
   const { rows } = await db.query<Record<keyof StepTypeTotals, string>>(
     `SELECT t.step_type, sum(t.completed)::int8 AS completed, sum(t.failed)::int8 AS failed, sum(t.retried)::int8 AS retried,
@@ -168,7 +174,7 @@ export async function listDurations(
 
 export type LiveCounts = { running: number; blocked: number; paused: number };
 
-/** Runs that have not ended, from the index of the projects' runs by status. */
+/** Returns the runs that have not ended, from the index on projects and status. */
 export async function countLiveRuns(db: Queryable, scope: Scope): Promise<LiveCounts> {
   const { rows } = await db.query<Record<keyof LiveCounts, number>>(
     `SELECT count(*) FILTER (WHERE status = 'running')::int AS running,
@@ -183,8 +189,8 @@ export async function countLiveRuns(db: Queryable, scope: Scope): Promise<LiveCo
 }
 
 /**
- * Begins a reading transaction as of one instant. Whatever the planner thinks of tables that it has no statistics of yet: all is found
- * by its key, row by row. Compiling a plan would cost more than all of it.
+ * Begins a read-only transaction with one snapshot. Rows are always found by key, because the planner has no statistics
+ * of new tables. Compiling a plan would cost more than running it.
  */
 export async function seeOneInstant(db: Queryable): Promise<void> {
   await db.query(

@@ -2,19 +2,19 @@ import { Temporal } from 'temporal-polyfill';
 import { MINUTE_MS, QUARTER_HOUR_MS } from '../../platform/clock.ts';
 
 /**
- * Where hours, days, weeks and months begin in a zone of the IANA database. Every boundary is on a quarter of an hour, as all
- * offsets since 2000 are.
+ * Computes where hours, days, weeks and months begin in a zone of the IANA database. Every boundary is on a quarter of
+ * an hour, because all offsets since 2000 are.
  */
 export const units = ['hour', 'day', 'week', 'month'] as const;
 export type Unit = (typeof units)[number];
 
 export type Zone = {
   readonly name: string;
-  /** Where the unit that holds the instant begins. All instants in ms since the epoch. */
+  /** Returns where the unit begins that contains the instant. All instants in ms since the epoch. */
   startOf(unit: Unit, at: number): number;
-  /** Where the next one begins. */
+  /** Returns where the next unit begins. */
   next(unit: Unit, at: number): number;
-  /** Where the day begins that is `days` (of the calendar) away from the instant's. */
+  /** Returns where the day begins that is `days` calendar days away from that of the instant. */
   dayFrom(at: number, days: number): number;
 };
 
@@ -51,7 +51,7 @@ export function createZone(name: string): Zone {
     const quarter = Math.floor(at / QUARTER_HOUR_MS) * QUARTER_HOUR_MS;
     const now = clock(quarter);
     const hour = quarter + (60 - now.minute) * MINUTE_MS;
-    // The clocks do not change within this hour, as in nearly all: a series asks for thousands.
+    // The clocks do not change within this hour, the usual case: a series asks for thousands.
     if (clock(hour).offsetNanoseconds === now.offsetNanoseconds) return hour;
     let start = quarter + QUARTER_HOUR_MS;
     while (!beginsHour(start)) start += QUARTER_HOUR_MS;
@@ -69,7 +69,7 @@ export function createZone(name: string): Zone {
     next(unit, at) {
       if (unit === 'hour') return nextHour(at);
       let day = firstDayOf(unit, dayAt(at));
-      // A day that a zone left out begins with the one after it.
+      // A day that a zone skipped begins with the one after it.
       do day = day.add({ [`${unit}s`]: 1 });
       while (beginning(day) <= at);
       return beginning(day);

@@ -33,7 +33,7 @@ export function usageTimeseries(
   }));
 }
 
-/** A point for every hour, day, week or month of the range, with zeros where nothing was. */
+/** Returns a point for every hour, day, week or month of the range, with zeros where nothing happened. */
 function series<T extends object>(
   ctx: Context,
   input: z.output<typeof TimeseriesInput>,
@@ -42,7 +42,7 @@ function series<T extends object>(
   return queryRollups(ctx, input, async ({ db, scope, range }) => {
     const granularity = input.granularity ?? defaultGranularity(range);
     const starts = pointsOf(range, granularity);
-    // The first point may begin before what is counted.
+    // The first point may begin before the range.
     const counted = starts.map(at => Math.max(at, range.from));
     const sums = await sumSeries(db, scope, joinedSegments(counted, range.to), counted);
     return {

@@ -3,10 +3,10 @@ import type { Selection } from './durations-store.ts';
 import { QUARTER_OF_ROW, SELECTED } from './rollup-store.ts';
 
 const of = ['project_id', 'workflow_id', 'action', 'step_type', 'subject', 'started_by'];
-/** The key of a rollup of usage, beside its workspace and quarter. No stored text contains the separator. */
+/** The key of a rollup of usage, in addition to its workspace and quarter. No stored text contains the separator. */
 const DIGEST = `md5(concat_ws(E'\\x1f', ${of.join(', ')}))::uuid`;
 
-/** Usage that can be charged for, as rows of usage_sums. */
+/** Billable usage as rows of usage_sums. */
 export const usageRollupQuery = (where: string) => `
   SELECT tenant_id, ${QUARTER_OF_ROW} AS bucket, ${DIGEST} AS digest, ${of.join(', ')},
          sum(quantity) AS quantity, sum(microcredits) AS microcredits
@@ -18,7 +18,7 @@ const AGGREGATE = `
   ON CONFLICT (tenant_id, bucket, digest) DO UPDATE SET
     quantity = s.quantity + excluded.quantity, microcredits = s.microcredits + excluded.microcredits`;
 
-/** Adds the selected usage to the sums that billing answers from. The caller holds the lock of the progress. */
+/** Adds the selected usage to the rollups that billing reads. The caller holds the lock of the progress. */
 export async function aggregateUsage(db: Queryable, selection: Selection): Promise<void> {
   await db.query(AGGREGATE, [...selection]);
 }
