@@ -1,12 +1,12 @@
 import type { Queryable } from '../../platform/postgres/transaction.ts';
 
-/** Workspaces of one look: a process that was away for long goes through them batch by batch. */
+/** The number of workspaces per query: a process that was away for a long time processes them in batches. */
 export const BATCH = 200;
 
 /** Selects subscriptions whose periods no provider manages: `isDue` as SQL. */
 const OURS = `(provider <> 'stripe' OR provider_subscription_id IS NULL OR status = 'incomplete')`;
 
-/** The workspaces for which something is due, the longest due first. */
+/** Returns the workspaces with something due, the longest due first. */
 export async function dueTenants(db: Queryable, now: number, except: readonly string[]): Promise<string[]> {
   const { rows } = await db.query<{ tenant_id: string }>(
     `SELECT tenant_id FROM (
@@ -18,7 +18,7 @@ export async function dueTenants(db: Queryable, now: number, except: readonly st
   return rows.map(({ tenant_id }) => tenant_id);
 }
 
-/** Workspaces after `last`, by name, of whose charges some are not in the ledger. */
+/** Returns workspaces after `last`, by name, with charges that are not yet in the ledger. */
 export async function chargedTenants(db: Queryable, last: string): Promise<string[]> {
   const { rows } = await db.query<{ tenant_id: string }>(
     `SELECT tenant_id FROM credit_accounts WHERE charged > posted AND tenant_id > $1 ORDER BY tenant_id LIMIT ${BATCH}`,
@@ -27,7 +27,7 @@ export async function chargedTenants(db: Queryable, last: string): Promise<strin
   return rows.map(({ tenant_id }) => tenant_id);
 }
 
-/** When something is due next, ms since the epoch. */
+/** Returns when something is due next, in ms since the epoch. */
 export async function nextDue(db: Queryable): Promise<number | null> {
   const { rows } = await db.query<{ next: Date | null }>(
     `SELECT least((SELECT min(current_period_end) FROM subscriptions WHERE ${OURS}),

@@ -7,7 +7,7 @@ import { postCharges } from './ledger/post.ts';
 import { type DueBillingServices, processDueBilling } from './subscriptions/process-due.ts';
 
 export type BillingJob = {
-  /** Lets the workspace that is being settled be, and ends. */
+  /** Finishes the workspace that is being processed, and ends. */
   close(): Promise<void>;
 };
 
@@ -16,20 +16,20 @@ export type BillingJobOptions = {
   alarm: Alarm;
   /** Settles when it is known whether this process leads. */
   ready: Promise<unknown>;
-  /** Whether this process is the one to do it. Two at once do no harm: each step happens once. */
+  /** Returns whether this process leads, and so does the work. Two at once do no harm: each step happens once. */
   leading: () => boolean;
 };
 
-/** Changes that this process may not notice: an operator's command, another process, a clock that was set. */
+/** For changes that this process may not notice: an operator's command, another process, a clock that was set. */
 const MAX_INTERVAL_MS = 60_000;
-/** A standby looks whether it leads by now; what failed is tried again. */
+/** A standby checks whether it leads by now, and what failed is tried again. */
 const AGAIN_MS = 5_000;
 /** Charges are posted to the ledger hourly, in the first pass of each hour. */
 const POSTING_MS = HOUR_MS;
 
 /**
- * Does what the clock makes due for every workspace, in the process that leads: at the start at once, what was missed period by
- * period, and from then on at the instant at which the next is due. By the hour it posts what was charged.
+ * Processes what is due for every workspace, in the process that leads: missed periods immediately at the start, and
+ * then each at its own time. Once an hour it posts charges to the ledger.
  */
 export function startBillingJob({ services, alarm, ready, leading }: BillingJobOptions): BillingJob {
   const { pool, clock, logger } = services;
@@ -47,7 +47,7 @@ export function startBillingJob({ services, alarm, ready, leading }: BillingJobO
       return false;
     }
   };
-  /** Returns those that could not be settled, null where it was to end in the middle. */
+  /** Returns the workspaces that could not be processed, null if it was closed meanwhile. */
   const processAllDue = async (): Promise<string[] | null> => {
     const failed: string[] = [];
     for (;;) {
@@ -60,7 +60,7 @@ export function startBillingJob({ services, alarm, ready, leading }: BillingJobO
     }
   };
   let posted = Number.NEGATIVE_INFINITY;
-  /** Goes once through all tenants that were charged in the past hour, ignoring charges made meanwhile. */
+  /** Posts the charges of the past hour for all tenants once, ignoring charges made meanwhile. */
   const post = async (hour: number): Promise<void> => {
     while (!closed && (await countCharges(pool, clock.now())) === 'counted');
     for (let last = ''; ; ) {
@@ -74,7 +74,7 @@ export function startBillingJob({ services, alarm, ready, leading }: BillingJobO
     }
     posted = hour;
   };
-  /** Returns in how many ms the next look is due. */
+  /** Runs a pass; returns in how many ms the next one is due. */
   const run = async (): Promise<number> => {
     if (!leading()) return AGAIN_MS;
     try {

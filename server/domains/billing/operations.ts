@@ -6,7 +6,7 @@ import { stripeOperations } from './provider/stripe/operations.ts';
 import { subscriptionOperations } from './subscriptions/operations.ts';
 import { usageOperations } from './usage/operations.ts';
 
-/** Everything that can be done with credits, plans and payments. */
+/** All operations on credits, plans and payments. */
 export const billingOperations = [
   ...planOperations,
   ...subscriptionOperations,

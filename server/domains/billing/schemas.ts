@@ -4,7 +4,7 @@ import { MAX_MICROCREDITS } from '../../contract/microcredits.ts';
 import { Id, Instant, NameText, nextCursor, PlainText, page, Timestamp } from '../../contract/wire.ts';
 import { TimeZone } from '../analytics/schemas.ts';
 
-/** A whole number that JSON holds exactly; 1 credit = 1,000,000 (docs/specification/billing.md#credits). */
+/** An integer that JSON represents exactly; 1 credit = 1,000,000 (docs/specification/billing.md#credits). */
 export const Microcredits = z.number().int().min(0).max(MAX_MICROCREDITS);
 /** The smallest unit of a currency: cents. */
 export const MinorUnits = z.number().int().min(0);
@@ -24,14 +24,14 @@ export const Balances = z.strictObject({
 export const LedgerEntry = z.strictObject({
   id: Id,
   kind: z.enum(creditKinds),
-  /** The change of each account by the entry; together they are 0. */
+  /** The change of each account by the entry; their sum is 0. */
   trial: z.number().int(),
   included: z.number().int(),
   payg: z.number().int(),
   consumed: z.number().int(),
   expired: z.number().int(),
   granted: z.number().int(),
-  /** All that is left after it, where the list is unfiltered by kind. */
+  /** The total balance after the entry, if the list is not filtered by kind. */
   note: z.string(),
   created_at: Timestamp,
 });
@@ -93,7 +93,7 @@ export const UsageDimensionsOutput = z.strictObject({
   dimensions: z.array(
     z.strictObject({
       by: z.enum(usageDimensions),
-      /** Most credits first; days in order. At most 100, the rest together as `other`. */
+      /** Most credits first; days in order. At most 100; the rest is combined as `other`. */
       items: z.array(
         z.strictObject({ key: z.string(), label: z.string(), quantity: z.number().int(), microcredits: Microcredits }),
       ),
@@ -158,7 +158,7 @@ export const Discount = z.strictObject({
   /** Percent, or minor units. */
   value: z.number().int(),
   currency: Currency.nullable(),
-  /** Null: as long as the subscription. */
+  /** Null: for as long as the subscription. */
   months: z.number().int().nullable(),
 });
 export const BillingStatus = z.strictObject({
@@ -172,7 +172,7 @@ export const BillingStatus = z.strictObject({
   pending_plan_code: z.string().nullable(),
   discount: Discount.nullable(),
   trial: z.strictObject({
-    /** Whether one can still be started: each workspace has one. */
+    /** Whether a trial can still be started: each workspace has one. */
     available: z.boolean(),
     plan_code: z.string().nullable(),
     started_at: Timestamp.nullable(),
@@ -202,7 +202,7 @@ export const BillingSummary = z.strictObject({
   project: z.strictObject({ id: Id, name: z.string(), consumed_microcredits: Microcredits }),
 });
 
-/** One of both; `payment_price_id` as in `GET /v1/billing/plans`. */
+/** One of the two; `payment_price_id` as in `GET /v1/billing/plans`. */
 const planChoice = { plan_code: PlainText(100).optional(), payment_price_id: PlainText(200).optional() };
 const oneChoice = (input: { plan_code?: string | undefined; payment_price_id?: string | undefined }) =>
   (input.plan_code === undefined) !== (input.payment_price_id === undefined);
@@ -225,7 +225,7 @@ export const ChangePlanInput = z
     ...planChoice,
     /** Default: an upgrade now, a downgrade at the period's end. */
     when: z.enum(['now', 'period_end']).optional(),
-    /** Only returns what it would cost. */
+    /** Only returns the cost, without changing anything. */
     preview: z.boolean().default(false),
     discount_code: BillingCodeText.optional(),
   })
@@ -238,12 +238,12 @@ export const SubscriptionOutput = z.strictObject({ status: BillingStatus, checko
 export const ChangePreview = z.strictObject({
   effective_at: Timestamp,
   currency: Currency,
-  /** To pay now, in minor units; the rest of the current period is credited. */
+  /** The amount to pay now, in minor units; the rest of the current period is credited. */
   amount_due: MinorUnits,
   lines: z.array(z.strictObject({ description: z.string(), amount: z.number().int() })),
   included_credits_granted: Microcredits,
 });
-/** `preview` says what it costs or cost; the rest is as it was where only a preview was asked for. */
+/** `preview` has the cost; everything else is unchanged if only a preview was requested. */
 export const ChangePlanOutput = z.strictObject({
   preview: ChangePreview,
   status: BillingStatus,
@@ -277,7 +277,7 @@ export const TopUpInput = z.strictObject({
 export const TopUpOutput = z.strictObject({
   payment: Payment,
   checkout: Checkout.nullable(),
-  /** Where there is nothing to confirm in the browser: what to do now. */
+  /** What to do next, if there is nothing to confirm in the browser. */
   instructions: z.string().nullable(),
 });
 

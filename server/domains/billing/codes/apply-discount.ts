@@ -24,8 +24,8 @@ function takesNow(row: SubscriptionRow, plan: PlanRow, of: Pick<BillingCode, 'pl
 }
 
 /**
- * Puts a discount code on the present subscription, or keeps it for the next one that it is for. AppError 409 `discount_present`: the
- * workspace has one that is not over, and this code is not redeemed.
+ * Applies a discount code to the current subscription, or keeps it for the next one that it is for. AppError 409
+ * `discount_present`: the workspace has a discount that has not ended, and this code is not redeemed.
  */
 export async function applyDiscountCode(ctx: Context, code: BillingCode): Promise<Applied | null> {
   const { services, principal } = ctx;
@@ -56,9 +56,9 @@ const waits = ({ kind }: AppliedDiscount): Applied => ({
 });
 
 /**
- * Applies a promotion code of the provider to the current subscription; null if there is none or nothing is paid, and
- * for a code of ours (`known`). Without a subscription it is passed while subscribing, when the provider checks it
- * against the plan.
+ * Applies a promotion code of the provider to the current subscription. Null if there is none, if nothing is paid,
+ * and for a code of ours (`known`). Without a subscription it is entered while subscribing, when the provider
+ * checks it against the plan.
  */
 export async function applyPromotion(ctx: Context, code: string, known: boolean): Promise<Applied | null> {
   const { services, principal } = ctx;

@@ -22,9 +22,10 @@ import { findCode, redeem } from './store.ts';
 export type Applied = Pick<z.input<typeof ApplyCodeOutput>, 'kind' | 'message' | 'credits_granted'>;
 
 /**
- * POST /v1/billing/codes/apply. One that is unknown, used up, over, not yet valid, disabled or of another product or plan gets the same
- * 422 `code_not_valid` after the same work. AppError 409 `code_already_used` (by this very workspace), `no_running_trial`,
- * `discount_present`; 429; 503 where the payment provider is away: the same code again goes on where this ended.
+ * POST /v1/billing/codes/apply. A code that is unknown, used up, expired, not yet valid, disabled or of another product
+ * or plan gets the same 422 `code_not_valid` after the same work. AppError 409 `code_already_used` (by this workspace),
+ * `no_running_trial`, `discount_present`; 429; 503 if the payment provider is unavailable: sending the same code again
+ * continues where this one ended.
  */
 export async function applyCode(
   ctx: Context,
@@ -51,10 +52,10 @@ async function attempt(ctx: Context, code: string): Promise<Applied | null> {
       return await processOutbox(ctx, pending);
     }
     case 'unusable':
-      // Asked for a known one too, which takes no less time than an unknown one then.
+      // The provider is asked about a known code too, so that it takes no less time than an unknown one.
       return await applyPromotion(ctx, code, state.known);
     case 'usable':
-      // One of another plan takes no less time than an unknown one either.
+      // A code of another plan takes no less time than an unknown one either.
       return (await applyUsable(ctx, state.code)) ?? (await applyPromotion(ctx, code, true));
   }
 }
@@ -71,7 +72,7 @@ async function applyUsable(ctx: Context, code: BillingCode): Promise<Applied | n
   }
 }
 
-/** Grants a code's credits as pay-as-you-go credits; null where it is of another plan. */
+/** Grants a code's credits as pay-as-you-go credits; null if it is for another plan. */
 async function applyCredits({ principal, services }: Context, code: BillingCode): Promise<Applied | null> {
   const { pool, clock } = services;
   const { tenantId, userId } = principal;
@@ -81,7 +82,7 @@ async function applyCredits({ principal, services }: Context, code: BillingCode)
   const at = clock.now();
   const amount = await transact(pool, async db => {
     const redemption = await redeem(db, { productCode, tenantId, userId, code: name, at });
-    // Last, because transactions that charge wait for the account.
+    // Done last, because transactions that charge wait for the account.
     await grantCredits(db, {
       tenantId,
       account: 'payg',

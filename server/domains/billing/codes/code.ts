@@ -6,18 +6,18 @@ export type CodeKind = (typeof codeKinds)[number];
 /** A billing code; times in ms since the epoch. */
 export type BillingCode = {
   productCode: string;
-  /** In the form of `normalizeCode`. */
+  /** Normalized with `normalizeCode`. */
   code: string;
   kind: CodeKind;
   /** Microcredits, days, percent, or minor units, by kind. */
   value: number;
-  /** The currency of an amount. */
+  /** The currency of an amount; null for other kinds. */
   currency: string | null;
-  /** The plans it is for; empty: all. */
+  /** The plans that it is for; empty: all. */
   planCodes: readonly string[];
   /** Null: its credits never expire. */
   creditsExpireDays: number | null;
-  /** How long a discount lasts; null: as long as the subscription. */
+  /** How many months a discount lasts; null: as long as the subscription. */
   months: number | null;
   maxRedemptions: number | null;
   maxPerTenant: number;
@@ -30,12 +30,12 @@ export type BillingCode = {
   createdAt: number;
 };
 
-/** A code as it is compared and stored: upper case, without the spaces around it. */
+/** Normalizes a code for comparing and storing: upper case, without surrounding spaces. */
 export const normalizeCode = (code: string): string => code.trim().toUpperCase();
 
-/** Digits and capitals without those that look alike (0 O, 1 I L, 2 Z, 5 S, 8 B, U V). */
+/** Digits and capital letters except those that look alike (0 O, 1 I L, 2 Z, 5 S, 8 B, U V). */
 const alphabet = '34679ACDEFGHJKMNPQRTWXY';
-/** 23^18 is 2^81: a thousand guesses a second for the age of the universe find none of a million such codes. */
+/** 23^18 is 2^81: a thousand guesses per second for the age of the universe find none of a million such codes. */
 const LENGTH = 18;
 const GROUP = 6;
 

@@ -12,14 +12,15 @@ import { insertCode } from './store.ts';
 const count = z.number().int().min(1);
 
 /**
- * An operator's description of new codes. `value`: credits (up to 6 decimals), days, percent, or minor units, by kind.
+ * An operator's input for new codes. `value`: credits (up to 6 decimals), days, percent, or minor
+ * units, depending on the kind.
  */
 export const NewCodes = z
   .strictObject({
     kind: z.enum(codeKinds),
     value: z.number().positive(),
     currency: Currency.optional(),
-    /** One of one's own; absent: random ones. */
+    /** A chosen code; absent: random ones. */
     code: PlainText(64)
       .transform(normalizeCode)
       .pipe(z.string().regex(/^[A-Z0-9][A-Z0-9_-]{3,63}$/, 'must be 4 to 64 letters, digits, - and _'))
@@ -39,7 +40,7 @@ export const NewCodes = z
     const { kind, value } = given;
     const microcredits = Math.round(value * CREDIT);
     if (kind === 'credits') {
-      // Compared as decimals: 0.1 of a number is not a tenth.
+      // Compared as decimals, because floating point represents 0.1 inexactly.
       if (Number((microcredits / CREDIT).toFixed(6)) !== value || microcredits > MAX_MICROCREDITS)
         refuse('value', 'must be an amount of credits with up to 6 decimals');
     } else if (!Number.isSafeInteger(value)) refuse('value', 'must be a whole number');
@@ -56,9 +57,7 @@ export const NewCodes = z
       refuse('ends', 'must be after the start');
   });
 
-/**
- * Makes codes, all or none, and answers them. AppError 409 `code_exists`, 422 `unknown_plan`.
- */
+/** Creates codes, all or none, and returns them. AppError 409 `code_exists`, 422 `unknown_plan`. */
 export async function createCodes(
   { pool, clock, config }: Pick<Services, 'pool' | 'clock' | 'config'>,
   given: z.output<typeof NewCodes>,

@@ -40,13 +40,14 @@ async function lookUpDiscount(
     const discount = toDiscount(state.code);
     if (discount !== null && isForPlan(state.code, plan)) return discount;
   }
-  // Asked for every code that is of no use, so that a known one takes no less time; believed for one that is not ours alone.
+  // The provider is asked about every code that is not usable, so that a known one takes no less time; its answer
+  // counts only for a code that is not ours alone.
   const customerId = await findCustomerId(pool, tenantId, services.payments.kind);
   const promotion = await services.payments.findPromotion(code, { plan, customerId });
   return state.kind === 'unusable' && !state.known ? promotion : null;
 }
 
-/** Whether a discount code is for that plan: there is something to pay, in the currency of an amount. */
+/** Returns whether a discount code is for that plan: it has a price, in the currency of an amount. */
 export function isForPlan(
   { planCodes, currency }: Pick<BillingCode, 'planCodes' | 'currency'>,
   plan: PlanRow,
@@ -55,7 +56,7 @@ export function isForPlan(
   return ofPlan && plan.amount > 0 && (currency === null || currency === plan.currency);
 }
 
-/** A code of ours as a discount; null where it is another kind of code. */
+/** Returns a code of ours as a discount; null for other kinds of codes. */
 export function toDiscount(code: BillingCode): AppliedDiscount | null {
   const { kind, value, currency, months, providerPromotionId } = code;
   if (kind !== 'percent' && kind !== 'amount') return null;
@@ -63,10 +64,10 @@ export function toDiscount(code: BillingCode): AppliedDiscount | null {
 }
 
 /**
- * Redeems a discount's code inside the caller's transaction, which must be short (it holds the code's row), BEFORE the provider is asked,
- * and takes it back with `releaseDiscount` where the provider refuses: the other way round, the last redemption could be given twice.
- * Answers the redemption's id; null: the code is the provider's own, which counts it itself. AppError 422 `code_not_valid`
- * (used up meanwhile), 409 `code_already_used`.
+ * Redeems a discount's code inside the caller's transaction, which must be short (it locks the code's row), BEFORE the
+ * provider is called; if the provider refuses, `releaseDiscount` reverses it. In the other order, the last redemption
+ * could be granted twice. Returns the redemption's id; null: the code is the provider's own, which counts it itself.
+ * AppError 422 `code_not_valid` (used up meanwhile), 409 `code_already_used`.
  */
 export async function redeemDiscount(
   db: Queryable,
@@ -78,7 +79,7 @@ export async function redeemDiscount(
   return (await redeem(db, { ...who, code: discount.code })).id;
 }
 
-/** Takes a discount's redemption back: the provider would not have it. */
+/** Reverses a discount's redemption, because the provider refused it. */
 export async function releaseDiscount(db: Queryable, tenantId: string, redemptionId: string | null): Promise<void> {
   if (redemptionId !== null) await release(db, tenantId, redemptionId);
 }
@@ -104,22 +105,25 @@ const StoredDiscount = z.object({
   currency: z.string().nullable(),
   months: z.number().int().nullable(),
   promotionId: z.string().nullable(),
-  /** The plans for which it waits; empty: all. */
+  /** The plans for which it is kept; empty: all. */
   planCodes: z.array(z.string()).default([]),
-  /** Since when it is on the subscription, in ms since the epoch; null: it waits for the next subscription. */
+  /** When it was applied to the subscription, in ms since the epoch; null: it waits for the next subscription. */
   since: z.number().nullable(),
 });
 /** The content of `subscriptions.discount`. */
 export type StoredDiscount = z.output<typeof StoredDiscount>;
 
-/** A discount as `subscriptions.discount` keeps it: on the subscription since `since`, or (null) waiting for the next one. */
+/**
+ * Returns a discount as stored in `subscriptions.discount`: applied at `since`, or (null) waiting
+ * for the next subscription.
+ */
 export const storeDiscount = (
   discount: AppliedDiscount,
   since: number | null,
   planCodes: readonly string[] = [],
 ): StoredDiscount => ({ ...discount, since, planCodes: [...planCodes] });
 
-/** Returns the discount of `subscriptions.discount` at `at`: null if there is none, or its months are over. */
+/** Returns the discount of `subscriptions.discount` at `at`: null if there is none, or if its months have passed. */
 export function readDiscount(column: unknown, at: number): StoredDiscount | null {
   if (column === null || column === undefined) return null;
   const stored = StoredDiscount.parse(column);
@@ -127,7 +131,10 @@ export function readDiscount(column: unknown, at: number): StoredDiscount | null
   return periodStart(stored.since, { interval: 'month', intervalCount: 1 }, stored.months) > at ? stored : null;
 }
 
-/** The discount that waits for the next subscription, where it suits the plan: what `subscribe` and `changePlan` take without a code. */
+/**
+ * Returns the discount that waits for the next subscription, if it is for the plan: `subscribe` and
+ * `changePlan` apply it without a code.
+ */
 export function waitingDiscount(column: unknown, plan: PlanRow, at: number): AppliedDiscount | null {
   const stored = readDiscount(column, at);
   if (stored === null || stored.since !== null || !isForPlan(stored, plan)) return null;

@@ -10,8 +10,8 @@ import { noRunningTrial } from './refusals.ts';
 import { redeem } from './store.ts';
 
 /**
- * Moves the end of the running trial, and with it that of its credits, by a code's days; null where the code is of another plan.
- * AppError 409 `no_running_trial`: the code is not redeemed then.
+ * Extends the running trial, and its credits, by a code's days; null if the code is for another plan. AppError 409
+ * `no_running_trial`: the code is then not redeemed.
  */
 export async function extendTrial(ctx: Context, code: BillingCode): Promise<Applied | null> {
   const { services, principal } = ctx;

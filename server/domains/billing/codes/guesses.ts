@@ -19,7 +19,7 @@ export async function limitGuesses<T>(
   const refund = () => Promise.all(keys.map(key => rateLimiter.refund('wrong_code', key)));
   const over = states.find(({ allowed }) => !allowed);
   if (over !== undefined) {
-    // It was not tried: one's limit does not use up the other's.
+    // The attempt was not made, so the limit of the one must not use up that of the other.
     await refund();
     throw new AppError(429, 'too_many_wrong_codes', 'Too many wrong codes; try again later.', {
       headers: { 'Retry-After': String(over.resetSeconds) },

@@ -3,17 +3,17 @@ import { newId } from '../../../platform/ids.ts';
 import type { Queryable } from '../../../platform/postgres/transaction.ts';
 
 /**
- * A code that was redeemed and has yet to be applied at the payment provider. First the redemption, in a short
- * transaction that locks the code's row; then the provider, with an idempotency key of the redemption. So two
- * workspaces cannot both get the last use, no transaction waits for a network while it locks a code, and the same code,
- * sent again, finishes what a crash or a lost answer left.
+ * A redeemed code that has yet to be applied at the payment provider. The redemption comes first, in a short
+ * transaction that locks the code's row, and then the provider, with an idempotency key of the redemption. So two
+ * workspaces cannot both get the last use, no transaction waits for a network while it locks a code, and sending the
+ * same code again completes what a crash or a lost answer left unfinished.
  */
 export type Pending = { redemptionId: string; code: string } & (
   | { kind: 'trial_days'; days: number; trialEndsAt: number }
   | { kind: 'discount'; discount: AppliedDiscount }
 );
 
-/** Writes down, in the transaction that redeems, what is to be done. */
+/** Enqueues the provider's part, in the transaction that redeems the code. */
 export async function enqueueOutbox(db: Queryable, tenantId: string, pending: Pending, at: number): Promise<void> {
   await db.query(
     `INSERT INTO billing_events (tenant_id, id, kind, reference, data, created_at) VALUES ($1, $2, 'code_pending', $3, $4, $5)`,
@@ -21,7 +21,7 @@ export async function enqueueOutbox(db: Queryable, tenantId: string, pending: Pe
   );
 }
 
-/** What a code of this workspace has yet to do; null: nothing. */
+/** Returns the unfinished part of a code of this workspace; null if there is none. */
 export async function findInOutbox(db: Queryable, tenantId: string, code: string): Promise<Pending | null> {
   const { rows } = await db.query<{ data: Pending }>(
     `SELECT data FROM billing_events WHERE tenant_id = $1 AND kind = 'code_pending' AND data->>'code' = $2 ORDER BY id LIMIT 1`,
@@ -30,7 +30,7 @@ export async function findInOutbox(db: Queryable, tenantId: string, code: string
   return rows[0]?.data ?? null;
 }
 
-/** It is done, or given up. False: somebody else was quicker. */
+/** Removes an entry that is completed or abandoned. Returns false if a concurrent caller removed it first. */
 export async function completeOutbox(
   db: Queryable,
   { tenantId, pending, outcome }: { tenantId: string; pending: Pending; outcome: 'code_applied' | 'code_refused' },

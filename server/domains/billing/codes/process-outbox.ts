@@ -11,8 +11,8 @@ import { noRunningTrial } from './refusals.ts';
 import { release } from './store.ts';
 
 /**
- * Carries out what is pending. Where the provider refuses it, or there is nothing any more that it could change, the redemption is taken
- * back; where the provider is away (503) it stays pending.
+ * Carries out a pending entry. If the provider refuses it, or there is nothing left that it could change, the
+ * redemption is reversed; if the provider is unavailable (503), the entry stays pending.
  */
 export async function processOutbox(ctx: Context, pending: Pending): Promise<Applied> {
   const { services, principal } = ctx;

@@ -1,9 +1,9 @@
 import { AppError, conflict } from '../../../platform/errors.ts';
 
-/** The one answer for a code that is unknown, used up, over, not yet valid, disabled, or not for this: nothing tells them apart. */
+/** The same answer for a code that is unknown, used up, expired, not yet valid, disabled, or not for this purpose. */
 export const codeNotValid = (): AppError => new AppError(422, 'code_not_valid', 'This code is not valid.');
 
-/** Only for codes that this workspace has used itself, in any later state of the code. */
+/** Only for codes that this workspace has used itself, whatever their present state. */
 export const codeAlreadyUsed = (): AppError =>
   conflict('code_already_used', 'Your workspace has already used this code.');
 

@@ -52,7 +52,7 @@ function toCode(row: Row): BillingCode {
 /** The state of a code for a workspace. */
 export type CodeState =
   | { kind: 'usable'; code: BillingCode; used: number }
-  /** This workspace has used it as often as it may; `usable` to others or not. */
+  /** This workspace has used it up; others may still use it. */
   | { kind: 'used' }
   /** `known`: it is one of ours, valid or not. */
   | { kind: 'unusable'; known: boolean };
@@ -84,12 +84,12 @@ function isUsable(code: BillingCode, at: number): boolean {
   return begun && !over && !usedUp && !code.disabled;
 }
 
-/** A redemption; `number`: the workspace's first of that code is 1. */
+/** A redemption; `number` counts those of this code by the workspace, from 1. */
 export type Redemption = { id: string; code: BillingCode; number: number };
 
 /**
- * Redeems a code inside the caller's transaction, which must be short: it holds the code's row, so that of any number at once as many
- * succeed as the limits allow. AppError 422 `code_not_valid`, 409 `code_already_used`.
+ * Redeems a code inside the caller's transaction, which must be short: it locks the code's row, so that only as many
+ * concurrent redemptions succeed as the limits allow. AppError 422 `code_not_valid`, 409 `code_already_used`.
  */
 export async function redeem(db: Queryable, asked: Asked & { userId: string }): Promise<Redemption> {
   const { productCode, tenantId, code, userId, at } = asked;
@@ -98,7 +98,7 @@ export async function redeem(db: Queryable, asked: Asked & { userId: string }): 
     code,
   ]);
   if (locked.rowCount === 0) throw codeNotValid();
-  // A statement of its own sees the commit of the previous holder of the row lock.
+  // A separate statement sees the commit of the previous holder of the row lock.
   const state = await findCode(db, asked);
   if (state.kind === 'used') throw codeAlreadyUsed();
   if (state.kind === 'unusable') throw codeNotValid();
@@ -133,7 +133,7 @@ export async function release(db: Queryable, tenantId: string, redemptionId: str
   return true;
 }
 
-/** False: there is one of that name. */
+/** Inserts a code. Returns false if the code exists already. */
 export async function insertCode(db: Queryable, code: BillingCode): Promise<boolean> {
   const { rowCount } = await db.query(
     `INSERT INTO billing_codes (product_code, code, kind, value, currency, plan_codes, credits_expire_days, months, max_redemptions,
@@ -171,7 +171,7 @@ export async function listCodes(db: Queryable, productCode: string): Promise<Bil
   return rows.map(toCode);
 }
 
-/** Disables a code; existing redemptions stay. Returns false if there is none of that name. */
+/** Disables a code; existing redemptions stay. Returns false if it does not exist. */
 export async function disableCode(db: Queryable, productCode: string, code: string): Promise<boolean> {
   const { rowCount } = await db.query(
     'UPDATE billing_codes SET disabled = true WHERE product_code = $1 AND code = $2',

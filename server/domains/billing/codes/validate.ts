@@ -8,7 +8,7 @@ import { resolveDiscount } from './discount.ts';
 
 /**
  * POST /v1/billing/discounts/validate: the price of a period of a plan with a code. `valid: false` for every code that
- * gives no discount on it, which counts as a wrong one. AppError 422 `unknown_plan`, 409 `code_already_used`, 429.
+ * gives no discount on it, which counts as a wrong code. AppError 422 `unknown_plan`, 409 `code_already_used`, 429.
  */
 export async function validateDiscount(
   { principal, services }: Context,

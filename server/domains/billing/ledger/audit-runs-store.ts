@@ -1,7 +1,10 @@
 import type { ClientBase } from 'pg';
 import type { Audit } from './audit-store.ts';
 
-/** Runs whose log, usage and own sum were compared; those without usage to compare; lines of runs that retention let go. */
+/**
+ * Runs whose log, usage and own total were compared; runs without usage to compare; lines of runs
+ * that retention has purged.
+ */
 export type RunsAudited = { compared: number; withoutUsage: number; dropped: number };
 
 type Run = { id: string; tenant_id: string; started_at: Date; credits: string; logged: string; total: string };
@@ -11,8 +14,8 @@ const RUNS_AT_ONCE = 500;
 const USED_AT_ONCE = 5_000;
 
 /**
- * Checks that each run was charged the same by its events, by its own total and by the usage. Two streams in the order
- * of the ids.
+ * Checks that the charge of each run is the same by its events, by its own total and by the usage. Merges two
+ * streams that are sorted by id.
  */
 export async function auditRuns(audit: Audit): Promise<void> {
   const used = new UsedByRun(audit.client, audit.tenantId);
@@ -31,7 +34,8 @@ export async function auditRuns(audit: Audit): Promise<void> {
 async function auditRun({ usageSince, report, differs }: Audit, run: Run, usage: UsedByRun): Promise<void> {
   const difference = (about: string, expected: string, found: string) =>
     differs({ check: 'runs', tenantId: run.tenant_id, about: `run ${run.id}${about}`, expected, found });
-  // A run's row may lag behind its events by what only its progress changed: it is held against the events that it knows.
+  // If only its progress changed, a run's row may lag behind its events, so it is compared with
+  // the events that it includes.
   if (run.credits !== run.logged) difference('', `${run.logged} by its events`, `${run.credits} in its row`);
   const used = (await usage.of(run.id)) ?? '0';
   if (usageSince !== null && run.started_at < usageSince) {
@@ -42,7 +46,10 @@ async function auditRun({ usageSince, report, differs }: Audit, run: Run, usage:
   if (used !== run.total) difference(', usage', `${run.total} by its events`, `${used} in the usage`);
 }
 
-/** Runs in the order of their ids, with what their events say that they cost: up to what the row knows, and altogether. */
+/**
+ * Yields runs sorted by id, with their costs according to their events: up to the last one that the
+ * row includes, and in total.
+ */
 async function* runs({ client, tenantId }: Audit): AsyncGenerator<Run> {
   let after = '00000000-0000-0000-0000-000000000000';
   for (;;) {
@@ -65,7 +72,7 @@ async function* runs({ client, tenantId }: Audit): AsyncGenerator<Run> {
   }
 }
 
-/** The charges of each run by the usage, in the order of their ids; the database sorts, on its disk if necessary. */
+/** The charges of each run according to the usage, sorted by id; the database sorts, on disk if necessary. */
 class UsedByRun {
   readonly #client: ClientBase;
   readonly #tenantId: string | null;
@@ -80,7 +87,7 @@ class UsedByRun {
     this.#tenantId = tenantId ?? null;
   }
 
-  /** A cursor takes no parameters, hence the literal. */
+  /** A cursor takes no parameters, so the value is a literal. */
   async open(): Promise<void> {
     await this.#client.query(
       `DECLARE used_by_run NO SCROLL CURSOR FOR
@@ -92,7 +99,7 @@ class UsedByRun {
     );
   }
 
-  /** Returns the charge of a run; the caller must ask for ids in their order. */
+  /** Returns the charge of a run. The caller must ask in the order of ids. */
   async of(runId: string): Promise<string | null> {
     await this.skipTo(runId);
     const next = await this.#next();

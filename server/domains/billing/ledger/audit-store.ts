@@ -3,11 +3,11 @@ import { auditRuns, type RunsAudited } from './audit-runs-store.ts';
 import { type Account, accounts, spendable } from './books.ts';
 import { COUNTED } from './count-store.ts';
 
-/** Something that does not add up: what one source says, and what the other. */
+/** An inconsistency: the values of two sources. */
 export type Difference = {
   check: 'accounts' | 'entries' | 'usage' | 'runs' | 'grants';
   tenantId: string;
-  /** The subject: an account, a run, a grant. */
+  /** What it concerns: an account, a run, a grant. */
   about: string;
   expected: string;
   found: string;
@@ -38,7 +38,7 @@ export type Audit = AuditOptions & {
   differs: (difference: Difference) => void;
 };
 
-/** The job expires grants at their instant; this is how late it may be before that is a finding. */
+/** The job expires grants when they are due; if it is later than this, that is a finding. */
 const EXPIRY_TOLERANCE_MS = 5 * 60_000;
 
 /**
@@ -50,7 +50,7 @@ export async function auditLedger(pool: Pool, options: AuditOptions): Promise<Au
   const client = await pool.connect();
   try {
     await client.query('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY');
-    // The pool's limit is for requests; this may take as long as it takes.
+    // The pool's limit is for requests; this has no time limit.
     await client.query('SET LOCAL statement_timeout = 0');
     const report: AuditReport = {
       tenants: 0,
@@ -78,7 +78,10 @@ export async function auditLedger(pool: Pool, options: AuditOptions): Promise<Au
   }
 }
 
-/** Months of usage are dropped whole, the oldest first; so it is there from the first partition on, where nothing lies before. */
+/**
+ * Returns from when on usage exists: months are dropped completely, oldest first, so it exists from the first partition
+ * on, if there is nothing before that.
+ */
 async function retainedSince(client: ClientBase): Promise<Date | null> {
   const { rows } = await client.query<{ since: Date | null }>(
     `WITH first AS (
@@ -89,10 +92,10 @@ async function retainedSince(client: ClientBase): Promise<Date | null> {
   return rows[0]?.since ?? null;
 }
 
-/** Compares the accounts with the ledger. `posted` belongs to no account: it is the charges of all of them. */
+/** Accounts that are compared with the ledger. `posted` is not one of them, but the charges of all. */
 const COMPARED = ['trial', 'included', 'payg', 'consumed', 'expired', 'posted'] as const;
 
-/** The accounts are what the ledger adds up to, and know how much of what was charged is in it. */
+/** Checks that the accounts equal the totals of the ledger, and that `posted` equals the charges in it. */
 async function auditAccounts({ client, tenantId, report, differs }: Audit): Promise<void> {
   type Name = (typeof COMPARED)[number];
   type Row = { tenant_id: string; rows: string } & Record<`a_${Name}` | `l_${Name}`, string | null>;
@@ -125,7 +128,10 @@ async function auditAccounts({ client, tenantId, report, differs }: Audit): Prom
   }
 }
 
-/** `granted` is minus the others, so every entry adds up; whether it moved what its kind moves, only its shape tells. */
+/**
+ * `granted` is the negated sum of the others, so every entry adds up to 0; only its shape shows
+ * whether it is right for its kind.
+ */
 const SHAPE = `CASE kind
   WHEN 'grant' THEN least(trial, included, payg) >= 0 AND consumed = 0 AND expired = 0
   WHEN 'charge' THEN greatest(trial, included, payg) <= 0 AND consumed > 0 AND expired = 0 AND granted <= 0
@@ -134,7 +140,7 @@ const SHAPE = `CASE kind
   WHEN 'reversal' THEN greatest(trial, included, payg) <= 0 AND consumed = 0 AND expired = 0
   ELSE false END`;
 
-/** Each entry moves what its kind may move. */
+/** Checks that each entry changes only the accounts that its kind may change. */
 async function auditEntries({ client, tenantId, differs }: Audit): Promise<void> {
   const { rows } = await client.query<Record<Account | 'tenant_id' | 'id' | 'kind', string>>(
     `SELECT tenant_id, id, kind, ${accounts.join(', ')} FROM credit_entries
@@ -179,7 +185,7 @@ async function auditUsage({ client, tenantId, usageSince, report, differs }: Aud
     if (row.charged === row.used) continue;
     const older = usageSince !== null && row.older;
     if (older) partly.push(row.tenant_id);
-    // The first entry after the edge is of before it, too, and that usage went with the month before.
+    // The first entry after the edge partly covers the time before it, whose usage was purged with the previous month.
     const missing = BigInt(row.since) - BigInt(row.used_since);
     if (older && missing >= 0n && missing <= BigInt(row.edge)) continue;
     differs({
@@ -196,7 +202,7 @@ async function auditUsage({ client, tenantId, usageSince, report, differs }: Aud
     );
 }
 
-/** Compares the remaining grants with the accounts; each was posted, and none outlives its expiry. */
+/** Checks that the remaining grants equal the accounts, that each was posted, and that none has outlived its expiry. */
 async function auditGrants({ client, tenantId, now, differs }: Audit): Promise<void> {
   type Row = Record<'tenant_id' | 'account' | 'balance' | 'remaining' | 'granted' | 'posted', string>;
   const { rows } = await client.query<Row>(

@@ -7,11 +7,11 @@ export const spendable = ['trial', 'included', 'payg'] as const;
 export type SpendableAccount = (typeof spendable)[number];
 export const accounts = [...spendable, 'consumed', 'expired', 'granted'] as const;
 export type Account = (typeof accounts)[number];
-/** Microcredits by account; what a ledger row adds, or what stands in the accounts. */
+/** Microcredits by account: the amounts of a ledger entry, or the balances of the accounts. */
 export type Amounts = Record<Account, number>;
 export const nothing: Readonly<Amounts> = { trial: 0, included: 0, payg: 0, consumed: 0, expired: 0, granted: 0 };
 
-/** One grant, and what is left of it as of the last movement that was not a charge. Times in ms since the epoch. */
+/** One grant, with what is left of it as of the last entry that was not a charge. Times in ms since the epoch. */
 export type Grant = {
   id: string;
   account: SpendableAccount;
@@ -29,13 +29,13 @@ export type NewEntry = {
   id: string;
   kind: 'grant' | 'charge' | 'expiry' | 'refund' | 'reversal';
   amounts: Amounts;
-  /** Charges alone have none. */
+  /** Null for charges. */
   reference: string | null;
   note: string;
   at: number;
 };
 
-/** A workspace's account while its row is locked: what stands in it, its live grants, and what is to be written. */
+/** A workspace's account while its row is locked: its balances, its live grants, and what is to be written. */
 export type Books = {
   balances: Amounts;
   allowance: number;
@@ -45,7 +45,7 @@ export type Books = {
   opened: Grant[];
 };
 
-/** Earliest expiry first, what never expires last; of the same instant, the older one. */
+/** Compares grants: earliest expiry first, those without expiry last; with the same expiry, the older one first. */
 export function bySpending(a: Pick<Grant, 'expiresAt' | 'id'>, b: Pick<Grant, 'expiresAt' | 'id'>): number {
   const [left, right] = [a.expiresAt ?? Number.POSITIVE_INFINITY, b.expiresAt ?? Number.POSITIVE_INFINITY];
   if (left !== right) return left < right ? -1 : 1;
@@ -69,15 +69,15 @@ export function chargeOf(balances: Pick<Amounts, SpendableAccount>, amount: numb
   return amounts;
 }
 
-/** Writes what the engine has charged since the last movement. */
+/** Adds an entry for what the engine has charged since the last entry. */
 export function charge(books: Books, amount: number, at: number): void {
   if (amount > 0)
     move(books, { kind: 'charge', amounts: chargeOf(books.balances, amount), reference: null, note: '', at });
 }
 
 /**
- * Says what is left of each grant. Charges move the account alone, always out of the grant that expires first, so what the
- * account still holds belongs to the latest-expiring grants.
+ * Sets what is left of each grant. Charges change only the account, and always use up the grant that expires first, so
+ * the account's balance belongs to the grants that expire last.
  */
 export function settle(books: Books): void {
   for (const account of spendable) {
@@ -89,7 +89,10 @@ export function settle(books: Books): void {
   }
 }
 
-/** Takes what is left of the grants that expire at `now` or before, the earliest first, one movement each. Returns microcredits. */
+/**
+ * Expires what is left of the grants that are due at `now`, earliest first, with one entry
+ * each. Returns the microcredits.
+ */
 export function expire(books: Books, now: number): number {
   let expired = 0;
   for (const grant of books.grants) {
@@ -109,7 +112,7 @@ export function expire(books: Books, now: number): number {
   return expired;
 }
 
-/** Adds a grant; what the account held before is settled already. AppError 422 where the books cannot hold it. */
+/** Adds a grant. The remainders of earlier grants must be set already (`settle`). AppError 422 beyond the limits. */
 export function open(books: Books, kind: 'grant' | 'refund', grant: Omit<Grant, 'id' | 'remaining'>): void {
   const id = newId();
   const from = kind === 'grant' ? 'granted' : 'consumed';
@@ -130,7 +133,7 @@ export function open(books: Books, kind: 'grant' | 'refund', grant: Omit<Grant, 
   books.allowance = total(books.balances);
 }
 
-/** Takes back at most `most` of what is left of a grant. Returns microcredits. */
+/** Reverses at most `most` of what is left of a grant. Returns the microcredits. */
 export function reverse(
   books: Books,
   grant: Grant,
@@ -148,7 +151,7 @@ export function reverse(
   return taken;
 }
 
-/** When the next of the grants expires. */
+/** Returns when the next grant expires. */
 export function nextExpiry(books: Books): number | null {
   const times = books.grants.flatMap(({ expiresAt, remaining }) =>
     expiresAt === null || remaining === 0 ? [] : [expiresAt],
@@ -156,16 +159,18 @@ export function nextExpiry(books: Books): number | null {
   return times.length === 0 ? null : Math.min(...times);
 }
 
-/** Everything that can be spent. */
+/** Returns the total that can be spent. */
 export const total = (balances: Pick<Amounts, SpendableAccount>): number =>
   balances.trial + balances.included + balances.payg;
 
-/** Credits that are gone unused are not used: the warnings are of what there was to use. */
+/**
+ * Credits that expire or are reversed were not used, so they no longer count in the allowance that warnings refer to.
+ */
 function lowerAllowance(books: Books, taken: number): void {
   books.allowance = Math.max(0, books.allowance - taken);
 }
 
-/** The balances of the accounts after an entry. */
+/** Returns the balances of the accounts after an entry. */
 export const added = (balances: Amounts, amounts: Amounts): Amounts => ({
   trial: balances.trial + amounts.trial,
   included: balances.included + amounts.included,

@@ -9,20 +9,20 @@ export type CountJobOptions = {
   clock: Clock;
   alarm: Alarm;
   logger: Logger;
-  /** Whether this process is the one to do it: two could, but one would do nothing. */
+  /** Returns whether this process leads, and so does the work. Two could, but one would do nothing. */
   leading: () => boolean;
 };
 
 /**
- * Readers of a balance add up the usage that is not counted: at 1,000 commits a second the 2,000 rows of this interval
- * take 1 ms.
+ * Readers of a balance add the usage that is not counted yet: at 1,000 commits a second, the 2,000 rows
+ * of this interval take 1 ms.
  */
 const EVERY_MS = 2_000;
 const AFTER_FAILURE_MS = 10_000;
 
-/** Counts what was charged into the accounts, every two seconds; an idle service writes nothing. */
+/** Counts charges into the accounts every two seconds; an idle service writes nothing. */
 export function startCountJob({ pool, clock, alarm, logger, leading }: CountJobOptions): RepeatingJob {
-  /** Returns in how many ms the next pass is due. */
+  /** Runs a pass; returns in how many ms the next one is due. */
   const pass = async (closing: AbortSignal): Promise<number> => {
     if (!leading()) return EVERY_MS;
     try {

@@ -14,10 +14,13 @@ import { type Queryable, transact } from '../../../platform/postgres/transaction
 /** Rows of usage that are counted in one transaction. */
 const BATCH_ROWS = 20_000;
 const PRICED = 'u.microcredits > 0';
-/** Beginnings and ends of runs others may write, too (server/domains/analytics/backfill-store.ts); they cost nothing and are passed over. */
+/**
+ * Other sessions may also write starts and ends of runs (server/domains/analytics/backfill-store.ts); they
+ * cost nothing and are skipped.
+ */
 const LEADERS = `u.action NOT IN ('run_started', 'run_ended')`;
 
-/** A workspace, and up to which number its usage is counted. */
+/** A workspace, and the number up to which its usage is counted. */
 export type Counted = { tenantId: string; counted: number };
 /** The total of the usage after that number, and the number of its last row. */
 export type Uncounted = { microcredits: number; upTo: number };
@@ -45,7 +48,7 @@ export async function readUncounted(db: Queryable, accounts: readonly Counted[])
   );
 }
 
-/** Up to which number the usage of a workspace `a` is counted, as SQL: its own, or that of all. */
+/** The number up to which the usage of a workspace `a` is counted, as SQL: its own, or that of all. */
 export const COUNTED = 'greatest(a.counted, (SELECT p.seq FROM credit_progress p))';
 
 /**
@@ -56,23 +59,23 @@ export const COUNTED = 'greatest(a.counted, (SELECT p.seq FROM credit_progress p
 export type CountResult = 'counted' | 'done' | 'busy';
 
 /**
- * Counts the next batch of usage: adds each workspace's usage to its account, which is created if there is none, and
- * advances the number. Accounts are locked before their counted part is read: a grant may have counted some of it
- * meanwhile. A full account stays full, and the audit reports it.
+ * Counts the next batch of usage: adds each workspace's usage to its account, creating it if necessary, and advances
+ * the number. Accounts are locked before their counted part is read: a grant may have counted some of it meanwhile. A
+ * full account stays full, and the audit reports it.
  */
 export async function countCharges(pool: Pool, now: number, batchRows = BATCH_ROWS): Promise<CountResult> {
   const seen = await pool.query<{ more: boolean }>({
     name: 'credit_progress',
-    // Forces the index of numbers, against the planner's estimate.
+    // Forces the index on numbers, against the planner's estimate.
     text: `SELECT EXISTS (SELECT FROM (SELECT FROM run_usage u WHERE u.seq > p.seq AND ${LEADERS} ORDER BY u.seq LIMIT 1) next) AS more
            FROM credit_progress p`,
   });
-  // Without a lock first: an idle service writes nothing.
+  // Checked without a lock first, so that an idle service writes nothing.
   if (!seen.rows[0]?.more) return 'done';
   return await transact(pool, db => countNext(db, now, batchRows));
 }
 
-/** The same in the caller's transaction, which should end with it. */
+/** The same in the caller's transaction, which should end right after it. */
 export async function countNext(db: Queryable, now: number, batchRows: number): Promise<CountResult> {
   const locked = await db.query<{ seq: string }>('SELECT seq FROM credit_progress FOR UPDATE SKIP LOCKED');
   if (locked.rows[0] === undefined) return 'busy';

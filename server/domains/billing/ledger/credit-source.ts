@@ -6,10 +6,12 @@ import { total } from './books.ts';
 import { insertWarning, readCredits } from './credit-store.ts';
 import { readBalances } from './post.ts';
 
-/** A credit source of a process; `settled` waits for the warnings that are being written, before the pool is closed. */
+/**
+ * The credit source of a process; `settled` waits for the warnings that are being written, before the pool is closed.
+ */
 export type LedgerCreditSource = CreditSource & { settled(): Promise<void> };
 
-/** Prices and balances for the engine, from the ledger's accounts and the plan that the workspace is on. */
+/** Returns prices and balances for the engine, from the ledger's accounts and the workspace's plan. */
 export function createCreditSource(
   services: Pick<Services, 'pool' | 'clock' | 'config' | 'logger'>,
 ): LedgerCreditSource {
@@ -40,8 +42,8 @@ export function createCreditSource(
 }
 
 /**
- * Keeps one event for each grant and percentage, where what was used has really come to that: a grant may have come between the
- * charge and this. False: it was kept before, or is no longer so.
+ * Records one warning for each allowance and percentage, if the usage has really reached it: there may have been a
+ * grant since the charge. Returns false if it was recorded before, or is no longer true.
  */
 async function recordCrossing(pool: Pool, tenantId: string, percent: 80 | 100, at: number): Promise<boolean> {
   const balances = await readBalances(pool, tenantId);

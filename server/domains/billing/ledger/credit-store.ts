@@ -17,7 +17,7 @@ const READ = `
   JOIN billing_plans p ON p.product_code = s.product_code AND p.plan_code = s.plan_code
   WHERE a.tenant_id = ANY($1)`;
 
-/** Prices and balances of workspaces, by their ids; none of a workspace that has no account or no plan. */
+/** Returns prices and balances of workspaces by id, without workspaces that have no account or no plan. */
 export async function readCredits(
   pool: Pool,
   tenantIds: readonly string[],
@@ -46,10 +46,13 @@ export async function readCredits(
   );
 }
 
-/** The grant that made the present allowance. */
+/** The grant that set the present allowance. */
 const LAST_GRANT = '(SELECT g.id::text FROM credit_grants g WHERE g.tenant_id = $1 ORDER BY g.id DESC LIMIT 1)';
 
-/** Keeps a warning of the present allowance; false where it was kept before, or there is another allowance by now. */
+/**
+ * Records a warning for the present allowance. Returns false if it was recorded before, or if
+ * the allowance has changed.
+ */
 export async function insertWarning(
   pool: Pool,
   tenantId: string,

@@ -28,7 +28,7 @@ export async function listEntries(
   if (from !== undefined) where.push(`created_at >= ${parameter(new Date(from))}`);
   if (to !== undefined) where.push(`created_at < ${parameter(new Date(to))}`);
   if (kind !== undefined) where.push(`kind = ${parameter(kind)}`);
-  // Whatever is no charge has a reference, and an index that the charges, one an hour, are not in.
+  // All entries except charges have a reference, and an index that excludes the hourly charges.
   if (kind !== undefined && kind !== 'charge') where.push('reference IS NOT NULL');
   const { rows } = await db.query<EntryRow>(
     `SELECT id, kind, ${accounts.join(', ')}, note, created_at FROM credit_entries WHERE ${where.join(' AND ')}

@@ -11,7 +11,7 @@ import { total } from './books.ts';
 import { type EntryRow, listEntries } from './entry-store.ts';
 import { postCharges, readBalances } from './post.ts';
 
-/** GET /v1/billing/usage: what is left (docs/specification/billing.md#credits). */
+/** GET /v1/billing/usage: the remaining credits (docs/specification/billing.md#credits). */
 export async function getBalances({ principal, services }: Context): Promise<z.input<typeof Balances>> {
   await processDueBilling(services, principal.tenantId);
   const balances = await readBalances(services.pool, principal.tenantId);
@@ -25,7 +25,7 @@ export async function getBalances({ principal, services }: Context): Promise<z.i
 
 const LedgerCursor = z.tuple([Id]);
 
-/** GET /v1/billing/ledger: every movement of credits, newest first; what was charged until now is posted for it. */
+/** GET /v1/billing/ledger: all ledger entries, newest first. Charges up to now are posted first. */
 export async function listLedger(
   { principal, services }: Context,
   { limit, cursor, kind, from, to }: z.output<typeof ListLedgerInput>,

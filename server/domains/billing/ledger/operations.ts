@@ -5,7 +5,7 @@ import { getBalances, listLedger } from './list.ts';
 
 const tag = 'Billing';
 
-/** Balances, and the movements that they are the sum of. */
+/** Balances, and the ledger entries that they are the total of. */
 export const ledgerOperations = [
   operation({
     name: 'billing_usage',

@@ -26,11 +26,11 @@ import {
 } from './store.ts';
 
 /**
- * Every entry of the ledger, under the lock of its account and inside the caller's transaction. What was charged until then (count-store.ts)
- * is counted and posted first, so that the ledger has everything in its order. The engine waits for none of it.
+ * All ledger entries are written here, under the lock of the account and inside the caller's transaction. Charges up to
+ * then (count-store.ts) are counted and posted first, so that entries are in order. The engine waits for none of this.
  */
 
-/** The description of a grant; `amount` and times as in `Grant`. */
+/** A grant to be made; `amount` and times as in `Grant`. */
 export type NewGrant = {
   tenantId: string;
   account: SpendableAccount;
@@ -38,15 +38,16 @@ export type NewGrant = {
   expiresAt: number | null;
   /** Where it comes from: `trial`, `period`, `topup`, `code`, `operator`. */
   source: string;
-  /** Granted once for each; null: each call is a grant of its own. */
+  /** A grant with this reference is made only once; null: each call is a grant of its own. */
   reference: string | null;
   note: string;
   at: number;
 };
 
 /**
- * Grants credits (kind `grant`), with `allowance` as all that is there afterwards. False: that reference was granted before, or
- * there is nothing to grant. What has expired by then is taken first. AppError 422 beyond MAX_MICROCREDITS.
+ * Grants credits (kind `grant`); the allowance becomes the resulting total. Returns false if that reference was
+ * granted before, or if there is nothing to grant. Credits that have expired by then are removed first. AppError
+ * 422 beyond MAX_MICROCREDITS.
  */
 export async function grantCredits(db: Queryable, grant: NewGrant): Promise<boolean> {
   const { tenantId, at, reference, amount } = grant;
@@ -55,14 +56,14 @@ export async function grantCredits(db: Queryable, grant: NewGrant): Promise<bool
   const books = await lockBooks(db, tenantId, at);
   if (reference !== null && (await isPosted(db, tenantId, 'grant', reference))) return false;
   open(books, 'grant', { ...grant, createdAt: at });
-  expire(books, at); // it may have come too late
+  expire(books, at); // it may already have expired
   await writeBooks(db, tenantId, books);
   return true;
 }
 
 /**
- * Takes back what is left of the grant with that `reference`, at most `amount` (default: all of it); what was spent or has
- * expired stays so. Once for each `kindReference`. Returns the microcredits that were taken.
+ * Reverses what is left of the grant with that `reference`, at most `amount` (default: all of it); spent and expired
+ * credits are unaffected. Happens once for each `kindReference`. Returns the reversed microcredits.
  */
 export async function reverseGrant(
   db: Queryable,
@@ -82,8 +83,8 @@ export async function reverseGrant(
 const REFUND = 'refund';
 
 /**
- * Refunds charges as pay-as-you-go credits that never expire. Once for each reference: returns false if it was already
- * done. AppError 422 for more than was ever charged and not yet refunded.
+ * Refunds charges as pay-as-you-go credits that never expire. Happens once for each reference: returns false if it was
+ * already done. AppError 422 for more than was charged and not yet refunded.
  */
 export async function refundCredits(
   db: Queryable,
@@ -99,7 +100,9 @@ export async function refundCredits(
   return true;
 }
 
-/** Takes what is left of every grant that has expired by `now`, the earliest first. Returns the microcredits that expired. */
+/**
+ * Removes what is left of every grant that has expired by `now`, earliest first. Returns the microcredits that expired.
+ */
 export async function expireDue(db: Queryable, tenantId: string, now: number): Promise<number> {
   if (!(await hasExpired(db, tenantId, new Date(now)))) return 0;
   const books = await lockBooks(db, tenantId, now);
@@ -107,7 +110,7 @@ export async function expireDue(db: Queryable, tenantId: string, now: number): P
   return books.entries.reduce((sum, { amounts }) => sum + amounts.expired, 0);
 }
 
-/** Posts what was charged since the last entry, as one, at `at`. Returns its microcredits. */
+/** Posts the charges since the last entry as one entry, at `at`. Returns its microcredits. */
 export async function postCharges(db: Queryable, tenantId: string, at: number): Promise<number> {
   const account = await readAccount(db, tenantId, '');
   if (account === null || account.unposted === 0) return 0;
@@ -116,7 +119,7 @@ export async function postCharges(db: Queryable, tenantId: string, at: number): 
   return books.entries.reduce((sum, { kind, amounts }) => sum + (kind === 'charge' ? amounts.consumed : 0), 0);
 }
 
-/** Returns the balances of a workspace, posted or not; all 0 if it has no account yet. */
+/** Returns the balances of a workspace, including charges that are not posted; all 0 if it has no account yet. */
 export async function readBalances(db: Queryable, tenantId: string): Promise<Balances> {
   const account = await readAccount(db, tenantId, '');
   if (account === null) return { ...nothing, allowance: 0, nextExpiryAt: null, whenExhausted: 'fail' };
@@ -130,8 +133,8 @@ function checkAmount(amount: number): void {
 }
 
 /**
- * Locks the account (and creates it if there is none), posts the charges, updates its grants, and removes credits that
- * have expired by `at`.
+ * Locks the account (creating it if necessary), posts the charges, updates its grants, and removes credits
+ * that have expired by `at`.
  */
 async function lockBooks(db: Queryable, tenantId: string, at: number): Promise<LockedBooks> {
   const account = (await readAccount(db, tenantId, 'FOR NO KEY UPDATE')) ?? (await openAndLock(db, tenantId, at));

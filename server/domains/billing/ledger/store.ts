@@ -6,7 +6,7 @@ import { COUNTED, readUncounted } from './count-store.ts';
 /** The balances of a workspace's accounts, in microcredits; times in ms since the epoch. */
 export type Balances = Amounts & { allowance: number; nextExpiryAt: number | null; whenExhausted: 'fail' | 'pause' };
 
-/** Opens a workspace's account where it has none. */
+/** Opens a workspace's account if it has none. */
 export async function openAccount(db: Queryable, tenantId: string, at: number): Promise<void> {
   await db.query('INSERT INTO credit_accounts (tenant_id, created_at) VALUES ($1, $2) ON CONFLICT DO NOTHING', [
     tenantId,
@@ -14,7 +14,10 @@ export async function openAccount(db: Queryable, tenantId: string, at: number): 
   ]);
 }
 
-/** The accounts as the ledger has them, all that was charged, what of it is not posted, and up to which number that is counted. */
+/**
+ * The balances in the ledger, the total charge, the part of it that is not posted, and the number
+ * up to which it is counted.
+ */
 export type AccountRow = Omit<Balances, Account> & {
   posted: Amounts;
   charged: number;
@@ -22,7 +25,7 @@ export type AccountRow = Omit<Balances, Account> & {
   counted: number;
 };
 
-/** The account of a workspace, with what it has used that is not counted; null where it has none yet. */
+/** Returns the account of a workspace, including usage that is not counted yet; null if it has none. */
 export async function readAccount(
   db: Queryable,
   tenantId: string,
@@ -58,7 +61,7 @@ export async function readAccount(
   };
 }
 
-/** The remaining grants of a workspace, in no order. */
+/** Returns the remaining grants of a workspace, unordered. */
 export async function readGrants(db: Queryable, tenantId: string): Promise<Grant[]> {
   type Row = Omit<Grant, 'amount' | 'remaining' | 'expiresAt' | 'createdAt'> & {
     amount: string;
@@ -81,8 +84,8 @@ export async function readGrants(db: Queryable, tenantId: string): Promise<Grant
 }
 
 /**
- * Returns whether it was already posted. Call under the account's lock, so that no other session posts it between this
- * and `writeBooks`.
+ * Returns whether the entry was already posted. Call this under the account's lock, so that no other session posts it
+ * between this and `writeBooks`.
  */
 export async function isPosted(db: Queryable, tenantId: string, kind: string, reference: string): Promise<boolean> {
   const { rowCount } = await db.query(
@@ -92,7 +95,7 @@ export async function isPosted(db: Queryable, tenantId: string, kind: string, re
   return rowCount !== 0;
 }
 
-/** The charges, all of which are posted when the books are written. */
+/** The account with its charges, all of which are posted when the books are written. */
 export type LockedBooks = Books & { charged: number; counted: number };
 
 /** Writes the books in one statement. */
@@ -128,7 +131,7 @@ export async function writeBooks(db: Queryable, tenantId: string, books: LockedB
 
 const dateOf = (ms: number | null): Date | null => (ms === null ? null : new Date(ms));
 
-/** `granted` is minus the others. */
+/** `granted` is the negated sum of the others. */
 const written = accounts.filter(account => account !== 'granted');
 
 const WRITE = `
@@ -147,7 +150,7 @@ const WRITE = `
                              next_expiry_at = $8, charged = $30, posted = $30, counted = $31
   WHERE tenant_id = $1`;
 
-/** Whether a grant has expired by `now` and is still in the account. */
+/** Returns whether a grant has expired by `now` and is still in the account. */
 export async function hasExpired(db: Queryable, tenantId: string, now: Date): Promise<boolean> {
   const { rowCount } = await db.query('SELECT FROM credit_accounts WHERE tenant_id = $1 AND next_expiry_at <= $2', [
     tenantId,
@@ -156,7 +159,7 @@ export async function hasExpired(db: Queryable, tenantId: string, now: Date): Pr
   return rowCount !== 0;
 }
 
-/** The microcredits of the grant with that reference; 0 if there is none. */
+/** Returns the microcredits of the grant with that reference; 0 if there is none. */
 export async function findGranted(db: Queryable, tenantId: string, reference: string): Promise<number> {
   const { rows } = await db.query<{ amount: string }>(
     'SELECT amount FROM credit_grants WHERE tenant_id = $1 AND reference = $2',
@@ -165,7 +168,7 @@ export async function findGranted(db: Queryable, tenantId: string, reference: st
   return Number(rows[0]?.amount ?? 0);
 }
 
-/** Moves the end of a grant, and the account's next one with it. The account is locked. */
+/** Moves the expiry of a grant, and with it the account's next one. The account must be locked. */
 export async function moveExpiryOfGrant(
   db: Queryable,
   tenantId: string,
@@ -184,7 +187,7 @@ export async function moveExpiryOfGrant(
   );
 }
 
-/** The setting for the workspace's runs when its credits are used up. */
+/** Sets what happens to the workspace's runs when its credits are used up. */
 export async function setWhenExhausted(
   db: Queryable,
   tenantId: string,

@@ -8,7 +8,7 @@ import type { ExportPaymentsInput, ListPaymentsInput, ListPaymentsOutput } from 
 import { listPayments, type PaymentFilter, type PaymentRow } from './store.ts';
 import { toPaymentView } from './view.ts';
 
-/** GET /v1/billing/payment-history: newest first. */
+/** GET /v1/billing/payment-history: the payments, newest first. */
 export async function paymentHistory(
   { principal, services }: Context,
   { limit, cursor, ...filters }: z.output<typeof ListPaymentsInput>,

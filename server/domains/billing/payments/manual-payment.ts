@@ -7,7 +7,7 @@ export type AskedPayment = Pick<
   'tenantId' | 'kind' | 'amount' | 'currency' | 'credits' | 'description' | 'requestedBy'
 > & { at: number };
 
-/** Asks for a payment that an operator confirms. Returns its id; null: there is nothing to pay. */
+/** Requests a payment that an operator confirms. Returns its id; null if there is nothing to pay. */
 export async function createManualPayment(db: Queryable, { at, ...asked }: AskedPayment): Promise<string | null> {
   if (asked.amount === 0) return null;
   const id = newId();

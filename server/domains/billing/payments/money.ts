@@ -1,4 +1,4 @@
-/** An amount in minor units as people write it (`USD 49.00`); the currency says how many digits are the minor part. */
+/** Formats an amount in minor units (`USD 49.00`); the currency determines the number of decimals. */
 export function formatMoney(amount: number, currency: string): string {
   const format = new Intl.NumberFormat('en', { style: 'currency', currency, currencyDisplay: 'code' });
   const digits = format.resolvedOptions().maximumFractionDigits ?? 2;

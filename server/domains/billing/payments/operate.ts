@@ -12,7 +12,10 @@ export type OperatorServices = Pick<
   'pool' | 'clock' | 'config' | 'logger' | 'orchestrator' | 'payments' | 'topUp'
 >;
 
-/** Confirms a manual payment: the credits of its top-up, or of its subscription's period, are granted once. AppError 404, 409. */
+/**
+ * Confirms a manual payment, and grants the credits of its top-up or of its subscription's
+ * period once. AppError 404, 409.
+ */
 export function confirmPayment(services: OperatorServices, id: string): Promise<PaymentRow> {
   return operate(services, id, async ({ db, at }, payment) => {
     if (payment.status === 'succeeded') return payment;
@@ -39,8 +42,8 @@ export function cancelPayment(services: OperatorServices, id: string): Promise<P
 }
 
 /**
- * Refunds `amount` minor units more (default: the whole payment), and reverses the same share of the credits as far as
- * they remain. AppError 404, 409, 422.
+ * Refunds another `amount` minor units (default: the whole payment), and reverses the same share of the credits as far
+ * as they remain. AppError 404, 409, 422.
  */
 export function refundPayment(services: OperatorServices, id: string, amount: number | null): Promise<PaymentRow> {
   return operate(services, id, ({ db, at }, payment) =>

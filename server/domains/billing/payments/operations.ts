@@ -6,7 +6,7 @@ import { paymentConfig, topUp } from './top-up.ts';
 
 const billing = { tag: 'Billing', feature: 'billing', access: 'project_contributor' } as const;
 
-/** Top-ups, and what was paid. */
+/** Top-ups and payments. */
 export const paymentOperations = [
   operation({
     ...billing,

@@ -32,7 +32,10 @@ export async function succeed(db: Queryable, payment: PaymentRow, at: number): P
   return settled;
 }
 
-/** It came to nothing. Of a subscription's, what is left of the period's credits goes back. */
+/**
+ * Marks a payment as failed or cancelled. For a subscription's payment, the remaining credits
+ * of the period are reversed.
+ */
 export async function giveUp(
   db: Queryable,
   payment: PaymentRow,
@@ -48,8 +51,8 @@ export async function giveUp(
 }
 
 /**
- * Refunds up to `refundedAmount` minor units in all: of the credits, as much as of the money, as far as they are there.
- * AppError 422 for more than was paid, 409 where nothing was.
+ * Refunds up to `refundedAmount` minor units in total, and reverses the same share of the credits as far as they
+ * remain. AppError 422 for more than was paid, 409 if nothing was paid.
  */
 export async function refund(
   db: Queryable,
@@ -71,7 +74,10 @@ export async function refund(
 
 const referenceOf = ({ id }: PaymentRow) => `payment:${id}`;
 
-/** Takes back the credits of the money between `before` and `after`; rounded so that the whole refund takes the whole grant. */
+/**
+ * Reverses the credits for the money between `before` and `after`, rounded so that a full
+ * refund reverses the full grant.
+ */
 async function reverseShare(
   db: Queryable,
   payment: PaymentRow,
@@ -97,8 +103,8 @@ async function reverseShare(
 type PaidGrant = { reference: string; credits: number };
 
 /**
- * The grants of a payment: those of its own period, and of cheaper plans that started within it and cost nothing. A
- * provider's own invoices name no period: for them, an operator ends the subscription.
+ * Returns the grants of a payment: those of its own period, and of cheaper plans that started within it and cost
+ * nothing. A provider's own invoices name no period: for them, an operator ends the subscription.
  */
 async function grantsOf(db: Queryable, payment: PaymentRow): Promise<PaidGrant[]> {
   const { tenantId, id, credits } = payment;
@@ -109,7 +115,7 @@ async function grantsOf(db: Queryable, payment: PaymentRow): Promise<PaidGrant[]
   );
   if (awaiting.length > 0)
     return awaiting.map(period => ({ reference: paidReference(tenantId, period), credits: period.credits ?? 0 }));
-  // A period from before credits waited for their payment had them when it began.
+  // Older periods did not wait for their payment: their credits were granted when they started.
   const period = await periodOfPayment(db, tenantId, id);
   return period === null ? [] : [{ reference: periodReference(tenantId, period), credits }];
 }

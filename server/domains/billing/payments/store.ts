@@ -100,7 +100,7 @@ export async function pendingPayments(db: Queryable, tenantId: string, ids: read
   return rows.map(({ id }) => id);
 }
 
-/** Sets what a payment brings, once it is known what its plan's period brings without it. */
+/** Sets the credits of a payment, once it is known what its period includes without it. */
 export async function setPaymentCredits(
   db: Queryable,
   { tenantId, id, credits }: Pick<PaymentRow, 'tenantId' | 'id' | 'credits'>,
@@ -108,7 +108,7 @@ export async function setPaymentCredits(
   await db.query('UPDATE payments SET credits = $3 WHERE tenant_id = $1 AND id = $2', [tenantId, id, credits]);
 }
 
-/** Writes what changes of a payment. */
+/** Writes the fields of a payment that may change. */
 export async function updatePayment(db: Queryable, payment: PaymentRow): Promise<void> {
   await db.query(
     `UPDATE payments SET status = $3, refunded_amount = $4, provider_payment_id = $5, invoice_url = $6, settled_at = $7,
@@ -128,17 +128,17 @@ export async function updatePayment(db: Queryable, payment: PaymentRow): Promise
   );
 }
 
-/** Returns a payment of any workspace by its id: for operators alone. */
+/** Returns a payment of any workspace by its id; for operators only. */
 export async function findPayment(db: Queryable, id: string): Promise<PaymentRow | null> {
   return (await select(db, 'id = $1', [id]))[0] ?? null;
 }
 
-/** The payment of a workspace, held until the transaction ends. */
+/** Returns a payment of a workspace, locked until the transaction ends. */
 export async function lockPayment(db: Queryable, tenantId: string, id: string): Promise<PaymentRow | null> {
   return (await select(db, 'tenant_id = $1 AND id = $2 FOR UPDATE', [tenantId, id]))[0] ?? null;
 }
 
-/** The payment that the provider knows under its own id. */
+/** Returns the payment with this id at the provider, locked until the transaction ends. */
 export async function lockProviderPayment(
   db: Queryable,
   tenantId: string,
@@ -153,7 +153,7 @@ export async function lockProviderPayment(
   return found[0] ?? null;
 }
 
-/** Whether an invoice of a subscription waits for an operator. */
+/** Returns whether an invoice of a subscription waits for an operator. */
 export async function owesSubscription(db: Queryable, tenantId: string): Promise<boolean> {
   const { rowCount } = await db.query(
     `SELECT FROM payments

@@ -27,8 +27,9 @@ export async function paymentConfig({ services }: Context): Promise<z.input<type
 }
 
 /**
- * POST /v1/billing/topups/payg/intent: a payment to be confirmed, in the browser or by an operator; the credits come with that.
- * Held like a change of the subscription, so that what the provider tells of it finds it written down.
+ * POST /v1/billing/topups/payg/intent: requests a payment to be confirmed in the browser or by an operator, which
+ * then brings the credits. The subscription is locked, so that the payment is stored before the provider's
+ * notification about it arrives.
  */
 export async function topUp(
   ctx: Context,
@@ -85,7 +86,7 @@ const providerFor = (
   present: PaymentRow['provider'],
 ) => (subscriptionId === null ? payments.kind : present);
 
-/** Returns the microcredits that an amount buys. AppError 422 outside of the deployment's bounds. */
+/** Returns the microcredits that an amount buys. AppError 422 outside of the deployment's limits. */
 export function creditsFor({ topUp: terms }: Pick<Services, 'topUp'>, amount: number): number {
   const { minimumAmount, maximumAmount, microcreditsPerMinorUnit } = terms;
   if (amount < minimumAmount || amount > maximumAmount) {

@@ -10,11 +10,11 @@ import { Currency, Microcredits } from '../schemas.ts';
 /** The plans that a deployment sells before an operator changes anything. */
 export type Catalogue = { topUp: TopUpTerms; plans: PlanRow[] };
 
-/** The database keeps prices as 32-bit integers: twenty million dollars a period. */
+/** The database stores prices as 32-bit integers: twenty million dollars per period. */
 const Price = z.number().int().min(0).max(2_147_483_647);
 const Code = z.string().regex(/^[a-z0-9][a-z0-9_-]{0,62}$/, 'must be lower-case letters, digits, - and _');
 
-/** One plan as the file and the operator's command write it. */
+/** A plan as written in the file and in the operator's command. */
 export const PlanFields = z
   .strictObject({
     product_code: Code,
@@ -71,8 +71,9 @@ const CatalogueFile = z.strictObject({
 const builtIn = fileURLToPath(new URL('./catalogue.json', import.meta.url));
 
 /**
- * The catalogue in `plansFile`, or the one that comes with Baton. ConfigError naming everything that is wrong with it: what is
- * not of its form, a plan or a price twice, and a product, `productCode` included, without exactly one onboarding default.
+ * Returns the catalog in `plansFile`, or the one that comes with Baton. Throws ConfigError listing everything that
+ * is wrong with it: malformed entries, duplicate plans or prices, and products, including `productCode`, without
+ * exactly one onboarding default.
  */
 export function readCatalogue({
   plansFile,
@@ -149,7 +150,7 @@ export function toPlanRow(plan: PlanFields): Omit<PlanRow, 'position' | 'retired
   };
 }
 
-/** The way back, for the operator's command and the history of changes. */
+/** Converts a plan back, for the operator's command and the history of changes. */
 export function toPlanFields(plan: PlanRow): PlanFields {
   return {
     product_code: plan.productCode,

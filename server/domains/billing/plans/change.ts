@@ -8,9 +8,9 @@ export type PlanChange = { by: string; at: number };
 
 /**
  * Sets fields of a plan (named as in docs/specification/billing.md#plans; `prices.tool_call` for one price; null
- * takes an optional one away), or makes the plan where all are given, and writes down what was before. The onboarding
- * default moves with the flag: there is always one. Inside the caller's transaction. AppError 422 naming every field
- * that is wrong.
+ * removes an optional one), or creates the plan if all are given, and records the previous values. The onboarding
+ * default moves with its flag, so there is always exactly one. Runs inside the caller's transaction. AppError 422
+ * listing every field that is wrong.
  */
 export async function changePlanFields(
   db: Queryable,
@@ -53,7 +53,9 @@ export async function changePlanFields(
   return after;
 }
 
-/** Takes a plan out of the list, or puts it back. Who has it keeps it. AppError 422 for the onboarding default. */
+/**
+ * Removes a plan from sale, or puts it back. Workspaces that have it keep it. AppError 422 for the onboarding default.
+ */
 export async function retirePlan(
   db: Queryable,
   { productCode, planCode }: { productCode: string; planCode: string },

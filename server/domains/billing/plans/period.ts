@@ -2,9 +2,10 @@ import type { PlanRow } from '../../../contract/plan.ts';
 import { DAY_MS } from '../../../platform/clock.ts';
 
 /**
- * When the `count`-th period after `anchor` begins (count 0: at the anchor), ms since the epoch. Months and years are those
- * of the calendar in UTC and keep the anchor's day and time: where a month lacks the day, its last one (31 January,
- * 28 February, 31 March). Counting from the anchor, never from the previous period, keeps the day.
+ * Returns when the `count`-th period after `anchor` begins (count 0: at the anchor), in ms since the epoch.
+ * Months and years are calendar months and years in UTC, and keep the anchor's day and time; a month without
+ * that day uses its last one (31 January, 28 February, 31 March). Counting from the anchor, and not from the
+ * previous period, keeps the day.
  */
 export function periodStart(anchor: number, plan: Pick<PlanRow, 'interval' | 'intervalCount'>, count: number): number {
   const steps = plan.intervalCount * count;
@@ -20,9 +21,9 @@ export function periodStart(anchor: number, plan: Pick<PlanRow, 'interval' | 'in
   }
 }
 
-/** The first beginning of a period after `at`: where the period that contains `at` ends. */
+/** Returns the first start of a period after `at`, which is the end of the period that contains `at`. */
 export function nextPeriodStart(anchor: number, plan: Pick<PlanRow, 'interval' | 'intervalCount'>, at: number): number {
-  // A guess that is at most one too small: a period is never longer than its longest.
+  // A guess that is at most one too low, because it assumes the longest possible period.
   const longest = periodLength(plan);
   let count = Math.max(1, Math.floor((at - anchor) / longest));
   while (periodStart(anchor, plan, count) <= at) count += 1;

@@ -4,7 +4,7 @@ import { newId } from '../../../platform/ids.ts';
 import type { Queryable } from '../../../platform/postgres/transaction.ts';
 import { type Catalogue, toPlanFields } from './catalogue.ts';
 
-/** Where the plan of a workspace, or the one it names, is looked up. */
+/** How a request names a plan. */
 export type PlanChoice = { plan_code?: string | undefined; payment_price_id?: string | undefined };
 
 type Row = {
@@ -59,12 +59,12 @@ async function select(db: Queryable, rest: string, values: unknown[]): Promise<P
   return rows.map(toPlan);
 }
 
-/** Every plan of a product, in the order of the catalogue, retired ones too. */
+/** Returns every plan of a product, in the order of the catalog, including retired ones. */
 export function listPlans(db: Queryable, productCode: string): Promise<PlanRow[]> {
   return select(db, 'WHERE p.product_code = $1 ORDER BY p.position, p.plan_code', [productCode]);
 }
 
-/** The plan of a product by its code or its price, retired or not; null where there is none. */
+/** Returns the plan of a product by its code or its price, including retired ones; null if there is none. */
 export async function findPlan(db: Queryable, productCode: string, choice: PlanChoice): Promise<PlanRow | null> {
   const found = await select(
     db,
@@ -74,7 +74,7 @@ export async function findPlan(db: Queryable, productCode: string, choice: PlanC
   return found.length === 1 ? (found[0] ?? null) : null;
 }
 
-/** The plan of every workspace of the product that has not chosen one. */
+/** Returns the plan of every workspace of the product that has not chosen one. */
 export async function findOnboardingPlan(db: Queryable, productCode: string): Promise<PlanRow | null> {
   const [plan] = await select(
     db,
@@ -84,7 +84,7 @@ export async function findOnboardingPlan(db: Queryable, productCode: string): Pr
   return plan ?? null;
 }
 
-/** The plan whose prices a workspace pays; null where it has never been seen (`ensureOnboarded`). */
+/** Returns the plan whose prices a workspace pays; null if the workspace is not onboarded yet (`ensureOnboarded`). */
 export async function planOf(db: Queryable, tenantId: string): Promise<PlanRow | null> {
   const [plan] = await select(
     db,
@@ -95,8 +95,8 @@ export async function planOf(db: Queryable, tenantId: string): Promise<PlanRow |
 }
 
 /**
- * Inserts the plans of the catalogue that are not there yet: what an operator changed is never written over. Two processes at
- * once insert each plan once.
+ * Inserts the plans of the catalog that do not exist yet: changes by an operator are never overwritten. Two concurrent
+ * processes insert each plan once.
  */
 export async function seedPlans(db: Queryable, { plans }: Pick<Catalogue, 'plans'>, at: number): Promise<void> {
   for (const plan of plans) {
@@ -129,7 +129,7 @@ export async function savePlan(db: Queryable, plan: PlanRow, at: number): Promis
   );
 }
 
-/** One change of a plan; `before` null: it was made. Fields as the catalogue names them. */
+/** One change of a plan; `before` null: it was created. Fields are named as in the catalog. */
 export type PlanChangeRow = {
   plan_code: string;
   changed_by: string;
@@ -138,7 +138,7 @@ export type PlanChangeRow = {
   created_at: Date;
 };
 
-/** Everything that was ever changed of a plan, oldest first. */
+/** Returns every change of a plan, oldest first. */
 export async function listPlanChanges(db: Queryable, productCode: string, planCode: string): Promise<PlanChangeRow[]> {
   const { rows } = await db.query<PlanChangeRow>(
     `SELECT plan_code, changed_by, before, after, created_at FROM billing_plan_changes
@@ -171,7 +171,7 @@ const values = (plan: PlanRow, at: number) => [
   new Date(at),
 ];
 
-/** Writes down what a plan was and is; `before` null: it is new. */
+/** Records a change of a plan; `before` null: it is new. */
 export async function noteChange(
   db: Queryable,
   before: PlanRow | null,
@@ -190,7 +190,7 @@ export async function noteChange(
   ]);
 }
 
-/** Two operators at once: one after the other, and each sees what the other did. Readers go on. */
+/** Serializes the changes of operators, so that each sees the previous one. Readers are not blocked. */
 export async function lockPlans(db: Queryable): Promise<void> {
   await db.query('LOCK TABLE billing_plans IN SHARE ROW EXCLUSIVE MODE');
 }

@@ -23,7 +23,7 @@ export function toPlanView(plan: PlanRow): z.input<typeof Plan> {
   };
 }
 
-/** The price of each billable action on a plan. */
+/** Returns the price of each billable action on a plan. */
 export function toPricingView({ planCode, prices }: PlanRow): z.input<typeof ActionPricing> {
   return {
     plan_code: planCode,

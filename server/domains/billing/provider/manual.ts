@@ -14,8 +14,9 @@ import { nextPeriodStart } from '../plans/period.ts';
 import { priceOf, samePeriod, share } from '../subscriptions/proration.ts';
 
 /**
- * The provider without a provider: what is asked for holds at once, and its payment is an invoice that an operator confirms
- * (docs/billing.md, Manual payments). It keeps nothing itself, so all that it says follows from what it is given and the time.
+ * The payment provider without an external provider: changes take effect immediately, and their payment is an
+ * invoice that an operator confirms (docs/billing.md, Manual payments). It stores nothing, so all its answers follow
+ * from its input and the time.
  */
 export function createManualProvider({ clock }: { clock: Clock }): PaymentProvider & { readonly kind: 'manual' } {
   const beginning = (plan: PlanRow): ProviderSubscription => {
@@ -84,7 +85,7 @@ export function createManualProvider({ clock }: { clock: Clock }): PaymentProvid
   };
 }
 
-/** The state alone, of what also says who and what it is about. */
+/** Returns only the state, without the customer, the plan and what was paid. */
 function stateOf({ customer: _customer, plan: _plan, paid: _paid, ...state }: SubscriptionRef) {
   return state satisfies ProviderSubscription;
 }

@@ -20,8 +20,8 @@ export type ProviderStateContext = {
 };
 
 /**
- * Makes a subscription what the provider says it is: the one place where plans, trials and periods begin and end but for the
- * clock (`settle.ts`). `row` is locked; the same state a second time changes nothing. Returns what was saved.
+ * Updates a subscription to the provider's state: apart from the clock (`process-due.ts`), plans, trials and periods
+ * start and end only here. `row` must be locked; applying the same state again changes nothing. Returns what was saved.
  */
 export async function applyProviderState(
   context: ProviderStateContext,
@@ -51,7 +51,7 @@ async function planNamed(
   return plan;
 }
 
-/** What is taken over as the provider says it. */
+/** Fields that are taken from the provider unchanged. */
 const identity = ({ provider }: ProviderStateContext, row: SubscriptionRow, next: ProviderSubscription) => ({
   provider,
   customerId: next.customerId ?? row.customerId,
@@ -59,7 +59,7 @@ const identity = ({ provider }: ProviderStateContext, row: SubscriptionRow, next
   version: Math.max(row.version, next.version),
 });
 
-/** It has ended: back to the onboarding plan. */
+/** The subscription has ended: returns to the onboarding plan. */
 async function leave(
   context: ProviderStateContext,
   row: SubscriptionRow,
@@ -69,7 +69,7 @@ async function leave(
   return await applyProviderEnd(context.db, context.billing, { ...row, version, customerId }, context.at);
 }
 
-/** Ends a subscription at once, a trial with its credits, whoever says so. */
+/** Ends a subscription immediately, and a trial with its credits. */
 export async function applyProviderEnd(
   db: Queryable,
   billing: ProviderStateContext['billing'],
@@ -101,13 +101,13 @@ export async function returnToOnboarding(
     period: { from, to },
     cancelAtPeriodEnd: false,
     pendingPlanCode: null,
-    // One that waits for the next subscription goes on waiting.
+    // A discount that waits for the next subscription is kept.
     discount: row.discount?.since === null ? row.discount : null,
   };
   return await saveSubscription(db, back, at);
 }
 
-/** Nothing was paid yet: everything stays as it is, and the plan that was asked for waits. */
+/** Nothing was paid yet: the subscription is unchanged, and the requested plan waits for its payment. */
 async function wait(
   context: ProviderStateContext,
   row: SubscriptionRow,
@@ -151,7 +151,7 @@ async function startTrialPeriod(
   return await saveSubscription(db, trialing, at);
 }
 
-/** It runs, paid or overdue: a trial has ended, a period or another plan may have begun. */
+/** The subscription runs, paid or overdue: a trial may have ended, a period or another plan may have started. */
 async function run(
   context: ProviderStateContext,
   row: SubscriptionRow,
@@ -203,9 +203,9 @@ const whole = (context: ProviderStateContext, next: ProviderSubscription, plan: 
 });
 
 /**
- * A subscription that ran already: a new period, another plan for the rest of this one, or nothing new. Credits follow the money:
- * of the plan that is left, what belongs to the time that is left goes back; of the new one, as much is granted, and what is still
- * to be paid of it when it is.
+ * A subscription that was already running has a new period, another plan for the rest of this one, or nothing new.
+ * Credits follow the money: those of the old plan for the remaining time are reversed, and those of the new plan are
+ * granted, as far as they are not paid yet when their payment is confirmed.
  */
 async function changePeriod(
   context: ProviderStateContext,
@@ -219,7 +219,7 @@ async function changePeriod(
   const begun = from !== row.period.from;
   const changed = plan.planCode !== row.planCode;
   const last = await lastPeriod(db, tenantId, row.subscriptionId);
-  // Of two changes in one millisecond the second counts as one later: each has its own reference in the ledger.
+  // The second of two changes in one millisecond counts as one later: each has its own reference in the ledger.
   const at = last === null ? context.at : Math.max(context.at, last.from + 1);
   let carried = 0;
   const owed = last === null ? [] : await pendingPayments(db, tenantId, last.awaits ?? []);

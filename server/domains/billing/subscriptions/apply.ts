@@ -14,8 +14,9 @@ export type Outcome = 'applied' | 'stale' | 'ignored';
 type FactServices = Pick<Services, 'pool' | 'clock' | 'config' | 'orchestrator' | 'payments' | 'topUp'>;
 
 /**
- * Applies what the provider tells by itself. Facts are states, not steps, so any of them may come twice, late, or in another order:
- * `stale` is older than what is known, `ignored` is about what is not ours. Throws where the database is away: it is to come again.
+ * Applies a notification of the provider. Facts are states, not steps, so any of them may arrive twice, late, or in
+ * another order: `stale` is older than the known state, `ignored` does not concern us. Throws if the database is
+ * unavailable: the fact must then be sent again.
  */
 export async function applyProviderFact(services: FactServices, fact: ProviderFact): Promise<Outcome> {
   if (!(await hasTenant(services.pool, fact.tenantId))) return 'ignored';
@@ -42,8 +43,8 @@ async function applySubscription(services: FactServices, held: Held, next: Provi
 }
 
 /**
- * Whether a state is of the workspace's subscription, or of one that takes its place. A live one does, being newer: what it replaces
- * ends at the provider too, and that it ended must not end this one.
+ * Returns whether a state belongs to the workspace's subscription, or to one that replaces it. A live one replaces it,
+ * being newer: the replaced one ends at the provider too, which must not end this one.
  */
 function concerns(row: SubscriptionRow, next: ProviderSubscription): boolean {
   if (row.subscriptionId === next.subscriptionId) return true;
@@ -74,7 +75,7 @@ async function applyPayment(services: FactServices, { db, row, at }: Held, fact:
   }
 }
 
-/** A payment that we did not ask for (an invoice), or whose request was lost on our side. */
+/** Inserts a payment that we did not request (an invoice), or whose request was lost on our side. */
 async function insertTold(
   { payments, topUp }: FactServices,
   { db, row }: Held,
@@ -110,7 +111,7 @@ async function applyRefund(
 ): Promise<Outcome> {
   const payment = await lockProviderPayment(db, row.tenantId, services.payments.kind, fact.paymentId);
   if (payment === null) return 'ignored';
-  // A refund is reported beside the payment itself: a payment that we do not know as paid was paid nevertheless.
+  // A refund is reported next to the payment itself: a payment that we do not know as paid has been paid.
   const paid = await succeed(db, payment, fact.at);
   const refunded = await refund(db, paid, Math.min(fact.refundedAmount, paid.amount), fact.at);
   return refunded === payment ? 'stale' : 'applied';

@@ -7,7 +7,7 @@ import { changeSubscription, customerOf, type Held, keyOf, providerOf, reference
 import { presentPlan } from './choose.ts';
 import { readStatus } from './status.ts';
 
-/** POST /v1/billing/subscription/cancel: a subscription, a trial, or a checkout that was left. */
+/** POST /v1/billing/subscription/cancel: cancels a subscription, a trial, or an abandoned checkout. */
 export async function cancel(
   ctx: Context,
   { at_period_end: atPeriodEnd }: z.output<typeof CancelInput>,
@@ -21,7 +21,7 @@ export async function cancel(
   });
 }
 
-/** Cancels a held subscription; one that ends already at the period's end stays so. */
+/** Cancels a locked subscription. One that already ends at the period's end is unchanged. */
 export async function cancelHeld(ctx: Context, held: Held, atPeriodEnd: boolean): Promise<void> {
   const { db, row, at } = held;
   if (atPeriodEnd && row.cancelAtPeriodEnd) return;

@@ -29,7 +29,7 @@ type Answer = z.input<typeof ChangePlanOutput>;
 type Input = z.output<typeof ChangePlanInput>;
 type When = 'now' | 'period_end';
 
-/** A change that may be made: from where, to where, when, and with which discount. */
+/** A permitted change: the old and the new plan, when it takes effect, and the discount. */
 type Change = {
   provider: PaymentProvider;
   reference: SubscriptionRef;
@@ -51,7 +51,7 @@ export async function changePlan(ctx: Context, input: Input): Promise<Answer> {
       return preview ? await told(ctx, held, change, quote) : await perform(ctx, held, change, quote);
     });
   if (!preview || code === undefined) return await withDiscount(ctx, plan, code, inHold);
-  // A look redeems nothing.
+  // A preview redeems nothing.
   const { tenantId, userId } = principal;
   const given = await resolveDiscount(services, { tenantId, userId, code, plan });
   if (given === null) throw codeNotValid();
@@ -83,7 +83,7 @@ async function prepare(
   };
 }
 
-/** The cost of a change, and the credits that it grants when it takes effect. */
+/** Returns the cost of a change, and the credits that it grants when it takes effect. */
 async function told(
   { services }: Context,
   { db, row }: Held,
@@ -115,7 +115,7 @@ function creditsOf({ plan, reference, when }: Change, { effectiveAt }: ChangeQuo
 async function perform(ctx: Context, held: Held, change: Change, quote: ChangeQuote): Promise<Answer> {
   const { db, row, at } = held;
   const { plan, provider, when, discount, reference } = change;
-  // There is no subscription to the onboarding plan: it is what is left without one.
+  // There is no subscription to the onboarding plan: a workspace without a subscription is on it.
   if (plan.onboardingDefault) {
     await cancelHeld(ctx, held, when === 'period_end');
     return await told(ctx, held, change, quote);
@@ -135,7 +135,10 @@ async function perform(ctx: Context, held: Held, change: Change, quote: ChangeQu
   return await told(ctx, held, change, quote, next);
 }
 
-/** Asks for what a change costs; what the new plan's time is worth is another amount: that less what is credited. */
+/**
+ * Requests the payment of a change. The value of the new plan's time is another amount: the payment is
+ * that value less the credit.
+ */
 async function charge({ principal }: Context, { db, row, at }: Held, change: Change, quote: ChangeQuote) {
   const { plan, discount, reference } = change;
   const { from, to } = reference.period;

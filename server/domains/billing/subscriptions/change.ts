@@ -13,9 +13,9 @@ import { findTenantName, isDue, lockSubscription, type SubscriptionRow } from '.
 export type Held = { db: Queryable; row: SubscriptionRow; at: number };
 
 /**
- * Runs `work` with the workspace's subscription settled and locked, in one transaction: two requests at once come one after the
- * other, and the second sees what the first has done. `work` may ask the provider, but must move credits only after that, at
- * its end: charges wait for the account, never for the subscription.
+ * Processes what is due, locks the workspace's subscription and runs `work`, in one transaction: of two concurrent
+ * requests, the second waits and sees the changes of the first. `work` may call the provider, but must change credits
+ * only after that, at its end: charges wait for the account, but never for the subscription.
  */
 export async function changeSubscription<T>(
   services: Pick<Services, 'pool' | 'clock' | 'config' | 'orchestrator'>,
@@ -27,7 +27,7 @@ export async function changeSubscription<T>(
     const done = await transact(services.pool, async db => {
       const row = await lockSubscription(db, tenantId);
       const at = services.clock.now();
-      // A period ended between the two transactions.
+      // A period has ended between the two transactions.
       return isDue(row, at) ? null : { result: await work({ db, row, at }) };
     });
     if (done === null) continue;
@@ -57,7 +57,7 @@ export async function customerOf({ principal }: Context, { db, row }: Held): Pro
   };
 }
 
-/** A subscription as the provider's port takes it; `plan` is the one that it is on. */
+/** Returns a subscription in the form of the provider's port; `plan` is its present plan. */
 export async function referenceOf(held: Held, customer: BillingCustomer, plan: PlanRow): Promise<SubscriptionRef> {
   const { db, row } = held;
   const last = await lastPeriod(db, row.tenantId, row.subscriptionId);
@@ -79,7 +79,7 @@ export async function referenceOf(held: Held, customer: BillingCustomer, plan: P
 }
 
 /**
- * Makes a provider's call that is repeated after a lost answer the same call: what the subscription was changed last is a part of
- * it, so it is another one as soon as an answer was taken over.
+ * Returns an idempotency key for a provider's call: a repetition after a lost answer has the same key. It contains the
+ * time of the last change, so it differs once an answer was applied.
  */
 export const keyOf = ({ row }: Held, what: string): string => `${row.tenantId}:${row.updatedAt}:${what}`;

@@ -4,7 +4,7 @@ import type { Queryable } from '../../../platform/postgres/transaction.ts';
 import { findPlan, type PlanChoice } from '../plans/store.ts';
 import type { SubscriptionRow } from './store.ts';
 
-/** The plan that a request names. AppError 422 where the product has none such, or it is no longer sold. */
+/** Returns the plan that a request names. AppError 422 if the product does not have it, or it is no longer sold. */
 export async function choosePlan(db: Queryable, productCode: string, choice: PlanChoice): Promise<PlanRow> {
   const plan = await findPlan(db, productCode, choice);
   if (plan !== null && !plan.retired) return plan;
@@ -12,7 +12,7 @@ export async function choosePlan(db: Queryable, productCode: string, choice: Pla
   throw invalid('This plan does not exist.', [{ path, message: 'is not a plan that is for sale' }], 'unknown_plan');
 }
 
-/** AppError 422 for a plan that only the operator gives. */
+/** AppError 422 for a plan that only an operator can assign. */
 export function requireSelfServe(plan: PlanRow): void {
   if (!plan.selfServeOnboarding)
     throw invalid(
@@ -22,13 +22,13 @@ export function requireSelfServe(plan: PlanRow): void {
     );
 }
 
-/** The plan that a subscription is on, retired or not. */
+/** Returns the plan of a subscription, retired or not. */
 export async function presentPlan(db: Queryable, row: SubscriptionRow): Promise<PlanRow> {
   const plan = await findPlan(db, row.productCode, { plan_code: row.planCode });
   if (plan === null) throw new Error(`${row.tenantId} is on the plan ${row.planCode}, which does not exist`);
   return plan;
 }
 
-/** Whether there is a subscription that runs: paid, overdue, or about to end. */
+/** Returns whether the subscription is running: paid, overdue, or about to end. */
 export const isSubscribed = (row: SubscriptionRow): boolean =>
   row.subscriptionId !== null && (row.status === 'active' || row.status === 'past_due');

@@ -47,8 +47,8 @@ export const discountFor = (
 ): AppliedDiscount | null => given ?? waitingDiscount(row.discount, plan, at);
 
 /**
- * Returns the discount after a change of plan: the code's, else the current one, if it is for that currency, or one
- * that waits for that plan.
+ * Returns the discount after a change of plan: the code's, else the current one if it is for that currency, or one
+ * that is kept for that plan.
  */
 export function discountOn(
   row: SubscriptionRow,
@@ -61,7 +61,7 @@ export function discountOn(
   return given ?? kept ?? waitingDiscount(row.discount, plan, at);
 }
 
-/** The discount that is on the subscription at `at`; one that waits for another is not. */
+/** Returns the discount that is applied to the subscription at `at`, not one that is kept for the next. */
 export function runningDiscount(row: SubscriptionRow, at: number): StoredDiscount | null {
   const stored = readDiscount(row.discount, at);
   return stored === null || stored.since === null ? null : stored;

@@ -3,8 +3,8 @@ import { newId } from '../../../platform/ids.ts';
 import type { Queryable } from '../../../platform/postgres/transaction.ts';
 
 /**
- * One period of a plan, or what a change of plan left of it; `subscriptionId` null: of the onboarding plan. Times in ms since
- * the epoch, `amount` in minor units: what [from, to) costs, discount included.
+ * One period of a plan, or what a change of plan left of it; `subscriptionId` null: the onboarding plan. Times in ms
+ * since the epoch, `amount` in minor units: the price of [from, to), with the discount.
  */
 export type Period = {
   planCode: string;
@@ -14,11 +14,16 @@ export type Period = {
   /** The anchor from which the ends of periods are computed: its day survives short months. */
   anchor: number;
   amount: number;
-  /** The payment that was asked for it, where there is one. */
+  /** The payment that was requested for it, if any. */
   paymentId: string | null;
-  /** Microcredits that are granted when all payments that it awaits are confirmed; absent: it had all of them when it began. */
+  /**
+   * Microcredits that are granted when all payments that it awaits are confirmed; absent: all
+   * were granted when it started.
+   */
   credits?: number;
-  /** Its own payment, and those of the plans that it was changed from as far as they were not confirmed then. */
+  /**
+   * Its own payment, and those of the plans that it was changed from, as far as they were not confirmed at that time.
+   */
   awaits?: string[];
 };
 
@@ -34,15 +39,15 @@ export type BillingEventKind =
 
 const prefixOf = (tenantId: string, subscriptionId: string | null) => `period:${subscriptionId ?? tenantId}:`;
 
-/** The ledger's reference of what a period includes: granted once. */
+/** Returns the ledger's reference for what a period includes, which is granted once. */
 export const periodReference = (tenantId: string, { subscriptionId, from }: Pick<Period, 'subscriptionId' | 'from'>) =>
   prefixOf(tenantId, subscriptionId) + isoTimestamp(from);
 
-/** The ledger's reference of what the payments of a period bring: granted once. */
+/** Returns the ledger's reference for what the payments of a period add, which is granted once. */
 export const paidReference = (tenantId: string, period: Pick<Period, 'subscriptionId' | 'from'>) =>
   `${periodReference(tenantId, period)}:paid`;
 
-/** Writes down what happened to a workspace's subscription; one of a `reference` once. */
+/** Records an event of a workspace's subscription; an event with a `reference` only once. */
 export async function recordEvent(
   db: Queryable,
   event: { tenantId: string; kind: BillingEventKind; reference?: string; data: object; at: number },
@@ -55,13 +60,13 @@ export async function recordEvent(
   );
 }
 
-/** Writes down that a period began; the same one again changes nothing. */
+/** Records the start of a period. Repeating it changes nothing. */
 export function notePeriod(db: Queryable, tenantId: string, period: Period): Promise<void> {
   const reference = periodReference(tenantId, period);
   return recordEvent(db, { tenantId, kind: 'period', reference, data: period, at: period.from });
 }
 
-/** The period that began last of a subscription, or of the onboarding plan (null). */
+/** Returns the period that started last, of a subscription or of the onboarding plan (null). */
 export async function lastPeriod(
   db: Queryable,
   tenantId: string,
@@ -75,7 +80,7 @@ export async function lastPeriod(
   return rows[0]?.data ?? null;
 }
 
-/** The next period of the same subscription; null if there is none yet. */
+/** Returns the next period of the same subscription; null if there is none yet. */
 export async function periodAfter(
   db: Queryable,
   tenantId: string,
@@ -90,7 +95,7 @@ export async function periodAfter(
   return rows[0]?.data ?? null;
 }
 
-/** The periods that await a payment, or did, the oldest first. */
+/** Returns the periods that await a payment, or did, oldest first. */
 export async function periodsAwaiting(db: Queryable, tenantId: string, paymentId: string): Promise<Period[]> {
   const { rows } = await db.query<{ data: Period }>(
     `SELECT data FROM billing_events
@@ -101,7 +106,7 @@ export async function periodsAwaiting(db: Queryable, tenantId: string, paymentId
   return rows.map(({ data }) => data);
 }
 
-/** The period that a payment was asked for. */
+/** Returns the period for which a payment was requested. */
 export async function periodOfPayment(db: Queryable, tenantId: string, paymentId: string): Promise<Period | null> {
   const { rows } = await db.query<{ data: Period }>(
     `SELECT data FROM billing_events WHERE tenant_id = $1 AND kind = 'period' AND data->>'paymentId' = $2 LIMIT 1`,

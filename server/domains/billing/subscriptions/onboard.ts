@@ -11,8 +11,8 @@ import { hasSubscription, insertSubscription, savePeriod } from './store.ts';
 export type OnboardingServices = Pick<Services, 'pool' | 'clock' | 'config'>;
 
 /**
- * Gives a workspace that has no subscription the onboarding default plan of the deployment's product: account, subscription and
- * the first period's credits. Any number of calls at once give one. Throws where the database is away.
+ * Puts a workspace without a subscription on the onboarding default of the deployment's product, with an account and
+ * the first period's credits. Concurrent calls do this once. Throws if the database is unavailable.
  */
 export async function ensureOnboarded(services: OnboardingServices, tenantId: string): Promise<void> {
   const { pool, clock } = services;
@@ -22,13 +22,13 @@ export async function ensureOnboarded(services: OnboardingServices, tenantId: st
     const plan = await onboardingPlan(db, services.config.billing, at);
     await openAccount(db, tenantId, at);
     const inserted = await insertSubscription(db, tenantId, plan, at);
-    // Somebody else was quicker: the insert has waited for their commit.
+    // A concurrent caller inserted it: the insert has waited for that commit.
     if (!inserted) return;
     await savePeriod(db, tenantId, await startOnboardingPeriod(db, tenantId, plan, at));
   });
 }
 
-/** The onboarding default; a database that no server has seeded yet is seeded first. */
+/** Returns the onboarding default. Seeds a database that no server has seeded yet. */
 export async function onboardingPlan(
   db: Queryable,
   billing: { productCode: string; plansFile: string | null },

@@ -19,9 +19,9 @@ import { share } from './proration.ts';
 const day = (ms: number) => isoTimestamp(ms).slice(0, 10);
 
 /**
- * Begins a period: writes it down and grants `credits`, which expire at its end. Where its payment, or one of `owed`, is still to be
- * confirmed, it grants at most `carried`, which were paid for with the plan that was left, and the confirmation brings the rest. Again:
- * nothing.
+ * Starts a period: records it and grants `credits`, which expire at its end. If its payment, or one of `owed`, is not
+ * confirmed yet, it grants at most `carried`, which were paid for with the old plan, and the confirmation grants the
+ * rest. Repeating it changes nothing.
  */
 export async function startPeriod(
   db: Queryable,
@@ -52,8 +52,9 @@ export async function startPeriod(
 }
 
 /**
- * Grants what a confirmed payment brings to each period that awaited it and awaits no other, once. The part of the time that another
- * plan has taken over since was credited in money, and brings nothing. Once a period is over, what is granted expires at once.
+ * Grants the credits of a confirmed payment, once, to each period that awaited it and awaits no other. The part of the
+ * time that another plan has since replaced was credited in money, and brings no credits. Credits for a period that
+ * has ended expire immediately.
  */
 export async function grantPaidPeriods(
   db: Queryable,
@@ -79,8 +80,8 @@ export async function grantPaidPeriods(
 }
 
 /**
- * Takes back the part of a period's credits that belongs to the time after `at`, as far as it was not spent: where that time is
- * credited in money, or was never paid for. Returns the microcredits that were taken.
+ * Reverses the unspent part of a period's credits for the time after `at`, when that time is credited in money or was
+ * never paid for. Returns the reversed microcredits.
  */
 export async function endPeriodEarly(db: Queryable, tenantId: string, period: Period, at: number): Promise<number> {
   let taken = 0;

@@ -29,7 +29,7 @@ export async function processDueBilling(services: DueBillingServices, tenantId: 
   if (changed) services.orchestrator.creditsChanged(tenantId);
 }
 
-/** Settles what is due first. False: nothing is. */
+/** Processes what is due first. Returns false if nothing is. */
 async function processNextDue(services: DueBillingServices, tenantId: string): Promise<boolean> {
   const { pool, clock } = services;
   const due = dueAt(await readSubscription(pool, tenantId), (await readBalances(pool, tenantId)).nextExpiryAt);
@@ -39,7 +39,7 @@ async function processNextDue(services: DueBillingServices, tenantId: string): P
     const { nextExpiryAt } = await readBalances(db, tenantId);
     const at = dueAt(row, nextExpiryAt);
     if (at > clock.now()) return false;
-    // What expires at the very end of a period goes before the next one brings its own.
+    // Credits that expire at the end of a period are removed before the next period grants its own.
     if (nextExpiryAt !== null && nextExpiryAt <= at) await expireDue(db, tenantId, at);
     else await endPeriod(db, services.config.billing, row, at);
     return true;
@@ -69,14 +69,16 @@ async function endPeriod(db: Queryable, billing: Billing, row: SubscriptionRow, 
   }
 }
 
-/** The plan that was paid for, or free, has ended while another waits for its payment: it goes on waiting, on the onboarding plan. */
+/**
+ * The paid or free plan has ended while another one waits for its payment: it keeps waiting, on the onboarding plan.
+ */
 async function waitOn(db: Queryable, billing: Billing, row: SubscriptionRow, at: number): Promise<void> {
   const plan = await onboardingPlan(db, { ...billing, productCode: row.productCode }, at);
   const period = await nextOnboardingPeriod(db, row.tenantId, plan, at);
   await saveSubscription(db, { ...row, planCode: plan.planCode, period }, at);
 }
 
-/** The period after the one that ends at `at`, counted from the day on which the first began. */
+/** Starts the period after the one that ends at `at`, counted from the day on which the first one began. */
 async function nextOnboardingPeriod(
   db: Queryable,
   tenantId: string,

@@ -24,10 +24,10 @@ export function priceOf(
   return applies ? discountedAmount(amount, discount) : amount;
 }
 
-/** Days of an interval, for telling which of two prices is higher; months of one length. */
+/** Days per interval, with months of equal length, to decide which of two prices is higher. */
 const days = { day: 1, week: 7, month: 30, year: 365 } as const;
 
-/** Whether a plan costs more by the day: it begins at once, the others at the period's end. */
+/** Returns whether a plan costs more per day: such a change takes effect now, others at the period's end. */
 export function isUpgrade(from: PlanRow, to: PlanRow): boolean {
   return (
     BigInt(to.amount) * BigInt(days[from.interval] * from.intervalCount) >
@@ -35,6 +35,9 @@ export function isUpgrade(from: PlanRow, to: PlanRow): boolean {
   );
 }
 
-/** Whether a change of plan keeps the period: both are as long, and the time that is left is what is paid for. */
+/**
+ * Returns whether a change of plan keeps the period: both plans have the same length, and only the
+ * remaining time is paid for.
+ */
 export const samePeriod = (a: PlanRow, b: PlanRow): boolean =>
   a.interval === b.interval && a.intervalCount === b.intervalCount;

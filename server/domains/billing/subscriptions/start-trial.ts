@@ -13,7 +13,7 @@ import { choosePlan, isSubscribed, requireSelfServe } from './choose.ts';
 import { readStatus } from './status.ts';
 import type { SubscriptionRow } from './store.ts';
 
-/** POST /v1/billing/trial: each workspace has one, ever. */
+/** POST /v1/billing/trial: starts the only trial of a workspace. */
 export async function startTrial(
   ctx: Context,
   choice: z.output<typeof StartTrialInput>,
@@ -41,7 +41,7 @@ function requireTrialLeft(row: SubscriptionRow): void {
   if (isSubscribed(row)) throw conflict('already_subscribed', 'This workspace already has a subscription.');
 }
 
-/** Returns the provider of a plan: a free one, or one without a price at the provider, needs none. */
+/** Returns the provider that sells a plan: a plan that is free, or without a price at the provider, needs none. */
 export function sellerOf(
   services: { payments: PaymentProvider } & Parameters<typeof createManualProvider>[0],
   plan: PlanRow,

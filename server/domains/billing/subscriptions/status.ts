@@ -22,7 +22,7 @@ export async function billingStatus({ principal, services }: Context): Promise<S
   return await readStatus(services, services.pool, principal.tenantId);
 }
 
-/** How a workspace's subscription stands; what is due was settled before (`processDueBilling`). */
+/** Returns the status of a workspace's subscription. What is due must have been processed (`processDueBilling`). */
 export async function readStatus(
   services: Pick<Services, 'payments' | 'clock' | 'config'>,
   db: Queryable,
@@ -57,7 +57,7 @@ const trialOf = (row: SubscriptionRow): Status['trial'] => ({
   ends_at: row.trialEndsAt === null ? null : isoTimestamp(row.trialEndsAt),
 });
 
-/** GET /v1/billing/summary: the workspace, and the project of the request, in the current period. */
+/** GET /v1/billing/summary: the usage of the workspace, and of the request's project, in the current period. */
 export async function billingSummary({ principal, services }: Context): Promise<z.input<typeof BillingSummary>> {
   const { tenantId, projectId } = principal;
   const { pool } = services;
@@ -99,7 +99,7 @@ export async function billingSummary({ principal, services }: Context): Promise<
   };
 }
 
-/** GET /v1/billing/action-pricing: what each action costs this workspace now. */
+/** GET /v1/billing/action-pricing: the present price of each action for this workspace. */
 export async function actionPricing({ principal, services }: Context): Promise<z.input<typeof ActionPricing>> {
   await processDueBilling(services, principal.tenantId);
   return toPricingView(await presentPlan(services.pool, await readSubscription(services.pool, principal.tenantId)));

@@ -49,14 +49,14 @@ const columns = `tenant_id, product_code, plan_code, status, provider, provider_
   trial_plan_code, trial_started_at, trial_ends_at, current_period_start, current_period_end, cancel_at_period_end,
   pending_plan_code, discount, provider_version, updated_at`;
 
-/** The subscription of a workspace that was onboarded (`ensureOnboarded`). */
+/** Returns the subscription of a workspace that was onboarded (`ensureOnboarded`). */
 export function readSubscription(db: Queryable, tenantId: string): Promise<SubscriptionRow> {
   return select(db, tenantId, '');
 }
 
 /**
- * The same, held until the transaction ends: everything that changes a subscription waits for each other here, also while a
- * provider is being asked. Charges never touch this row.
+ * The same, locked until the transaction ends: all changes of a subscription wait for each other here, also during a
+ * call to the provider. Charges never touch this row.
  */
 export function lockSubscription(db: Queryable, tenantId: string): Promise<SubscriptionRow> {
   return select(db, tenantId, 'FOR NO KEY UPDATE');
@@ -89,8 +89,8 @@ async function select(db: Queryable, tenantId: string, lock: string): Promise<Su
 const dateOf = (ms: number | null): Date | null => (ms === null ? null : new Date(ms));
 
 /**
- * Writes a locked subscription. `updatedAt` grows with every change, so that the key of a provider's call, made of it, is
- * another one after each change and the same after a change that was lost.
+ * Writes a locked subscription. `updatedAt` grows with every change, so a provider's idempotency key derived from it
+ * differs after each change, and is the same after a change that was lost.
  */
 export async function saveSubscription(db: Queryable, row: SubscriptionRow, at: number): Promise<SubscriptionRow> {
   const updatedAt = Math.max(at, row.updatedAt + 1);
@@ -122,11 +122,11 @@ export async function saveSubscription(db: Queryable, row: SubscriptionRow, at: 
   return { ...row, updatedAt };
 }
 
-/** Whether the provider says when the periods of a subscription begin; otherwise we do, by the clock. */
+/** Returns whether the provider decides when the periods of a subscription start; otherwise the clock does. */
 export const followsProvider = ({ provider, subscriptionId, status }: SubscriptionRow): boolean =>
   provider === 'stripe' && subscriptionId !== null && status !== 'incomplete';
 
-/** Whether a subscription's period or trial has ended by `now` and it is ours to say what follows. */
+/** Returns whether a subscription's period or trial has ended by `now` and no provider manages it. */
 export const isDue = (row: SubscriptionRow, now: number): boolean => row.period.to <= now && !followsProvider(row);
 
 export async function hasTenant(db: Queryable, tenantId: string): Promise<boolean> {
@@ -139,7 +139,7 @@ export async function findTenantName(db: Queryable, tenantId: string): Promise<s
   return rows[0]?.name ?? null;
 }
 
-/** The names of a workspace and of a project of it; null where one of them is gone. */
+/** Returns the names of a workspace and of a project in it; null if one of them is gone. */
 export async function findNames(
   db: Queryable,
   { tenantId, projectId }: { tenantId: string; projectId: string },
@@ -158,7 +158,10 @@ export async function hasSubscription(db: Queryable, tenantId: string): Promise<
   return rowCount !== 0;
 }
 
-/** Inserts the subscription of a plan, whose period is stored later; false where the workspace has one. Waits for others that insert it. */
+/**
+ * Inserts the subscription of a plan; its period is stored later. Returns false if the workspace has one.
+ * Waits for concurrent inserts.
+ */
 export async function insertSubscription(
   db: Queryable,
   tenantId: string,
@@ -187,7 +190,7 @@ export async function savePeriod(
   ]);
 }
 
-/** When the present period began (ms since the epoch); null where the workspace was not onboarded yet. */
+/** Returns when the present period started (ms since the epoch); null if the workspace is not onboarded yet. */
 export async function findPeriodStart(db: Queryable, tenantId: string): Promise<number | null> {
   const { rows } = await db.query<{ current_period_start: Date }>(
     'SELECT current_period_start FROM subscriptions WHERE tenant_id = $1',
@@ -196,7 +199,7 @@ export async function findPeriodStart(db: Queryable, tenantId: string): Promise<
   return rows[0]?.current_period_start.getTime() ?? null;
 }
 
-/** The id by which a provider knows the workspace; null where it does not. */
+/** Returns the id of the workspace at a provider; null if it has none. */
 export async function findCustomerId(db: Queryable, tenantId: string, provider: string): Promise<string | null> {
   const { rows } = await db.query<{ provider_customer_id: string | null }>(
     'SELECT provider_customer_id FROM subscriptions WHERE tenant_id = $1 AND provider = $2',

@@ -19,7 +19,7 @@ import { readStatus } from './status.ts';
 
 type Answer = z.input<typeof SubscriptionOutput>;
 
-/** POST /v1/billing/subscription: from the onboarding plan, a trial, or a checkout that was left. */
+/** POST /v1/billing/subscription: subscribes from the onboarding plan, a trial, or an abandoned checkout. */
 export async function subscribe(
   ctx: Context,
   { discount_code, ...choice }: z.output<typeof SubscribeInput>,
@@ -61,7 +61,7 @@ async function requireSubscribable({ db, row }: Held, plan: PlanRow): Promise<vo
     throw conflict('payment_due', 'An invoice of an earlier subscription is not paid yet.');
 }
 
-/** POST /v1/billing/subscription/convert-trial-now: the trial ends, and the plan begins to be paid. */
+/** POST /v1/billing/subscription/convert-trial-now: ends the trial, and starts to charge for the plan. */
 export async function convertTrial(ctx: Context): Promise<Answer> {
   const { principal, services } = ctx;
   return await changeSubscription(services, principal.tenantId, async held => {
@@ -76,7 +76,7 @@ export async function convertTrial(ctx: Context): Promise<Answer> {
   });
 }
 
-/** Stores a subscription that has just started; a manual one with the invoice of its first period. */
+/** Stores a subscription that has just started; for a manual one, with the invoice of its first period. */
 async function begin(
   { principal, services }: Context,
   { db, row, at }: Held,

@@ -4,10 +4,10 @@ import { grantCredits, reverseGrant } from '../ledger/post.ts';
 import { moveExpiryOfGrant } from '../ledger/store.ts';
 import type { SubscriptionRow } from './store.ts';
 
-/** Each workspace has one trial, ever, so its name is reference enough. */
+/** Each workspace has only one trial, so its name is a sufficient reference. */
 const reference = (tenantId: string) => `trial:${tenantId}`;
 
-/** Grants the credits of a trial until its end; where they were granted before, moves their end. */
+/** Grants the credits of a trial until its end. If they were granted before, moves their expiry. */
 export async function grantTrialCredits(
   db: Queryable,
   { tenantId, trialEndsAt }: Pick<SubscriptionRow, 'tenantId' | 'trialEndsAt'>,
@@ -28,15 +28,16 @@ export async function grantTrialCredits(
   if (!granted && trialEndsAt !== endsAt) await moveExpiry(db, tenantId, endsAt, at);
 }
 
-/** Moves the end of a trial's credits, under the account's lock like every movement of grants. */
+/** Moves the expiry of a trial's credits, under the account's lock like every change of grants. */
 async function moveExpiry(db: Queryable, tenantId: string, expiresAt: number, at: number): Promise<void> {
-  // Takes nothing, but locks the account and settles what is left of each grant: the order in which they are spent is about to change.
+  // Reverses nothing, but locks the account and sets what is left of each grant, because the order of
+  // spending is about to change.
   const kindReference = `move:${reference(tenantId)}`;
   await reverseGrant(db, { tenantId, reference: reference(tenantId), amount: 0, kindReference, note: '', at });
   await moveExpiryOfGrant(db, tenantId, reference(tenantId), new Date(expiresAt));
 }
 
-/** Takes what is left of a trial's credits, where it ends before its time. */
+/** Reverses what is left of a trial's credits when the trial ends early. */
 export async function endTrialCredits(db: Queryable, tenantId: string, at: number): Promise<void> {
   const kindReference = `end:${reference(tenantId)}`;
   await reverseGrant(db, { tenantId, reference: reference(tenantId), kindReference, note: 'The trial has ended', at });

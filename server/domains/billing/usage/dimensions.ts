@@ -14,10 +14,10 @@ import { findMemberNames, findWorkflowNames, type UsageFilter } from './store.ts
 type Dimension = (typeof usageDimensions)[number];
 type Item = { key: string; label: string; quantity: number; microcredits: number };
 
-/** Items of a dimension; what comes behind is one more, `other`. */
+/** The number of items of a dimension; further ones are combined as `other`. */
 const MAX_ITEMS = 100;
 
-/** The column of each dimension, and which rollups count for it. */
+/** The column of each dimension, and which rollups it includes. */
 const readings: Record<
   Dimension,
   { by: RollupColumn[]; key: RollupColumn; counts: (sum: UsageRollup) => boolean; quantity: 'steps' | 'quantity' }
@@ -49,7 +49,7 @@ export async function usageByDimension(
   const filter: UsageFilter = { ...toFilter(filters), ...period };
   if (principal.role === 'project_viewer') filter.projects = await narrow(ctx, filter.projects);
   const wanted = by === undefined ? usageDimensions : [by];
-  // Whatever is asked, the actions are summed: they are the total.
+  // Actions are always included, because their sum is the total.
   const sets = distinct([['action'], ...wanted.map(dimension => readings[dimension].by)]);
   const now = services.clock.now();
   const sums = await queryUsage(services.pool, principal.tenantId, filter, { by: sets, timeZone, now }).catch(
@@ -94,7 +94,7 @@ async function narrow(ctx: Context, asked: readonly string[] | undefined): Promi
   return asked === undefined ? visible : visible.filter(project => asked.includes(project));
 }
 
-/** The runtime and the database may know different zones. */
+/** The runtime and the database may know different time zones. */
 function unknownZone(error: unknown): never {
   if (error instanceof Error && 'code' in error && error.code === '22023')
     throw invalid('The time zone is unknown.', [{ path: 'time_zone', message: 'must be an IANA time zone' }]);
@@ -123,7 +123,7 @@ function cut(sorted: Item[]): Item[] {
   return rest.length === 0 ? sorted : [...sorted.slice(0, MAX_ITEMS), other(rest)];
 }
 
-/** Days stand in order, and those before the last hundred are the others. */
+/** Keeps the last hundred days, in order, and combines earlier ones. */
 function lastDays(items: Item[]): Item[] {
   const days = items.sort((a, b) => (a.key < b.key ? -1 : 1));
   const before = days.slice(0, Math.max(0, days.length - MAX_ITEMS));

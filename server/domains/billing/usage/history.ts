@@ -12,7 +12,7 @@ type Line = z.input<typeof UsageLine>;
 /** Time and id of a row, and the line in it. */
 const UsageCursor = z.tuple([CursorTime, Id, z.number().int().min(1).max(MAX_INTEGER)]);
 
-/** GET /v1/billing/usage-history: what every attempt used, newest first, of the whole workspace. */
+/** GET /v1/billing/usage-history: the usage of every attempt, newest first, of the whole workspace. */
 export async function usageHistory(
   { principal, services }: Context,
   { limit, cursor, ...filters }: z.output<typeof ListUsageInput>,
@@ -32,7 +32,7 @@ export async function exportUsage(
   return writeCsv(columns, pagesOfUsage(services.pool, principal.tenantId, toFilter(filters)));
 }
 
-/** The filters as the store takes them. */
+/** Returns the filters in the store's form. */
 export function toFilter(input: z.output<typeof ExportUsageInput>): UsageFilter {
   const time = (text: string | undefined) => (text === undefined ? undefined : Date.parse(text));
   return {

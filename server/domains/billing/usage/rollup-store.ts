@@ -3,7 +3,7 @@ import { toMicrocredits } from '../../../contract/microcredits.ts';
 import { QUARTER_HOUR_MS } from '../../../platform/clock.ts';
 import { conditions, type UsageFilter } from './store.ts';
 
-/** The usage under one heading. `quantity` is in the unit of the action; `steps` are attempts of steps. */
+/** The usage of one key. `quantity` is in the unit of the action; `steps` are attempts of steps. */
 export type UsageRollup = { key: Record<string, string>; steps: number; quantity: number; microcredits: number };
 
 /** The columns that usage is rolled up by; a day is `YYYY-MM-DD` in the time zone. */
@@ -22,9 +22,9 @@ const COLUMNS =
   'u.project_id, u.workflow_id, u.action, u.step_type, u.subject, u.started_by, u.created_at, u.quantity, u.microcredits';
 
 /**
- * Returns a workspace's usage rolled up by each of several sets of columns. One pass over the usage rolls it up by all
- * of the columns and the day, and only those few rows by each set, which is twice as fast. `now` is in ms since the
- * epoch. Throws PostgreSQL's 22023 for a time zone that it does not know.
+ * Returns a workspace's usage rolled up by each of several sets of columns. One pass rolls the usage up by all of the
+ * columns and the day, and only those few rows by each set, which is twice as fast. `now` is in ms since the epoch.
+ * Throws PostgreSQL's 22023 for an unknown time zone.
  */
 export async function queryUsage(
   pool: Pool,
@@ -51,25 +51,25 @@ export async function queryUsage(
     values,
   );
   return by.map(set => {
-    // A bit for each column that is not in the set, the first column's the highest.
+    // A bit for each column that is not in the set; the first column's is the highest.
     const bits = columns.reduce((sum, column) => sum * 2 + (set.includes(column) ? 0 : 1), 0);
     return rows.filter(row => Number(row.set) === bits).map(row => toRollup(row, set));
   });
 }
 
-/** Rows of usage as COLUMNS, in SQL, and its values. */
+/** Rows of usage with ROLLUP_COLUMNS, in SQL, and the values of its parameters. */
 type Source = { rows: string; values: unknown[]; parameter: (value: unknown) => string };
 
 /**
- * Reads whole quarters of an hour from their rollups, which are at most a hundredth of the rows. Usage that is not rolled up
- * yet, and the quarters that the period cuts, come from the rows themselves. One snapshot sees the rollups together with the
- * number up to which usage is in them.
+ * Reads whole quarters of an hour from their rollups, which are at most a hundredth of the rows. Usage that is not
+ * rolled up yet, and the quarters that the period cuts, are read from the rows themselves. One snapshot contains the
+ * rollups together with the number up to which usage is in them.
  */
 function rolledUp(tenantId: string, { from, to, ...filter }: UsageFilter, now: number): Source {
   const { values, where, parameter } = conditions(tenantId, filter);
   const time = (ms: number) => `${parameter(new Date(ms))}::timestamptz`;
   const within = (...bounds: string[]) => [...where, ...bounds].join(' AND ');
-  // Nothing was used after now: the quarter that runs is whole.
+  // There is no usage after now, so the current quarter can be read as a whole.
   const until = to === undefined || to > now ? undefined : to;
   const first = from === undefined ? undefined : Math.ceil(from / QUARTER_HOUR_MS) * QUARTER_HOUR_MS;
   const end = until === undefined ? undefined : Math.floor(until / QUARTER_HOUR_MS) * QUARTER_HOUR_MS;
@@ -94,7 +94,7 @@ function rolledUp(tenantId: string, { from, to, ...filter }: UsageFilter, now: n
   return { rows: parts.join(' UNION ALL '), values, parameter };
 }
 
-/** A run's lines among those of its commits. */
+/** Reads a run's lines among those of its commits. */
 function ofRun(tenantId: string, filter: UsageFilter): Source {
   const { values, where, parameter } = conditions(tenantId, filter);
   const price = 'u.microcredits / greatest(u.quantity, 1)';

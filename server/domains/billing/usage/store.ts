@@ -6,7 +6,7 @@ import { toMicrocredits } from '../../../contract/microcredits.ts';
 export type UsageFilter = {
   from?: number | undefined;
   to?: number | undefined;
-  /** Restricts it to these projects. */
+  /** Restricts the usage to these projects. */
   projects?: readonly string[] | undefined;
   workflow?: string | undefined;
   run?: string | undefined;
@@ -16,10 +16,10 @@ export type UsageFilter = {
   startedBy?: string | undefined;
 };
 
-/** Where a page ends: inside a row of usage, which holds a line for each attempt of a commit. */
+/** Where a page ends: within a row of usage, which has a line for each attempt of a commit. */
 export type UsageKey = { at: number; id: string; line: number };
 
-/** One line, and where it stands. */
+/** One line, and its position. */
 export type UsageEntry = {
   key: UsageKey;
   action: BillableAction;
@@ -52,9 +52,9 @@ type Row = {
 };
 
 /**
- * Lines of a workspace's usage, newest first: by the index of (tenant, time, id), and within a row from its last line back.
- * No more rows are unfolded than a page has lines, since every row has one at least; only where one run is looked for may more
- * be, and then the rows are those of the time that it ran.
+ * Returns lines of a workspace's usage, newest first: by the index on (tenant, time, id), and within a row from its
+ * last line back. No more rows are unnested than a page has lines, since every row has at least one. Only a filter by
+ * run may need more, and then the rows are limited to the time during which it ran.
  */
 export async function listUsage(
   pool: Pool,
@@ -71,7 +71,7 @@ export async function listUsage(
   }
   if (filter.run !== undefined) ofLine.push(`l.attempt->>0 = ${parameter(filter.run)}`);
   const most = parameter(limit);
-  // The row at the cursor may have nothing left.
+  // The row at the cursor may have no lines left.
   const rowsOfPage = filter.run === undefined ? `LIMIT ${most}::bigint + 1` : '';
   const { rows } = await pool.query<Row>(
     `SELECT u.id, u.created_at, l.line, l.attempt, u.action, u.project_id, u.workflow_id, w.name AS workflow_name,
@@ -105,7 +105,7 @@ function toEntry(row: Row): UsageEntry {
   };
 }
 
-/** All usage that matches, in pages of `size` lines. */
+/** Yields all matching usage, in pages of `size` lines. */
 export async function* pagesOfUsage(
   pool: Pool,
   tenantId: string,
@@ -122,8 +122,8 @@ export async function* pagesOfUsage(
 }
 
 /**
- * The WHERE of a filter over `u`, rows of run_usage or others with its columns: of the tenant, and only what can be charged for.
- * `parameter` adds a value to `values`.
+ * Returns the WHERE of a filter over `u`, rows of run_usage or others with its columns: of the tenant, and only
+ * billable usage. `parameter` adds a value to `values`.
  */
 export function conditions(tenantId: string, filter: UsageFilter) {
   const values: unknown[] = [];
@@ -145,8 +145,8 @@ export function conditions(tenantId: string, filter: UsageFilter) {
 }
 
 /**
- * A run's usage stands in rows of the quarters of an hour in which it ran (the engine shares a row among runs within one), of its
- * own workflow. Of a run that retention let go nothing narrows the rows down.
+ * A run's usage is in rows of its workflow, in the quarters of an hour during which it ran (within one, the engine
+ * shares rows among runs). For a run that retention has purged nothing narrows the rows down.
  */
 function duringRun(run: string, tenant: string): string[] {
   const of = (column: string) => `(SELECT ${column} FROM runs r WHERE r.id = ${run} AND r.tenant_id = ${tenant})`;

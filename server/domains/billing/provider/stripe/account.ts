@@ -6,7 +6,7 @@ import type { Logger } from '../../../../platform/logger.ts';
 import { planCodeOfPrice } from './plan-price-store.ts';
 import { nextPriceOf, priceOf, subscriptionState } from './state.ts';
 
-/** Stripe's client, with what its answers are read with. */
+/** Stripe's client, and what is needed to read its answers. */
 export type StripeAccount = {
   stripe: Stripe;
   pool: Pool;
@@ -14,8 +14,9 @@ export type StripeAccount = {
   logger: Logger;
   productCode: string;
   /**
-   * The version of what is about to be asked for: the present time in ms, and always more than the one before. Taken before the
-   * question, so that of two answers the one that may be older has the lower version; what changed at Stripe since comes with an event of its own.
+   * Returns the version of the next answer: the present time in ms, and always more than the previous version. Called
+   * before the request, so that of two answers the one that may be older has the lower version; later changes at Stripe
+   * cause an event of their own.
    */
   nextVersion(): number;
 };
@@ -31,7 +32,7 @@ export function createAccount(parts: Omit<StripeAccount, 'nextVersion'>): Stripe
   };
 }
 
-/** A subscription (with `subscriptionExpand`) as Baton knows it; null where its price is of no plan here. */
+/** Converts a subscription (with `subscriptionExpand`) to Baton's form; null if no plan here has its price. */
 export async function readState(
   account: StripeAccount,
   subscription: Stripe.Subscription,

@@ -26,7 +26,7 @@ export async function applyEvent(
 ): Promise<EventOutcome | 'repeated'> {
   const { pool, clock, logger } = services;
   const subjects = subjectsOf(event);
-  // Of what is never relevant nothing is kept: an endpoint that is subscribed to everything would fill the table.
+  // Irrelevant events are not recorded: an endpoint that is subscribed to everything would fill the table.
   if (subjects.length === 0) return 'ignored';
   if (await isKnown(pool, event.id)) return 'repeated';
   const facts: ProviderFact[] = [];
@@ -46,7 +46,7 @@ export async function applyEvent(
   return outcome;
 }
 
-/** `applied` where any of them changed something. */
+/** Applies facts; returns `applied` if any of them changed something. */
 export async function applyFacts(services: ApplyServices, facts: readonly ProviderFact[]): Promise<EventOutcome> {
   const outcomes = new Set<EventOutcome>();
   for (const fact of facts) outcomes.add(await applyProviderFact(services, fact));

@@ -72,12 +72,12 @@ export async function changePlan(
         current,
         { price: plan.paymentPriceId, duration: durationOf(plan) },
         discount,
-        // After a lost answer there already is a schedule, which was released: a new one needs another key.
+        // After a lost answer there is already a schedule, which was released: a new one needs another key.
         `${change.key}:${free.given ?? ''}`,
       );
 }
 
-/** The price that a schedule sets at the period's end; after one period the schedule is over. */
+/** The price that a schedule sets at the period's end; the schedule ends after one period. */
 type NextPhase = {
   price: string;
   duration: Stripe.SubscriptionScheduleUpdateParams.Phase.Duration;
@@ -88,7 +88,7 @@ const durationOf = ({ interval, intervalCount }: Pick<PlanRow, 'interval' | 'int
   interval_count: intervalCount,
 });
 
-/** The change that is scheduled for the period's end; null: none. */
+/** Returns the change that is scheduled for the period's end; null if there is none. */
 function nextPhaseOf(current: Stripe.Subscription): NextPhase | null {
   const price = nextPriceOf(current);
   const recurring = current.items.data[0]?.price.recurring;
@@ -128,7 +128,7 @@ async function setDiscounts(
   );
 }
 
-/** Puts a discount on the subscription from its next invoice on, in the place of any other. */
+/** Sets a discount on the subscription from its next invoice on, replacing any other. */
 export async function applyDiscount(
   account: StripeAccount,
   reference: SubscriptionRef,
@@ -138,7 +138,7 @@ export async function applyDiscount(
   const current = await retrieve(account, existing(reference));
   const next = nextPhaseOf(current);
   if (next === null) return await discounted(account, current, given, key);
-  // The scheduled change stays: the schedule is released, and created again with the discount in it.
+  // The scheduled change is kept: its schedule is released, and created again with the discount.
   const free = await released(account, reference, key);
   await setDiscounts(account, free.current, [given], `${key}:discount`);
   return await schedule(account, free.current, next, given, `${key}:${free.given ?? ''}`);
@@ -152,7 +152,8 @@ async function changeNow(
   key: string,
 ): Promise<ProviderSubscription> {
   const before = current.discounts.flatMap(given => idOf(given) ?? []);
-  // A change that waits for its payment takes no discount along, so that comes first, and goes again where the change is refused.
+  // A change that waits for its payment does not include the discount, so the discount is set first, and
+  // removed if the change is refused.
   if (discount !== null) await setDiscounts(account, current, [discount], `${key}:discount`);
   const items = replaceItem(current, priceFor(plan));
   const version = account.nextVersion();
@@ -218,7 +219,7 @@ async function schedule(
   return await stateOf(account, await retrieve(account, current.id), version);
 }
 
-/** Left out, a phase would lose the discount that the subscription has. */
+/** Without this, a phase would lose the discount of the subscription. */
 function phaseDiscount(
   given: Stripe.SubscriptionSchedule.Phase.Discount,
 ): Stripe.SubscriptionScheduleUpdateParams.Phase.Discount {
@@ -228,7 +229,7 @@ function phaseDiscount(
   return promotion === null ? { coupon: idOf(given.coupon) ?? '' } : { promotion_code: promotion };
 }
 
-/** The one item of a subscription, at another price. */
+/** Returns the only item of a subscription, with another price. */
 function replaceItem(current: Stripe.Subscription, price: string): { id: string; price: string; quantity: number }[] {
   return current.items.data.slice(0, 1).map(({ id }) => ({ id, price, quantity: 1 }));
 }

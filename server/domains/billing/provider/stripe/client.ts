@@ -3,22 +3,22 @@ import type { StripeSettings } from '../../../../contract/billing-settings.ts';
 import { createEgress, type Egress } from '../../../../platform/egress/egress.ts';
 
 /**
- * The version of Stripe's API that this adapter was written against and that its answers and events have. It is the one of
- * the installed SDK's types: the compiler refuses an SDK whose types are of another version.
+ * The version of Stripe's API for which this adapter was written, and which its answers and events have. It is that of
+ * the installed SDK's types: the compiler refuses an SDK whose types have another version.
  */
 export const stripeApiVersion = '2026-10-28.endive' satisfies Stripe.LatestApiVersion;
 
-/** How long one try of a request may take, ms. Stripe answers within 2 s but for a bank that hesitates. */
+/** The time limit of one attempt of a request, ms. Stripe answers within 2 s unless a bank is slow. */
 const TIMEOUT_MS = 20_000;
-/** Beyond the first try: after a lost connection, 409, 5xx; with the same idempotency key. */
+/** Further attempts after a lost connection, 409 or 5xx, with the same idempotency key. */
 const RETRIES = 2;
 
 export type StripeClient = { stripe: Stripe; close(): Promise<void> };
 
 /**
- * Stripe's own client behind a guard of its own. The operator sets the address, so it alone may be on a private
- * network; the rest of the guard applies (no redirect, no credentials in the URL). Nothing is reported about this
- * machine (`telemetry`).
+ * Creates Stripe's own client behind a separate egress guard. The address is set by the operator and may therefore be
+ * on a private network; all other rules of the guard apply (no redirect, no credentials in the URL). Nothing is
+ * reported about this machine (`telemetry`).
  */
 export function createStripeClient(settings: Pick<StripeSettings, 'secretKey' | 'apiUrl'>): StripeClient {
   const url = settings.apiUrl === null ? null : new URL(settings.apiUrl);
@@ -44,7 +44,7 @@ function portOf(url: URL): string {
   return url.protocol === 'http:' ? '80' : '443';
 }
 
-/** Stripe never redirects; another server that did would get the secret key. */
+/** Stripe never redirects; another server that did would receive the secret key. */
 function withoutRedirects(egress: Egress): typeof globalThis.fetch {
   return (input, init) => egress.fetch(input, { ...init, redirect: 'error' });
 }

@@ -4,7 +4,7 @@ import type { StripeAccount } from './account.ts';
 import { isMissing } from './errors.ts';
 import type { Ownership } from './state.ts';
 
-/** The metadata that marks an object at Stripe as this tenant's. */
+/** Returns the metadata that marks an object at Stripe as this tenant's. */
 export function ownership(account: StripeAccount, tenantId: string): Ownership {
   return { tenant_id: tenantId, product_code: account.productCode };
 }
@@ -31,7 +31,8 @@ export async function withCustomer<T>(
 async function findOrCreate(account: StripeAccount, customer: BillingCustomer, gone: string | null): Promise<string> {
   const { stripe } = account;
   const metadata = ownership(account, customer.tenantId);
-  // Made by a request whose answer was lost for longer than Stripe keeps a key (a day). The search lags by a minute: the key covers that.
+  // Created by a request whose answer was lost, longer ago than Stripe keeps a key (a day). The search lags by a
+  // minute, which the key covers.
   const { data } = await stripe.customers.search({
     query: `metadata['tenant_id']:'${quoted(metadata.tenant_id)}' AND metadata['product_code']:'${quoted(metadata.product_code)}'`,
     limit: 1,
@@ -39,7 +40,7 @@ async function findOrCreate(account: StripeAccount, customer: BillingCustomer, g
   const [found] = data;
   if (found && found.id !== gone) return found.id;
   const params = { name: customer.tenantName, email: customer.email, metadata };
-  // Another name or address in between is another request to Stripe, and needs another key.
+  // Another name or address makes it another request to Stripe, which needs another key.
   const idempotencyKey = `baton-customer-${sha256(JSON.stringify([params, gone])).toString('hex')}`;
   return (await stripe.customers.create(params, { idempotencyKey })).id;
 }

@@ -5,17 +5,20 @@ import { sha256 } from '../../../../platform/crypto/digest.ts';
 import type { StripeAccount } from './account.ts';
 import { idOf } from './state.ts';
 
-/** How a subscription or a preview is given a discount. */
+/** How a discount is passed to a subscription or a preview. */
 export type DiscountChoice = { promotion_code: string } | { coupon: string };
 
 /** Stripe shows a coupon's name on invoices; longer ones are refused. */
 const MAX_NAME_LENGTH = 40;
 
-/** A discount as Stripe takes it: a promotion code of Stripe's, or for a code of ours a coupon, which is made where it is missing. */
+/**
+ * Returns a discount in Stripe's form: one of Stripe's promotion codes, or for a code of ours a coupon, which
+ * is created if it is missing.
+ */
 export async function discountChoice(account: StripeAccount, discount: AppliedDiscount): Promise<DiscountChoice> {
   if (discount.promotionId !== null) return { promotion_code: discount.promotionId };
   const { code, kind, value, currency, months } = discount;
-  // The same terms are the same coupon; a code whose terms the operator changes gets another.
+  // The same terms give the same coupon; a code whose terms the operator changes gets another one.
   const id = `baton_${sha256(JSON.stringify([account.productCode, code, kind, value, currency, months]))
     .toString('hex')
     .slice(0, 32)}`;
@@ -35,7 +38,7 @@ export async function discountChoice(account: StripeAccount, discount: AppliedDi
   return { coupon: id };
 }
 
-/** The discount of a promotion code that Stripe keeps and that this customer may use on this plan now; else null. */
+/** Returns the discount of a promotion code at Stripe that this customer may use on this plan now; otherwise null. */
 export async function findPromotion(
   account: StripeAccount,
   code: string,
@@ -54,7 +57,7 @@ export async function findPromotion(
   if (!(await appliesTo(account, coupon, plan))) return null;
   const months = coupon.duration === 'forever' ? null : coupon.duration === 'once' ? 1 : coupon.duration_in_months;
   const common = { code: found.code, months, promotionId: found.id };
-  // A fraction of a percent could not be shown exactly, and rounding would make it another discount.
+  // A fraction of a percent could not be shown exactly, and rounding would change the discount.
   if (coupon.percent_off !== null && Number.isInteger(coupon.percent_off))
     return { ...common, kind: 'percent', value: coupon.percent_off, currency: null };
   if (coupon.amount_off !== null && coupon.currency === plan.currency)
@@ -62,7 +65,10 @@ export async function findPromotion(
   return null;
 }
 
-/** Whether the code's own limits allow it; what it says of first purchases Stripe checks when it is used. */
+/**
+ * Returns whether the code's own limits allow it; restrictions to first purchases are checked
+ * by Stripe when it is used.
+ */
 function mayUse(code: Stripe.PromotionCode, customerId: string | null, plan: PlanRow, now: number): boolean {
   if (code.expires_at !== null && code.expires_at * 1000 <= now) return false;
   const holder = idOf(code.customer);

@@ -2,10 +2,10 @@ import Stripe from 'stripe';
 import { type AppError, conflict, invalid, unavailable } from '../../../../platform/errors.ts';
 import type { Logger } from '../../../../platform/logger.ts';
 
-/** After how many seconds a caller should try again. */
+/** The number of seconds after which a caller should try again. */
 const RETRY_AFTER_S = 5;
 
-/** The loggable part of a refusal: its subject, never the data that was sent. */
+/** Returns the loggable part of a refusal: what it is about, but never the data that was sent. */
 export function summaryOf(error: Stripe.errors.StripeError): Record<string, unknown> {
   const { type, code, param, decline_code, statusCode, requestId } = error;
   return { stripe: { type, code, param, decline_code, status: statusCode, request_id: requestId } };
@@ -13,8 +13,8 @@ export function summaryOf(error: Stripe.errors.StripeError): Record<string, unkn
 
 /**
  * Converts the failure of a call to Stripe to an AppError. A declined card is described in Stripe's own words, which
- * are written for the customer; any other refusal only has its code, because its words may quote the request, and is
- * logged for the operator. 503 if Stripe did not answer, wants fewer requests, failed, or does not know our key. Other
+ * are written for the customer; any other refusal only has its code, because its text may quote the request, and is
+ * logged for the operator. 503 if Stripe did not answer, limits our requests, failed, or does not know our key. Other
  * errors are returned unchanged.
  */
 export function translateError(error: unknown, logger: Logger): unknown {
@@ -61,7 +61,7 @@ export function providerUnavailable(): AppError {
   );
 }
 
-/** Whether Stripe says that what was named is not there (any more). */
+/** Returns whether Stripe reports that the named object does not exist (any more). */
 export function isMissing(error: unknown, param?: string): boolean {
   return (
     error instanceof Stripe.errors.StripeInvalidRequestError &&

@@ -2,7 +2,7 @@ import type Stripe from 'stripe';
 import { z } from 'zod';
 
 const Named = z.looseObject({ id: z.string() });
-/** An id, or the object itself where the endpoint's version of the API tells it whole. */
+/** An id, or the object itself if the endpoint's API version includes it. */
 const Reference = z.union([z.string(), Named.transform(({ id }) => id)]).nullish();
 
 /**
@@ -24,7 +24,7 @@ export const StripeEvent = z.looseObject({
 });
 export type StripeEvent = z.output<typeof StripeEvent>;
 
-/** The object that has to be read again when an event arrives. */
+/** The object to be read again when an event arrives. */
 export type Subject =
   | { kind: 'subscription'; customer: string }
   | { kind: 'invoice'; id: string }
@@ -32,7 +32,9 @@ export type Subject =
   | { kind: 'charge'; id: string }
   | { kind: 'card'; setupIntent: string; customer: string };
 
-/** The events that change something here: what an endpoint at Stripe has to be subscribed to (docs/billing.md, Stripe). */
+/**
+ * The events that change something here, to which an endpoint at Stripe must be subscribed (docs/billing.md, Stripe).
+ */
 export const relevantEvents = [
   'customer.subscription.created',
   'customer.subscription.updated',

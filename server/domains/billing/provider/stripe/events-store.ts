@@ -22,7 +22,7 @@ export async function knownAmong(db: Queryable, eventIds: readonly string[]): Pr
   return new Set(rows.map(row => row.event_id));
 }
 
-/** When the newest event that was applied happened at Stripe (ms); null: none was. */
+/** Returns when the newest applied event happened at Stripe (ms); null if none was applied. */
 export async function newestAppliedAt(db: Queryable): Promise<number | null> {
   const { rows } = await db.query<{ at: Date | null }>(
     `SELECT max(occurred_at) AS at FROM provider_events WHERE provider = 'stripe'`,
@@ -30,7 +30,7 @@ export async function newestAppliedAt(db: Queryable): Promise<number | null> {
   return rows[0]?.at?.getTime() ?? null;
 }
 
-/** Of concurrent deliveries one applies the event and the others find it applied: the row records that it was. */
+/** Records that an event was applied. Of concurrent deliveries one applies it and the others find it applied. */
 export async function recordEvent(
   db: Queryable,
   event: StripeEvent,

@@ -8,12 +8,12 @@ import { endReplaced } from './subscriptions.ts';
 import { findTenant } from './tenant-store.ts';
 import { intentStatus, topUpMark } from './topups.ts';
 
-/** More subscriptions than this of one customer are long over: the newest come first. */
+/** The number of a customer's subscriptions that are read, newest first: older ones ended long ago. */
 const SUBSCRIPTIONS = 20;
 
 /**
- * How what an event is about stands at Stripe now. Rejects with Stripe's errors where it cannot be read: the event is then to come
- * again. Empty where it is nothing of this deployment's.
+ * Returns the present state at Stripe of what an event is about. Rejects with Stripe's errors if it cannot be read: the
+ * event must then be sent again. Empty if it does not belong to this deployment.
  */
 export async function readFacts(account: StripeAccount, subject: Subject): Promise<ProviderFact[]> {
   switch (subject.kind) {
@@ -30,7 +30,10 @@ export async function readFacts(account: StripeAccount, subject: Subject): Promi
   }
 }
 
-/** The subscription that counts: one that runs before one that was never paid for, that before one that is over; then the newest. */
+/**
+ * Returns the subscription that counts: a running one before one that was never paid for, that before one that
+ * has ended; then the newest.
+ */
 export async function currentSubscription(
   account: StripeAccount,
   customer: string,
@@ -62,7 +65,10 @@ export async function subscriptionFacts(account: StripeAccount, customer: string
   return [{ type: 'subscription', tenantId, subscription: state, at }];
 }
 
-/** A payment for a subscription is its invoice: one may be paid by several payments, or by none where there was credit. */
+/**
+ * A payment for a subscription is represented by its invoice, which may be paid by several payments, or
+ * by none if there was credit.
+ */
 async function invoiceFacts(account: StripeAccount, invoice: Stripe.Invoice): Promise<ProviderFact[]> {
   const customer = idOf(invoice.customer);
   const details = invoice.parent?.subscription_details;
@@ -149,7 +155,7 @@ async function chargeFacts(account: StripeAccount, chargeId: string): Promise<Pr
   return payment ? [...payments, ...(await refundFacts(account, charge, payment.tenantId, invoiceId))] : [];
 }
 
-/** The total of the refunds, by us or by a bank that decided for the payer. */
+/** Returns the total of the refunds, by us or by a bank that decided for the payer. */
 async function refundFacts(
   account: StripeAccount,
   charge: Stripe.Charge,
@@ -166,7 +172,7 @@ async function refundFacts(
   return [{ type: 'refund', tenantId, paymentId, refundedAmount, at: account.clock.now() }];
 }
 
-/** The card that was given for a trial becomes the one that its subscription is paid with. */
+/** Makes the card that was given for a trial the one that pays its subscription. */
 async function cardFacts(
   account: StripeAccount,
   { setupIntent, customer }: { setupIntent: string; customer: string },
@@ -185,7 +191,7 @@ async function cardFacts(
         { idempotencyKey: `baton-card-${setupIntent}-${subscription.id}` },
       )
       .catch((error: unknown) => {
-        // Ended in between: there is nothing to pay any more.
+        // It has ended meanwhile: there is nothing left to pay.
         if (!isMissing(error)) throw error;
       });
   }

@@ -4,13 +4,16 @@ import { type RepeatingJob, startRepeatingJob } from '../../../../platform/repea
 import { isStripe } from './provider.ts';
 import { reconcile } from './reconcile.ts';
 
-/** After the start, so that recovery has the database to itself. */
+/** Some time after the start, so that recovery has the database to itself. */
 const FIRST_MS = 120_000;
 const DAILY_MS = DAY_MS;
-/** A standby looks whether it leads by now, and what failed is tried again. */
+/** A standby checks whether it leads by now, and what failed is tried again. */
 const AGAIN_MS = HOUR_MS;
 
-/** Once a day, in the process that leads, where payments are Stripe's: what webhooks did not bring (reconcile.ts). */
+/**
+ * Once a day, in the process that leads, if Stripe is the provider: applies what webhooks did
+ * not deliver (reconcile.ts).
+ */
 export function startReconciliationJob(options: {
   services: Services;
   alarm: Alarm;

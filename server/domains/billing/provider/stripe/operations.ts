@@ -2,10 +2,10 @@ import { z } from 'zod';
 import { rawOperation } from '../../../../contract/operation.ts';
 import { receiveEvent } from './webhook.ts';
 
-/** An event with its object is a few kilobytes, and at most some hundred for an invoice with many lines. */
+/** An event with its object takes a few kilobytes, and at most some hundred for an invoice with many lines. */
 const MAX_EVENT_BYTES = 1024 * 1024;
 
-/** The operation that Stripe itself calls. */
+/** The operation that Stripe calls. */
 export const stripeOperations = [
   rawOperation({
     name: 'billing_provider_webhook',

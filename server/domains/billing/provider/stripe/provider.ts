@@ -9,10 +9,10 @@ import { translateError } from './errors.ts';
 import { cancel, convertTrial, extendTrial, startTrial, subscribe } from './subscriptions.ts';
 import { topUp } from './topups.ts';
 
-/** The payment provider that is Stripe; `account` is for what Stripe tells by itself (notifications, reconciliation). */
+/** Stripe as the payment provider; `account` is for notifications and reconciliation. */
 export type StripeProvider = PaymentProvider & { readonly kind: 'stripe'; readonly account: StripeAccount };
 
-/** The payment provider, on Stripe's own client (docs/billing.md, Stripe). Connects to nothing before it is asked to. */
+/** Creates the payment provider on Stripe's own client (docs/billing.md, Stripe). Connects only when it is used. */
 export function createStripeProvider(
   services: Pick<Services, 'config' | 'clock' | 'logger' | 'pool'>,
   settings: StripeSettings,
@@ -26,7 +26,7 @@ export function createStripeProvider(
     logger,
     productCode: config.billing.productCode,
   });
-  /** The use case, with Stripe's errors as ours. */
+  /** Wraps a use case, converting Stripe's errors to ours. */
   const told =
     <Arguments extends unknown[], Result>(call: (account: StripeAccount, ...rest: Arguments) => Promise<Result>) =>
     async (...rest: Arguments): Promise<Result> => {
@@ -54,7 +54,7 @@ export function createStripeProvider(
   };
 }
 
-/** Whether the deployment's provider is Stripe. */
+/** Returns whether the deployment's provider is Stripe. */
 export function isStripe(provider: PaymentProvider): provider is StripeProvider {
   return provider.kind === 'stripe';
 }

@@ -1,6 +1,6 @@
 import type { Queryable } from '../../../../platform/postgres/transaction.ts';
 
-/** The workspaces of a product that Stripe knows, with its ids for them. */
+/** Returns the workspaces of a product that are customers at Stripe, with their customer ids. */
 export async function listCustomers(
   db: Queryable,
   productCode: string,
@@ -13,7 +13,7 @@ export async function listCustomers(
   return rows.map(row => ({ tenantId: row.tenant_id, customer: row.customer }));
 }
 
-/** The provider's state of a workspace's subscription, as one text. */
+/** Returns the provider's state of a workspace's subscription as one text. */
 export async function fingerprint(db: Queryable, tenantId: string): Promise<string> {
   const { rows } = await db.query(
     `SELECT plan_code, status, provider_subscription_id, trial_ends_at, current_period_start, current_period_end,
@@ -24,7 +24,7 @@ export async function fingerprint(db: Queryable, tenantId: string): Promise<stri
   return JSON.stringify(rows);
 }
 
-/** Payments since `oldest` that Stripe has not confirmed here, by its ids; the oldest first. */
+/** Returns payments since `oldest` that Stripe has not confirmed here, by Stripe's ids, oldest first. */
 export async function listOpenPayments(
   db: Queryable,
   oldest: Date,

@@ -10,14 +10,14 @@ import { fingerprint, listCustomers, listOpenPayments } from './reconcile-store.
 
 /** Stripe keeps events for 30 days. */
 const OLDEST_MS = 30 * DAY_MS;
-/** Before the newest event that was applied, older ones may be missing: Stripe repeats what failed for up to three days. */
+/** Older events than the newest applied one may be missing: Stripe repeats failed deliveries for up to three days. */
 const OVERLAP_MS = 3 * DAY_MS;
 /** Stripe lists at most 100 at once, and filters by at most 20 types. */
 const PAGE = 100;
 const MAX_TYPES = 20;
 
 export type Reconciliation = {
-  /** Events since then (ms) were looked at. */
+  /** The time (ms) from which on events were checked. */
   since: number;
   events: { listed: number; missed: number; applied: number };
   subscriptions: { compared: number; corrected: number };
@@ -26,13 +26,14 @@ export type Reconciliation = {
   failed: number;
 };
 
-/** The progress that the operator sees. */
+/** Prints progress for the operator. */
 export type Print = (line: string) => void;
 
 /**
- * Makes good what webhooks did not bring: applies the events since `since` (ms; default: three days before the newest applied one) that are
- * not known, oldest first, then compares every subscription and every open payment with Stripe's. What agrees already stays as it is, so
- * it may run at any time and any number of times. Rejects with AppError 503 where Stripe cannot be asked; the next one goes on.
+ * Applies what webhooks did not deliver: the unknown events since `since` (ms; default: three days before the newest
+ * applied one), oldest first. Then compares every subscription and every open payment with Stripe's. What already
+ * agrees is unchanged, so it may run at any time and repeatedly. Rejects with AppError 503 if Stripe is unavailable;
+ * the next reconciliation continues.
  */
 export async function reconcile(
   services: ApplyServices,
@@ -54,7 +55,7 @@ export async function reconcile(
   }
 }
 
-/** One reconciliation: what it prints, and how it gets past what cannot be applied. */
+/** One reconciliation: prints progress, and continues after items that cannot be applied. */
 class Pass {
   readonly print: Print;
   readonly #services: ApplyServices;
@@ -67,7 +68,9 @@ class Pass {
     this.#signal = signal;
   }
 
-  /** One piece of work. Null: it failed by itself, and the others go on; where Stripe cannot be asked, none can. */
+  /**
+   * Runs one item. Returns null if it failed by itself, so that the others continue; rejects if Stripe is unavailable.
+   */
   async attempt<T>(what: string, work: () => Promise<T>): Promise<T | null> {
     this.#signal?.throwIfAborted();
     try {
@@ -105,7 +108,7 @@ async function applyMissed(
   return { listed: listed.length, missed: missed.length, applied };
 }
 
-/** The relevant events since then, oldest first. */
+/** Returns the relevant events since then, oldest first. */
 async function listEvents(account: StripeAccount, since: number): Promise<StripeEvent[]> {
   const found: StripeEvent[] = [];
   for (let at = 0; at < relevantEvents.length; at += MAX_TYPES) {

@@ -11,28 +11,28 @@ export const subscriptionExpand = ['latest_invoice.confirmation_secret', 'pendin
 export type Ownership = { tenant_id: string; product_code: string };
 
 /**
- * A subscription whose trial may not begin before there is a card (`trial_requires_card`,
+ * Marks a subscription whose trial does not start before a card is given (`trial_requires_card`,
  * docs/specification/billing.md#plans).
  */
 export const cardRequired = { baton_card: 'required' } as const;
 
-/** Ended at Stripe: it never becomes anything else. */
+/** Returns whether it has ended at Stripe, which is final. */
 export function isOver(subscription: Stripe.Subscription): boolean {
   return subscription.status === 'canceled' || subscription.status === 'incomplete_expired';
 }
 
-/** The id in a field that may contain the object itself. */
+/** Returns the id in a field that may contain the object itself. */
 export function idOf(value: string | { id: string } | null | undefined): string | null {
   if (value === null || value === undefined) return null;
   return typeof value === 'string' ? value : value.id;
 }
 
-/** The price of a subscription of ours: they have one item. */
+/** Returns the price of one of our subscriptions, which have a single item. */
 export function priceOf(subscription: Stripe.Subscription): string | null {
   return subscription.items.data[0]?.price.id ?? null;
 }
 
-/** The price that the schedule of a subscription puts in the place of the present one; null: it stays. */
+/** Returns the price that a subscription's schedule sets next; null if the present one stays. */
 export function nextPriceOf(subscription: Stripe.Subscription): string | null {
   const { schedule } = subscription;
   if (schedule === null || typeof schedule === 'string' || schedule.current_phase === null) return null;
@@ -42,8 +42,8 @@ export function nextPriceOf(subscription: Stripe.Subscription): string | null {
 }
 
 /**
- * A subscription of Stripe's as Baton knows subscriptions. `plans` names the plan of each price; `version` orders states: when it
- * was asked for, since Stripe's objects say not when they changed.
+ * Converts a subscription at Stripe to Baton's form. `plans` names the plan of each price. `version` orders states by
+ * the time of the request, since Stripe's objects do not say when they changed.
  */
 export function subscriptionState(
   subscription: Stripe.Subscription,
@@ -80,13 +80,14 @@ function statusOf(subscription: Stripe.Subscription): ProviderSubscription['stat
     case 'canceled':
     case 'incomplete_expired':
       return 'cancelled';
-    // `unpaid` and `paused`: Stripe has stopped trying, and nothing is paid for. The same holds for future statuses.
+    // `unpaid` and `paused`: Stripe has stopped trying, and nothing is paid for. Future statuses
+    // are treated in the same way.
     default:
       return 'past_due';
   }
 }
 
-/** Whether a trial that needs a card still has none. */
+/** Returns whether a trial that requires a card still has none. */
 function awaitsCard(subscription: Stripe.Subscription): boolean {
   return (
     subscription.metadata.baton_card === cardRequired.baton_card &&
@@ -96,8 +97,8 @@ function awaitsCard(subscription: Stripe.Subscription): boolean {
 }
 
 /**
- * The object that the browser has to confirm: first a due payment, else the card of a trial that does not start without
- * one.
+ * Returns the object that the browser has to confirm: a due payment, else the card of a trial that
+ * does not start without one.
  */
 function checkoutOf(subscription: Stripe.Subscription): ProviderSubscription['checkout'] {
   const { latest_invoice: invoice, pending_setup_intent: setup } = subscription;

@@ -19,7 +19,10 @@ const replacesMark = 'baton_replaces';
 /** If a trial ends without a card, the subscription ends with it, so that the customer owes nothing by mistake. */
 const endsWithoutCard = { end_behavior: { missing_payment_method: 'cancel' } } as const;
 
-/** A new subscription whose trial ends at `trialEndsAt` (ms); with a plan that asks for a card it begins when one was given. */
+/**
+ * Creates a subscription whose trial ends at `trialEndsAt` (ms); if the plan requires a card, the
+ * trial starts once it is given.
+ */
 export async function startTrial(
   account: StripeAccount,
   customer: BillingCustomer,
@@ -34,8 +37,8 @@ export async function startTrial(
 }
 
 /**
- * A new subscription, which is active when its first invoice was paid. What it `replaces` ends then too (`endReplaced`): a trial goes on
- * until the payment is confirmed, but a checkout that was left ends now.
+ * Creates a subscription that becomes active when its first invoice is paid. The one that it `replaces` then ends too
+ * (`endReplaced`): a trial continues until the payment is confirmed, but an abandoned checkout ends now.
  */
 export async function subscribe(
   account: StripeAccount,
@@ -55,7 +58,7 @@ export async function subscribe(
   return created;
 }
 
-/** Ends what a subscription that runs now was made to replace. */
+/** Ends the subscription that a running one was created to replace. */
 export async function endReplaced(account: StripeAccount, subscription: Stripe.Subscription): Promise<void> {
   const replaced = subscription.metadata[replacesMark];
   if (replaced !== undefined && subscription.status !== 'incomplete' && !isOver(subscription))
@@ -78,8 +81,7 @@ async function create(
       ...extra,
       customer: customerId,
       items: [{ price, quantity: 1 }],
-      // Nothing is charged before the browser has confirmed it: with 3DS there is no other way, and without it this
-      // does no harm.
+      // Nothing is charged before the browser has confirmed it: 3DS requires this, and without 3DS it does no harm.
       payment_behavior: 'default_incomplete',
       payment_settings: { save_default_payment_method: 'on_subscription' },
       metadata: {
@@ -95,8 +97,8 @@ async function create(
 }
 
 /**
- * One subscription for one key, also where a repeated request differs from the one whose answer was lost (a trial's end is counted
- * from now): Stripe refuses such a repetition, and then the subscription is there already.
+ * Creates one subscription per key, even if a repeated request differs from the one whose answer was lost (a trial's
+ * end is counted from now): Stripe refuses such a repetition, but then the subscription already exists.
  */
 async function createOnce(
   account: StripeAccount,
@@ -116,7 +118,7 @@ async function createOnce(
   }
 }
 
-/** Ends the trial: what is due is taken from the card that is there, or confirmed in the browser. */
+/** Ends the trial: what is due is charged to the present card, or confirmed in the browser. */
 export async function convertTrial(
   account: StripeAccount,
   reference: SubscriptionRef,
@@ -129,7 +131,7 @@ export async function convertTrial(
     {
       trial_end: 'now',
       cancel_at_period_end: false,
-      // Or the end of the trial, being without a card, would end it all.
+      // Otherwise the end of a trial without a card would end the subscription.
       trial_settings: { end_behavior: { missing_payment_method: 'create_invoice' } },
       proration_behavior: 'none',
       payment_behavior: current.default_payment_method === null ? 'default_incomplete' : 'allow_incomplete',
@@ -180,7 +182,7 @@ export async function cancel(
   return await stateOf(account, subscription, version);
 }
 
-/** Ends a subscription at once, without giving back what was paid; done already is done. */
+/** Ends a subscription immediately, without refunding anything. Does nothing if it has already ended. */
 async function endNow(account: StripeAccount, subscriptionId: string): Promise<void> {
   try {
     await account.stripe.subscriptions.cancel(subscriptionId, { invoice_now: false, prorate: false });
@@ -194,7 +196,7 @@ export async function retrieve(account: StripeAccount, subscriptionId: string): 
 }
 
 /**
- * Releases the schedule of a subscription and drops its change at the period's end, since a schedule overrules other
+ * Releases the schedule of a subscription and drops its change at the period's end, since a schedule overrides other
  * changes at Stripe. `given`: the schedule that it had.
  */
 export async function released(

@@ -42,7 +42,10 @@ export async function topUp(
   };
 }
 
-/** A declined one is failed, and may still succeed: with another card, in the same form. */
+/**
+ * Returns the status of an intent. A declined one counts as failed, and may still succeed with
+ * another card, in the same form.
+ */
 export function intentStatus(intent: Stripe.PaymentIntent): ProviderPayment['status'] {
   switch (intent.status) {
     case 'succeeded':

@@ -9,8 +9,9 @@ import { isStripe } from './provider.ts';
 const TOLERANCE_S = 300;
 
 /**
- * POST /v1/billing/provider-webhook: Stripe's signature over the very bytes first (401, one answer for all that can be wrong), then the
- * event. 404 where the provider is another; 503 where the event cannot be applied now, so that Stripe sends it again.
+ * POST /v1/billing/provider-webhook: first verifies Stripe's signature over the raw bytes (401, the same answer for
+ * everything that can be wrong), then applies the event. 404 with another provider; 503 if the event cannot be applied
+ * now, so that Stripe sends it again.
  */
 export async function receiveEvent(ctx: PublicContext): Promise<{ received: true }> {
   const { services, raw, headers } = ctx;
@@ -20,13 +21,16 @@ export async function receiveEvent(ctx: PublicContext): Promise<{ received: true
   if (raw === undefined) throw new Error('The webhook was invoked without the bytes of its body.');
   const body = await raw.body();
   const event = openEvent(body, headers.get('stripe-signature'), settings.webhookSecret, clock.now());
-  // From here on the sender is Stripe: its deliveries come from a few addresses.
+  // From here on the sender is known to be Stripe, whose deliveries come from a few addresses.
   await raw.countAs('provider:stripe');
   await applyEvent(services, payments.account, event);
   return { received: true };
 }
 
-/** The event in `body`, once its signature is proved. AppError 401 for a bad signature, 400 for what is signed but no event. */
+/**
+ * Returns the event in `body` after verifying its signature. AppError 401 for a bad signature, 400 for signed
+ * content that is not an event.
+ */
 function openEvent(body: Uint8Array, header: string | undefined, secret: string, now: number): StripeEvent {
   let json: unknown;
   try {
