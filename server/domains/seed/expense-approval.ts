@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 
-/** The workflow that a new installation finds: a small real job in which every step type that can run has a part. */
+/** The example workflow of a new installation: a small real task that uses every step type which can run. */
 
 const lua = (name: string): string =>
   readFileSync(new URL(`./expense-approval/${name}.lua`, import.meta.url), 'utf8').trimEnd();
@@ -126,7 +126,7 @@ const description = `Decides an expense claim.
 
 Try it with *Run*: change the amounts, or leave a receipt out.`;
 
-/** The document as it would be imported. */
+/** Returns the document as it would be imported. */
 export const expenseApproval = () => ({
   name: 'Expense approval',
   description,
@@ -137,10 +137,10 @@ export const expenseApproval = () => ({
 export const changelog = 'First version: policy check, approval above 500 or at risk, booking.';
 
 type Sample = {
-  /** Finds the run again, should seeding be interrupted. */
+  /** Identifies the run if seeding was interrupted. */
   session: string;
   input: typeof samplePayload;
-  /** The answer of a person; null leaves the task in the inbox; absent if the run asks no person. */
+  /** A person's answer; null leaves the task in the inbox; absent if the run has no task. */
   answer?: { approved: boolean; result: Record<string, string> } | null;
 };
 

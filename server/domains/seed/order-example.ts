@@ -51,7 +51,7 @@ async function seedInstance(ctx: Context, demoUrl: string): Promise<string> {
   return made.id;
 }
 
-/** The first model of a provider that has a key; null where none has. */
+/** Returns the first model of a provider that has a key; null if none has. */
 async function configuredModel(ctx: Context): Promise<string | null> {
   const { providers } = await listCatalog(ctx);
   return providers.find(({ configured, models }) => configured && models.length > 0)?.models[0]?.id ?? null;

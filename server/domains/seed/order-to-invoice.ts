@@ -1,6 +1,9 @@
 import type { GraphStep } from '../../orchestrator/core/index.ts';
 
-/** The second workflow of a new installation: it is meant to be started by a webhook, calls the demo MCP server, and a model where there is a key. */
+/**
+ * The second workflow of a new installation. It is meant to be started by a webhook, and calls the demo MCP server, and
+ * a model if there is a key.
+ */
 
 export const orderToInvoiceName = 'Order to invoice';
 export const orderChangelog = 'First version: rate and invoice from the demo MCP server.';
@@ -22,7 +25,7 @@ return {
   note = note and note.text or "Thank you for your order, " .. input.customer .. "."
 }`;
 
-/** `model` null: the step that asks one is there, disabled. */
+/** `model` null: the step that calls one is disabled. */
 export function orderToInvoice({ instanceId, model }: { instanceId: string; model: string | null }) {
   const steps: GraphStep[] = [
     {

@@ -2,12 +2,12 @@ import type { Context } from '../../contract/context.ts';
 import type { Phase } from '../../orchestrator/core/index.ts';
 import { requireRun } from '../runs/find.ts';
 
-/** Longer than any run of the example takes on a busy machine; seeding must not hold a start-up for ever. */
+/** Longer than any run of the example takes on a busy machine; seeding must not delay a start forever. */
 const patienceMs = 60_000;
 
 /**
- * Resolves once the run is in one of `phases`. Every committed event of the run is a reason to look; the first look
- * comes after subscribing, so that nothing falls between. Throws an Error after a minute.
+ * Resolves once the run is in one of `phases`. It is checked after each of its committed events, and first after
+ * subscribing, so that no event is missed. Throws an Error after a minute.
  */
 export async function settled(
   ctx: Context,

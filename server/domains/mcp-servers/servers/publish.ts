@@ -6,7 +6,7 @@ import type { PublishServerInput, Version } from '../schemas.ts';
 import { findServerVersion, insertServerVersion } from './sql/version-store.ts';
 import { describeVersion, latestVersion, requireServerDetail, serverKey } from './view.ts';
 
-/** Somebody may discover or publish in between; then what is there now is published. */
+/** Concurrent callers may discover or publish; then the present tools are published. */
 const maxTries = 5;
 
 /**

@@ -41,7 +41,7 @@ export async function listServers(
   return { servers: page.rows.map(toServer), next_cursor: page.next_cursor };
 }
 
-/** AppError 404. */
+/** Returns a server of the workspace. AppError 404. */
 export async function getServer(
   ctx: Context,
   input: z.output<typeof ServerRef>,
@@ -51,7 +51,7 @@ export async function getServer(
 
 const VersionKey = z.tuple([z.number().int().min(1).max(MAX_INTEGER)]);
 
-/** Newest first, without their tools. */
+/** Lists the versions, newest first, without their tools. */
 export async function listVersions(
   ctx: Context,
   input: z.output<typeof ListVersionsInput>,
@@ -66,7 +66,7 @@ export async function listVersions(
   return { versions: page.rows.map(toVersionSummary), next_cursor: page.next_cursor };
 }
 
-/** AppError 404. */
+/** Returns a version with its tools. AppError 404. */
 export async function getVersion(ctx: Context, input: z.output<typeof VersionRef>): Promise<z.input<typeof Version>> {
   const row = await findServerVersion(ctx.services.pool, serverKey(ctx, input.id), input.version);
   if (row === null) throw notFound('Version of the MCP server');

@@ -1,6 +1,9 @@
 const maxLength = 60;
 
-/** `service`: the name in lower-case ASCII letters, digits and single hyphens, at most 60; `server` where nothing remains of it. */
+/**
+ * Returns `service`: the name in lower-case ASCII letters, digits and single hyphens, at most 60;
+ * `server` if nothing is left of it.
+ */
 export function serviceSlug(name: string): string {
   const ascii = name.normalize('NFKD').replace(/\p{M}/gu, '').toLowerCase();
   const slug = ascii
@@ -10,7 +13,7 @@ export function serviceSlug(name: string): string {
   return slug === '' ? 'server' : slug;
 }
 
-/** The slug itself, or with the smallest suffix from `-2` on that is not among those taken. */
+/** Returns the slug itself, or with the smallest suffix from `-2` on that is not taken. */
 export function freeSlug(slug: string, taken: ReadonlySet<string>): string {
   if (!taken.has(slug)) return slug;
   let number = 2;

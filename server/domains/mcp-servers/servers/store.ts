@@ -39,12 +39,12 @@ function toRow({ _count: count, mode, authMode, status, ...row }: Counted): Serv
   };
 }
 
-/** Counts the instances of one server, or of every one of a tenant's. */
+/** Counts the instances of one server, or of all servers of a tenant. */
 const instancesOf = (where: { tenantId: string; serverId?: string }) => ({
   _count: { select: { instances: { where } } },
 });
 
-/** Services (slugs) of the tenant that begin with `slug`: what a new one must differ from. */
+/** Returns the services (slugs) of the tenant that begin with `slug`, from which a new one must differ. */
 export async function takenServices(prisma: Models, tenantId: string, slug: string): Promise<Set<string>> {
   const rows = await prisma.mcpServer.findMany({
     where: { tenantId, service: { startsWith: escapeLike(slug) } },
@@ -53,7 +53,7 @@ export async function takenServices(prisma: Models, tenantId: string, slug: stri
   return new Set(rows.map(row => row.service));
 }
 
-/** The server without its tools; null where the tenant has none of that id. */
+/** Returns the server without its tools; null if the tenant does not have it. */
 export async function findServer(prisma: Models, { tenantId, id }: ServerKey): Promise<ServerRow | null> {
   const row = await prisma.mcpServer.findFirst({
     where: { id, tenantId },
@@ -103,7 +103,7 @@ export async function listServerRows(
   return rows.map(toRow);
 }
 
-/** Ids of the tenant's servers by address, the oldest of each. */
+/** Returns the ids of the tenant's servers by address, the oldest for each. */
 export async function serversByUrl(
   prisma: Models,
   tenantId: string,
@@ -119,13 +119,13 @@ export async function serversByUrl(
 
 type ServerChange = { name?: string | undefined; canonicalUrl?: string | undefined; authMode?: string | undefined };
 
-/** What a server that was moved loses. */
+/** What is reset when a server's address or authentication changes. */
 const FORGOTTEN = { status: 'draft', discovered: Prisma.DbNull, discoveredAt: null, toolCount: 0, lastError: null };
 
 /**
- * Changes what is given. Another address or another way to sign in is another server as far as anybody knows: what was
- * discovered is forgotten and the status is draft again. Returns 'used_elsewhere', and changes nothing, for another address of a
- * server that has instances outside of the project `movableBy`; 'missing' where there is no such server.
+ * Changes the given fields. With another address or `auth_mode` it may be a different server: its discovered tools are
+ * deleted and its status is draft again. Returns 'used_elsewhere', and changes nothing, for another address of a server
+ * that has instances outside of the project `movableBy`; 'missing' if the server does not exist.
  */
 export async function updateServer(
   services: Pick<Services, 'prisma'>,
@@ -145,7 +145,7 @@ export async function updateServer(
     const isMoved = hasNewUrl || (authMode !== undefined && authMode !== server.authMode);
     await tx.mcpServer.updateMany({
       where: { id, tenantId },
-      // Prisma leaves alone what is undefined.
+      // Prisma ignores undefined fields.
       data: { name, canonicalUrl, authMode, ...(isMoved ? FORGOTTEN : {}), updatedAt: at },
     });
     return 'updated';
@@ -153,8 +153,8 @@ export async function updateServer(
 }
 
 /**
- * Keeps what a discovery found, or why it failed (what was found before then stays). False where the server was changed or
- * deleted while it was being asked.
+ * Stores what a discovery found, or why it failed (what was found before then stays). Returns false if the server was
+ * changed or deleted during the discovery.
  */
 export async function saveDiscovery(
   prisma: Models,
@@ -173,8 +173,8 @@ export async function saveDiscovery(
 }
 
 /**
- * Deletes a server, its versions and its instances in these projects; 'in_use' where it has instances and `force` is 'none', and
- * 'used_elsewhere' where it has some outside of the one project that is named.
+ * Deletes a server, its versions and its instances in these projects. Returns 'in_use' if it has instances and `force`
+ * is 'none', and 'used_elsewhere' if it has some outside of the one named project.
  */
 export async function deleteServerRow(
   prisma: Pick<Services, 'prisma'>,
@@ -198,7 +198,7 @@ export async function deleteServerRow(
       return (await tx.mcpServer.count({ where: { id, tenantId } })) === 0 ? 'missing' : 'in_use';
     });
   } catch (error) {
-    // An instance was made meanwhile: its foreign key holds the server.
+    // An instance was created meanwhile, and its foreign key refers to the server.
     if (error instanceof Error && 'code' in error && error.code === 'P2003') return 'in_use';
     throw error;
   }

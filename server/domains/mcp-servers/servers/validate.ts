@@ -11,8 +11,9 @@ import { latestVersion, requireServer } from './view.ts';
 type Report = z.input<typeof CheckReport>;
 
 /**
- * Whether the server can be used as it is published: address, protocol, credentials, tools, and that nothing changed since. What is
- * wrong out there is in the checks. AppError 404, 422 `unknown_connection` or `unfit_connection`.
+ * Checks whether the server can be used as it is published: address, protocol, credentials, tools, and that
+ * nothing has changed since. Problems of the server are in the checks. AppError 404, 422
+ * `unknown_connection` or `unfit_connection`.
  */
 export async function validateServer(ctx: Context, input: z.output<typeof WithConnection>): Promise<Report> {
   const server = await requireServer(ctx, input.id);
@@ -20,7 +21,10 @@ export async function validateServer(ctx: Context, input: z.output<typeof WithCo
   return report(await checkLive(ctx.services, access, await latestVersion(ctx, server)));
 }
 
-/** The same with one connection, saying first whether it is active and fits the server's `auth_mode`. AppError 404 for either. */
+/**
+ * The same with one connection, checking first whether it is active and fits the server's
+ * `auth_mode`. AppError 404 for either.
+ */
 export async function validateConnection(
   ctx: Context,
   input: z.output<typeof ValidateConnectionInput>,

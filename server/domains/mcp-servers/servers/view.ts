@@ -8,12 +8,12 @@ import type { Server, ServerDetail, Version, VersionSummary } from '../schemas.t
 import { findServerVersion, type VersionRow, type VersionSummaryRow } from './sql/version-store.ts';
 import { findServer, findServerDetail, type ServerDetailRow, type ServerKey, type ServerRow } from './store.ts';
 
-/** A server of the caller's workspace. */
+/** Returns the key of a server of the caller's workspace. */
 export function serverKey(ctx: Context, id: string): ServerKey {
   return { tenantId: ctx.principal.tenantId, id };
 }
 
-/** AppError 404 where the workspace has no such server. */
+/** Returns the server. AppError 404 if the workspace does not have it. */
 export async function requireServer(ctx: Context, id: string): Promise<ServerRow> {
   const row = await findServer(ctx.services.prisma, serverKey(ctx, id));
   if (row === null) throw notFound('MCP server');
@@ -46,7 +46,7 @@ export function toServer(row: ServerRow): z.input<typeof Server> {
   };
 }
 
-/** The server with its discovery, compared with what is published. */
+/** Returns the server with its discovery, compared with what is published. */
 export async function describeServer(ctx: Context, row: ServerDetailRow): Promise<z.input<typeof ServerDetail>> {
   const { discovered } = row;
   if (discovered === null) return { ...toServer(row), discovered: null };
@@ -62,7 +62,7 @@ export async function describeServer(ctx: Context, row: ServerDetailRow): Promis
   };
 }
 
-/** The published version; null if there is none. */
+/** Returns the published version; null if there is none. */
 export async function latestVersion(ctx: Context, row: ServerRow): Promise<VersionRow | null> {
   if (row.latestVersion === null) return null;
   return findServerVersion(ctx.services.pool, serverKey(ctx, row.id), row.latestVersion);
@@ -80,7 +80,7 @@ export function toVersionSummary(row: VersionSummaryRow): z.input<typeof Version
   };
 }
 
-/** A version with its tools and what it changed. */
+/** Returns a version with its tools and what it changed. */
 export async function describeVersion(ctx: Context, row: VersionRow): Promise<z.input<typeof Version>> {
   const key = serverKey(ctx, row.server_id);
   const previous = row.version === 1 ? null : await findServerVersion(ctx.services.pool, key, row.version - 1);

@@ -4,7 +4,7 @@ import type { Queryable } from '../../../../platform/postgres/transaction.ts';
 import { type AuthMode, limits } from '../../schemas.ts';
 import type { ServerKey } from '../store.ts';
 
-/** Inserts a draft: 'taken' where the service is somebody else's by now, 'full' where the tenant has as many as it may. */
+/** Inserts a draft. Returns 'taken' if the service was taken meanwhile, 'full' if the tenant is at its limit. */
 export async function insertServer(
   pool: Pool,
   row: {
@@ -47,8 +47,8 @@ export async function insertServer(
 }
 
 /**
- * Returns the server's address and how it authenticates, and holds its row until the transaction ends; null where there is none. An
- * instance that is created meanwhile waits: its foreign key refers to this row.
+ * Returns the server's address and `auth_mode`, and locks its row until the transaction ends; null if it does not
+ * exist. An instance that is created meanwhile waits, because its foreign key refers to this row.
  */
 export async function lockServer(
   tx: Queryable,

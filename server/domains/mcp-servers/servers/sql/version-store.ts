@@ -18,8 +18,8 @@ const summary = `v.server_id, v.version, v.changelog, v.checksum, json_array_len
 const from = 'mcp_server_versions v LEFT JOIN users u ON u.id = v.published_by';
 
 /**
- * Publishes the last discovery under the next number, if the server still stands at `previous` with the discovery made at
- * `discoveredAt`; false otherwise. One statement: of two publishers at once, one finds nothing to update.
+ * Publishes the last discovery under the next number if the server is still at version `previous` with the discovery of
+ * `discoveredAt`; otherwise returns false. One statement: of two concurrent publishers, one finds nothing to update.
  */
 export async function insertServerVersion(
   pool: Pool,
