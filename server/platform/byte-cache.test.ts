@@ -3,13 +3,13 @@ import { describe, expect, test } from 'vitest';
 import { ByteCache, bytesInMemory } from './byte-cache.ts';
 
 describe('a cache of 100 bytes', () => {
-  test('keeps an entry of half of them, and none that is larger', () => {
+  test('keeps an entry of half that size, and none that is larger', () => {
     const cache = new ByteCache<number>(100);
     for (const bytes of [49, 50, 51]) cache.set(`of ${bytes}`, bytes, bytes);
     expect([49, 50, 51].map(bytes => cache.get(`of ${bytes}`))).toEqual([49, 50, undefined]);
   });
 
-  test('is full at 100 and drops what was used longest ago beyond', () => {
+  test('is full at 100, and beyond that drops the least recently used', () => {
     const cache = new ByteCache<string>(100);
     for (const key of ['a', 'b', 'c', 'd']) cache.set(key, key, 25);
     expect([cache.bytes, cache.size]).toEqual([100, 4]);
@@ -30,7 +30,7 @@ describe('a cache of 100 bytes', () => {
   });
 });
 
-test('the entries used last, up to half of the bytes, are there, and never more than all of them', () => {
+test('the entries used last, up to half of the bytes, are kept, and the limit is never exceeded', () => {
   const uses = fc.array(fc.record({ key: fc.integer({ min: 0, max: 12 }), bytes: fc.integer({ min: 1, max: 60 }) }));
   fc.assert(
     fc.property(uses, list => {
@@ -53,7 +53,7 @@ test('the entries used last, up to half of the bytes, are there, and never more 
   );
 });
 
-test('a value takes about what its texts, keys and places take', () => {
+test('the size of a value is about that of its texts, keys and slots', () => {
   expect(bytesInMemory('x'.repeat(1_000))).toBe(2_016);
   expect(bytesInMemory([1, 2])).toBe(120);
   expect(bytesInMemory({ ab: null })).toBe(92);

@@ -1,9 +1,9 @@
 type Entries<V> = Map<string, { value: V; bytes: number }>;
 
 /**
- * A cache that is bounded in bytes: what was not used for longest goes first. It keeps two generations of half the bytes
- * each; a hit in the younger one costs a single look-up (an LRU list would cost three operations on a map for each hit), a
- * hit in the older one moves the entry. So the entries used last, up to half of `maxBytes`, are always there.
+ * A cache with a limit in bytes that drops the least recently used entries. It keeps two generations of half the bytes
+ * each. A hit in the younger one costs a single look-up (an LRU list would cost three operations on a map for each
+ * hit), a hit in the older one moves the entry. So the entries used last, up to half of `maxBytes`, are always kept.
  */
 export class ByteCache<V> {
   readonly #half: number;
@@ -34,7 +34,7 @@ export class ByteCache<V> {
     return old.value;
   }
 
-  /** Keeps a value. `bytes` is what it takes with its key; one that takes more than half of the cache is not kept. */
+  /** Keeps a value. `bytes` is its size including its key; a value of more than half of the cache is not kept. */
   set(key: string, value: V, bytes: number): void {
     this.#forget(key);
     if (bytes > this.#half) return;
@@ -60,9 +60,9 @@ const OBJECT_BYTES = 56;
 const SLOT_BYTES = 16;
 
 /**
- * About what a JSON value takes in memory. Iterative, so that no depth overflows the stack; leaves are counted where they are
- * met, and keys come from `for…in`: a graph of 2,000 steps took 0.6 ms with `Object.entries` and a stack of
- * all values, and takes 0.13.
+ * Returns the approximate size of a JSON value in memory. Iterative, so that no depth overflows the stack. Leaves are
+ * counted where they are met, and keys come from `for…in`: a graph of 2,000 steps took 0.6 ms with `Object.entries` and
+ * a stack of all values, and takes 0.13 ms.
  */
 export function bytesInMemory(root: unknown): number {
   let bytes = 0;

@@ -6,7 +6,7 @@ const latest = Date.parse('9999-12-31T23:59:59.999Z');
 const earliest = Date.parse('0000-01-01T00:00:00.000Z');
 const furthest = 8_640_000_000_000_000;
 
-test('a timestamp is what Date makes of it, whatever was told before', () => {
+test('a timestamp is the same as Date’s, whatever was formatted before', () => {
   const time = fc.oneof(
     fc.integer({ min: earliest, max: latest }),
     fc.integer({ min: 1_763_712_000_000, max: 1_763_712_003_000 }),
@@ -22,7 +22,7 @@ test('a timestamp is what Date makes of it, whatever was told before', () => {
     expect(isoTimestamp(ms)).toBe(new Date(ms).toISOString());
 });
 
-test('a time outside of four-digit years is the nearest that has the form, and spoils nothing', () => {
+test('a time outside of four-digit years becomes the nearest representable one, and affects no other', () => {
   const now = isoTimestamp(1_763_712_000_007);
   for (const ms of [latest + 1, furthest, furthest + 1, Number.POSITIVE_INFINITY, Number.NaN])
     expect(isoTimestamp(ms)).toBe('9999-12-31T23:59:59.999Z');

@@ -1,4 +1,4 @@
-/** The one source of time. Injected everywhere, so that tests and the simulation own it; SQL never calls now(). */
+/** The only source of time. Injected everywhere, so that tests and the simulation control it; SQL never calls now(). */
 export interface Clock {
   /** Milliseconds since the Unix epoch. */
   now(): number;
@@ -11,7 +11,7 @@ export const DAY_MS = 86_400_000;
 
 export const systemClock: Clock = { now: () => Date.now() };
 
-/** Calls `ring` once after about `delayMs`; returns a function that cancels it. The one thing that waits in real time. */
+/** Calls `ring` once after about `delayMs`; returns a function that cancels it. Nothing else waits in real time. */
 export type Alarm = {
   (delayMs: number, ring: () => void): () => void;
   /** The longest that timers wait before they read the clock again, in ms; by default an hour. */
@@ -22,10 +22,13 @@ export const systemAlarm: Alarm = (delayMs, ring) => {
   const timeout = setTimeout(ring, delayMs);
   return () => clearTimeout(timeout);
 };
-/** A clock that is set forward, or a machine that slept, is noticed within this; a wake-up costs a few microseconds. */
+/**
+ * Within this time a clock that was set forward, or a machine that slept, is noticed; a
+ * wake-up costs a few microseconds.
+ */
 systemAlarm.longestMs = 5_000;
 
-/** A clock that moves only when told to. */
+/** A clock that moves only when told to, for tests. */
 export class ManualClock implements Clock {
   #now: number;
   constructor(start = Date.UTC(2026, 0, 1)) {
@@ -34,18 +37,18 @@ export class ManualClock implements Clock {
   now(): number {
     return this.#now;
   }
-  /** Moves time on by `ms` milliseconds. */
+  /** Advances the time by `ms` milliseconds. */
   advance(ms: number): void {
     this.#now += ms;
   }
 }
 
 /**
- * ISO 8601 UTC with milliseconds and `Z`: the only form of a timestamp on the wire
+ * Returns ISO 8601 UTC with milliseconds and `Z`: the only form of a timestamp on the wire
  * (docs/specification/http.md#timestamps).
  */
 export function isoTimestamp(ms: number): string {
-  // NaN is not earlier either. A time outside of the years 0 to 9999 has no such form; one bad row must not fail a page.
+  // True for NaN too. Times outside of the years 0 to 9999 have no such form, and one bad row must not fail a page.
   if (!(ms <= LATEST)) return '9999-12-31T23:59:59.999Z';
   if (ms < EARLIEST) return '0000-01-01T00:00:00.000Z';
   const whole = Math.trunc(ms);

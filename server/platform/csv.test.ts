@@ -11,7 +11,7 @@ async function* pages(...all: Row[][]) {
   yield* all;
 }
 
-test('headings first, CRLF, and quotes around what needs them', async () => {
+test('headings first, CRLF, and quotes where needed', async () => {
   const rows = [
     { name: 'plain', amount: 1 },
     { name: 'a "b", c\r\nd', amount: null },
@@ -22,14 +22,14 @@ test('headings first, CRLF, and quotes around what needs them', async () => {
   expect(await writeCsv(columns, pages())).toBe('name,amount\r\n');
 });
 
-test('what a spreadsheet would run is disarmed', async () => {
+test('text that a spreadsheet would run is escaped', async () => {
   const names = ['=1+1', '+1', '-1', '@SUM(A1)', '\tx', '\rx'];
   const text = await writeCsv(columns, pages(names.map(name => ({ name, amount: 0 }))));
   for (const name of names) expect(text).toContain(`'${name}`);
   expect(text).not.toMatch(/^[=+\-@\t]/m);
 });
 
-test('one row too many is refused with the limit', async () => {
+test('one row too many is refused, naming the limit', async () => {
   const rows = Array.from({ length: 3 }, (_, amount) => ({ name: 'x', amount }));
   expect((await writeCsv(columns, pages(rows), 3)).split('\r\n')).toHaveLength(5);
   await expect(writeCsv(columns, pages(rows, rows.slice(0, 1)), 3)).rejects.toMatchObject({

@@ -1,16 +1,18 @@
 import { stringify } from 'csv-stringify/sync';
 import { AppError } from './errors.ts';
 
-/** The most rows of one export: some 25 MB, which is held in memory. */
+/** The maximum number of rows of one export: some 25 MB, which are held in memory. */
 export const MAX_CSV_ROWS = 100_000;
 
-/** A column: its heading, and what a row has in it. A number is written as it is, a text that begins a formula is disarmed. */
+/**
+ * A column: its heading, and its value in a row. Numbers are written unchanged; text that begins a formula is escaped.
+ */
 export type CsvColumn<Row> = readonly [heading: string, cell: (row: Row) => string | number | null];
 
 /**
- * Rows as CSV (RFC 4180: CRLF, quotes where needed), the headings first. A text that begins with = + - @ or a tab gets an
- * apostrophe before it, or a spreadsheet would run it. Page by page, so that the event loop goes on between two.
- * AppError 422 beyond `most` rows.
+ * Returns rows as CSV (RFC 4180: CRLF, quotes where needed), the headings first. A text that begins with = + - @ or a
+ * tab gets an apostrophe before it, because a spreadsheet would run it. Written page by page, so that the event loop is
+ * free in between. AppError 422 beyond `most` rows.
  */
 export async function writeCsv<Row>(
   columns: readonly CsvColumn<Row>[],

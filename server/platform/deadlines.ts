@@ -7,11 +7,14 @@ type Limits = {
   /** Names `work` in the error: "the lock attempt". */
   what: string;
   signal: AbortSignal;
-  /** Settles when `work` has become pointless, with the cause. */
+  /** Settles when `work` has become pointless, with the reason. */
   lost?: Promise<unknown>;
 };
 
-/** Settles as `work` does. Rejects earlier when the time is up, the signal aborts or `lost` settles; `work` goes on unheard. */
+/**
+ * Settles like `work`. Rejects earlier when the time is up, the signal aborts or `lost` settles; `work` then continues,
+ * and its outcome is ignored.
+ */
 export function within<T>(work: Promise<T>, { alarm, ms, what, signal, lost }: Limits): Promise<T> {
   return new Promise((resolve, reject) => {
     const abort = () => settle(() => reject(signal.reason));
@@ -31,7 +34,7 @@ export function within<T>(work: Promise<T>, { alarm, ms, what, signal, lost }: L
   });
 }
 
-/** Waits `ms`, or until the signal aborts. */
+/** Resolves after `ms`, or when the signal aborts. */
 export function pause(alarm: Alarm, ms: number, signal: AbortSignal): Promise<void> {
   if (signal.aborted) return Promise.resolve();
   return new Promise(resolve => {

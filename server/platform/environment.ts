@@ -1,8 +1,8 @@
 export type Environment = Readonly<Record<string, string | undefined>>;
 
 /**
- * Returns the variables that hold more than blanks. An empty variable means an unset one: `docker run -e NAME` and
- * compose files with `${NAME:-}` pass empty strings, which a number would read as 0.
+ * Returns the variables that are not blank. An empty variable means an unset one: `docker run -e NAME` and compose
+ * files with `${NAME:-}` pass empty strings, which a number would read as 0.
  */
 export function withoutEmpty(env: Environment): Record<string, string> {
   return Object.fromEntries(
@@ -10,10 +10,10 @@ export function withoutEmpty(env: Environment): Record<string, string> {
   );
 }
 
-/** Returns the name that was most likely meant, or undefined where none is near. */
+/** Returns the name that was most likely meant, or undefined if none is similar. */
 export function nearestName(name: string, known: readonly string[]): string | undefined {
   let best: string | undefined;
-  // A third of the letters may differ: more suggests names that have nothing to do with each other.
+  // A third of the letters may differ: a higher limit suggests unrelated names.
   let least = Math.floor(name.length / 3) + 1;
   for (const candidate of known) {
     // BATON_PORT is a natural guess for PORT.
@@ -23,7 +23,7 @@ export function nearestName(name: string, known: readonly string[]): string | un
   return best;
 }
 
-/** The Levenshtein distance: how many letters must be inserted, deleted or replaced to turn `a` into `b`. */
+/** Returns the Levenshtein distance: how many letters must be inserted, deleted or replaced to turn `a` into `b`. */
 export function editDistance(a: string, b: string): number {
   let row = Array.from({ length: b.length + 1 }, (_, at) => at);
   for (const [i, letter] of [...a].entries()) {

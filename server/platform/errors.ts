@@ -1,14 +1,17 @@
 /** One item of `details` in an error response. */
 export type ErrorDetail = { path: string; message: string; code?: string; step_id?: string };
 
-/** Details that a response shows: a body of 1 MiB can have 70,000 unknown fields, which took a response of 4.4 MB. */
+/**
+ * The number of details that a response shows: a body of 1 MiB can have 70,000 unknown fields, which
+ * gave a response of 4.4 MB.
+ */
 export const MAX_DETAILS = 200;
 const MAX_DETAIL_PATH_LENGTH = 500;
 const MAX_DETAIL_MESSAGE_LENGTH = 2_000;
 
 const cut = (text: string, longest: number): string => (text.length > longest ? `${text.slice(0, longest)}…` : text);
 
-/** The first details, each of a bounded length; the last one says how many more there are. */
+/** Returns the first details, each with a limited length; the last one says how many more there are. */
 function shownDetails(details: readonly ErrorDetail[]): ErrorDetail[] {
   const shown = details.slice(0, MAX_DETAILS).map(detail => ({
     ...detail,
@@ -22,12 +25,12 @@ function shownDetails(details: readonly ErrorDetail[]): ErrorDetail[] {
 }
 
 /**
- * The one error that surfaces translate into a response. `message` is public: it never holds a secret or an internal.
- * What only the operator may see goes into `cause`, which is logged and never sent.
+ * The only error that surfaces translate into a response. `message` is public: it never contains a secret or an
+ * internal detail. What only the operator may see goes into `cause`, which is logged and never sent.
  */
 export class AppError extends Error {
   readonly status: number;
-  /** Stable, machine readable, snake_case. */
+  /** Stable, machine-readable, snake_case. */
   readonly code: string;
   readonly details: ErrorDetail[] | undefined;
   readonly headers: Record<string, string> | undefined;

@@ -20,7 +20,7 @@ function controlled(maxKeys?: number) {
 }
 
 describe('calls that are made at the same time', () => {
-  test('a lone one begins at once', async () => {
+  test('a single one starts immediately', async () => {
     const { reads, read, end } = controlled();
     const value = read('a');
     expect(reads.map(({ keys }) => keys)).toEqual([['a']]);
@@ -28,7 +28,7 @@ describe('calls that are made at the same time', () => {
     await expect(value).resolves.toBe('a!');
   });
 
-  test('share one call, each key once, and everybody gets the value of his key', async () => {
+  test('share one call, each key once, and every caller gets the value of its key', async () => {
     const { reads, read, end } = controlled();
     const first = read('a');
     const others = [read('b'), read('c'), read('b')];
@@ -38,7 +38,7 @@ describe('calls that are made at the same time', () => {
     await expect(Promise.all([first, ...others])).resolves.toEqual(['a!', 'b!', 'c!', 'b!']);
   });
 
-  test('never get the value of a call that had begun before they asked', async () => {
+  test('never get the value of a call that started before they were made', async () => {
     const { reads, read, end } = controlled();
     const before = read('a');
     const after = read('a');
@@ -59,7 +59,7 @@ describe('calls that are made at the same time', () => {
     await expect(second).resolves.toBe('b!');
   });
 
-  test('are taken in groups of a bounded size', async () => {
+  test('are split into groups of a limited size', async () => {
     const { reads, read, end } = controlled(2);
     const values = ['a', 'b', 'c', 'd'].map(key => read(key));
     for (const at of [0, 1, 2]) await end(at);
@@ -67,7 +67,7 @@ describe('calls that are made at the same time', () => {
     await expect(Promise.all(values)).resolves.toEqual(['a!', 'b!', 'c!', 'd!']);
   });
 
-  test('fail where the call answers for another number of keys', async () => {
+  test('fail if the call returns another number of values', async () => {
     const { read, end } = controlled();
     const value = read('a').catch(error => error);
     await end(0, []);

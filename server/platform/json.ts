@@ -1,9 +1,9 @@
-/** Any JSON value. The core, which imports nothing, has types of its own that are the same (`JsonValue`, `JsonMap`). */
+/** Any JSON value. The core, which imports nothing, has its own equivalent types (`JsonValue`, `JsonMap`). */
 export type Json = null | boolean | number | string | Json[] | { [key: string]: Json };
 /** A JSON object. */
 export type JsonObject = { [key: string]: Json };
 
-/** Whether JSON can say it. Not recursive: a value may be nested deeper than the stack. */
+/** Returns whether JSON can represent the value. Not recursive: a value may be nested deeper than the stack. */
 export function isJson(root: unknown): boolean {
   const pending: unknown[] = [root];
   while (pending.length > 0) {
@@ -34,11 +34,11 @@ function hasPlainPrototype(value: object): boolean {
   return prototype === Object.prototype || prototype === null;
 }
 
-/** Whether a JSON value is an object: neither null nor an array. */
+/** Returns whether a JSON value is an object, which is neither null nor an array. */
 export const isObject = (value: unknown): value is JsonObject =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** Whether a value is an object as JSON.parse makes them: no array, and of no class. */
+/** Returns whether a value is an object as JSON.parse creates it: not an array, and without a class. */
 export function isPlainObject(value: unknown): value is object {
   return isObject(value) && hasPlainPrototype(value);
 }

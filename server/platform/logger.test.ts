@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { createLogger } from './logger.ts';
 
-/** What a logger of this level wrote, line by line. */
+/** Returns what a logger of this level writes, line by line. */
 function logged(write: (logger: ReturnType<typeof createLogger>) => void, options: { traces?: boolean } = {}) {
   const lines: string[] = [];
   write(createLogger('debug', { ...options, destination: { write: line => void lines.push(line) } }));
@@ -32,14 +32,14 @@ test.each([
   expect(text).not.toContain(secret);
 });
 
-test('what hangs on an error leaks no credential either, and its message and stack stay', () => {
+test('fields of an error leak no credential either, and its message and stack stay', () => {
   const error = Object.assign(new Error('refused'), { config: { headers: { Authorization: secret } }, code: 'E1' });
   const { text, lines } = logged(logger => logger.error({ err: error }, 'failed'));
   expect(text).not.toContain(secret);
   expect(lines[0]?.err).toMatchObject({ message: 'refused', code: 'E1', stack: expect.stringContaining('refused') });
 });
 
-test('everything else is written as it is', () => {
+test('everything else is written unchanged', () => {
   const fields = { run_id: 'r', input_tokens: 12, token: null, nested: { ok: [1, 'two', { three: 3 }] } };
   expect(logged(logger => logger.info(fields, 'fine')).lines[0]).toMatchObject({ ...fields, msg: 'fine' });
 });
@@ -50,7 +50,7 @@ test('a value that contains itself is cut, not followed', () => {
   expect(logged(logger => logger.info({ loop }, 'round')).text).toContain('[too deep]');
 });
 
-test('a line about a run names its trace where runs are traced', () => {
+test('a line about a run names its trace if runs are traced', () => {
   const fields = { run_id: '01890a5d-ac96-774b-bcce-b302099a8057' };
   const [traced] = logged(logger => logger.info(fields, 'x'), { traces: true }).lines;
   expect(traced).toMatchObject({ ...fields, trace_id: '01890a5dac96774bbcceb302099a8057' });

@@ -5,16 +5,17 @@ import { traceIdOf } from './telemetry/trace-context.ts';
 
 export type Logger = pino.Logger;
 
-/** Names under which credentials stand, by how they end: `set-cookie`, `access_token`, `signingSecret`, `x-service-signature`. */
+/** Endings of names of credentials: `set-cookie`, `access_token`, `signingSecret`, `x-service-signature`. */
 const secretName =
   /(?:authorization|bearer|signature|verifier|cookie|passw(?:or)?d|token|secret(?:[-_]?id)?|credential|(?:api|master|private|access)[-_]?key)s?$/i;
 const REDACTED = '[redacted]';
-/** A line is not a place for anything deeper; it also ends cycles. */
+/** Deeper values have no place in a log line; the limit also ends cycles. */
 const DEEPEST = 8;
 
 /**
- * Structured logs on standard output (docs/observability.md). Credentials are cut out by name wherever they stand, so that a
- * careless `logger.info({ headers })` leaks nothing, and by value while they are in use: messages and stacks of libraries quote them. `traces`: a line about a run also names its trace.
+ * Structured logs on standard output (docs/observability.md). Credentials are removed by name at every depth, so that a
+ * careless `logger.info({ headers })` leaks nothing, and by value while they are in use, because messages and stacks of
+ * libraries quote them. `traces`: a line about a run also names its trace.
  */
 export function createLogger(
   level: string,
@@ -39,7 +40,7 @@ export function createLogger(
   );
 }
 
-/** The finished line, however its text was made. */
+/** Redacts the finished line, however its text was produced. */
 function withoutSecretsInUse(line: string): string {
   const redactors = redactorsInUse();
   if (redactors.length === 0) return line;
@@ -47,7 +48,7 @@ function withoutSecretsInUse(line: string): string {
   return `${JSON.stringify(redactors.reduce((value, redactor) => redactor.json(value), parsed))}\n`;
 }
 
-/** Plain objects and arrays are copied without their secrets; what has a class of its own is left to its serialiser. */
+/** Plain objects and arrays are copied without their secrets; instances of a class are left to their serializer. */
 function withoutSecrets(value: unknown, depth: number): unknown {
   if (typeof value !== 'object' || value === null) return value;
   if (depth > DEEPEST) return '[too deep]';

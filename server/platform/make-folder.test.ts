@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { makeFolder } from './make-folder.ts';
 
-test('makes a folder with those above it, and lets one that exists be', async () => {
+test('creates a folder with its parents, and leaves an existing one unchanged', async () => {
   const base = await mkdtemp(join(tmpdir(), 'baton-folder-'));
   const path = join(base, 'a', 'b', 'c');
   await makeFolder(path, 0o700);
@@ -15,7 +15,7 @@ test('makes a folder with those above it, and lets one that exists be', async ()
   await rm(base, { recursive: true });
 });
 
-test.runIf(process.platform === 'linux')('ends with an error below a file system that takes no folders', async () => {
+test.runIf(process.platform === 'linux')('fails on a file system that accepts no folders', async () => {
   await expect(makeFolder('/proc/baton/data')).rejects.toThrow(/ENOENT/);
   await expect(makeFolder('/proc/baton')).rejects.toThrow(/ENOENT/);
 });

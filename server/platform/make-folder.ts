@@ -2,9 +2,9 @@ import { mkdir } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 
 /**
- * Makes a folder with those above it; one that exists stays as it is. Not `mkdir` with `recursive`: below a file system that
- * answers ENOENT though the parent exists, such as /proc, Node 24 repeats it for ever, on a thread that no signal reaches.
- * Throws the system's error.
+ * Creates a folder with its parents; an existing one is unchanged. Not `mkdir` with `recursive`: on a file system that
+ * answers ENOENT although the parent exists, such as /proc, Node 24 retries forever, on a thread that no signal
+ * reaches. Throws the system's error.
  */
 export async function makeFolder(folder: string, mode = 0o777): Promise<void> {
   const path = resolve(folder);
@@ -19,8 +19,8 @@ export async function makeFolder(folder: string, mode = 0o777): Promise<void> {
 
 async function make(path: string, mode: number): Promise<void> {
   await mkdir(path, { mode }).catch((error: NodeJS.ErrnoException) => {
-    // If a file is in its place, the next operation on the folder fails. macOS and Windows answer EISDIR or EPERM for a
-    // root, which exists.
+    // If a file is in its place, the next operation on the folder fails. macOS and Windows answer EISDIR or
+    // EPERM for a root, which exists.
     if (error.code !== 'EEXIST' && path !== dirname(path)) throw error;
   });
 }

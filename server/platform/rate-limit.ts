@@ -1,26 +1,29 @@
 import type { Clock } from './clock.ts';
 
-/** `limit` 0 means that this kind is not limited. */
+/** `limit` 0: this kind is not limited. */
 export type RateLimitState = { limit: number; remaining: number; resetSeconds: number; allowed: boolean };
-/** Limits `limit` calls in each window of that many ms; a `limit` of 0 means no limit. */
+/** At most `limit` calls in each window of this many ms; a `limit` of 0 means no limit. */
 export type RateLimit = { limit: number; windowMs: number };
 
-/** Fixed windows in memory: one process serves, and it does no harm if a restart forgets a window. */
+/** Fixed windows in memory: only one process serves, and it does no harm if a restart loses the counts. */
 export interface RateLimiter<Kind extends string> {
-  /** Counts one of `key`, such as `pat:<id>` or `address:<ip>`. */
+  /** Counts one call of `key`, such as `pat:<id>` or `address:<ip>`. */
   take(kind: Kind, key: string): Promise<RateLimitState>;
-  /** Undoes one `take` of `key`: it turned out to be another's. */
+  /** Undoes one `take` of `key`, because the call turned out to belong to another key. */
   refund(kind: Kind, key: string): Promise<void>;
 }
 
-/** Keys kept per kind and window (~10 MB); beyond it the oldest is forgotten, so that a flood of addresses costs no more memory. */
+/**
+ * The number of keys per kind and window (about 10 MB); beyond it the oldest is dropped, so a flood of
+ * addresses costs no more memory.
+ */
 const MAX_KEYS = 100_000;
 
 type Window = { start: number; counts: Map<string, number> };
 
 /**
  * Returns a limiter of each kind in `limits`. Windows are aligned to the clock, so a new one drops all counts at once.
- * rate-limiter-flexible was weighed: it owns its time (Date.now and a timer per key).
+ * rate-limiter-flexible was rejected: it uses its own time (Date.now and a timer per key).
  */
 export function createRateLimiter<Kind extends string>(
   limits: Readonly<Record<Kind, RateLimit>>,
@@ -57,7 +60,7 @@ export function createRateLimiter<Kind extends string>(
   };
 
   const refund = (kind: Kind, key: string): void => {
-    // A window that is over has been dropped with its counts.
+    // If the window has ended, its counts have already been dropped.
     const { counts } = windowOf(kind, clock.now());
     const used = counts.get(key) ?? 0;
     if (used > 0) counts.set(key, used - 1);

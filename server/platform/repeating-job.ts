@@ -6,8 +6,8 @@ export type RepeatingJob = {
 };
 
 /**
- * One pass after the other, each as many ms after the one before as that says; the first in `firstMs`. `pass` must not reject; its
- * signal aborts when the job is closed.
+ * Runs passes one after the other: the first after `firstMs`, each later one after the ms that the previous one
+ * returned. `pass` must not reject; its signal aborts when the job is closed.
  */
 export function startRepeatingJob(
   alarm: Alarm,

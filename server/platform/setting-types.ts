@@ -1,12 +1,12 @@
 import { z } from 'zod';
 
-/** Text without the blanks around it; undefined where nothing else is there. */
+/** Trimmed text; undefined if nothing is left. */
 export const optional = z
   .string()
   .transform(value => value.trim() || undefined)
   .optional();
 
-/** A whole number between two bounds, both included. */
+/** An integer between two bounds, inclusive. */
 export const integer = (fallback: number, min: number, max: number) => {
   const message = `must be a whole number from ${min} to ${max}`;
   return z.coerce.number(message).int(message).min(min, message).max(max, message).default(fallback);

@@ -1,11 +1,12 @@
-/** PostgreSQL's jsonb parser recurses; values people write are nested ten deep, not a hundred. */
+/** PostgreSQL's jsonb parser is recursive; values that people write are nested ten levels deep, not a hundred. */
 const maxDepth = 100;
 
 export type StorageProblem = { path: string; message: string };
 
 /**
- * The first thing in a JSON value that jsonb cannot hold: a NUL or half a surrogate pair in a string or key, a number
- * that is not finite, or nesting deeper than 100. Null where all is well. Iterative, so that no depth overflows the stack.
+ * Returns the first part of a JSON value that jsonb cannot store: a NUL or half a surrogate pair in a string or
+ * key, a number that is not finite, or nesting deeper than 100; null if there is none. Iterative, so that no
+ * depth overflows the stack.
  */
 export function storageProblem(root: unknown): StorageProblem | null {
   const stack: { value: unknown; path: string; depth: number }[] = [{ value: root, path: '', depth: 0 }];

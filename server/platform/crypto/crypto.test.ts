@@ -34,7 +34,7 @@ describe('envelope', () => {
     );
   });
 
-  it('opens nowhere else', () => {
+  it('opens only in its own place', () => {
     const sealed = seal(key, Buffer.from('secret'), ['a', 'bc']);
     expect(() => open(key, sealed, ['ab', 'c'])).toThrow(DecryptionError);
     expect(() => open(key, sealed, ['a'])).toThrow(DecryptionError);
@@ -71,7 +71,7 @@ describe('password', () => {
     expect(await hashPassword('correct horse', cheap)).not.toBe(hash);
   });
 
-  it('takes the two Unicode spellings of one password for the same', async () => {
+  it('treats the two Unicode spellings of a password as the same', async () => {
     expect(await verifyPassword('caf\u00e9', await hashPassword('cafe\u0301', cheap))).toBe(true);
   });
 
@@ -87,14 +87,14 @@ describe('password', () => {
     expect(haveSameSalt(first, old)).toBe(false);
   });
 
-  it('knows an outdated cost', async () => {
+  it('recognizes an outdated cost', async () => {
     const strong = await hashPassword('correct horse');
     expect(strong.startsWith(`$scrypt$ln=${defaultCost.log2N},r=8,p=3$`)).toBe(true);
     expect(needsRehash(strong)).toBe(false);
     expect(needsRehash(await hashPassword('correct horse', cheap))).toBe(true);
   });
 
-  it('refuses a flood instead of queueing without end', async () => {
+  it('refuses a flood instead of queueing without limit', async () => {
     const outcomes = await Promise.allSettled(
       Array.from({ length: 80 }, () => hashPassword('x', { ...cheap, log2N: 8 })),
     );
@@ -112,7 +112,7 @@ describe('master key', () => {
   });
   afterAll(() => rm(folder, { recursive: true }));
 
-  it('takes a configured key of 32 bytes, and nothing else', async () => {
+  it('accepts a configured key of 32 bytes, and nothing else', async () => {
     const key = randomBytes(32);
     const configured = key.toString('base64');
     expect(await loadMasterKey({ configured, dataDir: folder })).toEqual(key);
@@ -123,7 +123,7 @@ describe('master key', () => {
     expect(await readdir(folder)).toEqual([]);
   });
 
-  it('makes one key file of mode 0600, even when many start at once', async () => {
+  it('creates one key file with mode 0600, even if many processes start at once', async () => {
     const dataDir = join(folder, 'new', 'data');
     const keys = await Promise.all(Array.from({ length: 8 }, () => loadMasterKey({ configured: undefined, dataDir })));
     expect(new Set(keys.map(key => key.toString('hex'))).size).toBe(1);

@@ -13,14 +13,17 @@ export class DecryptionError extends Error {
   }
 }
 
-/** Names the place a ciphertext belongs to. JSON keeps ('a','bc') and ('ab','c') apart, which joining would not. */
+/**
+ * Encodes the place to which a ciphertext belongs. JSON distinguishes ('a','bc') from
+ * ('ab','c'), which joining would not.
+ */
 function additionalData(place: readonly string[]): Buffer {
   return Buffer.from(JSON.stringify(place), 'utf8');
 }
 
 /**
- * Encrypts with AES-256-GCM: one version byte, 12 random bytes of IV, 16 of tag, then the ciphertext.
- * `place` is authenticated but not stored: the result opens only where the same place is named.
+ * Encrypts with AES-256-GCM: one version byte, 12 random bytes of IV, 16 of tag, then the ciphertext. `place` is
+ * authenticated but not stored: decryption requires the same place.
  */
 export function seal(key: Uint8Array, plaintext: Uint8Array, place: readonly string[]): Buffer {
   const iv = randomBytes(ivBytes);

@@ -3,7 +3,7 @@ import { FairQueue, type Requester } from './fair-queue.ts';
 
 class Refused extends Error {}
 
-/** A queue whose work runs until the test ends it; `order` lists what was started, in order. */
+/** A queue whose work runs until the test ends it; `order` lists the work that was started. */
 function observe({ running, waiting }: { running: number; waiting: number }) {
   const queue = new FairQueue({ running, waiting, refusal: () => new Refused() });
   const order: string[] = [];
@@ -19,7 +19,7 @@ function observe({ running, waiting }: { running: number; waiting: number }) {
       refused.push(name);
     });
   };
-  /** Ends what runs, one after the other, until nothing is left. */
+  /** Ends the running work, one item after the other, until nothing is left. */
   const drain = async () => {
     for (let end = ends.shift(); end; end = ends.shift()) {
       end();
@@ -32,7 +32,7 @@ function observe({ running, waiting }: { running: number; waiting: number }) {
 const of = (address: string, account: string): Requester => ({ address, account });
 
 describe('a queue of password checks', () => {
-  it('lets another address in after one of a flood', async () => {
+  it('serves another address after one request of a flood', async () => {
     const { ask, order, refused, drain } = observe({ running: 2, waiting: 64 });
     for (let n = 0; n < 100; n++) void ask(of('flood', `${n}@example.com`), `flood ${n}`);
     void ask(of('home', 'owner@example.com'), 'owner');
@@ -42,7 +42,7 @@ describe('a queue of password checks', () => {
     expect(refused.every(name => name.startsWith('flood'))).toBe(true);
   });
 
-  it('lets another account of the same address in, too', async () => {
+  it('serves another account of the same address too', async () => {
     const { ask, order, refused, drain } = observe({ running: 1, waiting: 8 });
     for (let n = 0; n < 20; n++) void ask(of('office', 'attacked@example.com'), `attacked ${n}`);
     void ask(of('office', 'owner@example.com'), 'owner');
@@ -73,7 +73,7 @@ describe('a queue of password checks', () => {
     expect([order.length, refused.length]).toEqual([asked - refusals, refusals]);
   });
 
-  it('gives its place back when work fails', async () => {
+  it('releases its place when work fails', async () => {
     const queue = new FairQueue({ running: 1, waiting: 0, refusal: () => new Refused() });
     const failing = queue.run(of('a', 'x'), () => Promise.reject(new Error('broken')));
     await expect(failing).rejects.toThrow('broken');

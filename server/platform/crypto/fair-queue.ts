@@ -2,15 +2,15 @@
 export type Requester = { address: string; account: string };
 
 type Waiter = { start: () => void; refuse: () => void };
-/** In the order of their turns. */
+/** The waiting requests by account, in the order of their turns. */
 type Accounts = Map<string, Waiter[]>;
 
 const waitersOf = (accounts: Accounts): number => [...accounts.values()].reduce((sum, { length }) => sum + length, 0);
 
 /**
- * Runs a few pieces of work at a time and lets a bounded number wait. Addresses take turns, and so do the accounts of one address.
- * A full queue refuses the newest waiter of the address that has the most, so a flood from one address, or at one account, delays
- * and refuses itself: another address is served after at most one of its requests.
+ * Runs a few pieces of work at a time and lets a limited number wait. Addresses take turns, and so do the accounts of
+ * one address. A full queue refuses the newest waiter of the address that has the most, so a flood from one address, or
+ * at one account, delays and refuses only itself: another address is served after at most one of its requests.
  */
 export class FairQueue {
   readonly #running: number;
@@ -20,17 +20,20 @@ export class FairQueue {
   #active = 0;
   #queued = 0;
 
-  /** `refusal` makes the error of a request that finds no place. */
+  /** `refusal` creates the error for a request that finds no place. */
   constructor(options: { running: number; waiting: number; refusal: () => Error }) {
     this.#running = options.running;
     this.#waiting = options.waiting;
     this.#refusal = options.refusal;
   }
 
-  /** Runs `work` when it is this requester's turn. Rejects with the refusal, without running it, when there is no place to wait. */
+  /**
+   * Runs `work` when it is this requester's turn. If there is no place to wait, rejects with the
+   * refusal without running it.
+   */
   async run<T>(requester: Requester, work: () => Promise<T>): Promise<T> {
     if (this.#active < this.#running) this.#active += 1;
-    // The finishing job hands its place over, so the number of running jobs stays the same.
+    // The finishing work passes its place on, so the number of running ones stays the same.
     else await new Promise<void>((start, reject) => this.#enqueue(requester, start, () => reject(this.#refusal())));
     try {
       return await work();
@@ -51,7 +54,7 @@ export class FairQueue {
     if (this.#queued > this.#waiting) this.#dropNewest();
   }
 
-  /** Refuses the newest waiter of the longest line: of the address with the most, the account with the most. */
+  /** Refuses the newest waiter of the longest line: at the address with the most, the account with the most. */
   #dropNewest(): void {
     const [address, accounts] = longest(this.#addresses, waitersOf);
     const [account, waiters] = longest(accounts, ({ length }) => length);
@@ -71,7 +74,7 @@ export class FairQueue {
     const [account, waiters] = inner.value;
     const waiter = waiters.shift();
     this.#queued -= 1;
-    // To the end of the line, for the next turn.
+    // Moved to the end of the line, for the next turn.
     accounts.delete(account);
     if (waiters.length > 0) accounts.set(account, waiters);
     this.#addresses.delete(address);
@@ -80,7 +83,7 @@ export class FairQueue {
   }
 }
 
-/** The entry of the largest size; of several, the last, which came last or had its turn last. */
+/** Returns the entry with the largest size; of several, the last, which arrived last or had its turn last. */
 function longest<V>(entries: ReadonlyMap<string, V>, size: (value: V) => number): [string, V] {
   let found: [string, V] | undefined;
   for (const entry of entries) if (!found || size(entry[1]) >= size(found[1])) found = entry;

@@ -13,7 +13,7 @@ export class MasterKeyError extends Error {
   }
 }
 
-/** Whether a text is the base64 (or base64url) form of a key. */
+/** Returns whether a text is the base64 (or base64url) form of a key. */
 export const isMasterKey = (text: string): boolean => decode(text).length === masterKeyBytes;
 
 function decode(text: string): Buffer {
@@ -30,32 +30,41 @@ export function parseMasterKey(text: string, source: string): Buffer {
   return key;
 }
 
-/** Null where there is no such file. Throws MasterKeyError when it is malformed or readable by others. */
+/**
+ * Returns the key in a file, null if the file does not exist. Throws MasterKeyError if it is
+ * malformed or readable by others.
+ */
 export async function readKeyFile(path: string): Promise<Buffer | null> {
   const stats = await stat(path).catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return null;
     throw new MasterKeyError(`The master key ${path} cannot be read (${error.code ?? 'unknown error'}).`);
   });
   if (stats === null) return null;
-  // Windows has no such bits; there the folder's own rights protect the file.
+  // Windows has no such bits: there the permissions of the folder protect the file.
   if (process.platform !== 'win32' && (stats.mode & 0o077) !== 0) {
     throw new MasterKeyError(`The master key ${path} can be read by others; run: chmod 600 ${path}`);
   }
   return parseMasterKey(await readFile(path, 'utf8'), `The master key ${path}`);
 }
 
-/** Where the generated master key lies. */
+/** Returns the path of the generated master key. */
 export const masterKeyFile = (dataDir: string) => join(dataDir, 'master.key');
 
 type KeySource = { configured: string | undefined; dataDir: string };
 
-/** Returns the configured master key, else that of `<dataDir>/master.key`; null where there is neither. Throws MasterKeyError. */
+/**
+ * Returns the configured master key, else that of `<dataDir>/master.key`; null if neither
+ * exists. Throws MasterKeyError.
+ */
 export async function findMasterKey(from: KeySource): Promise<Buffer | null> {
   if (from.configured !== undefined) return parseMasterKey(from.configured, 'BATON_MASTER_KEY');
   return readKeyFile(masterKeyFile(from.dataDir));
 }
 
-/** Makes `<dataDir>/master.key` with mode 0600. Processes that start at once agree on one key. Throws MasterKeyError. */
+/**
+ * Creates `<dataDir>/master.key` with mode 0600 and returns the key. Processes that start concurrently agree on one
+ * key. Throws MasterKeyError.
+ */
 export async function createMasterKey(dataDir: string): Promise<Buffer> {
   const path = masterKeyFile(dataDir);
   try {
@@ -73,14 +82,16 @@ export async function createMasterKey(dataDir: string): Promise<Buffer> {
   return made;
 }
 
-/** The master key: the configured one, else that of the file, which is made on first start. Throws MasterKeyError. */
+/**
+ * Returns the configured master key, else that of the file, which is created at the first start. Throws MasterKeyError.
+ */
 export async function loadMasterKey(from: KeySource): Promise<Buffer> {
   return (await findMasterKey(from)) ?? (await createMasterKey(from.dataDir));
 }
 
-/** Makes a file with a new key, mode 0600; one that is there already stays. */
+/** Creates a file with a new key, mode 0600. An existing file is unchanged. */
 export async function makeKeyFile(path: string): Promise<void> {
-  // Written whole under another name, then linked: a crash never leaves half a key, and of two processes one wins.
+  // Written completely under another name, then linked: a crash never leaves half a key, and of two processes one wins.
   const draft = `${path}.${randomBytes(6).toString('hex')}`;
   const file = await open(draft, 'wx', 0o600);
   try {

@@ -4,7 +4,10 @@ import { FairQueue, type Requester } from './fair-queue.ts';
 
 export type PasswordCost = { log2N: number; r: number; p: number };
 
-/** OWASP's second scrypt profile: 32 MiB a hash. The first (128 MiB) would let a dozen sign-ins exhaust a small host. */
+/**
+ * OWASP's second scrypt profile: 32 MiB per hash. The first one (128 MiB) would let a dozen
+ * sign-ins exhaust a small host.
+ */
 export const defaultCost: PasswordCost = { log2N: 15, r: 8, p: 3 };
 const saltBytes = 16;
 const keyBytes = 32;
@@ -12,7 +15,7 @@ const keyBytes = 32;
 /** 64 waiting checks of 0.1 s, two at a time, take about this long. */
 const RETRY_AFTER_S = 5;
 
-// scrypt runs on libuv's four threads, which files and DNS share: two at a time leave room for them.
+// scrypt runs on libuv's four threads, which files and DNS also use: two at a time leave room for them.
 const queue = new FairQueue({
   running: 2,
   waiting: 64,
@@ -22,7 +25,7 @@ const queue = new FairQueue({
     }),
 });
 
-/** Work that no client asked for: the start, a command of the operator. */
+/** Work that no client requested: at the start, or for an operator's command. */
 const OWN_WORK: Requester = { address: '', account: '' };
 
 function derive(password: string, salt: Uint8Array, cost: PasswordCost, requester: Requester): Promise<Buffer> {
@@ -32,7 +35,7 @@ function derive(password: string, salt: Uint8Array, cost: PasswordCost, requeste
     requester,
     () =>
       new Promise<Buffer>((resolve, reject) => {
-        // NFKC, so that a password typed on another keyboard or system is the same bytes.
+        // NFKC, so that a password typed on another keyboard or system gives the same bytes.
         scrypt(password.normalize('NFKC'), salt, keyBytes, options, (error, key) =>
           error ? reject(error) : resolve(key),
         );
@@ -44,7 +47,9 @@ const base64 = (bytes: Buffer) => bytes.toString('base64').replace(/=+$/, '');
 const encode = (cost: PasswordCost, salt: Buffer, key: Buffer) =>
   `$scrypt$ln=${cost.log2N},r=${cost.r},p=${cost.p}$${base64(salt)}$${base64(key)}`;
 
-/** Hashes a password with scrypt; the result carries its parameters and salt: `$scrypt$ln=15,r=8,p=3$<salt>$<hash>`. */
+/**
+ * Hashes a password with scrypt; the result contains its parameters and salt: `$scrypt$ln=15,r=8,p=3$<salt>$<hash>`.
+ */
 export async function hashPassword(
   password: string,
   cost: PasswordCost = defaultCost,
@@ -70,10 +75,10 @@ function decode(encoded: string): Decoded {
 }
 
 /**
- * Compares a password with several stored hashes, in constant time each. Returns the index of the first that it matches, else null,
- * and its hash at today's cost with the salt of the first stored one, or a salt of its own where none is stored. Hashes with the same
- * salt and cost need one derivation together, and so does none at all, so the time tells neither whether there are hashes nor how
- * many. AppError 429 when too many are waiting.
+ * Compares a password with several stored hashes, each in constant time. Returns the index of the first that it
+ * matches, else null, and its hash at today's cost with the salt of the first stored one, or a new salt if none is
+ * stored. Hashes with the same salt and cost need one derivation in total, and so does an empty list, so the time
+ * reveals neither whether there are hashes nor how many. AppError 429 when too many are waiting.
  */
 export async function matchPassword(
   password: string,
@@ -96,12 +101,12 @@ export async function matchPassword(
   return { matched, hash };
 }
 
-/** Whether two hashes were made with the same salt, as those of all accounts with one address are. */
+/** Returns whether two hashes have the same salt, as those of all accounts with one address do. */
 export function haveSameSalt(one: string, other: string): boolean {
   return decode(one).salt.equals(decode(other).salt);
 }
 
-/** Whether a password is the one that was hashed, compared in constant time. AppError 429 when too many are waiting. */
+/** Returns whether a password matches a hash, compared in constant time. AppError 429 when too many are waiting. */
 export async function verifyPassword(
   password: string,
   encoded: string,
@@ -114,7 +119,7 @@ export async function verifyPassword(
 const isSameCost = (one: PasswordCost, other: PasswordCost) =>
   one.log2N === other.log2N && one.r === other.r && one.p === other.p;
 
-/** Returns whether a hash was made at another cost than today's, and should be replaced at the next sign-in. */
+/** Returns whether a hash has another cost than today's, and should be replaced at the next sign-in. */
 export function needsRehash(encoded: string, cost: PasswordCost = defaultCost): boolean {
   return !isSameCost(decode(encoded).cost, cost);
 }

@@ -5,7 +5,7 @@ import { AllowListError, mayConnect, parseAllowList } from './addresses.ts';
 
 const nothing = parseAllowList([]);
 
-/** IANA's special-purpose registries (2026-11), what they leave unassigned of IPv6, and addresses known for metadata. */
+/** IANA's special-purpose registries (2026-11), the unassigned parts of IPv6, and known metadata addresses. */
 const refused = {
   ipv4: [
     '0.0.0.0/8',
@@ -39,7 +39,7 @@ const refused = {
     '8000::/1', // ULA, link-local, site-local, multicast
   ],
 };
-/** Two lists: Node's compares IPv4 with the ranges of IPv6 as if it were mapped. */
+/** Two lists, because Node's compares IPv4 addresses with the ranges of IPv6 as if they were mapped. */
 function blocked(kind: 'ipv4' | 'ipv6') {
   const list = new BlockList();
   for (const cidr of refused[kind]) {
@@ -52,7 +52,7 @@ const isBlocked = { ipv4: blocked('ipv4'), ipv6: blocked('ipv6') };
 
 const byte = fc.nat(255);
 const anyIpv4 = fc.tuple(byte, byte, byte, byte);
-/** Addresses at and around the ends of a refused range, where an error of one would be. */
+/** Addresses at and around the ends of a refused range, where off-by-one errors would show. */
 const edges = fc.constantFrom(...refused.ipv4).chain(cidr => {
   const [network = '', bits] = cidr.split('/');
   const start = network.split('.').reduce((sum, part) => sum * 256 + Number(part), 0);
@@ -67,7 +67,7 @@ const word = fc.nat(0xffff);
 const hex = (...words: number[]) => words.map(value => value.toString(16)).join(':');
 const words = (of: readonly number[]) => [((of[0] ?? 0) << 8) | (of[1] ?? 0), ((of[2] ?? 0) << 8) | (of[3] ?? 0)];
 
-describe('every address is judged as the registries say', () => {
+describe('every address is treated as the registries say', () => {
   test('IPv4', () => {
     fc.assert(
       fc.property(ipv4, parts => {
@@ -158,7 +158,7 @@ describe('every address is judged as the registries say', () => {
 });
 
 describe('an allow-list', () => {
-  test('permits what it names, however it is written, and nothing beside it', () => {
+  test('permits what it names, in any spelling, and nothing else', () => {
     const allowed = parseAllowList([
       '10.1.0.0/16',
       '127.0.0.1',

@@ -3,7 +3,7 @@ import ipaddr from 'ipaddr.js';
 
 type Address = ipaddr.IPv4 | ipaddr.IPv6;
 
-/** An entry of the allow-list that is neither a host nor a CIDR; `message` names it. */
+/** An entry of the allow-list that is neither a host nor a CIDR; `message` contains it. */
 export class AllowListError extends Error {
   constructor(message: string) {
     super(message);
@@ -11,7 +11,7 @@ export class AllowListError extends Error {
   }
 }
 
-/** Addresses that an operator permits beyond public ones. */
+/** Addresses that an operator permits in addition to public ones. */
 export type AllowList = {
   hosts: ReadonlySet<string>;
   networks: readonly (readonly [Address, number])[];
@@ -21,9 +21,11 @@ export type AllowList = {
  * The only IPv6 range assigned to the public network (RFC 4291 §2.4); every other one, present or future, is refused.
  */
 const globalUnicast: [ipaddr.IPv6, number] = [ipaddr.IPv6.parse('2000::'), 3];
-/** The public translation prefix (RFC 6052): on an IPv6-only network with DNS64 every IPv4 host has such an address. */
+/**
+ * The public translation prefix (RFC 6052): on an IPv6-only network with DNS64, every IPv4 host has such an address.
+ */
 const nat64: [ipaddr.IPv6, number] = [ipaddr.IPv6.parse('64:ff9b::'), 96];
-/** Public by its number, but it is the Azure host's own address, which hands out a machine's configuration. */
+/** In a public range, but it is the Azure host's own address, which serves a machine's configuration. */
 const azureHost = '168.63.129.16';
 
 /** Parses hosts (`mcp.internal`), addresses and CIDRs (`10.1.0.0/16`). Throws AllowListError for the first bad entry. */
@@ -52,30 +54,32 @@ function parseNetwork(entry: string): [Address, number] | null {
 
 function parseHost(entry: string): string {
   const host = URL.canParse(`http://${entry}`) ? hostOf(new URL(`http://${entry}`)) : '';
-  // What the URL parser read as something other than a name (a port, a path, 127.1 for 127.0.0.1) is not what was meant.
+  // If the URL parser read it as something other than a name (a port, a path, 127.1 for 127.0.0.1), it is refused.
   const name = /^[^\s/:@?#[\]*]+$/.test(entry) && host !== '' && !ipaddr.isValid(host);
   if (!name)
     throw new AllowListError(`"${entry}" is neither a host name nor an address nor a CIDR such as 10.1.0.0/16`);
   return host;
 }
 
-/** The host of a URL as rules compare it: without brackets and without the dot that may end a name. */
+/** Returns the host of a URL as rules compare it: without brackets and without the trailing dot of a name. */
 export function hostOf(url: URL): string {
   return url.hostname.replace(/^\[(.*)\]$/, '$1').replace(/\.$/, '');
 }
 
-/** Whether an address (as DNS or the URL parser gives it) may be connected to: a public one, or one that is allowed. */
+/**
+ * Returns whether an address (in the form of DNS or of the URL parser) may be connected to: it is public, or allowed.
+ */
 export function mayConnect(address: string, allowed: AllowList): boolean {
   const [bare = ''] = address.split('%');
   if (isIP(bare) === 0) return false;
   const given = parse(bare);
-  // ::ffff:10.0.0.1 is a spelling: the packets go to 10.0.0.1 over IPv4.
+  // ::ffff:10.0.0.1 is only a spelling: the packets go to 10.0.0.1 over IPv4.
   const meant = given instanceof ipaddr.IPv6 && given.isIPv4MappedAddress() ? given.toIPv4Address() : given;
   return isPublic(meant) || isWithin(given, allowed) || isWithin(meant, allowed);
 }
 
 function parse(address: string): Address {
-  // ipaddr.js reads ::10.0.0.1 (IPv4-compatible, another network) as if it were ::ffff:10.0.0.1; the URL parser writes it in hex.
+  // ipaddr.js reads ::10.0.0.1 (IPv4-compatible, another network) as ::ffff:10.0.0.1; the URL parser writes it in hex.
   const dotted = address.includes(':') && address.includes('.');
   return ipaddr.parse(dotted ? hostOf(new URL(`http://[${address}]`)) : address);
 }

@@ -33,7 +33,7 @@ function egress(options: Partial<EgressOptions> = {}): Egress {
 
 type Seen = { method: string; url: string; headers: IncomingMessage['headers']; body: string };
 
-/** A server on 127.0.0.1 that notes what reached it. */
+/** A server on 127.0.0.1 that records the requests that reach it. */
 async function serve(answer: (request: Seen, response: ServerResponse) => void, { tls = false } = {}) {
   const seen: Seen[] = [];
   const listener: RequestListener = async (request, response) => {
@@ -90,13 +90,13 @@ describe('what may be called', () => {
     await expect(refused.fetch(url)).rejects.toThrow(EgressRefused);
   });
 
-  test.each(['localhost', 'localhost.', 'LOCALHOST'])('not %s, as the system resolves it', async host => {
+  test.each(['localhost', 'localhost.', 'LOCALHOST'])('not %s, which the system resolves', async host => {
     const refused = egress({ lookup: undefined });
     await expect(refused.check(`http://${host}/`)).rejects.toThrow(EgressRefused);
     await expect(refused.fetch(`http://${host}/`)).rejects.toThrow(EgressRefused);
   });
 
-  test('no private IPv4 address, in whatever spelling a URL may have', async () => {
+  test('no private IPv4 address, in any spelling of a URL', async () => {
     const { check } = egress();
     const byte = fc.nat(255);
     const address = fc.oneof(
@@ -125,7 +125,7 @@ describe('what may be called', () => {
     );
   });
 
-  test('no name with a private address among its addresses, IPv4 or IPv6', async () => {
+  test('no name that has a private address, IPv4 or IPv6', async () => {
     const { check } = egress();
     for (const [at, answer] of [
       ['127.0.0.1'],
@@ -136,19 +136,19 @@ describe('what may be called', () => {
       dns.set(`n${at}.test`, answer);
       const refused = check(`https://n${at}.test/`);
       await expect(refused).rejects.toThrow(EgressRefused);
-      // The error must not reveal to which address a name of the inner network resolves.
+      // The error must not reveal to which address a name in the internal network resolves.
       await expect(refused).rejects.not.toThrow(/10\.0|127\.|fd00|::1/);
     }
     dns.set('fine.test', [publicAddress, '2606:4700::1111']);
     await expect(check('https://fine.test/')).resolves.toBeUndefined();
   });
 
-  test('a name that is not there is a failure of the network, as with fetch', async () => {
+  test('an unknown name is a network failure, as with fetch', async () => {
     await expect(egress().fetch('http://nowhere.test/')).rejects.toThrow(TypeError);
     await expect(egress().check('http://nowhere.test/')).rejects.toMatchObject({ cause: { code: 'ENOTFOUND' } });
   });
 
-  test('what the operator lists: an address, a network, or a name wherever it points', async () => {
+  test('what the operator lists: an address, a network, or a name, whatever it resolves to', async () => {
     const { port } = await serve(ok);
     dns.set('inner.test', ['127.0.0.1']);
     for (const entry of ['127.0.0.1', '127.0.0.0/8', 'inner.test']) {
@@ -164,7 +164,7 @@ describe('what may be called', () => {
     );
   });
 
-  test('an exempt URL, that one alone, and only directly', async () => {
+  test('an exempt URL, only this one, and only directly', async () => {
     const { port, seen } = await serve(({ url }, response) => {
       if (url.startsWith('/away')) response.writeHead(302, { location: '/mcp' });
       response.end('ok');
@@ -186,7 +186,7 @@ describe('what may be called', () => {
   });
 });
 
-test('a proxy of the environment is not used: it would look the name up behind our back', async () => {
+test('a proxy of the environment is not used: it would resolve the name itself', async () => {
   const target = await serve(ok);
   const proxy = await serve(ok);
   const script = `
@@ -201,8 +201,8 @@ test('a proxy of the environment is not used: it would look the name up behind o
   expect([stdout, target.seen.length, proxy.seen.length]).toEqual(['ok', 1, 0]);
 });
 
-describe('a name that is rebound', () => {
-  test('between the check and the connection does not get through', async () => {
+describe('a rebound name', () => {
+  test('does not get through between the check and the connection', async () => {
     const { port, seen } = await serve(ok);
     dns.set('rebind.test', [publicAddress], ['127.0.0.1']);
     await expect(egress().fetch(`http://rebind.test:${port}/`)).rejects.toThrow(EgressRefused);
@@ -210,7 +210,7 @@ describe('a name that is rebound', () => {
     expect(seen).toEqual([]);
   });
 
-  test('after the connection is refused, though one is kept', async () => {
+  test('is refused after the connection, although one is kept', async () => {
     const { port, seen } = await serve(ok);
     dns.set('later.test', ['127.0.0.1'], ['127.0.0.1'], ['10.0.0.1']);
     const { fetch } = egress({ allowPrivate: ['127.0.0.1'] });
@@ -261,7 +261,7 @@ describe('redirects', () => {
     expect(seen).toHaveLength(6 + 6);
   });
 
-  test('take no credential to another origin, under whatever name, and keep them within one', async () => {
+  test('take no credential to another origin, under any name, and keep them within one', async () => {
     const target = await serve(ok);
     const { port } = await serve(({ url }, response) =>
       url === '/within'
@@ -324,7 +324,7 @@ describe('redirects', () => {
     expect(target.seen).toEqual([]);
   });
 
-  test('are handed over, or an error, where that was asked for', async () => {
+  test('are returned, or are an error, if the caller asks for that', async () => {
     const { port } = await redirectTo(302, 'http://169.254.169.254/');
     const { fetch } = egress({ allowPrivate });
     const response = await fetch(`http://127.0.0.1:${port}/`, { redirect: 'manual' });
@@ -361,7 +361,7 @@ describe('https', () => {
   });
 });
 
-describe('answers', () => {
+describe('responses', () => {
   const allowPrivate = ['127.0.0.1'];
 
   test('stream, and a cancelled one ends the connection', async () => {
@@ -379,7 +379,7 @@ describe('answers', () => {
     await ended;
   });
 
-  test('that never begin, or stop, end in time; so does a look-up', async () => {
+  test('that never begin, or stop midway, time out; so does a look-up', async () => {
     const { port } = await serve(({ url }, response) => {
       if (url === '/begin') response.write('first');
     });
@@ -423,7 +423,7 @@ describe('answers', () => {
     for (const { headers } of seen) expect(headers['content-length']).toBeDefined();
   });
 
-  test('are cut off where they are larger than their reader takes, also when they were small in transit', async () => {
+  test('are cut off beyond their reader’s limit, even if they were small when compressed', async () => {
     const bomb = gzipSync(Buffer.alloc(5_000_000));
     const { port } = await serve(
       (_, response) => void response.writeHead(201, { 'content-encoding': 'gzip', 'x-a': 'b' }).end(bomb),

@@ -10,11 +10,14 @@ import { carryOver, isRedirect, type Outgoing, readRequest, TooManyRedirects } f
  * to exactly the address that it checked, again at every redirect.
  */
 export type Egress = {
-  /** Like the global fetch. Rejects with EgressRefused, or with fetch's own TypeError for what went wrong on the wire. */
+  /** Like the global fetch. Rejects with EgressRefused, or with fetch's own TypeError for failures of the network. */
   readonly fetch: typeof globalThis.fetch;
-  /** Whether `url` may be called as it stands: scheme, credentials in it, literal addresses, and what its name resolves to now. Rejects with EgressRefused. */
+  /**
+   * Checks whether `url` may be called: its scheme, credentials in it, literal addresses, and what its name resolves to
+   * now. Rejects with EgressRefused.
+   */
   check(url: string | URL): Promise<void>;
-  /** Ends kept connections. */
+  /** Closes idle connections that were kept for reuse. */
   close(): Promise<void>;
 };
 
@@ -28,8 +31,8 @@ export class EgressRefused extends Error {
 }
 
 /**
- * Why `url` may not be called; null where it may, or where its name cannot be resolved now: a host may be set up later than
- * what names it, and every request is checked again.
+ * Returns why `url` may not be called; null if it may, or if its name cannot be resolved now: a host may be set up
+ * later than what names it, and every request is checked again.
  */
 export async function egressRefusal(egress: Pick<Egress, 'check'>, url: string): Promise<EgressRefused | null> {
   try {
@@ -44,11 +47,13 @@ export async function egressRefusal(egress: Pick<Egress, 'check'>, url: string):
 export type Lookup = (hostname: string) => Promise<readonly { address: string; family: number }[]>;
 
 export type EgressOptions = {
-  /** Hosts, addresses and CIDRs that may be called though they are not public. Throws AllowListError for a bad one. */
+  /**
+   * Hosts, addresses and CIDRs that may be called although they are not public. Throws AllowListError for a bad one.
+   */
   allowPrivate: readonly string[];
   /**
-   * Exact URLs (scheme, host, port, path; no query) on our own address that may be called directly, though not by a redirect.
-   * A function where the port is only known once the server listens.
+   * Exact URLs (scheme, host, port, path; no query) on our own address that may be called directly, but not by a
+   * redirect. A function if the port is only known once the server listens.
    */
   exempt?: readonly string[] | (() => readonly string[]);
   lookup?: Lookup;
@@ -57,16 +62,20 @@ export type EgressOptions = {
 };
 
 const maxRedirects = 5;
-/** The answer of a large model may take minutes to start; callers that want a shorter time pass a signal. */
+/** The response of a large model may take minutes to start; callers that want a shorter time pass a signal. */
 const defaultTimeouts = { connect: 10_000, headers: 300_000, body: 300_000 };
 
-/** The guard on undici; environment proxies are not used, since a proxy would resolve the name again behind our back. */
+/**
+ * Creates the guard, on undici. Proxies of the environment are not used, since a proxy would
+ * resolve the name again by itself.
+ */
 export function createEgress(options: EgressOptions): Egress {
   const allowed = parseAllowList(options.allowPrivate);
   const timeouts = { ...defaultTimeouts, ...options.timeouts };
   const lookup = withTimeout(options.lookup ?? lookUp, timeouts.connect);
   const exempt = exemptions(options.exempt ?? []);
-  // Pools are kept by origin, so a connection serves only the name it was checked for; those that were not checked lie apart.
+  // Pools are kept by origin, so a connection serves only the name for which it was checked; unchecked
+  // ones have a pool of their own.
   const guarded = createAgent(timeouts, pinnedLookup(lookup, allowed));
   const unguarded = createAgent(timeouts, undefined);
 
@@ -122,7 +131,7 @@ export function createEgress(options: EgressOptions): Egress {
 
 function createAgent(timeouts: typeof defaultTimeouts, lookup: LookupFunction | undefined): Agent {
   return new Agent({
-    // One connection carries one request: a slow tool call holds up no other, and nothing is shared between names.
+    // A connection carries one request at a time: a slow tool call delays no other, and names share nothing.
     allowH2: false,
     headersTimeout: timeouts.headers,
     bodyTimeout: timeouts.body,
@@ -130,7 +139,7 @@ function createAgent(timeouts: typeof defaultTimeouts, lookup: LookupFunction | 
   });
 }
 
-/** Parses a URL and checks everything about it except its host. Throws EgressRefused. */
+/** Parses a URL and checks everything except its host. Throws EgressRefused. */
 function checkUrl(target: string | URL): URL {
   if (!URL.canParse(String(target))) throw new EgressRefused('The address is not a URL.');
   const url = new URL(target);
@@ -153,7 +162,10 @@ async function checkHost(url: URL, allowed: AllowList, lookup: Lookup, signal?: 
   await abortable(resolve(host, allowed, lookup), signal);
 }
 
-/** The addresses of a name, all of them checked: one private address among public ones is how a name is rebound. */
+/**
+ * Returns the addresses of a name after checking all of them: names are rebound by mixing private
+ * addresses with public ones.
+ */
 async function resolve(host: string, allowed: AllowList, lookup: Lookup): ReturnType<Lookup> {
   const addresses = await lookup(host);
   if (allowed.hosts.has(host)) return addresses;
@@ -167,7 +179,7 @@ function refused(host: string): EgressRefused {
   );
 }
 
-/** The resolver of new connections: it returns the addresses that were checked, so there is no second look-up. */
+/** Returns the resolver for new connections, which returns the checked addresses, so there is no second look-up. */
 function pinnedLookup(lookup: Lookup, allowed: AllowList): LookupFunction {
   return (hostname, options, done) => {
     resolve(hostname.replace(/\.$/, ''), allowed, lookup).then(
@@ -181,7 +193,9 @@ function pinnedLookup(lookup: Lookup, allowed: AllowList): LookupFunction {
   };
 }
 
-/** The refusal among the causes of a failed fetch: a name may be rebound between the check and the connection. */
+/**
+ * Returns the refusal among the causes of a failed fetch: a name may be rebound between the check and the connection.
+ */
 function refusalIn(error: unknown): EgressRefused | undefined {
   for (let at = error; at instanceof Error; at = at.cause) if (at instanceof EgressRefused) return at;
   return undefined;
@@ -207,7 +221,10 @@ function nextUrl(from: URL, location: string): URL {
 
 const lookUp: Lookup = hostname => systemLookup(hostname, { all: true, order: 'verbatim' });
 
-/** A look-up that fails as fetch does, and in a time: the system's own may take half a minute over silent name servers. */
+/**
+ * Makes a look-up fail like fetch, and within a time limit: the system's own may take half a minute if
+ * name servers do not answer.
+ */
 function withTimeout(lookup: Lookup, milliseconds: number): Lookup {
   return hostname =>
     abortable(lookup(hostname), AbortSignal.timeout(milliseconds)).catch(error => {

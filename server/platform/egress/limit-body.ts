@@ -1,4 +1,4 @@
-/** An answer that is larger than its reader takes. */
+/** A response that is larger than its reader's limit. */
 export class BodyTooLarge extends Error {
   readonly code = 'body_too_large';
   constructor(bytes: number) {
@@ -8,8 +8,8 @@ export class BodyTooLarge extends Error {
 }
 
 /**
- * The same response with a body of at most `bytes` (as decoded, so that a small compressed answer cannot become a huge one).
- * Reading beyond rejects with BodyTooLarge and ends the connection.
+ * Returns the same response with a body of at most `bytes` (decoded, so that a small compressed response cannot become
+ * a huge one). Reading beyond that rejects with BodyTooLarge and closes the connection.
  */
 export function limitBody(response: Response, bytes: number): Response {
   if (response.body === null) return response;

@@ -1,9 +1,9 @@
-/** A request as it goes over the wire, at one hop. */
+/** A request as it is sent, at one hop. */
 export type Outgoing = {
   url: URL;
   method: string;
   headers: Headers;
-  /** A stream is gone once it was sent; bytes can be sent again to where a redirect leads. */
+  /** A stream is used up once it was sent; bytes can be sent again after a redirect. */
   body: { content: Uint8Array<ArrayBuffer>; replayable: true } | { content: ReadableStream; replayable: false } | null;
   signal: AbortSignal;
   redirect: RequestRedirect;
@@ -19,8 +19,8 @@ export class TooManyRedirects extends TypeError {
 }
 
 /**
- * The headers that a request keeps on its way to another origin. This is a list of those that stay: with
- * `auth_mode: header` a credential may have any name, so a list of those to remove would miss some.
+ * The headers that a request keeps when it is redirected to another origin. A list of those that stay: with `auth_mode:
+ * header` a credential may have any name, so a list of those to remove would miss some.
  */
 const carriedAcrossOrigins = new Set([
   'accept',
@@ -35,13 +35,14 @@ const carriedAcrossOrigins = new Set([
   'user-agent',
 ]);
 
-/** Reads the arguments of the platform's fetch completely. Throws TypeError as its Request does. */
+/** Reads all arguments of the platform's fetch. Throws TypeError as its Request does. */
 export async function readRequest(
   url: URL,
   input: RequestInfo | URL,
   init: RequestInit | undefined,
 ): Promise<Outgoing> {
-  // Request reads all but the address; that one was parsed and checked, and Request's own complaint would repeat it.
+  // Request parses everything except the address, which was parsed and checked already, and
+  // which its errors would repeat.
   const request = new Request(input instanceof Request ? input : 'http://host.invalid', init);
   return {
     url,
@@ -64,8 +65,8 @@ export function isRedirect({ status }: Response): boolean {
 }
 
 /**
- * The request that follows a redirect (Fetch standard, HTTP-redirect fetch): 303, and 301 or 302 after a POST, become a GET;
- * credentials do not follow to another origin. Throws TypeError where the body cannot be sent again.
+ * Returns the request that follows a redirect (Fetch standard, HTTP-redirect fetch): 303, and 301 or 302 after a POST,
+ * become a GET; credentials are not sent to another origin. Throws TypeError if the body cannot be sent again.
  */
 export function carryOver(request: Outgoing, status: number, url: URL): Outgoing {
   const headers = new Headers(request.headers);

@@ -2,10 +2,10 @@ import { EgressRefused } from '../egress/egress.ts';
 import { BodyTooLarge } from '../egress/limit-body.ts';
 import { TooManyRedirects } from '../egress/redirects.ts';
 
-/** Why a request came to nothing. `message` may be shown once secrets are redacted from it. */
+/** Why a request failed. `message` may be shown once secrets are redacted from it. */
 export type HttpFailure = { code: string; message: string; retryable: boolean };
 
-/** Errors of a connection that never stood. */
+/** Errors of a connection that was never established. */
 const NEVER_CONNECTED = new Set([
   'ECONNREFUSED',
   'ENOTFOUND',
@@ -18,8 +18,8 @@ const NEVER_CONNECTED = new Set([
 const DEEPEST_CAUSE = 6;
 
 /**
- * Returns what an error on the way to `host` means; undefined for one that neither fetch nor the egress guard throws, a
- * defect. System errors are named by their code alone: their messages hold the addresses that a name resolved to.
+ * Returns what an error on the way to `host` means; undefined for a defect, which neither fetch nor the egress guard
+ * throws. System errors are named only by their code: their messages contain the addresses to which a name resolved.
  */
 export function httpFailure(error: unknown, host: string): HttpFailure | undefined {
   const chain = causesOf(error);
@@ -48,7 +48,7 @@ function failureOfCode(code: string, host: string): HttpFailure {
     const message = `The headers of ${host}'s response are larger than 16 KiB.`;
     return { code: 'response_headers_too_large', message, retryable: false };
   }
-  // Z_BUF_ERROR is a compressed body that was cut: the connection was lost.
+  // Z_BUF_ERROR is a truncated compressed body: the connection was lost.
   if (/^(Z_|ERR_.*BROTLI|ERR__ERROR_FORMAT)/.test(code) && code !== 'Z_BUF_ERROR') return malformed(host, code);
   return lost(host, code);
 }
@@ -65,7 +65,7 @@ const lost = (host: string, code: string): HttpFailure => ({
   retryable: true,
 });
 
-/** An error and what caused it, outermost first. */
+/** Returns an error and its causes, outermost first. */
 function causesOf(error: unknown): Error[] {
   const chain: Error[] = [];
   for (let at = error; at instanceof Error && chain.length < DEEPEST_CAUSE; ) {
@@ -80,7 +80,7 @@ function codeOf(error: Error): string | undefined {
   return typeof code === 'string' ? code : undefined;
 }
 
-/** undici gives it a name and no code. A body that ends too early is a connection that was lost. */
+/** undici gives it a name and no code. A body that ends too early means that the connection was lost. */
 const isParserError = ({ name, message }: Error) =>
   name === 'HTTPParserError' && !message.includes('Invalid EOF state');
 

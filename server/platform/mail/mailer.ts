@@ -3,19 +3,22 @@ import type { MailSettings } from './settings.ts';
 
 export type Message = { to: string; subject: string; text: string };
 
-/** Sends mail. Rejects with MailError where the server does not take a message. */
+/** Sends mail. Rejects with MailError if the server does not accept a message. */
 export interface Mailer {
   send(message: Message): Promise<void>;
   close(): void;
 }
 
-/** `message` holds neither an address nor what was sent. */
+/** `message` contains neither an address nor the content of the mail. */
 export class MailError extends Error {}
 
-/** Long enough for a server that asks others before it answers, and short enough that a stop does not hang on one. */
+/** Long enough for a server that consults others before it answers, and short enough for a shutdown to wait for. */
 const TIMEOUT_MS = 10_000;
 
-/** A mailer over SMTP: TLS from the start with smtps://, and with smtp:// where the server offers it (`?requireTLS=true` insists). */
+/**
+ * Creates a mailer over SMTP: TLS from the start with smtps://, and with smtp:// if the server offers it
+ * (`?requireTLS=true` requires it).
+ */
 export function createMailer({ smtpUrl, from }: MailSettings): Mailer {
   const transport = createTransport(
     {
@@ -23,7 +26,7 @@ export function createMailer({ smtpUrl, from }: MailSettings): Mailer {
       connectionTimeout: TIMEOUT_MS,
       greetingTimeout: TIMEOUT_MS,
       socketTimeout: TIMEOUT_MS,
-      // Messages are text alone: nothing in them is to be read from a file or an address.
+      // Messages consist of text alone: nothing in them may be read from a file or an address.
       disableFileAccess: true,
       disableUrlAccess: true,
     },
@@ -32,7 +35,7 @@ export function createMailer({ smtpUrl, from }: MailSettings): Mailer {
   return {
     async send({ to, subject, text }) {
       try {
-        // An object is taken as it is, while text would be parsed as a list of addresses.
+        // An object is used unchanged, while text would be parsed as a list of addresses.
         await transport.sendMail({ to: { name: '', address: to }, subject, text });
       } catch (error) {
         const { code, responseCode } = (error ?? {}) as { code?: unknown; responseCode?: unknown };

@@ -2,9 +2,9 @@ import { z } from 'zod';
 import { optional } from '../setting-types.ts';
 
 export type MailSettings = {
-  /** smtp:// or smtps://, with the user and the password. A secret. */
+  /** smtp:// or smtps://, with user and password. A secret. */
   smtpUrl: string;
-  /** The sender, an address alone or `Name <address>`. */
+  /** The sender, as an address or `Name <address>`. */
   from: string;
 };
 
@@ -20,7 +20,7 @@ export const mailSchema = z.object({
   ),
 });
 
-/** Returns the settings; calls `problem` for values that contradict each other. Null: no mail is sent. */
+/** Returns the settings; calls `problem` for values that contradict each other. Null if mail is not configured. */
 export function mailSettings(
   env: z.output<typeof mailSchema>,
   problem: (message: string) => void,

@@ -70,7 +70,7 @@ describe.each([
   ['SSE (405)', 'sse', () => startSseServer(tools, 405)],
   ['SSE (400)', 'sse', () => startSseServer(tools, 400)],
 ] as const)('over %s', (name, transport, start) => {
-  test('a session lists tools, calls one and leaves nothing open', async () => {
+  test('a session lists tools, calls one and leaves no connection open', async () => {
     await using server = await start();
     const egress = createEgress({ allowPrivate: ['127.0.0.1/32'] });
     const session = await connect(server.url, { fetch: egress.fetch, headers: { Authorization: 'Bearer s3cret' } });
@@ -94,7 +94,7 @@ describe.each([
     await server.until(() => server.sockets() === 0);
   });
 
-  test('cancelling a call tells the server, and the session goes on', async () => {
+  test('cancelling a call notifies the server, and the session continues', async () => {
     await using server = await start();
     const session = await connect(server.url);
     const abort = new AbortController();
@@ -108,13 +108,13 @@ describe.each([
     await session.close();
   });
 
-  test('progress is told, what the server asks is refused, and the trace goes along', async () => {
+  test('progress is reported, the server’s requests are refused, and the trace is sent', async () => {
     await using server = await start();
     const session = await connect(server.url);
     const told: unknown[] = [];
     const counting = { name: 'count', args: { to: 3 }, timeoutMs, onProgress: (one: unknown) => void told.push(one) };
     expect(text(await session.callTool(counting))).toBe('done');
-    // A server that answers in JSON has no stream for progress.
+    // A server that answers with JSON has no stream for progress.
     if (!name.includes('JSON')) {
       expect(told).toEqual([1, 2, 3].map(progress => ({ progress, total: 3, message: `step ${progress}` })));
       const asked = text(await session.callTool({ name: 'ask_back', args: {}, timeoutMs }));
@@ -127,7 +127,7 @@ describe.each([
     await session.close();
   });
 
-  test('a silent call times out, is cancelled at the server and may be tried again', async () => {
+  test('a silent call times out, is cancelled at the server and may be retried', async () => {
     await using server = await start();
     const session = await connect(server.url);
     const failure = await failureOf(session.callTool({ name: 'wait', args: {}, timeoutMs: 100 }));
@@ -149,7 +149,7 @@ describe.each([
     await session.close();
   });
 
-  test('a wrong tool and wrong arguments are told as the server tells them', async () => {
+  test('a wrong tool and wrong arguments are reported in the server’s words', async () => {
     await using server = await start();
     const session = await connect(server.url);
     const wrong = await session.callTool({ name: 'add', args: { a: 'x' }, timeoutMs });
@@ -161,7 +161,7 @@ describe.each([
 });
 
 describe('a stream that breaks', () => {
-  test('is taken up again where it broke, and the call ends well', async () => {
+  test('is resumed where it broke, and the call succeeds', async () => {
     await using server = await startSdkServer({
       resumable: true,
       configure: mcp => {

@@ -9,24 +9,27 @@ import { closeSession, createSession, type McpSession } from './session.ts';
 import { Wire } from './wire.ts';
 
 export type ConnectOptions = {
-  /** The server's MCP endpoint, or, for servers of before 2025, their SSE address. */
+  /** The server's MCP endpoint or, for servers from before 2025, their SSE address. */
   url: string;
-  /** Credentials, sent with every request. The protocol's own headers win. */
+  /** Credentials, sent with every request. The protocol's own headers replace them. */
   headers: Record<string, string>;
-  /** Every request goes through it; give it the egress guard's. */
+  /** Every request uses it; pass the egress guard's. */
   fetch: typeof fetch;
-  /** Used for the dates of `Retry-After`; default: the system's clock. */
+  /** For the dates of `Retry-After`; default: the system's clock. */
   clock?: Clock;
-  /** Ms that connecting, and each later answer to a list, may take. */
+  /** The time limit of connecting, and of each later answer to a list, in ms. */
   timeoutMs: number;
   signal?: AbortSignal;
-  /** Most bytes of one answer; default 4 MiB. */
+  /** The maximum size of one answer in bytes; default 4 MiB. */
   maxResponseBytes?: number;
 };
 
 const DEFAULT_RESPONSE_BYTES = 4 * 1024 * 1024;
 
-/** What a server of the older transport answers to a POST of `initialize` (MCP 2025-11-25, Transports, Backwards Compatibility). */
+/**
+ * The answers of a server of the older transport to a POST of `initialize` (MCP 2025-11-25,
+ * Transports, Backwards Compatibility).
+ */
 const OLDER_SERVER = new Set([400, 404, 405]);
 
 /** Broken streams are resumed within about ten seconds, or the call fails. */
@@ -38,9 +41,9 @@ const reconnectionOptions = {
 };
 
 /**
- * Opens a session with an MCP server: Streamable HTTP, or SSE where the server answers `initialize` as one of the older
- * transport does. Nothing a server asks for is given: the client has no sampling, elicitation or roots. Rejects with
- * McpFailure, and leaves nothing open then.
+ * Opens a session with an MCP server: Streamable HTTP, or SSE if the server answers `initialize` like one of the older
+ * transport. All requests of the server are refused: the client has no sampling, elicitation or roots. Rejects with
+ * McpFailure, leaving nothing open.
  */
 export async function connectMcp(options: ConnectOptions): Promise<McpSession> {
   const url = new URL(options.url);
@@ -55,7 +58,10 @@ export async function connectMcp(options: ConnectOptions): Promise<McpSession> {
   }
 }
 
-/** A server that speaks neither: what it said to the newer transport is what its owner can act on. */
+/**
+ * Returns the failure for a server that speaks neither transport, with its answer to the newer one,
+ * on which its owner can act.
+ */
 function neither(first: McpFailure, second: McpFailure): McpFailure {
   if (second.code === 'mcp_unauthorized' || second.code === 'mcp_cancelled' || second.retryable) return second;
   const message = `${first.message}; it offers no event stream either: ${second.message}`;
@@ -79,7 +85,7 @@ async function attempt(kind: McpSession['transport'], url: URL, options: Connect
     await connectWithin(connecting, wire, options);
     return createSession(client, wire, kind, timeoutMs);
   } catch (error) {
-    // An EventSource tells only that something went wrong.
+    // An EventSource only reports that something went wrong.
     const failure =
       kind === 'sse' && !(error instanceof McpFailure) ? (wire.lastFailure ?? failureOf(error)) : failureOf(error);
     await transport.close();
@@ -88,7 +94,7 @@ async function attempt(kind: McpSession['transport'], url: URL, options: Connect
   }
 }
 
-/** The SDK waits without end for the first event of an SSE server, and knows no signal while it opens a transport. */
+/** The SDK waits forever for the first event of an SSE server, and ignores signals while it opens a transport. */
 async function connectWithin(
   connecting: Promise<void>,
   wire: Wire,

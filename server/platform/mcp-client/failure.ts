@@ -6,8 +6,8 @@ type Details = { unsent?: boolean; retryAfterMs?: number | undefined; status?: n
 
 /**
  * A failure of an MCP server. `message` may be shown to users; it can quote the server, so a caller that knows the
- * secrets has to redact them before the message is cut. `retryable`: trying again later may help. `unsent`: the request
- * certainly never reached a tool. `status`: the HTTP status, if that is the failure.
+ * secrets must redact them before cutting the message. `retryable`: trying again later may help. `unsent`: the request
+ * certainly did not reach a tool. `status`: the HTTP status, if that is the failure.
  */
 export class McpFailure extends Error {
   readonly code: string;
@@ -26,17 +26,17 @@ export class McpFailure extends Error {
   }
 }
 
-/** The same failure of a request that was made only to get ready: no tool was called. */
+/** Returns the same failure for a request that only prepared a call: no tool was called. */
 export function unsent(failure: McpFailure): McpFailure {
   const { code, message, retryable, retryAfterMs, status } = failure;
   return new McpFailure(code, message, retryable, { unsent: true, retryAfterMs, ...(status ? { status } : {}) });
 }
 
-/** Statuses with which a server says that it did not look at the message. */
+/** Statuses by which a server says that it did not process the message. */
 const REFUSED_UNREAD = new Set([404, 405, 406, 413, 415, 429]);
 const PASSING = new Set([408, 425, 429, 500, 502, 503, 504]);
 
-/** Describes an HTTP status that is not a success; `said` is the message of a JSON body. */
+/** Returns the failure of an unsuccessful HTTP status; `said` is the message of a JSON body. */
 export function statusFailure(response: Response, said: string | undefined, now: number): McpFailure {
   const { status } = response;
   const words = said ? `: ${said}` : '';
@@ -52,7 +52,7 @@ export function statusFailure(response: Response, said: string | undefined, now:
   });
 }
 
-/** Errors of a connection that never stood, so nothing was sent. */
+/** Errors of a connection that was never established, so nothing was sent. */
 const NEVER_CONNECTED = new Set([
   'ECONNREFUSED',
   'ENOTFOUND',
@@ -62,7 +62,7 @@ const NEVER_CONNECTED = new Set([
   'UND_ERR_CONNECT_TIMEOUT',
 ]);
 
-/** The error that holds a system code, on the way through `cause` and AggregateError. */
+/** Returns the system code of an error, searching `cause` and AggregateError. */
 function systemCode(error: unknown, depth = 0): string | undefined {
   if (!(error instanceof Error) || depth > 5) return undefined;
   if ('code' in error && typeof error.code === 'string') return error.code;
@@ -70,15 +70,15 @@ function systemCode(error: unknown, depth = 0): string | undefined {
   return systemCode(error.cause, depth + 1);
 }
 
-/** The EgressRefused in a chain of causes. */
+/** Returns the EgressRefused in a chain of causes. */
 function refusal(error: unknown, depth = 0): EgressRefused | undefined {
   if (error instanceof EgressRefused) return error;
   return error instanceof Error && depth < 5 ? refusal(error.cause, depth + 1) : undefined;
 }
 
 /**
- * Describes a rejected fetch. System errors are named by their code: their messages contain addresses to which a name
- * resolved.
+ * Returns the failure of a rejected fetch. System errors are named by their code: their messages contain
+ * addresses to which a name resolved.
  */
 export function networkFailure(error: unknown): McpFailure {
   if (error instanceof McpFailure) return error;
@@ -100,14 +100,13 @@ export function networkFailure(error: unknown): McpFailure {
   );
 }
 
-/** Describes a rejected request of the SDK. */
+/** Returns the failure of a rejected request of the SDK. */
 export function failureOf(error: unknown): McpFailure {
   if (error instanceof McpFailure) return error;
   if (error instanceof McpError) return protocolFailure(error);
   if (refusal(error) || error instanceof TypeError) return networkFailure(error);
   if (error instanceof Error && 'code' in error && typeof error.code === 'number') {
-    // The SDK's StreamableHTTPError: a redirect that left the origin, or a content type that the protocol does not
-    // have.
+    // The SDK's StreamableHTTPError: a redirect to another origin, or a content type outside of the protocol.
     const text = error.message.replace('Streamable HTTP error: ', '');
     if (error.code >= 300 && error.code < 400) return new McpFailure('mcp_redirect_refused', text, false);
     return new McpFailure('mcp_invalid_response', text, false);

@@ -2,9 +2,12 @@ import { setTimeout as delay } from 'node:timers/promises';
 
 /** What a guarded body reports. */
 export type BodyWatch = {
-  /** Bytes as they arrive. May throw: the body then ends with that error, for its reader and for the network. */
+  /**
+   * Reports bytes as they arrive. May throw: the body then fails with that error, both for its
+   * reader and for the network.
+   */
   received(bytes: number): void;
-  /** The last `id:` of the events in a part of an event stream. */
+  /** Reports the last `id:` in a part of an event stream. */
   eventId?(id: string): void;
   /** Called once, when the body has ended for any reason. */
   ended(): void;
@@ -13,8 +16,8 @@ export type BodyWatch = {
 const lastLineEnd = (chunk: Uint8Array) => Math.max(chunk.lastIndexOf(0x0a), chunk.lastIndexOf(0x0d));
 
 /**
- * Holds back what does not end in a line end yet. The SDK's parser looks at an unfinished line again with every chunk that
- * arrives: a server that sends a long line byte by byte would cost quadratic time.
+ * Holds incomplete lines back. The SDK's parser reads an incomplete line again with every chunk that arrives: a server
+ * that sends a long line byte by byte would cost quadratic time.
  */
 class Lines {
   #held: Uint8Array[] = [];
@@ -33,7 +36,7 @@ class Lines {
   }
 }
 
-/** The value of the last `id:` line in whole lines of an event stream. */
+/** Returns the value of the last `id:` line in complete lines of an event stream. */
 function lastEventId(lines: Uint8Array): string | undefined {
   const text = Buffer.from(lines.buffer, lines.byteOffset, lines.byteLength).toString('utf8');
   let found: string | undefined;
@@ -42,7 +45,7 @@ function lastEventId(lines: Uint8Array): string | undefined {
 }
 
 /**
- * Each event costs 55 µs of the event loop that all tenants share. So many lines pass at once, and then so many a
+ * Each event costs 55 µs of the event loop that all tenants share. This many lines pass at once, and then as many per
  * second (a few hundred events). A server that sends more is read more slowly, and TCP slows it down.
  */
 const LINES_AT_ONCE = 6_000;
@@ -52,7 +55,7 @@ const MAX_PAUSE_MS = 1_000;
 class Pace {
   #allowance = LINES_AT_ONCE;
   #since = performance.now();
-  /** Ms to wait after these lines. */
+  /** Returns how long to wait after these lines, in ms. */
   after(chunk: Uint8Array): number {
     const now = performance.now();
     const earned = ((now - this.#since) / 1_000) * LINES_PER_SECOND;
@@ -63,7 +66,10 @@ class Pace {
   }
 }
 
-/** A response body that is counted and watched while it is read. `events`: it is an event stream, passed on by whole lines. */
+/**
+ * Returns a response body whose bytes and end are reported while it is read. `events`: it is an event stream,
+ * passed on in complete lines.
+ */
 export function guardBody(
   body: ReadableStream<Uint8Array>,
   watch: BodyWatch,

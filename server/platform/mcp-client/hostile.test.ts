@@ -32,7 +32,7 @@ const progress = (token: number | undefined, at: number) =>
     }),
   );
 
-/** A server that behaves until a tool is listed or called; then `misbehave` answers. */
+/** A server that behaves well until a tool is listed or called; then `misbehave` answers. */
 function startHostile(misbehave: (message: Message, response: ServerResponse) => void, more: { get?: Handler } = {}) {
   return startHttpServer((request, response, body) => {
     const message = (body ?? {}) as Message;
@@ -82,7 +82,7 @@ async function callFailure(
 }
 
 describe('a tool call survives a server that', () => {
-  test('sends without end in JSON', async () => {
+  test('sends endless JSON', async () => {
     const failed = await callFailure((_message, response) => {
       response.writeHead(200, { 'content-type': 'application/json' });
       const more = (): void => {
@@ -94,7 +94,7 @@ describe('a tool call survives a server that', () => {
     expect(failed).toMatchObject({ code: 'mcp_response_too_large', retryable: false, unsent: false });
   });
 
-  test('sends one line without end in an event stream', async () => {
+  test('sends one endless line in an event stream', async () => {
     const failed = await callFailure((_message, response) => {
       events(response);
       const more = (): void => {
@@ -106,7 +106,7 @@ describe('a tool call survives a server that', () => {
     expect(failed).toMatchObject({ code: 'mcp_response_too_large' });
   });
 
-  test('tells progress as fast as it can: it is read more slowly, and the call ends in its time', async () => {
+  test('reports progress as fast as it can: it is read more slowly, and the call ends in time', async () => {
     await using server = await startHostile(({ params }, response) => {
       events(response);
       const chunk = progress(params?._meta?.progressToken, 1).repeat(1_000);
@@ -121,7 +121,7 @@ describe('a tool call survives a server that', () => {
     const call = { name: 'x', args: {}, timeoutMs, maxTotalMs: 2_000, onProgress: () => void told++ };
     expect(await failure(session.callTool(call))).toMatchObject({ code: 'mcp_timeout' });
     expect(told).toBeGreaterThan(100);
-    // Read as fast as it comes, it would be 20,000 a second.
+    // Read at full speed, it would be 20,000 a second.
     expect(told).toBeLessThan(15_000);
     await session.close();
   });
@@ -141,7 +141,7 @@ describe('a tool call survives a server that', () => {
     await session.close();
   });
 
-  test('never answers, and leaves it no connection', async () => {
+  test('never answers, and keeps no connection open', async () => {
     await using server = await startHostile(() => undefined);
     const egress = createEgress({ allowPrivate: ['127.0.0.1/32'] });
     const session = await connectMcp({ url: server.url, headers: {}, fetch: egress.fetch, timeoutMs });
@@ -153,7 +153,7 @@ describe('a tool call survives a server that', () => {
     await server.until(() => server.sockets() === 0);
   });
 
-  test('tells progress for longer than the call may take in all', async () => {
+  test('reports progress for longer than the call may take in total', async () => {
     await using server = await startHostile(({ params }, response) => {
       events(response);
       const timer = setInterval(() => response.write(progress(params?._meta?.progressToken, 1)), 10);
@@ -167,7 +167,7 @@ describe('a tool call survives a server that', () => {
     await session.close();
   });
 
-  test('answers with what is not of the protocol', async () => {
+  test('answers outside of the protocol', async () => {
     const cases: [(message: Message, response: ServerResponse) => void, string][] = [
       [(_m, response) => response.writeHead(200, { 'content-type': 'text/html' }).end('<p>hi'), 'mcp_invalid_response'],
       [(_m, response) => json(response, '{"jsonrpc":'), 'mcp_invalid_response'],
@@ -183,7 +183,7 @@ describe('a tool call survives a server that', () => {
     for (const [misbehave, code] of cases) expect((await callFailure(misbehave)).code).toBe(code);
   });
 
-  test('lets a stream be resumed again and again, at once', async () => {
+  test('has a stream resumed repeatedly without delay', async () => {
     let resumed = 0;
     const failed = await callFailure((_m, response) => events(response).end(`retry: 0\n${event('', 'a')}`), {
       get(_request, response) {
@@ -195,7 +195,7 @@ describe('a tool call survives a server that', () => {
     expect(resumed).toBe(20);
   });
 
-  test('refuses every resumption, or names events with what no header can hold', async () => {
+  test('refuses every resumption, or uses event ids that no header can contain', async () => {
     const refusing = await callFailure((_m, response) => events(response).end(`retry: 5\n${event('', 'a')}`), {
       get: (_request, response) => void response.writeHead(500).end(),
     });
@@ -204,7 +204,7 @@ describe('a tool call survives a server that', () => {
     expect(odd).toMatchObject({ code: 'mcp_connection_lost' });
   });
 
-  test('keeps the stream open after the answer: the connection is taken back', async () => {
+  test('keeps the stream open after the answer: the connection is closed', async () => {
     let ended = 0;
     await using server = await startHostile(({ id }, response) => {
       response.once('close', () => ended++);
@@ -224,7 +224,7 @@ describe('a tool call survives a server that', () => {
     expect(other.seen).toEqual([]);
   });
 
-  test('says with HTTP what it means', async () => {
+  test('reports failures by HTTP', async () => {
     const say = (status: number, headers: Record<string, string> = {}, body = '') =>
       callFailure((_m, response) => response.writeHead(status, headers).end(body));
     expect(await say(401)).toMatchObject({ code: 'mcp_unauthorized', retryable: false, unsent: true });
@@ -248,7 +248,7 @@ describe('a tool call survives a server that', () => {
     expect(await say(500, {}, 'x'.repeat(MiB))).toMatchObject({ code: 'mcp_http_error' });
   });
 
-  test('says with JSON-RPC what it means', async () => {
+  test('reports failures by JSON-RPC', async () => {
     const say = (code: number) =>
       callFailure(({ id }, response) =>
         json(response, JSON.stringify({ jsonrpc: '2.0', id, error: { code, message: 'because' } })),
@@ -273,7 +273,7 @@ describe('listing tools survives a server that', () => {
     return failed;
   }
 
-  test('has pages, tools or bytes without end', async () => {
+  test('has endless pages, tools or bytes', async () => {
     const endless = await listFailure(cursor => ({ tools: [tool(`t${cursor}`)], nextCursor: String(cursor + 1) }));
     expect(endless.code).toBe('mcp_too_many_tools');
     const same = await listFailure(() => ({ tools: [tool('t')], nextCursor: '0' }));
@@ -287,7 +287,7 @@ describe('listing tools survives a server that', () => {
     expect(large.code).toBe('mcp_too_many_tools');
   });
 
-  test('lists what are no tools', async () => {
+  test('lists entries that are not tools', async () => {
     expect((await listFailure(() => ({ tools: [{ name: 1 }] }))).code).toBe('mcp_invalid_response');
     expect((await listFailure(() => ({}))).code).toBe('mcp_invalid_response');
   });
@@ -297,7 +297,7 @@ describe('connecting', () => {
   const connectFailure = (url: string, options: Partial<Parameters<typeof connectMcp>[0]> = {}) =>
     failure(connectMcp({ url, headers: {}, fetch, timeoutMs, ...options }));
 
-  test('to nobody is unsent and may be tried again', async () => {
+  test('to a closed port is unsent and may be retried', async () => {
     const failed = await connectFailure(`http://127.0.0.1:${await freePort()}/mcp`);
     expect(failed).toMatchObject({ code: 'mcp_unreachable', retryable: true, unsent: true });
     expect(failed.message).not.toContain('127.0.0.1');
@@ -312,7 +312,7 @@ describe('connecting', () => {
     await egress.close();
   });
 
-  test('to a port that speaks no HTTP, or that is silent, ends', async () => {
+  test('to a port that is silent or does not speak HTTP ends', async () => {
     await using silent = await startTcp(socket => socket.resume());
     const failed = await connectFailure(silent.url, { timeoutMs: 100 });
     expect(failed).toMatchObject({ code: 'mcp_timeout', retryable: true, unsent: true });
@@ -329,7 +329,7 @@ describe('connecting', () => {
     expect(await failed).toMatchObject({ code: 'mcp_cancelled', retryable: false });
   });
 
-  test('to something that is no MCP server says what it answered', async () => {
+  test('to something that is not an MCP server reports its answer', async () => {
     await using page = await startHttpServer((_request, response) => void response.writeHead(404).end());
     const failed = await connectFailure(page.url);
     expect(failed).toMatchObject({ code: 'mcp_not_a_server', retryable: false, unsent: true });
@@ -340,7 +340,7 @@ describe('connecting', () => {
     expect(await connectFailure(web.url)).toMatchObject({ code: 'mcp_invalid_response', retryable: false });
   });
 
-  test('does not fall back where the credentials are refused, or the server is busy', async () => {
+  test('does not fall back if the credentials are refused, or the server is busy', async () => {
     for (const [status, code] of [
       [401, 'mcp_unauthorized'],
       [403, 'mcp_unauthorized'],
@@ -367,7 +367,7 @@ describe('connecting', () => {
     expect(server.messages()).toEqual(['initialize', 'DELETE']);
   });
 
-  test('to an older server whose messages go elsewhere, or that never says where, fails', async () => {
+  test('to an older server that sends its messages elsewhere, or names no address, fails', async () => {
     const older = (first: string) =>
       startHttpServer((request, response) => {
         if (request.method !== 'GET') return void response.writeHead(405).end();

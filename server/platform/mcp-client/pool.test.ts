@@ -33,7 +33,7 @@ function poolFor(url: string, options: { most?: number } = {}) {
 }
 
 describe('a pool of sessions', () => {
-  test('connects once for all who come at the same time, and keeps the session for who comes later', async () => {
+  test('connects once for concurrent callers, and keeps the session for later ones', async () => {
     await using server = await serve();
     const { pool, on } = poolFor(server.url);
     await Promise.all(Array.from({ length: 20 }, () => on('a', hello)));
@@ -47,7 +47,7 @@ describe('a pool of sessions', () => {
     await expect(on('a', hello)).rejects.toMatchObject({ code: 'mcp_connection_lost', unsent: true });
   });
 
-  test('closes what nobody used for a while, and not what is in use', async () => {
+  test('closes sessions that were idle for a while, but none in use', async () => {
     await using server = await serve();
     const { clock, pool, on } = poolFor(server.url);
     await on('a', hello);
@@ -67,7 +67,7 @@ describe('a pool of sessions', () => {
     await pool.close();
   });
 
-  test('goes on with a new session where the server has forgotten the kept one, once', async () => {
+  test('continues once with a new session if the server has forgotten the kept one', async () => {
     await using server = await serve();
     const { pool, on } = poolFor(server.url);
     await on('a', hello);
@@ -84,7 +84,7 @@ describe('a pool of sessions', () => {
     await pool.close();
   });
 
-  test('lets go of a session after what it may not have survived, and connects again', async () => {
+  test('drops a session after a failure that it may not have survived, and connects again', async () => {
     await using server = await serve();
     const { pool, on } = poolFor(server.url);
     const slow = on('a', session => session.callTool({ name: 'wait', args: {}, timeoutMs: 50 }));
@@ -95,7 +95,7 @@ describe('a pool of sessions', () => {
     await pool.close();
   });
 
-  test('forgets a session whose event stream ended', async () => {
+  test('drops a session whose event stream ended', async () => {
     await using server = await startSseServer(mcp => {
       mcp.registerTool('hello', { inputSchema: {} }, () => ({ content: [] }));
     });
@@ -108,7 +108,7 @@ describe('a pool of sessions', () => {
     await pool.close();
   });
 
-  test('holds no more sessions than it may: the one longest unused makes room, and if all are in use, nobody', async () => {
+  test('limits its sessions: the least recently used one is closed for a new one, unless all are in use', async () => {
     await using server = await serve();
     const { pool, on } = poolFor(server.url, { most: 2 });
     await on('a', hello);
@@ -127,7 +127,7 @@ describe('a pool of sessions', () => {
     await pool.close();
   });
 
-  test('a failed connection fails all who waited, and is not kept', async () => {
+  test('a failed connection fails all waiting callers, and is not kept', async () => {
     await using server = await serve();
     const { pool } = poolFor(server.url);
     let connects = 0;
@@ -143,7 +143,7 @@ describe('a pool of sessions', () => {
     await pool.close();
   });
 
-  test('who stops waiting for a connection does not end it for the others', async () => {
+  test('a caller that stops waiting for a connection does not end it for the others', async () => {
     await using server = await serve();
     const { pool, on } = poolFor(server.url);
     const abort = new AbortController();
@@ -155,7 +155,7 @@ describe('a pool of sessions', () => {
     await pool.close();
   });
 
-  test('closing ends calls under way', async () => {
+  test('closing ends calls in progress', async () => {
     await using server = await serve();
     const { pool, on } = poolFor(server.url);
     const call = on('a', session => session.callTool({ name: 'wait', args: {}, timeoutMs }));

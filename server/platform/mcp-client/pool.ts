@@ -2,11 +2,11 @@ import type { Clock } from '../clock.ts';
 import { McpFailure } from './failure.ts';
 import type { McpSession } from './session.ts';
 
-/** Initializing takes two round trips; a session that has not been used for this long only costs the server memory. */
+/** Initializing takes two round trips; a session that was unused for this long only costs the server memory. */
 const IDLE_MS = 60_000;
 const MAX_SESSIONS = 200;
 
-/** After these failures the session can still be used: the server has answered, or was asked to stop. */
+/** After these failures a session can still be used: the server has answered, or was told to stop. */
 const HARMLESS = new Set([
   'mcp_cancelled',
   'mcp_invalid_params',
@@ -19,11 +19,11 @@ const HARMLESS = new Set([
 type Entry = {
   readonly key: string;
   readonly session: Promise<McpSession>;
-  /** The same once it stands. */
+  /** The session once it is open. */
   opened: McpSession | undefined;
   users: number;
   usedAt: number;
-  /** Nobody new gets it; it is closed when the last user is done. */
+  /** New callers do not get it; it is closed when the last user is done. */
   retired: boolean;
 };
 
@@ -54,8 +54,9 @@ export class SessionPool {
   }
 
   /**
-   * Runs `work` on the session of `key`, which stands for server and credentials; `connect` opens it where there is none, once for
-   * all who wait. Where the server has ended a kept session, `work` runs again on a new one. Rejects with McpFailure.
+   * Runs `work` on the session of `key`, which identifies server and credentials; `connect` opens it if there
+   * is none, once for all waiting callers. If the server has ended a kept session, `work` runs again on a new
+   * one. Rejects with McpFailure.
    */
   async run<T>(
     key: string,
@@ -78,7 +79,7 @@ export class SessionPool {
     }
   }
 
-  /** Closes what was idle for a minute; happens by itself now and then. */
+  /** Closes sessions that were idle for a minute; also called now and then by the pool itself. */
   async sweep(): Promise<void> {
     this.#retireIdle();
     await Promise.all(this.#closing);
@@ -168,7 +169,7 @@ async function closed(entry: Entry): Promise<void> {
   await session?.close();
 }
 
-/** All callers that wait share the connection: one of them going away does not end it. */
+/** All waiting callers share the connection: if one of them stops waiting, it continues. */
 async function abortable<T>(work: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
   if (!signal) return await work;
   const { promise, reject } = Promise.withResolvers<never>();

@@ -10,11 +10,11 @@ import type { JsonObject } from '../json.ts';
 import { failureOf, McpFailure } from './failure.ts';
 import type { Wire } from './wire.ts';
 
-/** A server that lists more than this is not one whose tools a person chooses from. */
+/** A server that lists more tools than this offers no choice that a person can make. */
 const MAX_TOOLS = 1_000;
 const MAX_PAGES = 100;
 const MAX_LIST_BYTES = 4 * 1024 * 1024;
-/** How long telling a server that a call is cancelled, or a session over, may take. */
+/** The time limit for notifying a server that a call is cancelled or a session over. */
 const FAREWELL_MS = 2_000;
 
 /** A tool as a server lists it. */
@@ -37,13 +37,13 @@ export type McpProgress = { progress: number; total?: number | undefined; messag
 export type McpCall = {
   name: string;
   args: JsonObject;
-  /** Goes into `_meta`; its `traceparent` also into the header of that name. */
+  /** Sent as `_meta`; its `traceparent` also in the header of that name. */
   meta?: JsonObject;
   signal?: AbortSignal;
   onProgress?: (progress: McpProgress) => void;
   /** The time without a message from the server, in ms; progress restarts it. */
   timeoutMs: number;
-  /** Ms that the call may take at most, progress or not; default a day. */
+  /** The time limit of the call in ms, even with progress; default a day. */
   maxTotalMs?: number;
 };
 
@@ -51,15 +51,18 @@ export type McpCall = {
 export type McpSession = {
   readonly serverInfo: McpServerInfo;
   readonly transport: 'streamable_http' | 'sse';
-  /** False once nothing more can be asked of it; close it then. */
+  /** False once the session cannot be used any more; then close it. */
   readonly usable: boolean;
-  /** All pages, at most 1,000 tools and 4 MiB. Rejects with McpFailure. */
+  /** Returns the tools of all pages, at most 1,000 and 4 MiB. Rejects with McpFailure. */
   listTools(signal?: AbortSignal): Promise<McpTool[]>;
-  /** Calls a tool once. After an abort or a timeout it rejects when the server has been told. Rejects with McpFailure. */
+  /**
+   * Calls a tool once. After an abort or a timeout it rejects once the server has been
+   * notified. Rejects with McpFailure.
+   */
   callTool(call: McpCall): Promise<CallToolResult>;
   /**
-   * Aborts calls in flight, closes every stream and ends the session at the server (DELETE), best effort. Never
-   * rejects.
+   * Aborts calls in flight, closes every stream and, as a best effort, ends the session at the
+   * server (DELETE). Never rejects.
    */
   close(): Promise<void>;
 };
@@ -93,7 +96,7 @@ export function createSession(
   };
 }
 
-/** Ends a session, or what there is of one. Never rejects. */
+/** Ends a session, even a partly opened one. Never rejects. */
 export async function closeSession(client: Client, wire: Wire): Promise<void> {
   await within(FAREWELL_MS, wire.cancellationsSent());
   await client.close().catch(() => undefined);
@@ -107,7 +110,10 @@ async function within(ms: number, work: Promise<unknown>): Promise<void> {
   clearTimeout(timer);
 }
 
-/** Runs a request under a signal of its own: the SDK never lets go of the one it is given, and would cancel a finished request with it. */
+/**
+ * Runs a request under its own signal: the SDK keeps listening to the signal that it is given, and would
+ * cancel a finished request.
+ */
 async function request<T>(
   wire: Wire,
   limits: { signal?: AbortSignal | undefined; maxTotalMs: number },
@@ -162,7 +168,7 @@ async function listTools(client: Client, wire: Wire, timeoutMs: number, signal?:
       for (const { name, title, description, inputSchema, outputSchema, annotations } of found.tools) {
         const tool = JSON.stringify({ name, title, description, inputSchema, outputSchema, annotations });
         size += tool.length;
-        // The first of a name, as a server that pages by offset may list one twice.
+        // Keeps the first one of a name, since a server that pages by offset may list one twice.
         if (!tools.has(name)) tools.set(name, JSON.parse(tool) as McpTool);
       }
       if (tools.size > MAX_TOOLS || size > MAX_LIST_BYTES) break;

@@ -5,28 +5,34 @@ import type { Clock } from '../clock.ts';
 import { McpFailure, networkFailure, statusFailure } from './failure.ts';
 import { guardBody } from './guarded-body.ts';
 
-/** A stream that breaks again and again is let go of: with `retry: 0` a server could keep us busy for as long as the call may take. */
+/**
+ * A stream that breaks more often is given up: with `retry: 0` a server could keep us busy for the
+ * whole time limit of the call.
+ */
 const MAX_RESUMPTIONS = 20;
 const MAX_ERROR_BODY_BYTES = 64 * 1024;
-/** Largest messages' worth of bytes that one call may tell altogether. */
+/** The total size of what one call may receive, in multiples of the largest message. */
 const MESSAGES_IN_ALL = 16;
 const STREAM_GRACE_MS = 1_000;
 
-/** A request of ours that has no answer yet. */
+/** A request of ours that has not been answered. */
 type Exchange = {
   readonly id: string | number;
   readonly abort: AbortController;
-  /** Since the last message, and in all. */
+  /** Bytes since the last message, and in total. */
   bytes: number;
   total: number;
   /** The last event of its stream, from which it can be resumed. */
   eventId: string | undefined;
   resumptions: number;
-  /** Runs from the answer on: a server that leaves the stream open after it does not get to keep it. */
+  /** Started by the answer: a server that leaves the stream open afterwards may not keep it. */
   grace: NodeJS.Timeout | undefined;
 };
 
-/** Which body is being read: the answer to a request, the one event stream of the SSE transport, or nothing that matters. */
+/**
+ * The purpose of a body that is being read: the answer to a request, the only event stream of the SSE
+ * transport, or nothing relevant.
+ */
 type Role = Exchange | 'events' | 'aside';
 
 type Init = RequestInit & { headers: Headers };
@@ -46,7 +52,7 @@ const ErrorBody = z.object({ error: z.object({ message: z.string() }) });
 
 const localAnswer = (status: number) => new Response(null, { status });
 
-/** The error message of a JSON body; HTML pages contain nothing useful. */
+/** Returns the error message of a JSON body; HTML pages contain nothing useful. */
 function errorWords(text: string): string | undefined {
   try {
     return ErrorBody.safeParse(JSON.parse(text)).data?.error.message;
@@ -56,7 +62,7 @@ function errorWords(text: string): string | undefined {
 }
 
 /**
- * The HTTP beneath one session, which the SDK's transports call as `fetch`. It adds the credentials, bounds what is
+ * The HTTP layer of one session, which the SDK's transports call as `fetch`. It adds the credentials, limits what is
  * read, matches answers to requests, and ends requests for which the SDK would wait until their timeout: the SDK does
  * not report a stream that ends without the answer.
  */
@@ -71,7 +77,7 @@ export class Wire {
   #protocolVersion: string | undefined;
   #eventStreams = 0;
   #streamBytes = 0;
-  /** Why nothing more can be asked of this session. */
+  /** Why this session cannot be used any more. */
   ended: McpFailure | undefined;
   /** The failure of the last request: an EventSource does not pass it on. */
   lastFailure: McpFailure | undefined;
@@ -89,8 +95,9 @@ export class Wire {
   }
 
   /**
-   * Watches a transport that the SDK's client has taken: which requests were answered, and with which protocol version. Answers are
-   * passed on in a turn of their own: the SDK handles notifications a microtask late, and would lose the progress before them.
+   * Watches a transport that the SDK's client uses: which requests were answered, and with which protocol version. Each
+   * answer is passed on in a separate turn of the event loop: the SDK handles notifications a microtask late, and would
+   * lose the progress reported before the answer.
    */
   watch(transport: Transport): void {
     this.#transport = transport;
@@ -117,7 +124,7 @@ export class Wire {
     };
   }
 
-  /** A long call may send many messages; the size of each one is bounded. */
+  /** A long call may send many messages; the size of each is limited. */
   #spoke(): void {
     this.#streamBytes = 0;
     for (const exchange of this.#exchanges.values()) exchange.bytes = 0;
@@ -130,14 +137,14 @@ export class Wire {
     exchange.grace = setTimeout(() => exchange.abort.abort(), STREAM_GRACE_MS).unref();
   }
 
-  /** Settles when the cancellations have been sent to the server, or could not be. */
+  /** Settles when the cancellations have been sent to the server, or have failed. */
   async cancellationsSent(): Promise<void> {
     await Promise.allSettled(this.#cancellations);
   }
 
   /**
-   * Aborts requests in flight and, best effort, ends the session at the server (MCP, Session Management). Never
-   * rejects.
+   * Aborts requests in flight and, as a best effort, ends the session at the server (MCP, Session
+   * Management). Never rejects.
    */
   async close(withinMs: number): Promise<void> {
     this.ended ??= new McpFailure('mcp_connection_lost', 'The connection to the MCP server was closed', true);
@@ -169,7 +176,10 @@ export class Wire {
       : await this.#get(url, { ...init, headers });
   };
 
-  /** The credentials stay at the origin they were given for; http → https of the same host is the one exception, as in the SDK. */
+  /**
+   * Credentials are only sent to the origin for which they were given; http → https of the same host is the
+   * only exception, as in the SDK.
+   */
   #checkOrigin(url: URL): void {
     const own = this.#options.url;
     const upgraded = url.protocol === 'https:' && url.hostname === own.hostname && !url.port && !own.port;
@@ -224,8 +234,8 @@ export class Wire {
 
   async #get(url: URL, init: Init): Promise<Response> {
     if (this.#kind === 'sse') return await this.#openEventStream(url, init);
-    // The stream for what servers say unasked: nothing of it is of use here (no sampling, no roots, lists are read when needed), and
-    // it would hold a connection per session.
+    // The stream for messages that servers send on their own: none of them is useful here (no sampling, no roots, lists
+    // are read when needed), and it would hold a connection per session.
     const eventId = init.headers.get('last-event-id');
     if (eventId === null) return localAnswer(405);
     const exchange = [...this.#exchanges.values()].find(one => one.eventId === eventId);
@@ -238,7 +248,7 @@ export class Wire {
   }
 
   async #openEventStream(url: URL, init: Init): Promise<Response> {
-    // EventSource would reconnect, to a session that was never initialized.
+    // EventSource would reconnect to a session that was never initialized.
     if (++this.#eventStreams > 1) throw this.ended ?? lost('The event stream of the MCP server ended');
     return await this.#send(url, init, 'events');
   }
@@ -275,7 +285,7 @@ export class Wire {
     return statusFailure(response, said, this.#options.clock.now());
   }
 
-  /** The response with a body that is bounded, and whose end is noticed. */
+  /** Returns the response with a body that is limited, and whose end is noticed. */
   #guard(response: Response, role: Role): Response {
     this.#sessionId = response.headers.get('mcp-session-id') ?? this.#sessionId;
     if (!response.body) return response;
@@ -311,7 +321,7 @@ export class Wire {
   async #bodyEnded(role: Role): Promise<void> {
     if (typeof role === 'object') clearTimeout(role.grace);
     if (role === 'aside' || this.#lifetime.signal.aborted) return;
-    // The reader has what came before the end within microtasks.
+    // Within microtasks, the reader receives what arrived before the end.
     await setImmediate();
     if (role === 'events') return this.#end(lost('The event stream of the MCP server ended'));
     const pending = this.#exchanges.get(role.id) === role;
@@ -320,7 +330,7 @@ export class Wire {
     }
   }
 
-  /** Ends the session and everything that waits in it. */
+  /** Ends the session and all requests that wait in it. */
   #end(failure: McpFailure): void {
     this.ended ??= failure;
     for (const exchange of [...this.#exchanges.values()]) this.#fail(exchange, failure);
@@ -333,7 +343,9 @@ export class Wire {
     }
   }
 
-  /** Answers a request in the server's stead: the SDK's client then rejects it with this failure as the error's data. */
+  /**
+   * Answers a request in the server's place: the SDK's client then rejects it with this failure as the error's data.
+   */
   #fail(exchange: Exchange, failure: McpFailure): void {
     this.#exchanges.delete(exchange.id);
     exchange.abort.abort();

@@ -12,7 +12,7 @@ function read(env: Record<string, string>) {
 }
 
 describe('the settings of accounts that can be connected', () => {
-  it('are absent in a fresh clone, and where values are empty', () => {
+  it('are absent in a fresh clone, and if values are empty', () => {
     expect(read({})).toEqual({ suite: null, messaging: null, problems: [] });
     expect(read({ BATON_SUITE_CLIENT_ID: '', BATON_MESSAGING_API_URL: ' ' })).toMatchObject({
       suite: null,
@@ -38,7 +38,7 @@ describe('the settings of accounts that can be connected', () => {
     });
   });
 
-  it('refuse services that name no scope, and addresses that are none', () => {
+  it('refuse services without a scope, and invalid addresses', () => {
     for (const services of ['mail', 'mail=', 'Mail Box=x', '=x', 'a=b;nonsense']) {
       expect(suiteSchema.safeParse({ BATON_SUITE_SERVICES: services }).success, services).toBe(false);
     }
@@ -47,7 +47,7 @@ describe('the settings of accounts that can be connected', () => {
     }
   });
 
-  it('take half a configuration for a mistake', () => {
+  it('report an incomplete configuration as a mistake', () => {
     const half = { BATON_SUITE_CLIENT_ID: 'id', BATON_SUITE_TOKEN_ENDPOINT: 'https://id.example.com/token' };
     expect(read(half).problems).toEqual([expect.stringMatching(/^BATON_SUITE_CLIENT_ID: /)]);
     expect(read({ BATON_MESSAGING_CLIENT_ID: 'id' }).problems).toEqual([

@@ -3,9 +3,9 @@ import { optional, optionalHttpUrl } from '../setting-types.ts';
 
 /** A client registered with an authorization server. */
 export type OauthSettings = {
-  /** Undefined where only endpoints are known. */
+  /** Undefined if only endpoints are known. */
   issuer: string | undefined;
-  /** Undefined: to be discovered from the issuer. */
+  /** Undefined: discovered from the issuer. */
   endpoints: { authorization: string; token: string; userinfo: string | undefined } | undefined;
   clientId: string;
   clientSecret: string | undefined;
@@ -13,9 +13,9 @@ export type OauthSettings = {
   authorizationParams: Readonly<Record<string, string>>;
 };
 
-/** `services`: what can be switched on and off in a connection, with the scopes each needs. */
+/** `services`: what can be enabled and disabled in a connection, with the scopes that each needs. */
 export type SuiteSettings = OauthSettings & { services: ReadonlyMap<string, readonly string[]> };
-/** `oauth` null: credentials can only be typed in. */
+/** `oauth` null: credentials can only be entered manually. */
 export type MessagingSettings = { apiUrl: string; oauth: OauthSettings | null };
 
 const wordsOf = (text: string) => text.split(/\s+/).filter(word => word !== '');
@@ -52,7 +52,7 @@ export const suiteSchema = z.object({
   /** Absent: there are no suite connections. */
   BATON_SUITE_CLIENT_ID: optional,
   BATON_SUITE_CLIENT_SECRET: optional,
-  /** Scopes that every connection asks for. */
+  /** Scopes that every connection requests. */
   BATON_SUITE_SCOPES: words.default(['openid', 'email', 'profile']),
   BATON_SUITE_SERVICES: services,
   /** Further parameters of the authorization request, such as `access_type=offline&prompt=consent`. */
@@ -60,7 +60,7 @@ export const suiteSchema = z.object({
 });
 
 export const messagingSchema = z.object({
-  /** Absent: there are no messaging connections. Credentials are tried here before they are saved. */
+  /** Absent: there are no messaging connections. Credentials are tested here before they are saved. */
   BATON_MESSAGING_API_URL: optionalHttpUrl,
   BATON_MESSAGING_AUTHORIZATION_ENDPOINT: optionalHttpUrl,
   BATON_MESSAGING_TOKEN_ENDPOINT: optionalHttpUrl,
@@ -70,7 +70,10 @@ export const messagingSchema = z.object({
   BATON_MESSAGING_AUTHORIZATION_PARAMS: query,
 });
 
-/** The settings, null without a client id. Half of them is a mistake, told to `problem`, and not a feature that is off. */
+/**
+ * Returns the settings, null without a client id. An incomplete configuration is reported to `problem`, and
+ * does not disable the feature.
+ */
 export function suiteSettings(
   env: z.output<typeof suiteSchema>,
   problem: (message: string) => void,
@@ -93,7 +96,7 @@ export function suiteSettings(
   };
 }
 
-/** The settings, null without an API. */
+/** Returns the settings, null without an API address. */
 export function messagingSettings(
   env: z.output<typeof messagingSchema>,
   problem: (message: string) => void,

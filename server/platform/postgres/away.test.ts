@@ -14,7 +14,7 @@ const thrownBy = (work: Promise<unknown>) =>
     (error: unknown) => error,
   );
 
-test('a database that cannot be reached is away, whichever client finds out', async () => {
+test('a database that cannot be reached is away, whichever client notices', async () => {
   const pool = createPool(`postgresql://baton@127.0.0.1:${await freePort()}/baton`, 1, logger);
   const prisma = new PrismaClient({ adapter: new PrismaPg(pool) });
   const unresolved = createPool('postgresql://baton@nowhere.invalid/baton', 1, logger);
@@ -37,7 +37,7 @@ test('a database that cannot be reached is away, whichever client finds out', as
   }
 });
 
-test('a session that is ended is away, to the statement under way and to the next one', async () => {
+test('a session that is ended is away, for the statement in progress and for the next one', async () => {
   await using db = await createTestDatabase();
   const pool = createPool(db.url, 1, logger);
   const prisma = new PrismaClient({ adapter: new PrismaPg(pool) });
@@ -75,13 +75,13 @@ test.each(['ENOTFOUND', 'ECONNREFUSED', 'ECONNRESET', 'ETIMEDOUT', 'ENOENT', '57
   },
 );
 
-test('an answer of the database that is about the statement is not its absence', async () => {
+test('an error about the statement does not mean that the database is away', async () => {
   await using db = await createTestDatabase();
   expect(isDatabaseAway(await thrownBy(db.pool.query('SELECT nothing')))).toBe(false);
   expect(isDatabaseAway(await thrownBy(db.prisma.$queryRaw`SELECT nothing`))).toBe(false);
 });
 
-test('a database that is read-only, as after a failover, is away to whoever writes', async () => {
+test('a database that is read-only, as after a failover, is away for writers', async () => {
   await using db = await createTestDatabase();
   const pool = createPool(db.url, 1, logger);
   const prisma = new PrismaClient({ adapter: new PrismaPg(pool) });

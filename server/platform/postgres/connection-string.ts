@@ -2,14 +2,14 @@ import { readFileSync } from 'node:fs';
 import pg from 'pg';
 
 const FORM = 'must be a URL such as postgresql://user:password@host:5432/database';
-/** The parameters that name a file, which pg reads when it parses the URL. */
+/** Parameters that name a file, which pg reads when it parses the URL. */
 const FILES = ['sslrootcert', 'sslcert', 'sslkey'];
 
 const SSL_MODES = ['disable', 'no-verify', 'prefer', 'require', 'verify-ca', 'verify-full'];
 
 /**
- * Returns what is wrong with the URL of a PostgreSQL database, or undefined where pg can use it. The message never repeats
- * the URL, which may hold a password.
+ * Returns what is wrong with the URL of a PostgreSQL database, or undefined if pg can use it. The message never repeats
+ * the URL, which may contain a password.
  */
 export function connectionStringProblem(url: string): string | undefined {
   const scheme = /^([a-z][a-z0-9+.-]*):\/\//i.exec(url)?.[1]?.toLowerCase();
@@ -21,7 +21,7 @@ export function connectionStringProblem(url: string): string | undefined {
     if (problem !== undefined) return `the file ${file} that ${name} names cannot be read (${problem})`;
   }
   const mode = parameter(url, 'sslmode');
-  // pg takes a misspelled one for TLS.
+  // pg treats a misspelled one as TLS.
   if (mode !== undefined && !SSL_MODES.includes(mode)) return `its sslmode must be one of ${SSL_MODES.join(', ')}`;
   try {
     const { port } = new pg.Client({ connectionString: url });

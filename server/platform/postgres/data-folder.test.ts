@@ -7,7 +7,7 @@ import { type Places, prepareDataFolder } from './data-folder.ts';
 let base: string;
 let at: Places;
 
-/** A clone of root's in a folder of mode 0700, as under /root. */
+/** A clone that belongs to root in a folder of mode 0700, as under /root. */
 beforeEach(async () => {
   base = await realpath(await mkdtemp(join(tmpdir(), 'baton-places-')));
   await chmod(base, 0o755);
@@ -20,7 +20,7 @@ afterEach(() => rm(base, { recursive: true, force: true }));
 const prepare = (dataDir = join(at.checkout, '.data')) => prepareDataFolder(dataDir, at);
 
 describe.runIf(process.getuid?.() === 0)('a clone that the PostgreSQL account cannot reach', () => {
-  test('keeps its data in the folder of the system, by a name of its own', async () => {
+  test('keeps its data in the system’s folder, under its own name', async () => {
     const { folder, cluster } = await prepare();
     expect(folder).toMatch(new RegExp(`^${at.system}/clone-[0-9a-f]{8}$`));
     expect(cluster.dataDir).toBe(join(folder, 'postgres'));
@@ -30,7 +30,7 @@ describe.runIf(process.getuid?.() === 0)('a clone that the PostgreSQL account ca
     expect((await prepareDataFolder(join(other.checkout, '.data'), other)).folder).not.toBe(folder);
   });
 
-  test('finds its data again: at the next start, without its link, and when the way is open', async () => {
+  test('finds its data again: at the next start, without its link, and once it can be reached', async () => {
     const { folder } = await prepare();
     await writeFile(join(folder, 'kept'), 'kept');
     expect((await prepare()).folder).toBe(folder);
@@ -41,7 +41,7 @@ describe.runIf(process.getuid?.() === 0)('a clone that the PostgreSQL account ca
     expect(await readFile(join(at.checkout, '.data', 'kept'), 'utf8')).toBe('kept');
   });
 
-  test('an empty .data of an earlier start gives way; one that holds anything does not', async () => {
+  test('an empty .data of an earlier start is replaced; one with content is not', async () => {
     await mkdir(join(at.checkout, '.data', 'postgres'), { recursive: true });
     await expect(prepare()).rejects.toThrow(/cannot take its place \(ENOTEMPTY.*BATON_DATA_DIR/);
     await writeFile(join(at.checkout, '.data', 'postgres', 'PG_VERSION'), '18\n');
@@ -50,7 +50,7 @@ describe.runIf(process.getuid?.() === 0)('a clone that the PostgreSQL account ca
     expect((await prepare()).folder).toMatch(/system/);
   });
 
-  test('a folder that was chosen is never given up', async () => {
+  test('a configured folder is never replaced', async () => {
     await expect(prepare(join(at.checkout, 'chosen'))).rejects.toThrow(/may not enter .*root: set BATON_DATA_DIR/);
   });
 });

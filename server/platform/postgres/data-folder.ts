@@ -9,22 +9,22 @@ import { reason, StartupError } from './startup-error.ts';
 
 const checkout = fileURLToPath(new URL('../../..', import.meta.url)).replace(/[/\\]$/, '');
 
-/** Where a clone and the system keep data; tests have their own. */
+/** Where a clone and the system keep data; tests use their own. */
 export type Places = { checkout: string; system: string };
 const places: Places = { checkout, system: SYSTEM_FOLDER };
 
 export type DataFolder = {
-  /** Where the data is, without symbolic links: PostgreSQL's account may not be able to follow them. */
+  /** The actual folder, without symbolic links: PostgreSQL's account may not be able to follow them. */
   folder: string;
-  /** Whether that is another one than was asked for. */
+  /** Whether it is another folder than the requested one. */
   moved: boolean;
   cluster: Cluster;
 };
 
 /**
- * The data folder, which exists, can be written and can be reached by PostgreSQL's account. The default one (`.data` in the
- * clone) gives way to a folder in `/var/lib/baton` where root has cloned below a folder that is closed to that account, such
- * as /root; `.data` is then a link to it. Throws StartupError.
+ * Returns the data folder, which exists, can be written and can be reached by PostgreSQL's account. The default one
+ * (`.data` in the clone) is replaced by a folder in `/var/lib/baton` if root has cloned into a folder that is closed to
+ * that account, such as /root; `.data` is then a link to it. Throws StartupError.
  */
 export async function prepareDataFolder(dataDir: string, at: Places = places): Promise<DataFolder> {
   const wanted = resolve(dataDir);
@@ -44,7 +44,7 @@ export async function prepareDataFolder(dataDir: string, at: Places = places): P
   return { folder, moved, cluster: await openCluster(join(folder, 'postgres')) };
 }
 
-/** The path behind symbolic links, though it, or what a link points to, does not exist. */
+/** Returns the path behind symbolic links, even if it, or the target of a link, does not exist. */
 async function withoutLinks(path: string): Promise<string> {
   const target = await readlink(path).catch(() => undefined);
   const followed = target === undefined ? path : resolve(dirname(path), target);
@@ -61,14 +61,17 @@ async function mayMove(wanted: string, linked: string, at: Places): Promise<bool
   return wanted === join(at.checkout, '.data') && (await clusterVersion(join(linked, 'postgres'))) === undefined;
 }
 
-/** The name is made from the clone's path, so that the clone finds its data again even without the link. */
+/**
+ * Moves the data folder to the system's. Its name is derived from the clone's path, so the clone finds its data
+ * again even without the link.
+ */
 async function moveToSystem(wanted: string, at: Places): Promise<string> {
   const clone = await realpath(at.checkout);
   const name = `${basename(clone)}-${createHash('sha256').update(clone).digest('hex').slice(0, 8)}`;
   const folder = join(at.system, name);
   try {
     await makeFolder(folder, 0o711);
-    await chmod(at.system, 0o755); // PostgreSQL's account must pass, independently of the umask
+    await chmod(at.system, 0o755); // PostgreSQL's account must be able to enter, independently of the umask
     // Fails, and changes nothing, if the folder is not empty.
     await rmdir(wanted).catch((error: NodeJS.ErrnoException) => {
       if (error.code !== 'ENOENT') throw error;
@@ -89,7 +92,7 @@ async function makeWritable(folder: string, user: ClusterUser | undefined): Prom
     await makeFolder(folder, 0o700);
     await writeFile(probe, '');
     await rm(probe);
-    if (user) await chmod(folder, 0o711); // as root: let the account through, not in
+    if (user) await chmod(folder, 0o711); // as root: the account may enter the folder but not list it
   } catch (cause) {
     throw new StartupError(
       `The data folder ${folder} cannot be written (${reason(cause)}): set BATON_DATA_DIR to a folder that can.`,

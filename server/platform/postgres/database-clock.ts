@@ -4,8 +4,8 @@ import type { Queryable } from './transaction.ts';
 export type DatabaseClock = (db: Queryable) => Promise<number>;
 
 /**
- * The one place where SQL reads a clock: everything else takes its time from the injected one. It is a second opinion on that
- * clock, for what a wrong one would destroy.
+ * The only place where SQL reads a clock: everything else gets the time from the injected one. It is compared with that
+ * clock before an operation to which a wrong one would be destructive.
  */
 export const readDatabaseClock: DatabaseClock = async db => {
   const { rows } = await db.query<{ now: Date }>('SELECT clock_timestamp() AS now');

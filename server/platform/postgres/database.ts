@@ -10,26 +10,30 @@ import { ensurePartitions } from './partitions.ts';
 import { createPrismaClient } from './prisma.ts';
 import { reason, StartupError } from './startup-error.ts';
 
-/** `url` of an external PostgreSQL; undefined = embedded in `dataDir`. `pool` = the most connections of the pool. */
+/**
+ * `url` of an external PostgreSQL; undefined = embedded in `dataDir`. `pool` = the maximum number
+ * of connections in the pool.
+ */
 export type DatabaseOptions = { url: string | undefined; dataDir: string; pool: number };
 
 export type Database = {
   url: string;
-  /** Where the embedded PostgreSQL keeps its data, where that is not the folder that was asked for. */
+  /** The data folder of the embedded PostgreSQL, if it is not the requested one. */
   movedTo: string | undefined;
   pool: pg.Pool;
-  /** Uses the same pool, so that `pool` bounds every connection of the process. */
+  /** Uses the same pool, so `pool` limits all connections of the process. */
   prisma: PrismaClient;
   /** Closes the pool and stops an embedded PostgreSQL. */
   close(): Promise<void>;
 };
 
-/** Beyond the pool: the orchestrator's session lock, a migration, psql. */
+/** Connections besides the pool: the leader's session, a migration, psql. */
 const SPARE_CONNECTIONS = 10;
 
 /**
- * Opens the database: starts the embedded PostgreSQL or checks the external one (14 or newer), migrates it, makes the
- * pool, and the partitions of the months to come by `clock`. Throws StartupError with one line for everything an operator can mend.
+ * Opens the database: starts the embedded PostgreSQL or checks the external one (14 or newer), migrates it, and
+ * creates the pool and, by `clock`, the partitions of the months to come. Throws StartupError with one line for
+ * everything that an operator can fix.
  */
 export async function openDatabase(
   config: { database: DatabaseOptions },
@@ -60,7 +64,7 @@ export async function openDatabase(
   }
 }
 
-/** The pool of the service; `max` connections. None of them that breaks ends the process. */
+/** Creates the pool of the service, with `max` connections. A broken connection never ends the process. */
 export function createPool(url: string, max: number, logger: Logger): pg.Pool {
   const pool = new pg.Pool({
     Client: DatabaseClient,
@@ -69,17 +73,17 @@ export function createPool(url: string, max: number, logger: Logger): pg.Pool {
     application_name: 'baton',
     // If the database hangs, a request waits for a connection and then for an answer, and fails within 15 s.
     connectionTimeoutMillis: 5_000,
-    query_timeout: 9_000, // where not even the refusal of the statement arrives
+    query_timeout: 9_000, // for the case that not even the error of the statement arrives
     idleTimeoutMillis: 30_000,
     keepAlive: true,
-    // Not among the parameters of the connection: poolers such as PgBouncer refuse those that they do not know.
+    // Not sent as connection parameters: poolers such as PgBouncer refuse unknown ones.
     onConnect: async client => {
       await client.query('SET statement_timeout = 8000; SET idle_in_transaction_session_timeout = 60000');
     },
   });
   // An idle connection that breaks is replaced by the pool; without a listener it would end the process.
   pool.on('error', error => logger.warn({ err: error }, 'a database connection was lost'));
-  // The same would happen if a connection breaks while it is in use; its user learns of it from the next query.
+  // The same applies to a connection that breaks while it is in use; its user gets the error from the next query.
   pool.on('connect', client => void client.on('error', () => undefined));
   return pool;
 }

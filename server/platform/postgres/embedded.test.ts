@@ -36,7 +36,7 @@ const refusal = async (opening: Promise<unknown>): Promise<string> => {
   return message;
 };
 
-/** Another node process that opens the same folder and says "ready"; the caller ends it. */
+/** Another Node process that opens the same folder and prints "ready"; the caller ends it. */
 async function openInChild(): Promise<ReturnType<typeof spawn>> {
   const module = fileURLToPath(new URL('./database.ts', import.meta.url));
   const loggerModule = fileURLToPath(new URL('../logger.ts', import.meta.url));
@@ -53,7 +53,7 @@ async function openInChild(): Promise<ReturnType<typeof spawn>> {
   return child;
 }
 
-test('makes, stops and starts again a cluster that only its owner can read', async () => {
+test('creates, stops and restarts a cluster that only its owner can read', async () => {
   const first = await open();
   const { rows } = await first.pool.query<Record<string, string>>(
     `SELECT current_setting('fsync') AS fsync, current_setting('synchronous_commit') AS commit,
@@ -71,7 +71,7 @@ test('makes, stops and starts again a cluster that only its owner can read', asy
   expect(mode & 0o777).toBe(0o600);
 });
 
-test('a PostgreSQL left behind by a killed process is adopted, with what it had committed', async () => {
+test('a PostgreSQL left behind by a killed process is adopted, with everything that it had committed', async () => {
   const child = await openInChild();
   const orphan = await postmaster(join(folder, 'postgres'));
   child.kill('SIGKILL');
@@ -82,7 +82,7 @@ test('a PostgreSQL left behind by a killed process is adopted, with what it had 
   await database.close();
 });
 
-test('a second process on the same folder is refused, and the first one goes on', async () => {
+test('a second process on the same folder is refused, and the first one continues', async () => {
   const child = await openInChild();
   expect(await refusal(open())).toMatch(new RegExp(`Another Baton \\(process ${child.pid}\\) uses the data folder`));
   const running = await postmaster(join(folder, 'postgres'));
@@ -91,7 +91,9 @@ test('a second process on the same folder is refused, and the first one goes on'
   await once(child, 'exit');
 });
 
-/** Runs a shell script as PostgreSQL's account, whose processes PostgreSQL takes seriously; returns the pid it prints. */
+/**
+ * Runs a shell script as PostgreSQL's account, whose process ids PostgreSQL respects; returns the pid that it prints.
+ */
 async function asCluster(script: string): Promise<{ pid: number; child: ReturnType<typeof spawn> }> {
   const user = (await openCluster(join(folder, 'postgres'))).user;
   const identity = user ? { uid: user.uid, gid: user.gid } : {};
@@ -100,7 +102,7 @@ async function asCluster(script: string): Promise<{ pid: number; child: ReturnTy
   return { pid: Number(String(printed)), child };
 }
 
-/** Lock files as a crash leaves them, with a process id that is in use again. */
+/** Leaves lock files like those of a crash, with a process id that is in use again. */
 async function leaveLocks(pid: number | ''): Promise<void> {
   const dataDir = join(folder, 'postgres');
   const user = (await openCluster(dataDir)).user;
@@ -114,10 +116,10 @@ async function leaveLocks(pid: number | ''): Promise<void> {
   }
 }
 
-test('the lock files of a crash do not stop the start, whatever has their process id by now', async () => {
+test('the lock files of a crash do not stop the start, whichever process has their id by now', async () => {
   await (await open()).close();
   const other = await asCluster('echo $$; exec sleep 600');
-  // After `exec` no process is left to reap the first one.
+  // After `exec` no parent is left to reap the first one.
   const zombie = await asCluster('sleep 0 & echo $!; exec sleep 600');
   const testCluster = new URL(inject('batonTemplate').url).searchParams.get('host');
   const elsewhere = testCluster === null ? undefined : (await postmaster(join(testCluster, 'data')))?.pid;
@@ -156,11 +158,11 @@ test.runIf(process.platform === 'linux')(
   },
 );
 
-test('PostgreSQL killed beneath us comes back', async () => {
+test('PostgreSQL is restarted after it was killed', async () => {
   const database = await open();
   const before = await postmaster(join(folder, 'postgres'));
   expect(before?.pid).toBeGreaterThan(1);
-  // Not through pg_ctl: it waits for the folder to be free, and by then it may be in use again.
+  // Not through pg_ctl, which waits for the folder to be free: by then it may be in use again.
   process.kill(before?.pid ?? 0, 'SIGQUIT');
   await expect
     .poll(async () => {

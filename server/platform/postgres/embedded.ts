@@ -24,29 +24,29 @@ import { reason, StartupError } from './startup-error.ts';
 
 /** The database in an embedded cluster. */
 export const DATABASE = 'baton';
-/** Session lock in the `postgres` database, held by the one process that owns the data folder. */
+/** A session lock in the `postgres` database, held by the process that owns the data folder. */
 const OWNER_LOCK = 4_216_034;
-/** sockaddr_un holds 104 bytes on macOS and 108 on Linux, with the terminating zero. */
+/** sockaddr_un holds 104 bytes on macOS and 108 on Linux, including the terminating zero. */
 const SOCKET_PATH_LIMIT = 103;
-/** A PostgreSQL that is being ended by others is waited for: up to 30 s. */
+/** The number of attempts to start, up to 30 s, while another process ends a PostgreSQL. */
 const START_ATTEMPTS = 60;
 const START_INTERVAL_MS = 500;
 /** Children of a killed postmaster are still attached to its shared memory. */
 const SURVIVORS = /pre-existing shared memory block/;
-/** Refusals that pass: by survivors, and by another start that was quicker. */
+/** Temporary refusals, because of surviving children or of another start that came first. */
 const RETRIED = /pre-existing shared memory block|lock file ".*" (?:already exists|is empty)/;
 
 export type EmbeddedPostgres = {
   url: string;
-  /** The data folder, where it is another one than was asked for. */
+  /** The data folder, if it is not the requested one. */
   movedTo: string | undefined;
-  /** Stops PostgreSQL after a last checkpoint. */
+  /** Stops PostgreSQL after a final checkpoint. */
   close(): Promise<void>;
 };
 
 /**
- * Starts PostgreSQL in `<dataDir>/postgres`, making the cluster at the first start. A PostgreSQL that a killed Baton left
- * running is adopted; one that another living Baton owns is a StartupError. Ownership is a session lock inside
+ * Starts PostgreSQL in `<dataDir>/postgres`, creating the cluster at the first start. A PostgreSQL that a killed Baton
+ * left running is adopted; if another living Baton owns it, that is a StartupError. Ownership is a session lock inside
  * PostgreSQL rather than a pid file: the kernel closes a killed process's session, while pids are reused.
  */
 export async function startEmbedded(
@@ -92,9 +92,12 @@ export async function startEmbedded(
   };
 }
 
-/** The superuser's password, made at the first start. Two first starts at once agree: only one of them creates the file. */
+/**
+ * Returns the superuser's password, created at the first start. Of two concurrent first starts only one creates the
+ * file, so both use the same password.
+ */
 async function ensurePassword(file: string): Promise<string> {
-  // Written whole under another name, then linked: a crash never leaves an empty file.
+  // Written completely under another name, then linked: a crash never leaves an empty file.
   const draft = `${file}.${process.pid}`;
   try {
     await rm(draft, { force: true });
@@ -116,7 +119,7 @@ async function checkMajor(cluster: Cluster, folder: string): Promise<void> {
   );
 }
 
-/** Makes sure that a postmaster runs on the folder, ours or an orphan's, and returns where it listens. */
+/** Ensures that a postmaster runs on the folder, ours or an adopted one, and returns where it listens. */
 async function ensureRunning(
   cluster: Cluster,
   settings: Record<string, string | number>,
@@ -125,7 +128,7 @@ async function ensureRunning(
   for (let attempt = 1; ; attempt++) {
     const running = (await isRunning(cluster)) ? await postmaster(cluster.dataDir) : undefined;
     if (running && (await answers(running.listen, password))) return running.listen;
-    // It is about to listen or to end: either way the next attempt finds out.
+    // It is about to listen or to end: the next attempt will show which.
     const failure = running
       ? `process ${running.pid} runs on ${cluster.dataDir} and does not answer`
       : await tryStart(cluster, settings);
@@ -138,7 +141,7 @@ async function ensureRunning(
 
 const startupLog = (cluster: Cluster) => join(cluster.dataDir, 'startup.log');
 
-/** Starts PostgreSQL; returns where it listens, or why it ended. */
+/** Starts PostgreSQL. Returns where it listens, or why it ended. */
 async function tryStart(
   cluster: Cluster,
   settings: Record<string, string | number>,
@@ -149,7 +152,7 @@ async function tryStart(
       ? { socketDir: cluster.dataDir, port: 5432 }
       : { host: '127.0.0.1', port: await freePort() };
   const logFile = startupLog(cluster);
-  // Read below, so it must hold this start's messages alone.
+  // Read below, so it must contain only the messages of this start.
   await rm(logFile, { force: true });
   await clearStaleLocks(cluster);
   try {
@@ -166,7 +169,7 @@ async function tryStart(
   }
 }
 
-/** Whether an already running server lets us in, waiting while it starts or recovers; false when it goes away. */
+/** Returns whether a running server accepts our connection, waiting while it starts or recovers; false if it ends. */
 async function answers(listen: Listen, password: string): Promise<boolean> {
   for (let attempt = 0; attempt < 600; attempt++) {
     const client = connection(listen, password);
@@ -187,10 +190,12 @@ async function answers(listen: Listen, password: string): Promise<boolean> {
 
 type Owner = { client: pg.Client; listen: Listen };
 
-/** Takes the folder's lock on a session that is kept open. A killed predecessor's session takes a moment to go. */
+/**
+ * Acquires the folder's lock on a session that stays open. The session of a killed predecessor takes a moment to end.
+ */
 async function own(listen: Listen, password: string, folder: string): Promise<Owner> {
   const client = connection(listen, password);
-  client.on('error', () => undefined); // 'end' follows, and is what the watch acts on
+  client.on('error', () => undefined); // 'end' follows, to which the watch reacts
   await client.connect();
   for (let attempt = 0; attempt < 20; attempt++) {
     const { rows } = await client.query<{ locked: boolean }>('SELECT pg_try_advisory_lock($1) AS locked', [OWNER_LOCK]);
@@ -247,7 +252,7 @@ function tuning(maxConnections: number): Record<string, string | number> {
     log_truncate_on_rotation: 'on',
     log_rotation_age: '1d',
     log_rotation_size: 0,
-    log_min_error_statement: 'panic', // statements and row values may hold what must not be in a log
+    log_min_error_statement: 'panic', // statements and row values may contain data that must not be in a log
     log_error_verbosity: 'terse',
     log_checkpoints: 'off',
   };

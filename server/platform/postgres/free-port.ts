@@ -1,6 +1,6 @@
 import { createServer } from 'node:net';
 
-/** A free TCP port of 127.0.0.1. */
+/** Returns a free TCP port of 127.0.0.1. */
 export function freePort(): Promise<number> {
   return new Promise((resolve, reject) => {
     const server = createServer();

@@ -22,7 +22,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-/** An empty database, dropped with everything that was left open in it. */
+/** An empty database, dropped at the end with all sessions that are still open. */
 async function emptyDatabase() {
   const name = `baton_migrate_${process.pid}_${counter++}`;
   await admin.query(`CREATE DATABASE ${name}`);
@@ -38,7 +38,7 @@ async function emptyDatabase() {
   };
 }
 
-/** A copy of the prisma folder with one more migration. */
+/** Returns a copy of the prisma folder with one more migration. */
 async function withMigration(script: string): Promise<string> {
   const dir = join(folder, String(counter++));
   await cp(prisma, dir, { recursive: true });
@@ -47,7 +47,7 @@ async function withMigration(script: string): Promise<string> {
   return dir;
 }
 
-/** The prisma folder as it was when `last` was its newest migration. */
+/** Returns the prisma folder as it was when `last` was its newest migration. */
 async function asOf(last: string): Promise<string> {
   const dir = join(folder, String(counter++));
   await cp(prisma, dir, {
@@ -65,8 +65,8 @@ const refusal = async (migrating: Promise<unknown>): Promise<string> => {
 };
 
 /**
- * Everything that the catalog knows of our tables, as comparable lines; a partitioned table stands for its partitions, and a
- * domain, which Prisma cannot name, for the type that it restricts.
+ * Returns everything that the catalog contains about our tables, as comparable lines. A partitioned table represents
+ * its partitions, and a domain, which Prisma cannot name, appears as the type that it restricts.
  */
 async function catalog(pool: pg.Pool): Promise<{ tables: string[]; rules: string[] }> {
   const { rows: columns } = await pool.query<{ line: string }>(
@@ -87,7 +87,7 @@ async function catalog(pool: pg.Pool): Promise<{ tables: string[]; rules: string
   return { tables: columns.map(row => row.line), rules: rules.map(row => row.line) };
 }
 
-test('the migrations make what schema.prisma says; beyond it they may only add indexes', async () => {
+test('the migrations create what schema.prisma describes; beyond that they may only add indexes', async () => {
   await using migrated = await emptyDatabase();
   await using described = await emptyDatabase();
   await migrate(migrated.url);
@@ -119,7 +119,7 @@ test('applying twice does nothing', async () => {
   expect(rows).toHaveLength(applied.length);
 });
 
-test('of several processes that start at once one migrates and the others wait', async () => {
+test('of several processes that start concurrently, one migrates and the others wait', async () => {
   await using database = await emptyDatabase();
   const results = await Promise.all([migrate(database.url), migrate(database.url), migrate(database.url)]);
   expect(results.filter(names => names.length > 0)).toHaveLength(1);
@@ -127,7 +127,7 @@ test('of several processes that start at once one migrates and the others wait',
   expect(rows).toEqual([{ n: 1 }]);
 });
 
-test('one that another process has under way is waited for, not taken for one that has failed', async () => {
+test('a migration in progress in another process is awaited, not treated as failed', async () => {
   await using database = await emptyDatabase();
   await migrate(database.url);
   const other = await database.pool.connect();
@@ -144,7 +144,7 @@ test('one that another process has under way is waited for, not taken for one th
   expect(await migrated).toEqual([]);
 });
 
-test('a migration is applied whole or not at all, and its failure is one line with the cause', async () => {
+test('a migration is applied completely or not at all, and its failure is one line with the cause', async () => {
   await using database = await emptyDatabase();
   const broken = await withMigration('CREATE TABLE half (a int); -- a comment; with a semicolon\nSELECT nonsense();');
   expect(await refusal(migrate(database.url, undefined, broken))).toMatch(
@@ -171,13 +171,13 @@ test('a database of a newer version, and an edited migration, are refused', asyn
   expect(await refusal(migrate(database.url, undefined, newer))).toMatch(/9999_extra was changed after/);
 });
 
-test("somebody else's database is refused", async () => {
+test('a database of another application is refused', async () => {
   await using database = await emptyDatabase();
   await database.pool.query('CREATE TABLE accounts (id int)');
   expect(await refusal(migrate(database.url))).toMatch(/schema is not empty/i);
 });
 
-test('a log that was written before there were partitions stays where it is, and what it cannot hold goes to DEFAULT', async () => {
+test('a log from before there were partitions stays in place, and rows that it cannot hold go to DEFAULT', async () => {
   await using database = await emptyDatabase();
   const { pool } = database;
   await migrate(database.url, undefined, await asOf('0003_keep_key_order'));
@@ -218,7 +218,7 @@ test('a log that was written before there were partitions stays where it is, and
   await expect(again).rejects.toMatchObject({ code: '23505', constraint: 'run_events_before_2026_01_pkey' });
 });
 
-test('what was charged commit by commit counts as posted, and what is left of each grant is settled', async () => {
+test('charges made in each commit count as posted, and the remainder of each grant is set', async () => {
   await using database = await emptyDatabase();
   const { pool } = database;
   await migrate(database.url, undefined, await asOf('0010_analytics'));
@@ -261,11 +261,11 @@ test('what was charged commit by commit counts as posted, and what is left of ea
   ]);
 });
 
-test('connections are bound to where they are used, and to the project that uses them', async () => {
+test('connections become bound to the origins and to the project that use them', async () => {
   await using database = await emptyDatabase();
   const { pool } = database;
   await migrate(database.url, undefined, await asOf('0016_leader_terms'));
-  // Ids end in what they are: a0 and a1 are the projects of `two`, b0 is the only one of `one`.
+  // Ids end in what they identify: a0 and a1 are the projects of `two`, b0 is the only one of `one`.
   const id = (end: string) => `00000000-0000-7000-8000-${end.padStart(12, '0')}`;
   const user = id('e0');
   await pool.query(

@@ -10,7 +10,7 @@ import { reason, StartupError } from './startup-error.ts';
 
 const prismaDir = fileURLToPath(new URL('../../../prisma', import.meta.url));
 
-/** Arbitrary, and not the key of `prisma migrate deploy` (72707369), which that engine takes on a session of its own. */
+/** An arbitrary key, and not that of `prisma migrate deploy` (72707369), which that engine locks in its own session. */
 const MIGRATION_LOCK = 4_216_033;
 
 type Migration = { name: string; script: string };
@@ -23,7 +23,7 @@ type AppliedRow = {
   logs: string | null;
 };
 
-/** The migration folders under `<dir>/migrations`, oldest first. */
+/** Returns the migration folders under `<dir>/migrations`, oldest first. */
 export async function readMigrations(dir = prismaDir): Promise<Migration[]> {
   const entries = await readdir(join(dir, 'migrations'), { withFileTypes: true });
   const names = entries.filter(entry => entry.isDirectory()).map(entry => entry.name);
@@ -35,7 +35,7 @@ export async function readMigrations(dir = prismaDir): Promise<Migration[]> {
   );
 }
 
-/** The migrations as Prisma's engine wants them. */
+/** Returns the migrations in the form of Prisma's engine. */
 export async function migrationList(migrations: Migration[], dir = prismaDir): Promise<MigrationList> {
   return {
     baseDir: join(dir, 'migrations'),
@@ -51,16 +51,16 @@ export async function migrationList(migrations: Migration[], dir = prismaDir): P
   };
 }
 
-/** The content of schema.prisma, as the engine's `[path, content]`. */
+/** Returns the content of schema.prisma, as the engine's `[path, content]`. */
 export async function readSchema(dir = prismaDir): Promise<[path: string, content: string]> {
   const path = join(dir, 'schema.prisma');
   return [path, await readFile(path, 'utf8')];
 }
 
 /**
- * Brings the database at `url` to the newest migration and returns the names that were applied now.
- * `_prisma_migrations` is Prisma's own, so `prisma migrate deploy` and this may be mixed. Processes that start at once
- * take turns (advisory lock). Throws StartupError: a failed migration, or a database of a newer Baton.
+ * Applies all pending migrations to the database at `url` and returns their names. `_prisma_migrations` is Prisma's
+ * own, so `prisma migrate deploy` and this may be mixed. Processes that start concurrently take turns (advisory lock).
+ * Throws StartupError for a failed migration, or a database of a newer Baton.
  */
 export async function migrate(url: string, logger?: Logger, dir = prismaDir): Promise<string[]> {
   const migrations = await readMigrations(dir);
@@ -139,7 +139,7 @@ async function apply(url: string, migrations: Migration[], dir: string, names: s
   }
 }
 
-/** The engine's message without its Rust span trace. */
+/** Returns the engine's message without its Rust span trace. */
 function engineReason(error: unknown): string {
   const message = error instanceof Error ? error.message : String(error);
   return reason(message.split(/\n\s+0: /)[0] ?? message);

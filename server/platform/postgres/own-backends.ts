@@ -7,8 +7,8 @@ const backendOf = async (client: pg.Client): Promise<number | undefined> =>
 /**
  * Throws StartupError if two connections share a backend, as behind a pooler in transaction mode. There, session locks,
  * by which one process leads and migrations take turns, have no effect. A pooler picks a backend for each transaction:
- * the one it used last, or the next. The first shows when one connection asks twice, the second while the other
- * connection is in a transaction.
+ * the one that it used last, or the next. The first case shows when one connection asks twice, the second while the
+ * other connection is in a transaction.
  */
 export async function expectOwnBackends(url: string): Promise<void> {
   const connect = async () => {

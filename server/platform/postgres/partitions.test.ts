@@ -24,7 +24,7 @@ const idOf = (at: string) =>
     .padStart(12, '0')
     .replace(/^(.{8})/, '$1-')}-7abc-8000-000000000001`;
 
-/** Writes an event the way the log does, and returns where it went. */
+/** Writes an event like the log does, and returns the partition that holds it. */
 async function write(runId: string, seq = 1): Promise<string> {
   const { rows } = await db.pool.query(
     `INSERT INTO run_events VALUES ($1, $2, 'step_log', 'a', 1, '{}', to_timestamp(0))
@@ -42,7 +42,7 @@ const places = async (runId: string) =>
     )
   ).rows.map(({ place, seq }) => `${place} ${seq}`);
 
-test('the month that runs and the two after it get partitions, whatever the time zone of the session', async () => {
+test('the current month and the next two get partitions, in any time zone of the session', async () => {
   const elsewhere = new pg.Pool({ connectionString: db.url, max: 1, options: '-c timezone=Asia/Kathmandu' });
   const made = await ensure(elsewhere);
   expect(made).toEqual(
@@ -65,13 +65,13 @@ test('the month that runs and the two after it get partitions, whatever the time
   expect(lines).toEqual([]);
 });
 
-test('processes that start at once make each partition once', async () => {
+test('processes that start concurrently create each partition once', async () => {
   const made = await Promise.all([ensure(), ensure(), ensure()]);
   expect(made.flat()).toHaveLength(9);
   expect(lines).toEqual([]);
 });
 
-test('what DEFAULT took while nobody made partitions moves into its month, and the fence moves with it', async () => {
+test('rows that DEFAULT took before a partition existed move into it, and so does the fence', async () => {
   const [inside, outside] = [idOf('2026-11-20T10:00:00Z'), idOf('2026-10-20T10:00:00Z')];
   for (const runId of [inside, outside]) for (const seq of [1, 2]) await write(runId, seq);
   await ensure();
@@ -81,7 +81,7 @@ test('what DEFAULT took while nobody made partitions moves into its month, and t
   await expect(write(outside, 2)).rejects.toMatchObject({ code: '23505', constraint: 'run_events_default_pkey' });
 });
 
-test('a month of which DEFAULT holds too much stays there, with a line in the log', async () => {
+test('a month with too many rows in DEFAULT stays there, with a line in the log', async () => {
   const runId = idOf('2026-11-20T10:00:00Z');
   await db.pool.query(
     `INSERT INTO run_events SELECT $1, n, 'step_log', 'a', 1, '{}', to_timestamp(0) FROM generate_series(1, 50001) n`,
@@ -92,7 +92,7 @@ test('a month of which DEFAULT holds too much stays there, with a line in the lo
   expect(await write(runId, 60_000)).toBe('run_events_default');
 });
 
-test('a partition that cannot be made for a lock costs a line in the log, not the start', async () => {
+test('a partition that cannot be created because of a lock is logged, and does not fail the start', async () => {
   const other = await db.pool.connect();
   await other.query('BEGIN');
   await other.query('LOCK TABLE run_events_default IN ACCESS EXCLUSIVE MODE');
@@ -105,7 +105,7 @@ test('a partition that cannot be made for a lock costs a line in the log, not th
   expect(await ensure()).toEqual(['run_events_2026_11', 'run_events_2026_12', 'run_events_2027_01']);
 });
 
-test('an old log that reaches into the month that runs is not cut in two', async () => {
+test('an old log that extends into the current month is not split', async () => {
   await db.pool.query(`
     CREATE TABLE run_events_before_2026_12 (LIKE run_events INCLUDING ALL);
     ALTER TABLE run_events ATTACH PARTITION run_events_before_2026_12
@@ -120,7 +120,7 @@ test('an old log that reaches into the month that runs is not cut in two', async
   expect(await write(idOf('2026-12-01T00:00:00.000Z'))).toBe('run_events_2026_12');
 });
 
-test('partitions of logs are filled whole and seldom vacuumed', async () => {
+test('partitions of logs have full pages and are rarely vacuumed', async () => {
   await ensure();
   const { rows } = await db.pool.query(`SELECT reloptions FROM pg_class WHERE relname = 'run_events_2026_11'`);
   expect(rows[0].reloptions).toContain('autovacuum_vacuum_insert_scale_factor=0.5');

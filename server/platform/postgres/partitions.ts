@@ -4,35 +4,41 @@ import type { Logger } from '../logger.ts';
 import { lowestId, type Month, monthName, monthOf } from './months.ts';
 import { transact } from './transaction.ts';
 
-/** The tables that are cut by month, and by what: ids of runs, which are UUIDv7, or a time (docs/adr/0006). */
+/**
+ * The tables that are partitioned by month, and their partition keys: ids of runs, which are UUIDv7,
+ * or a time (docs/adr/0006).
+ */
 export const PARTITIONED = { run_events: 'run_id', run_payloads: 'run_id', run_usage: 'created_at' } as const;
 export type PartitionedTable = keyof typeof PARTITIONED;
 
-/** A partition for a range of time, in ms since the epoch. `from` is -Infinity for what is older than all partitions. */
+/** A partition for a range of time, in ms since the epoch. `from` is -Infinity for the one before all others. */
 export type Partition = { table: PartitionedTable; name: string; from: number; to: number };
 
-/** The month that runs and the two after it: a process that sleeps less than that never needs DEFAULT. */
-const MONTHS_AHEAD = 2;
 /**
- * Serialises processes that create partitions; the locks of migrations (4216033) and of the leader (4216034) are
- * different ones.
+ * Partitions exist for the current month and the next two: a process that sleeps for less
+ * than that never needs DEFAULT.
  */
+const MONTHS_AHEAD = 2;
+/** Serializes processes that create partitions. Not the lock of migrations (4216033) or of the leader (4216034). */
 const PARTITION_LOCK = 4_216_035;
-/** How long a statement may wait for a lock, and with it everything behind it: the leader's commits among that. */
+/** The longest that a statement waits for a lock, and so does everything behind it, including the leader's commits. */
 const LOCK_TIMEOUT_MS = 1_000;
-/** Rows that are moved out of DEFAULT while its writers wait: ~0.5 s. A month that has more stays in DEFAULT. */
+/**
+ * The number of rows that are moved out of DEFAULT while its writers wait: about 0.5 s. A month
+ * with more stays in DEFAULT.
+ */
 const MAX_ROWS_MOVED = 50_000;
 
 /**
- * Nothing in a log is ever updated, so that pages are filled whole; a vacuum, which here only marks pages as seen by all
- * and frozen, is worth its reading after half of the table is new rather than a fifth.
+ * Logs are never updated, so pages are filled completely. A vacuum only marks pages as visible to all and frozen here,
+ * which is worth its reading once half of the table is new rather than a fifth.
  */
 const STORAGE = 'fillfactor = 100, autovacuum_vacuum_insert_scale_factor = 0.5, autovacuum_analyze_scale_factor = 0.2';
 
-/** Partitions by table and time, without the DEFAULT ones. Waits for those that are locked. */
+/** Returns partitions by table and time, without the DEFAULT ones. Waits for locked ones. */
 export async function listPartitions(db: Pool | ClientBase): Promise<Partition[]> {
   type Row = { parent: PartitionedTable; name: string; lower: string | null; upper: string };
-  // A bound is a UUID, or a time that is written in the session's time zone and so read by the session; MINVALUE is null.
+  // A bound is a UUID, or a time in the session's time zone, which the session therefore converts; MINVALUE is null.
   const bound = (side: 'FROM' | 'TO') => {
     const text = `substring(b.text FROM '${side} \\(''([^'']+)''')`;
     return `CASE b.parent WHEN 'run_usage' THEN (extract(epoch FROM ${text}::timestamptz) * 1000)::bigint
@@ -56,9 +62,9 @@ export async function listPartitions(db: Pool | ClientBase): Promise<Partition[]
 }
 
 /**
- * Makes the partitions of the month that runs and of the next two where they are missing, and returns the names of those
- * made. What cannot be had now (a table is locked, too much of a month is in DEFAULT) is left with a line in the log:
- * DEFAULT takes the rows, and nothing but retention notices. Any process may call this at any time.
+ * Creates the missing partitions of the current month and the next two, and returns their names. If one cannot be
+ * created now (a table is locked, or DEFAULT has too many rows of the month), this is logged: DEFAULT takes the rows,
+ * and only retention is affected. Any process may call this at any time.
  */
 export async function ensurePartitions(pool: Pool, clock: Clock, logger: Logger): Promise<string[]> {
   const made: string[] = [];
@@ -85,7 +91,7 @@ export async function ensurePartitions(pool: Pool, clock: Clock, logger: Logger)
 const isCovered = (existing: readonly Partition[], table: PartitionedTable, month: Month) =>
   existing.some(other => other.table === table && other.from < month.to && other.to > month.from);
 
-/** A range of the table's key as SQL literals. */
+/** Returns a range of the table's key as SQL literals. */
 export function keyRange(table: PartitionedTable, { from, to }: Month): { from: string; to: string } {
   if (table !== 'run_usage') return { from: `'${lowestId(from)}'`, to: `'${lowestId(to)}'` };
   return { from: `'${new Date(from).toISOString()}'`, to: `'${new Date(to).toISOString()}'` };
@@ -109,19 +115,19 @@ async function makePartition(pool: Pool, table: PartitionedTable, month: Month, 
     const name = `${table}_${monthName(month)}`;
     await client.query(`CREATE TABLE ${name} (LIKE ${table} INCLUDING ALL) WITH (${STORAGE})`);
     if (strays > 0) {
-      // A writer that came after this statement's snapshot would have its rows refused by ATTACH.
+      // Otherwise ATTACH would refuse the rows of a writer that came after this statement's snapshot.
       await client.query(`LOCK TABLE ${table}_default IN ACCESS EXCLUSIVE MODE`);
       await client.query(
         `WITH moved AS (DELETE FROM ${table}_default WHERE ${within} RETURNING *) INSERT INTO ${name} SELECT * FROM moved`,
       );
     }
-    // Made beside its parent and attached: CREATE … PARTITION OF would lock the parent against its writers.
+    // Created as a separate table and then attached: CREATE … PARTITION OF would lock the parent against its writers.
     await client.query(`ALTER TABLE ${table} ATTACH PARTITION ${name} FOR VALUES FROM (${from}) TO (${to})`);
     return true;
   });
 }
 
-/** Runs `work` in a transaction whose statements wait for a lock no longer than `lockTimeoutMs`. */
+/** Runs `work` in a transaction whose statements wait at most `lockTimeoutMs` for a lock. */
 export function inTransaction<T>(
   pool: Pool,
   lockTimeoutMs: number,

@@ -25,12 +25,12 @@ async function storedConfigs({ pool }: TestDatabase): Promise<string[]> {
   return (await pool.query('SELECT config::text AS config FROM connections')).rows.map(({ config }) => config);
 }
 
-/** Keys that mean something to Prisma, to JavaScript or to PostgreSQL, as a client may send them. */
+/** Keys that have a meaning in Prisma, JavaScript or PostgreSQL, and that a client may send. */
 const awkward =
   '{"2":2,"10":1,"$type":"Json","value":"1","inner":{"$type":"Raw","value":{"$type":"BigInt","value":"3"}},' +
   '"__proto__":{"a":1},"list":[null,{"$type":"DateTime","value":"x"}],"set":{"set":1},"toJSON":1,"surrogate":"\\ud800"}';
 
-test('exactJson stores every JSON value as it is', async () => {
+test('exactJson stores every JSON value unchanged', async () => {
   await using db = await createTestDatabase();
   await db.prisma.connection.create({ data: connection('created', JSON.parse(awkward)) });
   expect(await storedConfigs(db)).toEqual([awkward]);
@@ -41,7 +41,7 @@ test('exactJson stores every JSON value as it is', async () => {
   expect(JSON.stringify((await db.prisma.connection.findFirst())?.config)).toBe(awkward);
 });
 
-test('containing finds the text itself, in whichever case', async () => {
+test('containing finds the text itself, in any case', async () => {
   await using db = await createTestDatabase();
   for (const name of ['50% Off', '50 cents', 'a_b', 'axb', 'back\\slash'])
     await db.prisma.connection.create({ data: connection(name, {}) });

@@ -3,7 +3,7 @@ import { PrismaPg } from '@prisma/adapter-pg';
 import pg from 'pg';
 import { type Prisma, PrismaClient } from './generated/client.ts';
 
-/** The connection of one of Prisma's transactions. `open` ends before its COMMIT or ROLLBACK is sent. */
+/** The connection of one of Prisma's transactions. `open` becomes false before its COMMIT or ROLLBACK is sent. */
 export type TransactionConnection = { client: pg.ClientBase; open: boolean };
 type Waiting = { connection?: TransactionConnection };
 
@@ -12,7 +12,7 @@ const waiting = new AsyncLocalStorage<Waiting>();
 
 type StartedTransaction = Awaited<ReturnType<Awaited<ReturnType<PrismaPg['connect']>>['startTransaction']>>;
 
-/** Prisma's adapter, which also reports the connection of each transaction that `withConnection` waits for. */
+/** Prisma's adapter, which also reports the connection of each transaction for which `withConnection` waits. */
 class ReportingAdapter extends PrismaPg {
   override async connect() {
     const adapter = await super.connect();
@@ -33,7 +33,7 @@ function connectionOf(started: StartedTransaction): TransactionConnection {
     throw new Error("Prisma's adapter does not keep the connection in `client` any more.");
   const connection = { client, open: true };
   const execute = started.executeRaw.bind(started);
-  // After Prisma's time limit the work may still run, on a connection that the pool gives to another caller.
+  // After Prisma's time limit the work may still be running, on a connection that the pool has given to another caller.
   started.executeRaw = query => {
     if (/^(COMMIT|ROLLBACK)$/i.test(query.sql.trim())) connection.open = false;
     return execute(query);
@@ -41,7 +41,9 @@ function connectionOf(started: StartedTransaction): TransactionConnection {
   return connection;
 }
 
-/** Calls `start`, which starts one of Prisma's transactions; its connection is known as soon as the transaction's work begins. */
+/**
+ * Calls `start`, which starts one of Prisma's transactions. Its connection is known once the transaction's work begins.
+ */
 export function withConnection<T>(start: (connection: () => TransactionConnection) => Promise<T>): Promise<T> {
   const call: Waiting = {};
   return waiting.run(call, () =>
@@ -52,19 +54,22 @@ export function withConnection<T>(start: (connection: () => TransactionConnectio
   );
 }
 
-/** Prisma's client on the connections of `pool`; `transact` shares its transactions with SQL. The caller disconnects it. */
+/**
+ * Creates Prisma's client on the connections of `pool`; `transact` shares its transactions with SQL.
+ * The caller disconnects it.
+ */
 export function createPrismaClient(pool: pg.Pool): PrismaClient {
   return new PrismaClient({ adapter: new ReportingAdapter(pool) });
 }
 
-/** Whether Prisma refused a write because a unique value is taken (P2002). */
+/** Returns whether Prisma refused a write because a unique value is taken (P2002). */
 export function isUniqueViolation(error: unknown): boolean {
   return error instanceof Error && 'code' in error && error.code === 'P2002';
 }
 
 /**
- * Prisma's form of "after this row, newest first"; nothing where the list begins. `id` names the second sort column. The bound on
- * `createdAt` alone repeats what follows from the rest: an index can begin there, which it cannot at an OR.
+ * Returns Prisma's filter for "after this row, newest first"; empty at the start of the list. `id` names the second
+ * sort column. The bound on `createdAt` alone is redundant, but an index can start there, which it cannot at an OR.
  */
 export function olderThan<Column extends string>(id: Column, key: readonly [number, string] | null) {
   if (key === null) return {};
@@ -81,19 +86,19 @@ export function containing(text: string): { contains: string; mode: 'insensitive
   return { contains: escapeLike(text), mode: 'insensitive' };
 }
 
-/** `text` as a pattern of LIKE that stands for itself. */
+/** Escapes `text` for use in a LIKE pattern. */
 export function escapeLike(text: string): string {
   return text.replace(/[\\%_]/g, '\\$&');
 }
 
-/** A pattern of ILIKE, for SQL, that finds the text itself anywhere; null for none. */
+/** Returns an ILIKE pattern for SQL that finds the text itself anywhere; null without a text. */
 export function containsPattern(text: string | undefined): string | null {
   return text === undefined || text === '' ? null : `%${escapeLike(text)}%`;
 }
 
 /**
- * The value for a column of type json, stored as JSON.stringify writes it. Prisma 7 changes what it is given as objects: it wraps an
- * inner object that has a key `$type`, and drops a key `__proto__`.
+ * Returns the value for a column of type json, stored as JSON.stringify writes it. Prisma 7 changes objects: it wraps
+ * an inner object that has a key `$type`, and drops a key `__proto__`.
  */
 export function exactJson(value: unknown): Prisma.InputJsonValue {
   return { toJSON: () => ({ $type: 'Json', value: JSON.stringify(value) }) };

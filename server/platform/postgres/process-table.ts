@@ -11,14 +11,14 @@ const run = promisify(execFile);
  */
 export type ProcessEntry = { state: 'none' } | { state: 'zombie' } | { state: 'live'; command: string | undefined };
 
-/** Looks up a process id. Reads /proc where there is one, because slim containers have no `ps`; macOS has `ps` alone. */
+/** Looks up a process id. Reads /proc if it exists, because slim containers have no `ps`; macOS only has `ps`. */
 export async function lookUpProcess(pid: number): Promise<ProcessEntry> {
   if (!Number.isInteger(pid) || pid <= 0) return { state: 'none' };
   if (process.platform === 'win32') return signalled(pid);
   return existsSync('/proc/self/stat') ? fromProc(pid) : fromPs(pid);
 }
 
-/** Whether a process with this id exists and has not ended. */
+/** Returns whether a process with this id exists and has not ended. */
 export async function isAlive(pid: number): Promise<boolean> {
   return (await lookUpProcess(pid)).state === 'live';
 }
@@ -39,7 +39,7 @@ async function fromPs(pid: number): Promise<ProcessEntry> {
     const [, state = '', command = ''] = /^\s*(\S+)\s*(.*?)\s*$/s.exec(stdout) ?? [];
     return state.startsWith('Z') ? { state: 'zombie' } : { state: 'live', command };
   } catch (error) {
-    // `ps` ends with 1 where there is no such process.
+    // `ps` exits with 1 if there is no such process.
     return (error as NodeJS.ErrnoException).code === 'ENOENT' ? signalled(pid) : { state: 'none' };
   }
 }

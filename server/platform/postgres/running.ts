@@ -6,12 +6,12 @@ import type { DatabaseOptions } from './database.ts';
 import { DATABASE, startEmbedded } from './embedded.ts';
 import { StartupError } from './startup-error.ts';
 
-/** A few connections: a command needs one or two. */
+/** The maximum number of connections: a command needs one or two. */
 const CONNECTIONS = 10;
 
 /**
- * Opens the database for a command: the external one, or the embedded one, which is joined if it runs (started by any
- * process) and otherwise started until `close`. Migrates nothing. Throws StartupError.
+ * Opens the database for a command: the external one, or the embedded one, which is used if it is running (started by
+ * any process) and otherwise started until `close`. Applies no migrations. Throws StartupError.
  */
 export async function reachDatabase(
   { url, dataDir }: Pick<DatabaseOptions, 'url' | 'dataDir'>,
@@ -32,12 +32,12 @@ export async function reachDatabase(
 }
 
 /**
- * Stops the embedded PostgreSQL that a killed Baton left running in `dataDir`; a no-op where none runs. Throws
- * StartupError when another Baton uses it.
+ * Stops the embedded PostgreSQL that a killed Baton left running in `dataDir`; does nothing if none is running. Throws
+ * StartupError if another Baton uses it.
  */
 export async function stopLeftBehind(dataDir: string, logger: Logger): Promise<void> {
   if (!(await isRunning(await openCluster(join(resolve(dataDir), 'postgres'))))) return;
-  // By way of owning it: a PostgreSQL that still recovers is waited for, and one in use is refused.
+  // By becoming its owner: this waits for a PostgreSQL that still recovers, and refuses one in use.
   const { close } = await startEmbedded(dataDir, CONNECTIONS, logger);
   await close();
 }

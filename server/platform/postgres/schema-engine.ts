@@ -6,8 +6,8 @@ import type { SchemaEngine } from '@prisma/schema-engine-wasm/schema_engine_bg';
 import pg from 'pg';
 
 /**
- * PrismaPg cuts a script at every semicolon, even inside a comment or a function body, and commits after each piece.
- * Sent whole, PostgreSQL parses it itself and a migration that fails half way leaves nothing behind.
+ * PrismaPg splits a script at every semicolon, even inside a comment or a function body, and commits after each piece.
+ * Sent as a whole, PostgreSQL parses it itself, and a migration that fails midway leaves nothing behind.
  */
 class WholeScriptAdapter extends PrismaPg {
   override async connect() {
@@ -34,12 +34,15 @@ class WholeScriptAdapter extends PrismaPg {
 
 type Glue = typeof import('@prisma/schema-engine-wasm/schema_engine_bg');
 
-/** The glue keeps its one instance in a module variable: a second instance would corrupt the first one's memory. */
+/**
+ * The glue code keeps its only instance in a module variable: a second instance would corrupt the first one's memory.
+ */
 let loaded: Promise<Glue> | undefined;
 
 /**
- * The package's own entry imports the .wasm file as a module, which needs a flag on every node command; its glue and the
- * bytes are put together here instead. Compiling them costs ~0.1 s and 30 MB, so only pending migrations pay for it.
+ * The package's own entry imports the .wasm file as a module, which requires a flag for every node command;
+ * here its glue code is combined with the bytes instead. Compiling them costs about 0.1 s and 30 MB, so
+ * only pending migrations do it.
  */
 async function load(): Promise<Glue> {
   const glue = await import('@prisma/schema-engine-wasm/schema_engine_bg');
@@ -55,7 +58,7 @@ async function load(): Promise<Glue> {
   return glue;
 }
 
-/** Prisma's own schema engine, as WebAssembly, working through `pool`. The caller frees it. */
+/** Returns Prisma's own schema engine, as WebAssembly, working through `pool`. The caller frees it. */
 export async function createSchemaEngine(
   pool: pg.Pool,
   schemas: [path: string, content: string][],

@@ -8,7 +8,7 @@ import { lookUpProcess, type ProcessEntry } from './process-table.ts';
 
 const run = promisify(execFile);
 const PID_FILE = 'postmaster.pid';
-/** Beyond every system's largest process id (2^22 on Linux, 99,999 on macOS), and still an int for PostgreSQL. */
+/** Greater than every system's largest process id (2^22 on Linux, 99,999 on macOS), and still an int for PostgreSQL. */
 const NO_PID = 2_147_483_647;
 /** PostgreSQL writes a lock file right after creating it; one that stays empty for longer was left by a crash. */
 const EMPTY_LOCK_MS = 1_000;
@@ -22,8 +22,9 @@ export async function readPidFile(dataDir: string): Promise<string[] | undefined
 }
 
 /**
- * The process id of the postmaster that runs on this folder, or undefined. That the id in `postmaster.pid` is in use does
- * not suffice: after a crash it may be a zombie, and after a reboot or in a new container it is often another process.
+ * Returns the process id of the postmaster that runs on this folder, or undefined. It does not suffice that the
+ * id in `postmaster.pid` is in use: after a crash it may be a zombie, and after a reboot or in a new container
+ * it is often another process.
  */
 export async function livePostmaster(dataDir: string): Promise<number | undefined> {
   const pid = Number((await readPidFile(dataDir))?.[0]);
@@ -32,7 +33,7 @@ export async function livePostmaster(dataDir: string): Promise<number | undefine
 
 async function isPostmasterOf(entry: ProcessEntry, dataDir: string): Promise<boolean> {
   if (entry.state !== 'live') return false;
-  // The system does not tell (Windows, no ps): PostgreSQL's own test of the id has to do.
+  // The system does not reveal it (Windows, no ps), so PostgreSQL's own test of the id has to suffice.
   if (entry.command === undefined) return true;
   // pg_ctl starts `postgres -D <folder> -c …`, and a postmaster keeps its command line; its children replace theirs.
   const folder = /postgres(?:\.exe)?"? -D (.+?)(?: -c .*)?$/s.exec(entry.command)?.[1];
@@ -41,7 +42,8 @@ async function isPostmasterOf(entry: ProcessEntry, dataDir: string): Promise<boo
     const [theirs, ours] = await Promise.all([stat(folder), stat(dataDir)]);
     return theirs.dev === ours.dev && theirs.ino === ours.ino;
   } catch {
-    // The folder was moved under a running postmaster, or may not be looked at: two on one folder would destroy it.
+    // The folder was moved while its postmaster ran, or may not be read. Two postmasters on
+    // one folder would destroy it.
     return true;
   }
 }
@@ -53,12 +55,12 @@ async function isPostmasterOf(entry: ProcessEntry, dataDir: string): Promise<boo
  */
 export async function clearStaleLocks(folder: Folder): Promise<void> {
   if (process.platform === 'win32' || (await livePostmaster(folder.dataDir)) !== undefined) return;
-  // Its socket is in the data folder too, so the socket's lock is as stale. The socket itself PostgreSQL replaces.
+  // Its socket is in the data folder too, so the socket's lock is also stale. PostgreSQL replaces the socket itself.
   await rm(join(folder.dataDir, '.s.PGSQL.5432.lock'), { force: true });
   const lines = await readPidFile(folder.dataDir);
   if (lines === undefined) return;
   if (!/^-?\d+$/.test(lines[0] ?? '')) return removeUnreadable(folder.dataDir);
-  // A process that is gone PostgreSQL recognizes by itself.
+  // PostgreSQL itself recognizes a process that has ended.
   if ((await lookUpProcess(Number(lines[0]))).state === 'none') return;
   await replacePid(folder, lines);
 }
@@ -68,7 +70,7 @@ async function replacePid({ dataDir, user }: Folder, lines: string[]): Promise<v
   const draft = `${file}.${process.pid}`;
   await writeFile(draft, [NO_PID, ...lines.slice(1)].join('\n'), { mode: 0o600 });
   if (user) await chown(draft, user.uid, user.gid);
-  // Another start may have won in the meantime: its file must stay.
+  // Another start may have succeeded meanwhile: its file must stay.
   const unchanged = (await readPidFile(dataDir))?.join('\n') === lines.join('\n');
   if (unchanged && (await livePostmaster(dataDir)) === undefined) await rename(draft, file);
   else await rm(draft, { force: true });
@@ -81,12 +83,13 @@ async function removeUnreadable(dataDir: string): Promise<void> {
 }
 
 /**
- * Kills the children of a postmaster that was killed. They end by themselves once they notice, but a busy or a stopped
- * one does not notice, and keeps PostgreSQL from starting. Only called when there is no postmaster, so nothing is lost.
+ * Kills the children of a postmaster that was killed. They end by themselves once they notice, but a busy or stopped
+ * one does not notice, and keeps PostgreSQL from starting. Only called if there is no postmaster, so nothing is lost.
  */
 export async function endOrphans({ dataDir, user }: Folder): Promise<void> {
   if (process.platform === 'win32' || (await livePostmaster(dataDir)) !== undefined) return;
-  // As PostgreSQL's account: root without CAP_SYS_PTRACE (most containers) may not see where another's process works.
+  // As PostgreSQL's account: root without CAP_SYS_PTRACE (most containers) may not see another
+  // process's working directory.
   const script =
     'for p in /proc/[0-9]*; do [ "$p/cwd" -ef "$1" ] && grep -qx postgres "$p/comm" && kill -9 "$(basename "$p")"; done; true';
   const identity = user ? { uid: user.uid, gid: user.gid } : {};

@@ -13,7 +13,7 @@ afterAll(() => db.close());
 
 const kept = async () => (await db.pool.query('SELECT n FROM kept ORDER BY n')).rows.map(({ n }) => n);
 
-test('is committed whole, or not at all', async () => {
+test('is committed completely or not at all', async () => {
   expect(
     await transact(db.pool, async client => {
       await client.query('INSERT INTO kept VALUES (1)');
@@ -35,7 +35,7 @@ test('a connection that is lost between two statements fails the transaction, no
   const cut = transact(pool, async client => {
     await client.query('INSERT INTO kept VALUES (3)');
     const { rows } = await client.query('SELECT pg_backend_pid() AS pid');
-    // Not events.once: it listens to `error` too, and rejects before the test awaits it.
+    // Not events.once, which also listens to `error` and would reject before the test awaits it.
     const { promise: gone, resolve } = Promise.withResolvers<void>();
     client.once('end', resolve);
     await db.pool.query('SELECT pg_terminate_backend($1)', [rows[0].pid]);
@@ -44,7 +44,7 @@ test('a connection that is lost between two statements fails the transaction, no
   });
   await expect(cut).rejects.toThrow();
   expect(await kept()).toEqual([1]);
-  // And the pool continues with another connection.
+  // The pool continues with another connection.
   await transact(pool, client => client.query('INSERT INTO kept VALUES (5)'));
   expect(await kept()).toEqual([1, 5]);
 });
@@ -53,14 +53,14 @@ describe('with Prisma', () => {
   const slugs = async () => (await db.prisma.tenant.findMany({ orderBy: { slug: 'asc' } })).map(({ slug }) => slug);
   const tenant = (slug: string) => ({ slug, name: slug, createdAt: new Date(0) });
 
-  test('both dialects see and commit the same transaction', async () => {
+  test('Prisma and SQL see and commit the same transaction', async () => {
     await transact(db, async tx => {
       await tx.tenant.create({ data: tenant('both') });
       const { rows } = await tx.query('SELECT name FROM tenants WHERE slug = $1', ['both']);
       expect(rows).toEqual([{ name: 'both' }]);
       await tx.query("UPDATE tenants SET name = 'changed' WHERE slug = $1", ['both']);
       expect(await tx.tenant.findUnique({ where: { slug: 'both' } })).toMatchObject({ name: 'changed' });
-      // On any other connection there is nothing yet.
+      // Another connection does not see it yet.
       expect(await slugs()).toEqual([]);
     });
     expect(await slugs()).toEqual(['both']);
@@ -82,7 +82,7 @@ describe('with Prisma', () => {
     expect(await kept()).not.toContain(6);
   });
 
-  test('transactions at the same time, and one inside another, keep to their own connections', async () => {
+  test('concurrent and nested transactions use their own connections', async () => {
     const pid = async (from: Queryable) => (await from.query('SELECT pg_backend_pid() AS pid')).rows[0].pid;
     const prismaPid = async (tx: Transaction) =>
       (await tx.$queryRaw<{ pid: number }[]>`SELECT pg_backend_pid() AS pid`)[0]?.pid;
@@ -109,7 +109,7 @@ describe('with Prisma', () => {
     expect(new Set(pids).size).toBe(4);
   });
 
-  test('SQL is refused once the transaction has ended, whose connection is somebody else’s by then', async () => {
+  test('SQL is refused once the transaction has ended, because its connection then belongs to another caller', async () => {
     let ended: Transaction | undefined;
     await transact(db, async tx => {
       ended = tx;

@@ -2,18 +2,21 @@ import type { Pool, PoolClient } from 'pg';
 import type { Prisma, PrismaClient } from './generated/client.ts';
 import { type TransactionConnection, withConnection } from './prisma.ts';
 
-/** Where SQL can be asked: the pool, or a client inside a transaction. */
+/** Where SQL can be executed: the pool, or a client inside a transaction. */
 export type Queryable = Pick<PoolClient, 'query'>;
 
-/** One transaction on one connection, for both dialects: the models of Prisma's client, and `query` for SQL. */
+/** One transaction on one connection, for both: the models of Prisma's client, and `query` for SQL. */
 export type Transaction = Prisma.TransactionClient & Queryable;
 
-/** Prisma's own are 2 s and 5 s: transactions queue behind each other on a tenant's row, and waiting is better than failing. */
+/**
+ * Prisma's own limits are 2 s and 5 s. Transactions queue behind each other on a tenant's row, and
+ * waiting is better than failing.
+ */
 const PRISMA_LIMITS = { maxWait: 10_000, timeout: 20_000 };
 
 /**
- * Runs `work` in one READ COMMITTED transaction: committed when it settles, rolled back when it throws. With the pool it is SQL
- * alone; with Prisma's client it takes both dialects, and lasts at most 20 s.
+ * Runs `work` in one READ COMMITTED transaction: committed when it resolves, rolled back when it throws. With the pool
+ * it is for SQL only; with Prisma's client it is for both, and takes at most 20 s.
  */
 export function transact<T>(on: Pool, work: (client: PoolClient) => Promise<T>): Promise<T>;
 export function transact<T>(on: { prisma: PrismaClient }, work: (tx: Transaction) => Promise<T>): Promise<T>;
@@ -21,7 +24,7 @@ export function transact<T>(
   on: Pool | { prisma: PrismaClient },
   work: (tx: PoolClient & Transaction) => Promise<T>,
 ): Promise<T> {
-  // Each overload promises `work` only what its transaction has.
+  // Each overload passes `work` only what its transaction has.
   return 'prisma' in on
     ? transactWithPrisma(on.prisma, tx => work(tx as PoolClient & Transaction))
     : transactOnPool(on, client => work(client as PoolClient & Transaction));
@@ -43,7 +46,7 @@ function transactWithPrisma<T>(prisma: PrismaClient, work: (tx: Transaction) => 
   return withConnection(connection => prisma.$transaction(tx => work(withQuery(tx, connection())), PRISMA_LIMITS));
 }
 
-/** `tx` with `query`, which throws once the transaction has ended. */
+/** Returns `tx` with `query`, which throws once the transaction has ended. */
 function withQuery(tx: Prisma.TransactionClient, connection: TransactionConnection): Transaction {
   const query = () => {
     if (!connection.open) throw new Error('The transaction has ended.');

@@ -32,7 +32,7 @@ describe('secret store in the database', () => {
     expect(await store.get('acme', 'pat/2')).toBeNull();
   });
 
-  it('keeps tenants apart and stores nothing readable', async () => {
+  it('separates tenants and stores nothing readable', async () => {
     const store = openStore();
     await store.put('acme', 'n', 'plain-words');
     expect(await store.get('other', 'n')).toBeNull();
@@ -52,27 +52,27 @@ describe('secret store in the database', () => {
       `UPDATE secrets SET ciphertext = (SELECT ciphertext FROM secrets WHERE tenant_id = 'acme' AND name = 'a') WHERE tenant_id = 'other'`,
     );
     await expect(store.get('other', 'a')).rejects.toThrow(DecryptionError);
-    // Even with the key copied along, the tenant in the additional data refuses.
+    // Even with a copied key, the tenant in the additional data makes decryption fail.
     await db.pool.query(
       `UPDATE tenant_keys SET wrapped_key = (SELECT wrapped_key FROM tenant_keys WHERE tenant_id = 'acme') WHERE tenant_id = 'other'`,
     );
     await expect(openStore().get('other', 'a')).rejects.toThrow(DecryptionError);
   });
 
-  it('gives a secret to one of many takers', async () => {
+  it('gives a secret to only one of many takers', async () => {
     const stores = [openStore(), openStore()];
     await stores[0]?.put('acme', 'once', 'x');
     const taken = await Promise.all(Array.from({ length: 20 }, (_, i) => stores[i % 2]?.take('acme', 'once')));
     expect(taken.filter(value => value === 'x')).toHaveLength(1);
   });
 
-  it('agrees on one data key when a tenant is new to several processes', async () => {
+  it('creates one data key when a tenant is new to several processes', async () => {
     await Promise.all(Array.from({ length: 8 }, (_, i) => openStore().put('fresh', `s${i}`, String(i))));
     const store = openStore();
     for (let i = 0; i < 8; i++) expect(await store.get('fresh', `s${i}`)).toBe(String(i));
   });
 
-  it('says 503 when the database is away', async () => {
+  it('answers 503 when the database is away', async () => {
     const pool = new pg.Pool({ connectionString: 'postgresql://127.0.0.1:1/none' });
     const store = new DatabaseSecretStore({ pool, clock, masterKey });
     for (const attempt of [
@@ -89,7 +89,7 @@ describe('secret store in the database', () => {
 });
 
 describe('master-key rotation', () => {
-  it('re-wraps every tenant key, changes no secret, and may be repeated', async () => {
+  it('re-wraps every tenant key, leaves secrets unchanged, and may be repeated', async () => {
     const to = randomBytes(32);
     await openStore().put('acme', 'n', 'a');
     await openStore().put('other', 'n', 'b');
@@ -102,7 +102,7 @@ describe('master-key rotation', () => {
     expect(await rotateMasterKey(db.pool, { from: masterKey, to })).toBe(0);
   });
 
-  it('changes nothing when one key opens with neither', async () => {
+  it('changes nothing if a tenant key opens with neither master key', async () => {
     const to = randomBytes(32);
     await openStore().put('acme', 'n', 'a');
     await openStore(randomBytes(32)).put('zeta', 'n', 'b');

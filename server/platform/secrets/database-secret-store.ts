@@ -11,16 +11,18 @@ type Dependencies = { pool: Pick<Pool, 'query'>; clock: Clock; masterKey: Uint8A
 const secretPlace = (tenantId: string, name: string) => ['secret', tenantId, name];
 
 /**
- * Secrets in PostgreSQL (docs/specification/connections.md#secret-store): AES-256-GCM under a data key per tenant, which is
- * itself wrapped by the master key. Tenant and name are authenticated with the ciphertext, so that a row copied to
- * another tenant or name does not decrypt. Every method throws AppError 503 when the database is away.
+ * Secrets in PostgreSQL (docs/specification/connections.md#secret-store): AES-256-GCM under a data key per tenant,
+ * which is itself wrapped by the master key. Tenant and name are authenticated with the ciphertext, so a row that is
+ * copied to another tenant or name does not decrypt. Every method throws AppError 503 if the database is unavailable.
  */
 export class DatabaseSecretStore implements SecretStore {
   readonly #pool: Dependencies['pool'];
   readonly #clock: Clock;
   readonly #wrappingKey: Buffer;
   readonly #fingerprint: Buffer;
-  /** Unwrapped data keys. They never change (rotation re-wraps them), so they are kept for good: 32 bytes a tenant. */
+  /**
+   * Unwrapped data keys. They never change (rotation re-wraps them), so they are cached forever: 32 bytes per tenant.
+   */
   readonly #dataKeys = new Map<string, Buffer>();
 
   constructor({ pool, clock, masterKey }: Dependencies) {
@@ -49,7 +51,7 @@ export class DatabaseSecretStore implements SecretStore {
   }
 
   async take(tenantId: string, name: string): Promise<string | null> {
-    // The key first: once the row is deleted nothing may fail any more, or the secret would be lost unseen.
+    // The key is read first: once the row is deleted nothing may fail any more, or the secret would be lost.
     await this.#dataKey(tenantId);
     return this.#open(
       tenantId,
@@ -65,7 +67,7 @@ export class DatabaseSecretStore implements SecretStore {
     await this.#query('DELETE FROM secrets WHERE tenant_id = $1 AND name = $2', [tenantId, name]);
   }
 
-  /** Nothing to end: the pool is not ours. */
+  /** Does nothing: the pool belongs to the caller. */
   close(): void {}
 
   async #open(tenantId: string, name: string, rows: { bytes: Buffer }[]): Promise<string | null> {
@@ -115,8 +117,8 @@ export class DatabaseSecretStore implements SecretStore {
 
 /**
  * Re-wraps every tenant's data key from one master key to another, all or none, and returns how many it re-wrapped.
- * Secrets themselves are not touched. Keys that already are under `to` are left, so a repeated rotation is harmless.
- * Throws DecryptionError, changing nothing, if a key opens with neither, or the database belongs to neither.
+ * Secrets themselves are unchanged. Keys that are already wrapped with `to` are skipped, so a repeated rotation is
+ * harmless. Throws DecryptionError, changing nothing, if a key opens with neither, or the database belongs to neither.
  */
 export async function rotateMasterKey(pool: Pool, keys: { from: Uint8Array; to: Uint8Array }): Promise<number> {
   const from = wrappingKey(keys.from);
@@ -126,7 +128,7 @@ export async function rotateMasterKey(pool: Pool, keys: { from: Uint8Array; to: 
   });
   try {
     await client.query('BEGIN');
-    // Nobody may add a key under the old master key while the others are re-wrapped.
+    // No key may be added under the old master key while the others are re-wrapped.
     await client.query('LOCK TABLE tenant_keys IN SHARE ROW EXCLUSIVE MODE');
     const { rows } = await client.query<{ tenant_id: string; wrapped_key: Buffer }>(
       'SELECT tenant_id, wrapped_key FROM tenant_keys ORDER BY tenant_id',

@@ -10,13 +10,13 @@ const thrownBy = (work: () => Promise<unknown>) =>
     (error: unknown) => error as Error,
   );
 
-/** A logger, and what it wrote. */
+/** Returns a logger, and what it wrote. */
 function recording() {
   const lines: string[] = [];
   return { lines, logger: createLogger('debug', { destination: { write: line => void lines.push(line) } }) };
 }
 
-test('a line that is written while a secret is in use holds it nowhere, whatever wrote it', async () => {
+test('no line that is written while a secret is in use contains it, whatever wrote the line', async () => {
   const { lines, logger } = recording();
   const child = logger.child({ called: secret });
   await inSecretScope(async () => {
@@ -46,7 +46,7 @@ test('a line that is written while a secret is in use holds it nowhere, whatever
   for (const line of lines) expect(line).toMatch(/^\{.*\}\n$/s);
 });
 
-test('what is thrown out of it has lost the secret: message, stack, causes and fields', async () => {
+test('an error thrown out of the scope no longer contains the secret: message, stack, causes and fields', async () => {
   const error = await thrownBy(async () => {
     noteSecrets([secret]);
     const cause = Object.assign(new Error(`inner ${secret}`), {
@@ -76,7 +76,7 @@ test('an error keeps its class, its code and its cause, and one that refers to i
   expect(error).toMatchObject({ status: 409, code: 'connection_expired', message: 'It is [redacted].' });
 });
 
-test('a secret of one call is none in another', async () => {
+test('a secret of one call is not redacted in another', async () => {
   const { lines, logger } = recording();
   await Promise.all([
     inSecretScope(async () => {
@@ -98,7 +98,7 @@ test('a secret of one call is none in another', async () => {
   ]);
 });
 
-test('a scope within a scope knows the secrets of both, and outside of any there is nothing to note', async () => {
+test('a nested scope redacts the secrets of both, and outside of any scope nothing is registered', async () => {
   noteSecrets([secret]);
   const { lines, logger } = recording();
   await inSecretScope(async () => {

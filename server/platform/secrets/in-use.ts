@@ -1,15 +1,15 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { createRedactor, type Redactor } from './redaction.ts';
 
-/** The secrets that a call has read or was given so far. */
+/** The secrets that a call has read or received so far. */
 class SecretsInUse {
   readonly #outer: SecretsInUse | undefined;
   readonly #values: Set<string>;
   #redactor: Redactor | null = null;
-  /** Whether an error that leaves the scope is searched: what a request showed is its sender's own. */
+  /** Whether errors that leave the scope are searched. Secrets in a request belong to its sender, so they are not. */
   searchesErrors = false;
 
-  /** Notes in `outer` what it notes itself: an error may leave both. */
+  /** Secrets are also registered in `outer`, because an error may leave both scopes. */
   constructor(outer: SecretsInUse | undefined) {
     this.#outer = outer;
     this.#values = new Set(outer?.values);
@@ -25,13 +25,13 @@ class SecretsInUse {
     this.#outer?.add(values);
   }
 
-  /** Adds secrets for log lines alone: nothing is computed before one is written. */
+  /** Adds secrets for log lines only: nothing is computed before a line is written. */
   show(values: Iterable<string>): void {
     for (const value of values) this.#values.add(value);
     this.#redactor = null;
   }
 
-  /** Null while there is nothing to redact. */
+  /** Null if there is nothing to redact. */
   get redactor(): Redactor | null {
     if (this.#values.size > 0) this.#redactor ??= createRedactor(this.#values);
     return this.#redactor;
@@ -40,7 +40,7 @@ class SecretsInUse {
 
 const current = new AsyncLocalStorage<SecretsInUse>();
 
-/** Causes and lists of errors are followed so far; a library's chain has two or three. */
+/** How far causes and lists of errors are followed; a library's chain has two or three. */
 const DEEPEST_CAUSE = 10;
 
 /**
@@ -60,20 +60,23 @@ export async function inSecretScope<T>(work: () => Promise<T>): Promise<T> {
   }
 }
 
-/** Runs `work`, a request's, so that the secrets which the request shows are cut out of every log line written meanwhile. */
+/**
+ * Runs `work`, a request's, so that the secrets in the request are redacted from every log line
+ * that is written meanwhile.
+ */
 export function inRequestScope<T>(work: () => T): T {
   return current.run(new SecretsInUse(current.getStore()), work);
 }
 
 /**
- * Says that the request that is handled here shows these secrets. Unlike with `noteSecrets`, errors are not searched for them: a request
- * costs nothing more until a line is logged.
+ * Registers secrets that the current request contains. Unlike with `noteSecrets`, errors are not searched for them, so
+ * a request costs nothing more until a line is logged.
  */
 export function noteShownSecrets(values: Iterable<string>): void {
   current.getStore()?.show(values);
 }
 
-/** Says that these are secrets, to the scope that this call runs in. */
+/** Registers secrets in the scope of the current call. */
 export function noteSecrets(values: Iterable<string>): void {
   current.getStore()?.add([...values]);
 }
@@ -81,7 +84,10 @@ export function noteSecrets(values: Iterable<string>): void {
 const ofProcess = new Set<string>();
 let processRedactor: Redactor | null = null;
 
-/** Says that these are the operator's own secrets, such as those of the configuration: they are cut out of every log line from now on. */
+/**
+ * Registers the operator's own secrets, such as those of the configuration: they are redacted from
+ * every log line from now on.
+ */
 export function registerProcessSecrets(values: Iterable<string>): void {
   for (const value of values) ofProcess.add(value);
   processRedactor = ofProcess.size > 0 ? createRedactor(ofProcess) : null;
@@ -95,14 +101,14 @@ export function redactorsInUse(): Redactor[] {
   return [processRedactor, current.getStore()?.redactor ?? null].filter(redactor => redactor !== null);
 }
 
-/** Cuts secrets out of an error where it stands: its class, its identity and everything else stay. */
+/** Redacts secrets from an error in place: its class, its identity and everything else stay. */
 function redactError(error: unknown, redactor: Redactor, depth: number): void {
   if (!(error instanceof Error) || depth > DEEPEST_CAUSE) return;
   for (const name of ['message', 'stack', ...Object.keys(error)]) {
     const value: unknown = Reflect.get(error, name);
     if (typeof value !== 'string') continue;
     const text = redactor.text(value);
-    // `message` may be an accessor of the class, as of DOMException, where assigning does nothing.
+    // `message` may be an accessor of the class, as in DOMException, where an assignment has no effect.
     if (text !== value) Reflect.defineProperty(error, name, { value: text, configurable: true, writable: true });
   }
   redactError(error.cause, redactor, depth + 1);

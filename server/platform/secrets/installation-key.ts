@@ -4,7 +4,7 @@ import { DecryptionError } from '../crypto/envelope.ts';
 import { type Queryable, transact } from '../postgres/transaction.ts';
 import { canOpen, keyPlace, wrappingKey } from './tenant-keys.ts';
 
-/** A master key that is not the one this database belongs to. */
+/** A master key that is not the one to which this database belongs. */
 export class ForeignMasterKeyError extends Error {
   constructor() {
     super('The master key is not the one that the database belongs to.');
@@ -12,7 +12,10 @@ export class ForeignMasterKeyError extends Error {
   }
 }
 
-/** Identifies a master key in the database. HKDF has no inverse, and keys derived for other purposes do not follow from it. */
+/**
+ * Returns an identifier of a master key for the database. HKDF cannot be inverted, and keys derived for other
+ * purposes do not follow from it.
+ */
 export const fingerprint = (masterKey: Uint8Array) => deriveKey(masterKey, 'fingerprint');
 
 async function readFingerprint(db: Queryable | Pool): Promise<Buffer | null> {
@@ -20,7 +23,7 @@ async function readFingerprint(db: Queryable | Pool): Promise<Buffer | null> {
   return rows[0]?.bytes ?? null;
 }
 
-/** Whether the database belongs to this master key; `unclaimed` where it belongs to none yet. */
+/** Returns whether the database belongs to this master key; `unclaimed` if it belongs to none yet. */
 export async function compareMasterKey(
   db: Queryable | Pool,
   masterKey: Uint8Array,
@@ -31,24 +34,25 @@ export async function compareMasterKey(
 }
 
 export type Claim = {
-  /** Returns the master key that this process has; null where it has none. Called again once the database is locked. */
+  /** Returns the master key of this process; null if it has none. Called again once the database is locked. */
   find(): Promise<Buffer | null>;
-  /** Makes a key, for a database that belongs to none and holds no secrets. */
+  /** Creates a key, for a database that belongs to none and holds no secrets. */
   make(): Promise<Buffer>;
   at: Date;
 };
 
 /**
- * Returns the master key of the database. A database that belongs to no key yet is claimed for the one found, if that opens
- * a stored tenant key; where nothing is stored, for the one found or else made. Processes that start at once take turns.
- * `unopened` counts the tenant keys that the claiming key does not open. Throws ForeignMasterKeyError, having made nothing.
+ * Returns the master key of the database. A database that belongs to no key yet is claimed for the key found, if that
+ * opens a stored tenant key; if no tenant key is stored, for the key found or else a new one. Processes that start
+ * concurrently take turns. `unopened` counts the tenant keys that the claiming key does not open. Throws
+ * ForeignMasterKeyError without creating anything.
  */
 export async function claimMasterKey(pool: Pool, claim: Claim): Promise<{ masterKey: Buffer; unopened: number }> {
   const present = await claim.find();
   if (present !== null && (await compareMasterKey(pool, present)) === 'own') return { masterKey: present, unopened: 0 };
   return transact(pool, async db => {
     await db.query('LOCK TABLE installation IN SHARE ROW EXCLUSIVE MODE');
-    // Another process of the same data folder may have made the key meanwhile.
+    // Another process on the same data folder may have created the key meanwhile.
     const found = await claim.find();
     const stored = await readFingerprint(db);
     if (stored !== null) {
@@ -71,8 +75,8 @@ export async function claimMasterKey(pool: Pool, claim: Claim): Promise<{ master
 }
 
 /**
- * Makes the database belong to `to`, in the transaction that re-wraps the tenant keys. Throws DecryptionError where it
- * belongs to neither key. A database that belongs to none is claimed by its next start.
+ * Transfers the database to the master key `to`, in the transaction that re-wraps the tenant keys. Throws
+ * DecryptionError if it belongs to neither key. A database that belongs to none is claimed by its next start.
  */
 export async function transferInstallation(db: Queryable, keys: { from: Uint8Array; to: Uint8Array }): Promise<void> {
   await db.query('LOCK TABLE installation IN SHARE ROW EXCLUSIVE MODE');

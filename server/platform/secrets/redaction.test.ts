@@ -6,7 +6,7 @@ import { createRedactor, shortestSecret } from './redaction.ts';
 const secret = 'sk-live/ä+ö "quoted" 🔑=?';
 const { text, json } = createRedactor([secret, 'hunter22']);
 
-describe('a known secret is cut out of a text', () => {
+describe('a known secret is removed from a text', () => {
   test.each([
     ['as it is', secret],
     ['in JSON', JSON.stringify({ said: secret })],
@@ -36,7 +36,7 @@ describe('a known secret is cut out of a text', () => {
     expect(decoded).not.toContain('quoted');
   });
 
-  test('every time, and where two overlap nothing of either stays', () => {
+  test('every time, and if two overlap nothing of either stays', () => {
     expect(text('hunter22hunter22 hunter22')).toBe('[redacted] [redacted]');
     const overlapping = createRedactor(['abcdef', 'defghijkl', 'cdef']);
     expect(overlapping.text('-abcdefghijkl- abcdef cdefghijkl')).toBe('-[redacted]- [redacted] [redacted]');
@@ -61,12 +61,12 @@ test('in JSON: values, names and numbers, and no field is lost', () => {
   expect(Object.getOwnPropertyNames(json(JSON.parse('{"__proto__":{"a":"hunter22"}}')))).toEqual(['__proto__']);
 });
 
-test('values shorter than four characters are left: they would shred the text', () => {
+test('values shorter than four characters are ignored: they would shred the text', () => {
   const said = 'yes, the abc of eu, again and again';
   expect(createRedactor(['a', '', ' ', 'eu', 'abc', '  x ']).text(said)).toBe(said);
 });
 
-test('nesting without end does not exhaust the stack', () => {
+test('endless nesting does not exhaust the stack', () => {
   let deep: Json = 'hunter22';
   for (let level = 0; level < 100_000; level += 1) deep = [deep];
   expect(JSON.stringify(json(deep))).not.toContain('hunter22');
@@ -79,7 +79,7 @@ const pieces = fc.oneof(
 );
 const secretLists = fc.array(pieces, { minLength: 1, maxLength: 6 });
 
-describe('whatever the secrets and the text', () => {
+describe('for all secrets and texts', () => {
   test('no secret is left', () => {
     fc.assert(
       fc.property(secretLists, fc.array(pieces), fc.infiniteStream(fc.nat(20)), (secrets, others, picks) => {
@@ -98,14 +98,14 @@ describe('whatever the secrets and the text', () => {
           strings.push(key, ...(typeof value === 'string' ? [value] : []));
           return value;
         });
-        // "said" is a name of this test's own.
+        // "said" is the name of a field in this test.
         for (const value of known) if (!'said'.includes(value)) expect(strings.join('\n')).not.toContain(value);
       }),
       { numRuns: 2000 },
     );
   });
 
-  test('what holds none of them, in no form, is unchanged', () => {
+  test('text that contains none of them, in any form, is unchanged', () => {
     fc.assert(
       fc.property(fc.array(fc.stringMatching(/^[A-Z]{4,12}$/)), fc.jsonValue(), (secrets, value) => {
         const said = JSON.parse(JSON.stringify(value).replace(/[A-Z]/g, 'x')) as Json;
@@ -124,7 +124,7 @@ describe('a text in pieces', () => {
     return [...pieces.map(piece => stream.add(piece)), stream.end()];
   };
 
-  test('holds no secret, wherever it is cut; a text without one is unchanged', () => {
+  test('contains no secret, wherever it is split; a text without one is unchanged', () => {
     const letters = fc.stringMatching(/^[abA+]{4,12}$/);
     const cuts = fc.array(fc.nat(40), { maxLength: 6 });
     fc.assert(
@@ -148,7 +148,7 @@ describe('a text in pieces', () => {
     );
   });
 
-  test('comes at once where no secret can begin, and what is kept back comes at the end', () => {
+  test('is returned immediately if no secret can begin in it, and the rest at the end', () => {
     const redactor = createRedactor(['hunter22']);
     expect(piecewise(redactor, ['Hello ', 'hunt', 'er of', ' hunter2'])).toEqual([
       'Hello ',

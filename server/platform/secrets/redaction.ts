@@ -1,37 +1,37 @@
 import type { Json } from '../json.ts';
 
-/** Cuts known secrets out of what others said before it is kept, logged or shown. */
+/** Removes known secrets from foreign text before it is stored, logged or shown. */
 export type Redactor = {
   text(value: string): string;
-  /** Strings and names of fields; a number that is the secret itself becomes the mark. */
+  /** Redacts strings and names of fields; a number that is itself a secret becomes the mark. */
   json(value: Json): Json;
-  /** Begins a text that comes in pieces. */
+  /** Starts a text that arrives in pieces. */
   stream(): RedactedStream;
 };
 
-/** A text that comes in pieces. What is returned, joined, holds no secret, wherever the pieces were cut. */
+/** A text that arrives in pieces. The returned pieces, joined, contain no secret, wherever the text was split. */
 export type RedactedStream = {
-  /** Returns what is certain by now: the end of the text is kept back while a secret may begin there. */
+  /** Returns what is certain so far: the end of the text is held back while a secret may begin there. */
   add(piece: string): string;
   /** Returns the rest. */
   end(): string;
 };
 
-/** Shorter values (a flag, a port, a country) stand in every text: cutting them out would shred it and hide nothing. */
+/** Shorter values (a flag, a port, a country) occur in every text: removing them would shred it and hide nothing. */
 export const shortestSecret = 4;
 /**
  * From this length on, base64 is also found in the middle of longer base64, as in `Basic`, and every form in any letter
- * case; shorter ones would match by accident (`Main`, `Test`).
+ * case; shorter values would match by accident (`Main`, `Test`).
  */
 const shortestDistinctive = 8;
-/** jsonb takes a hundred levels, so a value this deep is refused later anyway; here it must not exhaust the stack. */
+/** jsonb accepts a hundred levels, so a value this deep is refused later anyway; here it must not exhaust the stack. */
 const deepest = 1000;
 
 /**
- * A redactor for these values (docs/specification/connections.md#redaction): as they are, as base64 and base64url, in
- * hex, URL-encoded, and escaped in JSON; from eight characters on, also with the case of their letters changed.
- * Values shorter than four characters are left. All matches are found in one pass, and where they overlap their union
- * goes, so that no rest of a secret stays. No secret occurs in what comes out; what held none is unchanged.
+ * Creates a redactor for these values (docs/specification/connections.md#redaction): unchanged, as base64 and
+ * base64url, in hex, URL-encoded, and escaped in JSON; from eight characters on, also with letters in another case.
+ * Values shorter than four characters are ignored. All matches are found in one pass, and the union of overlapping ones
+ * is removed, so that no part of a secret stays. The output contains no secret; input without one is unchanged.
  */
 export function createRedactor(secrets: Iterable<string>): Redactor {
   const values = new Set([...secrets].flatMap(value => [value, value.trim()]).filter(isLongEnough));
@@ -66,7 +66,7 @@ function redactedStream(
   everywhere: RegExp,
   forms: ReadonlySet<string>,
 ): RedactedStream {
-  // In any letter case, as the long forms are found: to keep back too much does no harm.
+  // In any letter case, like the long forms: holding back too much does no harm.
   const known = [...forms].map(form => form.toLowerCase());
   const longest = Math.max(...known.map(({ length }) => length));
   let pending = '';
@@ -74,7 +74,7 @@ function redactedStream(
     add(piece) {
       pending += piece;
       let end = beginningOf(known, longest, pending);
-      // A match that reaches beyond the end is kept back whole: half of it would pass.
+      // A match that extends beyond the end is held back completely: half of it would pass.
       for (const { index, 1: form = '' } of [...pending.matchAll(everywhere)].reverse()) {
         if (index < end && index + form.length > end) end = index;
       }
@@ -90,10 +90,13 @@ function redactedStream(
   };
 }
 
-/** The first place from which on a text may be the incomplete beginning of a form; its length if there is none. */
+/**
+ * Returns the first position from which a text may be the incomplete beginning of a form; the length of
+ * the text if there is none.
+ */
 function beginningOf(forms: readonly string[], longest: number, value: string): number {
   const lower = value.toLowerCase();
-  // Lower case may have another length (İ): then nothing is certain but what is too far back to matter.
+  // Lower case may have another length (İ): then only text that is far enough back is certain.
   const first = Math.max(0, value.length - longest + 1);
   if (lower.length !== value.length) return first;
   for (let at = first; at < value.length; at += 1) {
@@ -110,7 +113,10 @@ function patternOf(form: string): string {
 
 const isLongEnough = (value: string) => value.length >= shortestSecret;
 
-/** Replaces the union of all matches. `everywhere` matches nothing wide at each place where a form begins, and captures it. */
+/**
+ * Replaces the union of all matches. `everywhere` matches the empty string wherever a form
+ * begins, and captures the form.
+ */
 function cut(value: string, everywhere: RegExp, mark: string): string {
   let result = '';
   let end = -1;
@@ -124,7 +130,7 @@ function cut(value: string, everywhere: RegExp, mark: string): string {
   return end < 0 ? value : `${result}${mark}${value.slice(end)}`;
 }
 
-/** Two names that were cut to the same text stay distinct, so that no field is lost. */
+/** Two names that become the same text by redaction stay distinct, so that no field is lost. */
 function freeName(name: string, taken: ReadonlyMap<string, unknown>): string {
   for (let at = 1; ; at += 1) {
     const candidate = at === 1 ? name : `${name} (${at})`;
@@ -149,8 +155,8 @@ function base64Forms(bytes: Buffer): string[] {
   const whole = bytes.toString('base64');
   const standard = [whole, whole.replace(/=+$/, '')];
   if (bytes.length >= shortestDistinctive) {
-    // Three bytes are four characters, so a value inside a longer one reads in three ways, by where it begins. The characters
-    // that it shares with its neighbours are theirs to decide: they are left off.
+    // Three bytes are four characters, so a value inside a longer one has three encodings, depending on its position.
+    // The characters that it shares with neighboring bytes depend on those, and are left out.
     for (const [before, shared] of [
       [0, 0],
       [1, 2],
@@ -167,7 +173,10 @@ function base64Forms(bytes: Buffer): string[] {
   return standard.flatMap(text => [text, text.replaceAll('+', '-').replaceAll('/', '_')]);
 }
 
-/** A mark that has no character in common with any form at its ends and is in none, so that putting it in makes no new match. */
+/**
+ * Returns a mark whose first and last characters occur in no form, and which is part of none, so that
+ * inserting it creates no new match.
+ */
 function markApartFrom(forms: ReadonlySet<string>): string {
   const known = [...forms].map(form => form.toLowerCase());
   const all = known.join('');

@@ -7,7 +7,9 @@ import { DatabaseSecretStore } from './database-secret-store.ts';
 import type { SecretStore } from './secret-store.ts';
 import { VaultSecretStore } from './vault-secret-store.ts';
 
-/** The contract of every adapter of the secret store; each function creates several stores on the same storage. */
+/**
+ * The adapters of the secret store, which share one contract; each function creates several stores on the same storage.
+ */
 const adapters: Record<string, () => Promise<{ open: () => SecretStore; close: () => Promise<unknown> }>> = {
   async database() {
     const db = await createTestDatabase();
@@ -59,7 +61,7 @@ describe.each(Object.keys(adapters))('secret store: %s', name => {
     expect(await store.take('acme', 'pat/1')).toBe('fourth');
   });
 
-  it('has nothing where nothing was put, and deleting that is no error', async () => {
+  it('returns nothing for a name that was not stored, and deleting it is no error', async () => {
     const store = place.open();
     expect(await store.get('acme', 'none')).toBeNull();
     expect(await store.take('acme', 'none')).toBeNull();
@@ -75,9 +77,9 @@ describe.each(Object.keys(adapters))('secret store: %s', name => {
     expect(await store.take('acme', 'odd')).toBe('line\nline\u0000\ttab');
   });
 
-  it('keeps tenants and names apart, whatever is in them', async () => {
+  it('separates tenants and names, whatever they contain', async () => {
     const store = place.open();
-    // Two that a path could mix up: a slash, dots, an encoding, case.
+    // Parts that a path could confuse: a slash, dots, an encoding, case.
     const part = fc.oneof(
       fc.string({
         unit: fc.constantFrom('a', 'A', '/', '.', '%', '=', '2', 'f', 'ä', ' ', '?', '#'),
@@ -100,7 +102,7 @@ describe.each(Object.keys(adapters))('secret store: %s', name => {
     );
   });
 
-  it('gives a secret to one of many takers', async () => {
+  it('gives a secret to only one of many takers', async () => {
     const stores = [place.open(), place.open()];
     for (let round = 0; round < 5; round += 1) {
       await stores[0]?.put('acme', 'once', 'x');
@@ -110,7 +112,7 @@ describe.each(Object.keys(adapters))('secret store: %s', name => {
     }
   });
 
-  it('loses nothing that is put while another takes', async () => {
+  it('loses nothing that is stored while another caller takes', async () => {
     const [taker, putter] = [place.open(), place.open()];
     for (let round = 0; round < 20; round += 1) {
       await putter.put('acme', 'race', 'old');

@@ -1,15 +1,15 @@
 import { type AppError, unavailable } from '../errors.ts';
 
 /**
- * Where secrets rest (docs/specification/connections.md#secret-store). Adapters: `database`, `vault`. All throw
- * AppError 503 when the store is away.
+ * Where secrets are stored (docs/specification/connections.md#secret-store). Adapters: `database`, `vault`. All throw
+ * AppError 503 if the store is unavailable.
  */
 export interface SecretStore {
-  /** Stores or replaces. `name` is a path such as `pat/<id>`. */
+  /** Stores or replaces a secret. `name` is a path such as `pat/<id>`. */
   put(tenantId: string, name: string, plaintext: string): Promise<void>;
   /** Returns null if there is none. */
   get(tenantId: string, name: string): Promise<string | null>;
-  /** Returns the secret and destroys it in one step: of two callers only one gets it. */
+  /** Returns the secret and destroys it in one step: only one of two callers gets it. */
   take(tenantId: string, name: string): Promise<string | null>;
   delete(tenantId: string, name: string): Promise<void>;
 }

@@ -28,7 +28,7 @@ export const secretsSchema = z
     }
   });
 
-/** Returns the settings of Vault; null where secrets are kept in the database. */
+/** Returns the settings of Vault; null if secrets are stored in the database. */
 export function vaultSettings(env: z.output<typeof secretsSchema>): VaultSettings | null {
   const { BATON_VAULT_ADDR: address, BATON_VAULT_TOKEN: token } = env;
   if (env.BATON_SECRET_STORE !== 'vault' || address === undefined) return null;

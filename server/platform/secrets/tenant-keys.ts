@@ -7,7 +7,7 @@ export const wrappingKey = (masterKey: Uint8Array): Buffer => deriveKey(masterKe
 /** The additional data to which a wrapped data key is bound: copied to another tenant, it does not open. */
 export const keyPlace = (tenantId: string): string[] => ['tenant-key', tenantId];
 
-/** Whether the key opens what was sealed for the place. */
+/** Returns whether the key opens what was sealed for the place. */
 export function canOpen(key: Uint8Array, sealed: Uint8Array, place: readonly string[]): boolean {
   try {
     open(key, sealed, place);

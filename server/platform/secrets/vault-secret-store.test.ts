@@ -9,7 +9,7 @@ afterEach(async () => {
   for (const close of closing.splice(0)) await close();
 });
 
-/** A store on a fresh Vault, and what it waits for: `ring` ends the wait, having moved the clock. */
+/** A store on a fresh Vault, and its timers: `ring` fires one after advancing the clock. */
 async function start(
   credentials: (vault: TestVault) => VaultSettings['credentials'],
   options: { namespace?: string; sent?: string; timeoutMs?: number } = {},
@@ -34,7 +34,7 @@ async function start(
       alarms.add(alarm);
       return () => void alarms.delete(alarm);
     },
-    // A busy machine may take its own time, where the time is not what is tested.
+    // Generous for a slow machine, unless the timeout itself is tested.
     timeoutMs: options.timeoutMs ?? 60_000,
   });
   return {
@@ -58,7 +58,7 @@ const byRole = () => testRole;
 const away = { status: 503, code: 'secret_store_unavailable' };
 
 describe('secrets in Vault', () => {
-  it('lie at prefix, tenant and name; a take leaves none behind, a delete not even a name', async () => {
+  it('are stored at prefix, tenant and name; a take leaves no secret behind, a delete not even a name', async () => {
     const { vault, store } = await start(byToken);
     await store.put('acme', 'pat/1', 'first');
     await store.put('acme', 'pat/1', 'second');
@@ -69,7 +69,7 @@ describe('secrets in Vault', () => {
     expect(vault.entries.size).toBe(0);
   });
 
-  it('that are put while a take tidies up are kept', async () => {
+  it('that are stored while a take cleans up are kept', async () => {
     const { vault, store } = await start(byToken);
     await store.put('acme', 'n', 'old');
     vault.before = async request => {
@@ -82,7 +82,7 @@ describe('secrets in Vault', () => {
     expect(JSON.stringify([...vault.entries.values()])).not.toContain('old');
   });
 
-  it('that are taken are the taker’s, though tidying up fails', async () => {
+  it('that are taken are returned even if the cleanup fails', async () => {
     const { vault, store } = await start(byToken);
     await store.put('acme', 'n', 'once');
     vault.before = async request => {
@@ -101,7 +101,7 @@ describe('secrets in Vault', () => {
     await expect(elsewhere.store.put('acme', 'n', 'x')).rejects.toMatchObject(away);
   });
 
-  it('are 503 while Vault is sealed, denies, talks nonsense, redirects or is gone, and no error holds one', async () => {
+  it('are 503 while Vault is sealed, denies, answers nonsense, redirects or is gone, and no error contains one', async () => {
     const { vault, store } = await start(byToken);
     await store.put('acme', 'n', 'S3CRET');
     const token = [...vault.tokens.keys()][0] ?? '';
@@ -127,7 +127,7 @@ describe('secrets in Vault', () => {
     expect(vault.requests.filter(request => request.includes('elsewhere'))).toEqual([]);
   });
 
-  it('are 503 when Vault says nothing for as long as a request may take', async () => {
+  it('are 503 when Vault does not answer within the time limit', async () => {
     const { vault, store } = await start(byToken, { timeoutMs: 50 });
     vault.mood = 'silent';
     await expect(store.get('acme', 'n')).rejects.toMatchObject({
@@ -148,13 +148,13 @@ describe('secrets in Vault', () => {
 });
 
 describe('a token of Vault', () => {
-  it('of a role is had by one login, however many wait for it', async () => {
+  it('of a role is obtained by one login, however many requests wait for it', async () => {
     const { vault, store } = await start(byRole);
     await Promise.all(Array.from({ length: 10 }, (_, at) => store.put('acme', `n${at}`, 'x')));
     expect(vault.requests.filter(request => request.endsWith('login'))).toHaveLength(1);
   });
 
-  it('of a role is had anew when it was revoked or has expired', async () => {
+  it('of a role is obtained again after it was revoked or has expired', async () => {
     const { vault, store, clock } = await start(byRole);
     await store.put('acme', 'n', 'x');
     vault.tokens.clear();
@@ -166,7 +166,7 @@ describe('a token of Vault', () => {
     expect(vault.requests.filter(request => request.endsWith('login'))).toHaveLength(3);
   });
 
-  it('of a role that Vault does not know, or that may not, is 503 and asked for no more than twice', async () => {
+  it('of a role that is unknown or not permitted is 503, and requested at most twice', async () => {
     const unknown = await start(() => ({ roleId: 'other', secretId: 'S3CRET' }));
     await expect(unknown.store.get('acme', 'n')).rejects.toMatchObject(away);
     const { vault, store } = await start(byRole);
@@ -175,7 +175,7 @@ describe('a token of Vault', () => {
     expect(vault.requests.filter(request => request.endsWith('login'))).toHaveLength(2);
   });
 
-  it('is renewed at two thirds of its time, again and again, until the store is closed', async () => {
+  it('is renewed at two thirds of its lifetime, repeatedly, until the store is closed', async () => {
     const { vault, store, waits, ring } = await start(given => ({ token: given.issue(600) }));
     await store.put('acme', 'n', 'x');
     for (let round = 0; round < 3; round += 1) {
@@ -188,7 +188,7 @@ describe('a token of Vault', () => {
     expect(waits()).toEqual([]);
   });
 
-  it('is tried again where its renewal failed', async () => {
+  it('is renewed again if a renewal failed', async () => {
     const { vault, store, waits, ring } = await start(given => ({ token: given.issue(600) }));
     await store.put('acme', 'n', 'x');
     vault.mood = 'sealed';
@@ -200,13 +200,13 @@ describe('a token of Vault', () => {
     expect(await store.get('acme', 'n')).toBe('x');
   });
 
-  it('that holds for months is renewed daily: a timer takes no more than 24 days', async () => {
+  it('that is valid for months is renewed daily: a timer takes at most 24 days', async () => {
     const { store, waits } = await start(vault => ({ token: vault.issue(90 * 86_400) }));
     await store.put('acme', 'n', 'x');
     expect(waits()).toEqual([86_400_000]);
   });
 
-  it('without an end is not renewed', async () => {
+  it('that never expires is not renewed', async () => {
     const { store, waits } = await start(byToken);
     await store.put('acme', 'n', 'x');
     expect(waits()).toEqual([]);

@@ -10,7 +10,7 @@ import {
 
 const readSchema = z.object({
   data: z.object({
-    // Null where the newest version was deleted; without `value` where it was taken.
+    // Null if the newest version was deleted; without `value` if it was taken.
     data: z.object({ value: z.string().optional() }).nullable(),
     metadata: z.object({ version: z.int() }),
   }),
@@ -19,13 +19,13 @@ const writtenSchema = z.object({ data: z.object({ version: z.int() }) });
 const metadataSchema = z.object({ data: z.object({ versions: z.record(z.string(), z.unknown()) }) });
 const errorsSchema = z.object({ errors: z.array(z.string()) });
 
-/** The number of attempts: more concurrent changes of one secret within a few milliseconds do not happen. */
+/** The number of attempts: there are no more concurrent changes of one secret within a few milliseconds. */
 const attempts = 10;
 
 /**
  * Secrets in HashiCorp Vault or OpenBao, KV version 2 (docs/specification/connections.md#secret-store), at
- * `<prefix>/<tenant>/<name>`, in the field `value`. Taking is a check-and-set of an empty version over the one that
- * was read, so that one taker wins. Every method throws AppError 503 when Vault is away, sealed, or says no.
+ * `<prefix>/<tenant>/<name>`, in the field `value`. Taking is a check-and-set of an empty version over the one that was
+ * read, so that only one taker succeeds. Every method throws AppError 503 if Vault is unavailable, sealed, or refuses.
  */
 export class VaultSecretStore implements SecretStore {
   readonly #settings: VaultSettings;
@@ -39,7 +39,7 @@ export class VaultSecretStore implements SecretStore {
   async put(tenantId: string, name: string, plaintext: string): Promise<void> {
     const data = { value: plaintext };
     if ((await this.#write(tenantId, name, data)) !== null) return;
-    // The mount demands a check-and-set for every write.
+    // The mount requires a check-and-set for every write.
     for (let attempt = 0; attempt < attempts; attempt += 1) {
       const { version } = await this.#read(tenantId, name);
       if ((await this.#write(tenantId, name, data, version)) !== null) return;
@@ -68,7 +68,7 @@ export class VaultSecretStore implements SecretStore {
     if (answer.status === 400) throw unusable('answered 400');
   }
 
-  /** Asks Vault for a token, so that one which is refused is found at start. Throws AppError 503. */
+  /** Requests a token from Vault, so that a refused one is noticed at the start. Throws AppError 503. */
   async check(): Promise<void> {
     await this.#read('-', 'start');
   }
@@ -77,7 +77,7 @@ export class VaultSecretStore implements SecretStore {
     this.#session.close();
   }
 
-  /** Version 0 where there was never one. */
+  /** Version 0 if there has never been one. */
   async #read(tenantId: string, name: string): Promise<{ version: number; value: string | null }> {
     const answer = await this.#session.request('GET', this.#path('data', tenantId, name));
     const parsed = readSchema.safeParse(answer.body);
@@ -89,7 +89,7 @@ export class VaultSecretStore implements SecretStore {
     throw unusable(`answered ${answer.status} with something else than a secret`);
   }
 
-  /** The version written, or null where check-and-set refused it. */
+  /** Returns the version written, or null if check-and-set refused it. */
   async #write(tenantId: string, name: string, data: object, cas?: number): Promise<number | null> {
     const options = cas === undefined ? {} : { cas };
     const answer = await this.#session.request('POST', this.#path('data', tenantId, name), { options, data });
@@ -100,8 +100,9 @@ export class VaultSecretStore implements SecretStore {
   }
 
   /**
-   * Destroys what an emptied secret held before. By version and not the whole entry, since a new value may be there already.
-   * The secret is the taker's by now: what fails here is not told, or it would be lost; an operator's `max_versions` ends it.
+   * Destroys the earlier versions of an emptied secret. By version and not the whole entry, since a new value may
+   * already be stored. The taker already has the secret, so an error here is ignored: reporting it would lose the
+   * secret. An operator's `max_versions` deletes what is left.
    */
   async #destroyUpTo(newest: number, tenantId: string, name: string): Promise<void> {
     try {
@@ -111,7 +112,7 @@ export class VaultSecretStore implements SecretStore {
       const versions = known.filter(version => version < newest);
       await this.#session.request('POST', this.#path('destroy', tenantId, name), { versions });
     } catch {
-      // See above.
+      // Ignored, see above.
     }
   }
 
@@ -122,7 +123,10 @@ export class VaultSecretStore implements SecretStore {
   }
 }
 
-/** One segment of a path from any text: what Vault, or a proxy before it, could read as more or less than one is `=` and hex. */
+/**
+ * Returns one path segment for any text: characters that Vault, or a proxy before it, might
+ * interpret become `=` and hex.
+ */
 function encodeSegment(text: string): string {
   const bytes = [...Buffer.from(text, 'utf8')];
   const encoded = bytes.map(byte => {

@@ -6,9 +6,9 @@ import { secretStoreUnavailable } from './secret-store.ts';
 export type VaultSettings = {
   /** Such as `https://vault.example:8200`. */
   address: string;
-  /** Where the KV v2 engine is mounted. */
+  /** The mount point of the KV v2 engine. */
   mount: string;
-  /** The folder in it that is Baton's. */
+  /** Baton's folder in it. */
   prefix: string;
   namespace: string | undefined;
   credentials: { token: string } | { roleId: string; secretId: string };
@@ -19,13 +19,13 @@ export type VaultAnswer = { status: number; body: unknown };
 export type VaultSessionOptions = {
   settings: Pick<VaultSettings, 'address' | 'namespace' | 'credentials'>;
   clock: Clock;
-  /** Calls `ring` once after `delayMs`; returns how to call that off. */
+  /** Calls `ring` once after `delayMs`; returns a function that cancels it. */
   alarm: (delayMs: number, ring: () => void) => () => void;
-  /** How long one request may take, ms. */
+  /** The time limit of one request, ms. */
   timeoutMs?: number;
 };
 
-/** A token and until when it holds (ms since the epoch, null: for good). */
+/** A token and its expiry (ms since the epoch, null: never). */
 type Lease = { token: string; expiresAt: number | null; renewable: boolean };
 
 const authSchema = z.object({
@@ -33,13 +33,16 @@ const authSchema = z.object({
 });
 const lookupSchema = z.object({ data: z.object({ ttl: z.number(), renewable: z.boolean().default(false) }) });
 
-/** Renewed at two thirds of its time, a token survives one renewal that fails. */
+/** A token that is renewed at two thirds of its lifetime survives one failed renewal. */
 const renewAt = 2 / 3;
-/** Near its greatest age Vault renews a token for ever shorter; not more often than this. */
+/**
+ * Near its maximum lifetime, Vault renews a token for shorter and shorter times. It is not
+ * renewed more often than this.
+ */
 const shortestWaitMs = 5_000;
-/** A timer takes no more than 24 days; renewing too early is harmless. */
+/** A timer takes at most 24 days; renewing too early is harmless. */
 const longestWaitMs = DAY_MS;
-/** Vault takes a megabyte at most; what is far larger comes from something else at its address. */
+/** Vault accepts at most a megabyte; a far larger answer comes from something else at its address. */
 const largestAnswer = 8 * 1024 * 1024;
 
 /**
@@ -64,29 +67,29 @@ export class VaultSession {
     this.#timeoutMs = timeoutMs;
   }
 
-  /** One request; `path` follows `/v1/`. Logs in first where need be, and once more where the token was refused. */
+  /** Sends one request; `path` follows `/v1/`. Logs in first if necessary, and once more if the token was refused. */
   async request(method: 'GET' | 'POST' | 'DELETE', path: string, body?: object): Promise<VaultAnswer> {
     const lease = await this.#open();
     const answer = await this.#send(method, path, lease.token, body);
     if (answer.status !== 403 || 'token' in this.#settings.credentials) return checked(answer);
-    // The token of a role may have been revoked; whether it was that, or a policy that says no, a new one tells.
+    // The token of a role may have been revoked; a new one shows whether it was that or a policy.
     const again = await this.#open(lease);
     return checked(await this.#send(method, path, again.token, body));
   }
 
-  /** Ends the renewals; the token runs out by itself. */
+  /** Ends the renewals; the token then expires by itself. */
   close(): void {
     this.#closed = true;
     this.#cancelRenewal();
   }
 
-  /** The lease in force, or a new one in place of an expired or `refused` one; one login for all who wait for it. */
+  /** Returns the present lease, or a new one if it has expired or was `refused`; one login for all waiting callers. */
   async #open(refused?: Lease): Promise<Lease> {
     const pending = this.#lease;
     const present = await pending;
     const expired = present !== null && present.expiresAt !== null && present.expiresAt <= this.#clock.now();
     if (present !== null && present !== refused && !expired) return present;
-    // Whoever came first has replaced it meanwhile.
+    // A concurrent caller has replaced it meanwhile.
     if (this.#lease !== pending && this.#lease !== null) return this.#lease;
     const opening = this.#logIn();
     this.#lease = opening;
@@ -102,7 +105,7 @@ export class VaultSession {
       const answer = await this.#send('GET', 'auth/token/lookup-self', credentials.token);
       const found = lookupSchema.safeParse(answer.body);
       if (answer.status !== 403) checked(answer);
-      // A policy may keep a token from looking itself up; then it is used as it is, and Vault says when it no longer holds.
+      // A policy may forbid a token to look itself up. It is then used until Vault refuses it.
       const { ttl, renewable } = found.success ? found.data.data : { ttl: 0, renewable: false };
       return this.#keep(credentials.token, ttl, renewable);
     }
@@ -136,8 +139,8 @@ export class VaultSession {
       const renewed = this.#keepAnswered(await this.#send('POST', 'auth/token/renew-self', lease.token, {}));
       this.#lease = Promise.resolve(renewed);
     } catch {
-      // The token is used until it expires. Then a role logs in again, and a configured token answers 503 at its next
-      // use.
+      // The token is used until it expires. Then a role logs in again, and a configured token
+      // answers 503 at its next use.
       const left = (lease.expiresAt ?? 0) - this.#clock.now();
       if (left > 0) this.#renewIn(lease, left / 3);
     }
@@ -155,7 +158,7 @@ export class VaultSession {
           ...(body && { 'Content-Type': 'application/json' }),
         },
         ...(body && { body: JSON.stringify(body) }),
-        // A redirect would take the token along.
+        // A redirect would receive the token.
         redirect: 'error',
         signal: AbortSignal.timeout(this.#timeoutMs),
       });
@@ -166,7 +169,7 @@ export class VaultSession {
   }
 }
 
-/** Lets through what the caller has to judge: success, 400 (check-and-set) and 404. */
+/** Passes on the answers that the caller must interpret: success, 400 (check-and-set) and 404. */
 function checked(answer: VaultAnswer): VaultAnswer {
   const { status } = answer;
   if ((status >= 200 && status < 300) || status === 400 || status === 404) return answer;
@@ -175,12 +178,12 @@ function checked(answer: VaultAnswer): VaultAnswer {
   );
 }
 
-/** The error of a store that is away; `what` continues "Vault …". */
+/** Returns the error of an unavailable store; `what` continues "Vault …". */
 export function unusable(what: string): Error {
   return secretStoreUnavailable(new Error(`Vault ${what}`));
 }
 
-/** Null for what is no JSON: a parser's complaint quotes the text, and with it a secret. */
+/** Null for invalid JSON: a parser's error quotes the text, and with it a secret. */
 function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { parseSamples } from '../../testing/metrics.ts';
 import { HotHistogram, hotCounter } from './hot-metrics.ts';
 
-test('a histogram counts up to and with its bounds, adds them up and knows sum and count', async () => {
+test('a histogram counts up to and including its bounds, cumulatively, and has sum and count', async () => {
   const registry = new Registry();
   const about = { name: 'took_seconds', help: 'Time.', labelNames: ['type'], bounds: [0.1, 1, 10] };
   const histogram = new HotHistogram(registry, about);
@@ -28,7 +28,7 @@ test('a histogram counts up to and with its bounds, adds them up and knows sum a
   });
 });
 
-test('a counter shows what was added, at each scrape the same until more is', async () => {
+test('a counter shows the total, the same at each scrape until more is added', async () => {
   const registry = new Registry();
   const series = hotCounter(registry, { name: 'seen_total', help: 'Seen.', labelNames: ['kind'] });
   const [a, b] = [series({ kind: 'a' }), series({ kind: 'b' })];

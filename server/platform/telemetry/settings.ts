@@ -9,7 +9,7 @@ export const tracingSchema = z.object({
    * traced.
    */
   OTEL_EXPORTER_OTLP_ENDPOINT: optionalHttpUrl,
-  /** The address for traces alone, used as it is. */
+  /** The address for traces alone, used unchanged. */
   OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: optionalHttpUrl,
   OTEL_SDK_DISABLED: z.enum(['true', 'false']).default('false'),
   OTEL_TRACES_EXPORTER: z.enum(['otlp', 'none']).default('otlp'),
@@ -20,7 +20,7 @@ export const tracingSchema = z.object({
   OTEL_BSP_SCHEDULE_DELAY: integer(5000, 10, 600_000),
 });
 
-/** Returns the settings of tracing; null where nothing is traced. */
+/** Returns the settings of tracing; null if nothing is traced. */
 export function tracingSettings(env: z.output<typeof tracingSchema>): TracingSettings | null {
   const { OTEL_EXPORTER_OTLP_ENDPOINT: base, OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: traces } = env;
   if (env.OTEL_SDK_DISABLED === 'true' || env.OTEL_TRACES_EXPORTER === 'none') return null;

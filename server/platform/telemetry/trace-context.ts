@@ -5,7 +5,7 @@ export type TraceParent = { traceId: string; spanId: string; traceFlags: number 
 
 const pattern = /^00-(?!0{32})([0-9a-f]{32})-(?!0{16})([0-9a-f]{16})-([0-9a-f]{2})$/;
 
-/** Reads the header; undefined where it is absent or not of version 00's form, as the standard wants it. */
+/** Reads the header; undefined if it is absent or not in the form of version 00, as the standard requires. */
 export function parseTraceparent(header: string | undefined): TraceParent | undefined {
   const [, traceId, spanId, flags] = pattern.exec(header ?? '') ?? [];
   if (traceId === undefined || spanId === undefined || flags === undefined) return undefined;
@@ -16,12 +16,15 @@ export function formatTraceparent({ traceId, spanId, traceFlags }: TraceParent):
   return `00-${traceId}-${spanId}-${traceFlags.toString(16).padStart(2, '0')}`;
 }
 
-/** A run's trace id is its own id, so it is one trace in every process and at any time. */
+/** Returns a run's trace id, which is the run's own id, so it is one trace in every process and at any time. */
 export function traceIdOf(runId: string): string {
   return runId.replaceAll('-', '');
 }
 
-/** The same span id for the same thing, in every process: of a run's root (no parts), or of one attempt of a step. */
+/**
+ * Returns the same span id for the same parts in every process: of a run's root (no parts),
+ * or of one attempt of a step.
+ */
 export function spanIdOf(runId: string, ...parts: (string | number)[]): string {
   return hash('sha256', [runId, ...parts].join('/')).slice(0, 16);
 }

@@ -10,9 +10,9 @@ export type TracingSettings = {
   sampler: SamplerName;
   /** 0..1, for the samplers that take a ratio. */
   ratio: number;
-  /** Spans that may wait to be sent; beyond it they are dropped. */
+  /** The number of spans that may wait to be sent; beyond it they are dropped. */
   maxQueue: number;
-  /** Between two sends, in ms. */
+  /** The delay between two sends, in ms. */
   delayMs: number;
 };
 
@@ -26,13 +26,15 @@ export const samplerNames = [
 ] as const;
 export type SamplerName = (typeof samplerNames)[number];
 
-/** A span whose ids and times are given: what a later process says of the same thing falls into the same place. */
+/**
+ * A span with given ids and times, so that what a later process reports about the same thing belongs to the same span.
+ */
 export type SpanStart = {
   /** 32 hex digits. */
   traceId: string;
   /** 16 hex digits. */
   spanId: string;
-  /** Null: the root of its trace. */
+  /** Null: it is the root of its trace. */
   parent: Context | null;
   name: string;
   /** ms since the epoch. */
@@ -43,18 +45,19 @@ export type SpanStart = {
 
 export type Tracing = {
   start(span: SpanStart): Span;
-  /** The context that makes `span` the parent of others. */
+  /** Returns the context that makes `span` the parent of others. */
   contextOf(span: Span): Context;
-  /** Sends what waits, for at most CLOSE_MS. */
+  /** Sends the waiting spans, for at most CLOSE_MS. */
   close(): Promise<void>;
 };
 
-/** A receiver that does not answer must not hold up the shutdown. */
+/** A receiver that does not answer must not delay the shutdown. */
 const CLOSE_MS = 2_000;
 
 /**
- * OpenTelemetry's SDK with an exporter over HTTP. Loaded here and nowhere else, so that a service without traces never reads
- * it (~170 ms of CPU, 7 MiB). Nothing is registered globally. A failing receiver costs spans, said once a minute, and nothing else.
+ * Starts OpenTelemetry's SDK with an exporter over HTTP. It is imported only here, so that a service without traces
+ * never loads it (about 170 ms of CPU, 7 MiB). Nothing is registered globally. A failing receiver only loses spans,
+ * and is logged once a minute.
  */
 export async function startTracing(settings: TracingSettings, version: string, logger: Logger): Promise<Tracing> {
   const [api, sdk, { OTLPTraceExporter }, resources] = await Promise.all([
@@ -73,7 +76,7 @@ export async function startTracing(settings: TracingSettings, version: string, l
   const provider = new sdk.TracerProvider({
     resource,
     sampler: samplerOf(sdk, settings),
-    // startSpan asks for both at once, before it returns.
+    // startSpan requests both immediately, before it returns.
     idGenerator: { generateTraceId: () => given.traceId, generateSpanId: () => given.spanId },
     spanProcessors: [
       new sdk.BatchSpanProcessor({
@@ -120,14 +123,14 @@ function samplerOf(sdk: typeof import('@opentelemetry/sdk-trace'), { sampler, ra
 
 const QUIET_MS = 60_000;
 
-/** The SDK complains at each batch: once a minute is enough for an operator. */
+/** The SDK logs each failed batch; once a minute is enough for an operator. */
 function quiet(logger: Logger) {
   let saidAt = Number.NEGATIVE_INFINITY;
   const warn = (...said: unknown[]) => {
     const now = performance.now();
     if (now - saidAt < QUIET_MS) return;
     saidAt = now;
-    // Short, and only its beginning: a receiver's answer may repeat what was sent, headers included.
+    // Only the short beginning: a receiver's answer may repeat what was sent, including headers.
     logger.warn({ problem: String(said[0]).slice(0, 200) }, 'traces could not be sent');
   };
   const silent = () => undefined;
