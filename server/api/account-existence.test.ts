@@ -7,10 +7,10 @@ import { startTestMailServer, type TestMailServer } from '../testing/mail.ts';
 import { operations } from './operations.ts';
 
 /**
- * No public operation tells whether an address has an account: what is asked about a known address and about an unknown one is
- * answered with the same status, headers and body. Each public operation is in one of the two lists.
+ * No public operation reveals whether an address has an account: requests about a known and about an unknown address
+ * are answered with the same status, headers and body. Each public operation is in one of the two lists.
  */
-/** A password that no account has yet: one that an account has is its own. */
+/** A password that no account has yet, because a right one identifies its account. */
 const unusedPassword = () => `a password that nobody has ${++made}`;
 type Asked = { path: string; body: (email: string) => Promise<object> | object };
 
@@ -59,7 +59,7 @@ const invitationOf = async (email: string): Promise<string> => {
   return token;
 };
 
-/** Those that are about an address. */
+/** Operations about an address. */
 const about: Record<string, Asked> = {
   invitations_accept: {
     path: '/v1/invitations/accept',
@@ -71,7 +71,7 @@ const about: Record<string, Asked> = {
   },
   password_resets_request: { path: '/v1/password-resets', body: email => ({ email }) },
 };
-/** Those that no address goes into, or whose link proves it. */
+/** Operations without an address, or whose link proves it. */
 const unrelated = [
   'addresses_confirm',
   'password_resets_complete',
@@ -82,12 +82,12 @@ const unrelated = [
   'webhooks_ingest',
 ];
 
-test('every public operation is known here', () => {
+test('every public operation is in one of the lists', () => {
   const open = operations.filter(({ access }) => access === 'public').map(({ name }) => name);
   expect([...Object.keys(about), ...unrelated].sort()).toEqual([...open].sort());
 });
 
-/** Replaces the parts that are new in every answer, ids and counts, by one placeholder; but not the age in an id. */
+/** Replaces the parts that differ in every answer, ids and counts, by one placeholder, but not the time in an id. */
 async function ask({ path, body }: Asked, email: string) {
   const since = service.container.services.clock.now();
   const response = await fetch(service.url + path, {
@@ -116,7 +116,7 @@ describe('an address with an account is answered as one without', () => {
     expect(await ask(asked, acme.viewer.email)).toEqual(unknown);
   });
 
-  test('and a wrong request about it, too', async () => {
+  test('and so is an invalid request about it', async () => {
     for (const { path, body } of Object.values(about)) {
       const wrong: Asked = { path, body: async email => ({ ...(await body(email)), nonsense: 1 }) };
       expect(await ask(wrong, acme.owner.email)).toEqual(await ask(wrong, 'nobody@example.com'));

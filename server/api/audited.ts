@@ -6,15 +6,15 @@ import { AppError } from '../platform/errors.ts';
 import { isPlainObject } from '../platform/json.ts';
 import type { Invocation } from './invoke.ts';
 
-/** Performs the operation; hands its input over as soon as it is read. */
+/** Performs the operation; calls `keep` with its input as soon as that is read. */
 type Perform = (keep: (input: unknown) => unknown) => Promise<unknown>;
-/** What is known of an operation when it ends. */
+/** What is known about an operation when it ends. */
 type Ended = { outcome: string; input: unknown; output: unknown };
 
 /**
- * Performs an operation and records it in the audit log, unless it is read-only or declared as `unaudited`. Recorded are what was done, what the caller had no
- * right to do (403), and what failed in the server, which may have done a part. Other refusals changed nothing, and could fill
- * the log by the thousand.
+ * Performs an operation and records it in the audit log, unless it is read-only or declared as `unaudited`. Recorded
+ * are successful operations, those that the caller had no right to (403), and those that failed in the server, which
+ * may have done a part. Other refusals changed nothing, and could fill the log by the thousand.
  */
 export async function audited(services: Services, call: Invocation, perform: Perform): Promise<unknown> {
   const { operation } = call.entry;
@@ -27,7 +27,7 @@ export async function audited(services: Services, call: Invocation, perform: Per
     const { status, code } = error instanceof AppError ? error : { status: 500, code: 'internal_error' };
     const ended = { outcome: code, input, output: undefined };
     if (status === 403) await record(services, call, ended);
-    // Not waited for: where the database is why it failed, the answer would come late.
+    // Not awaited: if the database is the reason for the failure, the answer would be late.
     if (status >= 500) void record(services, call, ended);
     throw error;
   }
@@ -35,7 +35,7 @@ export async function audited(services: Services, call: Invocation, perform: Per
   return output;
 }
 
-/** Nothing where nobody is known to have asked: an operation for everyone that made no account. */
+/** Records nothing if the caller is unknown: a public operation that created no account. */
 async function record(services: Services, call: Invocation, { outcome, input, output }: Ended): Promise<void> {
   const { entry, principal } = call;
   const actor = actorOf(principal, output);
@@ -57,7 +57,9 @@ async function record(services: Services, call: Invocation, { outcome, input, ou
 
 type Actor = { tenantId: string; projectId: string | null; userId: string; patId: string | null };
 
-/** The principal; for one who had no credential before, the account and the workspace that the operation answers with. */
+/**
+ * Returns the principal; for a caller without a credential, the account and the workspace in the operation's answer.
+ */
 function actorOf(principal: Principal | null, output: unknown): Actor | null {
   if (principal !== null) {
     const { tenantId, projectId, userId, credential } = principal;
@@ -67,10 +69,10 @@ function actorOf(principal: Principal | null, output: unknown): Actor | null {
   return tenantId === undefined || userId === undefined ? null : { tenantId, projectId: null, userId, patId: null };
 }
 
-/** The longest text that stands for an id or a command. */
+/** The longest text that is recorded as an id or a command. */
 const MAX_ID_LENGTH = 200;
 
-/** Those of the named fields that are short texts or numbers. */
+/** Returns the named fields that are short texts or numbers. */
 function textsOf(value: unknown, names: readonly string[]): Record<string, string> {
   if (!isPlainObject(value)) return {};
   const fields = new Map(Object.entries(value));

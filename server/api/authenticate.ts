@@ -10,26 +10,27 @@ import { noteShownSecrets } from '../platform/secrets/in-use.ts';
 export type Headers = (name: string) => string | undefined;
 export type Authenticator = { services: Services; sessionSecret: string };
 
-/** A credential as it was presented, not yet believed. `malformed`: an Authorization header that is no Bearer token. */
+/** A credential as presented, not yet verified. `malformed`: an Authorization header that is not a Bearer token. */
 export type Credential =
   | { kind: 'none' | 'malformed' }
   | { kind: 'pat'; token: string }
   | { kind: 'session'; token: string };
 
 /**
- * next-auth's cookie. Over https its name has the prefix `__Host-`, which browsers accept from this exact host alone,
- * and no other name is read: a neighboring subdomain, or an attacker on plain http, could set a cookie without it.
+ * Returns the name of next-auth's cookie. Over https it has the prefix `__Host-`, which browsers accept from
+ * this exact host only, and no other name is read: a neighboring subdomain, or an attacker on plain http,
+ * could set a cookie without it.
  */
 const sessionCookie = (https: boolean) => (https ? '__Host-next-auth.session-token' : 'next-auth.session-token');
 
-/** Whether browsers reach this deployment over https. */
+/** Returns whether browsers reach this deployment over https. */
 export function servedOverHttps({ http }: Pick<Config, 'http'>): boolean {
   return http.url.startsWith('https://');
 }
 
 /**
- * The credential of a request, which is cut out of the log lines that are written meanwhile. An Authorization header wins over the
- * cookie: it was sent on purpose.
+ * Returns the credential of a request, and redacts it from the log lines that are written meanwhile. An Authorization
+ * header takes precedence over the cookie, because it was sent on purpose.
  */
 export function readCredential(header: Headers, https: boolean): Credential {
   const credential = findCredential(header, https);
@@ -72,21 +73,21 @@ export async function authenticate(
 const requestedScope = (header: Headers) => ({ tenantId: header('x-tenant-id'), projectId: header('x-project-id') });
 
 /**
- * The key under which limits count this principal: the user in the workspace, over all credentials. If limits counted
- * tokens, a user with a hundred tokens would have a hundred times the limit.
+ * Returns the key by which limits count this principal: the user in the workspace, with all credentials. If limits
+ * counted tokens, a user with a hundred tokens would have a hundred times the limit.
  */
 export function principalKey({ userId, tenantId }: Principal): string {
   return `user:${userId}:${tenantId}`;
 }
 
 async function readSession(token: string, secret: string): Promise<Session | null> {
-  const payload = await decode({ token, secret }).catch(() => null); // forged, expired or of another secret
+  const payload = await decode({ token, secret }).catch(() => null); // forged, expired or signed with another secret
   const { sub, sessionEpoch, sessionId } = payload ?? {};
   if (typeof sub !== 'string' || typeof sessionEpoch !== 'number') return null;
   return { userId: sub, sessionEpoch, ...(typeof sessionId === 'string' ? { sessionId } : {}) };
 }
 
-/** next-auth cuts a long cookie into `<name>.0`, `<name>.1`, … */
+/** next-auth splits a long cookie into `<name>.0`, `<name>.1`, … */
 function sessionToken(cookieHeader: string | undefined, name: string): string | undefined {
   if (!cookieHeader) return undefined;
   const cookies = new Map<string, string>();

@@ -26,7 +26,7 @@ import { hasRole } from './invoke.ts';
 import type { RegisteredOperation } from './registry.ts';
 
 /**
- * Compares the declaration of each operation with each surface: with each role, with each scope alone, and from a
+ * Tests every operation on every surface against its declaration: with each role, with each scope alone, and from a
  * second project of the same workspace. authority.test.ts tests REST in depth, and other workspaces.
  */
 let worlds: TestWorlds;
@@ -81,7 +81,7 @@ describe('without a credential', () => {
   });
 });
 
-describe('each role is let through or refused as the operation declares', () => {
+describe('each role is accepted or refused as the operation declares', () => {
   test.each(cases)('%s %s', async (surface, _, entry) => {
     const { operation } = entry;
     if (operation.access === 'public') throw new Error('Only closed operations are walked.');
@@ -100,7 +100,7 @@ describe('each role is let through or refused as the operation declares', () => 
   });
 });
 
-describe('each scope alone opens what is declared for it, and nothing else', () => {
+describe('each scope alone permits what is declared for it, and nothing else', () => {
   test.each(cases)('%s %s', async (surface, _, entry) => {
     const needed = entry.operation.access === 'public' ? null : entry.operation.scope;
     const asked = [...byScope].map(
@@ -113,12 +113,12 @@ describe('each scope alone opens what is declared for it, and nothing else', () 
   });
 });
 
-test('what any token may do, with whatever scope, is about its own user and project', () => {
+test('what every token may do, with any scope, is limited to its own user and project', () => {
   const open = closed.filter(({ operation }) => operation.access !== 'public' && operation.scope === null);
   expect(open.map(({ operation }) => operation.name)).toEqual(['me_get', 'workspaces_list']);
 });
 
-describe("another workspace's ids are as good as none", () => {
+describe("another workspace's ids are treated as nonexistent", () => {
   test.each(withIds)('%s %s', async (surface, _, entry) => {
     expect(await surfaces[surface](entry, acme.ids, { token: worlds.rivalToken })).toBe('not_found');
   });
@@ -127,7 +127,7 @@ describe("another workspace's ids are as good as none", () => {
 /** Operations that belong to the workspace and not to a project: they are not called from the second project. */
 const WORKSPACE_WIDE = ['members', 'projects', 'invitations', 'servers', 'accounts'];
 const isWide = (path: string) => WORKSPACE_WIDE.includes(/([a-z-]+)\/\{/.exec(path)?.[1] ?? '');
-/** The same for a key of the world's ids: `connections/id`. */
+/** Returns whether a key of the world's ids is such a one: `connections/id` is not. */
 const isWideKey = (key: string) => WORKSPACE_WIDE.includes(key.split('/').at(-2) ?? '');
 
 describe('from a second project of the same workspace', () => {
@@ -148,7 +148,7 @@ describe('from a second project of the same workspace', () => {
     takesSessions(surface) ? all : all.filter(({ token }) => token !== undefined);
   const local = withIds.filter(([, , { operation }]) => !isWide(operation.path));
 
-  test.each(local)('%s %s finds nothing of the first', async (surface, _, entry) => {
+  test.each(local)('%s %s finds nothing of the first project', async (surface, _, entry) => {
     for (const credential of credentialsFor(surface, sent))
       expect(await surfaces[surface](entry, acme.ids, credential)).toBe('not_found');
   });
@@ -158,7 +158,7 @@ describe('from a second project of the same workspace', () => {
       entry.pathParameters.length === 0 &&
       Object.values(fieldsOf(name as Name)).some(value => typeof value === 'string' && /^\{workflows/.test(value)),
   );
-  test.each(referring)('%s %s takes no id of the first in its body', async (surface, _, entry) => {
+  test.each(referring)('%s %s accepts no id of the first project in its body', async (surface, _, entry) => {
     const absent = Object.fromEntries(Object.keys(acme.ids).map(key => [key, newId()]));
     for (const credential of credentialsFor(surface, insider)) {
       const verdict = await surfaces[surface](entry, acme.ids, credential);

@@ -18,7 +18,7 @@ import type { RegisteredOperation } from './registry.ts';
 
 const all = registry.operations.map(entry => [entry.operation.name, entry] as const);
 const closed = all.filter(([, { operation }]) => operation.access !== 'public');
-/** A field that stands for an id of the world. */
+/** Returns whether a field stands for an id of the world. */
 const isPlace = (value: unknown) => typeof value === 'string' && /^\{.*\}$/.test(value);
 const withIds = closed.filter(([, { pathParameters }]) => pathParameters.length > 0);
 
@@ -38,7 +38,7 @@ const request: TestWorlds['request'] = (...args) => worlds.request(...args);
 const call: TestWorlds['call'] = (...args) => worlds.call(...args);
 const cookieFor: TestWorlds['cookieFor'] = (...args) => worlds.cookieFor(...args);
 
-test('every operation that demands fields has an example, and no other', () => {
+test('every operation that requires fields has an example, and no other has', () => {
   const demanding = all.filter(([, entry]) => {
     const required = (entry.inputSchema.required ?? []) as string[];
     return required.some(field => !entry.pathParameters.includes(field));
@@ -62,7 +62,7 @@ describe('403 without the role', () => {
     expect((await call(entry, acme.ids, { cookie })).status).toBe(403);
   });
 
-  /** A member of the tenant without any role on a project. */
+  /** A member of the tenant without a role on any project. */
   let roleless: Promise<Principal> | undefined;
   const outsider = () => {
     roleless ??= (async () => {
@@ -81,7 +81,7 @@ describe('403 without the scope', () => {
     const rest = scopes.filter(each => each !== scope);
     const { token } = await createTestPat(service.container.services, acme.owner, rest);
     const { status, body } = await call(entry, acme.ids, { token }, { nonsense: '1' });
-    // Without a scope of its own the operation continues with the input.
+    // If no scope is required, the input is parsed next.
     expect([status, body.code]).toEqual(scope === null ? [422, 'validation_error'] : [403, 'insufficient_scope']);
   });
 });
@@ -95,7 +95,7 @@ describe("404 for another tenant's ids, as for ids that do not exist", () => {
     expect({ ...foreign.body, request_id: '' }).toEqual({ ...unknown.body, request_id: '' });
   });
 
-  test('and nothing of theirs was changed', async () => {
+  test('and nothing of that tenant was changed', async () => {
     const { token } = await createTestPat(service.container.services, acme.owner, scopes);
     const path = `/v1/workflows/${acme.ids['workflows/id']}`;
     expect((await request('GET', path, { token })).body).toMatchObject({ status: 'published', name: 'First' });
@@ -105,7 +105,9 @@ describe("404 for another tenant's ids, as for ids that do not exist", () => {
   });
 });
 
-/** Everything over HTTP, as a user does it: the same person administers both workspaces, so that only the workspace differs. */
+/**
+ * Everything over HTTP, like a user: the same person administers both workspaces, so that only the workspace differs.
+ */
 describe("404 for ids of another workspace of one's own", () => {
   let sent: Sent[] = [];
   beforeAll(async () => {
@@ -119,7 +121,7 @@ describe("404 for ids of another workspace of one's own", () => {
     sent = [{ token: body.token as string }, session];
   });
 
-  test('the new one begins like the first: a project, the onboarding plan, nothing else', async () => {
+  test('the new one starts like the first: a project, the onboarding plan, nothing else', async () => {
     const about = async (path: string, credential: Sent) => (await request('GET', path, credential)).body;
     const [mine] = sent;
     const first = await about('/v1/billing/status', { token: rivalToken });
@@ -155,7 +157,7 @@ describe("404 for ids of another workspace of one's own", () => {
     ([name, { operation, pathParameters }]) =>
       operation.method === 'GET' && pathParameters.length === 0 && name !== 'me_get',
   );
-  test.each(lists)('%s holds nothing of theirs', async (_, entry) => {
+  test.each(lists)('%s contains nothing of the other workspace', async (_, entry) => {
     for (const credential of sent) {
       const { status, body } = await call(entry, acme.ids, credential);
       expect(status).toBeLessThan(500);
@@ -172,8 +174,8 @@ describe('404 for a malformed id', () => {
   });
 });
 
-describe('422 for a field nobody knows', () => {
-  // A raw body is for its operation alone to read.
+describe('422 for an unknown field', () => {
+  // Only its own operation reads a raw body.
   test.each(all.filter(([, { operation }]) => !operation.raw))('%s', async (_, entry) => {
     const { status, body } = await call(entry, rival.ids, { token: rivalToken }, { nonsense: '1' });
     expect(status, JSON.stringify(body)).toBe(422);
@@ -199,8 +201,8 @@ describe('422 for a missing field', () => {
   });
 });
 
-describe('the examples are valid: they succeed where the caller may', () => {
-  // Reading first, then changing, then deleting, so that one request does not take another's resource or session away.
+describe('the examples are valid: they succeed for a caller with the rights', () => {
+  // First reads, then changes, then deletions, so that no request removes another's resource or session.
   const last: readonly string[] = [
     'workflows_archive',
     'mcp_instances_delete',
@@ -210,7 +212,8 @@ describe('the examples are valid: they succeed where the caller may', () => {
   const weight = ({ operation: { method, name } }: RegisteredOperation) =>
     method === 'GET' ? 0 : last.includes(name) ? 3 + last.indexOf(name) : method === 'DELETE' ? 2 : 1;
   const ordered = [...closed].sort(([, a], [, b]) => weight(a) - weight(b));
-  // These need what no example can hold: a value over 16 KiB, an unconfirmed account, an authorization server, a messaging API.
+  // These need more than an example: a value over 16 KiB, an unconfirmed account, an
+  // authorization server, a messaging API.
   const provider = /^connections_(suite|messaging)_(?!config$)/;
   const excepted: readonly string[] = [
     'runs_get_payload',
@@ -218,7 +221,7 @@ describe('the examples are valid: they succeed where the caller may', () => {
     ...all.map(([name]) => name).filter(name => provider.test(name)),
   ];
   test.each(ordered.filter(([name]) => !excepted.includes(name)))('%s', async (_, entry) => {
-    // A session of the owner: some operations are for accounts, which have every scope.
+    // With a session of the owner, because some operations require an account with every scope.
     const { status, body } = await call(entry, acme.ids, { cookie: await cookieFor(acme.owner) });
     expect(status, JSON.stringify(body)).toBe(entry.operation.status);
   });

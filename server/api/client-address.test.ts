@@ -21,4 +21,5 @@ test.each<[string, string | undefined, number, string]>([
   expect(clientAddress(peer, forwardedFor, proxies)).toBe(address);
 });
 
-test('a peer that has gone has no address', () => expect(clientAddress(undefined, undefined, 0)).toBe('unknown'));
+test('a peer that has disconnected has no address', () =>
+  expect(clientAddress(undefined, undefined, 0)).toBe('unknown'));

@@ -20,7 +20,7 @@ export function clientAddress(
   return `${groups.slice(0, 4).join(':')}::/64`;
 }
 
-/** The address in what a proxy wrote, which some write with a port; undefined where it holds none. */
+/** Returns the address in a proxy's entry, which may include a port; undefined if there is none. */
 function addressIn(text: string | undefined): string | undefined {
   const bare = text
     ?.trim()

@@ -26,7 +26,7 @@ describe('the coding of a response', () => {
     expect(codingOf(header)).toBe(coding);
   });
 
-  test('is one that is named, whatever is sent', () => {
+  test('is always one that the header names', () => {
     fc.assert(
       fc.property(fc.string({ maxLength: 200 }), header => {
         const coding = codingOf(header);
@@ -56,7 +56,7 @@ describe('over HTTP', () => {
   });
   afterAll(() => service.close());
 
-  /** With node:http, which decodes nothing. */
+  /** With node:http, which does not decode the response. */
   function get(path: string, headers: Record<string, string>, method = 'GET') {
     return new Promise<{ headers: Record<string, unknown>; body: Buffer }>((resolve, reject) => {
       const sent = request(`${service.url}${path}`, {

@@ -5,7 +5,7 @@ import type { ApiResponse } from './request.ts';
 /** Shorter texts save less than their compression costs, and fit into one packet anyway. */
 const MIN_CHARACTERS = 1_024;
 
-// The default of 11 takes fifty times as long.
+// The default quality of 11 takes fifty times as long.
 const brotli = { params: { [constants.BROTLI_PARAM_QUALITY]: 4 } };
 const compress = {
   br: (text: string) => promisify(brotliCompress)(text, brotli),
@@ -14,8 +14,8 @@ const compress = {
 type Coding = keyof typeof compress;
 
 /**
- * The coding for a response: brotli before gzip, whichever an `Accept-Encoding` header takes (RFC 9110, 12.5.3). Null where it
- * takes neither, or where there is none: a client that names no coding gets plain text.
+ * Returns the coding for a response: brotli before gzip, whichever an `Accept-Encoding` header accepts (RFC 9110,
+ * 12.5.3). Null if it accepts neither, or without a header: a client that names no coding gets plain text.
  */
 export function codingOf(acceptEncoding: string | undefined): Coding | null {
   if (acceptEncoding === undefined) return null;
@@ -33,8 +33,9 @@ export function codingOf(acceptEncoding: string | undefined): Coding | null {
 export type SentResponse = Omit<ApiResponse, 'body'> & { body: string | Buffer | null };
 
 /**
- * A response with its text compressed, where the client takes that and the text is worth it. The work is done in Node's thread
- * pool. Strong ETags stay as they are: they name states of a resource, and no response of the API may be stored.
+ * Returns a response with its text compressed, if the client accepts that and the text is long enough. The
+ * work is done in Node's thread pool. Strong ETags stay the same: they name states of a resource, and no
+ * response of the API may be stored.
  */
 export async function compressed(response: ApiResponse, acceptEncoding: string | undefined): Promise<SentResponse> {
   const { body, headers, status } = response;

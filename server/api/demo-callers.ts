@@ -8,7 +8,10 @@ export type DemoCallers = { hosts: readonly string[]; origins: readonly string[]
 
 const nameOf = (url: string): string | null => (URL.canParse(url) ? new URL(url).hostname : null);
 
-/** Returns why a request must not be answered (a page of another site, a name that was made to resolve to this machine), or null. */
+/**
+ * Returns why a request must not be answered (a page of another site, or a name that was made to resolve
+ * to this machine), or null.
+ */
 export function foreignReason(header: ApiRequest['header'], { hosts, origins }: DemoCallers): string | null {
   const host = nameOf(`http://${header('host') ?? ''}`);
   if (host === null || !hosts.includes(host)) return 'The Host header does not name this service.';

@@ -6,7 +6,7 @@ import { startTestContainer, type TestContainer } from '../testing/container.ts'
 import { createTestPat, createTestTenant } from '../testing/identity.ts';
 import { createRegistry, NoInput } from './registry.ts';
 
-/** Operations whose answer is a file. */
+/** A service with operations whose answer is a file. */
 let service: TestContainer;
 let token: string;
 beforeAll(async () => {
@@ -35,7 +35,7 @@ test('REST sends the file', async () => {
   expect(rest).toEqual(['']);
 });
 
-test('what is refused stays JSON', async () => {
+test('refusals stay JSON', async () => {
   for (const [target, headers, status] of [
     [path, {}, 401],
     [`${path}?from=yesterday`, undefined, 422],
@@ -55,7 +55,7 @@ test('tRPC gives its text, and OpenAPI says what it is', async () => {
   expect(document.paths[path].get.responses['200'].content).toEqual({ 'text/csv': { schema: { type: 'string' } } });
 });
 
-test('only a GET that answers with text, and is no tool, can be one', () => {
+test('only a GET that answers with text, and is not a tool, can be a download', () => {
   const download = operation({
     name: 'report',
     method: 'GET',

@@ -28,7 +28,7 @@ async function edgeOf(frontend: Partial<Frontend>, limits: Partial<EdgeOptions> 
   return edge;
 }
 
-/** A connection that has sent `bytes`. */
+/** Opens a connection and sends `bytes`. */
 async function open({ port }: Edge, bytes = ''): Promise<{ socket: Socket; answer: Promise<string> }> {
   const socket = connect({ host: '127.0.0.1', port, allowHalfOpen: true });
   sockets.push(socket);
@@ -37,7 +37,7 @@ async function open({ port }: Edge, bytes = ''): Promise<{ socket: Socket; answe
     text += chunk;
   });
   socket.on('error', () => undefined);
-  // A reset is an end, too.
+  // A reset also counts as the end.
   const answer = new Promise<string>(resolve => {
     for (const event of ['end', 'close']) socket.once(event, () => resolve(text));
   });
@@ -51,7 +51,7 @@ const closing = 'Connection: close\r\n';
 const statusOf = async (answer: Promise<string>) => Number(/^HTTP\/1\.1 (\d{3}) /.exec(await answer)?.[1] ?? 0);
 const ask = async (edge: Edge, bytes = get(closing)) => statusOf((await open(edge, bytes)).answer);
 
-describe('what a handler throws costs its own connection alone', () => {
+describe('an error of a handler affects only its own connection', () => {
   const broken = new Error('a defect');
   const handlers: [string, Partial<Frontend>, string, number][] = [
     [
@@ -80,11 +80,11 @@ describe('what a handler throws costs its own connection alone', () => {
     const edge = await edgeOf(frontend);
     expect(await ask(edge, bytes)).toBe(status);
     expect(await ask(edge, bytes)).toBe(status);
-    // The same trouble once: a flood must not fill the disk.
+    // The same failure is logged once: a flood must not fill the disk.
     expect(logged).toEqual(['Error: a defect']);
   });
 
-  test('an answer under way is cut off', async () => {
+  test('an answer in progress is cut off', async () => {
     const edge = await edgeOf({
       request: async (_, response) => {
         response.writeHead(200, { 'Content-Length': '9' });
@@ -111,7 +111,7 @@ describe('what a handler throws costs its own connection alone', () => {
   });
 });
 
-test('what is not HTTP is 400, and never in the place of an answer that is due', async () => {
+test('malformed HTTP is 400, but never in place of an answer that is due', async () => {
   let answer = () => {};
   const edge = await edgeOf({
     request: (_, response) => {
@@ -124,19 +124,19 @@ test('what is not HTTP is 400, and never in the place of an answer that is due',
 });
 
 describe('connections of one address', () => {
-  test('are limited, and those that are closed count no more', async () => {
+  test('are limited, and closed ones no longer count', async () => {
     const edge = await edgeOf({}, { maxConnectionsPerAddress: 2 });
     const first = await open(edge);
     expect(await ask(edge)).toBe(200);
     const second = await open(edge);
-    // Nothing was asked yet: it is closed without a word.
+    // Nothing was requested yet, so it is closed without an answer.
     expect(await ask(edge)).toBe(0);
     first.socket.destroy();
     await expect.poll(() => ask(edge)).toBe(200);
     second.socket.destroy();
   });
 
-  test('behind a proxy are counted where they can be told apart: as upgrades', async () => {
+  test('behind a proxy are counted where they can be distinguished: as upgrades', async () => {
     const held: Socket[] = [];
     const edge = await edgeOf(
       { upgrade: (_, socket) => held.push(socket as Socket) > 0 },
@@ -152,14 +152,14 @@ describe('connections of one address', () => {
     expect(await ask(edge)).toBe(200);
   });
 
-  test('of all addresses together are limited, too', async () => {
+  test('of all addresses together are limited too', async () => {
     const edge = await edgeOf({}, { maxConnections: 1 });
     await open(edge);
     expect(await ask(edge)).toBe(0);
   });
 });
 
-test('a stop cuts what does not end by itself: upgraded, half sent, or waiting for its answer', async () => {
+test('a shutdown cuts connections that do not end by themselves: upgraded, half sent, or waiting for its answer', async () => {
   const edge = await edgeOf({ request: () => undefined, upgrade: () => true });
   const waiting = await Promise.all(['', 'GET', get(), get(upgrading)].map(bytes => open(edge, bytes)));
   await edge.close(20);

@@ -8,15 +8,15 @@ import { clientAddress } from './client-address.ts';
 /** The handlers of requests and upgrades; replaced as the process starts and stops. */
 export type Frontend = {
   request(...request: Parameters<RequestListener>): void | Promise<void>;
-  /** Takes the upgrade to WebSocket and returns true; false where the path has none, and nothing has been done. */
+  /** Accepts the upgrade to WebSocket and returns true; returns false, without any effect, if the path has none. */
   upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): boolean;
 };
 
 export type EdgeOptions = {
   logger: Pick<Logger, 'error' | 'warn'>;
-  /** Connections in all; further ones are closed as they arrive. */
+  /** The maximum number of connections; further ones are closed as they arrive. */
   maxConnections: number;
-  /** Connections of one address; 0 = no limit. */
+  /** The maximum number of connections of one address; 0 = no limit. */
   maxConnectionsPerAddress: number;
   trustedProxies: number;
 };
@@ -31,15 +31,15 @@ export type Edge = {
   close(graceMs: number): Promise<void>;
 };
 
-/** How long a connection may stay half open once everything has been said to it. */
+/** How long a connection may stay half open after the final answer. */
 const LINGER_MS = 1000;
-/** The same trouble is logged once in so long: a flood must not fill the disk. */
+/** The same failure is logged only once in this time: a flood must not fill the disk. */
 const LOG_EVERY_MS = 10_000;
 
 /**
- * Listens for HTTP, with limits against clients that send slowly. Every event of a connection is handled here, and none can end the
- * process: what a handler throws or rejects with costs its own connection alone. Rejects with the system's error (EADDRINUSE) where
- * the address cannot be had.
+ * Listens for HTTP, with limits against clients that send slowly. Every event of a connection is handled here, and none
+ * can end the process: an error of a handler affects only its own connection. Rejects with the system's error
+ * (EADDRINUSE) if the address is not available.
  */
 export async function listen(
   address: { host: string; port: number },
@@ -50,7 +50,7 @@ export async function listen(
     headersTimeout: 20_000,
     requestTimeout: 60_000,
     keepAliveTimeout: 65_000,
-    // RFC 9110, 7.8: an upgrade to anything else (h2c) may be ignored, and the request is answered as it is.
+    // RFC 9110, 7.8: an upgrade to anything else (h2c) may be ignored, and the request is answered normally.
     shouldUpgradeCallback: request => /\bwebsocket\b/i.test(request.headers.upgrade ?? ''),
   });
   server.maxConnections = options.maxConnections;
@@ -79,7 +79,7 @@ export async function listen(
     refuseMalformed(error, socket as Socket & Answering),
   );
   await listening(server, address);
-  // Too many open files, for one: the next connection may be accepted again.
+  // For example too many open files: the next connection may be accepted again.
   server.on('error', failed);
   return {
     port: (server.address() as AddressInfo).port,
@@ -107,7 +107,7 @@ async function serve(frontend: Frontend, request: IncomingMessage, response: Ser
   await frontend.request(request, response);
 }
 
-/** Returns what logs a failure of a handler, once in a while for each message. */
+/** Returns a function that logs failures of a handler, for each message once in a while. */
 function reportFailures(logger: Pick<Logger, 'error'>): (thrown: unknown) => void {
   const last = new Map<string, number>();
   return thrown => {
@@ -120,7 +120,7 @@ function reportFailures(logger: Pick<Logger, 'error'>): (thrown: unknown) => voi
   };
 }
 
-/** The open connections, upgraded ones included, and how many each address holds. */
+/** The open connections, including upgraded ones, and their number for each address. */
 class Connections {
   readonly #all = new Set<Socket>();
   readonly #counts = new Map<string, number>();
@@ -131,11 +131,11 @@ class Connections {
   }
 
   add(socket: Socket): void {
-    // Node removes its own listener with an upgrade, and an error without any ends the process.
+    // Node removes its own listener at an upgrade, and an error without a listener ends the process.
     socket.on('error', () => undefined);
     this.#all.add(socket);
     socket.once('close', () => this.#all.delete(socket));
-    // Behind a proxy all connections are the proxy's.
+    // Behind a proxy, all connections come from the proxy.
     if (this.#options.trustedProxies > 0) return;
     if (!this.#count(socket, clientAddress(socket.remoteAddress, undefined, 0))) socket.destroy();
   }
@@ -169,12 +169,13 @@ class Connections {
   }
 }
 
-/** Says the last thing to a connection and closes it, also where the client keeps its own side open. */
+/** Sends a final answer on a connection and closes it, even if the client keeps its own side open. */
 export function endConnection(socket: Duplex, response: string): void {
   const timer = setTimeout(() => socket.destroy(), LINGER_MS);
   timer.unref();
   socket.once('close', () => clearTimeout(timer));
-  // What is still on its way is read and thrown away: unread, it would make the system reset the connection before the answer arrives.
+  // Data that still arrives is read and ignored: if it stayed unread, the system would reset the connection
+  // before the answer arrives.
   socket.resume();
   socket.end(response);
 }
@@ -193,7 +194,7 @@ const bodyOf = (status: keyof typeof refusals) => {
   return JSON.stringify({ error, code });
 };
 
-/** A whole response for a connection that has no ServerResponse. */
+/** Returns a complete response for a connection that has no ServerResponse. */
 function rawResponse(status: keyof typeof refusals): string {
   const body = bodyOf(status);
   const retry = status === 429 ? 'Retry-After: 5\r\n' : '';
@@ -204,12 +205,12 @@ function refuseUpgrade(socket: Duplex, status: 404 | 429): void {
   endConnection(socket, rawResponse(status));
 }
 
-/** Node's property for the current response of a connection, as its documentation of `clientError` describes it. */
+/** Node's property for the current response of a connection, described in its documentation of `clientError`. */
 type Answering = { _httpMessage?: ServerResponse | null };
 
 /**
- * Answers what is not HTTP, in the shape of every other error; not while an earlier request of the connection waits for its answer,
- * which a client or a proxy would take this for.
+ * Answers malformed HTTP in the shape of every other error, but not while an earlier request of the connection waits
+ * for its answer, because a client or a proxy would take this for it.
  */
 function refuseMalformed(error: NodeJS.ErrnoException, socket: Duplex & Answering): void {
   if (error.code === 'ECONNRESET' || !socket.writable || socket._httpMessage) return void socket.destroy();

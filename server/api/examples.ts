@@ -4,7 +4,7 @@ type Name = (typeof operations)[number]['name'];
 
 const graph = { steps: [{ id: 'approve', type: 'human_task', name: 'Approve' }] };
 
-/** Nothing listens there: a test of it answers at once that it does not work. */
+/** Nothing listens at this address, so a test of the key fails immediately. */
 export const modelKeyExample = { provider: 'openai_compatible', base_url: 'http://127.0.0.1:9/v1' };
 export const connectionExample = {
   display_name: 'Message',
@@ -14,8 +14,9 @@ export const connectionExample = {
 };
 
 /**
- * Fields of a valid request beside the path parameters, for the operations that demand any: what cannot be derived from a schema.
- * The description shows them, and a test sends each (authority.test.ts). `{workflows/id}` as a value stands for such an id.
+ * Fields of a valid request besides the path parameters, for the operations that require any: they cannot be
+ * derived from a schema. The description shows them, and a test sends each (authority.test.ts). `{workflows/id}` as
+ * a value stands for such an id.
  */
 export const requiredExamples: Partial<Record<Name, Record<string, unknown>>> = {
   me_change_password: { current_password: 'correct horse battery staple', new_password: 'another good password' },
@@ -58,14 +59,14 @@ export const requiredExamples: Partial<Record<Name, Record<string, unknown>>> = 
   billing_discount_validate: { code: 'tenth', plan_code: 'pro' },
   billing_topup_intent: { amount: 500 },
 };
-/** Operations whose schema makes every field optional, but which refuse to do nothing. */
+/** Operations whose schema makes every field optional, but which refuse an empty request. */
 export const furtherExamples: Partial<Record<Name, Record<string, unknown>>> = {
   members_update: { role: 'project_viewer' },
-  // Another way to sign in makes a version to publish: the server is a draft again.
+  // Another `auth_mode` makes the server a draft again, so there is a version to publish.
   mcp_servers_patch: { auth_mode: 'header' },
   mcp_servers_delete: { force: 'true' },
   mcp_instances_resolve: { graph },
-  // One after the other: each begins where the one before it has ended.
+  // In this order: each starts where the previous one ended.
   billing_subscribe: { plan_code: 'pro' },
   billing_change_plan: { plan_code: 'business' },
   billing_cancel: { at_period_end: false },
@@ -73,10 +74,10 @@ export const furtherExamples: Partial<Record<Name, Record<string, unknown>>> = {
   workflows_import: { baton: 1, kind: 'workflow', name: 'Imported', graph },
 };
 
-/** The placeholder in the description for an id that the caller chooses. */
+/** An id that the caller chooses, as shown in the description. */
 const SOME_ID = '0198c0de-7a2b-7cc3-9d1e-3f2b8a6c4d10';
 
-/** The body of a request to the operation, as an example; null where an empty one will do. */
+/** Returns an example of the operation's body; null if an empty one is valid. */
 export function exampleOf(operation: string): Record<string, unknown> | null {
   const all: Partial<Record<string, Record<string, unknown>>> = { ...furtherExamples, ...requiredExamples };
   const fields = all[operation];

@@ -6,8 +6,8 @@ import { isDatabaseAway } from '../platform/postgres/away.ts';
 export type ErrorBody = { error: string; code: string; details?: ErrorDetail[]; request_id: string };
 
 /**
- * Any thrown value as the error that is sent. A database that is away is 503 `database_unavailable`; what is no AppError is 500
- * with a message that says nothing, its cause kept for the log.
+ * Converts any thrown value to the error that is sent. An unavailable database is 503 `database_unavailable`; anything
+ * that is not an AppError is 500 with a message that reveals nothing, and its cause is kept for the log.
  */
 export function asAppError(thrown: unknown): AppError {
   if (thrown instanceof AppError) return thrown;
@@ -26,7 +26,7 @@ export function errorBody(error: AppError, requestId: string): ErrorBody {
   };
 }
 
-/** Tells the operator what the caller is not told. */
+/** Logs for the operator what the caller is not told. */
 export function logFailure(logger: Logger, error: AppError, about: { requestId: string; operation?: string }): void {
   if (error.status < 500) return;
   const fields = {
@@ -35,7 +35,7 @@ export function logFailure(logger: Logger, error: AppError, about: { requestId: 
     request_id: about.requestId,
     operation: about.operation,
   };
-  // The orchestrator says once why it does not lead; during an outage every request would repeat it.
+  // The orchestrator logs once why it does not lead; during an outage every request would repeat it.
   if (error.code === 'not_leading') logger.debug(fields, error.message);
   else if (error.status === 503) logger.warn(fields, error.message);
   else logger.error(fields, 'a request failed');

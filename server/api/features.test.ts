@@ -8,7 +8,7 @@ import { createTestPat, createTestServices, createTestTenant, testConfig } from 
 import { createTestDatabase, type TestDatabase } from '../testing/postgres.ts';
 import { operations } from './operations.ts';
 
-/** A deployment that has none of the features configured, and billing switched off. */
+/** A deployment without any configured feature, and with billing switched off. */
 let db: TestDatabase;
 let api: TestApi;
 const tokens: Partial<Record<'full' | 'narrow', string>> = {};
@@ -30,7 +30,7 @@ afterAll(async () => {
 
 const featured = operations.filter((each: AnyOperation) => each.feature !== undefined) as AnyOperation[];
 
-test('everything of suite and messaging but their configuration is a feature', () => {
+test('everything of suite and messaging except their configuration is a feature', () => {
   const connect = operations.filter(({ path }) => /^\/v1\/connections\/(suite|messaging)\//.test(path));
   expect(connect.filter(({ path }) => !path.endsWith('/config')).map(({ name }) => name)).toEqual(
     featured.filter(({ feature }) => feature !== 'mail' && feature !== 'billing').map(({ name }) => name),
@@ -51,7 +51,7 @@ test('everything of suite and messaging but their configuration is a feature', (
   expect([...all]).toEqual(['suite', 'messaging', 'messaging_signup', 'mail', 'billing']);
 });
 
-test('everything of billing is a feature, which only `off` switches off', () => {
+test('everything of billing is a feature, which only `off` disables', () => {
   const billing = operations.filter(({ path }) => /^\/v1\/(billing\/|config\/payment$)/.test(path));
   expect(billing.length).toBeGreaterThan(20);
   expect(billing.map(({ name }) => name)).toEqual(
@@ -61,7 +61,7 @@ test('everything of billing is a feature, which only `off` switches off', () => 
     expect([...featuresOf(testConfig({ BATON_BILLING: mode }))]).toEqual(['billing']);
 });
 
-describe('a feature that is not configured is 404, whoever asks and whatever is sent', () => {
+describe('a feature that is not configured is 404 for every caller and request', () => {
   const bodies: [string, string, string][] = [
     ['an empty object', '{}', 'application/json'],
     ['a body that is no JSON', '{', 'application/json'],

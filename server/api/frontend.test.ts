@@ -30,7 +30,7 @@ beforeAll(async () => {
 });
 afterAll(() => Promise.all([plain.close(), https.close()]));
 
-/** A path as it is written, which fetch would put in order. */
+/** Requests a path exactly as written, which fetch would normalize. */
 function rawStatus(service: TestContainer, path: string, from: string): Promise<number> {
   return new Promise((resolve, reject) => {
     const socket = connect(Number(new URL(service.url).port), '127.0.0.1');
@@ -43,7 +43,7 @@ function rawStatus(service: TestContainer, path: string, from: string): Promise<
   });
 }
 
-describe('what needs no credential is limited for each address', () => {
+describe('requests without a credential are limited for each address', () => {
   test.each([
     ['/metrics', 401],
     ['/demo/mcp', 403],
@@ -55,14 +55,14 @@ describe('what needs no credential is limited for each address', () => {
     ['/api/%61uth/session', 404],
     ['/x/../api/auth/session', 404],
   ])('%s', async (path, status) => {
-    // Nobody has asked from it before.
+    // An address without earlier requests.
     const address = `2001:db8:${[...path].reduce((sum, letter) => (sum * 31 + letter.charCodeAt(0)) % 65_000, 7).toString(16)}::1`;
     for (let n = 0; n < LIMIT; n++) expect(await rawStatus(https, path, address)).toBe(status);
     expect(await rawStatus(https, path, address)).toBe(429);
     expect(await rawStatus(https, path, address.replace('2001:db8', '2001:db9'))).toBe(status);
   });
 
-  test('429 says when to come back, like every other', async () => {
+  test('429 says when to retry, like everywhere', async () => {
     const from = { headers: { 'X-Forwarded-For': '192.0.2.77' } };
     for (let n = 0; n < LIMIT; n++) await fetch(`${https.url}/api/auth/session`, from);
     const answer = await fetch(`${https.url}/api/auth/session`, from);
@@ -75,7 +75,7 @@ describe('what needs no credential is limited for each address', () => {
 describe('headers', () => {
   const paths = ['/healthz', '/v1/workflows', '/v1/nope', '/api/auth/signout', '/sign-in', '/_next/nope'];
 
-  test.each(paths)('%s is for https alone, where that is the public address', async path => {
+  test.each(paths)('%s requires https if that is the public address', async path => {
     const [secure, local] = await Promise.all([fetch(https.url + path), fetch(plain.url + path)]);
     expect(secure.headers.get('strict-transport-security')).toBe('max-age=31536000');
     expect(local.headers.get('strict-transport-security')).toBeNull();
@@ -91,7 +91,7 @@ describe('headers', () => {
     },
   );
 
-  test('a page of the console keeps its own', async () => {
+  test('a page of the console has its own', async () => {
     expect((await fetch(`${plain.url}/sign-in`)).headers.get('content-security-policy')).toBeNull();
   });
 });
@@ -102,13 +102,13 @@ describe('/metrics', () => {
     return { status: answer.status, text: await answer.text() };
   };
 
-  test('shows itself to the token of the operator', async () => {
+  test('is served for the operator’s token', async () => {
     const { status, text } = await scraped(https, byToken);
     expect(status).toBe(200);
     expect(text).toContain('baton_http_requests_total');
   });
 
-  test('to nobody else, and where no token is set to nobody', async () => {
+  test('is refused for all others, and for all if no token is configured', async () => {
     const tenant = await createTestTenant(https.container.services, { slug: 'acme' });
     const { token } = await createTestPat(https.container.services, tenant.owner, scopes);
     const from = (credential: string, address: string) => ({

@@ -7,17 +7,20 @@ import { takeRequest } from './rate.ts';
 import { readTarget } from './request.ts';
 import type { Stream } from './stream.ts';
 
-/** The header in which routes behind Next find the client's address; a value that a client sends is dropped. */
+/** The header by which routes behind Next get the client's address; a client's own value is removed. */
 const addressHeader = 'x-baton-client-address';
 
-/** Responses that no page's own policy covers (proxy.ts): next-auth's pages, which have inline styles and a form, and errors. */
+/**
+ * For responses that have no policy of their own (proxy.ts): next-auth's pages, which have inline
+ * styles and a form, and errors.
+ */
 const AUTH_POLICY =
   "default-src 'none'; style-src 'unsafe-inline'; img-src 'self' data:; form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
 const ASSET_POLICY = "default-src 'self'; object-src 'none'; base-uri 'none'; frame-ancestors 'none'";
-/** A year, as browsers recommend it. Subdomains are not ours to speak for. */
+/** A year, as browsers recommend. Subdomains are not included, because they may not be ours. */
 const STRICT_TRANSPORT = 'max-age=31536000';
 
-/** Everything that answers on the port: the API's surfaces, and the console for the rest. */
+/** Creates the handler for everything on the port: the API's surfaces, and the console for the rest. */
 export function createFrontend(
   { http }: Pick<Config, 'http'>,
   surfaces: NodeSurfaces & { stream: Stream },
@@ -42,12 +45,12 @@ export function createFrontend(
   };
 }
 
-/** Paths that proxy.ts leaves out beside the API; for a missing file, Next answers with a page. */
+/** Returns whether proxy.ts excludes the path besides the API's; for a missing file, Next answers with a page. */
 function isAsset(path: string): boolean {
   return path.startsWith('/_next/') || path === '/favicon.ico' || path === '/icon.svg';
 }
 
-/** The path as Next will see it, at the latest: without escapes, dots and repeated slashes. */
+/** Returns the path as Next will see it: without escapes, dots and repeated slashes. */
 function pathOf({ url }: IncomingMessage): string {
   const { pathname } = readTarget(url ?? '/');
   try {
@@ -57,7 +60,7 @@ function pathOf({ url }: IncomingMessage): string {
   }
 }
 
-/** Notes the client's address on a request before it is handed on to Next. */
+/** Sets the client's address on a request before it is passed on to Next. */
 function noteAddress(request: IncomingMessage, trustedProxies: number): string {
   const forwarded = [request.headers['x-forwarded-for']].flat().join(',');
   const address = clientAddress(request.socket.remoteAddress, forwarded, trustedProxies);
@@ -65,7 +68,9 @@ function noteAddress(request: IncomingMessage, trustedProxies: number): string {
   return address;
 }
 
-/** Counts a request of next-auth's routes against the limit of its address; true where it has been answered with 429. */
+/**
+ * Counts a request of next-auth's routes against the limit of its address. Returns true if it has answered with 429.
+ */
 async function refused({ services }: NodeSurfaces, address: string, response: ServerResponse): Promise<boolean> {
   const state = await takeRequest(services.rateLimiter, null, address);
   if (state.allowed) return false;

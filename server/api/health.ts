@@ -3,7 +3,10 @@ import type { Page } from './rest.ts';
 
 const json = 'application/json; charset=utf-8';
 
-/** The process is up: no dependency is asked, or an orchestrator of containers would restart us for a database's failure. */
+/**
+ * The process is up. No dependency is checked: otherwise a container orchestrator would restart
+ * us when the database fails.
+ */
 export const healthz: Page = {
   contentType: json,
   limited: false,
@@ -11,8 +14,8 @@ export const healthz: Page = {
 };
 
 /**
- * Whether to send traffic here (docs/specification/http.md#service-endpoints): database reachable, migrations
- * applied, orchestrator leading.
+ * Answers whether to send traffic here (docs/specification/http.md#service-endpoints): the database is reachable,
+ * migrations are applied, and the orchestrator leads.
  */
 export function readyz(services: Pick<Services, 'pool' | 'orchestrator' | 'logger'>): Page {
   return {
@@ -36,7 +39,9 @@ export function readyz(services: Pick<Services, 'pool' | 'orchestrator' | 'logge
   };
 }
 
-/** A probe must answer: a pool whose connections all hang counts as unreachable after this. */
+/**
+ * A probe must be answered: if all connections of the pool hang, the database counts as unreachable after this time.
+ */
 const probeTimeoutMs = 2000;
 
 async function databaseState({
@@ -50,7 +55,7 @@ async function databaseState({
   const query = pool.query<{ pending: boolean }>(
     'SELECT EXISTS (SELECT FROM _prisma_migrations WHERE finished_at IS NULL AND rolled_back_at IS NULL) AS pending',
   );
-  query.catch(() => undefined); // it may fail after the timeout, when no caller listens any more
+  query.catch(() => undefined); // it may fail after the timeout, when no caller waits any more
   try {
     const { rows } = await Promise.race([query, timeout]);
     return rows[0]?.pending ? 'migrating' : 'migrated';

@@ -1,12 +1,12 @@
 import { reason } from '../platform/postgres/startup-error.ts';
 import { endConnection, type Frontend } from './edge.ts';
 
-/** Paths that this server answers itself; everything else is the console's. */
+/** Returns whether this server answers a path itself; everything else belongs to the console. */
 export function isApiPath(url: string | undefined): boolean {
   return /^\/(v1|mcp|healthz|readyz|metrics)(?=[/?#]|$)/.test(url ?? '');
 }
 
-/** Returns what an operator reads where `listen` rejected. */
+/** Returns the operator's message when `listen` rejected. */
 export function listenFailure(error: NodeJS.ErrnoException, { host, port }: { host: string; port: number }): string {
   switch (error.code) {
     case 'EADDRINUSE':
@@ -25,7 +25,10 @@ export function listenFailure(error: NodeJS.ErrnoException, { host, port }: { ho
 
 const json = { 'Content-Type': 'application/json; charset=utf-8' };
 
-/** While the database and the orchestrator come up: the port is taken, so that a second start fails before it does anything. */
+/**
+ * Answers while the database and the orchestrator start: the port is taken, so a second process
+ * fails before it does anything.
+ */
 export const starting: Frontend = {
   request(request, response) {
     const alive = request.url?.startsWith('/healthz') === true;

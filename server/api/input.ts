@@ -3,19 +3,23 @@ import { AppError, badRequest, type ErrorDetail, invalid, notFound } from '../pl
 import { readParameter } from './parameters.ts';
 import type { RegisteredOperation } from './registry.ts';
 
-/** Levels of arrays and objects that a request may nest; requests that people write stay under 20. */
+/** The maximum depth of arrays and objects in a request; those that people write stay below 20. */
 const maxDepth = 100;
 
-/** Path parameters as text, in the order of the path, and what the carrier (query or body) held: an object of the caller's alone. */
+/**
+ * Path parameters as text, in the order of the path, and the fields of the carrier (query or body), in an object
+ * that only the caller holds.
+ */
 export type RawInput = { path: readonly string[]; fields: Record<string, unknown> };
 
 /**
- * Parses the raw input of an operation against its schema. Path parameters are assigned last, so that no body can override
- * `{id}`. AppError 422 with `details` for the fields; 404 where a path parameter is malformed, since it then names nothing.
+ * Parses the raw input of an operation with its schema. Path parameters are assigned last, so that no body
+ * can override `{id}`. AppError 422 with `details` for the fields; 404 if a path parameter is malformed,
+ * since it then names nothing.
  */
 export function parseInput(entry: RegisteredOperation, raw: RawInput): unknown {
   const details: ErrorDetail[] = [];
-  // Not a copy: one of an object with 100,000 keys takes 50 ms.
+  // Not copied, because copying an object with 100,000 keys takes 50 ms.
   const input = raw.fields;
   for (const name of entry.pathParameters) {
     if (Object.hasOwn(input, name))
@@ -30,7 +34,10 @@ export function parseInput(entry: RegisteredOperation, raw: RawInput): unknown {
   return check(entry, input, details);
 }
 
-/** The path parameters of an operation with a raw body, as text: only its schema judges them. AppError 404 where it refuses. */
+/**
+ * Returns the path parameters of an operation with a raw body, as text; only its schema checks them.
+ * AppError 404 if it refuses.
+ */
 export function parsePath(entry: RegisteredOperation, path: readonly string[]): unknown {
   const parsed = entry.operation.input.safeParse(
     Object.fromEntries(entry.pathParameters.map((name, at) => [name, path[at]])),
@@ -52,14 +59,14 @@ function check(entry: RegisteredOperation, input: unknown, details: ErrorDetail[
   if (
     issues.some(issue => entry.pathParameters.includes(String(issue.path[0])) && issue.code !== 'unrecognized_keys')
   ) {
-    // A field that is missing altogether (tRPC, MCP) is the caller's mistake; a malformed id is a resource that is not there.
+    // A missing field (tRPC, MCP) is the caller's mistake; a malformed id is a resource that does not exist.
     const named = entry.pathParameters.every(name => typeof input === 'object' && input !== null && name in input);
     if (named) throw notFound('Resource');
   }
   throw invalid('The request is not valid.', [...details, ...issues.flatMap(issueDetails)], 'validation_error');
 }
 
-/** Reads a query string. Unknown, repeated or malformed parameters are AppError 422, all of them in one answer. */
+/** Reads a query string. Unknown, repeated and malformed parameters are AppError 422, all in one answer. */
 export function readQuery(entry: RegisteredOperation, search: string): Record<string, unknown> {
   const fields: Record<string, unknown> = {};
   if (search.length < 2) return fields;
@@ -81,17 +88,17 @@ export function readQuery(entry: RegisteredOperation, search: string): Record<st
   return fields;
 }
 
-// Keeps nothing from one `decode` to the next; making one costs more than most bodies.
+// Keeps no state between calls of `decode`; creating a decoder costs more than decoding most bodies.
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 
-/** AppError 415 where a request's Content-Type is not application/json. */
+/** AppError 415 if a request's Content-Type is not application/json. */
 export function requireJson(contentType: string | undefined): void {
   const type = contentType?.split(';')[0]?.trim().toLowerCase();
   if (type === 'application/json') return;
   throw new AppError(415, 'unsupported_media_type', 'The request body must be sent as application/json.');
 }
 
-/** Parses the bytes of a JSON request body. AppError 400 names the request body. */
+/** Parses the bytes of a JSON request body. AppError 400, with a message about the request body. */
 export function readJson(bytes: Uint8Array): unknown {
   try {
     return JSON.parse(utf8.decode(bytes));
@@ -100,7 +107,7 @@ export function readJson(bytes: Uint8Array): unknown {
   }
 }
 
-/** The same into an object; no bytes are an empty object. AppError 422 for any other value. */
+/** The same for an object; an empty body is an empty object. AppError 422 for any other value. */
 export function readJsonBody(bytes: Uint8Array): Record<string, unknown> {
   const body = bytes.byteLength === 0 ? {} : readJson(bytes);
   if (typeof body !== 'object' || body === null || Array.isArray(body)) {
@@ -114,8 +121,8 @@ export function readJsonBody(bytes: Uint8Array): Record<string, unknown> {
 }
 
 /**
- * Refuses what no part behind this can take: nesting beyond 100 levels (AppError 400), and NUL or lone surrogates in text,
- * which PostgreSQL cannot store (422). Iterative, since the input may be nested deeper than the stack.
+ * Refuses values that no later part can handle: nesting beyond 100 levels (AppError 400), and NUL or lone surrogates in
+ * text, which PostgreSQL cannot store (422). Iterative, since the input may be nested deeper than the stack.
  */
 function checkJson(root: unknown): void {
   const pending: { value: unknown; depth: number }[] = [{ value: root, depth: 0 }];
@@ -124,7 +131,7 @@ function checkJson(root: unknown): void {
     if (typeof value === 'string') checkText(value);
     if (typeof value !== 'object' || value === null) continue;
     if (depth >= maxDepth) throw badRequest(`The request body is nested deeper than ${maxDepth} levels.`, 'too_deep');
-    // Object.entries allocates a pair for each key: twice the time where an object has 100,000 of them.
+    // Object.entries allocates a pair for each key, which takes twice as long for an object with 100,000 keys.
     for (const key of Object.keys(value)) {
       const item = (value as Record<string, unknown>)[key];
       checkText(key);
@@ -144,7 +151,7 @@ function issueDetails(issue: z.core.$ZodIssue): ErrorDetail[] {
   return issue.keys.map(key => ({ path: path ? `${path}.${key}` : key, message: 'is not a known field' }));
 }
 
-/** `graph.steps[0].id`. */
+/** Returns a path in the form `graph.steps[0].id`. */
 function pathText(path: readonly PropertyKey[]): string {
   return path
     .map((part, index) => (typeof part === 'number' ? `[${part}]` : `${index === 0 ? '' : '.'}${String(part)}`))

@@ -12,10 +12,10 @@ const read = (text: string) => {
 };
 const pad = (value: number, width = 2) => String(value).padStart(width, '0');
 
-/** Writes an instant as RFC 3339 allows: at some offset, with some fraction, the letters in either case. */
+/** Writes an instant as RFC 3339 allows: with any offset, any fraction, and letters in either case. */
 const written = fc
   .record({
-    // What every spelling of it, at any offset, still writes with a year of four digits.
+    // At any offset, these instants have a year of four digits.
     at: fc.integer({ min: Date.parse('0001-01-02T00:00:00Z'), max: Date.parse('9999-12-30T23:59:59.999Z') }),
     offset: fc.oneof(fc.constant(null), fc.integer({ min: -(24 * 60 - 1), max: 24 * 60 - 1 })),
     beyond: fc.stringMatching(/^\d{0,20}$/),
@@ -31,7 +31,7 @@ const written = fc
   });
 
 describe('an instant', () => {
-  test('is the same however it is written', () => {
+  test('is the same in every spelling', () => {
     fc.assert(
       fc.property(written, ({ at, text }) => {
         expect(read(text), text).toBe(new Date(at).toISOString());
@@ -40,7 +40,7 @@ describe('an instant', () => {
     );
   });
 
-  test('is what Date takes it for, where the day exists', () => {
+  test('is the same as Date’s, if the day exists', () => {
     const parts = fc.tuple(fc.nat(9999), fc.nat(13), fc.nat(32), fc.nat(24), fc.nat(60), fc.nat(59), fc.nat(999));
     fc.assert(
       fc.property(parts, ([year, month, day, hour, minute, second, ms]) => {
@@ -106,12 +106,12 @@ describe('an instant', () => {
     expect(read(text)).toBeNull();
   });
 
-  test('says what to do about a + that the query string turned into a space', () => {
+  test('explains a + that the query string turned into a space', () => {
     expect(Instant.safeParse('2026-01-01T00:00:00 02:00').error?.issues[0]?.message).toContain('%2B');
   });
 });
 
-describe('every field that takes a time', () => {
+describe('every field with a time', () => {
   type Schema = { format?: string; properties?: Record<string, Schema> };
   const fields = createRegistry(operations).operations.flatMap(entry =>
     Object.entries((entry.inputSchema as Schema).properties ?? {})
@@ -133,7 +133,7 @@ describe('every field that takes a time', () => {
     }
   });
 
-  test.each(fields)('%s takes %s as every other does', (_, field, entry) => {
+  test.each(fields)('%s accepts %s like every other', (_, field, entry) => {
     const others = { id: '00000000-0000-7000-8000-000000000000', display_name: 'CI', scopes: ['workflow:read'] };
     const known = Object.fromEntries(
       Object.entries(others).filter(([name]) => name in ((entry.inputSchema as Schema).properties ?? {})),

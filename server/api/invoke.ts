@@ -9,15 +9,17 @@ import type { RegisteredOperation } from './registry.ts';
 /** The dependencies of every surface; the container constructs them once. */
 export type Invoker = {
   services: Services;
-  /** Features this deployment has switched on; an operation of another feature is 404. */
+  /** Features that are enabled in this deployment; an operation of another feature is 404. */
   features: ReadonlySet<string>;
-  /** Checks every output against its schema (tests and development): a defect is found before a client finds it. */
+  /**
+   * Checks every output against its schema (tests and development), so that a defect is found before a client finds it.
+   */
   checkOutput: boolean;
 };
 
 export type Invocation = {
   entry: RegisteredOperation;
-  /** Null: no credential, or one that is not valid. */
+  /** Null: no credential, or an invalid one. */
   principal: Principal | null;
   requestId: string;
   surface: Context['surface'];
@@ -34,13 +36,13 @@ export type Invocation = {
 
 export type Result = { output: unknown; headers: ReadonlyMap<string, string> };
 
-/** Whether `role` includes `needed`. */
+/** Returns whether `role` includes `needed`. */
 export function hasRole(role: Role, needed: Role | 'member'): boolean {
   return needed === 'member' || roles.indexOf(role) >= roles.indexOf(needed);
 }
 
 /**
- * Whether the principal's credential carries the scope; a session carries every one
+ * Returns whether the principal's credential carries the scope; a session carries every one
  * (docs/specification/authentication.md#scopes).
  */
 export function hasScope(principal: Principal, scope: Scope | null): boolean {
@@ -48,8 +50,8 @@ export function hasScope(principal: Principal, scope: Scope | null): boolean {
 }
 
 /**
- * The only way to run an operation: feature (404) → credential (401) → role and scope (403) → input (422) → run. So a
- * caller without the right to ask learns neither whether something exists nor what a valid request looks like.
+ * Runs an operation; there is no other way: feature (404) → credential (401) → role and scope (403) → input (422) →
+ * run. So a caller without the right learns neither whether something exists nor what a valid request looks like.
  */
 export async function invoke(invoker: Invoker, call: Invocation): Promise<Result> {
   const { operation } = call.entry;
@@ -82,7 +84,7 @@ function authorize(
   principal: Principal | null,
   context: RunContext,
 ): (input: unknown) => Promise<unknown> {
-  // `as never`: the input was parsed by this very operation's schema, which is what `run` takes.
+  // `as never`: the input was parsed with this operation's schema, whose output `run` accepts.
   if (operation.access === 'public') return input => operation.run(context, input as never);
   if (!principal) throw unauthenticated();
   if (!hasRole(principal.role, operation.access)) {
@@ -94,7 +96,7 @@ function authorize(
   return input => operation.run({ ...context, principal }, input as never);
 }
 
-/** Only headers that the operation declares reach it, so that the OpenAPI description cannot lag behind. */
+/** Returns only headers that the operation declares, so that the OpenAPI description cannot be incomplete. */
 function declaredHeaders(operation: AnyOperation, header: Invocation['header']): ReadonlyMap<string, string> {
   const headers = new Map<string, string>();
   for (const name of operation.headers ?? []) {

@@ -1,6 +1,6 @@
 import type { RegisteredOperation } from './registry.ts';
 
-/** A link of OpenAPI: which operation may follow, and where its parameters come from. */
+/** A link of OpenAPI: an operation that may follow, and where its parameters come from. */
 export type Link = { operationId: string; parameters: Record<string, string>; description: string };
 
 /** Fields of an answer that name a resource of another path: `workflow_id` is the `{id}` after `/v1/workflows`. */
@@ -11,8 +11,9 @@ const fieldsByParameter: Readonly<Record<string, string>> = {
 };
 
 /**
- * Links of an answer, derived from the paths: the object that a POST creates can be read, changed and deleted under its
- * id, and a started run has its summary and its events. Only POST: readers of other answers already had the ids.
+ * Returns the links of an answer, derived from the paths: the object that a POST creates can be read, changed
+ * and deleted by its id, and a started run has its summary and its events. Only for POST: readers of other
+ * answers already had the ids.
  */
 export function linksFrom(from: RegisteredOperation, all: readonly RegisteredOperation[]): Record<string, Link> {
   if (from.operation.method !== 'POST' || from.operation.status === 204) return {};
@@ -27,7 +28,7 @@ export function linksFrom(from: RegisteredOperation, all: readonly RegisteredOpe
   return links;
 }
 
-/** Returns null if a parameter has no known value, or if nothing of the answer is needed. */
+/** Returns null if a parameter has no known value, or if the answer is not needed for it. */
 function parametersOf(from: RegisteredOperation, to: RegisteredOperation): Record<string, string> | null {
   const parameters: Record<string, string> = {};
   let answers = false;
@@ -46,7 +47,7 @@ function parametersOf(from: RegisteredOperation, to: RegisteredOperation): Recor
   return answers ? parameters : null;
 }
 
-/** The field of the answer that is this path parameter. */
+/** Returns the field of the answer that holds this path parameter. */
 function fieldNaming(
   { operation, outputSchema }: RegisteredOperation,
   collection: string,

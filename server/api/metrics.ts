@@ -1,9 +1,12 @@
 import { Counter, collectDefaultMetrics, Gauge, Registry } from 'prom-client';
 import { type Distribution, HotHistogram, hotCounter, type Tally } from '../platform/telemetry/hot-metrics.ts';
 
-/** The process's metrics in Prometheus' words (docs/observability.md). */
+/** The process's metrics in Prometheus' format (docs/observability.md). */
 export type Metrics = {
-  /** One answered request; `operation` is a name of the registry, `page` or `none`, so the number of series is bounded. */
+  /**
+   * Counts an answered request; `operation` is a name of the registry, `page` or `none`, so the
+   * number of series is limited.
+   */
   request(operation: string, status: number, ms: number): void;
   sockets: { opened(): void; closed(code: number): void };
   render(): Promise<string>;
@@ -11,8 +14,8 @@ export type Metrics = {
 };
 
 /**
- * The surfaces' own metrics and the process's, in `registry`, which may hold those of other parts too; each container has one,
- * so that two in a test do not collide. `leading` is asked for at each scrape.
+ * Creates the surfaces' own metrics and the process's, in `registry`, which may contain those of other parts too. Each
+ * container has its own, so that two in a test do not collide. `leading` is called at each scrape.
  */
 export function createMetrics(leading: () => boolean, registry = new Registry()): Metrics {
   collectDefaultMetrics({ register: registry });

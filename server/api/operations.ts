@@ -13,7 +13,9 @@ import { taskOperations } from '../domains/tasks/operations.ts';
 import { webhookOperations } from '../domains/webhooks/operations.ts';
 import { workflowOperations } from '../domains/workflows/operations.ts';
 
-/** Every operation of the service, domain by domain. Types of the console and all surfaces follow from this one tuple. */
+/**
+ * Every operation of the service, domain by domain. The console's types and all surfaces are derived from this tuple.
+ */
 export const operations = [
   ...identityOperations,
   ...patOperations,

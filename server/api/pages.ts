@@ -5,7 +5,7 @@ import { describeApi } from './openapi.ts';
 import type { Registry } from './registry.ts';
 import type { Page } from './rest.ts';
 
-/** The routes that the API serves beside operations (docs/specification/http.md#service-endpoints). */
+/** Returns the routes that the API serves besides operations (docs/specification/http.md#service-endpoints). */
 export function createPages(services: Services, registry: Registry, metrics: Metrics): ReadonlyMap<string, Page> {
   let description: string | undefined;
   const openapi: Page = {

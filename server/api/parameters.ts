@@ -5,22 +5,22 @@ import { isObject } from '../platform/json.ts';
 /** The possible values of a path or query parameter after conversion. */
 export type Scalar = 'string' | 'integer' | 'number' | 'boolean';
 export type ParameterType = { scalars: ReadonlySet<Scalar>; list: boolean };
-/** A JSON Schema as zod writes it; only the keywords that are read here. */
+/** A JSON Schema as zod writes it; only some keywords are read here. */
 export type JsonSchema = { [keyword: string]: unknown };
 
 const isSchema = (value: unknown): value is JsonSchema => isObject(value);
 
-/** The JSON Schema (2020-12) of what a caller sends. Throws for a schema JSON cannot express. */
+/** Returns the JSON Schema (2020-12) of a caller's input. Throws for a schema that JSON Schema cannot express. */
 export function inputJsonSchema(schema: z.ZodType): JsonSchema {
   return z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' });
 }
 
-/** The JSON Schema (2020-12) of what is answered. */
+/** Returns the JSON Schema (2020-12) of an answer. */
 export function outputJsonSchema(schema: z.ZodType): JsonSchema {
   return z.toJSONSchema(schema, { io: 'output', unrepresentable: 'any' });
 }
 
-/** The properties of a strict object's JSON Schema, or null where it is anything else. */
+/** Returns the properties of a strict object's JSON Schema; null for any other schema. */
 export function strictProperties(schema: JsonSchema): Map<string, JsonSchema> | null {
   if (schema.type !== 'object' || schema.additionalProperties !== false) return null;
   const properties = isSchema(schema.properties) ? schema.properties : {};
@@ -28,7 +28,8 @@ export function strictProperties(schema: JsonSchema): Map<string, JsonSchema> | 
 }
 
 /**
- * How a parameter with this schema is read from text; null where text cannot carry it (an object). `root` resolves `$ref`.
+ * Returns how a parameter with this schema is read from text; null if text cannot represent it (an
+ * object). `root` resolves `$ref`.
  */
 export function parameterType(schema: JsonSchema, root: JsonSchema): ParameterType | null {
   const resolved = resolve(schema, root);
@@ -56,7 +57,7 @@ export function parameterType(schema: JsonSchema, root: JsonSchema): ParameterTy
   return scalars.size > 0 ? { scalars, list: false } : null;
 }
 
-/** Converts the text of a parameter to a type of its schema; a text that fits none of them is an error detail. */
+/** Converts the text of a parameter to a type of its schema; returns an error detail if it fits none of them. */
 export function readParameter(name: string, text: string, type: ParameterType): { value: unknown } | ErrorDetail {
   const { scalars } = type;
   if (scalars.has('integer') && /^-?\d{1,15}$/.test(text)) return { value: Number(text) };

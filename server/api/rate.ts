@@ -13,13 +13,13 @@ export function takeRequest(
   return principal ? limiter.take('principal', principalKey(principal)) : limiter.take('address', `address:${address}`);
 }
 
-/** Counts a request as one of `key` that was counted as one of its address before it had proved who it is. */
+/** Counts a request for `key` instead of for its address, for which it was counted before the caller was known. */
 export async function countAs(limiter: RequestLimiter, key: string, address: string): Promise<RateLimitState> {
   await limiter.refund('address', `address:${address}`);
   return limiter.take('principal', key);
 }
 
-/** `RateLimit-*` of a response; none where the limit is off. */
+/** Returns the `RateLimit-*` headers of a response; none if the limit is off. */
 export function rateHeaders(state: RateLimitState): Record<string, string> {
   if (state.limit === 0) return {};
   return {

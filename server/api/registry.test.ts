@@ -21,11 +21,11 @@ const base: AnyOperation = {
 };
 const declared = (changes: object): AnyOperation => ({ ...base, ...changes }) as AnyOperation;
 
-test('the operations of the service do not contradict each other', () => {
+test('the declarations of the service’s operations are consistent', () => {
   expect(createRegistry(operations).operations.length).toBe(operations.length);
 });
 
-test('every scope guards an operation, but for those of what is still to come', () => {
+test('every scope guards an operation, except those of planned features', () => {
   const guarding = new Set(
     operations.flatMap((each: AnyOperation) => [
       each.access === 'public' ? null : each.scope,
@@ -35,7 +35,7 @@ test('every scope guards an operation, but for those of what is still to come', 
   expect(scopes.filter(scope => !guarding.has(scope)).sort()).toEqual([...reservedScopes].sort());
 });
 
-test('every list is asked for in the same way', () => {
+test('every list has the same parameters', () => {
   const lists = createRegistry(operations).operations.filter(
     ({ operation }) => operation.output instanceof z.ZodObject && Object.hasOwn(operation.output.shape, 'next_cursor'),
   );
@@ -51,7 +51,7 @@ test('every list is asked for in the same way', () => {
   }
 });
 
-test('every integer of an input fits the column that it is compared with', () => {
+test('every integer of an input fits the column with which it is compared', () => {
   /** Amounts of money are bigint; a format's number is a constant. */
   const wider: readonly string[] = ['billing_topup_intent amount', 'workflows_import baton'];
   const unbounded: string[] = [];
@@ -111,6 +111,6 @@ test.each<[string, AnyOperation[], RegExp]>([
   expect(() => createRegistry(contradictory)).toThrow(message);
 });
 
-test('names every contradiction at once', () => {
+test('reports all contradictions together', () => {
   expect(() => createRegistry([declared({ scope: 'a', name: 'B' })])).toThrow(/snake_case.*\n.*unknown scope/);
 });

@@ -12,14 +12,17 @@ import {
 } from './parameters.ts';
 import { createRouter, type Router } from './router.ts';
 
-/** An operation with what is derived from its declaration once, at load. */
+/** An operation with what is derived from its declaration once, when it is loaded. */
 export type RegisteredOperation = {
   readonly operation: AnyOperation;
   /** In the order of the path. */
   readonly pathParameters: readonly string[];
-  /** `body`: everything but the path parameters is one JSON object; `query` (GET, DELETE): it is query parameters. */
+  /**
+   * `body`: all fields except the path parameters are one JSON object; `query` (GET, DELETE):
+   * they are query parameters.
+   */
   readonly carrier: 'body' | 'query';
-  /** How path and query parameters are read from text; body fields are not in here. */
+  /** How path and query parameters are read from text; body fields are not included. */
   readonly parameters: ReadonlyMap<string, ParameterType>;
   /** The parameters of the whole input, including those of the path. */
   readonly inputSchema: JsonSchema;
@@ -39,9 +42,9 @@ const reservedNames: ReadonlySet<string> = new Set(['then', 'call', 'apply']);
 const headerNames: ReadonlySet<string> = new Set(REQUEST_HEADERS);
 
 /**
- * Collects operations and derives what the surfaces need. Throws an Error that lists every contradiction: two operations on one
- * route, a name twice, an unknown scope or role, a path parameter missing from the input, an input that is not one strict
- * object, a query parameter that text cannot carry.
+ * Collects operations and derives what the surfaces need. Throws an Error that lists every contradiction: two
+ * operations on one route, a duplicate name, an unknown scope or role, a path parameter missing from the input, an
+ * input that is not one strict object, a query parameter that text cannot represent.
  */
 export function createRegistry(operations: readonly AnyOperation[]): Registry {
   const problems: string[] = [];
@@ -125,5 +128,5 @@ function register(operation: AnyOperation, problem: (message: string) => void): 
   };
 }
 
-/** An input of no fields, for operations that take none. */
+/** An input without fields, for operations that need none. */
 export const NoInput = z.strictObject({});

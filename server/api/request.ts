@@ -9,15 +9,17 @@ export type ApiRequest = {
   /** `?…` or empty. */
   search: string;
   header: (name: string) => string | undefined;
-  /** The body's bytes. AppError 413 beyond `limit`, 400 where the client went away. */
+  /** Reads the body's bytes. AppError 413 beyond `limit`, 400 if the client disconnected. */
   body: (limit: number) => Promise<Uint8Array>;
-  /** The peer's address as the rate limiter counts it. */
+  /** The client's address for the rate limiter. */
   address: string;
-  /** Calls the listener when the client has left, at most once; returns a function that takes the listener back. */
+  /**
+   * Calls the listener at most once, when the client has disconnected; returns a function that removes the listener.
+   */
   onDisconnect?: (listener: () => void) => () => void;
 };
 
-/** `headers` in the case they are sent in. A null body sends none. */
+/** `headers` with the case in which they are sent. A null body sends none. */
 export type ApiResponse = { status: number; headers: Record<string, string>; body: string | null };
 
 /** The largest request body in bytes; the graph of a workflow has the same limit (docs/specification/limits.md#sizes). */
@@ -31,16 +33,16 @@ export const protectiveHeaders: Readonly<Record<string, string>> = {
   'Referrer-Policy': 'no-referrer',
 };
 
-/** A caller's own request id where it is a sane one (for tracing across systems), else a new one. */
+/** Returns the caller's own request id if it is well-formed (for tracing across systems), else a new one. */
 export function requestIdOf(header: ApiRequest['header']): string {
   const given = header('x-request-id');
   return given !== undefined && /^[A-Za-z0-9._:-]{1,128}$/.test(given) ? given : newRequestId();
 }
 
-/** Paths without a query that parsing would leave as they are: nothing to decode, no empty or dot segment. */
+/** Paths that parsing would leave unchanged: nothing to decode, no empty or dot segment, and no query. */
 const plainPath = /^(?:\/[A-Za-z0-9_~-][A-Za-z0-9_.~-]*)+$/;
 
-/** The target as WHATWG parsing has it, like a fetch Request: dot segments are resolved before anything is routed. */
+/** Returns the target as parsed by WHATWG rules, like a fetch Request: dot segments are resolved before routing. */
 export function readTarget(target: string): { pathname: string; search: string } {
   if (plainPath.test(target)) return { pathname: target, search: '' };
   if (!URL.canParse(target, 'http://localhost')) return { pathname: '/', search: '' };
@@ -52,7 +54,7 @@ export function tooLarge(limit: number): AppError {
   return new AppError(413, 'body_too_large', `The request body is larger than ${limit} bytes.`);
 }
 
-/** AppError 413 by the Content-Length alone, before a byte is read. */
+/** AppError 413 based on the Content-Length alone, before a byte is read. */
 export function checkContentLength(header: ApiRequest['header'], limit: number): void {
   if (Number(header('content-length') ?? 0) > limit) throw tooLarge(limit);
 }
@@ -71,7 +73,7 @@ export async function readFetchBody(request: Request, limit: number): Promise<Ui
   return chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks);
 }
 
-/** A fetch Request as the API reads it. */
+/** Converts a fetch Request to the API's form. */
 export function fromFetch(request: Request, address: string): ApiRequest {
   const { pathname, search } = new URL(request.url);
   return {

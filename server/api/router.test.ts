@@ -24,11 +24,11 @@ describe('matching', () => {
     expect(router.match(method, path)).toEqual(expected);
   });
 
-  test('a literal that leads nowhere gives way to the parameter', () => {
+  test('a literal that leads nowhere falls back to the parameter', () => {
     expect(router.match('GET', '/v1/workflows/special/runs')).toEqual(found('GET /v1/workflows/{id}/runs', 'special'));
   });
 
-  test.each(['GET', 'PUT', 'OPTIONS'])('a path written out has its own methods alone: %s is none of them', method => {
+  test.each(['GET', 'PUT', 'OPTIONS'])('a literal path has only its own methods, without %s', method => {
     expect(router.match(method, '/v1/workflows/import')).toEqual({ kind: 'method', allow: ['POST'] });
   });
 

@@ -3,7 +3,7 @@ import { badRequest } from '../platform/errors.ts';
 export type Route<T> = { method: string; path: string; value: T };
 export type Match<T> =
   | { kind: 'found'; value: T; parameters: readonly string[] }
-  /** The path is known, the method is not. `allow` is sorted. */
+  /** The path is known, but not the method. `allow` is sorted. */
   | { kind: 'method'; allow: readonly string[] }
   | { kind: 'none' };
 export type Router<T> = { match(method: string, pathname: string): Match<T> };
@@ -13,10 +13,10 @@ type Node<T> = { literals: Map<string, Node<T>>; parameter: Node<T> | null; valu
 const node = <T>(): Node<T> => ({ literals: new Map(), parameter: null, values: new Map() });
 
 /**
- * A router over path segments. Literal segments win over parameters, with backtracking where the literal leads nowhere. A path
- * written out has its own methods alone: `import` is no `{id}`. Segments are percent-decoded exactly once and after the split, so `%2F` in a parameter never changes
- * the route; a malformed escape is AppError 400. A trailing slash is another path: unknown (404), for every route has one
- * spelling.
+ * Creates a router over path segments. Literal segments take precedence over parameters, with backtracking if the
+ * literal leads nowhere. A literal path has only its own methods: `import` is not an `{id}`. Segments are
+ * percent-decoded exactly once and after the split, so `%2F` in a parameter never changes the route; a malformed escape
+ * is AppError 400. A path with a trailing slash is unknown (404), because every route has only one spelling.
  */
 export function createRouter<T>(routes: readonly Route<T>[]): Router<T> {
   const root = node<T>();

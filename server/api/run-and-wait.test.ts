@@ -14,9 +14,9 @@ let services: Services;
 let api: TestApi;
 let tenant: TestTenant;
 let token: string;
-/** Two steps. */
+/** A workflow with two steps. */
 let quick: string;
-/** Waits for a person. */
+/** A workflow that waits for a person. */
 let slow: string;
 
 beforeAll(async () => {
@@ -56,7 +56,7 @@ const stop = async (run_id: unknown, workflowId = slow, { tenantId, projectId } 
   const ref = { tenantId, projectId, workflowId, runId: String(run_id) };
   await services.orchestrator.command(ref, { type: 'stop', mode: 'immediate', by: 'ann@example.com' });
 };
-/** Stops a run as soon as there is one. */
+/** Stops a run as soon as it exists. */
 const stopOnceStarted = (...of: Parameters<typeof stop>) =>
   expect.poll(async () => (await stop(...of).catch(() => 'not yet')) ?? 'stopped').toBe('stopped');
 
@@ -100,7 +100,7 @@ describe('an answer that waits', () => {
     ]);
   });
 
-  test('has the id of a run that goes on when the time is up', async () => {
+  test('has the id of a run that continues when the time is up', async () => {
     const { status, body } = await run(slow, { query: '?wait_s=1' });
     expect([status, body]).toEqual([
       202,
@@ -110,7 +110,7 @@ describe('an answer that waits', () => {
     await stop(body.run_id);
   });
 
-  test('is found again by its key when the run has ended already', async () => {
+  test('is found again by its key if the run has already ended', async () => {
     const key = newId();
     const first = await run(quick, { body: input(1), key });
     const again = await run(quick, { body: input(1), key });
@@ -120,7 +120,7 @@ describe('an answer that waits', () => {
 });
 
 describe('a request', () => {
-  test.each(['', '?wait_s=0'])('with the query "%s" does not wait, and needs no place', async query => {
+  test.each(['', '?wait_s=0'])('with the query "%s" does not wait, and takes no place', async query => {
     const { status, body } = await run(slow, { query });
     expect([status, body.status]).toEqual([202, 'running']);
     await stop(body.run_id);
@@ -137,7 +137,7 @@ describe('a request', () => {
     expect((await run(quick, { query: '?params=x' })).status).toBe(422);
   });
 
-  test('needs a token, the scopes and a workflow that is there', async () => {
+  test('needs a token, the scopes and an existing workflow', async () => {
     expect((await run(quick, { token: null })).status).toBe(401);
     const only = async (...scopes: Parameters<typeof createTestPat>[2]) =>
       (await createTestPat(services, tenant.contributor, scopes)).token;
@@ -159,7 +159,7 @@ describe('a request', () => {
 describe('the number of requests that wait', () => {
   const started = async () => Number((await service.db.pool.query('SELECT count(*) FROM runs')).rows[0].count);
 
-  test('is limited for a workspace and in all, and a refused one starts nothing', async () => {
+  test('is limited per workspace and in total, and a refused one starts nothing', async () => {
     const ids = [newId(), newId()];
     const waiting = ids.map(run_id => run(slow, { body: { params: { run_id } } }));
     await expect.poll(reserved).toBe(2);
@@ -185,7 +185,7 @@ describe('the number of requests that wait', () => {
     expect(reserved()).toBe(0);
   });
 
-  test('falls when a client leaves, and the run goes on', async () => {
+  test('falls when a client disconnects, and the run continues', async () => {
     const run_id = newId();
     const url = `${api.url}/v1/workflows/${slow}/run?wait_s=60`;
     const headers = { Authorization: `Bearer ${token}`, 'Content-Type': 'application/json' };

@@ -2,10 +2,9 @@ import { forbidden } from '../platform/errors.ts';
 import type { Headers } from './authenticate.ts';
 
 /**
- * Whether a request that carries cookies was made by our own pages
- * (docs/specification/authentication.md#same-origin): `Sec-Fetch-Site` where the browser says it, otherwise `Origin`,
- * which must be the public URL's or the address that was asked. A browser always sends one of them with a
- * state-changing request, so a request with neither is refused.
+ * Returns whether a request with cookies was made by our own pages (docs/specification/authentication.md#same-origin):
+ * by `Sec-Fetch-Site` if the browser sends it, otherwise by `Origin`, which must be the public URL's or the requested
+ * host. A browser always sends one of them with a state-changing request, so a request with neither is refused.
  */
 export function isSameOrigin(header: Headers, publicUrl: string): boolean {
   const site = header('sec-fetch-site');
@@ -13,7 +12,7 @@ export function isSameOrigin(header: Headers, publicUrl: string): boolean {
   return isOwnOrigin(header, publicUrl);
 }
 
-/** Checks `Origin` alone: browsers send no Sec-Fetch-Site with a WebSocket handshake over plain http. */
+/** Checks only `Origin`: browsers send no Sec-Fetch-Site with a WebSocket handshake over plain http. */
 export function isOwnOrigin(header: Headers, publicUrl: string): boolean {
   const origin = header('origin');
   if (origin === undefined || !URL.canParse(origin)) return false;

@@ -89,7 +89,7 @@ test('nor is the cookie of a session', async () => {
   await expectRedacted(session, () => post('/v1/careless-error', { Cookie: cookie, 'Sec-Fetch-Site': 'same-origin' }));
 });
 
-test('nor is the token of a stream, wherever it stands', async () => {
+test('nor is the token of a stream, wherever it is sent', async () => {
   const url = `${api.url.replace('http', 'ws')}/v1/workflows/none/stream`;
   for (const open of [
     () => new WebSocket(url, ['bearer', token]),

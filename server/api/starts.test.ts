@@ -6,7 +6,10 @@ import { startTestContainer, type TestContainer } from '../testing/container.ts'
 import { createTestMember, createTestPat, createTestTenant, type TestTenant } from '../testing/identity.ts';
 import { asking, publishGraph } from '../testing/runs.ts';
 
-/** Starts on the real service: what is shared between requests (look-ups, commits, tokens read a moment ago) shares no authority. */
+/**
+ * Starts on the real service: data that requests share (look-ups, commits, recently read
+ * tokens) must not share authority.
+ */
 let service: TestContainer;
 let acme: TestTenant & { workflow: string; token: string };
 let rival: TestTenant & { workflow: string; token: string };
@@ -65,8 +68,8 @@ describe('starts at the same time', () => {
   });
 });
 
-describe('right after a start that was allowed', () => {
-  test('a token that is revoked starts nothing more', async () => {
+describe('right after a permitted start', () => {
+  test('a revoked token starts nothing more', async () => {
     const { token, principal } = await createTestPat(service.container.services, acme.contributor, ['workflow:run']);
     const { token: admin } = await createTestPat(service.container.services, acme.owner, ['pat:manage']);
     expect((await start(token, acme.workflow)).status).toBe(200);
@@ -89,7 +92,7 @@ describe('right after a start that was allowed', () => {
   });
 });
 
-describe('a workflow whose steps call out takes the scope of each', () => {
+describe('a workflow with steps that call services requires the scope of each', () => {
   const later = { depends_on: ['ask'] };
   const tool = { id: 'tool', type: 'mcp_call', ...later, tool_name: 'pay', instance_id: newId() };
   const model = { id: 'model', type: 'llm_call', ...later, model: 'openai/tiny', prompt: 'Hi.' };
@@ -149,7 +152,7 @@ describe('a workflow whose steps call out takes the scope of each', () => {
     expect(await call(['workflow:run', 'mcp:execute'])).toContain('run_id');
   });
 
-  test('the version that starts decides', async () => {
+  test('the version that is started decides', async () => {
     const workflow = await workflowOf([tool]);
     const token = await tokenOf(['workflow:run', 'workflow:write']);
     await refused(await start(token, workflow), 'mcp:execute');

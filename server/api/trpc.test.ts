@@ -17,7 +17,7 @@ beforeAll(async () => {
 });
 afterAll(() => api.close());
 
-/** A client over real HTTP, as the console's in a browser; `answers` keeps the responses. */
+/** A client over real HTTP, like the console's in a browser; `answers` keeps the responses. */
 function client(headers: Record<string, string>, { batched = false, at = api as TestApi } = {}) {
   const answers: Response[] = [];
   const options = {
@@ -57,7 +57,7 @@ describe('calls', () => {
     expect(answers.map(({ status }) => status)).toEqual([207]);
   });
 
-  test('an operation with a raw body is no procedure', async () => {
+  test('an operation with a raw body is not a procedure', async () => {
     const init = { method: 'POST', headers: { 'content-type': 'application/json' }, body: '{"id":"x"}' };
     const response = await fetch(`${api.url}/api/trpc/webhooks_ingest`, init);
     expect(response.status).toBe(404);
@@ -77,7 +77,7 @@ describe('calls', () => {
 });
 
 describe('errors', () => {
-  test('are those of REST', async () => {
+  test('are the same as those of REST', async () => {
     const error = await failure(client({}).trpc.me_get.query({}));
     expect(error).toBeInstanceOf(TRPCClientError);
     expect(error.data).toMatchObject({ status: 401, httpStatus: 401, code: 'unauthenticated', path: 'me_get' });
@@ -119,7 +119,7 @@ describe('errors', () => {
 });
 
 describe('headers', () => {
-  test('let no browser sniff, keep or frame an answer, a failed one neither', async () => {
+  test('keep browsers from sniffing, storing or framing an answer, even an error', async () => {
     for (const [name, status] of [
       ['me_get', 200],
       ['nothing', 404],
@@ -136,7 +136,7 @@ describe('headers', () => {
     }
   });
 
-  test("are the same where Next's route hands the call over", async () => {
+  test("are the same if Next's route passes the call on", async () => {
     const path = '/api/trpc/workflows_list?input=%7B%22limit%22%3A1%7D';
     const headers = { ...bearer(), 'x-request-id': 'the-same' };
     const direct = await fetch(`${api.url}${path}`, { headers });
@@ -159,7 +159,7 @@ describe('headers', () => {
     expect((await fresh.trpc.workflows_patch.mutate({ id, name: 'b' })).name).toBe('b');
   });
 
-  test('in a batch they belong to no call', async () => {
+  test('are ignored in a batch', async () => {
     const { trpc, answers } = client({ ...bearer(), 'if-match': '"999"' }, { batched: true });
     const { id } = await trpc.workflows_create.mutate({ name: 'Three' });
     expect((await trpc.workflows_patch.mutate({ id, name: 'c' })).name).toBe('c');

@@ -19,10 +19,13 @@ type TrpcContext = {
   header: (name: string) => string | undefined;
   /** Resolved once for all calls of a batch. */
   principal: () => Promise<Principal | null>;
-  /** Whether the credential is a cookie: then a mutation must come from our own pages. */
+  /** Whether the credential is a cookie: a mutation must then come from our own pages. */
   cookie: boolean;
   address: string;
-  /** A single call's own headers go in and out; those of a batch would belong to no one call. */
+  /**
+   * Whether this is a single call, whose own headers are read and sent; in a batch they would
+   * belong to no particular call.
+   */
   single: boolean;
   responseHeaders: Headers;
 };
@@ -58,10 +61,10 @@ const t = initTRPC.context<TrpcContext>().create({
 type ProcedureOf<O extends AnyOperation> = O['method'] extends 'GET'
   ? TRPCQueryProcedure<{ input: InputOf<O>; output: z.output<O['output']>; meta: unknown }>
   : TRPCMutationProcedure<{ input: InputOf<O>; output: z.output<O['output']>; meta: unknown }>;
-/** `undefined`: an input of optional fields alone may be left out. */
+/** `undefined`: an input with only optional fields may be left out. */
 type InputOf<O extends AnyOperation> =
   Record<never, never> extends z.input<O['input']> ? z.input<O['input']> | undefined : z.input<O['input']>;
-/** A raw body is REST's alone. */
+/** Operations with a raw body exist only in REST. */
 type Procedures<Ops extends readonly AnyOperation[]> = {
   [O in Ops[number] as O extends { raw: RawBody } ? never : O['name']]: ProcedureOf<O>;
 };
@@ -69,7 +72,7 @@ type Procedures<Ops extends readonly AnyOperation[]> = {
 /** The console's contract: one procedure per operation, named after it; GET is a query, the others are mutations. */
 export type AppRouter = ReturnType<typeof t.router<Procedures<typeof operations>>>;
 
-/** What a caller sends and gets, by operation. */
+/** The inputs and outputs, by operation. */
 export type AppInputs = { [O in (typeof operations)[number] as O['name']]: z.input<O['input']> };
 export type AppOutputs = { [O in (typeof operations)[number] as O['name']]: z.output<O['output']> };
 
@@ -77,20 +80,20 @@ export type TrpcOptions = Invoker & Authenticator & { registry: Registry };
 /** Serves a request. Never rejects, like the REST surface. */
 export type Trpc = (request: ApiRequest) => Promise<ApiResponse>;
 
-/** Calls in one HTTP request; a console page makes about ten. */
+/** The maximum number of calls in one HTTP request; a page of the console makes about ten. */
 const maxBatchSize = 50;
 const endpoint = '/api/trpc';
 
-/** Whether the tRPC surface answers this target. */
+/** Returns whether the tRPC surface answers this target. */
 export function isTrpcPath(url: string | undefined): boolean {
   return url?.startsWith(`${endpoint}/`) === true;
 }
 
 /**
- * The tRPC surface at `/api/trpc`, derived from the registry and invoked like every other
- * (docs/adr/0001-operations-declared-once.md). `If-Match` and `Idempotency-Key` are honoured on calls that are not
- * batched (`httpLink`), since in a batch they would apply to all calls; likewise `ETag` is sent there. A batch counts
- * each of its calls against the rate limit.
+ * Creates the tRPC surface at `/api/trpc`, derived from the registry and invoked like every other
+ * (docs/adr/0001-operations-declared-once.md). `If-Match` and `Idempotency-Key` are only respected in calls that are
+ * not batched (`httpLink`), since in a batch they would apply to all calls; `ETag` is only sent there too. A batch
+ * counts each of its calls against the rate limit.
  */
 export function createTrpc(options: TrpcOptions): Trpc {
   const router = createAppRouter(options);
@@ -120,8 +123,8 @@ export function createTrpc(options: TrpcOptions): Trpc {
 }
 
 /**
- * The request as tRPC reads it. It gets the one header that its format is chosen by; credentials and the rest are read from the API's
- * own request. AppError 413 for a body beyond the limit, 400 for one that ends early.
+ * Converts the request for tRPC, with only the header that selects its format; credentials and the rest are read from
+ * the API's own request. AppError 413 for a body beyond the limit, 400 for one that ends early.
  */
 async function toCall(request: ApiRequest): Promise<Request> {
   const { method, pathname, search, header } = request;
@@ -156,7 +159,9 @@ function createContext(
   };
 }
 
-/** The router at run time: the same record as `Procedures` describes, which a loop cannot tell the compiler. */
+/**
+ * Creates the router at run time: a record as described by `Procedures`, which the compiler cannot infer from a loop.
+ */
 function createAppRouter(options: TrpcOptions): AppRouter {
   const record: Record<string, ReturnType<typeof procedure>> = {};
   for (const entry of options.registry.operations) {
@@ -186,7 +191,7 @@ function procedure(options: TrpcOptions, entry: RegisteredOperation) {
     if (ctx.single) for (const [name, value] of headers) ctx.responseHeaders.set(name, value);
     return output;
   };
-  // The raw input passes through: `invoke` parses it, after it has checked who asks.
+  // The raw input is passed through: `invoke` parses it after it has checked the caller.
   const base = t.procedure.input((raw: unknown): unknown => raw);
   return isQuery ? base.query(resolve) : base.mutation(resolve);
 }
@@ -196,7 +201,7 @@ function knownFailure(error: TRPCError): AppError {
   return error.code === 'INTERNAL_SERVER_ERROR' ? asAppError(error.cause ?? error) : trpcFailure(error);
 }
 
-/** Failures of tRPC's own: a body that is no JSON, an unknown procedure, a query sent as a mutation. */
+/** Converts failures of tRPC's own: a body that is not JSON, an unknown procedure, a query sent as a mutation. */
 function trpcFailure(error: TRPCError): AppError {
   switch (error.code) {
     case 'PARSE_ERROR':

@@ -25,7 +25,7 @@ async function call(path: string, init: RequestInit = {}) {
 const ship = (id: string, key: string | null, body: string | null = '{}') =>
   call(`/orders/${id}/shipments`, { method: 'POST', body, headers: key === null ? {} : { 'Idempotency-Key': key } });
 
-/** fetch sets Host itself; a rebinding browser sends the attacker's. */
+/** fetch sets Host itself; a rebinding browser sends the attacker's name. */
 function statusOf(headers: Record<string, string>): Promise<number> {
   return new Promise((resolve, reject) => {
     const sent = httpRequest(`${api}/orders`, { headers }, response => {
@@ -83,7 +83,7 @@ describe('the demo API', () => {
     expect(await ship('1001', 'k'.repeat(255))).toMatchObject({ status: 201 });
   });
 
-  test('answers no other site and under no other name', async () => {
+  test('refuses other sites and other names', async () => {
     expect(await statusOf({})).toBe(200);
     expect(await statusOf({ origin: service.url })).toBe(200);
     expect(await statusOf({ host: 'evil.example' })).toBe(403);
@@ -91,7 +91,7 @@ describe('the demo API', () => {
     expect(await statusOf({ origin: 'null' })).toBe(403);
   });
 
-  test('is off where the demo MCP server is', async () => {
+  test('is off if the demo MCP server is', async () => {
     const off = await startTestContainer({ BATON_DEMO_MCP: 'false' });
     expect(off.container.demoApi).toBeNull();
     expect((await fetch(`${off.url}/demo/api/orders`)).status).toBe(404);

@@ -12,20 +12,20 @@ const MAX_PAGE = 1_000;
 const MAX_BODY_BYTES = 16 * 1024;
 const MAX_KEY_LENGTH = 255;
 
-/** The HTTP API that comes with Baton, to try `http_request` steps with. Never rejects. */
+/** The HTTP API that comes with Baton, for trying `http_request` steps. Never rejects. */
 export type DemoApi = (request: ApiRequest) => Promise<ApiResponse>;
 
 const Page = z.coerce.number().int().min(1).max(MAX_PAGE);
 const Shipment = z.object({ service: z.enum(['standard', 'express']).default('standard') });
 
-/** Whether the demo API answers this target. */
+/** Returns whether the demo API answers this target. */
 export function isDemoApiPath(url: string | undefined): boolean {
   return url === demoApiPath || (url?.startsWith(`${demoApiPath}/`) ?? false);
 }
 
 /**
- * A list of orders in two pages, each order, and shipments of them. It needs no credentials, ignores any that are sent,
- * keeps nothing and reaches nothing: the same request gets the same answer.
+ * Creates an API with a list of orders in two pages, each order, and shipments of them. It needs no credentials,
+ * ignores any that are sent, and neither stores nor calls anything: the same request gets the same answer.
  */
 export function createDemoApi(allowed: DemoCallers): DemoApi {
   return async request => {
@@ -81,7 +81,7 @@ async function shipOrder(order: DemoOrder, request: ApiRequest): Promise<Answer>
   }
   const { id: order_id, address } = order;
   if (address === null) throw new AppError(422, 'no_address', `Order ${order_id} has no delivery address.`);
-  // A step that is tried again sends the same key. Deriving the shipment from it gives the first one again without a memory.
+  // A retried step sends the same key. A shipment that is derived from it is the same again, without any storage.
   const digest = createHash('sha256')
     .update(JSON.stringify([order_id, key]))
     .digest('hex');

@@ -8,16 +8,16 @@ import { newId } from '../../platform/ids.ts';
 import { type DemoCallers, foreignReason } from '../demo-callers.ts';
 import { registerDemoTools } from './tools.ts';
 
-/** Anybody who reaches the port may open one: the longest unused gives way. */
+/** Anyone who reaches the port may open a session: beyond this number, the least recently used one is closed. */
 const MAX_SESSIONS = 64;
 const IDLE_MS = 10 * 60_000;
 const MAX_BODY_BYTES = 64 * 1024;
 
 type Session = { transport: StreamableHTTPServerTransport; server: McpServer; usedAt: number };
 
-/** The MCP server that comes with Baton, to try workflows with. */
+/** The MCP server that comes with Baton, for trying workflows. */
 export type DemoMcp = {
-  /** Whether a request is for it. */
+  /** Returns whether a request is for it. */
   serves(url: string | undefined): boolean;
   /** Answers a request. Never rejects. */
   handle(request: IncomingMessage, response: ServerResponse): Promise<void>;
@@ -30,8 +30,8 @@ export type DemoMcpOptions = {
 };
 
 /**
- * Streamable HTTP with sessions. It needs no credentials, and takes no notice of any that are sent: a connection with a token can be
- * tried on it. Its tools keep nothing and reach nothing.
+ * Creates a server for Streamable HTTP with sessions. It needs no credentials and ignores any that are sent, so a
+ * connection with a token can be tried on it. Its tools neither store nor call anything.
  */
 export function createDemoMcp({ clock, allowed }: DemoMcpOptions): DemoMcp {
   /** In the order of their last use. */

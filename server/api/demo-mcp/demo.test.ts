@@ -19,7 +19,7 @@ const initialize = JSON.stringify({
   params: { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'test', version: '1' } },
 });
 
-/** fetch sets Host itself; a rebinding browser sends the attacker's. */
+/** fetch sets Host itself; a rebinding browser sends the attacker's name. */
 function post(url: string, headers: Record<string, string>, body = initialize): Promise<number> {
   return new Promise((resolve, reject) => {
     const sent = httpRequest(url, { method: 'POST', headers: { ...json, ...headers } }, response => {
@@ -103,7 +103,7 @@ describe('the demo MCP server', () => {
     expect(failed).toMatchObject({ isError: true, content: [{ type: 'text', text: 'as asked' }] });
   });
 
-  test('answers no other site and under no other name', async () => {
+  test('refuses other sites and other names', async () => {
     const url = `${service.url}/demo/mcp`;
     expect(await post(url, {})).toBe(200);
     expect(await post(url, { origin: service.url })).toBe(200);
@@ -113,7 +113,7 @@ describe('the demo MCP server', () => {
     expect(await post(url, { origin: 'null' })).toBe(403);
   });
 
-  test('keeps a bounded number of sessions, and takes no large messages', async () => {
+  test('keeps a limited number of sessions, and accepts no large messages', async () => {
     const url = `${service.url}/demo/mcp`;
     const first = await connectMcp({ url, headers: {}, fetch, timeoutMs });
     for (let opened = 0; opened < 70; opened++) await post(url, {});
@@ -139,7 +139,7 @@ describe('the demo MCP server', () => {
 describe('its address', () => {
   const http = { host: '0.0.0.0', port: 3999, url: 'https://baton.example' };
 
-  test('is this machine, whatever the public one is', () => {
+  test('is this machine, whatever the public address is', () => {
     expect(demoMcpUrl(http)).toBe('http://127.0.0.1:3999/demo/mcp');
     expect(demoMcpUrl({ ...http, host: '::' })).toBe('http://[::1]:3999/demo/mcp');
     expect(demoMcpUrl({ ...http, host: 'baton.local' })).toBe('http://baton.local:3999/demo/mcp');
@@ -156,7 +156,7 @@ describe('its address', () => {
     await egress.close();
   });
 
-  test('can be called through the egress guard of the service, which lets nothing else of this machine through', async () => {
+  test('can be called through the egress guard of the service, which refuses everything else on this machine', async () => {
     const port = await freePort();
     const { container, close } = await startTestContainer({ BATON_DEMO_MCP: 'true', PORT: String(port) });
     const server = createServer((request, response) => void serveSurfaces(container, request, response, 0));

@@ -11,7 +11,7 @@ const Amount = z.number().min(0).max(1_000_000_000);
 
 const rounded = (value: number, digits: number): number => Number(value.toFixed(digits));
 
-/** Registers the tools. They keep nothing and reach nothing: the same arguments give the same result. */
+/** Registers the tools. They neither store nor call anything: the same arguments give the same result. */
 export function registerDemoTools(server: McpServer): void {
   registerExchangeRate(server);
   registerInvoice(server);
@@ -71,7 +71,7 @@ function registerInvoice(server: McpServer): void {
     },
     ({ customer, currency, lines }, { _meta }) => {
       const total = lines.reduce((sum, line) => sum + line.quantity * line.unit_price, 0);
-      // A step that is tried again sends the same key: a real service would find its first invoice by it.
+      // A retried step sends the same key, by which a real service would find its first invoice.
       const key = _meta?.idempotency_key ?? JSON.stringify([customer, currency, lines]);
       const digest = createHash('sha256').update(String(key)).digest('hex');
       const invoice_number = `INV-${digest.slice(0, 8).toUpperCase()}`;

@@ -1,7 +1,10 @@
 import type { z } from 'zod';
 import { invalid } from '../../platform/errors.ts';
 
-/** The arguments of a tool that is not an operation. AppError 422 with `details`, as for the fields of an operation. */
+/**
+ * Parses the arguments of a tool that is not an operation. AppError 422 with `details`, as for
+ * the fields of an operation.
+ */
 export function readArguments<Schema extends z.ZodType>(
   schema: Schema,
   args: Record<string, unknown>,

@@ -21,14 +21,14 @@ const Arguments = z.strictObject({
 
 const prefix = '/v1/mcp/';
 
-/** What the deployment has switched on. */
+/** The tools that the deployment has enabled. */
 type EnabledTools = { groups: readonly string[]; risk: boolean };
 
 /**
- * `catalog_bff_request` (docs/specification/mcp.md#catalog-request): any route under /v1/mcp/ as one tool. What
- * decides is the operation that the path is routed to, never the text of the path: an encoded or dotted path cannot
- * lead anywhere else. An operation of another group, such as `vault` of connections, needs that group as well, and
- * those whose route has a `credentials` segment the risk group.
+ * `catalog_bff_request` (docs/specification/mcp.md#catalog-request): all routes under /v1/mcp/ as one tool. Permission
+ * depends on the operation to which the path is routed, never on its text: an encoded or dotted path cannot lead
+ * anywhere else. An operation of another group, such as `vault` of connections, also needs that group, and those whose
+ * route has a `credentials` segment need the risk group.
  */
 export function catalogTool(options: McpOptions, enabled: EnabledTools): PlatformTool {
   const entries = options.registry.operations.filter(entry => isCatalogRoute(entry, enabled));
@@ -81,7 +81,7 @@ async function request(
   return { status: entry.operation.status, body: output ?? null };
 }
 
-/** Through the same reading as a request over HTTP, so that the two cannot differ. */
+/** Reads fields with the same code as a request over HTTP, so that the two cannot differ. */
 function readFields(
   entry: RegisteredOperation,
   query: z.output<typeof Arguments>['query'],

@@ -3,7 +3,7 @@ import { NoInput } from '../registry.ts';
 import { argumentsSchema } from './operation-tools.ts';
 import type { McpOptions, PlatformTool } from './platform-tool.ts';
 
-/** `health_summary`: what /readyz says, for a caller that is known, and who that is. */
+/** `health_summary`: the answer of /readyz, and who the caller is. */
 export function healthTool({ services }: McpOptions): PlatformTool {
   const page = readyz(services);
   return {

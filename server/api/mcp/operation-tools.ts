@@ -10,7 +10,7 @@ import type { McpCaller, McpOptions, PlatformTool } from './platform-tool.ts';
 /** `runID` of the routes is `run_id` in a tool (docs/specification/mcp.md#platform-mcp-endpoint). */
 const argumentName = (parameter: string) => parameter.replace(/[A-Z]+/g, letters => `_${letters.toLowerCase()}`);
 
-/** The tools that are operations: one for each that declares an MCP group, named and described as it is. */
+/** Returns the tools that are operations: one for each that declares an MCP group, with its name and description. */
 export function operationTools(options: McpOptions): PlatformTool[] {
   return options.registry.operations.flatMap(entry => {
     const { operation } = entry;
@@ -38,7 +38,7 @@ export function invokeOperation(
   return invokeRead(options, entry, caller, () => parseObject(entry, input));
 }
 
-/** The same with the input as `read` gives it, which is asked once the caller may do it at all. */
+/** The same with the input that `read` returns, which is called once the caller is known to be allowed. */
 export async function invokeRead(
   options: McpOptions,
   entry: RegisteredOperation,
@@ -71,7 +71,7 @@ function define({ operation, inputSchema, pathParameters }: RegisteredOperation)
   };
 }
 
-/** The guarantees of the method (RFC 9110, 9.2), corrected by the declaration. */
+/** Returns the guarantees of the method (RFC 9110, 9.2), corrected by the declaration. */
 function toolHints(operation: RegisteredOperation['operation']): ToolHints {
   const { method, mcp } = operation;
   const readOnly = isReadOnly(operation);
@@ -102,19 +102,19 @@ function renamed(schema: JsonSchema, pathParameters: readonly string[]): Tool['i
   };
 }
 
-/** MCP requires an object at the root; other schemas are left out, and clients then get only the text. */
+/** MCP requires an object at the root. Other schemas are left out, and clients then only get the text. */
 function outputSchema(schema: z.ZodType): Tool['outputSchema'] {
   const { $schema: _, ...json } = z.toJSONSchema(schema, { io: 'output', unrepresentable: 'any' });
   return json.type === 'object' ? (json as Tool['outputSchema']) : undefined;
 }
 
-/** Arguments under the names of the operation's input. */
+/** Returns the arguments under the names of the operation's input. */
 function toInput({ pathParameters }: RegisteredOperation, args: Record<string, unknown>): Record<string, unknown> {
   const names = new Map(pathParameters.map(name => [argumentName(name), name]));
   return Object.fromEntries(Object.entries(args).map(([name, value]) => [names.get(name) ?? name, value]));
 }
 
-/** The JSON Schema of a tool's own zod schema, as `Tool.inputSchema` has it. */
+/** Returns the JSON Schema of a tool's own zod schema, in the form of `Tool.inputSchema`. */
 export function argumentsSchema(schema: z.ZodType): Tool['inputSchema'] {
   return renamed(inputJsonSchema(schema), []);
 }

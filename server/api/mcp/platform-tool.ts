@@ -13,11 +13,11 @@ export type McpCaller = { principal: Principal; requestId: string; address: stri
 /** A tool of the Platform MCP endpoint (docs/specification/mcp.md#tool-groups). */
 export type PlatformTool = {
   readonly group: McpGroup;
-  /** Its answers hold secrets: hidden unless the deployment enables the risk group. */
+  /** Its answers contain secrets: hidden unless the deployment enables the risk group. */
   readonly risk: boolean;
   readonly definition: Tool;
-  /** Whether this caller's role and scopes allow it; one that they do not is not listed. */
+  /** Returns whether this caller's role and scopes allow it; otherwise it is not listed. */
   usable(principal: Principal): boolean;
-  /** Does it. Throws AppError. */
+  /** Executes it. Throws AppError. */
   call(caller: McpCaller, args: Record<string, unknown>): Promise<unknown>;
 };

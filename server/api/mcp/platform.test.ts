@@ -43,14 +43,14 @@ async function connect(bearer: string, to = service): Promise<Client> {
   return mcp;
 }
 
-/** The answer of a tool; the client itself validates structured content against the tool's output schema. */
+/** Returns the answer of a tool; the client itself validates structured content against the tool's output schema. */
 async function use(name: string, args: Json = {}, as = client): Promise<Json> {
   const result = (await as.callTool({ name, arguments: args })) as CallToolResult;
   expect(result.isError ?? false, JSON.stringify(result.content)).toBe(false);
   return result.structuredContent ?? {};
 }
 
-/** The API's error body of a tool that refuses. */
+/** Returns the API's error body of a tool that refuses. */
 async function refused(name: string, args: Json = {}, as = client): Promise<Json> {
   const result = (await as.callTool({ name, arguments: args })) as CallToolResult;
   expect(result.isError).toBe(true);
@@ -120,7 +120,7 @@ describe('an assistant with only a token', () => {
   });
 });
 
-test('an assistant learns which input a workflow takes, and where its own does not fit', async () => {
+test('an assistant learns which input a workflow accepts, and why its own is invalid', async () => {
   const input_schema = {
     type: 'object',
     required: ['order'],
@@ -154,11 +154,11 @@ describe('the list of tools', () => {
       tasks_list_pending_run tasks_complete health_summary catalog_bff_request workflows_stream_websocket`.split(/\s+/);
     const offered = await names(client);
     expect(offered).toEqual(expect.arrayContaining(specified));
-    // The specification's memory tools come with memory itself.
+    // The memory tools of the specification are added together with memory itself.
     expect(offered.filter(name => name.startsWith('memory_'))).toEqual([]);
   });
 
-  test('says which tools only read and which destroy', async () => {
+  test('states which tools only read and which are destructive', async () => {
     const { tools } = await client.listTools();
     const hints = new Map(tools.map(tool => [tool.name, tool.annotations]));
     expect(hints.get('workflows_get')).toMatchObject({ readOnlyHint: true, destructiveHint: false });
@@ -211,7 +211,7 @@ async function startWith(env: Record<string, string>) {
   };
 }
 
-describe('what a tool refuses', () => {
+describe('a refusal of a tool', () => {
   test('is the error body of the API', async () => {
     expect(await refused('workflows_get', { id: '01900000-0000-7000-8000-000000000000' })).toMatchObject({
       code: 'not_found',
@@ -224,7 +224,7 @@ describe('what a tool refuses', () => {
     await expect(client.callTool({ name: 'memory_search', arguments: {} })).rejects.toThrow('There is no tool');
   });
 
-  test("is another tenant's workflow, as if it were not there", async () => {
+  test("is the same for another tenant's workflow as for one that does not exist", async () => {
     const rival = await createTestTenant(service.container.services, { slug: 'rival' });
     const theirs = await connect(await tokenOf(rival.owner, scopes));
     const id = await publish(theirs);
@@ -235,8 +235,8 @@ describe('what a tool refuses', () => {
   });
 });
 
-describe('the bounded read of a stream', () => {
-  test('ends by each of its caps, and after a refused start', async () => {
+describe('a bounded read of a stream', () => {
+  test('ends at each of its caps, and after a refused start', async () => {
     const id = await publish();
     const { run_id } = await use('workflows_execute_command', { id, command: 'start', params: { n: 1 } });
     const ref = { workflow_id: id, run_id, after: 0 };
@@ -339,7 +339,7 @@ describe('catalog_bff_request', () => {
     expect(JSON.stringify(answer)).toContain('token');
   });
 
-  test('reaches no operation of a group that is off, by whatever route', async () => {
+  test('reaches no operation of a disabled group, by any route', async () => {
     const registry = createRegistry(operations);
     const groupOf = new Map(
       operations.flatMap((each: AnyOperation) => (each.mcp === undefined ? [] : [[each.run, each.mcp.group] as const])),
@@ -358,7 +358,7 @@ describe('catalog_bff_request', () => {
     }
   });
 
-  test('asks for the scope of the very operation', async () => {
+  test('requires the scope of the operation itself', async () => {
     const reader = await connect(await tokenOf(acme.owner, ['mcp:read']));
     expect(await names(reader)).toContain('catalog_bff_request');
     expect(await use('catalog_bff_request', { method: 'GET', path: '/v1/mcp/servers' }, reader)).toMatchObject({
@@ -446,10 +446,10 @@ describe('the endpoint', () => {
   ])('refuses %s', async (_, extra, status, code) => {
     expect(await send(extra)).toMatchObject({ status, body: { code } });
   });
-  test('takes its own origin', async () => {
+  test('accepts its own origin', async () => {
     expect((await send({ Origin: 'http://localhost:3000' })).status).toBe(200);
   });
-  test('refuses bodies that are no message, and takes POST alone', async () => {
+  test('refuses bodies that are not a message, and accepts only POST', async () => {
     expect(await send({}, '{')).toMatchObject({ status: 400, body: { code: 'malformed_body' } });
     expect(await send({}, [message])).toMatchObject({ status: 422, body: { code: 'batch_not_supported' } });
     expect((await send({}, { hello: 1 })).status).toBe(400);
@@ -460,7 +460,7 @@ describe('the endpoint', () => {
 });
 
 test("the MCP inspector's command line lists and calls the tools", async () => {
-  // Its entry reads ../package.json of the folder it is run in; the launcher beside it expects the whole inspector.
+  // Its entry reads ../package.json of its working directory; the launcher next to it expects the whole inspector.
   const inspector = fileURLToPath(new URL('index.js', import.meta.resolve('@modelcontextprotocol/inspector-cli')));
   const run = async (...args: string[]): Promise<Json> => {
     const { stdout } = await promisify(execFile)(

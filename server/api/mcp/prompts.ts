@@ -37,7 +37,7 @@ retry_count, on_error ("continue": dependents run and read steps.id.error), disa
 Beside steps, "input_schema" (JSON Schema of the input) refuses starts that do not fit, and "output" gives the output of a run (any JSON with templates; default: the result of the last step). "on_failure": {"workflow_id"} starts another workflow with input.failed_run when a run fails.
 Texts take {{input.x}} and {{steps.id.result.path}} of steps that come before; a condition reads input and steps directly.`;
 
-/** Throws McpError for an unknown prompt or a missing argument, AppError for a run that is not there. */
+/** Throws McpError for an unknown prompt or a missing argument, AppError for a run that does not exist. */
 export async function getPrompt(
   options: McpOptions,
   caller: McpCaller,

@@ -6,7 +6,7 @@ import type { McpCaller, McpOptions } from './platform-tool.ts';
 const json = 'application/json';
 const uuid = '[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}';
 
-/** A workflow and a run as MCP resources; each is read through the operation of the same meaning, with its role and scope. */
+/** A workflow and a run as MCP resources. Each is read through the corresponding operation, with its role and scope. */
 export const resourceTemplates = [
   {
     name: 'workflow',
@@ -27,7 +27,7 @@ export const resourceTemplates = [
 const workflowUri = new RegExp(`^baton://workflows/(${uuid})$`);
 const runUri = new RegExp(`^baton://workflows/(${uuid})/runs/(${uuid})$`);
 
-/** The newest workflows, a page at a time. */
+/** Lists the newest workflows, page by page. */
 export async function listResources(options: McpOptions, caller: McpCaller, cursor: string | undefined) {
   const answer = (await invokeOperation(options, entryOf(options, 'workflows_list'), caller, {
     limit: 50,
@@ -46,7 +46,7 @@ export async function listResources(options: McpOptions, caller: McpCaller, curs
   };
 }
 
-/** Throws McpError for a URI that names nothing, AppError as the operation does. */
+/** Throws McpError for an unknown URI, AppError as the operation does. */
 export async function readResource(options: McpOptions, caller: McpCaller, uri: string) {
   const run = runUri.exec(uri);
   const workflow = workflowUri.exec(uri);

@@ -22,12 +22,13 @@ To run one: workflows_execute_command with {"command":"start"}, keep the run_id 
 failed or is blocked (orchestration_phase), and look at tasks_list_pending_run before you report success. A start executes the latest PUBLISHED
 version: after a change of the draft, publish with workflows_publish_version. A failed run does not resume: start a new one.`;
 
-/** The tools of this deployment by name, in the order they are listed. */
+/** The tools of this deployment by name, in the order in which they are listed. */
 export type ToolSet = ReadonlyMap<string, PlatformTool>;
 
 /**
- * An MCP server for one request of one caller: it lists and runs what the caller's role and scopes allow. What a tool refuses is a
- * result with `isError` that holds the API's error body, so that an assistant reads the same code and details as a program.
+ * Creates an MCP server for one request of one caller, which lists and runs what the caller's role and scopes allow. A
+ * tool's refusal is a result with `isError` that contains the API's error body, so that an assistant reads the same
+ * code and details as a program.
  */
 export function createMcpServer(options: McpOptions, tools: ToolSet, caller: McpCaller): Server {
   const server = new Server(
@@ -74,7 +75,10 @@ async function callTool(
   }
 }
 
-/** Resources and prompts have no error result: what the API refuses is a JSON-RPC error with the API's error as its data. */
+/**
+ * Resources and prompts have no error result: a refusal of the API is a JSON-RPC error with
+ * the API's error as its data.
+ */
 async function translated<T>(options: McpOptions, caller: McpCaller, act: () => Promise<T>): Promise<T> {
   try {
     return await act();

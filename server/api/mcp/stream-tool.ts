@@ -13,7 +13,7 @@ import type { McpCaller, McpOptions, PlatformTool } from './platform-tool.ts';
 
 /** The three caps of a bounded read (docs/specification/mcp.md#bounded-stream). */
 const caps = { durationMs: 30_000, messages: 1_000, bytes: 1024 * 1024 };
-/** Concurrent reads per caller: each one holds a subscription for up to half a minute. */
+/** The number of concurrent reads per caller: each one holds a subscription for up to half a minute. */
 const readsPerPrincipal = 10;
 
 const Arguments = z
@@ -83,7 +83,7 @@ To go on, call again with after = last_seq.`,
   };
 }
 
-/** Collects frames until something ends it. */
+/** Collects frames until a cap is reached or the stream ends. */
 class Collected {
   readonly frames: Frame[] = [];
   bytes = 0;
@@ -122,7 +122,7 @@ class Collected {
     this.#add({ type: 'ready' });
   }
 
-  /** False where the frame went over a cap: it is left for the next read. */
+  /** Returns false if the frame exceeds a cap: it is left for the next read. */
   #add(frame: Frame): boolean {
     if (!this.#open) return false;
     const bytes = Buffer.byteLength(JSON.stringify(frame));

@@ -19,16 +19,16 @@ export type McpSurface = (request: ApiRequest) => Promise<ApiResponse>;
 
 const path = '/mcp';
 
-/** Whether the Platform MCP endpoint answers this target. */
+/** Returns whether the Platform MCP endpoint answers this target. */
 export function isMcpPath(url: string | undefined): boolean {
   return url === path || url?.startsWith(`${path}?`) === true;
 }
 
 /**
- * The Platform MCP endpoint (docs/specification/mcp.md#platform-mcp-endpoint): Streamable HTTP, stateless, one POST a
- * message and one JSON answer. Only a token is taken, never a cookie, so that no page of another site can use a
- * browser's session; and the Host and Origin must be ours, so that none can reach a local server through a name of
- * its own (DNS rebinding).
+ * The Platform MCP endpoint (docs/specification/mcp.md#platform-mcp-endpoint): Streamable HTTP, stateless, with one
+ * POST and one JSON answer per message. Only a token is accepted, never a cookie, so that no page of another site can
+ * use a browser's session. The Host and Origin must be ours, so that no such page can reach a local server through a
+ * name of its own (DNS rebinding).
  */
 export function createMcp(options: McpSurfaceOptions): McpSurface {
   const tools = toolSet(options);
@@ -50,7 +50,7 @@ export function createMcp(options: McpSurfaceOptions): McpSurface {
   };
 }
 
-/** The tools that this deployment has switched on (docs/mcp.md). Throws where two have one name. */
+/** Returns the tools that this deployment has enabled (docs/mcp.md). Throws if two have the same name. */
 export function toolSet(options: McpOptions): ToolSet {
   const { groups, risk } = options.services.config.mcp;
   const all: PlatformTool[] = [
@@ -142,13 +142,13 @@ function hostnameOf(url: string): string | null {
 function readMessage(contentType: string | undefined, bytes: Uint8Array): unknown {
   requireJson(contentType);
   const message = readJson(bytes);
-  // MCP has no batches since 2025-06-18; taking one would count many calls as one request.
+  // MCP has had no batches since 2025-06-18; accepting one would count many calls as one request.
   if (Array.isArray(message))
     throw invalid('Send one message per request: batches are not accepted.', undefined, 'batch_not_supported');
   return message;
 }
 
-/** The transport reads the method and these headers; the body has been parsed. */
+/** The transport reads the method and these headers; the body has already been parsed. */
 function asFetchRequest({ header }: ApiRequest): Request {
   const headers = new Headers({ 'content-type': 'application/json' });
   for (const name of ['accept', 'mcp-protocol-version']) {

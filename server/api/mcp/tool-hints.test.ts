@@ -7,7 +7,7 @@ import { createRegistry } from '../registry.ts';
 import type { McpOptions } from './platform-tool.ts';
 import { toolSet } from './surface.ts';
 
-// All there are: the compiler names one that is missing.
+// All groups: the compiler reports a missing one.
 const mcpGroups = Object.keys({
   core: 0,
   catalog: 0,
@@ -21,7 +21,7 @@ const mcpGroups = Object.keys({
   llm_keys: 0,
 } satisfies Record<McpGroup, number>);
 
-/** Every tool that is not read-only, and what it may do: a client asks its user by this. */
+/** Every tool that is not read-only, and what it may do: clients ask their users based on this. */
 const writing: Record<string, string> = {
   catalog_bff_request: 'destructive, open world',
   workspaces_create: 'adds',
@@ -33,7 +33,7 @@ const writing: Record<string, string> = {
   workflows_edit: 'destructive',
   workflows_patch: 'destructive, idempotent',
   workflows_publish_version: 'adds',
-  // Stopping ends a run, and what a run calls is anywhere.
+  // Stopping ends a run, and the steps of a run may call anything.
   workflows_execute_command: 'destructive, open world',
   workflows_run: 'destructive, open world',
   workflows_start_test_run: 'destructive, open world',
@@ -86,12 +86,12 @@ test('every tool states all four hints', () => {
   }
 });
 
-test('the hints of every tool that writes are these', () => {
+test('the hints of every tool that writes are as listed', () => {
   const found = tools.filter(({ annotations }) => !annotations?.readOnlyHint);
   expect(Object.fromEntries(found.map(tool => [tool.name, describeHints(tool)]))).toEqual(writing);
 });
 
-test('what only reads destroys nothing, and is a GET but where it takes what is to be read as a body', () => {
+test('a read-only tool is not destructive, and is a GET unless it needs a body', () => {
   const reading = tools.filter(({ annotations }) => annotations?.readOnlyHint);
   expect(reading.filter(({ annotations }) => annotations?.destructiveHint || !annotations?.idempotentHint)).toEqual([]);
   const methods = new Map<string, string>(operations.map(({ name, method }) => [name, method]));
