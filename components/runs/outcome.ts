@@ -7,6 +7,7 @@ const skipLabels: Record<string, string> = {
   step_disabled: 'Skipped (Disabled)',
   branch_not_taken: 'Skipped (Branch not taken)',
   run_stopped: 'Skipped (Run stopped)',
+  not_approved: 'Skipped (Not approved)',
 };
 
 /** The outcome in the words of docs/specification/events.md#step-outcomes. */

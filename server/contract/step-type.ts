@@ -1,5 +1,6 @@
 import type { z } from 'zod';
 import type {
+  AgentProgress,
   Consumption,
   ExpansionPlan,
   GraphStep,
@@ -7,6 +8,7 @@ import type {
   JsonValue,
   StepError,
   TaskRequest,
+  TurnEnd,
 } from '../orchestrator/core/index.ts';
 import type { Scope } from './context.ts';
 
@@ -35,6 +37,8 @@ export type Attempt = {
   readonly item?: { item: JsonValue; index: number } | null | undefined;
   /** What came of the items, if the step has expanded; null or absent before. */
   readonly gathered?: Gathered | null | undefined;
+  /** The agent that the step is, if it has expanded, or that it was added under; null or absent for any other step. */
+  readonly agent?: AgentProgress | null | undefined;
   /** The run that the step has called and that has completed; null or absent before. */
   readonly child?: { runId: string; workflowId: string } | null | undefined;
   /** How many calls lead to the run, and what its starter lacks. */
@@ -63,10 +67,21 @@ export type WorkflowCall = { workflowId: string; version: number; input: JsonMap
 export type CallLineage = { depth: number; withheldScopes: readonly string[] };
 
 export type Outcome =
-  | { kind: 'completed'; result: JsonValue; log?: string[]; consumed?: Consumption[] }
+  /** `turn`, `digest`: of a turn, and of a call, of an agent. */
+  | {
+      kind: 'completed';
+      result: JsonValue;
+      log?: string[];
+      consumed?: Consumption[];
+      turn?: TurnEnd;
+      digest?: string;
+    }
   | { kind: 'waiting'; task: TaskRequest }
-  /** The step is carried out by its own graph, once for each of `items`; it is executed again when these have ended. */
-  | { kind: 'expanding'; plan: ExpansionPlan; items: JsonValue[]; log?: string[] }
+  /**
+   * The step is carried out by steps that are added to the run: those of its own graph, once for each of `items`, or those
+   * of an agent, which work from `agent`. It is executed again when these have ended.
+   */
+  | { kind: 'expanding'; plan: ExpansionPlan; items: JsonValue[]; agent?: JsonMap; log?: string[] }
   /** The step calls a run; it is executed again when that has completed, unless it does not wait for it. */
   | { kind: 'calling'; call: WorkflowCall; log?: string[] }
   /** The step goes on at `until`, in ms since the epoch; it holds no slot until then. */

@@ -40,8 +40,9 @@ export function attemptSucceeded(state: RunState, command: Of<'attempt_succeeded
   if (attemptOf(state, command) === undefined) return [];
   const draft = newDraft(state, now);
   emitLog(draft, command);
-  const { step, attempt, result } = command;
-  emit(draft, { type: 'step_completed', step, attempt, data: { result, ...paidOf(command) } });
+  const { step, attempt, result, turn, digest } = command;
+  const ofAgent = { ...(turn !== undefined && { turn }), ...(digest !== undefined && { digest }) };
+  emit(draft, { type: 'step_completed', step, attempt, data: { result, ...paidOf(command), ...ofAgent } });
   endStep(draft, step, { status: 'completed', branch: takenBranch(effectiveStep(state, step), result) });
   return draft.events;
 }
@@ -61,11 +62,11 @@ export function attemptExpanding(state: RunState, command: Of<'attempt_expanding
   if (attemptOf(state, command) === undefined) return [];
   const draft = newDraft(state, now);
   emitLog(draft, command);
-  const { step, attempt, plan, items } = command;
+  const { step, attempt, plan, items, agent } = command;
   const problem = growthProblem(state, step, plan);
   if (state.stopRequested !== null) giveUp(draft, step);
   else if (problem !== null) stepFails(draft, step, problem, command);
-  else emit(draft, { type: 'step_expanded', step, attempt, data: { plan, items } });
+  else emit(draft, { type: 'step_expanded', step, attempt, data: { plan, items, ...(agent && { agent }) } });
   return draft.events;
 }
 

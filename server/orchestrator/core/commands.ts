@@ -9,6 +9,7 @@ import type {
   RunStartedData,
   StepError,
   TaskRequest,
+  TurnEnd,
 } from './events.ts';
 import type { StepResult } from './stored-value.ts';
 
@@ -28,7 +29,15 @@ export type Command =
   | { type: 'complete_task'; step: string; approved: boolean; result: JsonMap; by: string; credits?: number }
   /** The scheduler gives a ready step its slot: a first attempt, a retry that is due, or one lost in a crash. */
   | { type: 'start_attempt'; step: string; leader?: LeaderTerm }
-  | ({ type: 'attempt_succeeded'; step: string; attempt: number; result: StepResult; log?: string[] } & Paid)
+  | ({
+      type: 'attempt_succeeded';
+      step: string;
+      attempt: number;
+      result: StepResult;
+      log?: string[];
+      turn?: TurnEnd;
+      digest?: string;
+    } & Paid)
   | { type: 'attempt_waiting'; step: string; attempt: number; task: TaskRequest }
   /** The step goes on at `until`, in ms since the epoch. */
   | { type: 'attempt_sleeping'; step: string; attempt: number; until: number }
@@ -53,6 +62,8 @@ export type Command =
       attempt: number;
       plan: ExpansionPlan;
       items: JsonValue[];
+      /** What the steps of an agent work from. */
+      agent?: JsonMap;
       log?: string[];
     } & Paid)
   /** The step calls a run and waits for it. The price is due if it fails instead. */

@@ -22,6 +22,8 @@ export type CompiledStep = {
   readonly retryDelayMs: number;
   /** Only for `condition` in branch mode: which dependents belong to which branch. */
   readonly branches: { readonly then: ReadonlySet<string>; readonly else: ReadonlySet<string> } | null;
+  /** The step whose approval it needs to begin: only for a call that an agent makes. */
+  readonly approval: string | null;
   /** Only for a step that has a graph of its own: what it adds to the run for each item. */
   readonly inner: CompiledGraph | null;
 };
@@ -84,6 +86,7 @@ function link(graph: Graph): Map<string, CompiledStep> {
       dependencies,
       dependents: dependents.get(spec.id) ?? [],
       ...derived(spec),
+      approval: null,
       inner: innerGraph(spec),
     });
   }

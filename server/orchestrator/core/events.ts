@@ -12,9 +12,19 @@ export const RUN_STATUSES = ['running', 'paused', 'completed', 'failed', 'stoppe
 export type RunStatus = (typeof RUN_STATUSES)[number];
 export const PHASES = ['starting', 'executing', 'blocked', 'paused', 'draining', 'complete'] as const;
 export type Phase = (typeof PHASES)[number];
-export type SkipReason = 'blocked' | 'out_of_scope' | 'step_disabled' | 'branch_not_taken' | 'run_stopped';
-/** `step_failed`: another step failed, and with it the item or the parent that this step belongs to; the run may go on. */
-export type CancelReason = 'run_failed' | 'RUN_STOPPED' | 'step_failed';
+/** `not_approved`: a call that an agent wanted to make, and that a person has not approved. */
+export type SkipReason =
+  | 'blocked'
+  | 'out_of_scope'
+  | 'step_disabled'
+  | 'branch_not_taken'
+  | 'run_stopped'
+  | 'not_approved';
+/**
+ * `step_failed`: another step failed, and with it the item or the parent that this step belongs to; the run may go on.
+ * `limit_reached`: the time of the agent is up, and it answers with what it has.
+ */
+export type CancelReason = 'run_failed' | 'RUN_STOPPED' | 'step_failed' | 'limit_reached';
 export type OnTimeout = 'fail' | 'approve' | 'reject';
 
 /** The error of an attempt. `code` is stable snake_case, `message` is public. */
@@ -43,16 +53,43 @@ export type TaskRequest = {
   on_timeout: OnTimeout;
 };
 
-/**
- * What a step expands into (docs/adr/0017). `for_each`: its own graph once for each of `count` items, at most
- * `concurrency` of them at a time.
- */
-export type ExpansionPlan = {
+/** A loop (docs/adr/0017): its own graph once for each of `count` items, at most `concurrency` of them at a time. */
+export type LoopPlan = {
   type: 'for_each';
   count: number;
   concurrency: number;
   on_item_error: 'fail' | 'continue';
 };
+
+/** Why an agent ended before it was done. */
+export const AGENT_LIMITS = ['max_turns', 'max_tool_calls', 'budget', 'timeout', 'repeated_calls'] as const;
+export type AgentLimit = (typeof AGENT_LIMITS)[number];
+
+/**
+ * An agent (docs/adr/0021): turns of a model, and the calls of tools that it asks for, until it answers or reaches a
+ * limit. `budget`: microcredits that the steps under it may cost. `on_limit`: a last turn without tools, or a failure.
+ */
+export type AgentPlan = {
+  type: 'agent';
+  model: string;
+  max_turns: number;
+  max_tool_calls: number;
+  budget?: number;
+  timeout_s?: number;
+  on_limit: 'answer' | 'fail';
+};
+
+/** What a step expands into. */
+export type ExpansionPlan = LoopPlan | AgentPlan;
+
+/**
+ * A call that a model asked for. `hash`: of its arguments. `policy`: carried out at once, or when a person has approved
+ * it, or not at all (`none`).
+ */
+export type TurnCall = { tool: string; hash: string; policy: 'auto' | 'ask' | 'none' };
+
+/** What the core needs to know of a turn whose result may be large; a turn without calls has none. */
+export type TurnEnd = { calls: TurnCall[] };
 
 /** The run that a step calls (docs/adr/0020). `detach`: the step ends when that run has started. */
 export type ChildCall = { run_id: string; workflow_id: string; version: number; input: JsonMap; detach?: true };
@@ -62,8 +99,11 @@ export type ChildStatus = 'completed' | 'failed' | 'stopped' | 'refused';
 /** The step that called a run. `depth`: how many calls lead to the run. `detached`: nobody waits for its end. */
 export type ParentCall = { run_id: string; workflow_id: string; step_id: string; depth: number; detached?: true };
 
-/** A step that was added to a run: its id begins with that of its parent, its other fields are in the parent's graph. */
-export type AddedStep = { id: string; type: string };
+/**
+ * A step that was added to a run: its id begins with that of its parent. The other fields of a loop's steps are in the
+ * graph of the loop; those of an agent's steps are given here.
+ */
+export type AddedStep = { id: string; type: string; depends_on?: string[]; fields?: JsonMap };
 
 export type RunStartedData = {
   version: number;
@@ -96,7 +136,10 @@ export type RunEvent = { at: number } & (
       type: 'step_completed';
       step: string;
       attempt?: number;
-      data: { result: StepResult; consumed?: Consumption[]; credits?: number } | { skipped: true; reason: SkipReason };
+      /** `turn`: of a turn of an agent. `digest`: of the result of a call that an agent made. */
+      data:
+        | { result: StepResult; consumed?: Consumption[]; credits?: number; turn?: TurnEnd; digest?: string }
+        | { skipped: true; reason: SkipReason };
     }
   | {
       type: 'step_failed';
@@ -142,8 +185,16 @@ export type RunEvent = { at: number } & (
       attempt: number;
       data: { approved: boolean; completed_by: string | null; timed_out?: true };
     }
-  /** The attempt ended, and steps under this one are to be added. `items`: one for each of `count`. */
-  | { type: 'step_expanded'; step: string; attempt: number; data: { plan: ExpansionPlan; items: JsonValue[] } }
+  /**
+   * The attempt ended, and steps under this one are to be added. `items`: one for each of a loop's `count`. `agent`: what
+   * the steps of an agent work from, which the core does not read.
+   */
+  | {
+      type: 'step_expanded';
+      step: string;
+      attempt: number;
+      data: { plan: ExpansionPlan; items: JsonValue[]; agent?: JsonMap };
+    }
   /** `step` and `parent` are the same. */
   | { type: 'steps_added'; step: string; attempt: number; data: { parent: string; steps: AddedStep[] } }
 );

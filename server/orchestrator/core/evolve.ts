@@ -1,7 +1,9 @@
+import { noteAgentEvent } from './agent-expansion.ts';
 import { called, ended, leaveCall } from './call-state.ts';
 import { type CompiledGraph, withOverride } from './compile.ts';
 import type { RunEvent, RunStartedData, StepError } from './events.ts';
 import { addSteps, afterEnd, expand } from './expansion.ts';
+import type { Growth } from './growth.ts';
 import { judge, move } from './moves.ts';
 import { seedOf, skippedEnd, takenBranch } from './skips.ts';
 import { effectiveStep, isAdded, isTerminal, newStep, type RunState, type StepState, stepState } from './state.ts';
@@ -92,6 +94,7 @@ type StepEvent = Exclude<
 
 function evolveStep(state: RunState, event: StepEvent): void {
   const step = stepState(state, event.step);
+  if (state.grown !== null) noteGrown(state, state.grown, event);
   switch (event.type) {
     case 'step_started':
       if (step.status === 'running') {
@@ -127,6 +130,7 @@ function evolveStep(state: RunState, event: StepEvent): void {
       break;
     case 'task_completed':
       step.answered = true;
+      if (event.data.approved && state.grown !== null) step.approved = true;
       break;
     case 'step_completed':
       complete(state, event.step, step, event.data);
@@ -146,6 +150,12 @@ function evolveStep(state: RunState, event: StepEvent): void {
     default:
       event satisfies never;
   }
+}
+
+/** Notes what the steps under an agent cost, and what its turns and calls have come to. */
+function noteGrown(state: RunState, grown: Growth, event: StepEvent): void {
+  if (event.type === 'step_completed' || event.type === 'step_failed' || event.type === 'step_retrying')
+    noteAgentEvent(state, grown, event);
 }
 
 function begin(state: RunState, data: RunStartedData, at: number): void {

@@ -1,19 +1,21 @@
+import { addAgentSteps, afterAgentStep, closeAgent, expandAgent } from './agent-expansion.ts';
 import type { CompiledGraph, CompiledStep } from './compile.ts';
 import type { RunEvent, StepError } from './events.ts';
 import { instanceOf } from './graph.ts';
-import { type Expansion, type Growth, type Item, inMemoryAtOnce, newGrowth } from './growth.ts';
+import {
+  type Expansion,
+  type Growth,
+  type Item,
+  inMemoryAtOnce,
+  isAgent,
+  type LoopExpansion,
+  newGrowth,
+} from './growth.ts';
+import { forget, forgetResult, hold } from './holding.ts';
 import { judge, move } from './moves.ts';
 import { effectiveStep, isAdded, newStep, type RunState, stepState } from './state.ts';
 import { addedId, itemPrefix } from './step-ids.ts';
-import {
-  BYTES_PER_ADDED_STEP,
-  BYTES_PER_ITEM,
-  BYTES_PER_STORED_VALUE,
-  resultSize,
-  type StepResult,
-  StoredValue,
-  sizeOf,
-} from './stored-value.ts';
+import { BYTES_PER_ADDED_STEP, BYTES_PER_ITEM, sizeOf } from './stored-value.ts';
 
 type Of<T extends RunEvent['type']> = Extract<RunEvent, { type: T }>;
 
@@ -21,12 +23,16 @@ type Of<T extends RunEvent['type']> = Extract<RunEvent, { type: T }>;
 export function expand(state: RunState, { step: id, data, at }: Of<'step_expanded'>): void {
   state.grown ??= newGrowth();
   const { grown } = state;
+  const { plan } = data;
+  if (plan.type === 'agent') {
+    expandAgent(state, grown, id, { plan, settings: data.agent ?? {}, at });
+    return;
+  }
   const { spec, inner } = effectiveStep(state, id);
   const graph = inner ?? NO_GRAPH;
-  const { plan } = data;
   // The log of a run that may not be loaded is read without large values.
   const items = data.items ?? [];
-  const expansion: Expansion = {
+  const expansion: LoopExpansion = {
     plan,
     items,
     graph,
@@ -55,6 +61,10 @@ export function addSteps(state: RunState, { step: parent, data }: Of<'steps_adde
   const { grown } = state;
   const expansion = grown?.parents.get(parent);
   if (grown == null || expansion === undefined) throw new Error(`"${parent}" of ${state.runId} has not expanded.`);
+  if (isAgent(expansion)) {
+    addAgentSteps(state, grown, { id: parent, expansion }, data.steps);
+    return;
+  }
   for (const { id } of data.steps) {
     const { index, name } = addedId(id) ?? { index: 0, name: id };
     const template = expansion.graph.steps.get(name);
@@ -92,13 +102,17 @@ function addedStep(template: CompiledStep, prefix: string): CompiledStep {
 /** Called when the end of a step was folded, in a run in which a step has expanded. */
 export function afterEnd(state: RunState, grown: Growth, id: string, failure: StepError | null): void {
   const own = grown.parents.get(id);
-  if (own !== undefined) close(state, grown, id, own);
+  if (own !== undefined) closeExpansion(state, grown, id, own);
   const added = isAdded(state, id) ? addedId(id) : null;
   if (added === null) return;
   grown.ended += 1;
   grown.skippable.delete(id);
   const { parent, index } = added;
   const expansion = grown.parents.get(parent);
+  if (expansion !== undefined && isAgent(expansion)) {
+    afterAgentStep(state, grown, { id: parent, expansion }, { step: id, failure });
+    return;
+  }
   const item = expansion?.open.get(index);
   if (expansion === undefined || item === undefined) throw new Error(`"${id}" of ${state.runId} belongs to no item.`);
   item.open -= 1;
@@ -111,7 +125,7 @@ export function afterEnd(state: RunState, grown: Growth, id: string, failure: St
   refresh(state, grown, parent, expansion);
 }
 
-type EndedItem = { parent: string; index: number; expansion: Expansion; item: Item };
+type EndedItem = { parent: string; index: number; expansion: LoopExpansion; item: Item };
 
 /** What an item leaves behind are the results of its last steps; its steps leave memory. */
 function endItem(state: RunState, grown: Growth, { parent, index, expansion, item }: EndedItem): void {
@@ -135,8 +149,13 @@ function endItem(state: RunState, grown: Growth, { parent, index, expansion, ite
   state.residentBytes += BYTES_PER_ITEM;
 }
 
+function closeExpansion(state: RunState, grown: Growth, id: string, expansion: Expansion): void {
+  if (isAgent(expansion)) closeAgent(state, grown, id, expansion);
+  else close(state, grown, id, expansion);
+}
+
 /** The step itself has ended: nothing of what it added is needed any more. */
-function close(state: RunState, grown: Growth, id: string, expansion: Expansion): void {
+function close(state: RunState, grown: Growth, id: string, expansion: LoopExpansion): void {
   const { plan, graph, count, next, items, ends } = expansion;
   grown.parents.delete(id);
   grown.due.delete(id);
@@ -151,7 +170,7 @@ function close(state: RunState, grown: Growth, id: string, expansion: Expansion)
 }
 
 /** Says whether the step calls for a decision; when all that it added has ended, it may begin for the last time. */
-function refresh(state: RunState, grown: Growth, id: string, expansion: Expansion): void {
+function refresh(state: RunState, grown: Growth, id: string, expansion: LoopExpansion): void {
   const { plan, count, next, open, failing, failure } = expansion;
   const canAdd = next < count && open.size < plan.concurrency;
   if (failure !== null || failing.size > 0 || canAdd) {
@@ -161,22 +180,4 @@ function refresh(state: RunState, grown: Growth, id: string, expansion: Expansio
   grown.due.delete(id);
   const step = stepState(state, id);
   if (next >= count && open.size === 0 && step.status === 'expanded') move(state, id, step, 'ready');
-}
-
-function forgetResult(state: RunState, id: string): void {
-  const result = state.results.get(id);
-  if (result !== undefined) forget(state, result);
-}
-
-function forget(state: RunState, result: StepResult): void {
-  state.bytes -= resultSize(result);
-  if (result instanceof StoredValue) {
-    state.storedResults -= 1;
-    state.residentBytes -= BYTES_PER_STORED_VALUE;
-  } else state.residentBytes -= resultSize(result);
-}
-
-function hold(state: RunState, bytes: number): void {
-  state.bytes += bytes;
-  state.residentBytes += bytes;
 }

@@ -128,6 +128,9 @@ const consumed = z
   )
   .optional();
 const credits = z.number().int().positive().optional();
+const turn = z.strictObject({
+  calls: z.array(z.strictObject({ tool: z.string(), hash: z.string(), policy: z.enum(['auto', 'ask', 'none']) })),
+});
 const ofStep = { step: z.string(), attempt: z.number() };
 
 /** The data of every event. Only optional fields may be added here, and nothing may be taken away (docs/adr/0005). */
@@ -170,10 +173,16 @@ const shapes = {
     step: z.string(),
     attempt: z.number().optional(),
     data: z.union([
-      z.strictObject({ result: z.custom<StepResult>(value => value !== undefined), consumed, credits }),
+      z.strictObject({
+        result: z.custom<StepResult>(value => value !== undefined),
+        consumed,
+        credits,
+        turn: turn.optional(),
+        digest: z.string().optional(),
+      }),
       z.strictObject({
         skipped: z.literal(true),
-        reason: z.enum(['blocked', 'out_of_scope', 'step_disabled', 'branch_not_taken', 'run_stopped']),
+        reason: z.enum(['blocked', 'out_of_scope', 'step_disabled', 'branch_not_taken', 'run_stopped', 'not_approved']),
       }),
     ]),
   },
@@ -192,7 +201,7 @@ const shapes = {
     ...ofStep,
     data: z.strictObject({
       cancelled: z.literal(true),
-      reason: z.enum(['run_failed', 'RUN_STOPPED', 'step_failed']),
+      reason: z.enum(['run_failed', 'RUN_STOPPED', 'step_failed', 'limit_reached']),
       caused_by_step_id: z.string().optional(),
     }),
   },
@@ -224,20 +233,39 @@ const shapes = {
   step_expanded: {
     ...ofStep,
     data: z.strictObject({
-      plan: z.strictObject({
-        type: z.literal('for_each'),
-        count: z.number(),
-        concurrency: z.number(),
-        on_item_error: z.enum(['fail', 'continue']),
-      }),
+      plan: z.union([
+        z.strictObject({
+          type: z.literal('for_each'),
+          count: z.number(),
+          concurrency: z.number(),
+          on_item_error: z.enum(['fail', 'continue']),
+        }),
+        z.strictObject({
+          type: z.literal('agent'),
+          model: z.string(),
+          max_turns: z.number(),
+          max_tool_calls: z.number(),
+          budget: z.number().optional(),
+          timeout_s: z.number().optional(),
+          on_limit: z.enum(['answer', 'fail']),
+        }),
+      ]),
       items: z.array(json),
+      agent: map.optional(),
     }),
   },
   steps_added: {
     ...ofStep,
     data: z.strictObject({
       parent: z.string(),
-      steps: z.array(z.strictObject({ id: z.string(), type: z.string() })),
+      steps: z.array(
+        z.strictObject({
+          id: z.string(),
+          type: z.string(),
+          depends_on: z.array(z.string()).optional(),
+          fields: map.optional(),
+        }),
+      ),
     }),
   },
   child_called: {

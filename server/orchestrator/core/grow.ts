@@ -1,7 +1,17 @@
+import { growAgent } from './agent-growth.ts';
 import { cascade, type Draft, newDraft, skipIfDue } from './draft.ts';
 import { endAdded, stepFails } from './ending.ts';
 import type { AddedStep, ExpansionPlan, RunEvent, StepError } from './events.ts';
-import { type Expansion, inMemoryAtOnce, MAX_ADDED, MAX_ADDED_IN_MEMORY, MAX_DEPTH } from './growth.ts';
+import {
+  type Expansion,
+  inAll,
+  inMemoryAtOnce,
+  isAgent,
+  type LoopExpansion,
+  MAX_ADDED,
+  MAX_ADDED_IN_MEMORY,
+  MAX_DEPTH,
+} from './growth.ts';
 import { effectiveStep, isTerminal, type RunState, stepState } from './state.ts';
 import { addedId, depthOf, itemPrefix } from './step-ids.ts';
 
@@ -34,6 +44,10 @@ export function grow(state: RunState, now: number): RunEvent[] {
 
 function next(state: RunState, parent: string, expansion: Expansion, now: number): RunEvent[] {
   const draft = newDraft(state, now);
+  if (isAgent(expansion)) {
+    growAgent(draft, parent, expansion);
+    return draft.events;
+  }
   const [failing] = expansion.failing;
   if (expansion.failure !== null) failParent(draft, parent, expansion.failure);
   else if (failing !== undefined) {
@@ -50,7 +64,7 @@ function failParent(draft: Draft, parent: string, { step, error }: { step: strin
   stepFails(draft, parent, { code: error.code, message }, {}, step);
 }
 
-function addItems(draft: Draft, parent: string, { plan, graph, count, next: first, open }: Expansion): void {
+function addItems(draft: Draft, parent: string, { plan, graph, count, next: first, open }: LoopExpansion): void {
   const added: AddedStep[] = [];
   const end = Math.min(count, first + plan.concurrency - open.size);
   for (let index = first; index < end; index++) {
@@ -74,7 +88,7 @@ export function growthProblem(state: RunState, step: string, plan: ExpansionPlan
     const message = `Steps may be added ${MAX_DEPTH} levels deep, and the step would add steps below that.`;
     return { code: 'nested_too_deep', message };
   }
-  const planned = (grown?.planned ?? 0) + plan.count * size;
+  const planned = (grown?.planned ?? 0) + inAll(plan, size);
   if (planned > MAX_ADDED) return expanding(`beyond the limit of ${MAX_ADDED} for a run: ${planned} in all`);
   const inMemory = (grown?.reserved ?? 0) + inMemoryAtOnce(plan, size);
   if (inMemory > MAX_ADDED_IN_MEMORY)

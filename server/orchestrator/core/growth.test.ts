@@ -5,12 +5,12 @@ import {
   type Command,
   compile,
   decide,
-  type ExpansionPlan,
   effects,
   evolve,
   type GraphStep,
   grow,
   type JsonValue,
+  type LoopPlan,
   newRun,
   type RunEvent,
   type RunState,
@@ -23,7 +23,7 @@ const loop = (steps: GraphStep[], over: Partial<GraphStep> = {}): GraphStep => (
   steps: steps as unknown as JsonValue,
   ...over,
 });
-const plan = (count: number, over: Partial<ExpansionPlan> = {}): ExpansionPlan => ({
+const plan = (count: number, over: Partial<LoopPlan> = {}): LoopPlan => ({
   type: 'for_each',
   count,
   concurrency: 2,
@@ -55,7 +55,7 @@ const succeed = (step: string, result: JsonValue = null) =>
   ask({ type: 'attempt_succeeded', step, attempt: attempt(step), result });
 const fail = (step: string) =>
   ask({ type: 'attempt_failed', step, attempt: attempt(step), error: boom, retryable: false, random: 0 });
-const expand = (step: string, of: ExpansionPlan) => {
+const expand = (step: string, of: LoopPlan) => {
   start(step);
   const items = Array.from({ length: of.count }, (_, index) => index);
   return ask({ type: 'attempt_expanding', step, attempt: attempt(step), plan: of, items });
@@ -112,7 +112,7 @@ describe('a step that expands', () => {
       run(`each.${index}.a`, 'not kept');
       run(`each.${index}.b`, index);
     }
-    expect(state.grown?.parents.get('each')?.ends).toEqual([[0], [1]]);
+    expect(state.grown?.parents.get('each')).toMatchObject({ ends: [[0], [1]] });
     expect([...state.results]).toEqual([]);
     expect(ready()).toEqual(['each']);
     run('each', { results: [0, 1], failed: 0 });
@@ -150,7 +150,7 @@ describe('a step that expands', () => {
     run('each.0.if', { branch: 'then' });
     run('each.0.yes', 'y');
     expect(ends()).toContain('step_completed each.0.no');
-    expect(state.grown?.parents.get('each')?.ends).toEqual([['y', null, null]]);
+    expect(state.grown?.parents.get('each')).toMatchObject({ ends: [['y', null, null]] });
   });
 });
 

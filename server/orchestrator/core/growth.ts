@@ -1,5 +1,14 @@
 import type { CompiledGraph, CompiledStep } from './compile.ts';
-import type { ExpansionPlan, JsonValue, StepError } from './events.ts';
+import type {
+  AgentLimit,
+  AgentPlan,
+  ExpansionPlan,
+  JsonMap,
+  JsonValue,
+  LoopPlan,
+  StepError,
+  TurnEnd,
+} from './events.ts';
 import type { StepResult } from './stored-value.ts';
 
 /** How deep steps may be added under steps that were added themselves. */
@@ -21,8 +30,10 @@ export type Item = {
 export type ItemEnd = readonly StepResult[] | null;
 
 /** A step that has expanded and has not ended. */
-export type Expansion = {
-  readonly plan: ExpansionPlan;
+export type Expansion = LoopExpansion | AgentExpansion;
+
+export type LoopExpansion = {
+  readonly plan: LoopPlan;
   readonly items: JsonValue[];
   /** The graph that is added for each item. */
   readonly graph: CompiledGraph;
@@ -45,9 +56,36 @@ export type Expansion = {
   failure: { step: string; error: StepError } | null;
 };
 
+export type AgentExpansion = {
+  readonly plan: AgentPlan;
+  /** What its steps work from. */
+  readonly settings: JsonMap;
+  /** When its time is up, ms since the epoch; null: never, or its closing turn has begun. */
+  deadline: number | null;
+  /** The steps under it, in the order in which they were added; they stay in memory until it ends. */
+  readonly steps: string[];
+  /** Of these, how many have not ended. */
+  open: number;
+  turns: number;
+  lastTurn: TurnEnd | null;
+  callsAdded: number | null;
+  toolCalls: number;
+  spent: number;
+  /** Tokens of its turns. */
+  readonly usage: { inputTokens: number; outputTokens: number };
+  dearestTurn: number;
+  dearestCall: number;
+  /** How often each call was made with the same result. */
+  readonly same: Map<string, number>;
+  sameCalls: number;
+  closing: AgentLimit | null;
+  /** The failure for which the agent itself is to fail. */
+  failure: { step: string; error: StepError } | null;
+};
+
 /** What was added to the graph of a run. */
 export type Growth = {
-  /** Added steps in memory: those of items that have not ended. */
+  /** Added steps in memory: those of items, and of agents, that have not ended. */
   readonly steps: Map<string, CompiledStep>;
   readonly parents: Map<string, Expansion>;
   /** Steps that have expanded and call for a decision: to add an item, or to end what a failure leaves. */
@@ -65,6 +103,10 @@ export type Growth = {
   reserved: number;
 };
 
+export function isAgent(expansion: Expansion): expansion is AgentExpansion {
+  return expansion.plan.type === 'agent';
+}
+
 export function newGrowth(): Growth {
   return {
     steps: new Map(),
@@ -79,7 +121,17 @@ export function newGrowth(): Growth {
   };
 }
 
-/** How many steps of such an expansion are in memory at a time, at most. */
-export function inMemoryAtOnce({ count, concurrency }: ExpansionPlan, steps: number): number {
-  return Math.min(count, concurrency) * steps;
+/** How many steps of such an expansion are in memory at a time, at most. `steps`: those of a loop's graph. */
+export function inMemoryAtOnce(plan: ExpansionPlan, steps: number): number {
+  return plan.type === 'agent' ? stepsOfAgent(plan) : Math.min(plan.count, plan.concurrency) * steps;
+}
+
+/** How many steps such an expansion adds, at most. */
+export function inAll(plan: ExpansionPlan, steps: number): number {
+  return plan.type === 'agent' ? stepsOfAgent(plan) : plan.count * steps;
+}
+
+/** Its turns with the closing one, and its calls with their approvals. */
+function stepsOfAgent({ max_turns, max_tool_calls }: AgentPlan): number {
+  return max_turns + 1 + 2 * max_tool_calls;
 }

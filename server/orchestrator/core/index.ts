@@ -16,6 +16,7 @@
  *   creditsOf(event)               → what it costs
  */
 
+export { MAX_SAME_CALLS } from './agent-turns.ts';
 export { MAX_CALL_DEPTH } from './calls.ts';
 export { type ChildEnd, type Command, CommandRefused, type LeaderTerm } from './commands.ts';
 export { type Branch, type CompiledGraph, type CompiledStep, compile } from './compile.ts';
@@ -26,11 +27,26 @@ export * from './events.ts';
 export { evolve, newRun } from './evolve.ts';
 export { allSteps, type Graph, type GraphStep, innerSteps, templateOf } from './graph.ts';
 export { grow } from './grow.ts';
-export { type Expansion, type Growth, type ItemEnd, MAX_ADDED_IN_MEMORY } from './growth.ts';
+export {
+  type Expansion,
+  type Growth,
+  type ItemEnd,
+  isAgent,
+  type LoopExpansion,
+  MAX_ADDED_IN_MEMORY,
+} from './growth.ts';
 export { consumedBy, creditsOf, type EndedAttempt, endsBillableAttempt } from './metering.ts';
 export { RUN_QUARANTINED } from './quarantine.ts';
-export { itemOf, readableSteps, readStep } from './scope.ts';
+export {
+  type AgentCall,
+  type AgentProgress,
+  type AgentTurn,
+  agentProgress,
+  itemOf,
+  readableSteps,
+  readStep,
+} from './scope.ts';
 export { isTerminal, type RunState, type StepCall, type StepState, type StepStatus, stepSpec } from './state.ts';
-export { addedId, rootOf, templateStep } from './step-ids.ts';
+export { addedId, agentStepType, approvalId, callId, rootOf, templateStep, turnId, typeOfStep } from './step-ids.ts';
 export { MAX_BYTES_PER_JSON_BYTE, resultSize, type StepResult, StoredValue, sizeOf } from './stored-value.ts';
 export { MAX_WAIT_S } from './waits.ts';

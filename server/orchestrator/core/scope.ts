@@ -1,24 +1,31 @@
-import type { JsonValue } from './events.ts';
-import type { RunState } from './state.ts';
-import { addedId, itemPrefix } from './step-ids.ts';
+import { nextOfAgent } from './agent-turns.ts';
+import type { AgentLimit, AgentPlan, JsonMap, JsonValue, StepError } from './events.ts';
+import { type AgentExpansion, isAgent } from './growth.ts';
+import { type RunState, type StepStatus, stepState } from './state.ts';
+import { addedId, agentStepType, itemPrefix } from './step-ids.ts';
 
 /**
  * The steps whose results a step may read, by the names that it reads them by: its ancestors; for an added step those in
- * its item, and all that its parent may read.
+ * its item, and all that its parent may read; for an agent that has expanded, and the steps under it, these steps.
  */
 export function readableSteps(state: RunState, step: string): ReadonlySet<string> {
+  const agent = expandedAgent(state, step);
+  if (agent !== null) return new Set(agent.expansion.steps);
   const id = state.grown === null ? null : addedId(step);
   if (id === null) return state.graph.ancestors(step);
-  const own = state.grown?.parents.get(id.parent)?.graph.ancestors(id.name) ?? [];
+  const expansion = state.grown?.parents.get(id.parent);
+  const own = expansion === undefined || isAgent(expansion) ? [] : expansion.graph.ancestors(id.name);
   return new Set([...own, ...readableSteps(state, id.parent)]);
 }
 
 /** The step that `step` reads by this name, which is one of `readableSteps`. */
 export function readStep(state: RunState, step: string, name: string): string {
   const id = state.grown === null ? null : addedId(step);
-  if (id === null) return name;
-  const graph = state.grown?.parents.get(id.parent)?.graph;
-  if (graph?.steps.has(name)) return `${itemPrefix(id.parent, id.index)}${name}`;
+  // The steps under an agent are read by their full ids.
+  if (id === null || addedId(name) !== null) return name;
+  const expansion = state.grown?.parents.get(id.parent);
+  if (expansion !== undefined && !isAgent(expansion) && expansion.graph.steps.has(name))
+    return `${itemPrefix(id.parent, id.index)}${name}`;
   return readStep(state, id.parent, name);
 }
 
@@ -26,6 +33,64 @@ export function readStep(state: RunState, step: string, name: string): string {
 export function itemOf(state: RunState, step: string): { item: JsonValue; index: number } | null {
   const id = state.grown === null ? null : addedId(step);
   const expansion = id === null ? undefined : state.grown?.parents.get(id.parent);
-  if (id === null || expansion === undefined) return null;
+  if (id === null || expansion === undefined || isAgent(expansion)) return null;
   return { item: expansion.items[id.index] ?? null, index: id.index };
+}
+
+/** A call that an agent wanted to make. `status` is null for one that was not added to the run. */
+export type AgentCall = {
+  readonly id: string;
+  readonly status: StepStatus | null;
+  readonly error: StepError | null;
+};
+
+/** A turn of an agent. `calls`: those that were added to the run, by their numbers in the turn, from 1. */
+export type AgentTurn = {
+  readonly id: string;
+  readonly status: StepStatus;
+  readonly calls: ReadonlyMap<number, AgentCall>;
+};
+
+/** What an agent was given, and what has happened under it so far. */
+export type AgentProgress = {
+  readonly step: string;
+  readonly plan: AgentPlan;
+  readonly settings: JsonMap;
+  readonly turns: readonly AgentTurn[];
+  /** Calls that were added to the run. */
+  readonly toolCalls: number;
+  /** Microcredits that the steps under it have cost, and what its turns have used. */
+  readonly spent: number;
+  readonly usage: { readonly inputTokens: number; readonly outputTokens: number };
+  /** Why it has ended, or ends by its closing turn; null: it answers, or goes on. */
+  readonly limit: AgentLimit | null;
+};
+
+/** The agent that the step is, if it has expanded, or that it was added under; null for any other step. */
+export function agentProgress(state: RunState, step: string): AgentProgress | null {
+  const agent = expandedAgent(state, step);
+  if (agent === null) return null;
+  const { id, expansion } = agent;
+  const { plan, settings, toolCalls, spent, usage } = expansion;
+  const next = nextOfAgent(expansion);
+  const limit = expansion.closing ?? (next.do === 'end' ? next.limit : null);
+  return { step: id, plan, settings, turns: turnsOf(state, expansion), toolCalls, spent, usage: { ...usage }, limit };
+}
+
+function expandedAgent(state: RunState, step: string): { id: string; expansion: AgentExpansion } | null {
+  if (state.grown === null) return null;
+  const id = agentStepType(step) === null ? step : (addedId(step)?.parent ?? step);
+  const expansion = state.grown.parents.get(id);
+  return expansion !== undefined && isAgent(expansion) ? { id, expansion } : null;
+}
+
+function turnsOf(state: RunState, { steps }: AgentExpansion): AgentTurn[] {
+  const turns: { id: string; status: StepStatus; calls: Map<number, AgentCall> }[] = [];
+  for (const id of steps) {
+    const { status, error = null } = stepState(state, id);
+    const type = agentStepType(id);
+    if (type === 'agent_turn') turns.push({ id, status, calls: new Map() });
+    else if (type === 'agent_tool') turns.at(-1)?.calls.set(Number(addedId(id)?.name), { id, status, error });
+  }
+  return turns;
 }

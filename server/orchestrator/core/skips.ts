@@ -4,7 +4,7 @@ import { effectiveStep, isAdded, isNamed, type RunState, type StepState } from '
 import { type StepResult, StoredValue } from './stored-value.ts';
 
 /** How a step ended, as far as its dependents care. */
-export type StepEnd = Pick<StepState, 'status' | 'skipReason' | 'branch' | 'error'>;
+export type StepEnd = Pick<StepState, 'status' | 'skipReason' | 'branch' | 'error' | 'approved'>;
 
 /**
  * Decides about a step whose dependencies have all ended: the reason for which it is skipped, `ready`, or `held` if a
@@ -29,6 +29,7 @@ export function verdict(state: RunState, id: string, endOf: (step: string) => St
     if (!counts || end.skipReason !== 'branch_not_taken') allNotTaken = false;
     if (counts && excludes(effectiveStep(state, dependency), end.branch, id)) notTaken = true;
   }
+  if (step.approval !== null && endOf(step.approval).approved !== true) return 'not_approved';
   if (notTaken || allNotTaken) return 'branch_not_taken';
   if (isOutOfScope(state, id, step)) return 'out_of_scope';
   return step.spec.disabled === true ? 'step_disabled' : 'ready';

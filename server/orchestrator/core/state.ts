@@ -11,7 +11,7 @@ import type {
 } from './events.ts';
 import type { GraphStep } from './graph.ts';
 import type { Growth } from './growth.ts';
-import { templateStep } from './step-ids.ts';
+import { agentStepType, templateStep } from './step-ids.ts';
 import type { StepResult } from './stored-value.ts';
 
 export type StepStatus =
@@ -64,6 +64,8 @@ export type StepState = {
   error?: StepError;
   /** A human task that got its answer. */
   answered?: true;
+  /** The answer is that a call of an agent may be carried out. */
+  approved?: true;
   /** When the attempt to be retried failed, and when the next one may begin. ms since the epoch. */
   failedAt?: number;
   retryAt?: number;
@@ -134,12 +136,14 @@ export function effectiveStep(state: RunState, step: string): CompiledStep {
 
 /**
  * The fields of a step for this run: what its executor works from. For an added step that has left memory, those of the
- * step of its parent's graph. Throws an Error for an unknown step.
+ * step of its parent's graph, or its type if its parent was an agent. Throws an Error for an unknown step.
  */
 export function stepSpec(state: RunState, step: string): GraphStep {
   if (state.grown !== null && !state.steps.has(step)) {
     const template = templateStep(state.graph, step);
     if (template !== undefined) return template.spec;
+    const type = agentStepType(step);
+    if (type !== null) return { id: step, type };
   }
   return effectiveStep(state, step).spec;
 }

@@ -1,23 +1,67 @@
 import type { CompiledGraph, CompiledStep } from './compile.ts';
 
-/** The parts of an added step's id: `each.3.fetch` is the step `fetch` of item 3 of its parent `each`. */
+/**
+ * The parts of an added step's id. `each.3.fetch` is the step `fetch` of item 3 of its parent `each`. `research.2` is the
+ * second turn of the agent `research` (without a name), `research.2.1` the first call of that turn, and `research.2.1.ok`
+ * its approval.
+ */
 export type AddedId = { readonly parent: string; readonly index: number; readonly name: string };
 
 /** Authored ids contain no dot (docs/specification/steps.md#step-ids). */
 const SEPARATOR = '.';
+/** Ends the id of an approval. */
+const APPROVAL = 'ok';
 
 /** The ids of all steps of an item begin with this. */
 export function itemPrefix(parent: string, index: number): string {
   return `${parent}${SEPARATOR}${index}${SEPARATOR}`;
 }
 
+/** Turns are counted from 1. */
+export function turnId(agent: string, turn: number): string {
+  return `${agent}${SEPARATOR}${turn}`;
+}
+
+/** Calls are counted from 1. */
+export function callId(turn: string, call: number): string {
+  return `${turn}${SEPARATOR}${call}`;
+}
+
+export function approvalId(call: string): string {
+  return `${call}${SEPARATOR}${APPROVAL}`;
+}
+
 /** Null for an authored step. */
 export function addedId(step: string): AddedId | null {
-  const name = step.lastIndexOf(SEPARATOR);
-  const index = step.lastIndexOf(SEPARATOR, name - 1);
-  if (name < 0 || index < 0) return null;
-  return { parent: step.slice(0, index), index: Number(step.slice(index + 1, name)), name: step.slice(name + 1) };
+  const last = step.lastIndexOf(SEPARATOR);
+  if (last < 0) return null;
+  const before = step.lastIndexOf(SEPARATOR, last - 1);
+  if (isNumber(step, last)) {
+    const isCall = before >= 0 && isNumber(step, before);
+    if (isCall) return parts(step, before, last);
+    return { parent: step.slice(0, last), index: Number(step.slice(last + 1)), name: '' };
+  }
+  if (before < 0) return null;
+  const first = step.lastIndexOf(SEPARATOR, before - 1);
+  return first >= 0 && isNumber(step, first) ? parts(step, first, before) : parts(step, before, last);
 }
+
+/** The type of a step that was added under an agent, which its id tells; null for any other step. */
+export function agentStepType(step: string): 'agent_turn' | 'agent_tool' | 'agent_approval' | null {
+  const id = addedId(step);
+  if (id === null) return null;
+  if (id.name === '') return 'agent_turn';
+  if (!isDigit(id.name.charCodeAt(0))) return null;
+  return id.name.includes(SEPARATOR) ? 'agent_approval' : 'agent_tool';
+}
+
+function parts(step: string, first: number, second: number): AddedId {
+  return { parent: step.slice(0, first), index: Number(step.slice(first + 1, second)), name: step.slice(second + 1) };
+}
+
+/** Whether a number follows the separator: authored ids do not begin with a digit. */
+const isNumber = (step: string, separator: number): boolean => isDigit(step.charCodeAt(separator + 1));
+const isDigit = (code: number): boolean => code >= 48 && code <= 57;
 
 /** The authored step under which a step was added; an authored step itself. */
 export function rootOf(step: string): string {
@@ -35,4 +79,12 @@ export function templateStep(graph: CompiledGraph, step: string): CompiledStep |
   const id = addedId(step);
   if (id === null) return graph.steps.get(step);
   return templateStep(graph, id.parent)?.inner?.steps.get(id.name);
+}
+
+/** The type of the step that an id names in runs of the graph, whether it is in memory or not; undefined: it cannot be one. */
+export function typeOfStep(graph: CompiledGraph, step: string): string | undefined {
+  const type = agentStepType(step);
+  if (type === null) return templateStep(graph, step)?.spec.type;
+  const parent = addedId(step)?.parent ?? step;
+  return templateStep(graph, parent)?.spec.type === 'agent' ? type : undefined;
 }

@@ -1,3 +1,4 @@
+import { isAgent } from './growth.ts';
 import type { RunState } from './state.ts';
 import { itemPrefix } from './step-ids.ts';
 
@@ -8,6 +9,10 @@ import { itemPrefix } from './step-ids.ts';
 export function* openSteps(state: RunState, parent: string, index?: number): Generator<string> {
   const expansion = state.grown?.parents.get(parent);
   if (expansion === undefined) return;
+  if (isAgent(expansion)) {
+    yield* expansion.steps;
+    return;
+  }
   const items = index === undefined ? expansion.open.keys() : [index];
   for (const item of items) {
     const prefix = itemPrefix(parent, item);

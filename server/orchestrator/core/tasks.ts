@@ -1,8 +1,10 @@
+import { timeOfAgentIsUp } from './agent-growth.ts';
 import { type Command, CommandRefused } from './commands.ts';
 import { refuseUnlessActive } from './control.ts';
 import { emit, newDraft } from './draft.ts';
 import { endAdded, endStep, stepFails } from './ending.ts';
 import type { JsonMap, RunEvent } from './events.ts';
+import { isAgent } from './growth.ts';
 import { takenBranch } from './skips.ts';
 import { effectiveStep, type RunState } from './state.ts';
 
@@ -46,11 +48,13 @@ export function taskTimedOut(state: RunState, command: Of<'task_timed_out'>, now
 /** The time of a step that has expanded is up: it fails, and what it added ends. */
 export function expansionTimedOut(state: RunState, command: Of<'expansion_timed_out'>, now: number): RunEvent[] {
   const { step, credits } = command;
-  const deadline = state.grown?.parents.get(step)?.deadline ?? null;
+  const expansion = state.grown?.parents.get(step);
+  const deadline = expansion?.deadline ?? null;
   const isExpanded = state.steps.get(step)?.status === 'expanded';
   if (state.status !== 'running' || state.stopRequested !== null || !isExpanded) return [];
   if (deadline === null || now < deadline) return [];
   const draft = newDraft(state, now);
+  if (expansion !== undefined && isAgent(expansion) && timeOfAgentIsUp(draft, step, expansion)) return draft.events;
   endAdded(draft, step, { cancel: 'step_failed', causedBy: step, skip: 'blocked' });
   const error = { code: 'step_timed_out', message: 'The steps under this one did not all end in time.' };
   stepFails(draft, step, error, { ...(credits && { credits }) });
@@ -68,6 +72,7 @@ function answer(state: RunState, step: string, given: Answer, now: number): RunE
   const completedAt = new Date(now).toISOString();
   const full = { ...result, approved, completed_by: completedBy, completed_at: completedAt };
   emit(draft, { type: 'step_completed', step, attempt, data: { result: full, ...(credits && { credits }) } });
-  endStep(draft, step, { status: 'completed', branch: takenBranch(effectiveStep(state, step), full) });
+  const branch = takenBranch(effectiveStep(state, step), full);
+  endStep(draft, step, { status: 'completed', branch, ...(approved && { approved }) });
   return draft.events;
 }

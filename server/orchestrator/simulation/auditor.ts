@@ -1,5 +1,7 @@
 import { type CompiledGraph, evolve, newRun, phase, type RunEvent, type RunState } from '../core/index.ts';
 import type { LogEntry } from '../log/index.ts';
+import { isExpandedAgent } from './agents.ts';
+import { checkAgents, checkAgentsGoOn } from './checkers/agents.ts';
 import { checkAttempts } from './checkers/attempts.ts';
 import { checkCalls } from './checkers/calls.ts';
 import { checkBooks, checkCredits } from './checkers/credits.ts';
@@ -29,6 +31,7 @@ const EVENT_CHECKERS: readonly EventChecker[] = [
   checkSkips,
   checkEndings,
   checkGrowth,
+  checkAgents,
 ];
 
 /** A run according to its log. */
@@ -83,6 +86,7 @@ export class Auditor {
     }
     checkNotStuck(run.history);
     checkLoops(run.history);
+    checkAgentsGoOn(run.history);
     checkEffects(run.history, run.state);
     if (entry.projection === null) this.#at.count('progress left out');
     checkProjection(run, entry.projection !== null && entry.projection.lastSeq >= run.history.events.length);
@@ -141,12 +145,9 @@ export class Auditor {
     if (event.type === 'step_retrying' && event.data.error.code === 'step_timed_out') count('step timed out');
     if (event.type === 'step_failed' && event.data.error.code === 'step_timed_out') count('step timed out');
     if (event.type === 'step_completed' && 'skipped' in event.data) count(`skip ${event.data.reason}`);
-    if (event.type === 'step_failed' && run.history.step(event.step).expanded !== null)
-      if (event.data.error.code === 'step_timed_out') count('loop timed out');
+    if ('step' in event && run.history.step(event.step).expanded !== null) this.#tallyExpanded(run, event);
     if (event.type === 'step_failed' && event.data.tolerated) count('failure tolerated');
-    if (event.type === 'step_failed' && event.data.caused_by_step_id !== undefined) count('loop failed by an item');
     if (event.type === 'step_expanded' && event.step.includes('.')) count('loop in a loop');
-    if (event.type === 'step_completed' && run.history.step(event.step).expanded !== null) count('loop completed');
     if (event.type === 'child_ended') count(`called run ${event.data.status}`);
     if (event.type === 'child_called' && event.data.detach) count('called without waiting');
     if (event.type === 'run_started' && event.data.parent !== undefined) count('called run started');
@@ -161,5 +162,19 @@ export class Auditor {
     if (event.type === 'step_started' && run.history.step(event.step).lost > 5)
       count('begun again after more than five interruptions');
     if (phase(run.state) === 'blocked') count('blocked');
+  }
+
+  /** What happened to a loop or an agent. */
+  #tallyExpanded({ history }: AuditedRun, event: Extract<RunEvent, { step: string }>): void {
+    const count = (what: string) => this.#at.count(what);
+    const what = isExpandedAgent(history.step(event.step)) ? 'agent' : 'loop';
+    if (event.type === 'step_failed' && event.data.error.code === 'step_timed_out') count(`${what} timed out`);
+    if (event.type === 'step_failed' && event.data.caused_by_step_id !== undefined)
+      count(what === 'agent' ? 'agent failed by a turn or a limit' : 'loop failed by an item');
+    if (event.type === 'step_completed') count(`${what} completed`);
+    if (what === 'agent' && event.type === 'step_expanded' && event.step.includes('.')) count('agent in a loop');
+    if (event.type !== 'steps_added') return;
+    for (const { fields } of event.data.steps)
+      if (fields?.closing !== undefined) count(`agent closes: ${fields.closing}`);
   }
 }

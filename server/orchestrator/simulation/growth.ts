@@ -1,4 +1,4 @@
-import type { Graph, GraphStep, JsonValue } from '../core/index.ts';
+import { agentStepType, type Graph, type GraphStep, type JsonValue } from '../core/index.ts';
 import { randomGraph } from './graphs.ts';
 import { type History, type StepHistory, stepsOf } from './history.ts';
 import { type StepPlan, stepPlan } from './plans.ts';
@@ -65,6 +65,8 @@ export function loopPlans(random: Random, knobs: Knobs, { steps }: Graph, prefix
 
 /** Returns the published step with this id, at any depth. */
 export function publishedStep(graph: Graph, id: string): GraphStep | undefined {
+  const type = agentStepType(id);
+  if (type !== null) return { id, type };
   const [name, , ...inner] = id.split('.');
   const step = graph.steps.find(each => each.id === name);
   return inner.length === 0 || step === undefined ? step : publishedStep({ steps: stepsOf(step) }, inner.join('.'));
@@ -78,11 +80,13 @@ export function allSteps({ steps }: Graph): GraphStep[] {
 /** Returns the result of a loop whose items have all ended, derived from the log. */
 export function gatheredResult(history: History, id: string): JsonValue {
   const { spec, children, expanded } = history.step(id);
+  const plan = expanded?.data.plan;
+  const count = plan?.type === 'for_each' ? plan.count : 0;
   const inner = stepsOf(spec);
   const last = inner.filter(step => !inner.some(({ depends_on }) => depends_on?.includes(step.id)));
   const results: JsonValue[] = [];
   let failed = 0;
-  for (let index = 0; index < (expanded?.data.plan.count ?? 0); index++) {
+  for (let index = 0; index < count; index++) {
     const within = `${id}.${index}.`;
     if (children.some(child => child.startsWith(within) && failsItem(history.step(child)))) {
       failed += 1;

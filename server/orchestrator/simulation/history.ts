@@ -1,4 +1,4 @@
-import type { Graph, GraphStep, RunEvent, RunStartedData, RunStatus } from '../core/index.ts';
+import type { AddedStep, Graph, GraphStep, RunEvent, RunStartedData, RunStatus } from '../core/index.ts';
 
 /** The history of one step according to its events. */
 export type StepHistory = {
@@ -28,7 +28,7 @@ export type StepHistory = {
   /** The time until which it waits, or waited. */
   waitsUntil: number | null;
   end: Extract<RunEvent, { type: 'step_completed' | 'step_failed' | 'step_cancelled' }> | null;
-  /** The step that added it, and the item for which it was added; null for an authored step. */
+  /** The step that added it, and the item or turn for which it was added; null for an authored step. */
   readonly added: { readonly parent: string; readonly index: number; readonly name: string } | null;
   expanded: Extract<RunEvent, { type: 'step_expanded' }> | null;
   /** Ids of the steps that it added. */
@@ -80,6 +80,10 @@ export class History {
   }
 
   #addSteps({ step: parent, data }: Extract<RunEvent, { type: 'steps_added' }>): void {
+    if (this.step(parent).expanded?.data.plan.type === 'agent') {
+      this.#addAgentSteps(parent, data.steps);
+      return;
+    }
     for (const { id } of data.steps) {
       const [name = '', index = ''] = id.split('.').reverse();
       const within = (local: string) => `${parent}.${index}.${local}`;
@@ -87,6 +91,14 @@ export class History {
       if (template === undefined || id !== within(name)) throw new Error(`"${id}" was added under "${parent}".`);
       const spec = { ...template, id, depends_on: (template.depends_on ?? []).map(within) };
       this.steps.set(id, emptyStep(spec, { parent, index: Number(index), name }));
+      this.step(parent).children.push(id);
+    }
+  }
+
+  #addAgentSteps(parent: string, steps: readonly AddedStep[]): void {
+    for (const { id, type, depends_on = [], fields } of steps) {
+      const index = Number(id.slice(parent.length + 1).split('.')[0]);
+      this.steps.set(id, emptyStep({ ...fields, id, type, depends_on }, { parent, index, name: id }));
       this.step(parent).children.push(id);
     }
   }

@@ -1,3 +1,4 @@
+import { AGENTS } from './mutations-of-agents.ts';
 import { CALLS } from './mutations-of-calls.ts';
 import { CREDITS } from './mutations-of-credits.ts';
 import { GROWTH } from './mutations-of-growth.ts';
@@ -26,9 +27,9 @@ const CORE: readonly Mutation[] = [
   {
     name: 'a step ends twice',
     file: 'core/attempts.ts',
-    find: "emit(draft, { type: 'step_completed', step, attempt, data: { result, ...paidOf(command) } });",
+    find: "emit(draft, { type: 'step_completed', step, attempt, data: { result, ...paidOf(command), ...ofAgent } });",
     replace:
-      "emit(draft, { type: 'step_completed', step, attempt, data: { result, ...paidOf(command) } });\n  emit(draft, { type: 'step_completed', step, attempt, data: { result, ...paidOf(command) } });",
+      "emit(draft, { type: 'step_completed', step, attempt, data: { result, ...paidOf(command), ...ofAgent } });\n  emit(draft, { type: 'step_completed', step, attempt, data: { result, ...paidOf(command) } });",
     caughtBy: ['one-end'],
   },
   {
@@ -198,6 +199,7 @@ const GROUPS: readonly (readonly Mutation[])[] = [
   MEMORY,
   GROWTH,
   CALLS,
+  AGENTS,
 ];
 
 /**

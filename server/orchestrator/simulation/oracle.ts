@@ -22,6 +22,8 @@ export function expectedFate(history: History, id: string): 'run' | SkipReason {
   if (inEpisode && !inScope(history, id)) return 'out_of_scope';
   if (step.gated === true && !named) return 'out_of_scope';
   if (step.disabled === true) return 'step_disabled';
+  const approval = history.steps.get(`${id}.ok`);
+  if (approval !== undefined && approval.answer?.approved !== true) return 'not_approved';
   return 'run';
 }
 

@@ -1,4 +1,5 @@
 import type { GraphStep, JsonValue } from '../core/index.ts';
+import type { AgentScript } from './agents.ts';
 import type { CallPlan } from './calls.ts';
 import type { LoopPlan } from './growth.ts';
 import type { Random } from './random.ts';
@@ -34,6 +35,8 @@ export type StepPlan = {
   readonly together: boolean;
   /** How it expands, if it is a loop. */
   readonly loop: LoopPlan | null;
+  /** What it does, if it is an agent. */
+  readonly agent: AgentScript | null;
   /** Which workflow it calls, if it calls one. */
   readonly call: CallPlan | null;
 };
@@ -65,6 +68,7 @@ export function stepPlan(random: Random, knobs: Knobs, step: GraphStep, isHeavy:
     result: randomResult(random, step, isHeavy ? 0.7 : 0.04),
     together: isHeavy,
     loop: null,
+    agent: null,
     call: null,
   };
 }

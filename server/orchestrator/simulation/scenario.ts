@@ -1,4 +1,5 @@
 import type { Graph, JsonMap, JsonValue, RunStartedData } from '../core/index.ts';
+import { addAgents, agentPlans } from './agents.ts';
 import { addCalls, type CalledWorkflow, withCalls } from './calls.ts';
 import { randomBranches, randomGraph } from './graphs.ts';
 import { addLoops, loopPlans } from './growth.ts';
@@ -28,6 +29,8 @@ export type Knobs = {
   growth: number;
   /** Chance that a run calls others, in percent. */
   calls: number;
+  /** Chance that a run has agents, in percent. */
+  agents: number;
 };
 
 export const FULL: Knobs = {
@@ -42,6 +45,7 @@ export const FULL: Knobs = {
   heavy: 4,
   growth: 50,
   calls: 30,
+  agents: 30,
 };
 
 /** A run that is to be started, with the planned behavior of its steps. */
@@ -69,12 +73,16 @@ export type Scenario = {
 export const REFUSED = 'REFUSED BY THE DATABASE';
 export const TENANTS = ['tenant-a', 'tenant-b', 'tenant-c'] as const;
 /**
- * Sources of random numbers. Hostile values, loops and calls have their own, so that they
+ * Sources of random numbers. Hostile values, loops, calls and agents have their own, so that they
  * change nothing else of a seed.
  */
-export type Sources = { random: Random; values: Random; growth: Random; calls: Random };
+export type Sources = { random: Random; values: Random; growth: Random; calls: Random; agents: Random };
 
-export function randomScenario({ random, values, growth, calls }: Sources, knobs: Knobs, index: number): Scenario {
+export function randomScenario(
+  { random, values, growth, calls, agents }: Sources,
+  knobs: Knobs,
+  index: number,
+): Scenario {
   const isHostile = random.below(100) < knobs.hostile;
   const graph = isHostile ? hostileGraph(random, knobs.steps) : randomGraph(random, knobs.steps);
   const grows = growth.below(100) < knobs.growth && !isHostile;
@@ -82,6 +90,8 @@ export function randomScenario({ random, values, growth, calls }: Sources, knobs
   const workflowId = `workflow-${index}`;
   const isCaller = calls.below(100) < knobs.calls && !isHostile;
   const workflows = isCaller ? addCalls(calls, knobs, workflowId, graph) : new Map<string, CalledWorkflow>();
+  const hasAgents = agents.below(100) < knobs.agents && !isHostile;
+  if (hasAgents) addAgents(agents, graph);
   const unstorable = knobs.oddities > 0 && random.chance(0.01);
   const data = randomStart(random, graph);
   if (unstorable) data.input = { text: REFUSED };
@@ -91,6 +101,7 @@ export function randomScenario({ random, values, growth, calls }: Sources, knobs
     graph.steps.map(step => [step.id, isHostile ? ENDLESS : stepPlan(random, knobs, step, isHeavy)]),
   );
   if (grows) for (const [id, plan] of loopPlans(growth, knobs, graph)) drawn.set(id, plan);
+  if (hasAgents) for (const [id, plan] of agentPlans(agents, knobs, drawn, graph)) drawn.set(id, plan);
   const plans = withCalls(graph, drawn);
   const odd = knobs.oddities > 0;
   return {
@@ -132,6 +143,7 @@ const ENDLESS: StepPlan = {
   result: null,
   together: false,
   loop: null,
+  agent: null,
   call: null,
 };
 

@@ -68,9 +68,10 @@ class World {
     const values = new Random(seed ^ 0x5bd1e995);
     const growth = new Random(seed ^ 0x2c1b3c6d);
     const calls = new Random(seed ^ 0x165667b1);
+    const agents = new Random(seed ^ 0x3ad8025f);
     const scenarios = new Map<string, Scenario>();
     for (let index = random.below(knobs.runs); index >= 0; index--) {
-      const scenario = randomScenario({ random, values, growth, calls }, knobs, index);
+      const scenario = randomScenario({ random, values, growth, calls, agents }, knobs, index);
       scenarios.set(scenario.runId, scenario);
     }
     const economy = randomEconomy(random);

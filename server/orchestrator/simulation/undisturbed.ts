@@ -54,7 +54,8 @@ class Undisturbed {
     const fate = expanded === null ? expectedFate(this.#history, step) : 'run';
     const plan = this.#plans.get(step);
     if (fate !== 'run') this.#skip(step, fate);
-    else if (plan === undefined || plan.kind === 'endless') return 'endless';
+    // What people approve, and what a budget permits, is not known in advance.
+    else if (plan === undefined || plan.kind === 'endless' || plan.agent !== null) return 'endless';
     else if (fails(effectiveFields(this.#history, spec), plan)) return this.#fail(step);
     else if (plan.call !== null) return this.#call(step, plan, plan.call);
     else if (expanded !== null) this.#complete(step, gatheredResult(this.#history, step));

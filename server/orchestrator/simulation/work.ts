@@ -1,7 +1,18 @@
 import type { Attempt, Gathered, Outcome, StepType, StepTypes } from '../../contract/step-type.ts';
-import type { Consumption, GraphStep, JsonMap, JsonValue, TaskRequest } from '../core/index.ts';
+import {
+  type AgentProgress,
+  addedId,
+  agentStepType,
+  type Consumption,
+  type GraphStep,
+  type JsonMap,
+  type JsonValue,
+  type TaskRequest,
+  type TurnEnd,
+} from '../core/index.ts';
 import { stepTypeDescription } from '../steps/descriptions.ts';
 import { loopResult } from '../steps/for-each.ts';
+import type { AgentScript } from './agents.ts';
 import type { Auditor } from './auditor.ts';
 import type { CallPlan } from './calls.ts';
 import type { LoopPlan } from './growth.ts';
@@ -60,6 +71,10 @@ export class Work {
       type('lua_script'),
       type('condition'),
       type('for_each'),
+      type('agent'),
+      type('agent_turn'),
+      type('agent_tool'),
+      type('agent_approval', { waitsForPeople: true, execute: attempt => this.#ask(server, attempt) }),
       type('call_workflow'),
       type('mcp_call', { queues: true, io: true }),
       type('human_task', { execute: attempt => this.#ask(server, attempt) }),
@@ -89,14 +104,14 @@ export class Work {
     const plan = this.#plan(attempt);
     if (plan.kind === 'throws') throw new Error('a step type with a defect');
     // Read before anything else: it is gone when the attempt is aborted.
-    const { gathered = null, child = null } = attempt;
+    const { gathered = null, child = null, agent = null } = attempt;
     const execution: Execution = { server, attempt, signal, plan };
     this.executing.add(execution);
     const { promise, resolve } = Promise.withResolvers<Outcome>();
     const settle = () => {
       if (!this.executing.delete(execution)) return;
       if (signal.aborted) this.#at.count('outcome after the abort');
-      resolve(this.#outcome(attempt, plan, { gathered, hasCalled: child !== null }));
+      resolve(this.#outcome(attempt, plan, { gathered, hasCalled: child !== null, agent }));
       // Late log lines must be ignored.
       if (this.#at.random.chance(0.05)) attempt.log(['afterwards']);
     };
@@ -171,8 +186,8 @@ export class Work {
     for (const dependency of logged.history.step(step.id).dependencies) {
       if (logged.history.step(dependency).end === null)
         this.#at.fail('order', `${key} is being worked on before the end of "${dependency}" is in the log`);
-      // A loop that gathers its results reads nothing else.
-      if (attempt.gathered != null) continue;
+      // A loop that gathers its results, or an agent, reads nothing else.
+      if (attempt.gathered != null || (attempt.agent != null && !agentStepType(step.id))) continue;
       const { end } = logged.history.step(dependency);
       const data = end?.type === 'step_completed' ? end.data : null;
       const isResult = data !== null && 'result' in data;
@@ -185,7 +200,8 @@ export class Work {
         this.#at.fail('replay', `${key} sees another error of "${dependency}" than the log has`);
     }
     const { added } = logged.history.step(step.id);
-    const item = added === null ? null : { item: added.index, index: added.index };
+    const isOfAgent = agentStepType(step.id) !== null;
+    const item = added === null || isOfAgent ? null : { item: added.index, index: added.index };
     if (JSON.stringify(attempt.item ?? null) !== JSON.stringify(item))
       this.#at.fail('growth', `${key} is executed for ${JSON.stringify(attempt.item)}, not ${JSON.stringify(item)}`);
     if (attempt.run.tenantId !== logged.tenantId) this.#at.fail('tenant', `${key} runs for ${attempt.run.tenantId}`);
@@ -204,13 +220,23 @@ export class Work {
     return knobs.oddities > 0 && values.chance(0.03) ? values.pick(UNUSABLE) : 1;
   }
 
+  /** What a turn of an agent asks for, and what tells the results of its calls apart. */
+  #ofAgent({ run, step }: Attempt, { result }: StepPlan): { turn?: TurnEnd; digest?: string } | null {
+    const type = agentStepType(step.id);
+    if (type === 'agent_tool') return { digest: JSON.stringify(result)?.slice(0, 16) ?? '' };
+    if (type !== 'agent_turn') return null;
+    const { parent, index } = addedId(step.id) ?? { parent: '', index: 0 };
+    const calls = this.#at.scenario(run.id).plans.get(parent)?.agent?.turns[index - 1] ?? [];
+    return calls.length === 0 || step.closing !== undefined ? {} : { turn: { calls: [...calls] } };
+  }
+
   #plan(attempt: Attempt): StepPlan {
     const plan = this.#at.scenario(attempt.run.id).plans.get(attempt.step.id);
     if (plan === undefined) throw new Error(`there is no plan for "${attempt.step.id}"`);
     return plan;
   }
 
-  #outcome(attempt: Attempt, plan: StepPlan, before: { gathered: Gathered | null; hasCalled: boolean }): Outcome {
+  #outcome(attempt: Attempt, plan: StepPlan, before: Before): Outcome {
     const { random } = this.#at;
     const consumed: Consumption[] = [
       ...(attempt.step.type === 'mcp_call' ? [{ action: 'tool_call' as const, quantity: 1 }] : []),
@@ -227,11 +253,25 @@ export class Work {
       return { kind: 'failed', error, retryable: plan.retryable, ...retryAfter, ...this.#oddHint(), ...log };
     }
     if (plan.call !== null && !before.hasCalled) return callOutcome(plan.call, random);
+    if (plan.agent !== null) return agentOutcome(plan.agent, before.agent);
+    const ofAgent = this.#ofAgent(attempt, plan);
+    if (ofAgent !== null) return { kind: 'completed', result: resultOf(plan), ...log, ...ofAgent };
     const loop = plan.loop === null ? null : loopOutcome(attempt.step, plan.loop, before.gathered);
     if (loop?.kind === 'expanding') return loop;
     return { kind: 'completed', result: loop?.result ?? resultOf(plan), ...log };
   }
 }
+
+type Before = { gathered: Gathered | null; hasCalled: boolean; agent: AgentProgress | null };
+
+/** The behavior of an agent: first it expands, and when its last turn has ended it returns how it went. */
+function agentOutcome({ plan }: AgentScript, progress: AgentProgress | null): Outcome {
+  if (progress === null) return { kind: 'expanding', plan, items: [], agent: AGENT };
+  return { kind: 'completed', result: { limit: progress.limit, turns: progress.turns.length } };
+}
+
+/** Large enough to be stored apart from its event. */
+const AGENT: JsonMap = { instructions: 'i'.repeat(17_000) };
 
 /** The behavior of a loop: first it expands, and when its items have ended it returns their results. */
 function loopOutcome(step: GraphStep, { items: count }: LoopPlan, gathered: Gathered | null): LoopOutcome {

@@ -32,7 +32,8 @@ export function endOfAttempt(
   if (outcome.kind === 'expanding') return { command: expandingCommand(step, attempt, outcome, random), large: null };
   if (outcome.kind !== 'completed') return { command: outcomeCommand(step, attempt, outcome, random), large: null };
   const read = readValue(outcome.result, threshold, 'result');
-  const { log } = outcome;
+  const { log, turn, digest } = outcome;
+  const ofAgent = { ...(turn && { turn }), ...(digest !== undefined && { digest }) };
   const consumed = consumedIn(outcome);
   if (read.error !== null) {
     const failed = { type: 'attempt_failed', step, attempt, error: read.error, retryable: false, random } as const;
@@ -40,11 +41,12 @@ export function endOfAttempt(
   }
   if (read.large === null)
     return {
-      command: { type: 'attempt_succeeded', step, attempt, result: outcome.result, log, ...consumed },
+      command: { type: 'attempt_succeeded', step, attempt, result: outcome.result, log, ...consumed, ...ofAgent },
       large: null,
     };
   const result = new StoredValue(read.large.id, read.bytes);
-  return { command: { type: 'attempt_succeeded', step, attempt, result, log, ...consumed }, large: read.large };
+  const command = { type: 'attempt_succeeded', step, attempt, result, log, ...consumed, ...ofAgent } as const;
+  return { command, large: read.large };
 }
 
 /** `of`: the run, and when the attempt started, in ms since the epoch. */
@@ -85,16 +87,18 @@ function outcomeCommand(
   }
 }
 
-/** Items are held in memory until the step has ended: together they may be as large as a result. */
+/** Items, and what an agent works from, are held in memory until the step has ended: they may be as large as a result. */
 function expandingCommand(
   step: string,
   attempt: number,
-  { plan, items, log }: Extract<Outcome, { kind: 'expanding' }>,
+  { plan, items, agent, log }: Extract<Outcome, { kind: 'expanding' }>,
   random: number,
 ): Command {
-  const { error } = readValue(items, MAX_RESULT_BYTES, 'items');
+  const { error } = agent
+    ? readValue(agent, MAX_RESULT_BYTES, 'settings')
+    : readValue(items, MAX_RESULT_BYTES, 'items');
   if (error !== null) return { type: 'attempt_failed', step, attempt, error, retryable: false, random, log };
-  return { type: 'attempt_expanding', step, attempt, plan, items, log };
+  return { type: 'attempt_expanding', step, attempt, plan, items, ...(agent && { agent }), log };
 }
 
 /**
@@ -130,10 +134,10 @@ function shortened(error: StepError): StepError {
 type ReadResult = { error: StepError } | { error: null; bytes: number; large: LargeResult | null };
 
 /** Memory and log must agree on a result, so nothing is coerced. Only values that may be large are serialized. */
-function readValue(value: JsonValue, threshold: number, name: 'result' | 'items' | 'input'): ReadResult {
+function readValue(value: JsonValue, threshold: number, name: 'result' | 'items' | 'input' | 'settings'): ReadResult {
   const bound = jsonSizeBound(value, 0);
   if (typeof bound === 'string') {
-    const is = name === 'items' ? 'are' : 'is';
+    const is = name.endsWith('s') ? 'are' : 'is';
     return { error: { code: `${name}_not_json`, message: `The step's ${name} ${is} not JSON: ${bound}.` } };
   }
   if (bound <= threshold) return SMALL;
@@ -141,7 +145,7 @@ function readValue(value: JsonValue, threshold: number, name: 'result' | 'items'
   const bytes = Buffer.byteLength(json);
   if (bytes <= threshold) return SMALL;
   if (bytes <= MAX_RESULT_BYTES) return { error: null, bytes, large: { id: newId(), json } };
-  const has = name === 'items' ? 'have' : 'has';
+  const has = name.endsWith('s') ? 'have' : 'has';
   const message = `The step's ${name} ${has} ${bytes} bytes of JSON; at most 1 MiB is kept.`;
   return { error: { code: `${name}_too_large`, message } };
 }

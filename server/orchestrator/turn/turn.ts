@@ -11,6 +11,7 @@ import {
   type EndedAttempt,
   endsBillableAttempt,
   evolve,
+  type GraphStep,
   grow,
   isTerminal,
   type LeaderTerm,
@@ -61,6 +62,8 @@ export class Turn {
   /** Large results that the events of this turn refer to. */
   #large: LargeResult[] | null = null;
   #tasks: Map<string, TaskChange> | null = null;
+  /** The steps whose attempts ended in this turn, in a run that has grown. */
+  #specs: Map<RunEvent, GraphStep> | null = null;
   #entry: LogEntry | null = null;
 
   constructor(run: RunIdentity, state: RunState, pricing: Pricing) {
@@ -107,6 +110,11 @@ export class Turn {
 
   #add(event: RunEvent): void {
     this.#note(event);
+    // The steps under an agent leave memory with it, and their fields with them.
+    if (this.#state.grown !== null && endsBillableAttempt(event)) {
+      this.#specs ??= new Map();
+      this.#specs.set(event, stepSpec(this.#state, event.step));
+    }
     evolve(this.#state, event);
     if (endsBillableAttempt(event)) this.credits += creditsOf(event);
     this.events.push(event);
@@ -227,7 +235,7 @@ export class Turn {
   #attemptUsage(event: EndedAttempt): UsageRow[] {
     const { prices, types } = this.#pricing;
     const { step, attempt, at } = event;
-    const spec = stepSpec(this.#state, step);
+    const spec = this.#specs?.get(event) ?? stepSpec(this.#state, step);
     const stepType = spec.type;
     const rows: UsageRow[] = [
       {

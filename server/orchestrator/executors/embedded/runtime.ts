@@ -2,7 +2,7 @@ import type { RunRef, RunSnapshot, StartRun, StreamItem } from '../../../contrac
 import type { StepType } from '../../../contract/step-type.ts';
 import { atMost } from '../../../platform/deadlines.ts';
 import { AppError, notFound, unavailable } from '../../../platform/errors.ts';
-import { type Command, templateStep } from '../../core/index.ts';
+import { type Command, typeOfStep } from '../../core/index.ts';
 import { AppendError, GroupCommitLog, type LogEntry, type LogSession } from '../../log/index.ts';
 import { type OrchestratorObserver, unobserved } from '../../observer.ts';
 import { ProgressSweep } from '../../turn/progress.ts';
@@ -130,7 +130,7 @@ export class Runtime implements RunHost {
     const { tenantId, projectId, workflowId } = run.identity;
     if (tenantId !== ref.tenantId || projectId !== ref.projectId || workflowId !== ref.workflowId)
       throw notFound('Run');
-    const type = command.type === 'complete_task' ? templateStep(run.state.graph, command.step)?.spec.type : undefined;
+    const type = command.type === 'complete_task' ? typeOfStep(run.state.graph, command.step) : undefined;
     if (command.type === 'complete_task' && !this.stepType(type ?? '')?.waitsForPeople) throw notFound('Task');
     return run.submit(command);
   }

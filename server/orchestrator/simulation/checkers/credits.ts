@@ -57,7 +57,7 @@ export function checkBooks(runs: Iterable<AuditedRun>, database: Database, at: S
 }
 
 /** Steps that hold no reservation while they wait, and are charged when they end. */
-const waitingTypes: readonly string[] = ['human_task', 'wait', 'for_each', 'call_workflow'];
+const waitingTypes: readonly string[] = ['human_task', 'wait', 'for_each', 'agent', 'call_workflow'];
 
 /** Returns whether reservations equal charges: every price is known in advance and only attempts are charged. */
 function cannotOverdraw(tenantId: string, at: Surroundings): boolean {

@@ -74,6 +74,6 @@ function collect(history: History): Ends {
 
 function isOfLoop(end: StepHistory['end']): boolean {
   if (end?.type === 'step_failed') return end.data.tolerated === true;
-  if (end?.type === 'step_cancelled') return end.data.reason === 'step_failed';
+  if (end?.type === 'step_cancelled') return end.data.reason === 'step_failed' || end.data.reason === 'limit_reached';
   return end?.type === 'step_completed' && 'skipped' in end.data && end.data.reason === 'blocked';
 }

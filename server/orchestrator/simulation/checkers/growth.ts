@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { JsonValue, RunEvent } from '../../core/index.ts';
+import type { JsonValue, LoopPlan, RunEvent } from '../../core/index.ts';
+import { expectedNext, isExpandedAgent, planOf } from '../agents.ts';
 import { failsItem, gatheredResult } from '../growth.ts';
 import { type History, type StepHistory, stepsOf } from '../history.ts';
 import { effectiveFields } from '../oracle.ts';
@@ -9,13 +10,13 @@ const fail = (message: string) => new Violation('growth', message);
 
 /** Checks that the steps which a run adds, and their ends, follow from its loops alone (docs/adr/0017). */
 export function checkGrowth(history: History, event: RunEvent): void {
-  if (event.type === 'steps_added') checkAdded(history, event);
+  if (event.type === 'steps_added' && loopPlanOf(history.step(event.step)) !== null) checkAdded(history, event);
   if (event.type === 'step_expanded') checkExpanded(history, event);
   if (event.type === 'step_completed' || event.type === 'step_failed' || event.type === 'step_cancelled') {
     const step = history.step(event.step);
     for (const child of step.children)
       if (history.step(child).end === null) throw fail(`"${event.step}" has ended, and "${child}" under it has not`);
-    if (event.type === 'step_completed' && step.expanded !== null) checkResult(history, event);
+    if (event.type === 'step_completed' && loopPlanOf(step) !== null) checkResult(history, event);
     if (event.type === 'step_failed') checkFailure(history, event);
     if (event.type === 'step_cancelled' && event.data.reason === 'step_failed') checkCancelled(history, event);
   }
@@ -24,15 +25,15 @@ export function checkGrowth(history: History, event: RunEvent): void {
 function checkExpanded(history: History, { step, data }: Extract<RunEvent, { type: 'step_expanded' }>): void {
   if (history.stopping) throw fail(`"${step}" expanded while the run was being stopped`);
   if (history.step(step).expanded !== null) throw fail(`"${step}" expanded twice`);
-  if (data.items.length !== data.plan.count)
-    throw fail(`"${step}" has ${data.items.length} of ${data.plan.count} items`);
+  const count = data.plan.type === 'agent' ? 0 : data.plan.count;
+  if (data.items.length !== count) throw fail(`"${step}" has ${data.items.length} of ${count} items`);
 }
 
 function checkAdded(history: History, { step, data }: Extract<RunEvent, { type: 'steps_added' }>): void {
   const parent = history.step(step);
   if (history.status !== 'running' || history.stopping) throw fail(`"${step}" adds steps to a run that does not go on`);
   if (parent.expanded === null || data.parent !== step) throw fail(`"${step}" adds steps, but has not expanded`);
-  const { count } = parent.expanded.data.plan;
+  const count = loopPlanOf(parent)?.count ?? 0;
   let last = Math.max(0, ...parent.children.map(id => indexOf(step, id)));
   for (const { id, type } of data.steps) {
     const index = indexOf(step, id);
@@ -47,12 +48,17 @@ function checkAdded(history: History, { step, data }: Extract<RunEvent, { type: 
 
 /** A step that fails in a loop is handled by the loop, which fails with it only if `on_item_error` says so. */
 function checkFailure(history: History, { step, data }: Extract<RunEvent, { type: 'step_failed' }>): void {
-  const { added, expanded } = history.step(step);
+  const { added } = history.step(step);
+  const own = history.step(step);
   if ((data.tolerated === true) !== (added !== null && !data.continues))
     throw fail(`the failure of "${step}" says tolerated: ${data.tolerated}`);
   if (data.caused_by_step_id === undefined) return;
   const cause = history.step(data.caused_by_step_id);
-  if (expanded?.data.plan.on_item_error !== 'fail') throw fail(`"${step}" fails for an item, but is to continue`);
+  if (isExpandedAgent(own)) {
+    checkAgentFailure(history, step, cause);
+    return;
+  }
+  if (loopPlanOf(own)?.on_item_error !== 'fail') throw fail(`"${step}" fails for an item, but is to continue`);
   if (cause.added?.parent !== step || cause.end?.type !== 'step_failed')
     throw fail(`"${step}" fails because of "${data.caused_by_step_id}", which has not failed`);
 }
@@ -63,7 +69,7 @@ function checkCancelled(history: History, { step, data, at }: Extract<RunEvent, 
   const loop = cause.end?.type === 'step_failed' ? cause.added?.parent : cause.spec.id;
   if (loop === undefined || !step.startsWith(`${loop}.`)) throw fail(`"${step}" was cancelled by "${cause.spec.id}"`);
   if (cause.end?.type === 'step_failed') {
-    const plan = history.step(loop).expanded?.data.plan;
+    const plan = loopPlanOf(history.step(loop));
     if (plan?.on_item_error === 'continue' && !step.startsWith(`${loop}.${cause.added?.index}.`))
       throw fail(`"${step}" was cancelled because another item failed`);
     return;
@@ -74,8 +80,7 @@ function checkCancelled(history: History, { step, data, at }: Extract<RunEvent, 
 /** The result has the results of all items in the order of the list, in whatever order they ended. */
 function checkResult(history: History, { step, data }: Extract<RunEvent, { type: 'step_completed' }>): void {
   if ('skipped' in data) throw fail(`"${step}" was skipped after it had expanded`);
-  const { expanded } = history.step(step);
-  if (openItems(history, step).next < (expanded?.data.plan.count ?? 0))
+  if (openItems(history, step).next < (loopPlanOf(history.step(step))?.count ?? 0))
     throw fail(`"${step}" ends before its last item`);
   const expected = gatheredResult(history, step);
   if (!isDeepStrictEqual(plain(data.result as JsonValue), plain(expected)))
@@ -94,8 +99,9 @@ export function checkLoops(history: History): void {
       checkBlocked(history, id);
   if (history.isTerminal || history.stopping) return;
   for (const [id, step] of history.steps) {
-    if (step.end !== null || step.expanded === null) continue;
-    const { count, concurrency, on_item_error } = step.expanded.data.plan;
+    const plan = loopPlanOf(step);
+    if (step.end !== null || plan === null) continue;
+    const { count, concurrency, on_item_error } = plan;
     const { open, next, failed } = openItems(history, id);
     if (open.size > concurrency) throw fail(`"${id}" has ${open.size} items at work, and may have ${concurrency}`);
     for (const index of failed) {
@@ -113,6 +119,7 @@ function checkBlocked(history: History, id: string): void {
   if (added === null || history.status === 'failed') return;
   const { children, end } = history.step(added.parent);
   if (children.some(child => failsItem(history.step(child))) || end?.type === 'step_failed') return;
+  if (children.some(child => history.step(child).spec.closing === 'timeout')) return;
   if (isBlocked(history, added.parent)) return;
   throw fail(`"${id}" is blocked, but no step of its loop has failed`);
 }
@@ -147,6 +154,7 @@ export function isGathered(history: History, id: string): boolean {
 /** Returns when a step that has expanded times out; null if it does not, or if nothing is under it any more. */
 export function deadlineOf(history: History, id: string): number | null {
   const step = history.step(id);
+  if (isExpandedAgent(step)) return agentDeadline(history, id);
   if (step.expanded === null || !isAtWork(history, step)) return null;
   const timeout: unknown = effectiveFields(history, step.spec).timeout_s;
   if (typeof timeout !== 'number' || !(timeout >= 1)) return null;
@@ -154,8 +162,31 @@ export function deadlineOf(history: History, id: string): number | null {
 }
 
 function isAtWork(history: History, step: StepHistory): boolean {
+  if (isExpandedAgent(step)) return step.children.length === 0 || expectedNext(history, step.spec.id).is !== 'end';
   const { open, next } = openItems(history, step.spec.id);
-  return open.size > 0 || next < (step.expanded?.data.plan.count ?? 0);
+  return open.size > 0 || next < (loopPlanOf(step)?.count ?? 0);
+}
+
+/** When the time of an agent is up; null where it has none, has its answer, or has begun its closing turn. */
+export function agentDeadline(history: History, id: string): number | null {
+  const step = history.step(id);
+  const { timeout_s } = planOf(history, id);
+  const isClosing = step.children.some(child => history.step(child).spec.closing !== undefined);
+  if (timeout_s === undefined || isClosing || step.end !== null || !isAtWork(history, step)) return null;
+  return (step.expanded?.at ?? 0) + timeout_s * 1_000;
+}
+
+/** A turn failed, or the agent reached a limit at which it is to fail. */
+function checkAgentFailure(history: History, id: string, cause: StepHistory): void {
+  const next = expectedNext(history, id);
+  const isCause = cause.added?.parent === id;
+  if (!isCause || (next.is !== 'limit' && next.is !== 'failed'))
+    throw fail(`"${id}" fails because of "${cause.spec.id}", and should not: ${next.is}`);
+}
+
+function loopPlanOf({ expanded }: StepHistory): LoopPlan | null {
+  const plan = expanded?.data.plan;
+  return plan?.type === 'for_each' ? plan : null;
 }
 
 const indexOf = (parent: string, id: string): number => Number(id.slice(parent.length + 1).split('.')[0]);

@@ -1,3 +1,4 @@
+import { isExpandedAgent } from '../agents.ts';
 import type { AuditedRun } from '../auditor.ts';
 import type { ObservedRuntime } from '../observed-runtime.ts';
 import type { Surroundings } from '../surroundings.ts';
@@ -26,11 +27,16 @@ export function checkRunBudget(run: AuditedRun, { runBytes }: Pick<Surroundings,
     throw new Violation('memory', `${run.id} has ${run.state.bytes} bytes of ${runBytes}`);
 }
 
-/** Of the added steps, only those of items that have not ended are in memory. */
+/** Of the added steps, only those of items and agents that have not ended are in memory. */
 export function checkAddedInMemory({ id: runId, state, history }: AuditedRun): void {
   for (const id of state.steps.keys()) {
     const { added } = history.step(id);
     if (added === null) continue;
+    if (isExpandedAgent(history.step(added.parent))) {
+      if (history.step(added.parent).end !== null)
+        throw new Violation('memory', `"${id}" of ${runId} is in memory, and its agent has ended`);
+      continue;
+    }
     const within = `${added.parent}.${added.index}.`;
     const item = history.step(added.parent).children.filter(child => child.startsWith(within));
     if (item.every(child => history.step(child).end !== null))

@@ -88,13 +88,14 @@ export class Promises {
     if (status === 503) return;
     const history = this.#auditor.run(runId)?.history;
     const step = command.type === 'complete_task' ? history?.step(command.step) : undefined;
+    const isAsked = step?.spec.type === 'human_task' || step?.spec.type === 'agent_approval';
     const holds: Record<string, boolean> = {
       run_already_ended: history?.isTerminal === true,
       run_stopping: history?.stopping === true,
       task_already_completed: step?.answer != null,
       // The task may have become pending since.
-      task_not_pending: step?.spec.type === 'human_task',
-      not_found: known === 0 || (step !== undefined && step.spec.type !== 'human_task'),
+      task_not_pending: isAsked,
+      not_found: known === 0 || (step !== undefined && !isAsked),
       // Commands that arrive together are refused together.
       not_storable: true,
       // ObservedRuntime and checkMemory check whether memory is used up.

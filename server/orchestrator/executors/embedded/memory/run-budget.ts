@@ -40,15 +40,15 @@ export function withinBudget(state: RunState, command: Command, maxBytes: number
     if (bytes > SMALL_ANSWER_BYTES && state.bytes + bytes > maxBytes) throw tooLarge(messageOf(maxBytes));
     return command;
   }
-  if (command.type === 'attempt_expanding') return heldWithin(state, command, command.items, maxBytes);
+  if (command.type === 'attempt_expanding') return heldWithin(state, command, command.agent ?? command.items, maxBytes);
   if (command.type === 'attempt_calling') return heldWithin(state, command, command.call.input, maxBytes);
   if (command.type !== 'attempt_succeeded' || fits(state.bytes, command.result, maxBytes)) return command;
-  const { step, attempt, result: _result, type: _type, ...rest } = command;
+  const { step, attempt, result: _result, type: _type, turn: _turn, digest: _digest, ...rest } = command;
   const error = { code: RUN_TOO_LARGE, message: messageOf(maxBytes) };
   return { ...rest, type: 'attempt_failed', step, attempt, error, retryable: false, random: 0 };
 }
 
-/** Items are held until their loop has ended, and an input until the called run has. */
+/** Items are held until their loop has ended, what an agent works from until that has, and an input until the called run has. */
 function heldWithin(
   state: RunState,
   command: Extract<Command, { type: 'attempt_expanding' | 'attempt_calling' }>,

@@ -1,12 +1,35 @@
 import type { Gathered } from '../../../../contract/step-type.ts';
-import { type Expansion, type JsonValue, type StepResult, StoredValue } from '../../../core/index.ts';
+import {
+  type Expansion,
+  isAgent,
+  type JsonValue,
+  type LoopExpansion,
+  type RunState,
+  type StepResult,
+  StoredValue,
+  turnId,
+} from '../../../core/index.ts';
 import type { LoadedResults } from '../memory/stored-results.ts';
 
 /** The name under which the large result of an item's step is loaded. */
 const nameOf = (index: number, at: number): string => `${index}.${at}`;
 
-/** The large results among the ends of an expansion's items, by name; null if there are none. */
-export function storedEnds({ ends }: Expansion): ReadonlyMap<string, StoredValue> | null {
+/**
+ * The large results that a step reads when all that it added has ended, by name: those that its items left, or that of
+ * the last turn of an agent. Null where there are none.
+ */
+export function storedEnds(
+  state: RunState,
+  step: string,
+  expansion: Expansion,
+): ReadonlyMap<string, StoredValue> | null {
+  if (!isAgent(expansion)) return storedEndsOfItems(expansion);
+  const last = turnId(step, expansion.turns);
+  const result = state.results.get(last);
+  return result instanceof StoredValue ? new Map([[last, result]]) : null;
+}
+
+function storedEndsOfItems({ ends }: LoopExpansion): ReadonlyMap<string, StoredValue> | null {
   const stored = new Map<string, StoredValue>();
   for (const [index, end] of ends.entries()) {
     for (const [at, result] of (end ?? []).entries())
@@ -15,8 +38,8 @@ export function storedEnds({ ends }: Expansion): ReadonlyMap<string, StoredValue
   return stored.size === 0 ? null : stored;
 }
 
-/** Returns the ends of an expansion's items, with large results filled in. Throws an Error if these are not loaded. */
-export function gatheredOf({ ends, last, failed }: Expansion, loaded: LoadedResults | null): Gathered {
+/** Returns the ends of a loop's items, with large results filled in. Throws an Error if these are not loaded. */
+export function gatheredOf({ ends, last, failed }: LoopExpansion, loaded: LoadedResults | null): Gathered {
   const resultOf = (result: StepResult, index: number, at: number): JsonValue => {
     if (!(result instanceof StoredValue)) return result;
     if (loaded === null) throw new Error(`a result of item ${index} is not loaded`);

@@ -1,6 +1,9 @@
 import type { Attempt, CallLineage, Gathered, Outcome, StepType } from '../../../../contract/step-type.ts';
 import {
+  type AgentProgress,
+  agentProgress,
   type GraphStep,
+  isAgent,
   itemOf,
   type JsonMap,
   type JsonValue,
@@ -181,7 +184,11 @@ export class LiveAttempt implements Attempt {
 
   get gathered(): Gathered | null {
     const expansion = this.#state.grown?.parents.get(this.step.id);
-    return expansion === undefined ? null : gatheredOf(expansion, this.#loaded);
+    return expansion === undefined || isAgent(expansion) ? null : gatheredOf(expansion, this.#loaded);
+  }
+
+  get agent(): AgentProgress | null {
+    return agentProgress(this.#state, this.step.id);
   }
 
   get child(): { runId: string; workflowId: string } | null {
@@ -220,7 +227,7 @@ export class LiveAttempt implements Attempt {
   #storedReads(type: StepType): ReadonlyMap<string, StoredValue> | null {
     const { results, grown } = this.#state;
     const expansion = grown?.parents.get(this.step.id);
-    if (expansion !== undefined) return storedEnds(expansion);
+    if (expansion !== undefined) return storedEnds(this.#state, this.step.id, expansion);
     const ancestors = this.ancestors();
     let wanted: Map<string, StoredValue> | null = null;
     for (const step of this.#readsOf(type, ancestors)) {

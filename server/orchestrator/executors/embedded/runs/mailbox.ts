@@ -87,7 +87,7 @@ function bytesOf({ command, large }: Message): number {
     case 'attempt_log':
       return lengthOf(command.lines);
     case 'attempt_expanding':
-      return sizeOf(command.items);
+      return sizeOf(command.agent ?? command.items);
     case 'attempt_calling':
       return sizeOf(command.call.input);
     case 'attempt_succeeded':

@@ -1,0 +1,209 @@
+import { nextOfAgent } from './agent-turns.ts';
+import type { CompiledStep } from './compile.ts';
+import { MAX_RETRY_COUNT } from './compile.ts';
+import type { AddedStep, AgentLimit, AgentPlan, JsonMap, RunEvent, StepError } from './events.ts';
+import type { GraphStep } from './graph.ts';
+import { type AgentExpansion, type Growth, inMemoryAtOnce, isAgent } from './growth.ts';
+import { forgetResult, hold } from './holding.ts';
+import { judge, move } from './moves.ts';
+import { effectiveStep, newStep, type RunState, stepState } from './state.ts';
+import { addedId, approvalId } from './step-ids.ts';
+import { BYTES_PER_ADDED_STEP, sizeOf } from './stored-value.ts';
+
+type OfAgent = { id: string; expansion: AgentExpansion };
+
+/** Folds the `step_expanded` of an agent. */
+export function expandAgent(
+  state: RunState,
+  grown: Growth,
+  id: string,
+  { plan, settings, at }: { plan: AgentPlan; settings: JsonMap; at: number },
+): void {
+  const expansion: AgentExpansion = {
+    plan,
+    settings,
+    deadline: plan.timeout_s === undefined ? null : at + plan.timeout_s * 1000,
+    steps: [],
+    open: 0,
+    turns: 0,
+    lastTurn: null,
+    callsAdded: null,
+    toolCalls: 0,
+    spent: 0,
+    usage: { inputTokens: 0, outputTokens: 0 },
+    dearestTurn: 0,
+    dearestCall: 0,
+    same: new Map(),
+    sameCalls: 0,
+    closing: null,
+    failure: null,
+  };
+  grown.parents.set(id, expansion);
+  grown.planned += inMemoryAtOnce(plan, 0);
+  grown.reserved += inMemoryAtOnce(plan, 0);
+  hold(state, sizeOf(settings));
+  move(state, id, stepState(state, id), 'expanded');
+  refresh(state, grown, { id, expansion });
+}
+
+/** Folds the `steps_added` of an agent: a turn, or the calls of one with their approvals. */
+export function addAgentSteps(state: RunState, grown: Growth, agent: OfAgent, steps: readonly AddedStep[]): void {
+  const { expansion } = agent;
+  for (const added of steps) {
+    const compiled = compiledStep(added);
+    const open = compiled.dependencies.filter(id => !hasEnded(state, id)).length;
+    for (const id of compiled.dependencies) {
+      const before = grown.steps.get(id);
+      if (before !== undefined) grown.steps.set(id, { ...before, dependents: [...before.dependents, added.id] });
+    }
+    const step = newStep(open);
+    grown.steps.set(added.id, compiled);
+    grown.added += 1;
+    state.steps.set(added.id, step);
+    state.residentBytes += BYTES_PER_ADDED_STEP;
+    expansion.steps.push(added.id);
+    expansion.open += 1;
+    note(expansion, added);
+    if (open === 0) judge(state, added.id, step);
+  }
+  refresh(state, grown, agent);
+}
+
+/** What an added step says about its agent. */
+function note(expansion: AgentExpansion, { type, fields }: AddedStep): void {
+  if (type === 'agent_turn') {
+    expansion.turns += 1;
+    expansion.lastTurn = null;
+    expansion.callsAdded = null;
+    const closing = fields?.closing;
+    if (typeof closing !== 'string') return;
+    // Only the core writes the field.
+    expansion.closing = closing as AgentLimit;
+    expansion.deadline = null;
+  } else if (type === 'agent_tool') {
+    expansion.callsAdded = (expansion.callsAdded ?? 0) + 1;
+    expansion.toolCalls += 1;
+  }
+}
+
+/** A call whose approval was added with it waits for that. */
+function compiledStep({ id, type, depends_on = [], fields = {} }: AddedStep): CompiledStep {
+  const spec: GraphStep = { ...fields, id, type, depends_on };
+  const retries = typeof spec.retry_count === 'number' ? Math.min(MAX_RETRY_COUNT, spec.retry_count) : 0;
+  const approval = approvalId(id);
+  return {
+    spec,
+    index: 0,
+    dependencies: depends_on,
+    dependents: [],
+    retryCount: retries,
+    retryDelayMs: 1_000,
+    branches: null,
+    approval: depends_on.includes(approval) ? approval : null,
+    inner: null,
+  };
+}
+
+type Noted = Extract<RunEvent, { type: 'step_completed' | 'step_failed' | 'step_retrying' }>;
+
+/** Notes what an event says about the agent that its step was added under, before it is folded. */
+export function noteAgentEvent(state: RunState, grown: Growth, event: Noted): void {
+  const id = addedId(event.step);
+  const expansion = id === null ? undefined : grown.parents.get(id.parent);
+  if (expansion === undefined || !isAgent(expansion)) return;
+  const { type } = effectiveStep(state, event.step).spec;
+  const credits = ('credits' in event.data && event.data.credits) || 0;
+  expansion.spent += credits;
+  for (const { action, quantity } of ('consumed' in event.data && event.data.consumed) || []) {
+    if (action === 'llm_input_tokens') expansion.usage.inputTokens += quantity;
+    if (action === 'llm_output_tokens') expansion.usage.outputTokens += quantity;
+  }
+  if (type === 'agent_turn') expansion.dearestTurn = Math.max(expansion.dearestTurn, credits);
+  if (type === 'agent_tool') {
+    expansion.dearestCall = Math.max(expansion.dearestCall, credits);
+    noteResult(expansion, id, event);
+  }
+  if (type !== 'agent_turn' || event.type !== 'step_completed' || 'skipped' in event.data) return;
+  expansion.lastTurn = event.data.turn ?? { calls: [] };
+  for (const { tool, hash, policy } of expansion.lastTurn.calls)
+    if (policy === 'none') repeat(expansion, `${tool} ${hash}`);
+}
+
+/** A call with the result of an earlier one, or the error, brings the model no further. */
+function noteResult(expansion: AgentExpansion, id: { name: string } | null, event: Noted): void {
+  const call = expansion.lastTurn?.calls[Number(id?.name) - 1];
+  if (call === undefined || event.type === 'step_retrying') return;
+  if (event.type === 'step_failed')
+    repeat(expansion, `${call.tool} ${call.hash} ${event.data.error.code} ${event.data.error.message}`);
+  else if ('digest' in event.data && event.data.digest !== undefined)
+    repeat(expansion, `${call.tool} ${call.hash} ${event.data.digest}`);
+}
+
+function repeat(expansion: AgentExpansion, call: string): void {
+  const times = (expansion.same.get(call) ?? 0) + 1;
+  expansion.same.set(call, times);
+  expansion.sameCalls = Math.max(expansion.sameCalls, times);
+}
+
+/** A step under an agent has ended. A call that failed has an error that the model is told; any other failure ends the agent. */
+export function afterAgentStep(
+  state: RunState,
+  grown: Growth,
+  agent: OfAgent,
+  { step, failure }: { step: string; failure: StepError | null },
+): void {
+  agent.expansion.open -= 1;
+  if (failure !== null) agent.expansion.failure ??= { step, error: failure };
+  refresh(state, grown, agent);
+}
+
+/** The agent itself has ended: the steps under it leave memory. */
+export function closeAgent(state: RunState, grown: Growth, id: string, expansion: AgentExpansion): void {
+  const { plan, settings, steps } = expansion;
+  grown.parents.delete(id);
+  grown.due.delete(id);
+  grown.planned -= inMemoryAtOnce(plan, 0) - steps.length;
+  grown.reserved -= inMemoryAtOnce(plan, 0);
+  hold(state, -sizeOf(settings));
+  for (const each of steps) {
+    const { answered, error } = stepState(state, each);
+    if (answered) grown.answered.add(each);
+    if (error !== undefined) state.residentBytes -= sizeOf(error);
+    forgetResult(state, each);
+    state.results.delete(each);
+    state.steps.delete(each);
+    grown.steps.delete(each);
+    state.residentBytes -= BYTES_PER_ADDED_STEP;
+  }
+}
+
+/** Says whether the agent calls for a decision; when it has its answer, it may begin for the last time. */
+function refresh(state: RunState, grown: Growth, { id, expansion }: OfAgent): void {
+  const next = nextOfAgent(expansion);
+  if (expansion.failure !== null || (next.do !== 'wait' && next.do !== 'end')) {
+    grown.due.add(id);
+    return;
+  }
+  grown.due.delete(id);
+  const step = stepState(state, id);
+  if (next.do === 'end' && step.status === 'expanded') move(state, id, step, 'ready');
+}
+
+function hasEnded(state: RunState, id: string): boolean {
+  switch (stepState(state, id).status) {
+    case 'completed':
+    case 'failed':
+    case 'cancelled':
+    case 'skipped':
+      return true;
+    case 'pending':
+    case 'ready':
+    case 'running':
+    case 'retrying':
+    case 'waiting':
+    case 'expanded':
+    case 'sleeping':
+    case 'calling':
+      return false;
+  }
+}

@@ -1,0 +1,103 @@
+import { type AgentView, atLimit, type NumberedCall, nextOfAgent } from './agent-turns.ts';
+import type { Draft } from './draft.ts';
+import { endAdded, stepFails } from './ending.ts';
+import type { AddedStep, AgentLimit, StepError } from './events.ts';
+import type { AgentExpansion } from './growth.ts';
+import { stepState } from './state.ts';
+import { approvalId, callId, turnId } from './step-ids.ts';
+
+/** How often a turn is tried again that the provider did not answer. */
+const TURN_RETRIES = 2;
+/** So many steps, with their fields, fit into an event without becoming a large value. */
+const STEPS_PER_EVENT = 24;
+
+/** What follows under an agent: its next turn, the calls of its last one, or its end by a limit or a failure. */
+export function growAgent(draft: Draft, parent: string, expansion: AgentExpansion): void {
+  if (expansion.failure !== null) {
+    failAgent(draft, parent, expansion.failure);
+    return;
+  }
+  if (draft.state.status !== 'running') return;
+  const next = nextOfAgent(expansion);
+  switch (next.do) {
+    case 'turn':
+      addSteps(draft, parent, [turnOf(parent, expansion, next.closing)]);
+      return;
+    case 'calls':
+      addSteps(draft, parent, callsOf(turnId(parent, expansion.turns), next.calls));
+      return;
+    case 'fail':
+      stepFails(draft, parent, limitError(expansion, next.limit), {}, turnId(parent, expansion.turns));
+      return;
+    case 'wait':
+    case 'end':
+      return;
+  }
+}
+
+/** The time of an agent is up. If it is to answer with what it has, its closing turn takes the place of what is at work. */
+export function timeOfAgentIsUp(draft: Draft, parent: string, expansion: AgentExpansion): boolean {
+  if (atLimit(expansion, 'timeout').do !== 'turn') return false;
+  // Added first: an agent under which nothing is at work has ended.
+  addSteps(draft, parent, [turnOf(parent, expansion, 'timeout')]);
+  endAdded(draft, parent, { cancel: 'limit_reached', causedBy: parent, skip: 'blocked' });
+  return true;
+}
+
+function failAgent(draft: Draft, parent: string, { step, error }: { step: string; error: StepError }): void {
+  endAdded(draft, parent, { cancel: 'step_failed', causedBy: step, skip: 'blocked' });
+  const message = `"${step}" failed: ${error.message}`;
+  stepFails(draft, parent, { code: error.code, message }, {}, step);
+}
+
+function addSteps(draft: Draft, parent: string, steps: AddedStep[]): void {
+  const { attempt } = stepState(draft.state, parent);
+  for (let at = 0; at < steps.length; at += STEPS_PER_EVENT) {
+    const data = { parent, steps: steps.slice(at, at + STEPS_PER_EVENT) };
+    draft.events.push({ at: draft.now, type: 'steps_added', step: parent, attempt, data });
+  }
+}
+
+/** It comes after the calls of the turn before it, all of which have ended. */
+function turnOf(parent: string, { plan, steps, turns }: AgentExpansion, closing: AgentLimit | null): AddedStep {
+  const before = turns === 0 ? [] : [turnId(parent, turns)];
+  const prefix = `${turnId(parent, turns)}.`;
+  // The approvals of these calls end before them.
+  const calls = steps.filter(id => id.startsWith(prefix) && !id.endsWith(approvalId('')));
+  const fields = { model: plan.model, retry_count: TURN_RETRIES, ...(closing !== null && { closing }) };
+  const depends_on = closing === 'timeout' ? [] : [...before, ...calls];
+  return { id: turnId(parent, turns + 1), type: 'agent_turn', depends_on, fields };
+}
+
+function callsOf(turn: string, calls: readonly NumberedCall[]): AddedStep[] {
+  return calls.flatMap(({ tool, policy, number }) => {
+    const id = callId(turn, number);
+    // The model is told when a call fails.
+    const fields = { tool, on_error: 'continue' };
+    const call = { id, type: 'agent_tool', depends_on: [turn], fields };
+    if (policy !== 'ask') return [call];
+    const approval = { id: approvalId(id), type: 'agent_approval', depends_on: [turn], fields };
+    return [approval, { ...call, depends_on: [turn, approval.id] }];
+  });
+}
+
+function limitError({ plan }: Pick<AgentView, 'plan'>, limit: AgentLimit): StepError {
+  switch (limit) {
+    case 'max_turns':
+      return {
+        code: 'max_turns_reached',
+        message: `The agent reached its max_turns, ${plan.max_turns}, before it answered.`,
+      };
+    case 'max_tool_calls':
+      return {
+        code: 'max_tool_calls_reached',
+        message: `The agent wanted more calls than its max_tool_calls, ${plan.max_tool_calls}.`,
+      };
+    case 'budget':
+      return { code: 'agent_budget_spent', message: 'The agent would spend more than its budget.' };
+    case 'repeated_calls':
+      return { code: 'repeated_calls', message: 'The agent made the same call again and again, with the same result.' };
+    case 'timeout':
+      return { code: 'step_timed_out', message: 'The agent did not answer in time.' };
+  }
+}

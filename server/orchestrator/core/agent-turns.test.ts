@@ -1,0 +1,115 @@
+import { describe, expect, test } from 'vitest';
+import { type AgentView, MAX_SAME_CALLS, nextOfAgent } from './agent-turns.ts';
+import type { TurnCall } from './events.ts';
+
+const call = (over: Partial<TurnCall> = {}): TurnCall => ({ tool: 'search', hash: 'h', policy: 'auto', ...over });
+const view = (over: Omit<Partial<AgentView>, 'plan'> & { plan?: Partial<AgentView['plan']> } = {}): AgentView => ({
+  turns: 1,
+  lastTurn: { calls: [call()] },
+  callsAdded: null,
+  open: 0,
+  toolCalls: 0,
+  spent: 0,
+  dearestTurn: 0,
+  dearestCall: 0,
+  sameCalls: 0,
+  closing: null,
+  ...over,
+  plan: { type: 'agent', model: 'm', max_turns: 25, max_tool_calls: 100, on_limit: 'answer', ...over.plan },
+});
+/** The view once the only call of the last turn has ended. */
+const called = (over: Parameters<typeof view>[0] = {}) => view({ callsAdded: 1, toolCalls: 1, ...over });
+const goesOn = { do: 'turn', closing: null };
+const closes = (closing: string) => ({ do: 'turn', closing });
+
+describe('what follows under an agent', () => {
+  test('is its first turn, then the calls of that, then its next turn', () => {
+    expect(nextOfAgent(view({ turns: 0, lastTurn: null }))).toEqual(goesOn);
+    expect(nextOfAgent(view({ open: 1, lastTurn: null }))).toEqual({ do: 'wait' });
+    expect(nextOfAgent(view())).toEqual({ do: 'calls', calls: [{ ...call(), number: 1 }] });
+    expect(nextOfAgent(called({ open: 1 }))).toEqual({ do: 'wait' });
+    expect(nextOfAgent(called())).toEqual(goesOn);
+  });
+
+  test('is its end after a turn that calls nothing', () => {
+    expect(nextOfAgent(view({ lastTurn: { calls: [] } }))).toEqual({ do: 'end', limit: null });
+  });
+
+  test('leaves out calls that are not to be carried out, and keeps the numbers of the others', () => {
+    const calls = [call({ policy: 'none' }), call({ policy: 'ask' })];
+    expect(nextOfAgent(view({ lastTurn: { calls } }))).toEqual({
+      do: 'calls',
+      calls: [{ ...call({ policy: 'ask' }), number: 2 }],
+    });
+    expect(nextOfAgent(view({ lastTurn: { calls: [call({ policy: 'none' })] } }))).toEqual(goesOn);
+  });
+});
+
+describe('an agent at a limit', () => {
+  test.each([
+    [24, goesOn],
+    [25, closes('max_turns')],
+    [26, closes('max_turns')],
+  ])('after %i turns of 25', (turns, next) => {
+    expect(nextOfAgent(called({ turns }))).toEqual(next);
+  });
+
+  test.each([
+    [2, [1]],
+    [1, [1]],
+  ])('with %i calls left adds as many as it may', (left, numbers) => {
+    const next = nextOfAgent(view({ toolCalls: 100 - left }));
+    expect(next.do === 'calls' && next.calls.map(({ number }) => number)).toEqual(numbers);
+  });
+
+  test('adds the first calls of a turn that wants more than are left, and closes then', () => {
+    const lastTurn = { calls: [call(), call({ hash: 'i' })] };
+    const next = nextOfAgent(view({ toolCalls: 99, lastTurn }));
+    expect(next.do === 'calls' && next.calls.map(({ number }) => number)).toEqual([1]);
+    expect(nextOfAgent(view({ toolCalls: 100, callsAdded: 1, lastTurn }))).toEqual(closes('max_tool_calls'));
+  });
+
+  test('may answer after its last call, and closes when it wants one more', () => {
+    expect(nextOfAgent(called({ toolCalls: 100 }))).toEqual(goesOn);
+    expect(nextOfAgent(view({ toolCalls: 100 }))).toEqual(closes('max_tool_calls'));
+  });
+
+  test.each([
+    [79, goesOn],
+    [80, goesOn],
+    [81, closes('budget')],
+  ])('keeps a tenth of its budget: with %i of 100 spent and turns that cost 10', (spent, next) => {
+    expect(nextOfAgent(called({ plan: { budget: 100 }, spent, dearestTurn: 10 }))).toEqual(next);
+  });
+
+  test.each([
+    [69, 2],
+    [70, 2],
+    [71, 1],
+    [81, 0],
+    [90, 0],
+  ])('makes only calls that its budget covers: with %i of 100 spent and calls that cost 10', (spent, count) => {
+    const lastTurn = { calls: [call(), call({ hash: 'i' })] };
+    const next = nextOfAgent(view({ plan: { budget: 100 }, spent, dearestCall: 10, lastTurn }));
+    expect(next.do === 'calls' ? next.calls.length : next).toEqual(count === 0 ? closes('budget') : count);
+  });
+
+  test('ends without a closing answer once its budget is spent', () => {
+    const plan = { budget: 100 };
+    expect(nextOfAgent(called({ plan, spent: 99 }))).toEqual(closes('budget'));
+    expect(nextOfAgent(called({ plan, spent: 100 }))).toEqual({ do: 'end', limit: 'budget' });
+  });
+
+  test.each([
+    [MAX_SAME_CALLS - 1, goesOn],
+    [MAX_SAME_CALLS, closes('repeated_calls')],
+    [MAX_SAME_CALLS + 1, closes('repeated_calls')],
+  ])('after the same call %i times', (sameCalls, next) => {
+    expect(nextOfAgent(called({ sameCalls }))).toEqual(next);
+  });
+
+  test('fails if it is to, and ends after its closing turn, whatever that calls', () => {
+    expect(nextOfAgent(called({ turns: 25, plan: { on_limit: 'fail' } }))).toEqual({ do: 'fail', limit: 'max_turns' });
+    expect(nextOfAgent(view({ closing: 'max_turns' }))).toEqual({ do: 'end', limit: 'max_turns' });
+  });
+});

@@ -1,0 +1,100 @@
+import type { AgentLimit, AgentPlan, TurnCall, TurnEnd } from './events.ts';
+
+/** A model that makes the same call so often, with the same result each time, is going round in circles. */
+export const MAX_SAME_CALLS = 5;
+/** Of a budget, the part that is kept for the closing answer. */
+const RESERVED = 0.1;
+
+/** What has happened under an agent, as far as the next decision depends on it. */
+export type AgentView = {
+  readonly plan: AgentPlan;
+  /** Turns added so far. */
+  readonly turns: number;
+  /** The end of the last turn; null before the first, and as long as it is at work. */
+  readonly lastTurn: TurnEnd | null;
+  /** How many calls of that turn were added; null as long as none were. */
+  readonly callsAdded: number | null;
+  /** Steps at work. */
+  readonly open: number;
+  /** Calls added so far. */
+  readonly toolCalls: number;
+  /** Microcredits that the steps under the agent have cost. */
+  readonly spent: number;
+  /** The cost of its most expensive turn, and of its most expensive call. */
+  readonly dearestTurn: number;
+  readonly dearestCall: number;
+  /** How often the most repeated call was made, with the same result. */
+  readonly sameCalls: number;
+  /** The limit for which the last turn is the closing one. */
+  readonly closing: AgentLimit | null;
+};
+
+/** A call that is to be added, by its number in its turn, from 1. */
+export type NumberedCall = TurnCall & { readonly number: number };
+
+export type NextOfAgent =
+  | { readonly do: 'wait' }
+  | { readonly do: 'turn'; readonly closing: AgentLimit | null }
+  | { readonly do: 'calls'; readonly calls: readonly NumberedCall[] }
+  /** Its last turn is its answer, or all that there is; `limit`: why it ends without an answer. */
+  | { readonly do: 'end'; readonly limit: AgentLimit | null }
+  | { readonly do: 'fail'; readonly limit: AgentLimit };
+
+/** What follows from what has happened under an agent (docs/adr/0021). Pure: the same view, the same decision. */
+export function nextOfAgent(view: AgentView): NextOfAgent {
+  const { turns, lastTurn, open, closing } = view;
+  if (open > 0) return { do: 'wait' };
+  if (turns === 0) return { do: 'turn', closing: null };
+  if (lastTurn === null || lastTurn.calls.length === 0 || closing !== null) return { do: 'end', limit: closing };
+  const { calls, limit } = callsToAdd(view, lastTurn.calls);
+  if (view.callsAdded === null && calls.length > 0) return { do: 'calls', calls };
+  const reached = (view.callsAdded === null ? limit : leftOut(view, lastTurn.calls)) ?? limitAfterCalls(view);
+  return reached === null ? { do: 'turn', closing: null } : atLimit(view, reached);
+}
+
+/** What follows when an agent reaches a limit. */
+export function atLimit({ plan, spent }: Pick<AgentView, 'plan' | 'spent'>, limit: AgentLimit): NextOfAgent {
+  if (plan.on_limit === 'fail') return { do: 'fail', limit };
+  // Not even a closing answer can be paid.
+  if (plan.budget !== undefined && spent >= plan.budget) return { do: 'end', limit };
+  return { do: 'turn', closing: limit };
+}
+
+/** The calls of a turn that are to be added, in their order: as many as the limits permit. */
+export function callsToAdd(
+  view: Pick<AgentView, 'plan' | 'toolCalls' | 'spent' | 'dearestCall'>,
+  calls: readonly TurnCall[],
+): { calls: readonly NumberedCall[]; limit: AgentLimit | null } {
+  const wanted = calls.map((call, index) => ({ ...call, number: index + 1 })).filter(isWanted);
+  const left = Math.max(0, view.plan.max_tool_calls - view.toolCalls);
+  const affordable = affordableCalls(view);
+  const added = wanted.slice(0, Math.min(left, affordable));
+  if (added.length === wanted.length) return { calls: added, limit: null };
+  return { calls: added, limit: affordable < left ? 'budget' : 'max_tool_calls' };
+}
+
+function affordableCalls({ plan, spent, dearestCall }: Pick<AgentView, 'plan' | 'spent' | 'dearestCall'>): number {
+  const left = usableBudget(plan) - spent;
+  if (left <= 0) return 0;
+  return dearestCall > 0 ? Math.floor(left / dearestCall) : Number.POSITIVE_INFINITY;
+}
+
+/** The limit for which not all calls of the last turn were added. */
+function leftOut({ plan, callsAdded, toolCalls }: AgentView, calls: readonly TurnCall[]): AgentLimit | null {
+  if (calls.filter(isWanted).length <= (callsAdded ?? 0)) return null;
+  return toolCalls >= plan.max_tool_calls ? 'max_tool_calls' : 'budget';
+}
+
+/** The calls of the last turn have ended: whether no other one may follow that makes more of them. */
+function limitAfterCalls({ plan, turns, spent, dearestTurn, sameCalls }: AgentView): AgentLimit | null {
+  if (sameCalls >= MAX_SAME_CALLS) return 'repeated_calls';
+  if (spent + dearestTurn > usableBudget(plan)) return 'budget';
+  return turns >= plan.max_turns ? 'max_turns' : null;
+}
+
+const isWanted = ({ policy }: TurnCall): boolean => policy !== 'none';
+
+/** Microcredits that may be spent before the closing answer. */
+export function usableBudget({ budget }: AgentPlan): number {
+  return budget === undefined ? Number.POSITIVE_INFINITY : budget * (1 - RESERVED);
+}

@@ -1,0 +1,211 @@
+import {
+  type AgentLimit,
+  type AgentPlan,
+  type Graph,
+  type JsonValue,
+  MAX_SAME_CALLS,
+  type TurnCall,
+} from '../core/index.ts';
+import { allSteps, publishedStep } from './growth.ts';
+import type { History, StepHistory } from './history.ts';
+import { type StepPlan, stepPlan } from './plans.ts';
+import type { Random } from './random.ts';
+import type { Knobs } from './scenario.ts';
+
+/** What an agent of a run is going to do: the calls of each turn; one beyond them answers. */
+export type AgentScript = { readonly plan: AgentPlan; readonly turns: readonly (readonly TurnCall[])[] };
+
+const OF_AGENTS: readonly StepPlan['kind'][] = ['hangs', 'endless', 'poison', 'throws'];
+const MAX_CALLS = 3;
+
+/** Turns some steps of a graph into agents, those of its loops too, at least one where there is a step that can be one. */
+export function addAgents(random: Random, graph: Graph): void {
+  const all = allSteps(graph);
+  const able = all.filter(({ type }) => type === 'lua_script' || type === 'mcp_call');
+  const chosen = random.some(able, 0.25);
+  const [first] = able;
+  if (chosen.length === 0 && first !== undefined) chosen.push(first);
+  for (const step of chosen) {
+    step.type = 'agent';
+    delete step.retry_count;
+    delete step.retry_delay_s;
+    if (graph.steps.includes(step) && random.chance(0.8)) {
+      step.depends_on = [];
+      delete step.disabled;
+      delete step.gated;
+    }
+  }
+}
+
+/** The plans of the agents among these steps, and of all that they may add. `plans`: of all steps, by their ids. */
+export function agentPlans(
+  random: Random,
+  knobs: Knobs,
+  plans: ReadonlyMap<string, StepPlan>,
+  graph: Graph,
+): Map<string, StepPlan> {
+  const all = new Map<string, StepPlan>();
+  for (const [id, plan] of plans) {
+    if (publishedStep(graph, id)?.type !== 'agent') continue;
+    const script = randomScript(random);
+    const kind = OF_AGENTS.includes(plan.kind) ? plan.kind : 'works';
+    all.set(id, { ...plan, kind, failures: 0, agent: script });
+    addPlansOf(random, knobs, id, script, all);
+  }
+  return all;
+}
+
+function addPlansOf(random: Random, knobs: Knobs, id: string, script: AgentScript, all: Map<string, StepPlan>): void {
+  const draw = (step: string, type: string) => all.set(step, stepPlan(random, knobs, { id: step, type }, false));
+  for (let turn = 1; turn <= script.turns.length + 2; turn++) {
+    draw(`${id}.${turn}`, 'agent_turn');
+    for (let call = 1; call <= MAX_CALLS; call++) {
+      draw(`${id}.${turn}.${call}`, 'agent_tool');
+      draw(`${id}.${turn}.${call}.ok`, 'human_task');
+    }
+  }
+}
+
+function randomScript(random: Random): AgentScript {
+  // One that goes round in circles, now and then.
+  const circles = random.chance(0.1);
+  const turns = Array.from({ length: circles ? 6 : random.below(4) }, () =>
+    Array.from({ length: random.below(MAX_CALLS + 1) }, () => ({
+      tool: circles ? 'same' : random.pick(['search', 'send', 'read']),
+      hash: circles ? 'same' : String(random.below(1_000)),
+      policy: random.pick<TurnCall['policy']>(circles ? ['none'] : ['auto', 'auto', 'ask', 'none']),
+    })),
+  );
+  const plan: AgentPlan = {
+    type: 'agent',
+    model: 'test/model',
+    max_turns: circles ? 10 : 1 + random.below(4),
+    max_tool_calls: 1 + random.below(6),
+    ...(random.chance(0.2) && { budget: 1 + random.below(60) }),
+    ...(random.chance(0.2) && { timeout_s: 1 + random.below(8) }),
+    on_limit: random.pick(['answer', 'answer', 'fail']),
+  };
+  return { plan, turns };
+}
+
+/** What is to follow under an agent, by the log alone. */
+export type NextOfAgent =
+  | { is: 'wait' }
+  | { is: 'turn'; closing: AgentLimit | null }
+  | { is: 'calls'; numbers: number[] }
+  | { is: 'end'; limit: AgentLimit | null }
+  | { is: 'limit'; limit: AgentLimit }
+  /** A turn failed, or a call in a way that its model cannot be told. */
+  | { is: 'failed'; step: string };
+
+/** Decides it from the text of docs/adr/0021 alone, without regard to speed. */
+export function expectedNext(history: History, id: string): NextOfAgent {
+  const plan = planOf(history, id);
+  const children = history.step(id).children.map(child => history.step(child));
+  const failed = children.find(({ end }) => end?.type === 'step_failed' && !end.data.continues);
+  if (failed !== undefined) return { is: 'failed', step: failed.spec.id };
+  if (children.some(({ end }) => end === null)) return { is: 'wait' };
+  const turns = children.filter(({ spec }) => spec.type === 'agent_turn');
+  const last = turns.at(-1);
+  if (last === undefined) return { is: 'turn', closing: null };
+  if (last.spec.closing !== undefined) return { is: 'end', limit: last.spec.closing as AgentLimit };
+  const wanted = callsOf(last);
+  if (wanted.length === 0) return { is: 'end', limit: null };
+  const runnable = wanted.flatMap(({ policy }, index) => (policy === 'none' ? [] : [index + 1]));
+  const made = children.filter(({ spec }) => spec.type === 'agent_tool');
+  const ofLast = made.filter(({ spec }) => spec.id.startsWith(`${last.spec.id}.`)).length;
+  if (ofLast === 0) {
+    const numbers = runnable.slice(0, Math.min(plan.max_tool_calls - made.length, affordable(history, id)));
+    if (numbers.length > 0) return { is: 'calls', numbers };
+  }
+  const left = usable(plan) - spentUnder(history, id);
+  const limits: [boolean, AgentLimit][] = [
+    [ofLast < runnable.length && made.length >= plan.max_tool_calls, 'max_tool_calls'],
+    [ofLast < runnable.length, 'budget'],
+    [mostRepeated(history, id) >= MAX_SAME_CALLS, 'repeated_calls'],
+    [dearest(history, id, 'agent_turn') > left, 'budget'],
+    [turns.length >= plan.max_turns, 'max_turns'],
+  ];
+  const limit = limits.find(([reached]) => reached)?.[1];
+  if (limit === undefined) return { is: 'turn', closing: null };
+  if (plan.on_limit === 'fail') return { is: 'limit', limit };
+  if (plan.budget !== undefined && spentUnder(history, id) >= plan.budget) return { is: 'end', limit };
+  return { is: 'turn', closing: limit };
+}
+
+export function planOf(history: History, id: string): AgentPlan {
+  const plan = history.step(id).expanded?.data.plan;
+  if (plan?.type !== 'agent') throw new Error(`"${id}" is no agent that has expanded`);
+  return plan;
+}
+
+/** Whether the step is an agent that has expanded. */
+export function isExpandedAgent({ expanded }: StepHistory): boolean {
+  return expanded?.data.plan.type === 'agent';
+}
+
+/** The calls that a turn asked for. */
+export function callsOf({ end }: StepHistory): readonly TurnCall[] {
+  return (end?.type === 'step_completed' && 'result' in end.data && end.data.turn?.calls) || [];
+}
+
+/** A tenth of the budget is kept for the closing answer. */
+const usable = ({ budget }: AgentPlan): number => (budget === undefined ? Number.POSITIVE_INFINITY : budget * 0.9);
+
+/** Microcredits that the steps under an agent have cost. */
+export function spentUnder(history: History, id: string): number {
+  return history.step(id).children.reduce((sum, child) => sum + costOf(history)(history.step(child)), 0);
+}
+
+const costOf =
+  (history: History) =>
+  ({ spec }: StepHistory): number =>
+    history.events.reduce(
+      (sum, event) =>
+        sum + (('step' in event && event.step === spec.id && 'credits' in event.data && event.data.credits) || 0),
+      0,
+    );
+
+/** The most that one attempt of a step has cost. */
+function dearest(history: History, id: string, type: string): number {
+  const costs = history.events.map(event =>
+    'step' in event &&
+    event.step.startsWith(`${id}.`) &&
+    history.step(event.step).spec.type === type &&
+    'credits' in event.data
+      ? (event.data.credits ?? 0)
+      : 0,
+  );
+  return Math.max(0, ...costs);
+}
+
+function affordable(history: History, id: string): number {
+  const left = usable(planOf(history, id)) - spentUnder(history, id);
+  if (left <= 0) return 0;
+  const price = dearest(history, id, 'agent_tool');
+  return price > 0 ? Math.floor(left / price) : Number.POSITIVE_INFINITY;
+}
+
+function mostRepeated(history: History, id: string): number {
+  const times = new Map<string, number>();
+  const count = (key: string) => times.set(key, (times.get(key) ?? 0) + 1);
+  for (const child of history.step(id).children) {
+    const step = history.step(child);
+    if (step.spec.type === 'agent_turn')
+      for (const { tool, hash, policy } of callsOf(step)) if (policy === 'none') count(`${tool} ${hash}`);
+    if (step.spec.type !== 'agent_tool') continue;
+    const [turn = '', number] = [child.slice(0, child.lastIndexOf('.')), child.slice(child.lastIndexOf('.') + 1)];
+    const call = callsOf(history.step(turn))[Number(number) - 1];
+    if (step.end?.type === 'step_failed') count(`${call?.tool} ${call?.hash} ${JSON.stringify(step.end.data.error)}`);
+    if (step.end?.type === 'step_completed' && 'result' in step.end.data)
+      count(`${call?.tool} ${call?.hash} ${step.end.data.digest}`);
+  }
+  return Math.max(0, ...times.values());
+}
+
+/** The result of an agent, by the log. */
+export function agentResult(history: History, id: string): JsonValue {
+  const next = expectedNext(history, id);
+  const turns = history.step(id).children.filter(child => history.step(child).spec.type === 'agent_turn');
+  return { limit: next.is === 'end' ? next.limit : null, turns: turns.length };
+}
