@@ -69,6 +69,7 @@ const WITHOUT_TENANT: Record<string, Record<string, string[]>> = {
     'failure-handlers/enqueue-store.ts': ['enqueueHandlers hasNews lockNextRange saveProgress'],
     'failure-handlers/handler-store.ts': ['listDueHandlers'],
     'identity/sql/lock-store.ts': ['lockWorkflows'],
+    'memory/recalls-store.ts': ['deleteRecalls'],
     'notifications/delivery-store.ts': ['claimDue'],
     'notifications/enqueue-store.ts': ['enqueueFailedRuns enqueueTasks'],
     'notifications/progress-store.ts': ['hasNews lockProgress nextBatch saveProgress'],
@@ -86,6 +87,7 @@ const WITHOUT_TENANT: Record<string, Record<string, string[]>> = {
   },
   'It reads no rows: it prepares the transaction, or the text of a query': {
     'analytics/store.ts': ['seeOneInstant'],
+    'memory/search/candidates-store.ts': ['canUseTrigrams'],
     'runs/search-store.ts': ['searchRuns'],
   },
 };

@@ -15,7 +15,7 @@ const tokens: Partial<Record<'full' | 'narrow', string>> = {};
 
 beforeAll(async () => {
   db = await createTestDatabase();
-  const services = createTestServices(db, { config: testConfig({ BATON_BILLING: 'off' }) });
+  const services = createTestServices(db, { config: testConfig({ BATON_BILLING: 'off', BATON_MEMORY: 'off' }) });
   expect([...featuresOf(services.config)]).toEqual([]);
   api = await startTestApi(services, operations);
   const tenant = await createTestTenant(services, { slug: 'acme' });
@@ -33,22 +33,25 @@ const featured = operations.filter((each: AnyOperation) => each.feature !== unde
 test('everything of suite and messaging except their configuration is a feature', () => {
   const connect = operations.filter(({ path }) => /^\/v1\/connections\/(suite|messaging)\//.test(path));
   expect(connect.filter(({ path }) => !path.endsWith('/config')).map(({ name }) => name)).toEqual(
-    featured.filter(({ feature }) => feature !== 'mail' && feature !== 'billing').map(({ name }) => name),
+    featured
+      .filter(({ feature }) => feature !== 'mail' && feature !== 'billing' && feature !== 'memory')
+      .map(({ name }) => name),
   );
   const oauth = { issuer: undefined, endpoints: undefined, clientId: '', clientSecret: undefined, scopes: [] };
   const signup = { ...oauth, authorizationParams: {} };
   const suite = { ...signup, services: new Map() };
-  const { billing } = testConfig({ BATON_BILLING: 'off' });
-  expect([...featuresOf({ suite, messaging: null, mail: null, billing })]).toEqual(['suite']);
+  const { billing, memory } = testConfig({ BATON_BILLING: 'off', BATON_MEMORY: 'off' });
+  expect([...featuresOf({ suite, messaging: null, mail: null, billing, memory })]).toEqual(['suite']);
   const messaging = { apiUrl: '', oauth: null };
-  expect([...featuresOf({ suite: null, messaging, mail: null, billing })]).toEqual(['messaging']);
+  expect([...featuresOf({ suite: null, messaging, mail: null, billing, memory })]).toEqual(['messaging']);
   const all = featuresOf({
     suite,
     messaging: { apiUrl: '', oauth: signup },
     mail: { smtpUrl: 'smtp://localhost', from: 'a@example.com' },
     billing: { ...billing, mode: 'metered' },
+    memory: { on: true },
   });
-  expect([...all]).toEqual(['suite', 'messaging', 'messaging_signup', 'mail', 'billing']);
+  expect([...all]).toEqual(['suite', 'messaging', 'messaging_signup', 'mail', 'billing', 'memory']);
 });
 
 test('everything of billing is a feature, which only `off` disables', () => {
@@ -58,7 +61,15 @@ test('everything of billing is a feature, which only `off` disables', () => {
     featured.filter(({ feature }) => feature === 'billing').map(({ name }) => name),
   );
   for (const mode of ['metered', 'on'])
-    expect([...featuresOf(testConfig({ BATON_BILLING: mode }))]).toEqual(['billing']);
+    expect([...featuresOf(testConfig({ BATON_BILLING: mode, BATON_MEMORY: 'off' }))]).toEqual(['billing']);
+});
+
+test('everything of memory is a feature, which says that it is off', () => {
+  const memory = operations.filter(({ path }) => path.startsWith('/v1/memory/'));
+  expect(memory.length).toBeGreaterThan(10);
+  expect(memory.map(({ name }) => name)).toEqual(
+    featured.filter(({ feature }) => feature === 'memory').map(({ name }) => name),
+  );
 });
 
 describe('a feature that is not configured is 404 for every caller and request', () => {
@@ -69,7 +80,11 @@ describe('a feature that is not configured is 404 for every caller and request',
     ['an unknown field', '{"nonsense":1}', 'application/json'],
   ];
 
-  test.each(featured.map(each => [each.name, each] as const))('%s', async (name, { method, path }) => {
+  const request_id = expect.any(String);
+  const error = 'Memory is not configured on this deployment.';
+  const memoryIsOff = { error, code: 'memory_not_configured', request_id };
+
+  test.each(featured.map(each => [each.name, each] as const))('%s', async (name, { method, path, feature }) => {
     const url = api.url + path.replace(/\{\w+\}/g, newId());
     const send = (token: string | undefined, body: string | null, type: string) => {
       const headers = { 'Content-Type': type, ...(token && { Authorization: `Bearer ${token}` }) };
@@ -80,7 +95,7 @@ describe('a feature that is not configured is 404 for every caller and request',
         const response = await send(token, method === 'GET' ? null : body, type);
         expect([response.status, await response.json()], kind).toEqual([
           404,
-          { error: 'Route not found.', code: 'not_found', request_id: expect.any(String) },
+          feature === 'memory' ? memoryIsOff : { error: 'Route not found.', code: 'not_found', request_id },
         ]);
       }
     }

@@ -1,7 +1,8 @@
 import { type Context, type Principal, type RawRequest, type Role, roles, type Scope } from '../contract/context.ts';
+import { featureOff } from '../contract/features.ts';
 import type { AnyOperation } from '../contract/operation.ts';
 import type { Services } from '../contract/services.ts';
-import { AppError, forbidden, notFound, unauthenticated } from '../platform/errors.ts';
+import { AppError, forbidden, unauthenticated } from '../platform/errors.ts';
 import { inSecretScope } from '../platform/secrets/in-use.ts';
 import { audited } from './audited.ts';
 import type { RegisteredOperation } from './registry.ts';
@@ -55,7 +56,9 @@ export function hasScope(principal: Principal, scope: Scope | null): boolean {
  */
 export async function invoke(invoker: Invoker, call: Invocation): Promise<Result> {
   const { operation } = call.entry;
-  if (operation.feature !== undefined && !invoker.features.has(operation.feature)) throw notFound('Route');
+  if (operation.feature !== undefined && !invoker.features.has(operation.feature)) {
+    throw featureOff(operation.feature);
+  }
   const responseHeaders = new Map<string, string>();
   const context = {
     services: invoker.services,

@@ -5,6 +5,7 @@ import { billingOperations } from '../domains/billing/operations.ts';
 import { connectionOperations } from '../domains/connections/operations.ts';
 import { identityOperations } from '../domains/identity/operations.ts';
 import { mcpServerOperations } from '../domains/mcp-servers/operations.ts';
+import { memoryOperations } from '../domains/memory/operations.ts';
 import { modelOperations } from '../domains/models/operations.ts';
 import { notificationOperations } from '../domains/notifications/operations.ts';
 import { patOperations } from '../domains/pats/operations.ts';
@@ -26,6 +27,7 @@ export const operations = [
   ...connectionOperations,
   ...mcpServerOperations,
   ...modelOperations,
+  ...memoryOperations,
   ...webhookOperations,
   ...analyticsOperations,
   ...billingOperations,

@@ -158,6 +158,11 @@ const mcpSchema = z.object({
   ),
 });
 
+const memorySchema = z.object({
+  /** Whether the workspace remembers conversations and files, and searches them (docs/memory.md). */
+  BATON_MEMORY: z.enum(['on', 'off']).default('on'),
+});
+
 const schemas = {
   http: httpSchema,
   database: databaseSchema,
@@ -174,6 +179,7 @@ const schemas = {
   messaging: messagingSchema,
   mail: mailSchema,
   billing: billingSchema,
+  memory: memorySchema,
 };
 
 /** Every variable there is, for the documentation test. */
@@ -232,6 +238,7 @@ export type Config = {
   /** Null: no mail is sent. */
   mail: MailSettings | null;
   billing: BillingSettings;
+  memory: { on: boolean };
 };
 
 /** A configuration that cannot be used; `message` names every variable at fault, one a line. */
@@ -278,6 +285,7 @@ export function readConfig(environment: Environment = process.env, checks: Furth
   const mcp = parse(mcpSchema);
   const demo = parse(demoSchema);
   const log = parse(logSchema);
+  const memory = parse(memorySchema);
   const tracing = parse(tracingSchema);
   const suite = parse(suiteSchema.transform(read => suiteSettings(read, problem => problems.push(problem))));
   const messaging = parse(
@@ -330,6 +338,7 @@ export function readConfig(environment: Environment = process.env, checks: Furth
     messaging,
     mail,
     billing,
+    memory: { on: memory.BATON_MEMORY === 'on' },
   };
 }
 

@@ -28,7 +28,7 @@ export const scopes = [
 ] as const;
 export type Scope = (typeof scopes)[number];
 /** Scopes of what is still to come: tokens may carry them, and nothing asks for them yet. */
-export const reservedScopes: readonly Scope[] = ['memory:use', 'agent:read', 'agent:manage'];
+export const reservedScopes: readonly Scope[] = ['agent:read', 'agent:manage'];
 
 /** The identity of the caller, derived from the credential alone. */
 export type Principal = {

@@ -1,7 +1,8 @@
+import { AppError, notFound } from '../platform/errors.ts';
 import type { Config } from './config.ts';
 
 /** Parts of the API that a deployment has where its operator has configured them; elsewhere their operations are 404. */
-export type Feature = 'suite' | 'messaging' | 'messaging_signup' | 'mail' | 'billing';
+export type Feature = 'suite' | 'messaging' | 'messaging_signup' | 'mail' | 'billing' | 'memory';
 
 /** The features that this configuration switches on. */
 export function featuresOf({
@@ -9,13 +10,24 @@ export function featuresOf({
   messaging,
   mail,
   billing,
-}: Pick<Config, 'suite' | 'messaging' | 'mail' | 'billing'>): ReadonlySet<string> {
+  memory,
+}: Pick<Config, 'suite' | 'messaging' | 'mail' | 'billing' | 'memory'>): ReadonlySet<string> {
   const on: Record<Feature, boolean> = {
     suite: suite !== null,
     messaging: messaging !== null,
     messaging_signup: messaging?.oauth != null,
     mail: mail !== null,
     billing: billing.mode !== 'off',
+    memory: memory.on,
   };
   return new Set(Object.entries(on).flatMap(([feature, enabled]) => (enabled ? [feature] : [])));
+}
+
+/** Whether a deployment without the feature says so to callers, and lists its tools: clients expect that it is there. */
+export const isAnnounced = (feature: Feature): boolean => feature === 'memory';
+
+/** The error of an operation whose feature is off. */
+export function featureOff(feature: Feature): AppError {
+  if (!isAnnounced(feature)) return notFound('Route');
+  return new AppError(404, `${feature}_not_configured`, 'Memory is not configured on this deployment.');
 }

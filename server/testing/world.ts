@@ -138,7 +138,9 @@ export async function createWorld(
   await post(`/v1/mcp/servers/${server}/versions`, { changelog: 'first' });
   const { id: instance = '' } = await post('/v1/mcp/instances', { server_id: server, name: 'Tools' });
   const { id: profile = '' } = await post(`/v1/mcp/instances/${instance}/config-profiles`, { name: 'live' });
+  const memory = await rememberSomething(post, path => request('GET', path, { token }));
   const ids = {
+    ...memory,
     'workflows/id': workflow,
     'versions/version': '1',
     'versions/a': '1',
@@ -163,6 +165,24 @@ export async function createWorld(
     'inbound-webhooks/id': ingress_path.replace('/v1/inbound-webhooks/', ''),
   };
   return { ...tenant, ids };
+}
+
+/** An episode of the project, and an item that waits for review. */
+async function rememberSomething(
+  post: (path: string, body: unknown) => Promise<Record<string, string>>,
+  get: (path: string) => Promise<Answer>,
+): Promise<Ids> {
+  const { episode_id: episode = '' } = await post('/v1/memory/index-conversation', {
+    thread_id: 'first',
+    turns: [{ role: 'user', text: 'We moved to Porto.' }],
+    visibility: 'project',
+  });
+  const { body } = await get(`/v1/memory/episodes/${episode}`);
+  const evidence = [{ chunk_id: body.chunks[0].id, quote: 'moved to Porto' }];
+  const item = { subject: 'office', text: 'The office is in Porto.', evidence, visibility: 'project' };
+  const proposed: { items?: unknown } = await post('/v1/memory/items', { items: [item] });
+  const [first] = proposed.items as { id: string }[];
+  return { 'episodes/id': episode, 'items/id': first?.id ?? '' };
 }
 
 async function send(url: string, method: string, path: string, { token, cookie, tenant, project, body }: Sent) {

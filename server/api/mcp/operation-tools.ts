@@ -1,5 +1,6 @@
 import type { Tool } from '@modelcontextprotocol/sdk/types.js';
 import { z } from 'zod';
+import { isAnnounced } from '../../contract/features.ts';
 import { isReadOnly, type ToolHints } from '../../contract/operation.ts';
 import { parseObject } from '../input.ts';
 import { hasRole, hasScope, invoke } from '../invoke.ts';
@@ -15,7 +16,8 @@ export function operationTools(options: McpOptions): PlatformTool[] {
   return options.registry.operations.flatMap(entry => {
     const { operation } = entry;
     if (operation.mcp === undefined || operation.mcp.tool === false || operation.access === 'public') return [];
-    if (operation.feature !== undefined && !options.features.has(operation.feature)) return [];
+    const { feature } = operation;
+    if (feature !== undefined && !isAnnounced(feature) && !options.features.has(feature)) return [];
     const { access, scope } = operation;
     const tool: PlatformTool = {
       group: operation.mcp.group,

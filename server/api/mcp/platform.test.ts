@@ -151,11 +151,10 @@ describe('the list of tools', () => {
     const specified =
       `workflows_list workflows_get workflows_create workflows_patch workflows_publish_version workflows_validate
       workflows_execute_command workflows_list_runs runs_get_summary runs_list_tenant runs_list_events runs_get_context tasks_list_pending
-      tasks_list_pending_run tasks_complete health_summary catalog_bff_request workflows_stream_websocket`.split(/\s+/);
+      tasks_list_pending_run tasks_complete health_summary catalog_bff_request workflows_stream_websocket memory_search memory_get_episode
+      memory_get_continuation memory_propose_items memory_confirm_item memory_index_file`.split(/\s+/);
     const offered = await names(client);
     expect(offered).toEqual(expect.arrayContaining(specified));
-    // The memory tools of the specification are added together with memory itself.
-    expect(offered.filter(name => name.startsWith('memory_'))).toEqual([]);
   });
 
   test('states which tools only read and which are destructive', async () => {
@@ -221,7 +220,15 @@ describe('a refusal of a tool', () => {
       code: 'validation_error',
       details: expect.arrayContaining([{ path: 'nmae', message: 'is not a known field' }]),
     });
-    await expect(client.callTool({ name: 'memory_search', arguments: {} })).rejects.toThrow('There is no tool');
+    await expect(client.callTool({ name: 'memory_list', arguments: {} })).rejects.toThrow('There is no tool');
+  });
+
+  test('is what the deployment has no memory for', async () => {
+    await using without = await startWith({ BATON_MEMORY: 'off' });
+    expect(await names(without.client)).toEqual(expect.arrayContaining(['memory_search', 'memory_confirm_item']));
+    const result = await without.client.callTool({ name: 'memory_search', arguments: { query: 'x' } });
+    expect(result).toMatchObject({ isError: true });
+    expect(JSON.stringify(result.content)).toContain('memory_not_configured');
   });
 
   test("is the same for another tenant's workflow as for one that does not exist", async () => {

@@ -52,6 +52,10 @@ const writing: Record<string, string> = {
   llm_provider_keys_create: 'adds',
   llm_provider_keys_patch: 'destructive, idempotent',
   llm_provider_keys_delete: 'destructive, idempotent',
+  memory_confirm_item: 'idempotent',
+  // A new text replaces the one before.
+  memory_index_file: 'destructive, idempotent',
+  memory_propose_items: 'adds',
   webhooks_create: 'adds',
   // Each rotation makes another secret.
   webhooks_patch: 'destructive',
@@ -96,5 +100,5 @@ test('a read-only tool is not destructive, and is a GET unless it needs a body',
   expect(reading.filter(({ annotations }) => annotations?.destructiveHint || !annotations?.idempotentHint)).toEqual([]);
   const methods = new Map<string, string>(operations.map(({ name, method }) => [name, method]));
   const posts = reading.map(({ name }) => name).filter(name => methods.has(name) && methods.get(name) !== 'GET');
-  expect(posts.sort()).toEqual(['llm_provider_keys_test', 'llm_resolve', 'workflows_validate']);
+  expect(posts.sort()).toEqual(['llm_provider_keys_test', 'llm_resolve', 'memory_search', 'workflows_validate']);
 });

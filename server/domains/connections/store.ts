@@ -133,6 +133,18 @@ export async function listOfService(
   return rows.map(toRow);
 }
 
+/** The ids of all connections that the project sees. */
+export async function listConnectionIds(
+  prisma: Models,
+  { tenantId, projectId }: Pick<ConnectionRef, 'tenantId' | 'projectId'>,
+): Promise<string[]> {
+  const rows = await prisma.connection.findMany({
+    where: { tenantId, ...seenBy(projectId), ...visible },
+    select: { id: true },
+  });
+  return rows.map(({ id }) => id);
+}
+
 export type ConnectionChange = {
   name?: string | undefined;
   config?: unknown;

@@ -1,0 +1,82 @@
+import { createHash } from 'node:crypto';
+import type { z } from 'zod';
+import type { Context } from '../../../contract/context.ts';
+import { invalid } from '../../../platform/errors.ts';
+import { refuseCredentials } from '../refuse-credentials.ts';
+import type { IndexConversationInput, IndexFileInput, IndexOutput, Trust } from '../schemas.ts';
+import { columnsOf, requireWriter, scopeOf } from '../scope.ts';
+import { cutIntoChunks } from './chunks.ts';
+import { insertEpisode, type NewChunk, type NewEpisode } from './store.ts';
+
+/** A request is at most 1 MiB, and each of its turns has at least one chunk. */
+const MAX_CHUNKS = 5_000;
+
+/** POST /v1/memory/index-conversation. AppError 403, 422 `contains_credential`. */
+export async function indexConversation(
+  ctx: Context,
+  input: z.output<typeof IndexConversationInput>,
+): Promise<z.input<typeof IndexOutput>> {
+  requireWriter(ctx.principal, input.visibility);
+  await refuseCredentials(
+    ctx,
+    input.turns.map(({ text }, at) => ({ path: `turns[${at}].text`, text })),
+  );
+  const occurredAt = timeOf(ctx, input.occurred_at);
+  const chunks = input.turns.flatMap(turn =>
+    cutIntoChunks(turn.text).map(text => ({
+      role: turn.role,
+      trust: trustOf(turn.role),
+      text,
+      occurredAt: turn.occurred_at === undefined ? occurredAt : new Date(turn.occurred_at),
+    })),
+  );
+  const trust = chunks.some(chunk => chunk.trust === 'untrusted') ? 'untrusted' : 'trusted';
+  const about = { source: 'thread', sourceRef: input.thread_id, title: input.title ?? input.thread_id, trust } as const;
+  return store(ctx, input, { ...about, occurredAt, chunks }, { replace: false });
+}
+
+/** POST /v1/memory/index-file: the text of a file, in place of the one before under this path. AppError 403, 422 `contains_credential`. */
+export async function indexFile(
+  ctx: Context,
+  input: z.output<typeof IndexFileInput>,
+): Promise<z.input<typeof IndexOutput>> {
+  requireWriter(ctx.principal, input.visibility);
+  await refuseCredentials(ctx, [{ path: 'content', text: input.content }]);
+  const occurredAt = timeOf(ctx, input.occurred_at);
+  const trust = 'untrusted' as const;
+  const chunks = cutIntoChunks(input.content).map(text => ({ role: 'text', trust, text, occurredAt }));
+  const title = input.path.split('/').at(-1) || input.path;
+  const about = { source: 'file', sourceRef: input.path, title, trust } as const;
+  return store(ctx, input, { ...about, occurredAt, chunks }, { replace: true });
+}
+
+const trustOf = (role: string): Trust => (role === 'tool' ? 'untrusted' : 'trusted');
+const timeOf = ({ services }: Context, given: string | undefined): Date => new Date(given ?? services.clock.now());
+
+async function store(
+  { principal, services }: Context,
+  input: Pick<z.output<typeof IndexFileInput>, 'visibility' | 'workflow_id' | 'agent_id'>,
+  about: Pick<NewEpisode, 'source' | 'sourceRef' | 'title' | 'trust' | 'occurredAt' | 'chunks'>,
+  options: { replace: boolean },
+): Promise<z.input<typeof IndexOutput>> {
+  if (about.chunks.length > MAX_CHUNKS) {
+    throw invalid(`The text has more than ${MAX_CHUNKS} parts.`, undefined, 'too_many_chunks');
+  }
+  const episode: NewEpisode = {
+    ...about,
+    ...columnsOf(scopeOf(principal), input.visibility),
+    tenantId: principal.tenantId,
+    workflowId: input.workflow_id ?? null,
+    agentId: input.agent_id ?? null,
+    contentHash: hashOf(about.chunks),
+    createdBy: principal.userId,
+    at: new Date(services.clock.now()),
+  };
+  const { id, added } = await insertEpisode(services.pool, episode, options);
+  return { episode_id: id, chunks: added ? about.chunks.length : 0, deduplicated: !added };
+}
+
+const hashOf = (chunks: readonly NewChunk[]): Buffer =>
+  createHash('sha256')
+    .update(JSON.stringify(chunks.map(({ role, text }) => [role, text])))
+    .digest();

@@ -1,0 +1,220 @@
+import type { Pool } from 'pg';
+import { newId } from '../../../platform/ids.ts';
+import { type Queryable, transact } from '../../../platform/postgres/transaction.ts';
+import { searchable } from '../folding.ts';
+import type { EpisodeSource, Trust } from '../schemas.ts';
+import { type MemoryScope, type Narrowing, parameters, type ScopeColumns, visibleTo } from '../scope.ts';
+
+export type NewEpisode = ScopeColumns & {
+  tenantId: string;
+  workflowId: string | null;
+  agentId: string | null;
+  source: EpisodeSource;
+  sourceRef: string;
+  title: string;
+  trust: Trust;
+  contentHash: Buffer;
+  occurredAt: Date;
+  createdBy: string;
+  at: Date;
+  chunks: readonly NewChunk[];
+};
+export type NewChunk = { role: string; trust: Trust; text: string; occurredAt: Date };
+
+export type EpisodeRow = {
+  id: string;
+  project_id: string | null;
+  workflow_id: string | null;
+  agent_id: string | null;
+  user_id: string | null;
+  source: EpisodeSource;
+  source_ref: string;
+  title: string;
+  trust: Trust;
+  occurred_at: Date;
+  created_at: Date;
+};
+export type ChunkRow = {
+  id: string;
+  episode_id: string;
+  position: number;
+  role: 'user' | 'assistant' | 'tool' | 'text';
+  trust: Trust;
+  text: string;
+  occurred_at: Date;
+};
+
+/** The result of an insertion; `added` false: an episode with this content was there already. */
+export type Inserted = { id: string; added: boolean };
+
+const EPISODE =
+  'e.id, e.project_id, e.workflow_id, e.agent_id, e.user_id, e.source, e.source_ref, e.title, e.trust, e.occurred_at, e.created_at';
+
+/**
+ * Inserts an episode with its chunks, unless one with the same content of the same source is there in this scope. With `replace` the
+ * earlier episodes of the source go: a file has one text. What items quoted of it remains their evidence.
+ */
+export function insertEpisode(pool: Pool, episode: NewEpisode, { replace }: { replace: boolean }): Promise<Inserted> {
+  return transact(pool, async client => {
+    const id = newId();
+    const { rowCount } = await client.query(
+      `INSERT INTO memory_episodes (tenant_id, id, project_id, workflow_id, agent_id, user_id, source, source_ref, title, trust,
+         content_hash, occurred_at, created_by, created_at)
+       VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14) ON CONFLICT DO NOTHING`,
+      [
+        episode.tenantId,
+        id,
+        episode.projectId,
+        episode.workflowId,
+        episode.agentId,
+        episode.userId,
+        episode.source,
+        episode.sourceRef,
+        episode.title,
+        episode.trust,
+        episode.contentHash,
+        episode.occurredAt,
+        episode.createdBy,
+        episode.at,
+      ],
+    );
+    if (rowCount === 0) return { id: await findSame(client, episode), added: false };
+    if (replace) await deleteEarlier(client, episode, id);
+    await insertChunks(client, episode, id);
+    return { id, added: true };
+  });
+}
+
+async function findSame(db: Queryable, episode: NewEpisode): Promise<string> {
+  const { rows } = await db.query<{ id: string }>(
+    `SELECT id FROM memory_episodes WHERE tenant_id = $1 AND source_ref = $2 AND content_hash = $3 AND source = $4
+       AND project_id IS NOT DISTINCT FROM $5::uuid AND user_id IS NOT DISTINCT FROM $6::uuid`,
+    [episode.tenantId, episode.sourceRef, episode.contentHash, episode.source, episode.projectId, episode.userId],
+  );
+  const id = rows[0]?.id;
+  if (id === undefined) throw new Error('The episode that was there already has gone.');
+  return id;
+}
+
+async function deleteEarlier(db: Queryable, episode: NewEpisode, id: string): Promise<void> {
+  await db.query(
+    `DELETE FROM memory_episodes WHERE tenant_id = $1 AND source_ref = $2 AND source = $3 AND id <> $4
+       AND project_id IS NOT DISTINCT FROM $5::uuid AND user_id IS NOT DISTINCT FROM $6::uuid`,
+    [episode.tenantId, episode.sourceRef, episode.source, id, episode.projectId, episode.userId],
+  );
+}
+
+async function insertChunks(db: Queryable, episode: NewEpisode, episodeId: string): Promise<void> {
+  const prepared = episode.chunks.map(chunk => ({ ...chunk, ...searchable(chunk.text) }));
+  const column = <K extends keyof (typeof prepared)[number]>(key: K) => prepared.map(chunk => chunk[key]);
+  await db.query({
+    name: 'insert_memory_chunks',
+    text: `INSERT INTO memory_chunks (tenant_id, id, episode_id, project_id, workflow_id, agent_id, user_id, position, role, trust, text,
+             folded, words, tokens, occurred_at)
+           SELECT $1, c.id, $2, $3, $4, $5, $6, c.position - 1, c.role, c.trust, c.text, c.folded,
+             to_tsvector('simple', c.plain) || to_tsvector(c.language::regconfig, c.folded), c.tokens, c.occurred_at
+           FROM unnest($7::uuid[], $8::text[], $9::text[], $10::text[], $11::text[], $12::text[], $13::text[], $14::int[],
+             $15::timestamptz[]) WITH ORDINALITY
+             c(id, role, trust, text, folded, plain, language, tokens, occurred_at, position)`,
+    values: [
+      episode.tenantId,
+      episodeId,
+      episode.projectId,
+      episode.workflowId,
+      episode.agentId,
+      episode.userId,
+      prepared.map(() => newId()),
+      column('role'),
+      column('trust'),
+      column('text'),
+      column('folded'),
+      column('plain'),
+      column('language'),
+      column('tokens'),
+      column('occurredAt'),
+    ],
+  });
+}
+
+/** Returns the episode; null where the principal sees none of that id. */
+export async function findEpisode(db: Queryable, scope: MemoryScope, id: string): Promise<EpisodeRow | null> {
+  const to = parameters();
+  const { rows } = await db.query<EpisodeRow>(
+    `SELECT ${EPISODE} FROM memory_episodes e WHERE ${visibleTo('e', scope, to)} AND e.id = ${to.add(id)}`,
+    to.values,
+  );
+  return rows[0] ?? null;
+}
+
+export type EpisodeKey = { at: Date; id: string };
+
+/** Episodes, newest first, after the keyset. */
+export async function listEpisodes(
+  db: Queryable,
+  scope: MemoryScope,
+  { after, limit, narrowing }: { after: EpisodeKey | null; limit: number; narrowing: Narrowing },
+): Promise<EpisodeRow[]> {
+  const to = parameters();
+  const conditions = [visibleTo('e', scope, to, narrowing)];
+  if (after !== null) {
+    conditions.push(`(e.occurred_at, e.id) < (${to.add(after.at)}::timestamptz, ${to.add(after.id)}::uuid)`);
+  }
+  const { rows } = await db.query<EpisodeRow>(
+    `SELECT ${EPISODE} FROM memory_episodes e WHERE ${conditions.join(' AND ')}
+     ORDER BY e.occurred_at DESC, e.id DESC LIMIT ${to.add(limit)}`,
+    to.values,
+  );
+  return rows;
+}
+
+/** Episodes of the same source in the same scope that came after this one, oldest first. */
+export async function listFollowing(
+  db: Queryable,
+  scope: MemoryScope,
+  episode: EpisodeRow,
+  limit: number,
+): Promise<EpisodeRow[]> {
+  const to = parameters();
+  const { rows } = await db.query<EpisodeRow>(
+    `SELECT ${EPISODE} FROM memory_episodes e WHERE ${visibleTo('e', scope, to)}
+       AND e.source = ${to.add(episode.source)} AND e.source_ref = ${to.add(episode.source_ref)}
+       AND e.user_id IS NOT DISTINCT FROM ${to.add(episode.user_id)}::uuid
+       AND e.project_id IS NOT DISTINCT FROM ${to.add(episode.project_id)}::uuid
+       AND (e.occurred_at, e.id) > (${to.add(episode.occurred_at)}::timestamptz, ${to.add(episode.id)}::uuid)
+     ORDER BY e.occurred_at, e.id LIMIT ${to.add(limit)}`,
+    to.values,
+  );
+  return rows;
+}
+
+/** Chunks of episodes that were found before, in order, from a position on; at most `limit` of all. */
+export async function listChunks(
+  db: Queryable,
+  scope: MemoryScope,
+  { episodeIds, from, limit }: { episodeIds: readonly string[]; from: number; limit: number },
+): Promise<ChunkRow[]> {
+  const to = parameters();
+  const { rows } = await db.query<ChunkRow>(
+    `SELECT c.id, c.episode_id, c.position, c.role, c.trust, c.text, c.occurred_at
+     FROM memory_chunks c JOIN unnest(${to.add(episodeIds)}::uuid[]) WITH ORDINALITY e(id, nth) ON e.id = c.episode_id
+     WHERE ${visibleTo('c', scope, to)} AND c.position >= ${to.add(from)}
+     ORDER BY e.nth, c.position LIMIT ${to.add(limit)}`,
+    to.values,
+  );
+  return rows;
+}
+
+/** The position of a chunk in its episode; null where the episode has no such chunk. */
+export async function findPosition(
+  db: Queryable,
+  scope: MemoryScope,
+  { episodeId, chunkId }: { episodeId: string; chunkId: string },
+): Promise<number | null> {
+  const to = parameters();
+  const { rows } = await db.query<{ position: number }>(
+    `SELECT c.position FROM memory_chunks c
+     WHERE ${visibleTo('c', scope, to)} AND c.id = ${to.add(chunkId)} AND c.episode_id = ${to.add(episodeId)}`,
+    to.values,
+  );
+  return rows[0]?.position ?? null;
+}

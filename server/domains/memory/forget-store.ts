@@ -1,0 +1,78 @@
+import type { Queryable } from '../../platform/postgres/transaction.ts';
+import { deleteItems } from './items/store.ts';
+import { type MemoryScope, parameters, type ScopeColumns, visibleTo } from './scope.ts';
+
+/** What is to be forgotten of what the principal sees. */
+export type Forgotten =
+  | { of: 'me' | 'project' }
+  | { of: 'thread'; ref: string }
+  | { of: 'episode' | 'workflow' | 'agent'; id: string };
+type Row = { id: string; project_id: string | null; user_id: string | null };
+export type Found = ScopeColumns & { id: string };
+
+/** The episodes and items that are meant, locked. An episode or a thread has no items of its own. */
+export async function findForgotten(
+  db: Queryable,
+  scope: MemoryScope,
+  what: Forgotten,
+): Promise<{ episodes: Found[]; items: Found[] }> {
+  const episodes = await select(db, scope, 'memory_episodes', what);
+  const items = what.of === 'episode' || what.of === 'thread' ? [] : await select(db, scope, 'memory_items', what);
+  return { episodes, items };
+}
+
+async function select(db: Queryable, scope: MemoryScope, table: string, what: Forgotten): Promise<Found[]> {
+  const to = parameters();
+  const condition = () => {
+    switch (what.of) {
+      case 'me':
+        return `m.user_id = ${to.add(scope.userId)}`;
+      case 'project':
+        return 'm.project_id IS NOT NULL';
+      case 'thread':
+        return `m.source_ref = ${to.add(what.ref)}`;
+      case 'episode':
+        return `m.id = ${to.add(what.id)}`;
+      case 'workflow':
+        return `m.workflow_id = ${to.add(what.id)}`;
+      case 'agent':
+        return `m.agent_id = ${to.add(what.id)}`;
+    }
+  };
+  const { rows } = await db.query<Row>(
+    `SELECT m.id, m.project_id, m.user_id FROM ${table} m WHERE ${visibleTo('m', scope, to)} AND ${condition()} FOR UPDATE`,
+    to.values,
+  );
+  return rows.map(row => ({ id: row.id, projectId: row.project_id, userId: row.user_id }));
+}
+
+/**
+ * Deletes episodes and items that were found before, with their chunks, evidence and embeddings, and the items of machines that rest on
+ * these episodes alone. Returns how many items went.
+ */
+export async function deleteForgotten(
+  db: Queryable,
+  tenantId: string,
+  { episodeIds, itemIds }: { episodeIds: readonly string[]; itemIds: readonly string[] },
+): Promise<number> {
+  const { rows } = await db.query<{ item_id: string }>(
+    `WITH gone AS (DELETE FROM memory_evidence WHERE tenant_id = $1 AND episode_id = ANY($2::uuid[]) RETURNING item_id)
+     SELECT DISTINCT i.id AS item_id FROM gone JOIN memory_items i ON i.tenant_id = $1 AND i.id = gone.item_id
+     WHERE i.author = 'machine' AND NOT EXISTS (SELECT FROM memory_evidence v
+       WHERE v.tenant_id = $1 AND v.item_id = i.id AND NOT v.episode_id = ANY($2::uuid[]))`,
+    [tenantId, episodeIds],
+  );
+  const ids = [...new Set([...itemIds, ...rows.map(row => row.item_id)])];
+  await deleteItems(db, tenantId, ids);
+  await db.query('DELETE FROM memory_episodes WHERE tenant_id = $1 AND id = ANY($2::uuid[])', [tenantId, episodeIds]);
+  return ids.length;
+}
+
+/** Deletes what tools recalled for a person in a project: what they asked about says something of them. */
+export async function deleteRecallsOf(db: Queryable, { tenantId, projectId, userId }: MemoryScope): Promise<void> {
+  await db.query('DELETE FROM memory_recalls WHERE tenant_id = $1 AND project_id = $2 AND user_id = $3', [
+    tenantId,
+    projectId,
+    userId,
+  ]);
+}

@@ -1,0 +1,177 @@
+import type { z } from 'zod';
+import type { Context } from '../../../contract/context.ts';
+import { invalid } from '../../../platform/errors.ts';
+import type { Queryable } from '../../../platform/postgres/transaction.ts';
+import { normalizeBlanks, subjectKey } from '../folding.ts';
+import { refuseCredentials } from '../refuse-credentials.ts';
+import type { ProposeInput, ProposeOutput, Trust } from '../schemas.ts';
+import { columnsOf, requireWriter, scopeOf } from '../scope.ts';
+import {
+  addEvidence,
+  findChunks,
+  findSameItem,
+  type ItemPlace,
+  type ItemRow,
+  inItemTransaction,
+  insertItem,
+  type NewEvidence,
+  type QuotableChunk,
+  updateItem,
+} from './store.ts';
+import { requireSupersedable, supersede } from './supersede.ts';
+
+type Proposal = z.output<typeof ProposeInput>['items'][number];
+type Proposed = z.input<typeof ProposeOutput>['items'][number];
+type Judged = { place: ItemPlace; evidence: NewEvidence[]; trust: Trust; active: boolean; isPerson: boolean };
+
+/** Whether a person acts: their session in the console. A token may be a program's. */
+export const isPerson = ({ principal }: Pick<Context, 'principal'>): boolean => principal.credential.kind === 'session';
+
+/**
+ * POST /v1/memory/items: all of them, or none. What is known already gets further evidence. AppError 403; 422 `evidence_required`,
+ * `quote_not_found`, `evidence_not_shared`, `untrusted_instruction`, `contains_credential`, `not_supersedable`.
+ */
+export async function proposeItems(
+  ctx: Context,
+  { items, remember }: z.output<typeof ProposeInput>,
+): Promise<z.input<typeof ProposeOutput>> {
+  const { principal, services } = ctx;
+  for (const item of items) requireWriter(principal, item.visibility);
+  await refuseCredentials(
+    ctx,
+    items.flatMap(({ subject, text }, at) => [
+      { path: `items[${at}].subject`, text: subject },
+      { path: `items[${at}].text`, text },
+    ]),
+  );
+  const at = new Date(services.clock.now());
+  return inItemTransaction(services.pool, principal.tenantId, async client => {
+    const chunks = await findChunks(
+      client,
+      scopeOf(principal),
+      items.flatMap(({ evidence }) => evidence.map(each => each.chunk_id)),
+    );
+    const judged = items.map((item, nth) => judge(ctx, item, chunks, { path: `items[${nth}]`, remember }));
+    const proposed: Proposed[] = [];
+    for (const [nth, item] of items.entries()) {
+      const judgement = judged[nth];
+      if (judgement !== undefined) proposed.push(await store(client, ctx, item, judgement, at));
+    }
+    return { items: proposed };
+  });
+}
+
+function judge(
+  ctx: Context,
+  item: Proposal,
+  chunks: readonly QuotableChunk[],
+  { path, remember }: { path: string; remember: boolean },
+): Judged {
+  const person = isPerson(ctx);
+  if (subjectKey(item.subject) === '') {
+    throw invalid('The subject says nothing.', [
+      { path: `${path}.subject`, message: 'must contain a letter or digit' },
+    ]);
+  }
+  const { tenantId } = ctx.principal;
+  const columns = columnsOf(scopeOf(ctx.principal), item.visibility);
+  const place = { ...columns, tenantId, workflowId: item.workflow_id ?? null, agentId: item.agent_id ?? null };
+  if (item.evidence.length === 0 && !person) {
+    const message = 'must hold a quote: only what a person writes in the console needs none';
+    throw invalid('An item needs evidence.', [{ path: `${path}.evidence`, message }], 'evidence_required');
+  }
+  const quoted = item.evidence.map(({ chunk_id, quote }, nth) =>
+    quotedChunk(chunks, { chunkId: chunk_id, quote, place, path: `${path}.evidence[${nth}]` }),
+  );
+  const trust = quoted.every(chunk => chunk.trust === 'trusted') ? 'trusted' : 'untrusted';
+  requireMayInstruct(item.kind, trust, path);
+  const evidence = item.evidence.map(({ chunk_id, quote }, nth) => ({
+    chunkId: chunk_id,
+    episodeId: quoted[nth]?.episode_id ?? '',
+    quote,
+    trust: quoted[nth]?.trust ?? 'untrusted',
+  }));
+  // "Remember that" has to be said by a person: in the console, or in a turn of theirs that is quoted.
+  const asked = remember && (person || quoted.some(({ role }) => role === 'user'));
+  return { place, evidence, trust, active: asked && trust === 'trusted', isPerson: person };
+}
+
+/** AppError 422: text from tools and files never becomes an instruction. */
+export function requireMayInstruct(kind: string, trust: Trust, path: string): void {
+  if (kind !== 'instruction' || trust === 'trusted') return;
+  const message = 'cannot be instruction: its evidence comes from a tool or a file';
+  throw invalid(
+    'Untrusted text is never an instruction.',
+    [{ path: `${path}.kind`, message }],
+    'untrusted_instruction',
+  );
+}
+
+function quotedChunk(
+  chunks: readonly QuotableChunk[],
+  { chunkId, quote, place, path }: { chunkId: string; quote: string; place: ItemPlace; path: string },
+): QuotableChunk {
+  const chunk = chunks.find(({ id }) => id === chunkId);
+  if (chunk === undefined || !normalizeBlanks(chunk.text).includes(normalizeBlanks(quote))) {
+    const message = 'does not stand in this chunk';
+    throw invalid('A quote was not found.', [{ path: `${path}.quote`, message }], 'quote_not_found');
+  }
+  const shared =
+    (chunk.user_id === null || chunk.user_id === place.userId) &&
+    (chunk.project_id === null || chunk.project_id === place.projectId);
+  if (!shared) {
+    const message = 'is not visible to everybody who would see the item';
+    throw invalid('The evidence is more private than the item.', [{ path, message }], 'evidence_not_shared');
+  }
+  return chunk;
+}
+
+async function store(db: Queryable, ctx: Context, item: Proposal, judged: Judged, at: Date): Promise<Proposed> {
+  const { place, evidence, trust, active } = judged;
+  const { tenantId, userId } = ctx.principal;
+  const known = await findSameItem(db, place, item);
+  if (known !== null) return merge(db, ctx, known, judged, at);
+  const old =
+    item.supersedes === undefined
+      ? null
+      : await requireSupersedable(db, scopeOf(ctx.principal), item.supersedes, { ...judged, subject: item.subject });
+  const validFrom = new Date(item.valid_from ?? at);
+  const id = await insertItem(
+    db,
+    place,
+    {
+      subject: item.subject,
+      kind: item.kind,
+      text: item.text,
+      status: active ? 'active' : 'proposed',
+      trust,
+      author: judged.isPerson ? 'person' : 'machine',
+      confidence: item.confidence,
+      validFrom,
+      expiresAt: item.expires_at === undefined ? null : new Date(item.expires_at),
+      supersedes: item.supersedes ?? null,
+      createdBy: userId,
+    },
+    at,
+  );
+  await addEvidence(db, { tenantId, itemId: id }, evidence, at);
+  if (active && old !== null) await supersede(db, tenantId, { old, newId: id, validFrom, at });
+  return { id, status: active ? 'active' : 'proposed', merged: false };
+}
+
+/** Adds to what is known. A rejected item stays rejected, unless a person asks to remember it. */
+async function merge(
+  db: Queryable,
+  { principal }: Context,
+  known: ItemRow,
+  judged: Judged,
+  at: Date,
+): Promise<Proposed> {
+  const { tenantId, userId } = principal;
+  await addEvidence(db, { tenantId, itemId: known.id }, judged.evidence, at);
+  const activates = judged.active && (known.status === 'proposed' || (known.status === 'rejected' && judged.isPerson));
+  if (!activates) return { id: known.id, status: known.status, merged: true };
+  const change = { status: 'active', confirmedBy: userId, confirmedAt: at, trust: judged.trust } as const;
+  await updateItem(db, { tenantId, id: known.id }, change, at);
+  return { id: known.id, status: 'active', merged: true };
+}

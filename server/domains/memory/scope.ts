@@ -1,0 +1,80 @@
+import type { Principal, Role } from '../../contract/context.ts';
+import { forbidden } from '../../platform/errors.ts';
+
+/** Who may see a memory: one person in a project, the project, or the whole workspace. */
+export const VISIBILITIES = ['private', 'project', 'workspace'] as const;
+export type Visibility = (typeof VISIBILITIES)[number];
+
+/** Whose memories a query may reach, from the credential alone. */
+export type MemoryScope = { tenantId: string; projectId: string; userId: string };
+/** Restricts a query further; null: not. */
+export type Narrowing = {
+  workflowId?: string | null | undefined;
+  agentId?: string | null | undefined;
+  visibility?: Visibility | undefined;
+};
+/** The columns of a scope, as rows have them. */
+export type ScopeColumns = { projectId: string | null; userId: string | null };
+
+export const scopeOf = ({ tenantId, projectId, userId }: Principal): MemoryScope => ({ tenantId, projectId, userId });
+
+/** Collects the values of a statement; returns the parameter that stands for each. */
+export type Parameters = { values: unknown[]; add(value: unknown): string };
+export function parameters(): Parameters {
+  const values: unknown[] = [];
+  return { values, add: value => `$${values.push(value)}` };
+}
+
+/**
+ * The one condition that says which rows of `memory_episodes`, `memory_chunks`, `memory_items` and `memory_bits` a principal may see. Every
+ * statement on them contains it. A narrowing is combined with it by AND, so that no field of a request can widen it.
+ */
+export function visibleTo(alias: string, scope: MemoryScope, to: Parameters, narrowing: Narrowing = {}): string {
+  const conditions = [
+    `${alias}.tenant_id = ${to.add(scope.tenantId)}::text`,
+    `(${alias}.project_id IS NULL OR ${alias}.project_id = ${to.add(scope.projectId)}::uuid)`,
+    `(${alias}.user_id IS NULL OR ${alias}.user_id = ${to.add(scope.userId)}::uuid)`,
+  ];
+  const { workflowId, agentId, visibility } = narrowing;
+  if (workflowId != null) {
+    conditions.push(`(${alias}.workflow_id IS NULL OR ${alias}.workflow_id = ${to.add(workflowId)}::uuid)`);
+  }
+  if (agentId != null) conditions.push(`(${alias}.agent_id IS NULL OR ${alias}.agent_id = ${to.add(agentId)}::uuid)`);
+  if (visibility !== undefined) conditions.push(conditionOf(alias, visibility));
+  return conditions.join(' AND ');
+}
+
+function conditionOf(alias: string, visibility: Visibility): string {
+  switch (visibility) {
+    case 'private':
+      return `${alias}.user_id IS NOT NULL`;
+    case 'project':
+      return `${alias}.user_id IS NULL AND ${alias}.project_id IS NOT NULL`;
+    case 'workspace':
+      return `${alias}.user_id IS NULL AND ${alias}.project_id IS NULL`;
+  }
+}
+
+export function visibilityOf({ projectId, userId }: ScopeColumns): Visibility {
+  if (userId !== null) return 'private';
+  return projectId === null ? 'workspace' : 'project';
+}
+
+/** The columns of what the principal writes with this visibility. */
+export const columnsOf = ({ projectId, userId }: MemoryScope, visibility: Visibility): ScopeColumns => ({
+  projectId: visibility === 'workspace' ? null : projectId,
+  userId: visibility === 'private' ? userId : null,
+});
+
+const WRITERS: Readonly<Record<Visibility, readonly Role[]>> = {
+  private: ['project_viewer', 'project_contributor', 'tenant_admin'],
+  project: ['project_contributor', 'tenant_admin'],
+  workspace: ['tenant_admin'],
+};
+
+/** AppError 403 `insufficient_role` unless the principal may write memories of this visibility. */
+export function requireWriter({ role }: Principal, visibility: Visibility): void {
+  if (WRITERS[visibility].includes(role)) return;
+  const needed = visibility === 'workspace' ? 'tenant_admin' : 'project_contributor';
+  throw forbidden(`Memories of the ${visibility} need the role ${needed}.`, 'insufficient_role');
+}

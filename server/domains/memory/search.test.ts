@@ -1,0 +1,178 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { Principal } from '../../contract/context.ts';
+import { createTestMember } from '../../testing/identity.ts';
+import { createTestMemory, type TestMemory } from '../../testing/memory.ts';
+
+let memory: TestMemory;
+beforeAll(async () => {
+  memory = await createTestMemory();
+});
+afterAll(() => memory.close());
+
+let people = 0;
+/** Somebody with nothing to remember yet. */
+const somebody = (): Promise<Principal> => {
+  people += 1;
+  return createTestMember(memory.services, memory.tenant, 'project_contributor', `p${people}@example.com`);
+};
+
+describe('a search finds', () => {
+  let reader: Principal;
+  const noise = Array.from(
+    { length: 30 },
+    (_, at) => ['user', `Remark ${at} on the weather of the day`] as [string, string],
+  );
+  beforeAll(async () => {
+    reader = await somebody();
+    await memory.said(reader, [
+      ...noise,
+      ['user', 'We deployed the payment service to Frankfurt.'],
+      ['user', 'Der Bericht über die Häuser in Köln ist fertig.'],
+      ['user', 'The job failed with ERR_CONN_4711 at midnight.'],
+      ['user', '東京のオフィスは来月引っ越します。'],
+      ['user', 'My favourite café is the Crème Brûlée on Straße des 17. Juni.'],
+      ['user', 'Kubernetes restarts the pods every night.'],
+      ['user', 'The red car is in the garage.'],
+      ['user', 'The car that I rented was blue, not red.'],
+    ]);
+  });
+
+  test.each([
+    ['other forms of a word', 'deploying payments', 'We deployed the payment service to Frankfurt.'],
+    ['a question in full', 'Where did we deploy the payment service?', 'We deployed the payment service to Frankfurt.'],
+    ['words without their accents', 'creme brulee', 'My favourite café is the Crème Brûlée on Straße des 17. Juni.'],
+    [
+      'words in capitals with accents',
+      'CRÈME STRASSE',
+      'My favourite café is the Crème Brûlée on Straße des 17. Juni.',
+    ],
+    ['stems of other languages', 'der Bericht über ein Haus', 'Der Bericht über die Häuser in Köln ist fertig.'],
+    ['an identifier', 'ERR_CONN_4711', 'The job failed with ERR_CONN_4711 at midnight.'],
+    ['a part of an identifier', 'CONN_47', 'The job failed with ERR_CONN_4711 at midnight.'],
+    ['a word that is misspelt', 'kuberntes', 'Kubernetes restarts the pods every night.'],
+    ['a script without blanks', '引っ越し', '東京のオフィスは来月引っ越します。'],
+    ['a phrase', '"red car"', 'The red car is in the garage.'],
+    ['a word without another', 'car -blue', 'The red car is in the garage.'],
+  ])('%s', async (_, query, text) => {
+    expect((await memory.find(reader, query, { k: 5 }))[0]).toBe(text);
+  });
+
+  test('nothing that is excluded or lacks the phrase', async () => {
+    expect(await memory.find(reader, 'car -blue')).toEqual(['The red car is in the garage.']);
+    expect(await memory.find(reader, '"red car"')).toEqual(['The red car is in the garage.']);
+  });
+
+  test('nothing where nothing is known of it', async () => {
+    expect(await memory.find(reader, 'xylophone quartet')).toEqual([]);
+    expect(await memory.find(reader, 'the')).toEqual([]);
+    expect(await memory.find(reader, '% _ \\ % : * & | ! ( ) <->')).toEqual([]);
+  });
+
+  test('says which signals were asked, and where each hit ranks', async () => {
+    const found = await memory.search(reader, 'payment service', { explain: true });
+    expect(found).toMatchObject({ signals: ['text', 'trigram', 'subject', 'recency'], degraded: [], truncated: false });
+    expect(found.hits[0]?.ranks).toEqual({ text: 1, recency: expect.any(Number) });
+    expect((await memory.search(reader, 'payment service')).hits[0]).not.toHaveProperty('ranks');
+  });
+
+  test('by the id of an episode or of a part of it', async () => {
+    const { hits } = await memory.search(reader, 'ERR_CONN_4711', { k: 1 });
+    const [hit] = hits;
+    expect(await memory.find(reader, String(hit?.id), { k: 1 })).toEqual([hit?.text]);
+    expect((await memory.search(reader, `what is ${hit?.episode_id}?`)).hits.map(each => each.episode_id)).toContain(
+      hit?.episode_id,
+    );
+  });
+});
+
+describe('what is shown', () => {
+  test('is as many hits and tokens as were asked for', async () => {
+    const reader = await somebody();
+    const turns = Array.from(
+      { length: 12 },
+      (_, at) => ['user', `Budget line ${at}: ${'figure '.repeat(at + 1)}`] as [string, string],
+    );
+    await memory.said(reader, turns);
+    expect(await memory.find(reader, 'budget line', { k: 12 })).toHaveLength(12);
+    expect(await memory.find(reader, 'budget line', { k: 11 })).toHaveLength(11);
+    expect(await memory.find(reader, 'budget line', { k: 1 })).toHaveLength(1);
+    const all = await memory.search(reader, 'budget line', { k: 12 });
+    const fits = await memory.search(reader, 'budget line', { k: 12, max_tokens: all.tokens });
+    expect(fits).toMatchObject({ truncated: false, tokens: all.tokens });
+    const cut = await memory.search(reader, 'budget line', { k: 12, max_tokens: all.tokens - 1 });
+    expect(cut.truncated).toBe(true);
+    expect(cut.tokens).toBeLessThan(all.tokens);
+    for (const wrong of [{ k: 0 }, { k: 101 }, { max_tokens: 49 }, { max_tokens: 50_001 }]) {
+      await expect(memory.search(reader, 'budget', wrong)).rejects.toMatchObject({ status: 422 });
+    }
+    await expect(memory.search(reader, 'x'.repeat(1000))).resolves.toMatchObject({ hits: [] });
+    await expect(memory.search(reader, 'x'.repeat(1001))).rejects.toMatchObject({ status: 422 });
+  });
+
+  test('is not the same twice, and what repeats a better hit comes later', async () => {
+    const reader = await somebody();
+    await memory.said(reader, [
+      ['user', 'The invoice printer jams on Mondays.'],
+      ['assistant', 'The invoice printer jams on mondays!'],
+      ['user', 'The invoice printer jams on Mondays again.'],
+      ['user', 'Somebody ordered a new printer for invoices yesterday.'],
+    ]);
+    const found = await memory.find(reader, 'invoice printer');
+    expect(found).toHaveLength(3);
+    expect(found[1]).toBe('Somebody ordered a new printer for invoices yesterday.');
+  });
+
+  test('is of the kinds that were asked for', async () => {
+    const reader = await somebody();
+    await memory.said(reader, [['user', 'Deliveries arrive at noon.']]);
+    await memory.remember(reader, 'deliveries', 'Deliveries should be left at the gate.', { kind: 'instruction' });
+    await memory.remember(reader, 'deliveries', 'Deliveries come from Lyon.', { kind: 'fact' });
+    expect(await memory.find(reader, 'deliveries')).toHaveLength(3);
+    expect(await memory.find(reader, 'deliveries', { kinds: ['episode'] })).toEqual(['Deliveries arrive at noon.']);
+    expect(await memory.find(reader, 'deliveries', { kinds: ['fact', 'preference'] })).toEqual([
+      'Deliveries come from Lyon.',
+    ]);
+  });
+
+  test('is a subject first that is asked for by its name', async () => {
+    const reader = await somebody();
+    await memory.remember(reader, 'Ada Lovelace', 'Likes tea.');
+    await memory.said(reader, [['user', 'Ada Lovelace met Ada Lovelace, said Ada Lovelace of Ada Lovelace.']]);
+    expect((await memory.find(reader, 'ada lovelace'))[0]).toBe('Likes tea.');
+  });
+
+  test('is not what expired or waits for review', async () => {
+    const reader = await somebody();
+    const at = memory.services.clock.now();
+    const inAnHour = new Date(at + 3_600_000).toISOString();
+    const anHourAgo = new Date(at - 3_600_000).toISOString();
+    const before = { valid_from: new Date(at - 7_200_000).toISOString() };
+    await memory.remember(reader, 'parking', 'Parking is free today.', { ...before, expires_at: inAnHour });
+    await memory.remember(reader, 'parking', 'Parking was free yesterday.', { ...before, expires_at: anHourAgo });
+    await memory.call(reader, 'memory_propose_items', {
+      items: [{ subject: 'parking', text: 'Parking may be free.' }],
+    });
+    expect(await memory.find(reader, 'parking')).toEqual(['Parking is free today.']);
+  });
+});
+
+test('a word that a thousand memories share finds together with others, and alone', async () => {
+  const reader = await somebody();
+  const turns = (from: number) =>
+    Array.from({ length: 500 }, (_, at) => ['user', `Ticket ${from + at} about the common topic`] as [string, string]);
+  for (const from of [0, 500, 1000]) await memory.said(reader, turns(from));
+  await memory.said(reader, [['user', 'The common topic was closed by Zoltan.']]);
+  expect((await memory.find(reader, 'who closed the common topic?'))[0]).toBe('The common topic was closed by Zoltan.');
+  expect((await memory.find(reader, 'ticket 1234'))[0]).toBe('Ticket 1234 about the common topic');
+  expect(await memory.find(reader, 'common topic', { k: 20 })).toHaveLength(20);
+});
+
+test('without trigrams search works, and says what it lacks', async () => {
+  await using other = { memory: await createTestMemory(), [Symbol.asyncDispose]: () => other.memory.close() };
+  const { owner } = other.memory.tenant;
+  await other.memory.db.pool.query('DROP EXTENSION pg_trgm CASCADE');
+  await other.memory.said(owner, [['user', 'Kubernetes restarts the pods.']]);
+  const found = await other.memory.search(owner, 'restarts of kuberntes');
+  expect(found).toMatchObject({ signals: ['text', 'subject', 'recency'], degraded: ['trigram'] });
+  expect(found.hits.map(({ text }) => text)).toEqual(['Kubernetes restarts the pods.']);
+});

@@ -1,0 +1,192 @@
+import type { Pool } from 'pg';
+import { escapeLike } from '../../../platform/postgres/prisma.ts';
+import type { Queryable } from '../../../platform/postgres/transaction.ts';
+import { type MemoryScope, type Narrowing, type Parameters, parameters, visibleTo } from '../scope.ts';
+
+/** What a search may find, beside what its principal may see. */
+export type SearchFilter = Narrowing & {
+  items: boolean;
+  chunks: boolean;
+  itemKinds: readonly string[];
+  /** The instant that is asked about. */
+  at: Date;
+  /** The past is asked about: what was true then, though it is no longer. */
+  isPast: boolean;
+  includeSuperseded: boolean;
+};
+export type Candidate = { id: string; is_item: boolean; score: number };
+/** A word with the number of memories that hold it, counted up to a limit. */
+export type CountedWord = { word: string; found: number };
+
+const MAX_PER_SIGNAL = 100;
+const MAX_SUBJECT_HITS = 50;
+
+const hasTrigrams = new WeakMap<Pool, Promise<boolean>>();
+
+/** Whether the database has trigrams; asked once. */
+export function canUseTrigrams(pool: Pool): Promise<boolean> {
+  const known = hasTrigrams.get(pool);
+  if (known) return known;
+  const asked = pool.query("SELECT FROM pg_extension WHERE extname = 'pg_trgm'").then(({ rowCount }) => rowCount === 1);
+  hasTrigrams.set(pool, asked);
+  asked.catch(() => hasTrigrams.delete(pool));
+  return asked;
+}
+
+/** The query of one word: as it is, and by its stems in English and in the language of the query. */
+const wordQuery = (word: string, language: string) =>
+  `(plainto_tsquery('simple', ${word}::text) || plainto_tsquery('english', ${word}::text) || plainto_tsquery(${language}::text::regconfig, ${word}::text))`;
+
+/** The conditions on items, which are also about what is true. */
+function itemConditions(scope: MemoryScope, filter: SearchFilter, to: Parameters): string {
+  const at = `${to.add(filter.at)}::timestamptz`;
+  const statuses = filter.isPast || filter.includeSuperseded ? ['active', 'superseded'] : ['active'];
+  const conditions = [
+    visibleTo('m', scope, to, filter),
+    `m.status = ANY(${to.add(statuses)}::text[])`,
+    `(m.expires_at IS NULL OR m.expires_at > ${at})`,
+    `m.valid_from <= ${at}`,
+  ];
+  if (!filter.includeSuperseded) conditions.push(`(m.valid_to IS NULL OR m.valid_to > ${at})`);
+  conditions.push(`m.kind = ANY(${to.add(filter.itemKinds)}::text[])`);
+  return conditions.join(' AND ');
+}
+
+function chunkConditions(scope: MemoryScope, filter: SearchFilter, to: Parameters): string {
+  const visible = visibleTo('m', scope, to, filter);
+  return filter.isPast ? `${visible} AND m.occurred_at <= ${to.add(filter.at)}::timestamptz` : visible;
+}
+
+/** The tables that are searched, with the conditions of each. */
+function sources(scope: MemoryScope, filter: SearchFilter, to: Parameters) {
+  const items = { table: 'memory_items', isItem: true, where: () => itemConditions(scope, filter, to) };
+  const chunks = { table: 'memory_chunks', isItem: false, where: () => chunkConditions(scope, filter, to) };
+  return [...(filter.items ? [items] : []), ...(filter.chunks ? [chunks] : [])].map(({ where, ...source }) => ({
+    ...source,
+    where: where(),
+  }));
+}
+
+/** How many memories hold each word, counted up to `limit` in each table: rare words say more, and find faster. */
+export async function countWords(
+  db: Queryable,
+  scope: MemoryScope,
+  filter: SearchFilter,
+  { words, language, limit }: { words: readonly string[]; language: string; limit: number },
+): Promise<CountedWord[]> {
+  if (words.length === 0) return [];
+  const to = parameters();
+  const list = to.add(words);
+  const query = wordQuery('t.word', to.add(language));
+  const counts = sources(scope, filter, to).map(
+    ({ table, where }) =>
+      `(SELECT count(*) FROM (SELECT FROM ${table} m WHERE ${where} AND m.words @@ w.query LIMIT ${limit}) found)`,
+  );
+  const { rows } = await db.query<CountedWord>(
+    `SELECT w.word, (${counts.join(' + ')})::int AS found
+     FROM (SELECT t.word, ${query} AS query FROM unnest(${list}::text[]) t(word)) w`,
+    to.values,
+  );
+  return rows;
+}
+
+export type TextSearch = {
+  language: string;
+  /** Any of these makes a candidate; all the others together do. */
+  rare: readonly WeighedWord[];
+  common: readonly WeighedWord[];
+  phrases: readonly string[];
+  excluded: readonly string[];
+  /** Candidates that are ranked at most. */
+  limit: number;
+};
+export type WeighedWord = { word: string; weight: number };
+
+/** Candidates by their words, best first. The score is the weight of the words that were found, more for those near the subject. */
+export async function searchWords(
+  db: Queryable,
+  scope: MemoryScope,
+  filter: SearchFilter,
+  search: TextSearch,
+): Promise<Candidate[]> {
+  const to = parameters();
+  const language = to.add(search.language);
+  const queryOf = ({ word }: { word: string }) => wordQuery(to.add(word), language);
+  const rare = search.rare.map(queryOf);
+  const common = search.common.map(queryOf);
+  // A single common word beside rarer ones would only add memories that lack those.
+  const together = common.length > 1 || rare.length === 0;
+  const alternatives = [...rare, ...(together && common.length > 0 ? [`(${common.join(' && ')})`] : [])];
+  if (alternatives.length === 0) return [];
+  const any = [...rare, ...common].join(' || ');
+  const weights = [...search.rare, ...search.common].map(({ weight }) => to.add(weight));
+  const score = [...rare, ...common]
+    .map((query, at) => `(m.words @@ ${query})::int * ${weights[at]}::float8`)
+    .join(' + ');
+  const demanded = [
+    ...search.phrases.map(phrase => `m.words @@ phraseto_tsquery(${language}::text::regconfig, ${to.add(phrase)})`),
+    ...search.excluded.map(word => `NOT m.words @@ ${queryOf({ word })}`),
+  ];
+  const selects = sources(scope, filter, to).map(
+    ({ table, isItem, where }) =>
+      `(SELECT m.id, ${isItem} AS is_item, (${score}) * (1 + 0.3 * ts_rank(m.words, ${any}, 1)) AS score
+        FROM (SELECT m.id, m.words FROM ${table} m WHERE ${[where, `m.words @@ (${alternatives.join(' || ')})`, ...demanded].join(' AND ')}
+              LIMIT ${to.add(search.limit)}) m
+        ORDER BY score DESC, m.id DESC LIMIT ${MAX_PER_SIGNAL})`,
+  );
+  const { rows } = await db.query<Candidate>(
+    `SELECT * FROM (${selects.join(' UNION ALL ')}) found ORDER BY score DESC, id DESC LIMIT ${MAX_PER_SIGNAL}`,
+    to.values,
+  );
+  return rows;
+}
+
+/** Candidates that hold one of the words as a part, or a similar word, best first. */
+export async function searchTrigrams(
+  db: Queryable,
+  scope: MemoryScope,
+  filter: SearchFilter,
+  words: readonly string[],
+): Promise<Candidate[]> {
+  const to = parameters();
+  const named = words.map(word => ({ word: to.add(word), pattern: to.add(`%${escapeLike(word)}%`) }));
+  const found = named
+    .map(({ word, pattern }) => `m.folded LIKE ${pattern}::text OR ${word}::text <% m.folded`)
+    .join(' OR ');
+  const score = named.map(({ word }) => `word_similarity(${word}::text, m.folded)`).join(' + ');
+  const selects = sources(scope, filter, to).map(
+    ({ table, isItem, where }) =>
+      `(SELECT m.id, ${isItem} AS is_item, (${score})::float8 AS score FROM ${table} m WHERE ${where} AND (${found})
+        ORDER BY score DESC, m.id DESC LIMIT ${MAX_PER_SIGNAL})`,
+  );
+  const { rows } = await db.query<Candidate>(
+    `SELECT * FROM (${selects.join(' UNION ALL ')}) found ORDER BY score DESC, id DESC LIMIT ${MAX_PER_SIGNAL}`,
+    to.values,
+  );
+  return rows;
+}
+
+/** What the query names: items with these subjects (longest first), and items, chunks and episodes with these ids. */
+export async function searchNamed(
+  db: Queryable,
+  scope: MemoryScope,
+  filter: SearchFilter,
+  { subjects, ids }: { subjects: readonly string[]; ids: readonly string[] },
+): Promise<Candidate[]> {
+  const to = parameters();
+  const given = to.add(ids);
+  const keys = filter.items ? to.add(subjects) : '';
+  const selects = sources(scope, filter, to).map(({ table, isItem, where }) =>
+    isItem
+      ? `(SELECT m.id, true AS is_item, length(m.subject_key)::float8 AS score FROM ${table} m
+          WHERE ${where} AND (m.subject_key = ANY(${keys}::text[]) OR m.id = ANY(${given}::uuid[]))
+          ORDER BY score DESC, m.pinned DESC, m.valid_from DESC LIMIT ${MAX_SUBJECT_HITS})`
+      : `(SELECT m.id, false AS is_item, 1000::float8 AS score FROM ${table} m
+          WHERE ${where} AND (m.id = ANY(${given}::uuid[]) OR m.episode_id = ANY(${given}::uuid[])) LIMIT ${MAX_SUBJECT_HITS})`,
+  );
+  const { rows } = await db.query<Candidate>(
+    `SELECT * FROM (${selects.join(' UNION ALL ')}) found ORDER BY score DESC, id DESC`,
+    to.values,
+  );
+  return rows;
+}

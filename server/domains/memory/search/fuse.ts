@@ -1,0 +1,74 @@
+import type { Signal } from '../schemas.ts';
+
+/** The constant of reciprocal rank fusion (Cormack, Clarke and Büttcher, 2009). */
+const K = 60;
+
+/** One signal's candidates, best first. `weight`: how much of the query the signal speaks for, at most 1. */
+export type RankedList = { signal: Signal; weight: number; ids: readonly string[] };
+export type Fused = { id: string; score: number; ranks: Partial<Record<Signal, number>> };
+
+/** Fuses ranked lists by reciprocal rank: scores of different signals need not be comparable. Best first. */
+export function fuse(lists: readonly RankedList[]): Fused[] {
+  const fused = new Map<string, Fused>();
+  for (const { signal, weight, ids } of lists) {
+    for (const [at, id] of ids.entries()) {
+      const known = fused.get(id) ?? { id, score: 0, ranks: {} };
+      known.score += weight / (K + at + 1);
+      known.ranks[signal] = at + 1;
+      fused.set(id, known);
+    }
+  }
+  return [...fused.values()].sort((a, b) => b.score - a.score || (a.id < b.id ? 1 : -1));
+}
+
+/** Two texts that share this part of their words say the same. */
+const SIMILAR = 0.7;
+/** What a text loses that says the same as a better one. */
+const PENALTY = 0.25;
+/** How far down the order is looked for something else to say. */
+const LOOKAHEAD = 40;
+
+type Ranked = { score: number; words: ReadonlySet<string> };
+
+/**
+ * Reorders hits so that one that repeats a better one comes later (maximal marginal relevance). Only near repetitions lose: topics that
+ * merely share words are what was asked for.
+ */
+export function diversify<H extends Ranked>(hits: readonly H[], count: number): H[] {
+  const best = hits[0]?.score ?? 1;
+  const rest = hits.slice(0, count + LOOKAHEAD).map(hit => ({ hit, value: hit.score / best }));
+  const chosen: H[] = [];
+  while (chosen.length < count && rest.length > 0) {
+    rest.sort((a, b) => b.value - a.value);
+    const next = rest.shift();
+    if (next === undefined) break;
+    chosen.push(next.hit);
+    for (const each of rest) {
+      const similarity = jaccard(each.hit.words, next.hit.words);
+      if (similarity >= SIMILAR) each.value = Math.min(each.value, each.hit.score / best - PENALTY * similarity);
+    }
+  }
+  return chosen;
+}
+
+/** The part of the words of two texts that both have, 0..1. */
+export function jaccard(a: ReadonlySet<string>, b: ReadonlySet<string>): number {
+  if (a.size === 0 && b.size === 0) return 1;
+  let shared = 0;
+  for (const word of a) if (b.has(word)) shared += 1;
+  return shared / (a.size + b.size - shared);
+}
+
+/** The first hits whose texts together have at most `maxTokens`; one that does not fit is left out for shorter ones after it. */
+export function packTokens<H extends { tokens: number }>(
+  hits: readonly H[],
+  maxTokens: number | undefined,
+): { kept: H[]; tokens: number; truncated: boolean } {
+  let tokens = 0;
+  const kept = hits.filter(hit => {
+    if (maxTokens !== undefined && tokens + hit.tokens > maxTokens) return false;
+    tokens += hit.tokens;
+    return true;
+  });
+  return { kept, tokens, truncated: kept.length < hits.length };
+}

@@ -1,0 +1,61 @@
+import { isId } from '../../../platform/ids.ts';
+import { fold, isCommon, languageOf, wordsOf } from '../folding.ts';
+
+/** A query as people write them: words, "phrases" that have to occur, and -words that must not. */
+export type ParsedQuery = {
+  /** Folded; without common words, unless there are no others. */
+  words: string[];
+  phrases: string[];
+  excluded: string[];
+  /** Every run of up to five of the query's words, for subjects. */
+  subjects: string[];
+  ids: string[];
+  language: string;
+};
+
+const MAX_WORDS = 24;
+const MAX_SUBJECT_WORDS = 5;
+const MAX_PHRASES = 5;
+
+/** Reads a query. Nothing in it is an error: what is no syntax is searched for. */
+export function parseQuery(query: string): ParsedQuery {
+  const phrases: string[] = [];
+  const withoutPhrases = query.replace(/"([^"]+)"/g, (_, phrase: string) => {
+    if (phrases.length < MAX_PHRASES && wordsOf(fold(phrase)).length > 0) phrases.push(fold(phrase).trim());
+    return ` ${phrase} `;
+  });
+  const excluded: string[] = [];
+  const positive = withoutPhrases.replace(/(^|\s)-(?=[\p{L}\p{N}])(\S+)/gu, (_, blank: string, word: string) => {
+    excluded.push(...wordsOf(fold(word)));
+    return blank;
+  });
+  const all = wordsOf(fold(positive));
+  const language = languageOf(all);
+  const telling = all.filter(word => !isCommon(word, language));
+  return {
+    words: [...new Set(telling.length > 0 ? telling : all)].slice(0, MAX_WORDS),
+    phrases,
+    excluded: excluded.slice(0, MAX_WORDS),
+    subjects: runsOf(all.slice(0, MAX_WORDS)),
+    ids: [
+      ...new Set(
+        query
+          .toLowerCase()
+          .match(/[0-9a-f-]{36}/g)
+          ?.filter(isId) ?? [],
+      ),
+    ],
+    language,
+  };
+}
+
+function runsOf(words: readonly string[]): string[] {
+  const runs = words.flatMap((word, from) =>
+    // "Anna's" is about Anna.
+    Array.from({ length: MAX_SUBJECT_WORDS }, (_, more) => words.slice(from, from + more + 1)).flatMap(run => [
+      run.join(' '),
+      [...run.slice(0, -1), (run.at(-1) ?? word).replace(/'s?$/, '')].join(' '),
+    ]),
+  );
+  return [...new Set(runs)];
+}

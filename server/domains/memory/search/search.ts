@@ -1,0 +1,190 @@
+import type { z } from 'zod';
+import type { Context } from '../../../contract/context.ts';
+import { isoTimestamp } from '../../../platform/clock.ts';
+import { isCommon, wordsOf } from '../folding.ts';
+import { ITEM_KINDS, type SearchInput, type SearchOutput, type Signal } from '../schemas.ts';
+import { type MemoryScope, scopeOf, visibilityOf } from '../scope.ts';
+import {
+  type Candidate,
+  canUseTrigrams,
+  countWords,
+  type SearchFilter,
+  searchNamed,
+  searchTrigrams,
+  searchWords,
+  type WeighedWord,
+} from './candidates-store.ts';
+import { diversify, type Fused, fuse, packTokens, type RankedList } from './fuse.ts';
+import { type HitRow, readHits } from './hits-store.ts';
+import { type ParsedQuery, parseQuery } from './query.ts';
+
+/** A word that more memories hold finds nothing by itself. */
+const COMMON_FROM = 1_000;
+/** Candidates whose words are weighed at most, for each table. */
+const MAX_CANDIDATES = 4_000;
+/** The number of memories that weights are computed for: above the limit of counting it changes no order. */
+const ASSUMED_MEMORIES = 20_000;
+/** Hits that hold less of the query's weight, and that no other signal names, are no answer. */
+const MIN_COVERAGE = 0.2;
+/** Words without a hit that are searched by their trigrams at most; each takes its own scan of the index. */
+const MAX_TRIGRAM_WORDS = 4;
+const MIN_TRIGRAM_LENGTH = 3;
+/** Read of the fused candidates, for each hit that is asked for. */
+const READ_PER_HIT = 3;
+/** Less than one rank of another signal: recency decides between hits that are otherwise equally good. */
+const RECENCY_WEIGHT = 0.02;
+
+type Input = z.output<typeof SearchInput>;
+type Ask = { pool: Context['services']['pool']; scope: MemoryScope; filter: SearchFilter; query: ParsedQuery };
+
+/** POST /v1/memory/search. What a signal cannot answer is in `degraded`; a search itself does not fail for it. */
+export async function searchMemory(ctx: Context, input: Input): Promise<z.input<typeof SearchOutput>> {
+  const { services } = ctx;
+  const { pool } = services;
+  const scope = scopeOf(ctx.principal);
+  const filter = filterOf(input, services.clock.now());
+  const ask: Ask = { pool, scope, filter, query: parseQuery(input.query) };
+  const [lexical, named] = await Promise.all([searchLexically(ask), searchNamed(pool, scope, filter, ask.query)]);
+  const lists: RankedList[] = [
+    { signal: 'text', weight: 1, ids: idsOf(lexical.text) },
+    { signal: 'trigram', weight: lexical.missing, ids: idsOf(lexical.trigram) },
+    { signal: 'subject', weight: subjectWeight(ask.query, named), ids: idsOf(named) },
+  ];
+  const isItem = new Set(
+    [...lexical.text, ...lexical.trigram, ...named].flatMap(each => (each.is_item ? [each.id] : [])),
+  );
+  const read = await readBest(ask, fuse(lists), isItem, input);
+  const hits = rank(lists, read, input.k);
+  const { kept, tokens, truncated } = packTokens(hits, input.max_tokens);
+  const signals: Signal[] = ['text', ...(lexical.canUseTrigrams ? (['trigram'] as const) : []), 'subject', 'recency'];
+  return {
+    hits: kept.map(hit => toWire(hit, input.explain)),
+    signals,
+    degraded: lexical.canUseTrigrams ? [] : ['trigram'],
+    tokens,
+    truncated,
+  };
+}
+
+function filterOf(input: Input, now: number): SearchFilter {
+  const kinds = input.kinds ?? [...ITEM_KINDS, 'episode'];
+  const itemKinds = kinds.filter(kind => kind !== 'episode');
+  return {
+    workflowId: input.workflow_id,
+    agentId: input.agent_id,
+    visibility: input.visibility,
+    items: itemKinds.length > 0,
+    chunks: kinds.includes('episode'),
+    itemKinds,
+    at: new Date(input.as_of ?? now),
+    isPast: input.as_of !== undefined,
+    includeSuperseded: input.include_superseded,
+  };
+}
+
+const idsOf = (candidates: readonly Candidate[]): string[] => candidates.map(({ id }) => id);
+
+type Lexical = {
+  text: Candidate[];
+  trigram: Candidate[];
+  /** The part of the words that full text does not know. */
+  missing: number;
+  canUseTrigrams: boolean;
+};
+
+/**
+ * Full text by weighed words, and trigrams for the words that it does not know: those are misspelt, parts of identifiers, or not there.
+ * PostgreSQL's own ranking knows nothing of how rare a word is, which is what tells an answer from a text that shares the question's
+ * common words.
+ */
+async function searchLexically({ pool, scope, filter, query }: Ask): Promise<Lexical> {
+  const { words, language, phrases, excluded } = query;
+  const [counted, usable] = await Promise.all([
+    countWords(pool, scope, filter, { words, language, limit: COMMON_FROM }),
+    canUseTrigrams(pool),
+  ]);
+  const weighed = counted.map(each => ({ ...each, weight: weightOf(each.found) }));
+  const known = weighed.filter(({ found }) => found > 0);
+  const unknown = weighed.filter(({ found }) => found === 0).map(({ word }) => word);
+  const rare = known.filter(({ found }) => found < COMMON_FROM);
+  const common = known.filter(({ found }) => found >= COMMON_FROM);
+  const similar = unknown
+    .filter(word => word.length >= MIN_TRIGRAM_LENGTH && !isCommon(word, language))
+    .slice(0, MAX_TRIGRAM_WORDS);
+  const [text, trigram] = await Promise.all([
+    searchWords(pool, scope, filter, { language, rare, common, phrases, excluded, limit: MAX_CANDIDATES }),
+    usable && similar.length > 0 ? searchTrigrams(pool, scope, filter, similar) : [],
+  ]);
+  const least = MIN_COVERAGE * totalOf(weighed);
+  return {
+    text: text.filter(({ score }) => score >= least),
+    trigram,
+    missing: words.length === 0 ? 0 : unknown.length / words.length,
+    canUseTrigrams: usable,
+  };
+}
+
+const weightOf = (found: number): number => Math.log(1 + (ASSUMED_MEMORIES - found + 0.5) / (found + 0.5));
+const totalOf = (words: readonly WeighedWord[]): number => words.reduce((sum, { weight }) => sum + weight, 0);
+
+/** The part of the query that the longest subject takes: a query that is a subject means that subject. */
+function subjectWeight({ words, ids }: ParsedQuery, named: readonly Candidate[]): number {
+  if (ids.length > 0) return 1;
+  const longest = named[0]?.score ?? 0;
+  const length = words.join(' ').length;
+  return length === 0 ? 0 : Math.min(1, longest / length);
+}
+
+async function readBest(
+  { pool, scope, filter }: Ask,
+  fused: readonly Fused[],
+  isItem: ReadonlySet<string>,
+  { k }: Input,
+): Promise<HitRow[]> {
+  const best = fused.slice(0, k * READ_PER_HIT + 20);
+  if (best.length === 0) return [];
+  return readHits(pool, scope, {
+    itemIds: best.flatMap(({ id }) => (isItem.has(id) ? [id] : [])),
+    chunkIds: best.flatMap(({ id }) => (isItem.has(id) ? [] : [id])),
+    withOutdated: filter.isPast || filter.includeSuperseded,
+  });
+}
+
+type RankedHit = Fused & { row: HitRow; tokens: number; words: ReadonlySet<string> };
+
+function rank(lists: readonly RankedList[], rows: readonly HitRow[], k: number): RankedHit[] {
+  const byId = new Map(rows.map(row => [row.id, row]));
+  const fresh = [...rows].sort(
+    (a, b) => b.fresh_at.getTime() - a.fresh_at.getTime() || b.uses - a.uses || (a.id < b.id ? 1 : -1),
+  );
+  const all = fuse([...lists, { signal: 'recency', weight: RECENCY_WEIGHT, ids: fresh.map(({ id }) => id) }]);
+  const said = new Set<string>();
+  const hits = all.flatMap(each => {
+    const row = byId.get(each.id);
+    if (row === undefined) return [];
+    const words = wordsOf(row.folded);
+    const saying = words.join(' ');
+    if (said.has(saying)) return [];
+    said.add(saying);
+    return [{ ...each, row, tokens: row.tokens, words: new Set(words) }];
+  });
+  return diversify(hits, k);
+}
+
+function toWire({ row, score, ranks }: RankedHit, explain: boolean): z.input<typeof SearchOutput>['hits'][number] {
+  return {
+    id: row.id,
+    type: row.is_item ? 'item' : 'chunk',
+    kind: row.kind,
+    subject: row.subject,
+    text: row.text,
+    trust: row.trust,
+    visibility: visibilityOf({ projectId: row.project_id, userId: row.user_id }),
+    status: row.status,
+    episode_id: row.episode_id,
+    source: row.source_ref,
+    occurred_at: isoTimestamp(row.occurred_at.getTime()),
+    score,
+    ...(explain ? { ranks } : {}),
+  };
+}

@@ -1,0 +1,68 @@
+import type { z } from 'zod';
+import type { Principal } from '../contract/context.ts';
+import { memoryOperations } from '../domains/memory/operations.ts';
+import type * as schema from '../domains/memory/schemas.ts';
+import { type Call, createCall } from './call.ts';
+import { createTestServices, createTestTenant, type TestTenant, withScopes } from './identity.ts';
+import { createTestDatabase, type TestDatabase } from './postgres.ts';
+
+export type SearchResult = z.output<typeof schema.SearchOutput>;
+export type ItemResult = z.output<typeof schema.ItemWithEvidence>;
+export type EpisodeResult = z.output<typeof schema.GetEpisodeOutput>;
+
+export type TestMemory = {
+  db: TestDatabase;
+  tenant: TestTenant;
+  services: ReturnType<typeof createTestServices>;
+  call: Call<typeof memoryOperations>;
+  /** Indexes turns `[role, text]` as one episode; returns its id and its chunks. */
+  said(by: Principal, turns: [string, string][], more?: Record<string, unknown>): Promise<EpisodeResult>;
+  /** An active item that a person wrote. */
+  remember(by: Principal, subject: string, text: string, more?: Record<string, unknown>): Promise<string>;
+  /** The texts that a search finds. */
+  find(by: Principal, query: string, more?: Record<string, unknown>): Promise<string[]>;
+  search(by: Principal, query: string, more?: Record<string, unknown>): Promise<SearchResult>;
+  close(): Promise<void>;
+};
+
+/** A token of the principal for memory alone: what a program or an agent uses. */
+export const programOf = (principal: Principal): Principal => withScopes(principal, 'memory:use');
+
+let threads = 0;
+
+/** Memory on a database of its own, with one tenant. */
+export async function createTestMemory(given: Parameters<typeof createTestServices>[1] = {}): Promise<TestMemory> {
+  const db = await createTestDatabase();
+  const services = createTestServices(db, given);
+  const tenant = await createTestTenant(services, { slug: 'acme' });
+  const call = createCall(services, memoryOperations);
+  const search: TestMemory['search'] = async (by, query, more = {}) =>
+    (await call(by, 'memory_search', { query, ...more })) as SearchResult;
+  return {
+    db,
+    tenant,
+    services,
+    call,
+    search,
+    async said(by, turns, more = {}) {
+      threads += 1;
+      const { episode_id: id } = (await call(by, 'memory_index_conversation', {
+        thread_id: `thread-${threads}`,
+        turns: turns.map(([role, text]) => ({ role, text })),
+        ...more,
+      })) as z.output<typeof schema.IndexOutput>;
+      return (await call(by, 'memory_get_episode', { id })) as EpisodeResult;
+    },
+    async remember(by, subject, text, more = {}) {
+      const { items } = (await call(by, 'memory_propose_items', {
+        items: [{ subject, text, ...more }],
+        remember: true,
+      })) as z.output<typeof schema.ProposeOutput>;
+      return items[0]?.id ?? '';
+    },
+    async find(by, query, more = {}) {
+      return (await search(by, query, more)).hits.map(({ text }) => text);
+    },
+    close: () => db.close(),
+  };
+}
