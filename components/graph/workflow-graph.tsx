@@ -7,16 +7,27 @@ import {
   type Edge,
   type FitViewOptions,
   MarkerType,
-  MiniMap,
+  type NodeHandle,
+  Position,
   ReactFlow,
   ReactFlowProvider,
 } from '@xyflow/react';
 import { useTheme } from 'next-themes';
 import { type CSSProperties, useId, useMemo, useRef } from 'react';
+import { GraphMap } from './graph-map.tsx';
 import { edgesOf, type GraphEdge, type GraphStepInput, innerStepsOf, layout, nodeSize, type Point } from './layout.ts';
 import { type StepFlowNode, StepNode } from './step-node.tsx';
 
 const nodeTypes = { step: StepNode };
+
+/**
+ * The ends of edges, where a node draws its handles. React Flow draws every node once to measure what it is not told: 2,000 of them before
+ * the first is seen.
+ */
+const handles: NodeHandle[] = [
+  { type: 'target', position: Position.Top, x: nodeSize.width / 2 - 3, y: -3, width: 6, height: 6 },
+  { type: 'source', position: Position.Bottom, x: nodeSize.width / 2 - 3, y: nodeSize.height - 3, width: 6, height: 6 },
+];
 /** Past this a map of the whole is of more use than its room costs. */
 export const mapFrom = 24;
 
@@ -115,17 +126,7 @@ function Flow({ steps, displays, problems, selected = null, onSelect, label }: W
         <Background variant={BackgroundVariant.Dots} gap={16} size={1} color="var(--line)" />
         {/* In a row: a column would cover the lowest steps of a graph that fills the width of a phone. */}
         <Controls showInteractive={false} orientation="horizontal" />
-        {unique.length >= mapFrom ? (
-          <MiniMap
-            pannable
-            zoomable
-            bgColor="var(--surface)"
-            maskColor="var(--scrim)"
-            nodeColor="var(--line-strong)"
-            ariaLabel="Map of the graph"
-            className="max-sm:hidden"
-          />
-        ) : null}
+        {unique.length >= mapFrom ? <GraphMap places={places} /> : null}
       </ReactFlow>
     </section>
   );
@@ -165,6 +166,8 @@ function toNode(
     position: place ?? { x: 0, y: 0 },
     width: nodeSize.width,
     height: nodeSize.height,
+    measured: nodeSize,
+    handles,
     selected: step.id === selected,
     ariaLabel: `${title}${display ? `: ${display.label}` : ''}`,
     data: {

@@ -1,7 +1,7 @@
 'use client';
 import { useVirtualizer } from '@tanstack/react-virtual';
 import { ChevronRight, ListX } from 'lucide-react';
-import { useEffect, useRef, useState } from 'react';
+import { memo, useEffect, useRef, useState } from 'react';
 import type { WireEvent } from '@/server/domains/runs/run-state.ts';
 import type { Json } from '@/server/platform/json.ts';
 import { Checkbox } from '../ui/checkbox.tsx';
@@ -165,7 +165,7 @@ function Rows({ source, fromEnd = false, onRange, view, onView, selected, onSele
                   event={event}
                   open={event.seq === view.open}
                   marked={selected !== null && event.step_id === selected}
-                  onToggle={() => onView({ open: event.seq === view.open ? 0 : event.seq })}
+                  onView={onView}
                   onSelect={onSelect}
                 />
               ) : (
@@ -204,11 +204,12 @@ type RowProps = {
   event: WireEvent;
   open: boolean;
   marked: boolean;
-  onToggle: () => void;
+  onView: Props['onView'];
   onSelect: (step: string) => void;
 };
 
-function Row({ event, open, marked, onToggle, onSelect }: RowProps) {
+/** Drawn again only where something about it has changed: each frame of scrolling draws the list. */
+const Row = memo(function Row({ event, open, marked, onView, onSelect }: RowProps) {
   const step = event.step_id;
   return (
     <>
@@ -222,7 +223,7 @@ function Row({ event, open, marked, onToggle, onSelect }: RowProps) {
           type="button"
           aria-expanded={open}
           aria-label={`Data of event ${event.seq}`}
-          onClick={onToggle}
+          onClick={() => onView({ open: open ? 0 : event.seq })}
           className="flex min-h-6 w-14 shrink-0 items-center gap-1 rounded-sm text-muted tabular-nums hover:bg-hover"
         >
           <ChevronRight aria-hidden className={cx('size-3 shrink-0', open && 'rotate-90')} />
@@ -258,4 +259,4 @@ function Row({ event, open, marked, onToggle, onSelect }: RowProps) {
       ) : null}
     </>
   );
-}
+});

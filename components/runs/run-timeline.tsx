@@ -1,6 +1,6 @@
 'use client';
 import { useVirtualizer } from '@tanstack/react-virtual';
-import { type KeyboardEvent, useEffect, useMemo, useRef } from 'react';
+import { type KeyboardEvent, memo, useEffect, useMemo, useRef } from 'react';
 import type { Snapshot } from '@/server/domains/runs/run-state.ts';
 import { Checkbox } from '../ui/checkbox.tsx';
 import { cx } from '../ui/classes.ts';
@@ -141,7 +141,7 @@ function Rows({ rows, steps, place, gaps, selected, onSelect }: RowsProps) {
                 place={place}
                 gaps={gaps}
                 selected={row.id === selected}
-                onSelect={() => onSelect(row.id)}
+                onSelect={onSelect}
               />
             </li>
           ) : null;
@@ -157,16 +157,17 @@ type RowProps = {
   place: Place;
   gaps: readonly Span[];
   selected: boolean;
-  onSelect: () => void;
+  onSelect: (step: string) => void;
 };
 
-function Row({ row, name, place, gaps, selected, onSelect }: RowProps) {
+/** Drawn again only where something about it has changed: each frame of scrolling draws the list. */
+const Row = memo(function Row({ row, name, place, gaps, selected, onSelect }: RowProps) {
   return (
     <button
       type="button"
       aria-pressed={selected}
       aria-label={`${name}: ${spoken(row)}`}
-      onClick={onSelect}
+      onClick={() => onSelect(row.id)}
       onKeyDown={moveFocus}
       className={cx('flex size-full items-center text-left hover:bg-hover', selected && 'bg-accent-soft')}
     >
@@ -195,7 +196,7 @@ function Row({ row, name, place, gaps, selected, onSelect }: RowProps) {
       </span>
     </button>
   );
-}
+});
 
 /** What is too short to have a width keeps two pixels, also at the very end. */
 const between = (place: Place, { from, to }: Span) => ({

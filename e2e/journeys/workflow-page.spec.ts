@@ -139,6 +139,12 @@ test('a run of 1,000 steps is drawn, listed and followed', async ({ member, api 
   const { run_id } = await api.call('POST', `/v1/workflows/${workflow}/command`, { command: 'start', params: {} });
   await member.goto(`/workflows/${workflow}/runs/${String(run_id)}`);
   await expect(member.getByRole('heading', { level: 1 })).toContainText('Completed', { timeout: 60_000 });
+  // Only the steps in view are drawn, and the map leads to the others.
+  const graph = member.getByRole('region', { name: 'Graph of the run' });
+  await expect(graph.locator('[data-step="s0"]')).toHaveAttribute('data-status', 'completed');
+  expect(await graph.locator('[data-step]').count()).toBeLessThan(100);
+  await graph.getByRole('img', { name: 'Map of the graph' }).click({ position: { x: 197, y: 75 } });
+  await expect(graph.locator('[data-step="s0"]')).toHaveCount(0);
   await member.getByRole('tab', { name: 'Events' }).click();
   await expect(member.getByText('2002 events')).toBeVisible();
   const rows = member.getByRole('region', { name: 'Events' }).getByRole('listitem');
