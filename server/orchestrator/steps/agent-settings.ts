@@ -20,12 +20,9 @@ const McpTools = z.strictObject({
     .min(1)
     .max(MAX_AGENT_TOOLS)
     .meta({ description: 'Names of tools, or `*` for all that the published version has' }),
-  approval: z
-    .enum(APPROVALS)
-    .optional()
-    .meta({
-      description: 'Default: tools that only read run at once, all others ask. A tool that may destroy always asks',
-    }),
+  approval: z.enum(APPROVALS).optional().meta({
+    description: 'Default: tools that only read run at once, all others ask. A tool that may destroy always asks',
+  }),
 });
 
 export const AgentTool = z.discriminatedUnion('type', [McpTools]);
