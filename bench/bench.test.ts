@@ -43,7 +43,7 @@ describe('every workload runs on Baton', () => {
   });
 });
 
-test('work that was not recorded is an error', async () => {
+test('unrecorded work is an error', async () => {
   const idle: System = {
     versions: {},
     processes: [],
@@ -55,7 +55,7 @@ test('work that was not recorded is an error', async () => {
   await expect(chain?.run(idle, 2, measure, '')).rejects.toThrow('20 steps were to be done, and the store holds 0');
 });
 
-test('every target is of a workload', () => {
+test('every target belongs to a workload', () => {
   const names = workloads.map(({ name }) => name);
   expect(targets.filter(({ workload }) => !names.includes(workload))).toEqual([]);
 });
@@ -86,7 +86,7 @@ describe('a report', () => {
     },
   };
 
-  test('gives lowest, median and highest, and the ratio in the direction in which more is better for Baton', () => {
+  test('shows lowest, median and highest, and a ratio that is higher the better Baton is', () => {
     const rows = rowsOf(result);
     expect(rows.find(row => row.figure === 'steps/s' && row.system === 'baton')).toMatchObject({
       min: 20_000,
@@ -101,14 +101,14 @@ describe('a report', () => {
     expect(rows.find(row => row.figure === 'p50 ms' && row.system === 'bullmq')).toMatchObject({ ratio: 4 });
   });
 
-  test('says what was reached, and sets the systems side by side', () => {
+  test('shows which targets are met, and compares the systems', () => {
     const text = publication('heading', [result]);
     expect(text).toContain('| chains: steps/s | ≥ 15,000 | 20,000 | 30,000 | 40,000 | reached |');
     expect(text).toContain('| chain of 10, 64 in flight, against bullmq | ≥ 2× | | 3.0× | | reached |');
     expect(text).toMatch(/^\| bullmq \| – \| 10,000 \(3\.0×\) \|/m);
   });
 
-  test('keeps what failed', () => {
+  test('includes failures', () => {
     expect(markdownOf([result])).toContain('| failed | dbos | | | | it broke |');
   });
 });

@@ -7,12 +7,12 @@ const step = (kind: Kind, id: string, depends_on: string[]): GraphStep =>
     ? { id, type: kind, depends_on, expression: 'input.n > 0', mode: 'validate' }
     : { id, type: kind, depends_on, script: 'return input.n + 1' };
 
-/** Steps one after the other. */
+/** Steps one after another. */
 export const chain = (kind: Kind, length: number): Graph => ({
   steps: Array.from({ length }, (_, index) => step(kind, `s${index}`, index === 0 ? [] : [`s${index - 1}`])),
 });
 
-/** Steps side by side, and one that waits for all of them. */
+/** Parallel steps, and one that waits for all of them. */
 export function fanOut(kind: Kind, width: number): Graph {
   const parallel = Array.from({ length: width }, (_, index) => step(kind, `p${index}`, []));
   return {
@@ -37,7 +37,7 @@ const loop = (count: number, item: GraphStep): Graph => ({
       depends_on: ['list'],
       items: '{{steps.list.result}}',
       concurrency: 100,
-      // A graph is JSON; an absent field is an undefined one in its type alone.
+      // A graph is JSON: only its type has absent fields as undefined ones.
       steps: [item] as unknown as JsonValue,
     },
   ],
@@ -51,7 +51,7 @@ export const forEach = (count: number): Graph =>
 export const callEach = (count: number, workflowId: string): Graph =>
   loop(count, { id: 'call', type: 'call_workflow', workflow_id: workflowId, input: { n: '{{item}}' } });
 
-/** GET requests to `url` one after the other. */
+/** GET requests to `url`, one after another. */
 export const requests = (length: number, url: string): Graph => ({
   steps: Array.from({ length }, (_, index) => ({
     id: `r${index}`,
@@ -61,12 +61,12 @@ export const requests = (length: number, url: string): Graph => ({
   })),
 });
 
-/** A question, and a step after its answer. */
+/** A human task, and a step after it. */
 export const blocked: Graph = {
   steps: [{ id: 'ask', type: 'human_task' }, step('condition', 'after', ['ask'])],
 };
 
-/** Layers side by side: each step waits for two of the layer before. */
+/** Layers of parallel steps: each step waits for two of the previous layer. */
 export const layers = (kind: Kind, count: number, width: number): Graph => ({
   steps: Array.from({ length: count * width }, (_, index) => {
     const [layer, place] = [Math.floor(index / width), index % width];

@@ -1,4 +1,4 @@
-/** `count` times `once`, `inFlight` of them at any time. */
+/** Calls `once` `count` times, always `inFlight` at a time. */
 export async function keepInFlight(count: number, inFlight: number, once: () => Promise<void>): Promise<void> {
   let left = count;
   const loop = async () => {
@@ -10,7 +10,7 @@ export async function keepInFlight(count: number, inFlight: number, once: () => 
   await Promise.all(Array.from({ length: Math.min(inFlight, count) }, loop));
 }
 
-/** ms that each of `count` took, one after the other, ascending. */
+/** Calls `once` `count` times, one after another. Returns their durations in ms, ascending. */
 export async function oneByOne(count: number, once: () => Promise<void>): Promise<number[]> {
   const times: number[] = [];
   for (let n = 0; n < count; n += 1) {

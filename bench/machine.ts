@@ -4,7 +4,7 @@ import { arch, availableParallelism, cpus, loadavg, platform, release, tmpdir, t
 import { join } from 'node:path';
 import { oneByOne, percentile } from './load.ts';
 
-/** Where and when: what one needs to know to compare numbers. */
+/** Where and when the measurements were made, for comparing numbers. */
 export type Machine = {
   date: string;
   commit: string;
@@ -12,9 +12,9 @@ export type Machine = {
   processor: string;
   cores: number;
   memoryGiB: number;
-  /** Over one minute, before anything was measured. A load beside the benchmark makes every number worse. */
+  /** The average over one minute, before anything was measured. Any other load makes every number worse. */
   loadBefore: number;
-  /** ms of one 8 KiB write with fdatasync, the floor of everything durable. */
+  /** The duration of one 8 KiB write with fdatasync in ms, which is the minimum for everything durable. */
   fsyncMs: number;
 };
 

@@ -9,20 +9,20 @@ type Process = { pid: number; parent: number; cpuSeconds: number };
 
 const TICKS_PER_SECOND = 100; // USER_HZ, the same on every Linux
 
-/** CPU seconds so far of the processes `roots` and all that descend from them, including those that ended. */
+/** Returns the CPU seconds so far of the processes `roots` and all their descendants, including those that ended. */
 export function cpuSeconds(roots: readonly number[]): number {
   return tree(roots).reduce((sum, { cpuSeconds }) => sum + cpuSeconds, 0);
 }
 
 /**
- * Bytes of memory of the same processes. A page that several of them share (PostgreSQL's buffers) is counted once: the
- * sum of their resident sizes would count it once for each session.
+ * Returns the bytes of memory of the same processes. A page that several of them share (PostgreSQL's buffers) is
+ * counted once: the sum of their resident sizes would count it once for each session.
  */
 export function memoryBytes(roots: readonly number[]): number {
   return tree(roots).reduce((sum, { pid }) => sum + proportionalBytes(pid), 0);
 }
 
-/** Pids of `roots` and all that descend from them. */
+/** Returns the pids of `roots` and all their descendants. */
 export function pidsUnder(roots: readonly number[]): number[] {
   return tree(roots).map(({ pid }) => pid);
 }
@@ -44,18 +44,18 @@ function fromProc(): Process[] {
   return readdirSync('/proc').flatMap(name => {
     const pid = Number(name);
     const stat = Number.isInteger(pid) ? contentOf(`/proc/${pid}/stat`) : undefined;
-    // The name in parentheses may hold spaces; what follows it is numbers.
+    // The name in parentheses may contain spaces; only numbers follow it.
     const fields = stat
       ?.slice(stat.lastIndexOf(')') + 2)
       .split(' ')
       .map(Number);
     if (!fields) return [];
-    const [parent = 0, ticks = [0]] = [fields[1], fields.slice(11, 15)]; // own, and of children that were waited for
+    const [parent = 0, ticks = [0]] = [fields[1], fields.slice(11, 15)]; // own, and of reaped children
     return [{ pid, parent, cpuSeconds: ticks.reduce((sum, each) => sum + each, 0) / TICKS_PER_SECOND }];
   });
 }
 
-/** Where there is no /proc. Children that ended are missing here, so the figures are a little low. */
+/** For systems without /proc. Ended children are missing here, so the figures are slightly too low. */
 function fromPs(): Process[] {
   const lines = execFileSync('ps', ['-axo', 'pid=,ppid=,time='], { encoding: 'utf8' }).trim().split('\n');
   return lines.map(line => {
@@ -69,7 +69,7 @@ function proportionalBytes(pid: number): number {
   const rollup = contentOf(`/proc/${pid}/smaps_rollup`);
   const kilobytes = rollup?.match(/^Pss:\s+(\d+) kB$/m)?.[1];
   if (kilobytes !== undefined) return Number(kilobytes) * 1024;
-  if (process.platform === 'linux') return 0; // it ended meanwhile
+  if (process.platform === 'linux') return 0; // it has ended meanwhile
   return Number(execFileSync('ps', ['-o', 'rss=', '-p', String(pid)], { encoding: 'utf8' })) * 1024;
 }
 
@@ -77,11 +77,11 @@ function contentOf(path: string): string | undefined {
   try {
     return readFileSync(path, 'utf8');
   } catch {
-    return undefined; // a process that ended between two looks
+    return undefined; // the process has ended in between
   }
 }
 
-/** CPU seconds so far of one process; 0 once it ended. */
+/** Returns the CPU seconds so far of one process; 0 once it has ended. */
 export function cpuSecondsOf(pid: number | undefined): number {
   return tree(pid === undefined ? [] : [pid]).find(one => one.pid === pid)?.cpuSeconds ?? 0;
 }

@@ -12,11 +12,11 @@ export type Options = {
   sizes: ReadonlyMap<string, number>;
   profile: boolean;
   statements: boolean;
-  /** Whether the results go into docs/benchmarks.md. */
+  /** Whether the results are written to docs/benchmarks.md. */
   publish: boolean;
 };
 
-/** Whether to measure the sizes that take long: `--full`. */
+/** The sizes that take long to measure: `--full`. */
 const FULL: readonly [string, number][] = [
   ['blocked', 10_000],
   ['old-runs', 1_000_000],
@@ -42,7 +42,7 @@ export function readOptions(args: readonly string[], exit?: (code: number, messa
     .option('--profile', "where the server's CPU time goes", false)
     .option('--statements', 'which statements the database spends its time on', false)
     .option('--publish', 'write the results into docs/benchmarks.md', false);
-  // Alone it means all of them; a value must be joined with `=`, so that a workload may follow.
+  // `--peers` alone means all of them; a value must be joined with `=`, so that a workload may follow.
   const joined = args.map(arg => (arg === '--peers' ? '--peers=all' : arg));
   const parsed = parseArguments(command, joined, exit);
   const [chosen = []] = parsed.processedArgs;

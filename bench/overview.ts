@@ -1,12 +1,12 @@
 import { markdownOf, type Result, type Row, rowsOf, shown } from './report.ts';
 import { isRate, ratioTargets, targets } from './targets.ts';
 
-/** The tables of docs/benchmarks.md: what was to be reached, and the systems side by side. */
+/** Returns the tables of docs/benchmarks.md: the targets, and the comparison of the systems. */
 export function publication(heading: string, results: readonly Result[]): string {
   return [heading, reached(results), sideBySide(results)].filter(Boolean).join('\n\n');
 }
 
-/** The same with every figure: a file of bench/results. */
+/** Returns the same with every figure, for a file of bench/results. */
 export function fullReport(heading: string, results: readonly Result[]): string {
   return `${publication(heading, results)}\n\n## Every figure\n\n${markdownOf(results)}`;
 }
@@ -46,7 +46,7 @@ const columns: readonly { title: string; workload: string; figure: string }[] = 
   { title: 'blocked: ms to release all', workload: 'blocked', figure: 'ms to release all' },
 ];
 
-/** Medians, and in parentheses how many times as good Baton's is. */
+/** Returns medians and, in parentheses, how many times as good Baton's is. */
 function sideBySide(results: readonly Result[]): string {
   const rows = results.flatMap(rowsOf);
   const systems = [...new Set(rows.map(({ system }) => system))];

@@ -3,7 +3,7 @@ import { Session, type Profiler as V8 } from 'node:inspector/promises';
 import { dirname, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-/** The CPU profiler of this thread, every 200 µs. Lua's worker threads are not in it. */
+/** The CPU profiler of this thread, sampling every 200 µs. Lua's worker threads are not included. */
 export class Profiler {
   readonly #session = new Session();
 
@@ -19,7 +19,7 @@ export class Profiler {
     return profiler;
   }
 
-  /** Writes `file` (for the browser's developer tools) and prints where the time went. */
+  /** Writes `file` (for the browser's developer tools) and prints where the time was spent. */
   async stop(file: string): Promise<void> {
     const { profile } = await this.#session.post('Profiler.stop');
     this.#session.disconnect();
@@ -31,9 +31,12 @@ export class Profiler {
 
 type Line = { name: string; place: string; self: number; total: number };
 
-/** The functions in which most time was spent, as a table: their own time, and theirs with all they called. */
+/**
+ * Returns a table of the functions in which most time was spent: their own time, and the total with all
+ * functions that they called.
+ */
 export function selfTimes(profile: V8.Profile, rows: number): string {
-  // The profiler's own start and stop are no part of what is measured.
+  // The profiler's own start and stop are not part of the measurement.
   const lines = byFunction(profile).filter(({ place }) => !place.startsWith('node:inspector'));
   const sum = lines.reduce((all, { self }) => all + self, 0);
   const idle = lines.find(({ name }) => name === '(idle)')?.self ?? 0;
@@ -65,7 +68,7 @@ function byFunction(profile: V8.Profile): Line[] {
     return frame ? `${frame.functionName}|${frame.url}|${frame.lineNumber}` : '';
   };
   for (const [id, time] of self) {
-    // A function that calls itself counts once in its own total.
+    // A recursive function counts once in its own total.
     const seen = new Set<string>();
     for (let at: number | undefined = id; at !== undefined; at = parents.get(at)) {
       const key = keyOf(at);

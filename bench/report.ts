@@ -17,7 +17,7 @@ export type Row = {
   min: number;
   median: number;
   max: number;
-  /** How many times as good Baton's median is: as high where more is better, as low where less is. */
+  /** How many times as good Baton's median is: as high if more is better, as low if less is. */
   ratio?: number;
   reached?: boolean;
 };
@@ -57,7 +57,7 @@ function verdict({ workload }: Result, figure: string, system: string, median: n
   return target && system === 'baton' ? { reached: isReached(target, median) } : {};
 }
 
-/** The table for the terminal. */
+/** Returns the table for the terminal. */
 export function textOf(result: Result): string {
   const lines = rowsOf(result).map(row => {
     const { workload, figure, system, min, median, max } = row;
@@ -78,7 +78,7 @@ function remark({ ratio, workload, figure, system, reached }: Row): string {
   return `${compared} ${reached ? '✓' : '✗'} ${bound}`.trim();
 }
 
-/** One table for each workload: every figure of every system, with its range and the ratio. */
+/** Returns one table per workload: every figure of every system, with its range and the ratio. */
 export function markdownOf(results: readonly Result[]): string {
   const head = '| figure | system | min | median | max | |\n|---|---|---:|---:|---:|---|';
   return results
@@ -96,7 +96,7 @@ export function markdownOf(results: readonly Result[]): string {
     .join('\n');
 }
 
-/** A number as tables have it. */
+/** Formats a number for tables. */
 export function shown(value: number): string {
   return value.toLocaleString('en', { maximumFractionDigits: Math.abs(value) < 10 ? 3 : 0 }).padStart(9);
 }

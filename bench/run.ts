@@ -12,13 +12,13 @@ import type { Workload } from './system/system.ts';
 import { type Candidate, installPeers, peers, peersAreInstalled } from './systems.ts';
 
 /**
- * The project's own measurements: docs/benchmarks.md says what is measured and how, options.ts what the command line takes.
+ * The project's own measurements. docs/benchmarks.md describes what is measured and how, options.ts the command line.
  */
 const RESULTS = fileURLToPath(new URL('./results/', import.meta.url));
 const PAGE = fileURLToPath(new URL('../docs/benchmarks.md', import.meta.url));
 const MARKS = ['<!-- results -->\n', '<!-- end of results -->'] as const;
 const options = readOptions(process.argv.slice(2));
-// The one workload that opens the console. Not before the command line is read: --help must not build.
+// The only workload that opens the console. Not before the command line is read, because --help must not build.
 if (options.workloads.some(({ name }) => name === 'run-page')) await build();
 const versions: Record<string, Record<string, string>> = {};
 const began = performance.now();
@@ -52,7 +52,7 @@ const seconds = (performance.now() - began) / 1000;
 say(`${seconds.toFixed(0)} s; ${await write({ machine, seconds, versions, results })}`);
 if (results.some(({ systems }) => systems.baton?.failure)) process.exitCode = 1;
 
-/** All systems that can do it, each in a fresh process; the repetitions go round: A B C, A B C, … */
+/** Measures all systems that can do it, each in a fresh process; repetitions alternate: A B C, A B C, … */
 async function measure(workload: Workload): Promise<Result> {
   const size = sizeOf(workload, options);
   const result: Result = { workload: workload.name, title: workload.title, size, systems: {} };
@@ -76,7 +76,7 @@ async function measure(workload: Workload): Promise<Result> {
   for (let n = workload.once ? 1 : 0; n <= repeat; n += 1) {
     for (const system of open) {
       await attempt(system.name, async () => {
-        // The first round warms caches and the compiler; it is shorter, and it is not counted.
+        // The first round warms caches and the compiler. It is shorter, and does not count.
         const now = n === 0 ? Math.ceil(size / 4) : size;
         const order = { kind: 'run' as const, workload: workload.name, size: now, origin: origin.url };
         const figures = await system.run(n === repeat ? { ...order, ...looks(system, workload) } : order);
@@ -88,7 +88,10 @@ async function measure(workload: Workload): Promise<Result> {
   return result;
 }
 
-/** A profile costs a tenth of the speed, so the last repetition alone has it: read the minimum, not the median, with one. */
+/**
+ * A profile costs a tenth of the speed, so only the last repetition is profiled: read the
+ * minimum, not the median, with one.
+ */
 function looks(system: SystemProcess, workload: Workload): { profile?: string; statements?: boolean } {
   if (system.name !== 'baton') return {};
   return {
@@ -105,7 +108,7 @@ function settingsOf({ env }: Candidate): Record<string, string> {
   return { ...env, ...(options.statements ? { BENCH_STATEMENTS: '1' } : {}) };
 }
 
-/** Returns the path of the Markdown; the JSON beside it holds every repetition. */
+/** Returns the path of the Markdown file; the JSON next to it contains every repetition. */
 async function write(run: {
   machine: Machine;
   seconds: number;
@@ -120,7 +123,7 @@ async function write(run: {
   return relative(process.cwd(), `${path}.md`);
 }
 
-/** Puts the tables in their place in docs/benchmarks.md. */
+/** Writes the tables to their place in docs/benchmarks.md. */
 async function publish(text: string): Promise<void> {
   const page = await readFile(PAGE, 'utf8');
   const [before, rest] = page.split(MARKS[0]);

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { nodeFlags } from '../bin/node-flags.mjs';
 
-/** A system that can be measured: the file of its process, its settings, and the flags of its Node (default: none). */
+/** A system that can be measured: the file of its process, its settings, and the flags for its Node (default: none). */
 export type Candidate = {
   name: string;
   file: string;
@@ -18,10 +18,10 @@ const file = (path: string) => fileURLToPath(new URL(path, import.meta.url));
 
 export const baton: Candidate = { name: 'baton', file: file('./baton/system.ts'), env: {}, flags: nodeFlags };
 
-/** The same without prices: what charging costs. */
+/** The same without prices, to measure the cost of charging. */
 export const free: Candidate = { ...baton, name: 'baton-free', env: { BENCH_FREE: '1' } };
 
-/** Baton as it is in another checkout, with its own dependencies and flags. */
+/** Returns Baton in another checkout, with that checkout's dependencies and flags. */
 export const checkout = (folder: string): Candidate => ({
   name: 'baton-beside',
   file: join(folder, 'bench/baton/system.ts'),
@@ -29,7 +29,7 @@ export const checkout = (folder: string): Candidate => ({
   flags: flagsOf(folder),
 });
 
-/** The flags with which a checkout starts its service; it had none before it had the file. */
+/** Returns the flags with which a checkout starts its service; none if it is older than the file. */
 function flagsOf(folder: string): readonly string[] {
   const declared = join(folder, 'bin/node-flags.mjs');
   if (!existsSync(declared)) return [];
@@ -55,14 +55,15 @@ function redisServer(): string | undefined {
   }
 }
 
-/** Whether the peers are installed in bench/peers. */
+/** Returns whether the peers are installed in bench/peers. */
 export function peersAreInstalled(): boolean {
   return existsSync(file('./peers/node_modules/.package-lock.json'));
 }
 
 /**
- * The exact versions of bench/peers/package-lock.json, in a folder of their own: never dependencies of the product. Not `npm ci`:
- * it refuses a lock file that lacks the binaries of platforms other than the one where it was made.
+ * Installs the exact versions of bench/peers/package-lock.json, in a separate folder: they are never
+ * dependencies of the product. Not `npm ci`, which refuses a lock file that lacks the binaries of platforms
+ * other than the one where it was created.
  */
 export function installPeers(): void {
   const npm = process.env.npm_execpath;

@@ -30,7 +30,7 @@ export const targets: readonly Target[] = [
   { workload: 'run-page', figure: 'timeline: p95 ms a frame', reach: 17 },
 ];
 
-/** How many times as fast as a peer, with its defaults, at the chain of ten with 64 in flight. */
+/** By how many times Baton must be faster than a peer with its defaults, for the chain of ten with 64 in flight. */
 export const ratioTargets: Readonly<Record<string, number>> = { bullmq: 2, restate: 5, dbos: 10 };
 
 export const isRate = (figure: string): boolean => /\/s$/.test(figure);

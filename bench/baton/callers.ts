@@ -12,8 +12,8 @@ import { DatabaseSecretStore } from '../../server/platform/secrets/database-secr
 export type BenchCallers = { requester: HttpRequester; workflows: WorkflowCaller; close(): Promise<void> };
 
 /**
- * The product's own callers. Its egress guard refuses private addresses, so that of the benchmark's HTTP server is
- * listed as an operator would list it.
+ * Returns the product's own callers. Its egress guard refuses private addresses, so the benchmark's HTTP server is
+ * allowed as an operator would allow it.
  */
 export function createBenchCallers(pool: pg.Pool, prisma: PrismaClient): BenchCallers {
   const config = readConfig({ BATON_ALLOW_PRIVATE_NETWORK: '127.0.0.1' });

@@ -7,9 +7,9 @@ const PRICES = { workflow_step: 1_000, tool_call: 5_000, llm_input_tokens: 10, l
 /** A thousand million credits, in two accounts: more than any measurement spends. */
 const FUNDS = 500_000_000_000_000;
 
-/** Every workspace that is asked for gets an account with credits to spend; prices as a plan has them. */
+/** Gives every requested workspace an account with credits to spend, at the prices of a plan. */
 export function benchCredits(pool: pg.Pool): CreditSource {
-  // As the service does beside its engine.
+  // As the service does alongside its engine.
   setInterval(() => void countCharges(pool, Date.now()).catch(() => undefined), 2_000).unref();
   const refresh = async (tenantIds: readonly string[]) => {
     const { rows } = await pool.query<{ tenant_id: string; balance: string; consumed: string; counted: string }>(

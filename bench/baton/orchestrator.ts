@@ -13,7 +13,7 @@ import { systemClock } from '../../server/platform/clock.ts';
 import { createLogger } from '../../server/platform/logger.ts';
 import { benchCredits } from './credits.ts';
 
-/** The one tenant of these measurements. */
+/** The only tenant of these measurements. */
 export const TENANT = 'bench';
 
 export type BenchOrchestratorOptions = {
@@ -21,21 +21,21 @@ export type BenchOrchestratorOptions = {
   url: string;
   luaPool: LuaPool;
   graphOf(workflowId: string): Graph | undefined;
-  /** What `http_request` and `call_workflow` steps reach the world through; default: no run holds such steps. */
+  /** Callers for `http_request` and `call_workflow` steps; default: no run has such steps. */
   callers?: { requester: HttpRequester; workflows: WorkflowCaller };
-  /** Replace step types of the product. */
+  /** Replaces step types of the product. */
   stepTypes?: readonly StepType[];
-  /** Steps in flight: half of the whole for the one tenant by default, so it is raised to the whole here. */
+  /** Slots for steps. By default one tenant gets half of the total, so here the total is raised accordingly. */
   inFlight?: number;
 };
 
-/** The product's orchestrator with its real step types and its own settings, but for the limits of one tenant. */
+/** Creates the product's orchestrator with its real step types and settings, except for the limits of one tenant. */
 export function createBenchOrchestrator(options: BenchOrchestratorOptions): EmbeddedOrchestrator {
   const stepTypes = new Map(createStepTypes({ luaPool: options.luaPool, ...options.callers }));
   for (const type of options.stepTypes ?? []) stepTypes.set(type.type, type);
   const config = readConfig({}).orchestrator;
   const inFlight = options.inFlight ?? config.maxInFlight;
-  // One tenant gets half of the total at most.
+  // One tenant gets at most half of the total.
   const limits = { maxInFlight: 2 * inFlight, maxInFlightPerTenant: inFlight, maxActiveRunsPerTenant: 10_000_000 };
   return createEmbeddedOrchestrator({
     pool: options.pool,
@@ -43,10 +43,10 @@ export function createBenchOrchestrator(options: BenchOrchestratorOptions): Embe
     clock: systemClock,
     logger: createLogger('error'),
     stepTypes,
-    // As the service has it: its metrics are always counted.
+    // Like in the service, whose metrics are always counted.
     observer: createRunMetrics(new Registry()),
     config: { ...config, ...limits, shutdownGraceMs: 0 },
-    // As the service has it: every step is paid for in the commit that ends it. `--free` measures what that costs.
+    // Like in the service, where the commit that ends a step charges for it. `--free` measures what that costs.
     ...(process.env.BENCH_FREE !== '1' && { credits: benchCredits(options.pool) }),
     loadVersion: async ({ workflowId }) => options.graphOf(workflowId) ?? null,
   });

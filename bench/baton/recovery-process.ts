@@ -1,6 +1,6 @@
 /**
- * The two processes of the recovery: the victim runs chains up to a step that never ends, and waits to be killed; the
- * successor takes them up and tells how far it is. Its argument is a RecoveryOrder.
+ * The two processes of the recovery benchmark: the victim runs chains up to a step that never ends, and waits to be
+ * killed; the successor recovers them and reports its progress. The argument is a RecoveryOrder.
  */
 import { once } from 'node:events';
 import { flushCompileCache } from 'node:module';
@@ -43,10 +43,10 @@ const orchestrator = createBenchOrchestrator({
   url: order.url,
   luaPool,
   graphOf: () => chain('condition', 10),
-  // The victim holds every run at its sixth step, all of them in flight; the successor has the product's limits.
+  // The victim has every run in flight at its sixth step; the successor has the product's limits.
   ...(order.role === 'victim' ? { stepTypes: [hanging], inFlight: order.count } : {}),
 });
-// The parent's end ends this process too: otherwise it would run forever.
+// Ends with the parent: otherwise this process would run forever.
 process.once('disconnect', () => process.exit());
 const say = (report: RecoveryReport) => process.send?.(report);
 const start = async (tenantId = TENANT) => {
@@ -78,7 +78,7 @@ if (order.role === 'victim') {
   });
   await leading();
   say({ kind: 'serving' });
-  // Of another tenant, so that the subscription does not count it.
+  // For another tenant, so that the subscription does not count it.
   await start('other');
   say({ kind: 'started' });
   await allEnded;

@@ -23,10 +23,12 @@ import { createBenchOrchestrator, TENANT } from './orchestrator.ts';
 const PROJECT = newId();
 const CHAIN = 10;
 
-/** Where the database is and who stops it. */
+/** Where the database is, and how to stop it. */
 export type Store = Pick<BenchPostgres, 'url' | 'version' | 'postmaster' | 'close'>;
 
-/** Baton without its HTTP surface: the orchestrator with the real step types in this process, on a database of its own. */
+/**
+ * Baton without its HTTP surface: the orchestrator with the real step types in this process, on a separate database.
+ */
 export class BenchService implements System {
   readonly pool: pg.Pool;
   readonly url: string;
@@ -43,7 +45,7 @@ export class BenchService implements System {
   #called: Promise<string> | undefined;
   orchestrator: EmbeddedOrchestrator;
 
-  /** Starts it on a migrated database. `close` closes the store too. */
+  /** Starts it on a migrated database. `close` also closes the store. */
   constructor(store: Store) {
     this.#store = store;
     this.url = store.url;
@@ -75,7 +77,7 @@ export class BenchService implements System {
     }
   }
 
-  /** A new orchestrator on the same database, after the last one was closed. */
+  /** Creates a new orchestrator on the same database, after the last one was closed. */
   launch(): EmbeddedOrchestrator {
     this.orchestrator = createBenchOrchestrator({
       pool: this.pool,
@@ -94,14 +96,14 @@ export class BenchService implements System {
     while (this.orchestrator.status() !== 'leading') await new Promise(resolve => setTimeout(resolve, 5));
   }
 
-  /** A workflow with this graph; the orchestrator has not seen it before. */
+  /** Returns the id of a new workflow with this graph, which the orchestrator has not seen before. */
   declare(graph: Graph): string {
     const workflowId = newId();
     this.#graphs.set(workflowId, graph);
     return workflowId;
   }
 
-  /** A workflow with this graph that runs can call: it is in the database too. */
+  /** Returns the id of a workflow with this graph that runs can call, because it is also in the database. */
   async publish(graph: Graph): Promise<string> {
     const id = this.declare(graph);
     const [scope, by, at] = [{ tenantId: TENANT, projectId: PROJECT }, newId(), new Date()];
@@ -111,7 +113,7 @@ export class BenchService implements System {
     return id;
   }
 
-  /** The same workflow for the same name. */
+  /** Returns the same workflow for the same name. */
   declareOnce(name: string, graph: () => Graph): string {
     const workflowId = this.#declared.get(name) ?? this.declare(graph());
     this.#declared.set(name, workflowId);
@@ -127,12 +129,12 @@ export class BenchService implements System {
     await this.orchestrator.start({ ...ref, data: started(ref) });
   }
 
-  /** Settles at the run's terminal event. To be asked for before the run is started. */
+  /** Settles at the run's terminal event. Call this before the run is started. */
   ended(ref: RunRef): Promise<void> {
     return new Promise(resolve => this.#ended.set(ref.runId, resolve));
   }
 
-  /** A run from its start to its terminal event. */
+  /** Executes a run from its start to its terminal event. */
   async complete(workflowId: string): Promise<void> {
     const ref = this.ref(workflowId);
     const ended = this.ended(ref);
@@ -208,7 +210,7 @@ export class BenchService implements System {
 
   #observe(items: readonly StreamItem[]): void {
     for (const { kind, item } of items) {
-      // Nothing here is paused, so a run's one change of state is its end.
+      // Nothing is paused here, so the only change of a run's state is its end.
       if (kind !== 'event' || item.event.type !== 'state_changed') continue;
       const settle = this.#ended.get(item.runId);
       this.#ended.delete(item.runId);
@@ -217,7 +219,7 @@ export class BenchService implements System {
   }
 }
 
-/** The body of a start through the API. */
+/** Returns the data of a start through the API. */
 export function started(ref: RunRef): RunStartedData {
   return {
     version: 1,

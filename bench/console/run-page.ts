@@ -14,9 +14,9 @@ const LOADS = 5;
 const SCROLL_MS = 3_000;
 
 /**
- * Measures the page of a large run in a real browser (`BATON_TEST_BROWSER`, else the one of Playwright): from the navigation to the moment at
- * which the state, the steps and the graph are drawn, with the scripts in the browser's cache, and the frames while its lists scroll. The
- * console must have been built (`npm run build`).
+ * Measures the page of a large run in a real browser (`BATON_TEST_BROWSER`, else Playwright's): the time from the
+ * navigation until the state, the steps and the graph are drawn, with the scripts in the browser's cache, and the
+ * frames while its lists scroll. The console must have been built (`npm run build`).
  */
 export async function runPage(): Promise<Figures> {
   const cluster = await startTestCluster();
@@ -40,7 +40,10 @@ export async function runPage(): Promise<Figures> {
   }
 }
 
-/** Makes a run of 2,000 steps with 20,000 events: what its steps did, and log lines behind it. Returns the path of its page. */
+/**
+ * Creates a run of 2,000 steps with 20,000 events: those of its steps, followed by log lines.
+ * Returns the path of its page.
+ */
 async function largeRun(server: TestServer, databaseUrl: string): Promise<string> {
   const call = async (method: string, path: string, body?: unknown) => {
     const headers = { Authorization: `Bearer ${server.pat}`, 'Content-Type': 'application/json' };
@@ -64,7 +67,7 @@ async function largeRun(server: TestServer, databaseUrl: string): Promise<string
   return path;
 }
 
-/** Lengthens the log of a run that has ended to 20,000 events. */
+/** Extends the log of an ended run to 20,000 events. */
 async function addLogLines(databaseUrl: string, runId: string, step: string): Promise<void> {
   const database = new pg.Client({ connectionString: databaseUrl });
   await database.connect();
@@ -90,7 +93,7 @@ async function measure(browser: Browser, server: TestServer, path: string): Prom
   await page.getByRole('button', { name: 'Sign in' }).click();
   await page.waitForURL(/workflows/);
   const drawn: number[] = [];
-  // The first load fills the caches of the browser and the server, and is not counted.
+  // The first load fills the caches of the browser and the server, and does not count.
   for (let n = 0; n <= LOADS; n += 1) {
     await page.goto(`${server.url}${path}`, { waitUntil: 'commit' });
     const at = await page.evaluate(untilDrawn);
@@ -107,7 +110,10 @@ async function measure(browser: Browser, server: TestServer, path: string): Prom
   };
 }
 
-/** Runs in the page: the time since its navigation at which the state, the list of steps and the graph are painted. */
+/**
+ * Executed in the page. Returns the time from its navigation until the state, the list of steps
+ * and the graph are painted.
+ */
 function untilDrawn(): Promise<number> {
   const isDrawn = () =>
     document.querySelector('h1')?.textContent?.includes('Completed') === true &&
@@ -122,7 +128,7 @@ function untilDrawn(): Promise<number> {
   });
 }
 
-/** The times between frames while a list scrolls from one end towards the other, ascending. */
+/** Returns the times between frames, ascending, while a list scrolls from one end towards the other. */
 async function scrolled(page: Page, url: string, label: string): Promise<number[]> {
   await page.goto(url);
   const list = page.getByRole('region', { name: label, exact: true });

@@ -5,7 +5,7 @@ import { type LoadOrder, ownCpuSeconds, tellParent } from './protocol.ts';
 /**
  * A load client in a process of its own, so that its CPU is measured separately from the server's: some keep-alive
  * connections, one request at a time on each. The request is one ready-made buffer on a bare socket: node:http's client
- * costs more for each request than the server does, and all of them share two cores.
+ * costs more per request than the server does, and all of them share two cores.
  */
 process.once('message', (order: LoadOrder) => void run(order));
 
@@ -66,7 +66,7 @@ class Lane {
     socket.on('close', () => this.#waiting?.reject(new Error('The server closed the connection.')));
   }
 
-  /** Sends the request; settles with the status of the whole answer. */
+  /** Sends the request; settles with the status once the answer is complete. */
   exchange(request: Buffer): Promise<string> {
     return new Promise((resolve, reject) => {
       this.#waiting = { resolve, reject };

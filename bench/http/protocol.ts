@@ -3,7 +3,8 @@
 /** Sent to the service's process. */
 export type ServerRequest = { ask: 'usage' | 'stamps' | 'stop' };
 /**
- * Sent by the service's process. `stamps`: when each event was known to be committed, `<run id>:<seq>` → monotonic ms.
+ * Sent by the service's process. `stamps`: when the process learned of the commit of each event, `<run
+ * id>:<seq>` → monotonic ms.
  */
 export type ServerAnswer =
   | { kind: 'listening'; url: string }
@@ -17,7 +18,7 @@ export type LoadOrder = {
   method: 'GET' | 'POST';
   path: string;
   body: string | null;
-  /** Whether each request carries an Idempotency-Key of its own. */
+  /** Whether each request has its own Idempotency-Key. */
   keyed: boolean;
   connections: number;
   requests: number;
@@ -25,9 +26,9 @@ export type LoadOrder = {
 export type LoadReport = {
   seconds: number;
   cpuSeconds: number;
-  /** ms of each answer, ascending. */
+  /** The duration of each answer in ms, ascending. */
   latencies: number[];
-  /** Answers by status. */
+  /** The number of answers by status. */
   statuses: Record<string, number>;
 };
 
@@ -39,24 +40,24 @@ export type SocketsOrder = {
   runs: number;
   /** ms between a run's last frame and the next start. */
   pauseMs: number;
-  /** Frames that each socket gets of one run. */
+  /** The number of frames that each socket receives for one run. */
   framesPerRun: number;
 };
 export type SocketsReport = {
-  /** Every frame of every socket: which event it was, and when it came (monotonic ms). */
+  /** Every frame of every socket: its event, and when it arrived (monotonic ms). */
   frames: [key: string, at: number[]][];
-  /** When the answer to each start came, by run id. */
+  /** When the answer to each start arrived, by run id. */
   answers: [runId: string, at: number][];
   cpuSeconds: number;
   seconds: number;
 };
 
-/** ms of CLOCK_MONOTONIC, which all processes of a machine share; `performance.now()` starts at 0 in each. */
+/** Returns ms of CLOCK_MONOTONIC, which all processes of a machine share; `performance.now()` starts at 0 in each. */
 export function monotonicMs(): number {
   return Number(process.hrtime.bigint()) / 1e6;
 }
 
-/** CPU seconds of this process so far. */
+/** Returns the CPU seconds of this process so far. */
 export function ownCpuSeconds(): number {
   const { user, system } = process.cpuUsage();
   return (user + system) / 1e6;

@@ -13,8 +13,8 @@ import type { LoadOrder, LoadReport, ServerAnswer, ServerRequest, SocketsOrder, 
 export type Usage = { server: number; postgres: number };
 
 /**
- * The service in a process of its own, on a throw-away PostgreSQL with fsync on, with an owner and a token that has every scope.
- * `BENCH_CPU_PROF=<folder>` writes the process's CPU profile there when it is closed.
+ * The service in a process of its own, on a temporary PostgreSQL with fsync on, with an owner and a token that has
+ * every scope. `BENCH_CPU_PROF=<folder>` writes the process's CPU profile there when it is closed.
  */
 export class HttpService {
   readonly url: string;
@@ -40,7 +40,10 @@ export class HttpService {
     this.#stopCluster = parts.stopCluster;
   }
 
-  /** `env`: settings of the service on top of the measurements' own (no rate limit, a large allowance of active runs). */
+  /**
+   * `env`: settings of the service in addition to those of the measurements (no rate limit, a
+   * high limit of active runs).
+   */
   static async open(env: Record<string, string> = {}): Promise<HttpService> {
     process.env.BATON_TEST_FSYNC = '1';
     const cluster = await startTestCluster();
@@ -68,14 +71,14 @@ export class HttpService {
     return new HttpService({ url, token, process: child, admin, postmaster, stopCluster: cluster.stop });
   }
 
-  /** A published workflow with this graph. */
+  /** Publishes a workflow with this graph; returns its id. */
   async publish(name: string, graph: Graph): Promise<string> {
     const { id } = (await this.#call('/v1/workflows', { name, graph })) as { id: string };
     await this.#call(`/v1/workflows/${id}/versions`, { changelog: '' });
     return id;
   }
 
-  /** Runs a load of requests in a process of its own. Throws where any of them was not answered 200. */
+  /** Sends a load of requests from a separate process. Throws unless all of them were answered 200. */
   async load(order: Omit<LoadOrder, 'url' | 'token'>): Promise<LoadReport> {
     const full: LoadOrder = { ...order, url: this.url, token: this.token };
     const report = await delegate<LoadReport>('load-process.ts', full);
@@ -83,12 +86,12 @@ export class HttpService {
     throw new Error(`Not every request was answered 200: ${JSON.stringify(report.statuses)}`);
   }
 
-  /** Watches a workflow through many sockets, and starts the runs that they see. */
+  /** Watches a workflow through many sockets, and starts runs that they see. */
   watch(order: Omit<SocketsOrder, 'url' | 'token'>): Promise<SocketsReport> {
     return delegate<SocketsReport>('sockets-process.ts', { ...order, url: this.url, token: this.token });
   }
 
-  /** When the service knew of each commit since the last call (needs `BENCH_STAMPS=1` in `env`). */
+  /** Returns when the service learned of each commit since the last call (needs `BENCH_STAMPS=1` in `env`). */
   async stamps(): Promise<Map<string, number>> {
     this.#ask('stamps');
     return new Map((await answerOf(this.#process, 'stamps')).stamps);
@@ -135,7 +138,7 @@ function launch(file: string, env: Record<string, string> = {}): ChildProcess {
   });
 }
 
-/** Gives an order to a process made for it, and returns its one answer. */
+/** Passes an order to a new process, and returns its answer. */
 async function delegate<Report>(file: string, order: LoadOrder | SocketsOrder): Promise<Report> {
   const child = launch(file);
   child.send(order);
@@ -162,20 +165,18 @@ function answerOf<K extends ServerAnswer['kind']>(
   });
 }
 
-/**
- * Reads /proc/<pid>/stat: the parent, and utime + stime (own, and of children that were waited for) in ticks of 10 ms.
- */
+/** Reads /proc/<pid>/stat: the parent, and utime + stime (own, and of reaped children) in ticks of 10 ms. */
 function processStat(pid: number): { parent: number; own: number; reaped: number } | null {
   try {
     const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? [];
     const ticks = (at: number) => Number(fields[at]);
     return { parent: ticks(1), own: ticks(11) + ticks(12), reaped: ticks(13) + ticks(14) };
   } catch {
-    return null; // gone, or a system without /proc
+    return null; // ended, or a system without /proc
   }
 }
 
-/** CPU seconds of PostgreSQL: the postmaster, its children, and those that have ended; 0 where there is no /proc. */
+/** Returns the CPU seconds of PostgreSQL: the postmaster, its children, and those that have ended; 0 without /proc. */
 function treeCpuSeconds(postmaster: number): number {
   const root = processStat(postmaster);
   if (root === null) return 0;

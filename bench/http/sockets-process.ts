@@ -4,9 +4,10 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { monotonicMs, ownCpuSeconds, type SocketsOrder, tellParent } from './protocol.ts';
 
 /**
- * Sockets on one workflow, and the starts they watch, in one process, so that one clock sees the answer to a start and every frame.
- * Frames are noted as they come and parsed after the measurement, on bare upgraded connections: a WebSocket client costs more for each
- * frame than the server does, and the last of 200 sockets would wait for the client.
+ * Sockets on one workflow, and the starts that they watch, in one process, so that one clock sees both the answer
+ * to a start and every frame. Frames are recorded as they arrive and parsed after the measurement, on bare
+ * upgraded connections: a WebSocket client costs more per frame than the server does, and the last of 200 sockets
+ * would wait for the client.
  */
 process.once('message', (order: SocketsOrder) => void run(order));
 
@@ -38,7 +39,7 @@ async function run(order: SocketsOrder): Promise<void> {
   process.disconnect();
 }
 
-/** An open connection after its `ready` frame; `onFrame` gets every later text frame. */
+/** Opens a connection and waits for its `ready` frame; `onFrame` gets every later text frame. */
 function open({ url, token, workflowId }: SocketsOrder, onFrame: (frame: Frame) => void): Promise<Duplex> {
   const handshake = httpRequest(`${url}/v1/workflows/${workflowId}/stream`, {
     headers: {
@@ -66,7 +67,10 @@ function open({ url, token, workflowId }: SocketsOrder, onFrame: (frame: Frame) 
   });
 }
 
-/** Cuts what the server sends (unmasked frames) into text frames; pings are left unanswered, for the server waits 20 s at least. */
+/**
+ * Splits the server's data (unmasked frames) into text frames; pings are not answered, because the
+ * server waits for at least 20 s.
+ */
 function frameReader(onText: (data: Buffer) => void): (chunk: Buffer) => void {
   let rest: Buffer = Buffer.alloc(0);
   return chunk => {

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 /**
- * A throw-away folder for the data of one system. When this process ends in any way, the processes named to `own` are
+ * A temporary folder for the data of one system. When this process ends in any way, the processes passed to `own` are
  * killed, a PostgreSQL in the folder is stopped, and the folder is removed.
  */
 export class Folder {

@@ -1,4 +1,4 @@
-/** Answers every request with the same small JSON, on any port of 127.0.0.1, until the parent's end. */
+/** Answers every request with the same small JSON, on any port of 127.0.0.1, until the parent ends. */
 import { createServer } from 'node:http';
 
 const BODY = '{"n":1}';
@@ -8,7 +8,7 @@ const server = createServer((request, response) => {
   request.resume();
   response.writeHead(200, HEADERS).end(BODY);
 });
-// The systems keep their connections while the others are measured.
+// The systems keep their connections open while others are measured.
 server.keepAliveTimeout = 0;
 server.listen(0, '127.0.0.1', () => {
   const address = server.address();

@@ -2,10 +2,10 @@ import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 
-/** An HTTP server that the systems under test send requests to. */
+/** An HTTP server to which the systems under test send requests. */
 export type Origin = { url: string; close(): Promise<void> };
 
-/** Starts the server in a process of its own, a child of this one: its CPU and memory count for no system. */
+/** Starts the server in a separate child process, whose CPU and memory count for no system. */
 export async function startOrigin(): Promise<Origin> {
   const child = fork(fileURLToPath(new URL('./origin-process.ts', import.meta.url)));
   const ended = once(child, 'exit');

@@ -8,8 +8,9 @@ import type { Folder } from './folder.ts';
 export type BenchPostgres = { url: string; version: string; postmaster: number; close(): Promise<void> };
 
 /**
- * A PostgreSQL of its own in `folder`, with the settings that Baton's own embedded one has (docs/operations.md): fsync, full
- * page writes and synchronous commits are on. Every system on PostgreSQL gets the same. `statements` loads pg_stat_statements.
+ * Starts a separate PostgreSQL in `folder` with the settings of Baton's own embedded one (docs/operations.md):
+ * fsync, full page writes and synchronous commits are on. Every system on PostgreSQL gets the same.
+ * `statements` loads pg_stat_statements.
  */
 export async function startPostgres(folder: Folder, connections: number, statements = false): Promise<BenchPostgres> {
   const logger = createLogger('silent');

@@ -4,7 +4,7 @@ import type { Figures, Order, Report } from './system.ts';
 
 const SAMPLE_MS = 500;
 
-/** A system under test, in its process, as the benchmark sees it. */
+/** A system under test in its process, from the point of view of the benchmark. */
 export class SystemProcess {
   readonly name: string;
   readonly versions: Record<string, string>;
@@ -20,7 +20,7 @@ export class SystemProcess {
     this.workloads = opened.workloads;
   }
 
-  /** Starts `file`, which calls `serve`, with `flags` of Node. Throws with what it says when it cannot open. */
+  /** Starts `file`, which calls `serve`, with `flags` of Node. Throws with its output if it cannot be opened. */
   static async open(
     name: string,
     file: string,
@@ -42,7 +42,7 @@ export class SystemProcess {
     return new SystemProcess(name, child, answer);
   }
 
-  /** One repetition. Adds the peak of the memory of all its processes, sampled twice a second from outside. */
+  /** Runs one repetition. Adds the peak memory of all its processes, sampled twice a second from outside. */
   async run(order: Extract<Order, { kind: 'run' }>): Promise<Figures> {
     let peak = 0;
     const sample = () => {

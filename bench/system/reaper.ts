@@ -1,6 +1,7 @@
 /**
- * Cleans up after a system, however it ended: a process of its own, because no handler runs in one that is killed. Takes
- * the folder as argument and pids, one a line, on standard input, which the kernel closes for a killed process too.
+ * Cleans up after a system, however it ended: in a separate process, because no handler runs in one that is
+ * killed. Reads the folder from its argument and pids, one per line, from standard input, which the kernel closes
+ * even if the process was killed.
  */
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -19,7 +20,7 @@ for (const pid of pids) {
   try {
     process.kill(pid, 'SIGKILL');
   } catch {
-    // It had ended.
+    // It had already ended.
   }
 }
 const dataDir = join(folder, 'postgres');

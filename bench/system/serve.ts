@@ -3,8 +3,8 @@ import { Profiler } from '../profile.ts';
 import type { Measure, Order, Report, System, Workload } from './system.ts';
 
 /**
- * The main function of a system's process: opens the system, does what the parent orders over the IPC channel, and
- * closes it when told to, or when the parent is gone.
+ * The main function of a system's process: opens the system, executes the parent's orders from the IPC channel, and
+ * closes it when told to, or when the parent has ended.
  */
 export async function serve(workloads: readonly Workload[], open: () => Promise<System>): Promise<void> {
   const system = await open().catch(async error => {

@@ -10,7 +10,7 @@ const WIDTH = 500;
 const LONG = 1_000;
 const can = (system: System): system is BenchService => system instanceof BenchService;
 
-/** The workloads of Baton alone: the peers have no Lua, and their recovery and growth are not ours to judge. */
+/** The workloads of Baton alone: the peers have no Lua, and their recovery and growth are not ours to measure. */
 export const batonWorkloads: readonly Workload[] = [
   { name: 'lua', title: 'chain of 10 Lua, 64 in flight', size: 500, can, run: lua },
   { name: 'lua-alone', title: 'chain of 10 Lua, one at a time', size: 100, can, run: luaAlone },
@@ -37,7 +37,10 @@ async function luaFanOut(service: BenchService, count: number, measure: Measure)
   return latencies(measured.value, cpuFigures(measured, count * (WIDTH + 1), 'steps'));
 }
 
-/** Cost must not grow with the length: a step of 1,000 costs what a step of 10 does. Both alone, both the same number of steps. */
+/**
+ * Cost must not grow with length: a step of 1,000 costs the same as a step of 10. Each alone,
+ * with the same number of steps.
+ */
 async function longChain(service: BenchService, count: number, measure: Measure): Promise<Figures> {
   const long = service.declareOnce('long', () => chain('condition', LONG));
   const short = await measure(() => oneByOne((count * LONG) / CHAIN, () => service.chain()));
@@ -51,7 +54,7 @@ async function longChain(service: BenchService, count: number, measure: Measure)
   };
 }
 
-/** The acknowledged start of a graph that the process has not seen before, and of the same one again. */
+/** The acknowledged start of a graph that is new to the process, and of the same one again. */
 async function largeGraph(service: BenchService, count: number, measure: Measure): Promise<Figures> {
   const graph = layers('condition', 20, 100);
   const { value } = await measure(async () => {

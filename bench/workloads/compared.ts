@@ -54,20 +54,20 @@ async function fanOut(system: FansOut, count: number, measure: Measure): Promise
   });
 }
 
-/** Measures the memory of waiting runs, the CPU while nothing happens, and the time to answer all of them. */
+/** Measures the memory of waiting runs, the CPU while idle, and the time to answer all of them. */
 async function blocked(system: Blocks, count: number, measure: Measure): Promise<Figures> {
   const roots = [process.pid, ...system.processes];
   const memory = () => {
     globalThis.gc?.();
     return { heap: process.memoryUsage().heapUsed, all: memoryBytes(roots) };
   };
-  // Things that are made once and kept (compiled code, connections, caches) do not count as memory of waiting runs.
+  // What is created once and kept (compiled code, connections, caches) does not count as memory of waiting runs.
   await (await system.block(Math.min(count, 200))).release();
   const before = memory();
   const from = performance.now();
   const waiting = await system.block(count);
   const toBlock = performance.now() - from;
-  // The kernel counts CPU time in steps of 10 ms: five seconds make that 0.2 %.
+  // The kernel counts CPU time in steps of 10 ms: over five seconds that is 0.2 %.
   const [calm, watched] = count < 1_000 ? [100, 200] : [1_000, 5_000];
   await delay(calm);
   const after = memory();

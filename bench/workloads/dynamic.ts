@@ -10,7 +10,7 @@ const loops = (system: System): system is Loops => system.forEach !== undefined;
 const calls = (system: System): system is Calls => system.callRuns !== undefined && system.recordedRuns !== undefined;
 const sends = (system: System): system is Requests => system.requests !== undefined;
 
-/** Work that the peers share and that only a run in progress decides, and requests. */
+/** Workloads that the peers share, of work that is only decided during a run, and of requests. */
 export const dynamicWorkloads: readonly Workload[] = [
   { name: 'for-each', title: 'loop over 10,000 items, 100 at a time', size: 10_000, can: loops, run: forEach },
   { name: 'child-runs', title: 'run that calls others, 100 at a time', size: 2_000, can: calls, run: childRuns },

@@ -3,7 +3,7 @@ import type { Figures, Measure, Measured, System } from '../system/system.ts';
 
 export const CHAIN = 10;
 
-/** CPU seconds for each 1,000 of `count`: of all processes of the system, and of its parts by name. */
+/** Returns the CPU seconds per 1,000 of `count`, of all processes of the system, and of its parts by name. */
 export function cpuFigures({ cpu }: Measured<unknown>, count: number, unit: string): Figures {
   const perThousand = (seconds: number) => (seconds / count) * 1000;
   const { all, ...parts } = cpu;
@@ -15,12 +15,12 @@ export function cpuFigures({ cpu }: Measured<unknown>, count: number, unit: stri
   };
 }
 
-/** The median and the 99th percentile, with the figures `more`. */
+/** Returns the median and the 99th percentile, with the figures `more`. */
 export function latencies(ascending: readonly number[], more: Figures = {}): Figures {
   return { 'p50 ms': percentile(ascending, 0.5), 'p99 ms': percentile(ascending, 0.99), ...more };
 }
 
-/** Runs of ten steps, `inFlight` of them at any time. `unit`: the name of what a step does. */
+/** Measures runs of ten steps, always `inFlight` at a time. `unit`: the name of what a step does. */
 export async function throughput(
   count: number,
   inFlight: number,
@@ -33,7 +33,7 @@ export async function throughput(
   return { [`${unit}/s`]: steps / measured.seconds, ...cpuFigures(measured, steps, unit) };
 }
 
-/** Does `work` and throws where the store does not hold the ends of exactly `steps` more steps afterwards. */
+/** Does `work` and throws unless the store then contains the ends of exactly `steps` more steps. */
 export async function recording<T>(system: System, steps: number, work: () => Promise<T>): Promise<T> {
   const before = await system.recordedSteps();
   const result = await work();

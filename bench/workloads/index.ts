@@ -12,7 +12,10 @@ const titles: Readonly<Record<string, string>> = {
   'ws-fanout': 'frames on 200 sockets of one workflow',
 };
 
-/** The service over HTTP starts processes and a PostgreSQL of its own; `size` is not used, BENCH_STARTS is (bench/http). */
+/**
+ * The service over HTTP starts its own processes and PostgreSQL. Its size is set by BENCH_STARTS,
+ * not by `size` (bench/http).
+ */
 const http: readonly Workload[] = httpWorkloads.map(({ name, run }) => ({
   name,
   title: titles[name] ?? name,
@@ -22,14 +25,14 @@ const http: readonly Workload[] = httpWorkloads.map(({ name, run }) => ({
   run: () => run(),
 }));
 
-/** The console in a real browser; it starts a server of its own, and `size` is not used. */
+/** The console in a real browser; it starts its own server, and `size` is not used. */
 const inBrowser: Workload = {
   name: 'run-page',
   title: 'page of a run of 2,000 steps and 20,000 events',
   size: 0,
   once: true,
   can: (system): system is BenchService => system instanceof BenchService,
-  // Loaded when it is wanted: the other workloads need no browser.
+  // Loaded on demand: the other workloads need no browser.
   run: async () => (await import('../console/run-page.ts')).runPage(),
 };
 

@@ -5,10 +5,10 @@ import { oneByOne, percentile } from '../load.ts';
 import type { Figures, Measure } from '../system/system.ts';
 import { throughput } from './figures.ts';
 
-/** Measured: 20 events and their index entries, and WAL that is not yet recycled. */
+/** As measured: 20 events with their index entries, and WAL that is not yet recycled. */
 const BYTES_PER_RUN = 7_000;
 const BATCH = 10_000;
-/** The maximum; fewer if there are few old runs to compare with. */
+/** The maximum; fewer if there are few old runs for the comparison. */
 const CHAINS = 2_000;
 const REPEAT = 3;
 
@@ -61,7 +61,7 @@ async function affordableRuns(count: number): Promise<number> {
 
 type Pass = { steps: number; cpu: number; alone: number };
 
-/** Medians of several repetitions. */
+/** Returns medians of several repetitions. */
 async function pass(service: BenchService, chains: number, measure: Measure): Promise<Pass> {
   const all: Pass[] = [];
   for (let n = 0; n < REPEAT; n += 1) {
@@ -82,7 +82,9 @@ async function takeOver(service: BenchService): Promise<number> {
   return performance.now() - from;
 }
 
-/** Copies one run with its events `count` times, in the database itself, over two sessions. Returns how many events. */
+/**
+ * Copies one run with its events `count` times, within the database, over two sessions. Returns the number of events.
+ */
 async function copyRuns(service: BenchService, count: number): Promise<number> {
   const ref = service.ref(service.declareOnce('chain condition', () => ({ steps: [] })));
   const ended = service.ended(ref);

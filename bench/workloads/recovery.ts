@@ -9,9 +9,9 @@ import type { Figures, Measure } from '../system/system.ts';
 import { CHAIN } from './figures.ts';
 
 /**
- * A process of its own runs `count` chains to their sixth step, which never ends, and is killed with SIGKILL. The clock
- * starts at that moment, runs through the start of the next process, and stops as that one serves, has moved
- * every run on, and has ended every run.
+ * A separate process runs `count` chains to their sixth step, which never ends, and is killed with SIGKILL. The clock
+ * starts at that moment, includes the start of the next process, and stops when that process serves, has moved every
+ * run on, and has ended every run.
  */
 export async function recovery(service: BenchService, count: number, measure: Measure): Promise<Figures> {
   await service.orchestrator.close();
@@ -50,13 +50,13 @@ export async function recovery(service: BenchService, count: number, measure: Me
 function launch(order: RecoveryOrder): ChildProcess {
   return fork(fileURLToPath(new URL('../baton/recovery-process.ts', import.meta.url)), [JSON.stringify(order)], {
     execArgv: [],
-    // As bin/serve.mjs has it: what the victim compiled, the successor need not.
+    // Like bin/serve.mjs: the successor uses what the victim compiled.
     env: { ...process.env, NODE_COMPILE_CACHE: fileURLToPath(new URL('../results/compile-cache', import.meta.url)) },
     stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
   });
 }
 
-/** Settles at the message of that kind; throws where the process ends before it. */
+/** Settles at the first message of that kind; throws if the process ends before. */
 function said(child: ChildProcess, kind: RecoveryReport['kind']): Promise<RecoveryReport> {
   return new Promise((resolve, reject) => {
     child.on('message', (message: RecoveryReport) => {

@@ -3,7 +3,10 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Redis } from 'ioredis';
 
-/** A Redis of its own, as BullMQ's guide to production wants it, but that every write is on disk before its answer. */
+/**
+ * Starts a separate Redis, configured as BullMQ's guide to production recommends, except that every write is on
+ * disk before it is answered.
+ */
 export async function startRedis(folder) {
   const socket = join(folder.path, 'redis.sock');
   const settings = {
@@ -20,7 +23,7 @@ export async function startRedis(folder) {
   const server = spawn('redis-server', args, { stdio: ['ignore', 'ignore', 'inherit'] });
   folder.own(server.pid);
   const client = new Redis({ path: socket, maxRetriesPerRequest: null, retryStrategy: () => 50 });
-  client.on('error', () => undefined); // it is not there yet
+  client.on('error', () => undefined); // it has not started yet
   while ((await client.ping().catch(() => '')) !== 'PONG') await delay(20);
   const config = Object.fromEntries([
     await client.config('GET', 'appendfsync'),

@@ -81,7 +81,7 @@ await serve(comparedWorkloads, async () => {
     parts: async () => ({ node: process.pid }),
     chain: () => chain(1),
     fanOut: width => fanOut(1, width),
-    // Called as methods, DBOS would look for a configured instance in `this`.
+    // If they were called as methods, DBOS would look for a configured instance in `this`.
     forEach: count => forEach(count),
     callRuns: count => callRuns(count),
     requests: url => requests(url),

@@ -9,7 +9,10 @@ import { versionOf } from '../version.mjs';
 const STEPS = 10;
 const CONCURRENT = 24;
 
-/** The end of a step and the next job in one statement, so in one transaction: graphile-worker itself keeps nothing of a job that is done. */
+/**
+ * The end of a step and the next job in one statement, and so in one transaction: graphile-worker itself stores
+ * nothing of a completed job.
+ */
 const END_AND_NEXT = `
   WITH ended AS (INSERT INTO steps (run, step, value) VALUES ($1, $2, $3))
   SELECT graphile_worker.add_job('step', json_build_object('run', $1::text, 'step', $2::int + 1, 'n', $4::int))`;
@@ -71,7 +74,7 @@ await serve(comparedWorkloads, async () => {
       worker: {
         concurrentJobs: CONCURRENT,
         maxPoolSize: CONCURRENT + 8,
-        // As on its page about performance.
+        // As recommended on its page about performance.
         localQueue: { size: 500 },
         completeJobBatchDelay: 0,
         failJobBatchDelay: 0,

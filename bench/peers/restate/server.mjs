@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { freePort } from '../../../server/platform/postgres/free-port.ts';
 
-/** Restate's server with its data in `folder`; `partitions`: instead of its default. */
+/** Starts Restate's server with its data in `folder`; `partitions` replaces its default. */
 export async function startRestate(folder, partitions) {
   const [node, ingressPort, adminPort] = [await freePort(), await freePort(), await freePort()];
   const platform = `${process.platform}-${process.arch}`;
@@ -65,7 +65,7 @@ export async function startRestate(folder, partitions) {
     },
     query,
     partitions: settings.match(/default-num-partitions = (\d+)/)?.[1] ?? 'unknown',
-    /** The results of `ctx.run` in the journals that are kept. */
+    /** The results of `ctx.run` in the stored journals. */
     recordedSteps: () => count(`SELECT count(*) AS n FROM sys_journal WHERE entry_type = 'Notification: Run'`),
     recordedRuns: () => count(`SELECT count(*) AS n FROM sys_invocation WHERE status = 'completed'`),
     async untilWaiting(runs) {

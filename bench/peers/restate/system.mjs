@@ -27,7 +27,7 @@ const service = restate.service({
       for (let index = 0; index < STEPS; index += 1) await step(ctx, `s${index}`, n);
     },
     fanOut: async (ctx, { n, width }) => {
-      // One by one: RestatePromise.all looks at all of them whenever one ends.
+      // One by one: RestatePromise.all checks all of them whenever one ends.
       for (const ended of Array.from({ length: width }, (_, index) => step(ctx, `p${index}`, n))) await ended;
       await step(ctx, 'join', n);
     },
@@ -46,7 +46,7 @@ const service = restate.service({
 });
 const question = restate.workflow({
   name: 'question',
-  // A workflow that waits for a person soon releases its slot and its memory: by default it keeps them for a minute.
+  // A workflow that waits for a person releases its slot and its memory early: by default it keeps them for a minute.
   options: { inactivityTimeout: { seconds: 1 } },
   handlers: {
     run: async (ctx, n) => {
@@ -110,7 +110,7 @@ await serve(comparedWorkloads, async () => {
   };
 });
 
-/** `work` for every one, `inFlight` at a time: Node's fetch opens a connection for each. */
+/** Calls `work` for every item, `inFlight` at a time, because Node's fetch opens a connection for each. */
 async function eachOf(all, inFlight, work) {
   const left = [...all];
   const loop = async () => {
