@@ -17,7 +17,7 @@ import { graphs } from './graphs.ts';
 import type { Load, Told } from './load.ts';
 import type { Watcher } from './watcher.ts';
 
-/** How a run ended, without what differs between two executions: times and attempt numbers. */
+/** How a run ended, without what differs between two executions (times and attempt numbers). */
 export type Ending = { status: string; error: unknown; steps: Record<string, unknown> };
 
 export function endingOf(events: readonly RunEvent[]): Ending {
@@ -59,8 +59,8 @@ type RunRow = {
 };
 
 /**
- * Compares everything that the service promises, after a fault, with the database and with the answers that clients
- * received. Called when every run has ended (`load.finish`). `references`: the undisturbed endings by `<graph> <n>`.
+ * Compares every promise of the service, after a fault, with the database and with the answers that clients received.
+ * Called when every run has ended (`load.finish`). `references`: the undisturbed endings by `<graph> <n>`.
  */
 export async function audit(pool: Pool, load: Load, references: ReadonlyMap<string, Ending>): Promise<void> {
   const { client, told, watchers } = load;
@@ -94,11 +94,11 @@ export async function audit(pool: Pool, load: Load, references: ReadonlyMap<stri
   problems.push(...(await ledgerProblems(pool)));
   for (const watcher of watchers) problems.push(...watchProblems(watcher, logs.get(watcher.runId)));
   expect(problems.slice(0, 20)).toEqual([]);
-  // A load of nothing would prove nothing.
+  // An empty load would prove nothing.
   expect(load.started).toBeGreaterThan(10);
 }
 
-/** Money is exact (6): the accounts, the ledger, the usage and the event log say the same, and something was charged. */
+/** Money is exact (6): the accounts, the ledger, the usage and the event log agree, and something was charged. */
 async function ledgerProblems(pool: Pool): Promise<string[]> {
   const { differences, ledgerRows, runs } = await auditLedger(pool, { now: Date.now() });
   expect(ledgerRows).toBeGreaterThan(0);
@@ -226,7 +226,7 @@ function tasksOf(events: readonly RunEvent[]): Map<string, { state: string; appr
   return tasks;
 }
 
-/** The usage names every attempt that is paid for, once, and its quantities are the sums of what it names (6). */
+/** The usage lists every paid attempt once, and its quantities are the sums of its lines (6). */
 async function usageProblems(pool: Pool, logs: ReadonlyMap<string, LoggedRun>): Promise<string[]> {
   type Line = [runId: string, step: string, attempt: number, quantity: number];
   const { rows } = await pool.query<{ id: string; quantity: string; attempts: Line[] }>(
@@ -248,7 +248,7 @@ async function usageProblems(pool: Pool, logs: ReadonlyMap<string, LoggedRun>): 
   ];
 }
 
-/** A client that comes back with `after` has seen every event once, in order, as it is in the log. */
+/** A client that reconnects with `after` has seen every event once, in order, as it is in the log. */
 function watchProblems({ runId, seen, connections }: Watcher, run: LoggedRun | undefined): string[] {
   if (run === undefined) return [];
   const watched = seen.map(({ seq, event_type }) => `${seq} ${event_type}`);
@@ -267,7 +267,7 @@ function different(table: string, shown: readonly string[], expected: readonly s
   ];
 }
 
-/** Equal as JSON, in any order of keys: jsonb keeps its own. */
+/** Equal as JSON, in any order of keys, because jsonb has its own order. */
 function same(one: unknown, other: unknown): boolean {
   return canonical(one) === canonical(other);
 }

@@ -16,7 +16,7 @@ test(
     scenario.client.mayDisconnect = true;
     const child = await scenario.publish('called', {
       steps: [
-        // The wait makes all of it last for more than a second, however fast the machine is.
+        // The wait makes it last for more than a second on any machine.
         { id: 'pause', type: 'wait', seconds: 0.1 },
         { id: 'double', type: 'lua_script', script: 'return input.n * 2', depends_on: ['pause'] },
       ],
@@ -64,7 +64,7 @@ test(
     const over = events.flatMap(event => (event.type === 'child_ended' ? [event.data.run_id] : []));
     expect(called).toHaveLength(ITEMS);
     expect(over.toSorted()).toEqual(called.toSorted());
-    // One run for each item at each of the two levels, and all of them completed.
+    // One run for each item at each of the two levels, and all completed.
     const runs = `SELECT count(*)::int AS count FROM child_runs c JOIN runs r ON r.id = c.run_id
                   WHERE r.status = 'completed' AND (c.parent_run_id = $1
                     OR c.parent_run_id IN (SELECT run_id FROM child_runs WHERE parent_run_id = $1))`;

@@ -1,21 +1,23 @@
-/** A client of the service that holds it to its word: bounded answers, 503 with Retry-After, nothing unexpected. */
+/**
+ * A client that checks the service's promises: answers within a time limit, 503 with Retry-After, nothing unexpected.
+ */
 export type Answer =
   /** `status` 0: there was no answer, because the process or the connection ended. */
   { status: number; body: Record<string, unknown> };
 
-/** The longest that any answer may take. */
+/** The longest that an answer may take. */
 export const ANSWER_WITHIN_MS = 15_000;
 
 export class Client {
   url: string;
   readonly pat: string;
-  /** Connections may end without an answer: the process is being killed, or drains. */
+  /** Connections may end without an answer: the process is being killed, or is draining. */
   mayDisconnect = false;
-  /** The process is stopped and cannot answer at all. */
+  /** The process is suspended and cannot answer at all. */
   mayHang = false;
   /** The broken promises, for the audit. */
   readonly violations: string[] = [];
-  /** How often a status was answered. */
+  /** The number of answers by status. */
   readonly answered = new Map<number, number>();
 
   constructor(url: string, pat: string) {

@@ -55,7 +55,8 @@ test(
     scenario.service.tell({ kind: 'clock', offsetMs: -3 * HOUR_MS });
     await expect.poll(() => statusOf(falling)).toBe('failed');
 
-    // The process dies while a retry waits, and the next one starts with a clock that is hours behind what the log says.
+    // The process dies while a retry waits, and the next one starts with a clock that is hours
+    // behind the times in the log.
     scenario.service.tell({ kind: 'clock', offsetMs: 3 * HOUR_MS });
     const restarted = await start(waiting);
     await expect.poll(() => retrying(restarted)).toBe(1);

@@ -9,8 +9,8 @@ import { Watcher } from './watcher.ts';
 const asking = { steps: [{ id: 'ask', type: 'human_task', instructions: 'Well?' }] };
 
 /**
- * The answer of the commit that ends a run is lost, and yet watchers of the run and the caller that completed the task
- * get their answers.
+ * Expects that if the answer to the commit that ends a run is lost, watchers of the run and the caller that completed
+ * the task still get their answers.
  */
 async function expectEndSeen(scenario: Scenario, proxy: TcpProxy): Promise<void> {
   const workflow = await scenario.publish('one question', asking);
@@ -26,7 +26,7 @@ async function expectEndSeen(scenario: Scenario, proxy: TcpProxy): Promise<void>
     expect(tries).toBeLessThan(10);
     proxy.deafen('baton-orchestrator');
     const answered = scenario.client.call('POST', path, { approved: true });
-    // Where the session was just being asked whether it is alive, that answer is the lost one, and the commit is not sent.
+    // If the session was just being checked, the lost answer is that of the check, and the commit is not sent.
     await expect
       .poll(status, { timeout: 1_500, interval: 20 })
       .toBe('completed')
@@ -40,7 +40,7 @@ async function expectEndSeen(scenario: Scenario, proxy: TcpProxy): Promise<void>
   expect(watcher.following).toBe(false);
 }
 
-/** The backend that holds the lock of the leader; null while none does. */
+/** Returns the backend that holds the leader's lock; null if there is none. */
 async function leadingBackend(scenario: Scenario): Promise<number | null> {
   const { rows } = await scenario.pool.query<{ pid: number }>(
     `SELECT pid FROM pg_locks l JOIN pg_database d ON d.oid = l.database
@@ -59,7 +59,7 @@ test(
     const load = scenario.load();
     for (let round = 0; round < 4 * rounds; round++) {
       await load.progress(scenario.random.between(5, 20));
-      // On the way to the server, on the way back, or between two statements.
+      // During the way to the server, the way back, or between two statements.
       proxy.delay(scenario.random.between(0, 30));
       await scenario.moment(100);
       proxy.reset();
@@ -111,12 +111,12 @@ test(
       proxy.blackhole();
       await scenario.expectAway();
       await scenario.moment(4_000);
-      // The connections from before stay silent: only the service itself can find out that they are dead.
+      // The earlier connections stay silent: only the service itself can find out that they are dead.
       proxy.heal();
       await scenario.service.until('ready');
       await load.progress(5);
       const before = await leadingBackend(scenario);
-      // The session of the leader alone; readers go on meanwhile.
+      // Only the session of the leader; readers continue meanwhile.
       proxy.silence('baton-orchestrator');
       await expect.poll(() => leadingBackend(scenario)).not.toBeOneOf([before, null]);
       await scenario.service.until('ready');

@@ -4,8 +4,8 @@ import { Installation, type Service } from '../fixtures/service.ts';
 import { TcpProxy } from '../fixtures/tcp-proxy.ts';
 
 /**
- * A start without its database fails soon and with one line. The supervisor of the process (a container orchestrator,
- * systemd) starts it again: it knows better than the service how often and for how long.
+ * Expects a start without its database to fail soon and with one line. The supervisor of the process (a container
+ * orchestrator, systemd) starts it again: it knows better than the service how often and for how long.
  */
 async function expectRefused(service: Service, within: number): Promise<void> {
   const began = performance.now();
@@ -15,7 +15,7 @@ async function expectRefused(service: Service, within: number): Promise<void> {
   expect(service.output()).not.toMatch(/\n\s+at /);
 }
 
-test('a database that refuses connections: the start ends with 1 and says so; the next one, with it there, succeeds', async () => {
+test('a database that refuses connections: the start exits with 1 and says so; the next one, with the database, succeeds', async () => {
   await using db = await createTestDatabase();
   await using proxy = await TcpProxy.start(db.url);
   proxy.refuse();
@@ -25,7 +25,7 @@ test('a database that refuses connections: the start ends with 1 and says so; th
   await (await installation.launch()).until('ready');
 });
 
-test('a database that accepts and never answers: alive and not ready meanwhile, and the start gives up within seconds', async () => {
+test('a database that accepts but never answers: alive and not ready meanwhile, and the start fails within seconds', async () => {
   await using db = await createTestDatabase();
   await using proxy = await TcpProxy.start(db.url);
   proxy.blackhole();

@@ -6,7 +6,7 @@ import { Installation, type Service } from '../fixtures/service.ts';
 import { Client } from './client.ts';
 import { rounds, timeoutFor } from './random.ts';
 
-/** The standby that leads now. */
+/** Returns the standby that leads now. */
 async function firstReady(standbys: readonly Service[]): Promise<Service> {
   for (const deadline = performance.now() + 20_000; performance.now() < deadline; await delay(100))
     for (const standby of standbys) if ((await standby.readyz()).body.status === 'ready') return standby;
@@ -23,7 +23,7 @@ test(
     const deployments = MAX_LOST_ATTEMPTS + rounds - 1;
     let leader = await installation.launch();
     await leader.until('ready');
-    // Those that take over one after the other begin before the step does, which would take their CPU.
+    // The successors start before the step does, because their starts would take its CPU.
     const next = await Promise.all(Array.from({ length: deployments }, () => installation.launch()));
     await Promise.all(next.map(standby => standby.until('standby')));
     const client = new Client(leader.url, installation.pat);

@@ -4,7 +4,7 @@ import { type ScarceDisk, scarceDisk } from '../fixtures/scarce-disk.ts';
 import { rounds, timeoutFor } from './random.ts';
 import { Scenario } from './scenario.ts';
 
-/** The log lines that one outage of a second or two may cause; it was hundreds for each second. */
+/** The number of log lines that one outage of a second or two may cause; it was once hundreds per second. */
 const MAX_LINES = 150;
 
 test(
@@ -27,7 +27,7 @@ test(
       const announced = scenario.service.lines('"the orchestrator cannot lead"');
       const lines = scenario.service.lines();
       await disk.fill(dataDir);
-      // What fails first, an event's row or the log of the database, depends on the database, which may even shut down.
+      // What fails first, an event's row or the WAL, depends on the database, which may even shut down.
       await postgres.exhaust();
       await expect.poll(() => load.refused()).toBe(true);
       expect((await fetch(`${scenario.service.url}/healthz`)).status).toBe(200);
@@ -36,7 +36,7 @@ test(
       await postgres.start();
       await scenario.service.until('ready');
       await load.progress(5);
-      // It leads and cannot commit, again and again: ever more slowly, and it logs that once.
+      // It repeatedly leads without being able to commit, with increasing delays, and logs that once.
       expect(scenario.service.lines('"the orchestrator cannot lead"') - announced).toBeLessThan(5);
       expect(scenario.service.lines() - lines).toBeLessThan(MAX_LINES);
     }

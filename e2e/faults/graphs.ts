@@ -1,6 +1,6 @@
 import type { Graph, JsonValue } from '../../server/orchestrator/core/index.ts';
 
-/** Long enough (~1 ms) that a fault finds some of them at work. */
+/** Takes long enough (about 1 ms) for a fault to hit some of them while they execute. */
 const lua = (expression: string) => `local x = 0; for i = 1, 20000 do x = x + i % 7 end; return ${expression}`;
 const step = (id: string, type: string, depends_on: string[], more: Record<string, JsonValue>) => ({
   id,
@@ -13,12 +13,12 @@ const script = (id: string, depends_on: string[], expression: string, more: Reco
 
 const parts = [1, 2, 3, 4, 5, 6];
 
-/** Inputs are `{n}` with 0 ≤ n < this: so each kind of run has one ending, told beforehand by a run that nothing disturbs. */
+/** Inputs are `{n}` with 0 ≤ n < this, so each kind of run has one ending, which is known from an undisturbed run. */
 export const INPUTS = 6;
 
 /**
- * Together they have branches, joins, fan-out, loops, people, retries, failures, values passed on and values stored
- * externally.
+ * Together they have branches, joins, fan-out, loops, people, retries, failures, values passed on
+ * and values stored externally.
  */
 export const graphs: Readonly<Record<string, Graph>> = {
   chain: {
@@ -98,5 +98,5 @@ export const graphs: Readonly<Record<string, Graph>> = {
   },
 };
 
-/** Whether people approve what a run with this input asks them. */
+/** Returns whether people approve the task of a run with this input. */
 export const approves = (n: number): boolean => n % 2 === 0;

@@ -10,11 +10,11 @@ import { rounds, timeoutFor } from './random.ts';
 const RUNS = 10;
 const RESULTS = 30;
 const HEAP_MIB = 250;
-/** A script that is unlucky is at work at every kill, and must not fail for that. */
+/** A script may be executing at every kill, and must not fail for that. */
 const MAX_KILLS = MAX_LOST_ATTEMPTS - 2;
 
 const makers = Array.from({ length: RESULTS }, (_, n) => `make${n}`);
-/** Thirty results of a megabyte each, a person, and a step that reads one of them. */
+/** Thirty results of a megabyte each, a human task, and a step that reads one of them. */
 const graph: Graph = {
   steps: [
     ...makers.map(id => ({ id, type: 'lua_script', script: 'return string.rep("x", 1000000)' })),
@@ -65,7 +65,7 @@ test(
       client.call('POST', `/v1/workflows/${workflow}/command`, { command: 'start', params: { run_id } });
     const complete = (runId: string) =>
       client.call('POST', `/v1/workflows/${workflow}/runs/${runId}/tasks/ask/complete`, { approved: true, result: {} });
-    /** Ten runs, killed so many times on their way. `before`: how many have ended already. */
+    /** Executes ten runs with this many kills. `before`: how many runs have already ended. */
     const killed = async (kills: number, before: number) => {
       const runIds = Array.from({ length: RUNS }, newId);
       expect((await Promise.all(runIds.map(start))).map(({ status }) => status)).toEqual(runIds.map(() => 200));

@@ -6,7 +6,7 @@ import { approves, graphs, INPUTS } from './graphs.ts';
 import type { Random } from './random.ts';
 import { Watcher } from './watcher.ts';
 
-/** The answers that a client got about a run, to which the service is held. */
+/** The answers that a client received about a run, which the service must honor. */
 export type Told = {
   runId: string;
   graph: string;
@@ -16,9 +16,9 @@ export type Told = {
   resumed: boolean;
   /** The mode of a stop that was answered 200. */
   stopped: 'immediate' | 'graceful' | null;
-  /** A stop was asked for, answered or not: the ending is not the undisturbed one. */
+  /** Whether a stop was requested, answered or not: the ending may then differ from the undisturbed one. */
   mayBeStopped: boolean;
-  /** Steps of human tasks that were answered. */
+  /** Steps whose human tasks were answered. */
   answered: Set<string>;
 };
 
@@ -37,7 +37,7 @@ export class Load {
   #ceased = false;
   #closed = false;
 
-  /** `workflows`: the ids by the names of `graphs`. Begins at once. */
+  /** `workflows`: the ids by the names of `graphs`. Starts immediately. */
   constructor(client: Client, workflows: ReadonlyMap<string, string>, random: Random, callers = 6) {
     this.client = client;
     this.#workflows = workflows;
@@ -50,7 +50,7 @@ export class Load {
     return [...this.told.values()].filter(({ started }) => started).length;
   }
 
-  /** Whether a request has been answered 503 since the last time this was asked. */
+  /** Returns whether a request has been answered 503 since the last call. */
   refused(): boolean {
     const refusals = this.client.answered.get(503) ?? 0;
     const more = refusals > this.#refusals;
@@ -69,8 +69,8 @@ export class Load {
   }
 
   /**
-   * No new runs; waits until every run has come to its end. Throws for those that are stuck, with what their logs hold.
-   * `pool` is one of the test's own.
+   * Starts no new runs, and waits until every run has ended. Throws for runs that are stuck, with their
+   * logs. `pool` is the test's own.
    */
   async finish(pool: Pool, withinMs = 90_000): Promise<void> {
     this.#ceased = true;
@@ -91,7 +91,7 @@ export class Load {
     throw new Error(`run ${stuck.id} is stuck in ${stuck.status}:\n${JSON.stringify(log.rows, null, 1)}`);
   }
 
-  /** Stops all callers without waiting for their answers: the test has failed. */
+  /** Stops all callers without waiting for their answers, because the test has failed. */
   abandon(): void {
     this.#ceased = true;
     this.#closed = true;
@@ -132,7 +132,7 @@ export class Load {
     const params = { run_id: told.runId, n: told.n };
     const headers: Record<string, string> = withKey ? { 'Idempotency-Key': told.runId } : {};
     const { status, tries } = await this.#insist(told, { command: 'start', params }, headers);
-    // An id that is taken by an earlier try is a start that was committed and whose answer was lost.
+    // An id that an earlier try has taken is a start that was committed and whose answer was lost.
     if (status === 200 || (status === 409 && tries > 1 && !withKey)) told.started = true;
     else this.client.violations.push(`the start of ${told.runId} was answered ${status} at try ${tries}`);
   }
@@ -152,7 +152,7 @@ export class Load {
     if (status === 200) told.stopped = mode;
   }
 
-  /** Asks until there is an answer to the question itself: 2xx or 409. Anything else than 503 meanwhile is a violation. */
+  /** Repeats a request until it is answered with 2xx or 409. Any other answer except 503 is a violation. */
   async #insist(told: Told, body: unknown, headers: Record<string, string> = {}): Promise<Definite> {
     for (let tries = 1; !this.#closed; tries++) {
       const path = `/v1/workflows/${this.#workflow(told)}/command`;

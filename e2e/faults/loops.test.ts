@@ -8,7 +8,7 @@ import { Scenario } from './scenario.ts';
 const ITEMS = 60;
 const KILLS = 4;
 
-/** Long enough (~1 ms) that a kill finds some of them at work. */
+/** Takes long enough (about 1 ms) for a kill to hit some of them while they execute. */
 const work = 'local x = 0; for i = 1, 20000 do x = x + i % 7 end;';
 const lua = (id: string, script: string, depends_on: string[] = []) => ({ id, type: 'lua_script', script, depends_on });
 
@@ -27,7 +27,7 @@ test(
           depends_on: ['list'],
           items: 'steps.list.result',
           concurrency: 4,
-          // The wait makes the loop last for more than a second, however fast the machine is.
+          // The wait makes the loop last for more than a second on any machine.
           steps: [
             lua('a', `${work} return item.n`),
             { id: 'pause', type: 'wait', seconds: 0.1, depends_on: ['a'] },

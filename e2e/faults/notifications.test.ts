@@ -7,7 +7,7 @@ import { timeoutFor } from './random.ts';
 
 type Body = { notifications: { run_id: string }[] };
 
-/** A receiver that counts what it gets by run. While it holds, it answers nothing. */
+/** A receiver that counts deliveries by run. While it holds, it does not answer. */
 async function startReceiver() {
   const received = new Map<string, number>();
   let hold: PromiseWithResolvers<void> | null = null;
@@ -23,7 +23,7 @@ async function startReceiver() {
   return {
     received,
     url: `${server.url}/hook`,
-    /** Resolves when a request has come that stays without an answer. */
+    /** Resolves when a request has arrived that is not answered. */
     hold() {
       hold = Promise.withResolvers<void>();
       return hold.promise;
@@ -65,12 +65,13 @@ test(
       service = await installation.launch();
       client.url = service.url;
       await service.until('ready');
-      // The minute passes in which an attempt that was cut off is not repeated. The sessions of the dead process have ended by now.
+      // Skips the minute after which an interrupted attempt is repeated. The sessions of the dead
+      // process have ended by now.
       await db.pool.query(`UPDATE notification_deliveries SET next_attempt_at = created_at WHERE state = 'pending'`);
     };
     const missing = () => runs.filter(run => !receiver.received.has(run));
 
-    // Before or while the deliveries are written.
+    // Before the deliveries are written, or meanwhile.
     await start(10);
     await killAndRelaunch();
     await expect.poll(missing).toEqual([]);

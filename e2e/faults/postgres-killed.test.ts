@@ -6,7 +6,10 @@ import { killPostmaster, OwnPostgres } from '../fixtures/postgres.ts';
 import { rounds, timeoutFor } from './random.ts';
 import { Scenario } from './scenario.ts';
 
-/** Where nothing can be written, nothing is tried either: it is unavailable, says why in one line, and reads are answered. */
+/**
+ * Expects that while nothing can be written, the service does not try: it is unavailable, says why in
+ * one line, and answers reads.
+ */
 async function expectReadOnly(scenario: Scenario): Promise<void> {
   const { service } = scenario;
   const reason = 'The database is a read-only standby that has not been promoted.';

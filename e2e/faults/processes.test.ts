@@ -11,9 +11,9 @@ import { COMPILE_CACHE } from '../../server/testing/compile-cache.ts';
 import { newDataDir } from '../fixtures/server.ts';
 import { rounds } from './random.ts';
 
-/** Signals to each process of the chain npm → sh → start.mjs → serve.mjs → postgres, as a real `npm start` makes it. */
+/** Signals each process of the chain npm → sh → start.mjs → serve.mjs → postgres of a real `npm start`. */
 const starter = fileURLToPath(new URL('../fixtures/start-without-console.mjs', import.meta.url));
-// They start the service up to three times, on a machine that may be busy.
+// These tests start the service up to three times, on a machine that may be busy.
 vi.setConfig({ testTimeout: 150_000 });
 
 let folder: string;
@@ -26,7 +26,7 @@ beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'baton-npm-'));
   await writeFile(join(folder, 'package.json'), JSON.stringify({ scripts: { start: `node ${starter}` } }));
 });
-// A test that failed must not leave a service behind.
+// A failed test must not leave a service behind.
 afterEach(async () => {
   for (const pid of begun.splice(0)) if (pid > 0 && (await isAlive(pid))) process.kill(pid, 'SIGKILL');
 });
@@ -36,10 +36,10 @@ afterAll(async () => {
 });
 
 type Started = { npm: number; child: ChildProcess; port: number; output(): string };
-/** The processes from npm down to the service; `shell` is npm itself where the shell replaced itself with its command. */
+/** The processes from npm down to the service; `shell` is npm itself if the shell replaced itself with its command. */
 type Chain = { npm: number; shell: number; start: number; serve: number };
 
-/** Starts `npm start` in a shell of its own, which waits for it or (`detached`) ends at once. */
+/** Starts `npm start` in a separate shell, which waits for it or (`detached`) ends immediately. */
 async function launch({ detached = false } = {}): Promise<Started> {
   const port = await freePort();
   const { PATH = '', HOME = '' } = process.env;
@@ -95,7 +95,7 @@ function processTable(): { pid: number; parent: number; command: string }[] {
     .map(found => ({ pid: Number(found?.[1]), parent: Number(found?.[2]), command: found?.[3] ?? '' }));
 }
 
-/** Waits until nothing of the chain is left, and no PostgreSQL. */
+/** Waits until no process of the chain is left, and no PostgreSQL. */
 async function ended({ npm, shell, start, serve }: Chain, { output }: Started): Promise<void> {
   const left = async () => {
     const alive = await Promise.all([npm, shell, start, serve].map(isAlive));

@@ -6,18 +6,18 @@ export const rounds = Number(process.env.BATON_TEST_FAULT_ROUNDS || 1);
 export type Random = {
   /** 0 ≤ x < 1. */
   next(): number;
-  /** An integer from `from` to `to`, both included. */
+  /** Returns an integer from `from` to `to`, inclusive. */
   between(from: number, to: number): number;
 };
 
-/** Numbers that depend on the suite's seed and on `name` alone (mulberry32). */
+/** Returns random numbers that only depend on the suite's seed and on `name` (mulberry32). */
 export function seeded(name: string): Random {
   let state = testSeed >>> 0;
   for (const letter of name) state = (Math.imul(state, 31) + letter.charCodeAt(0)) >>> 0;
   return mulberry32(state);
 }
 
-/** Numbers that depend on `seed` alone. */
+/** Returns random numbers that only depend on `seed`. */
 export function mulberry32(seed: number): Random {
   let state = seed;
   const next = () => {
@@ -29,5 +29,5 @@ export function mulberry32(seed: number): Random {
   return { next, between: (from, to) => from + Math.floor(next() * (to - from + 1)) };
 }
 
-/** The time a test may take: so much for each round. */
+/** Returns the time limit of a test, which depends on the number of rounds. */
 export const timeoutFor = (msPerRound: number): number => 180_000 + msPerRound * rounds;

@@ -13,12 +13,14 @@ import { approves, graphs, INPUTS } from './graphs.ts';
 import { Load } from './load.ts';
 import { type Random, seeded } from './random.ts';
 
-/** One installation with its workflows published, the endings of undisturbed runs known, and the means to load it. */
+/**
+ * One installation with its workflows published, the endings of undisturbed runs, and functions that put load on it.
+ */
 export class Scenario {
   readonly random: Random;
   readonly client: Client;
   readonly installation: Installation;
-  /** The test's own way to the database, past every proxy. */
+  /** The test's own connection to the database, bypassing every proxy. */
   readonly pool: pg.Pool;
   service: Service;
   #workflows: ReadonlyMap<string, string> = new Map();
@@ -40,8 +42,8 @@ export class Scenario {
   }
 
   /**
-   * `databaseUrl` is where the service finds its database (by way of a proxy, perhaps), `directUrl` where the test does.
-   * Without them the service embeds its own.
+   * `databaseUrl` is the database's address for the service (perhaps that of a proxy), `directUrl` that for the test.
+   * Without them the service uses its embedded one.
    */
   static async open(
     name: string,
@@ -68,12 +70,12 @@ export class Scenario {
     }
   }
 
-  /** The id of the workflow of one of `graphs`. */
+  /** Returns the id of the workflow of one of `graphs`. */
   workflow(graph: string): string {
     return this.#workflows.get(graph) ?? '';
   }
 
-  /** Clients go to this process from now on. */
+  /** Makes clients use this process from now on. */
   serve(service: Service): void {
     this.service = service;
     this.client.url = service.url;
@@ -89,19 +91,19 @@ export class Scenario {
     return load;
   }
 
-  /** Waits for `ms` ± the half of it, by the seed. */
+  /** Waits for `ms` ± half of it, depending on the seed. */
   async moment(ms: number): Promise<void> {
     await delay(this.random.between(ms / 2, ms * 1.5));
   }
 
-  /** The service again, on the same port. Ready when it settles. */
+  /** Starts the service again, on the same port. It is ready when this settles. */
   async relaunch(env: Record<string, string> = {}): Promise<Service> {
     this.service = await this.installation.launch(this.port, env);
     await this.service.until('ready');
     return this.service;
   }
 
-  /** No new load; every run comes to its end; everything promised was kept. */
+  /** Ends the load, waits until every run has ended, and checks that all promises were kept. */
   async settle(load: Load): Promise<void> {
     await load.finish(this.pool).catch((error: Error) => {
       throw new Error(`${error.message}\nThe service wrote:\n${this.service.output()}`, { cause: error });
@@ -109,7 +111,7 @@ export class Scenario {
     await audit(this.pool, load, this.#references);
   }
 
-  /** While the database is away: `/healthz` 200, `/readyz` 503 within seconds, and every request answered. */
+  /** While the database is unavailable: `/healthz` 200, `/readyz` 503 within seconds, and every request is answered. */
   async expectAway(): Promise<void> {
     const { url } = this.service;
     await expect.poll(async () => (await this.service.readyz()).status).toBe(503);
@@ -119,7 +121,7 @@ export class Scenario {
       this.client.call('GET', '/v1/runs?limit=1'),
       this.client.call('POST', `/v1/workflows/${this.workflow('chain')}/command`, {
         command: 'start',
-        // Its outcome does not matter: it is not part of the load.
+        // Its outcome does not matter, because it is not part of the load.
         params: { run_id: newId(), n: 0 },
       }),
     ]);
@@ -151,7 +153,7 @@ export class Scenario {
     return id;
   }
 
-  /** One run of each kind, with nothing in its way: how the others have to end. */
+  /** Executes one undisturbed run of each kind, to know how the others must end. */
   async #undisturbed(): Promise<Map<string, Ending>> {
     const runs = new Map<string, { runId: string; n: number; workflow: string }>();
     for (const [name, workflow] of this.#workflows)
@@ -181,7 +183,7 @@ export class Scenario {
   }
 }
 
-/** How to reach the database that a service embeds: by the folder and the password file it made. */
+/** Returns the address of the database that a service embeds, from its folder and its password file. */
 async function embeddedUrl({ dataDir }: Installation): Promise<string> {
   const running = await postmaster(join(dataDir, 'postgres'));
   if (running === undefined) throw new Error('the service has no database');

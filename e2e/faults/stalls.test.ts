@@ -42,7 +42,7 @@ test(
       sleeper.stall();
       await standby.until('ready');
       scenario.serve(standby);
-      // The new leader is at work on the same runs when the old one wakes with all its timers and answers due.
+      // The new leader executes the same runs when the old one wakes up with all its timers and answers due.
       await load.progress(10);
       sleeper.wake();
       await sleeper.until('standby');

@@ -5,14 +5,14 @@ import { TcpProxy } from '../fixtures/tcp-proxy.ts';
 import { rounds, timeoutFor } from './random.ts';
 import { Scenario } from './scenario.ts';
 
-/** How a standby describes itself, and how it answers a command. */
+/** Checks how a standby describes itself, and how it answers a command. */
 async function expectStandby(scenario: Scenario, standby: Service): Promise<void> {
   await standby.until('standby');
   const { status, body } = await standby.readyz();
   expect([status, body]).toEqual([503, expect.objectContaining({ database: 'migrated', orchestrator: 'standby' })]);
   expect((await fetch(`${standby.url}/healthz`)).status).toBe(200);
   const headers = { Authorization: scenario.client.authorization, 'Content-Type': 'application/json' };
-  // Reads are as good here as there.
+  // A standby answers reads like the leader.
   expect((await fetch(`${standby.url}/v1/runs?limit=1`, { headers })).status).toBe(200);
   const command = await fetch(`${standby.url}/v1/workflows/${scenario.workflow('chain')}/command`, {
     method: 'POST',
@@ -38,7 +38,8 @@ test(
       await expectStandby(scenario, standby);
       await load.progress(scenario.random.between(10, 30));
       const leader = scenario.service;
-      // The session by which the standby would learn that the leader is gone: it has to find out that it is dead.
+      // The session through which the standby would learn that the leader is gone is itself
+      // dead, which it has to find out.
       if (round % 2 === 0) proxy.silence('baton-orchestrator');
       if (round % 2 === 0) await leader.kill();
       else expect(await leader.terminate()).toBe(0);
@@ -47,7 +48,7 @@ test(
       if (round % 2 === 1) takeovers.push(performance.now() - gone);
       scenario.serve(standby);
     }
-    // The promise is 5 s; a machine that is busy with other tests may be late once.
+    // The promise is 5 s; on a machine that is busy with other tests, one takeover may be late.
     expect(Math.min(...takeovers)).toBeLessThan(5_000);
     await load.progress(10);
     await scenario.settle(load);

@@ -4,7 +4,7 @@ import { createTestDatabase } from '../../server/testing/postgres.ts';
 import { rounds, timeoutFor } from './random.ts';
 import { Scenario } from './scenario.ts';
 
-/** Two seconds of work, long enough to be stopped in its middle, and another step after it. */
+/** Two seconds of work, long enough to be stopped midway, and another step after it. */
 const working = {
   steps: [
     { id: 'work', type: 'lua_script', script: 'local t = os.clock(); while os.clock() - t < 2 do end; return 1' },
@@ -37,7 +37,7 @@ test(
         ).rows.map(({ event_type, step_id }) => `${event_type} ${step_id}`);
       await expect.poll(events).toContain('step_started work');
       expect(await scenario.service.terminate()).toBe(0);
-      // Its attempt was given the time to end, and nothing was begun after it.
+      // Its attempt was given time to end, and nothing was started after it.
       const left = await events();
       expect(left.filter(event => event.endsWith(' work'))).toEqual(['step_started work', 'step_completed work']);
       expect(left).not.toContain('step_started after');
@@ -48,7 +48,7 @@ test(
       const standby = await scenario.installation.launch();
       await standby.until('standby');
       await scenario.service.kill();
-      // In the second in which it takes over, which it may or may not have done.
+      // During the second in which it takes over, which it may or may not have done.
       await delay(scenario.random.between(0, 1_200));
       const told = performance.now();
       expect(await standby.terminate()).toBe(0);

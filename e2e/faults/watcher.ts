@@ -8,10 +8,12 @@ type Frame = { type: 'event'; event: SeenEvent } | { type: 'ready' } | { type: '
 const ENDS = new Set(['completed', 'failed', 'stopped']);
 const isEnd = ({ event_type, data }: SeenEvent) => event_type === 'state_changed' && ENDS.has(String(data.to));
 
-/** Follows one run over the WebSocket and comes back with `after` whenever the connection ends, until the run has ended. */
+/**
+ * Follows one run over the WebSocket and reconnects with `after` whenever the connection ends, until the run has ended.
+ */
 export class Watcher {
   readonly runId: string;
-  /** In the order of their arrival, over all connections. */
+  /** In the order of arrival, over all connections. */
   readonly seen: SeenEvent[] = [];
   connections = 0;
   readonly #client: Client;
@@ -26,7 +28,7 @@ export class Watcher {
     this.#done = this.#follow();
   }
 
-  /** Whether it has not seen the end of its run yet. */
+  /** Whether it has not yet seen the end of its run. */
   get following(): boolean {
     const last = this.seen.at(-1);
     return last === undefined || !isEnd(last);
@@ -38,7 +40,7 @@ export class Watcher {
     this.close();
   }
 
-  /** Does not come back once its connection ends. */
+  /** Stops reconnecting once its connection ends. */
   close(): void {
     this.#closed = true;
   }
@@ -51,7 +53,7 @@ export class Watcher {
     }
   }
 
-  /** One connection, to its end. */
+  /** One connection, until it ends. */
   #connect(): Promise<void> {
     const after = this.seen.at(-1)?.seq ?? 0;
     const socket = new WebSocket(`${this.#client.url.replace('http', 'ws')}${this.#path}&after=${after}`, {
@@ -69,7 +71,7 @@ export class Watcher {
         if (isEnd(frame.event)) socket.close();
       });
       socket.on('error', () => undefined);
-      // A process that is stopped says nothing, not even that it is gone.
+      // A suspended process says nothing, not even that it is gone.
       const idle = setTimeout(() => socket.terminate(), 20_000);
       socket.on('close', () => {
         clearTimeout(idle);

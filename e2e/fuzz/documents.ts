@@ -2,10 +2,10 @@ import { operations } from '../../server/api/operations.ts';
 import { createRegistry } from '../../server/api/registry.ts';
 import type { Source } from './source.ts';
 
-/** Values, documents and messages that a client may send, right in parts. */
+/** Values, documents and messages that a client may send, partly valid. */
 
 const registry = createRegistry(operations);
-/** Each operation's name, method, path, and the fields that it knows. */
+/** Each operation's name, method, path, and fields. */
 export const known = registry.operations.map(({ operation, inputSchema }) => ({
   name: operation.name,
   method: operation.method,
@@ -41,7 +41,7 @@ const names = ['__proto__', 'constructor', 'toString', 'id', 'name', 'graph', 's
 const text = (source: Source): string =>
   source.oneIn(4) ? JSON.stringify(source.bytes(0, 20)) : `"${source.pick(texts).replaceAll('"', '')}"`;
 
-/** The JSON text of any value. */
+/** Returns the JSON text of any value. */
 export function value(source: Source, depth = 0): string {
   const kind = source.between(0, depth > 4 ? 3 : 7);
   switch (kind) {
@@ -70,14 +70,14 @@ function nested(source: Source): string {
   return `${open.repeat(levels)}1${source.oneIn(3) ? '' : close.repeat(levels)}`;
 }
 
-/** An object with some of an operation's fields. */
+/** Returns an object with some of an operation's fields. */
 export function input(source: Source, { fields }: Known): string {
   const chosen = fields.filter(() => source.oneIn(2));
   if (source.oneIn(4)) chosen.push(source.pick(names));
   return `{${chosen.map(field => `"${field}":${value(source)}`).join(',')}}`;
 }
 
-/** Most documents are well-formed; the others are torn. */
+/** Returns mostly well-formed documents, and some that are damaged. */
 export function torn(source: Source, document: string): string {
   return source.oneIn(6) ? source.mutate(document) : document;
 }
@@ -95,7 +95,7 @@ const methods = [
   'nope',
 ] as const;
 
-/** A message of the Model Context Protocol. */
+/** Returns a message of the Model Context Protocol. */
 export function mcpMessage(source: Source): string {
   const id = source.pick(['1', '"a"', 'null', '-1', '1.5', '{}', '[]', '""']);
   const operation = source.pick(known);
@@ -108,7 +108,7 @@ export function mcpMessage(source: Source): string {
   return torn(source, message);
 }
 
-/** The target and the body of a tRPC call, single or in a batch. */
+/** Returns the target and the body of a tRPC call, single or in a batch. */
 export function trpcCall(source: Source): { method: string; target: string; body: string | null } {
   const calls = source.many(1, source.oneIn(10) ? 60 : 3, () => source.pick(known));
   const batch = source.oneIn(2);

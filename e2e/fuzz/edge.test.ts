@@ -6,11 +6,11 @@ import { batchOf } from './exchange.ts';
 import { fuzz } from './fuzz.ts';
 import type { World } from './requests.ts';
 
-/** The settings of `npm run fuzz -- --cases N --seed S --first B`; the short form of `npm test` is always the same. */
+/** The settings of `npm run fuzz -- --cases N --seed S --first B`; the short form in `npm test` is always the same. */
 const cases = Number(process.env.BATON_TEST_FUZZ_CASES || 6_000);
 const first = Number(process.env.BATON_TEST_FUZZ_FIRST || 0);
 
-/** The permitted growth of the heap: caches that fill up and are bounded, and garbage that is not collected yet. */
+/** The permitted growth of the heap: limited caches that fill up, and garbage that is not collected yet. */
 const MAX_GROWTH_BYTES = 8 * 1024 * 1024;
 const MAX_PROBE_MS = 5_000;
 
@@ -33,7 +33,7 @@ beforeAll(async () => {
 });
 afterAll(() => installation[Symbol.asyncDispose]());
 
-/** A workflow with a run and a webhook, for requests to be about. */
+/** Creates a workflow with a run and a webhook, which the requests refer to. */
 async function prepare(): Promise<World> {
   const client = new Client(service.url, installation.pat);
   const graph = { steps: [{ id: 'a', type: 'lua_script', script: 'return input' }] };
@@ -56,7 +56,7 @@ test('a case depends on seed and number alone', () => {
   expect(batchOf(7, 4, world)).not.toEqual(batchOf(7, 3, world));
 });
 
-test(`${cases} cases from seed ${testSeed}: alive, quick to answer, and no larger than before`, async () => {
+test(`${cases} cases from seed ${testSeed}: alive, responsive, and no larger than before`, async () => {
   const report = await fuzz({ service, world, seed: testSeed, cases, first });
   process.stdout.write(`fuzz: ${JSON.stringify(report)}\n`);
   expect(service.alive).toBe(true);

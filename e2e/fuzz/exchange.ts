@@ -6,10 +6,10 @@ import { upgrade } from './upgrades.ts';
 
 /** The longest that a connection may stay open after everything was sent. */
 const CLOSED_WITHIN_MS = 15_000;
-/** Requests on one connection, one after another without waiting. */
+/** The number of pipelined requests on one connection. */
 const PIPELINED = 32;
 
-/** The bytes of one connection. They depend on seed and number alone. */
+/** The bytes of one connection, which only depend on seed and number. */
 export type Batch = {
   number: number;
   cases: string[];
@@ -17,16 +17,19 @@ export type Batch = {
   frames: string;
   /** Whether the client closes its side; otherwise a last request asks the server to. */
   closes: boolean;
-  /** Where the bytes are cut into writes. */
+  /** Where the bytes are split into writes. */
   cuts: number[];
 };
 
-/** Most are requests in a row on one connection; the others have one to themselves, which the server is expected to close. */
+/**
+ * Returns a batch. Most are pipelined requests on one connection; the others have a connection to themselves, which the
+ * server is expected to close.
+ */
 export function batchOf(seed: number, number: number, world: World): Batch {
   const source = new Source(seed, number);
   const kind = source.between(0, 5);
   const [handshake, frames] = kind === 1 ? upgrade(source, world) : ['', ''];
-  // Sometimes the frames do not wait.
+  // Sometimes the frames are sent without waiting.
   const hasty = source.oneIn(3);
   const cases =
     kind === 0
@@ -41,7 +44,7 @@ export function batchOf(seed: number, number: number, world: World): Batch {
 
 const LAST_REQUEST = 'GET /healthz HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n';
 
-/** How a connection ended: the statuses that were answered on it, and what was wrong, if anything. */
+/** How a connection ended: the statuses of its answers, and the problem, if there was one. */
 export type Outcome = { statuses: number[]; problem: string | null };
 
 /** Sends a batch and waits until the server has closed the connection. */
@@ -49,8 +52,8 @@ export async function exchange(port: number, batch: Batch): Promise<Outcome> {
   const socket = connect({ host: '127.0.0.1', port, allowHalfOpen: true });
   let text = '';
   let refused = false;
-  // A server that closes after one of the requests, as it may, resets the connection if others are unread; the system then throws
-  // away answers that had arrived. That the service is alive is asked apart from this.
+  // A server may close the connection after a request. If others are unread, this resets the connection, and the system
+  // discards answers that had arrived. Whether the service is alive is checked separately.
   let reset = false;
   socket.setEncoding('latin1');
   socket.on('data', chunk => {

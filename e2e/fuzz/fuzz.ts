@@ -8,9 +8,9 @@ export type FuzzOptions = {
   service: Service;
   world: World;
   seed: number;
-  /** At least so many. */
+  /** The minimum number of cases. */
   cases: number;
-  /** The number of the first batch: one that failed can be sent alone. */
+  /** The number of the first batch, so that one that failed can be sent alone. */
   first?: number;
 };
 
@@ -19,19 +19,19 @@ export type FuzzReport = {
   connections: number;
   seconds: number;
   statuses: Record<number, number>;
-  /** The slowest answer of a client that asked `/healthz` alongside, in ms. */
+  /** The slowest answer to a client that requested `/healthz` alongside, in ms. */
   slowestProbeMs: number;
   before: Measurement;
   after: Measurement;
 };
 
 const CONNECTIONS = 8;
-/** Connections until what is loaded and compiled at the first use is there. */
+/** The number of connections after which everything that is loaded and compiled at the first use is there. */
 const WARM_UP = 100;
 
 /**
- * Sends seeded cases to a service. Throws with the seed, the batch and what the service wrote where it died, did not answer, did not
- * close a connection, or answered with a failure of its own.
+ * Sends seeded cases to a service. Throws with the seed, the batch and the output of the service if it died, did not
+ * answer, did not close a connection, or answered with a failure of its own.
  */
 export async function fuzz({ service, world, seed, cases, first = 0 }: FuzzOptions): Promise<FuzzReport> {
   const port = Number(new URL(service.url).port);
@@ -62,13 +62,13 @@ export async function fuzz({ service, world, seed, cases, first = 0 }: FuzzOptio
   return { cases: sent, connections, seconds, statuses, slowestProbeMs, before, after };
 }
 
-/** Waits for what closes a little later, such as a WebSocket that waits for its close frame. */
+/** Waits for connections that close a little later, such as a WebSocket that waits for its close frame. */
 async function settledMeasurement(service: Service): Promise<Measurement> {
   await delay(300);
   return service.measure({ collectGarbage: true });
 }
 
-/** Asks `/healthz` over and over; `stop` returns the slowest answer in ms, or rejects if there was none. */
+/** Requests `/healthz` repeatedly; `stop` returns the slowest answer in ms, or rejects if there was none. */
 function probe(service: Service): { stop(): Promise<number> } {
   let stopped = false;
   let slowest = 0;
@@ -81,7 +81,7 @@ function probe(service: Service): { stop(): Promise<number> } {
       await delay(20);
     }
   })();
-  asking.catch(() => undefined); // told by `stop`
+  asking.catch(() => undefined); // reported by `stop`
   return {
     async stop() {
       stopped = true;

@@ -37,7 +37,7 @@ const plainTargets = [
   '/_next/static/x.js',
 ] as const;
 
-/** The path of an operation, its parameters filled with ids that are there, that are not, and that are none. */
+/** Returns the path of an operation, its parameters filled with existing, unknown and malformed ids. */
 function pathOf(source: Source, path: string, world: World): string {
   return path.replace(/\{[^}]*\}/g, () =>
     source.pick([
@@ -82,10 +82,13 @@ function delivery(source: Source, world: World): Parts {
   return { method: 'POST', target, headers, body: torn(source, value(source)) };
 }
 
-/** A target that routing has to refuse, mostly: the cheapest to answer, so that most cases are of this kind. */
+/**
+ * Returns a request whose target routing mostly has to refuse. These are the cheapest to answer, so
+ * most cases are of this kind.
+ */
 function plainRequest(source: Source): Parts {
   const known = source.pick(plainTargets);
-  // Only what HTTP allows in a target: the rest of the connection is to be understood.
+  // Only characters that HTTP allows in a target, so that the rest of the connection can be parsed.
   const target = source.oneIn(2) ? `/${source.mutate(known).replace(/[^!-~]/g, '')}` : known;
   const method = source.pick(['GET', 'GET', 'POST', 'HEAD', 'OPTIONS', 'DELETE']);
   const body = method === 'POST' && source.oneIn(2) ? source.bytes(0, 200) : null;
@@ -152,7 +155,7 @@ const oddHeaders: readonly [
   source => [`X-${'a'.repeat(source.between(1, 200))}`, 'x'.repeat(source.between(0, 2000))],
 ];
 
-/** The body with what frames it: its length, or chunks with extensions and trailers. */
+/** Returns the body with its framing: its length, or chunks with extensions and trailers. */
 function framed(source: Source, body: string | null): string {
   if (body === null) return '\r\n';
   const bytes = Buffer.from(body.toWellFormed(), 'utf8').toString('latin1');
@@ -167,7 +170,7 @@ function framed(source: Source, body: string | null): string {
   return `Transfer-Encoding: chunked\r\n\r\n${chunks.join('')}0\r\n${source.oneIn(5) ? 'X-Trailer: y\r\n' : ''}\r\n`;
 }
 
-/** One request that HTTP can parse, with any content. Latin-1: a character is a byte. */
+/** Returns one request that HTTP can parse, with any content. Latin-1: a character is a byte. */
 export function wellFormed(source: Source, world: World): string {
   const { method, target, headers, body } = request(source, world);
   const host = source.oneIn(30) ? source.pick(['evil.example', '[', 'x:99999', '127.0.0.1@x']) : '127.0.0.1';
@@ -210,7 +213,7 @@ const breakages: readonly [
   (_, whole) => whole.replace(/^\S+/, 'CONNECT'),
 ];
 
-/** One request that HTTP cannot parse, or does not end. */
+/** Returns one request that HTTP cannot parse, or that does not end. */
 export function malformed(source: Source, world: World): string {
   return source.pick(breakages)(source, wellFormed(source, world));
 }

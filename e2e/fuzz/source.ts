@@ -1,6 +1,6 @@
 import { mulberry32, type Random } from '../faults/random.ts';
 
-/** Draws from a seed. The same seed draws the same. */
+/** Draws values from a seed. The same seed gives the same values. */
 export class Source {
   readonly #random: Random;
 
@@ -8,12 +8,12 @@ export class Source {
     this.#random = mulberry32((Math.imul(seed, 0x9e3779b1) ^ Math.imul(batch + 1, 0x85ebca6b)) >>> 0);
   }
 
-  /** An integer from `from` to `to`, both included. */
+  /** Returns an integer from `from` to `to`, inclusive. */
   between(from: number, to: number): number {
     return this.#random.between(from, to);
   }
 
-  /** True once in `n` times. */
+  /** Returns true once in `n` times. */
   oneIn(n: number): boolean {
     return this.#random.next() * n < 1;
   }
@@ -26,12 +26,12 @@ export class Source {
     return Array.from({ length: this.between(from, to) }, draw);
   }
 
-  /** Any bytes, one character each. */
+  /** Returns any bytes, one character each. */
   bytes(from: number, to: number): string {
     return this.many(from, to, () => String.fromCharCode(this.between(0, 255))).join('');
   }
 
-  /** Changes one to eight places of a text: bytes replaced, removed, repeated or put in. */
+  /** Changes one to eight places of a text: bytes are replaced, removed, repeated or inserted. */
   mutate(text: string): string {
     let changed = text;
     for (let left = this.between(1, 8); left > 0; left--) {

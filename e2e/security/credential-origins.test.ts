@@ -6,9 +6,9 @@ import { reached } from '../../server/testing/runs.ts';
 import { registry, startTestWorlds, type TestWorlds } from '../../server/testing/world.ts';
 
 /**
- * Walks every operation as a contributor who wants to read a colleague's credentials: servers and model keys that are moved to the
- * contributor's own server, connections named wherever an operation takes one, and runs that call both. The second server records
- * everything that reaches it.
+ * Calls every operation as a contributor who wants to read a colleague's credentials: servers and model keys are moved
+ * to the contributor's own server, connections are named wherever an operation accepts one, and runs call both. The
+ * second server records everything that reaches it.
  */
 let worlds: TestWorlds;
 let owner: string;
@@ -57,7 +57,7 @@ const request = (server: { url: string }, connection: string) => ({
   connection_id: connection,
 });
 
-/** Credentials that `token` stores for `server`, and what uses them: an instance and a workflow. */
+/** Stores credentials for `server` with `token`, and creates an instance and a workflow that use them. */
 async function credentialsFor(token: string, server: { url: string }) {
   const { id: connection = '' } = await ok(token, 'POST', '/v1/connections', {
     display_name: 'Key',
@@ -83,7 +83,7 @@ async function credentialsFor(token: string, server: { url: string }) {
     steps: [
       { id: 'tool', type: 'mcp_call', instance_id: instance, tool_name: 'add', tool_args: { a: 1, b: 2 } },
       { id: 'ask', type: 'llm_call', model: 'openai/tiny', prompt: 'Hi.' },
-      // What the server answers to it does not matter.
+      // The server's answer does not matter.
       { id: 'fetch', ...request(server, connection), on_error: 'continue' },
     ],
   };
@@ -107,7 +107,7 @@ function idsOf(made: Made) {
   };
 }
 
-/** Fields of an operation that say where a request goes, or with which credentials. */
+/** Returns fields of an operation that determine where a request goes, or with which credentials. */
 function fieldsFor(entry: (typeof registry.operations)[number], made: Made): Record<string, unknown> {
   const all: Record<string, unknown> = {
     connection_id: made.connection,
@@ -127,14 +127,16 @@ const walked = registry.operations.filter(
     method !== 'DELETE' && access !== 'public' && name !== 'pats_create' && !name.startsWith('me_'),
 );
 
-/** Waits for the end of the run that an answer names, if it does: its steps send their requests after the answer. */
+/** Waits for the end of the run that an answer names, if any: its steps send their requests after the answer. */
 async function ended({ body }: { body: unknown }, workflow: string): Promise<void> {
   const runID = typeof body === 'object' && body !== null && 'run_id' in body ? String(body.run_id) : null;
-  // Not by its row, which may be a moment behind the answer.
+  // Not from its row, which may lag behind the answer for a moment.
   if (runID !== null) await reached(worlds.service.container.services, worlds.acme.owner, { id: workflow, runID });
 }
 
-/** Calls every operation, with what it demands and with every field above; then waits for the runs it started. */
+/**
+ * Calls every operation, with its required fields and with every field above; then waits for the runs that it started.
+ */
 async function walk(token: string, made: Made, target: { seen: readonly unknown[] }): Promise<string[]> {
   const sending = new Set<string>();
   for (const entry of walked) {
@@ -151,7 +153,7 @@ async function walk(token: string, made: Made, target: { seen: readonly unknown[
 
 test('no operation sends a credential to an origin that it was not stored for', async () => {
   const made = await credentialsFor(owner, honest);
-  // What every contributor may do: move the server and the key to another address, and publish what is there.
+  // Every contributor may do this: move the server and the key to another address, and publish its tools.
   await worlds.request('PATCH', `/v1/mcp/servers/${made.tools}`, {
     token: intruder,
     body: { canonical_url: second.url },
@@ -194,7 +196,7 @@ test('no request of a workflow sends a credential to an origin that it was not s
   for (const body of [{}, { step: 'fetch' }])
     await ended(await worlds.request('POST', `/v1/workflows/${own}/test-runs`, { ...asIntruder, body }), own);
   const params = { trigger_steps: { fetch: { url: step.url } } };
-  // To the origin that it was stored for, the same step does send it.
+  // The same step does send it to the origin for which it was stored.
   for (const each of [{}, params]) {
     const start = { command: 'start', params: each };
     const body = await ok(intruder, 'POST', `/v1/workflows/${made.workflow}/command`, start);

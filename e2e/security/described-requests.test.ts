@@ -10,9 +10,9 @@ import { testSeed } from '../../server/testing/seed.ts';
 import { pathIn, registry, startTestWorlds, type TestWorlds } from '../../server/testing/world.ts';
 
 /**
- * Requests drawn from the OpenAPI document alone, for every operation: each is answered with a status and a body that the
- * document names, and never with a failure of the server. The long form: BATON_TEST_REQUEST_CASES=500 vitest run (this file);
- * BATON_TEST_SEED draws others.
+ * Requests drawn from the OpenAPI document alone, for every operation: each is answered with a status and a body that
+ * the document describes, and never with a failure of the server. The long form: BATON_TEST_REQUEST_CASES=500 vitest
+ * run (this file); BATON_TEST_SEED draws others.
  */
 const cases = Number(process.env.BATON_TEST_REQUEST_CASES || 6);
 
@@ -43,9 +43,9 @@ afterAll(() => worlds.close());
 const describedAs = ({ operation }: RegisteredOperation) =>
   Reflect.get(document.paths[operation.path] ?? {}, operation.method.toLowerCase()) as Described;
 
-/** Text of a value in a path, a query or a header. */
+/** Returns the text of a value in a path, a query or a header. */
 const asText = (value: unknown) => (typeof value === 'object' ? JSON.stringify(value) : String(value));
-/** Values that fetch can send in a header. */
+/** Returns a value that fetch can send in a header. */
 const printable = (text: string) => text.replace(/[^\x20-\x7e]/g, '?').trim();
 
 function requests(entry: RegisteredOperation): fc.Arbitrary<Drawn> {
@@ -54,7 +54,7 @@ function requests(entry: RegisteredOperation): fc.Arbitrary<Drawn> {
   const place = (where: Parameter['in']) => known.filter(each => each.in === where);
   const schema = requestBody?.content['application/json']?.schema;
   const own = fc.constant(pathIn(entry, worlds.acme.ids));
-  // An empty segment or one of dots is another path.
+  // An empty segment or one of dots would be another path.
   const elsewhere = fc
     .tuple(
       ...place('path').map(each =>
@@ -72,7 +72,7 @@ function requests(entry: RegisteredOperation): fc.Arbitrary<Drawn> {
     );
   return fc
     .record({
-      // A deleted object is gone for the following requests: most ids then belong to nothing.
+      // A deleted object is gone for the following requests, so most ids belong to nothing.
       path: entry.operation.method === 'DELETE' ? elsewhere : fc.oneof({ weight: 3, arbitrary: own }, elsewhere),
       ...queryAndBody(place('query'), schema),
       headers: some(place('header')).map(values =>
@@ -90,7 +90,7 @@ function queryAndBody(query: Parameter[], schema: Schema | undefined) {
   return { sent: broken === null ? fine : fc.oneof({ weight: 2, arbitrary: fine }, broken) };
 }
 
-/** Requests in which one field, and only that, is not what the document allows. */
+/** Returns requests in which exactly one field violates the document. */
 function brokenOnes(query: Parameter[], schema: Schema | undefined) {
   const inQuery = query.flatMap(({ name, schema: described }) => {
     const wrong = draws.invalid(described);
@@ -141,7 +141,10 @@ function mistake(schema: Schema, body: unknown): string | null {
   return valid ? null : JSON.stringify(errors.slice(-3));
 }
 
-/** Fields with a rule that no schema can tell: two of them exclude each other, or one must name something that is there. */
+/**
+ * Fields with a rule that a schema cannot express: two of them exclude each other, or one must
+ * name something that exists.
+ */
 const beyondSchemas: ReadonlySet<string> = new Set([
   'window',
   'from',
@@ -154,7 +157,7 @@ const beyondSchemas: ReadonlySet<string> = new Set([
   'models',
 ]);
 
-/** Fields that were refused though the document allows what was sent. */
+/** Returns the fields that were refused although the document allows what was sent. */
 function misdescribed(body: unknown): unknown[] {
   const { code, details = [] } = Object(body) as { code?: string; details?: { path: string }[] };
   if (code !== 'validation_error') return [];
@@ -176,9 +179,9 @@ async function send(entry: RegisteredOperation, { path, query, headers, body }: 
   return { status: response.status, body: text === '' ? undefined : isJson ? JSON.parse(text) : text, isJson };
 }
 
-// Reading first, deleting last: what a request needs is still there.
+// Reads first, deletions last, so that what a request needs still exists.
 const order = ['GET', 'POST', 'PATCH', 'PUT', 'DELETE'];
-// They take the ground from under the others.
+// These remove what the others need.
 const last: readonly string[] = ['workflows_archive', 'mcp_servers_delete', 'projects_delete'];
 const weight = ({ operation }: RegisteredOperation) =>
   last.includes(operation.name) ? order.length : order.indexOf(operation.method);

@@ -29,7 +29,7 @@ async function send(bytes: string, to = service): Promise<Wire> {
   socket.on('data', chunk => {
     text += chunk;
   });
-  // A reset is an end, too.
+  // A reset also counts as the end.
   socket.on('error', () => undefined);
   const closed = new Promise<void>(resolve => {
     for (const event of ['end', 'close']) socket.once(event, () => resolve());
@@ -83,7 +83,7 @@ describe('an upgrade', () => {
   });
 });
 
-// The last ones: each ends the process.
+// The last tests: each ends the process.
 test('SIGTERM ends the process in order with hundreds of upgrades and half-sent requests open', async () => {
   const half = upgrade('/').slice(0, -2);
   const body = 'POST /v1/x HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\n1';
@@ -92,7 +92,7 @@ test('SIGTERM ends the process in order with hundreds of upgrades and half-sent 
   expect(await within(20_000, service.terminate())).toBe(0);
 });
 
-// What happens where even that gets stuck, and the restart: e2e/faults/processes.test.ts.
+// e2e/faults/processes.test.ts tests what happens if even that gets stuck, and the restart.
 test('a defect that nothing catches ends the process', async () => {
   const broken = await installation.launch();
   await broken.until('ready');

@@ -2,8 +2,8 @@ import type { WebSocket } from 'ws';
 import type { RegisteredOperation } from '../../server/api/registry.ts';
 
 /**
- * The largest and most repetitive inputs that an operation's limits admit: from its JSON Schema, each field in turn at its
- * longest, widest and deepest within what a body may hold; and documents for the languages that Baton reads.
+ * The largest and most repetitive inputs that an operation's limits permit: from its JSON Schema, each field in turn at
+ * its longest, widest and deepest within the limit of a body; and documents for the languages that Baton reads.
  */
 const MAX_BODY_BYTES = 1024 * 1024;
 const ROOM = MAX_BODY_BYTES - 16_384;
@@ -14,13 +14,13 @@ type Schema = { [keyword: string]: unknown };
 const isSchema = (value: unknown): value is Schema =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** The repeated texts: each of them once cost some parser or scanner more than its length. */
+/** The repeated texts: each of them once took some parser or scanner longer than its length justifies. */
 const UNITS = ['{{input.a ?? [', '(a?)', '{{steps.a.result}}', '"', '\u{1f600}', 'a.'];
-/** A text that may have fewer characters than this has no room to be repetitive: two of them are enough. */
+/** A text with a lower limit than this cannot be repetitive, so two of them are enough. */
 const SHORT_TEXT = 10_000;
 const repeated = (unit: string, length: number): string => unit.repeat(Math.max(1, Math.floor(length / unit.length)));
 
-/** Bytes of a text in a JSON body for each of its UTF-16 units. */
+/** Returns the bytes in a JSON body for each UTF-16 unit of a text. */
 const bytesFor = (unit: string): number => Buffer.byteLength(JSON.stringify(unit)) - 2;
 
 function texts(schema: Schema, room: number): string[] {
@@ -35,9 +35,9 @@ function texts(schema: Schema, room: number): string[] {
 const deep = (levels: number, open: string, close: string): unknown =>
   JSON.parse(`${open.repeat(levels)}1${close.repeat(levels)}`);
 
-/** JSON of values of any kind: what a field that takes JSON may hold, and what others have to refuse. */
+/** Returns JSON values of any kind, which fields for JSON may contain, and which others must refuse. */
 function anything(): string[] {
-  // Hundreds of fields use these: creating them for each was half of the test's CPU.
+  // Hundreds of fields use these: creating them for each took half of the test's CPU.
   madeAnything ??= valuesOfAnyKind(ROOM).map(value => JSON.stringify(value));
   return madeAnything;
 }
@@ -54,7 +54,7 @@ function valuesOfAnyKind(room: number): unknown[] {
   ];
 }
 
-/** JSON of the extremes of a field. */
+/** Returns the extremes of a field, as JSON. */
 function values(schema: Schema): string[] {
   const alternatives = [schema.anyOf, schema.oneOf].filter(Array.isArray).flat().filter(isSchema);
   if (alternatives.length > 0) return alternatives.flatMap(each => values(each));
@@ -80,10 +80,10 @@ function values(schema: Schema): string[] {
   }
 }
 
-/** JSON of an object with the fields of both, the second of which has at least one. */
+/** Returns JSON of an object with the fields of both, the second of which has at least one. */
 const merged = (one: string, other: string): string => (one === '{}' ? other : `${one.slice(0, -1)},${other.slice(1)}`);
 
-/** Bodies of an operation: the valid fields, with one of them at an extreme. */
+/** Returns bodies of an operation: the valid fields, with one of them at an extreme. */
 export function extremeBodies(entry: RegisteredOperation, valid: Schema): [string, string][] {
   const properties = isSchema(entry.inputSchema.properties) ? entry.inputSchema.properties : {};
   const names = Object.keys(properties).filter(name => !entry.pathParameters.includes(name));
@@ -102,7 +102,7 @@ export function extremeBodies(entry: RegisteredOperation, valid: Schema): [strin
   return bodies.filter(([, body]) => Buffer.byteLength(body) <= MAX_BODY_BYTES);
 }
 
-/** Queries of an operation, each parameter at its longest and as often as there is room. */
+/** Returns queries of an operation, each parameter at its longest and repeated as often as there is room. */
 export function extremeQueries(entry: RegisteredOperation): [string, string][] {
   const properties = isSchema(entry.inputSchema.properties) ? entry.inputSchema.properties : {};
   const names = Object.keys(properties).filter(name => !entry.pathParameters.includes(name));
@@ -114,16 +114,16 @@ export function extremeQueries(entry: RegisteredOperation): [string, string][] {
 
 const step = (id: string, type: string, fields: object) => ({ id, type, ...fields });
 const many = <T>(count: number, make: (n: number) => T): T[] => Array.from({ length: count }, (_, n) => make(n));
-/** The maximum number of steps, together as large as a graph may be. */
+/** Returns the maximum number of steps, in total as large as a graph may be. */
 const steps = (type: string, fields: (n: number) => object) => many(2_000, n => step(`s${n}`, type, fields(n)));
 
-/** Loops, each of which is the only step of the one around it. */
+/** Returns loops, each of which is the only step of the next outer one. */
 function nestedLoops(levels: number): object {
   const inner = levels > 1 ? nestedLoops(levels - 1) : step('a', 'condition', { expression: 'item' });
   return step(`l${levels}`, 'for_each', { items: '{{item}}', steps: [inner] });
 }
 
-/** Graphs that keep a validation as busy as their size allows. */
+/** Graphs that keep a validation as busy as their size permits. */
 export const EXTREME_GRAPHS: [string, unknown[]][] = [
   ['an unfinished template in a script', [step('a', 'lua_script', { script: repeated('{{input.a ?? [', ROOM - 200) })]],
   [
@@ -246,7 +246,7 @@ export const EXTREME_DELIVERIES: string[] = [
   Object.fromEntries(many(8, n => [`text${n}`, repeated('{{input.a ?? [', DELIVERY_ROOM / 10)])),
 ].map(value => JSON.stringify(value));
 
-/** Messages that a client may send on a stream, although it has nothing to say. */
+/** Messages that a client may send on a stream, although none is expected. */
 export const EXTREME_FRAMES: [string, (socket: WebSocket) => void][] = [
   ['a text of 1 MiB', socket => socket.send(repeated('{"a":', MAX_BODY_BYTES))],
   ['bytes, 1 MiB of them', socket => socket.send(Buffer.alloc(MAX_BODY_BYTES, 0xff))],

@@ -33,7 +33,7 @@ afterAll(async () => {
   await installation[Symbol.asyncDispose]();
 });
 
-/** Opens a stream; its status, and the connection kept open where it is 101. */
+/** Opens a stream; returns its status, and keeps the connection open if it is 101. */
 async function open(token: string): Promise<number> {
   const socket = connect({ host: '127.0.0.1', port: Number(new URL(service.url).port) });
   sockets.push(socket);

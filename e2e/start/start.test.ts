@@ -22,7 +22,7 @@ afterEach(async () => {
   await rm(dataDir, { recursive: true, force: true });
 });
 
-/** Starts a server that must refuse; returns its exit code and what it wrote. */
+/** Starts a server that must refuse; returns its exit code and its output. */
 async function refused(env: Record<string, string>): Promise<{ code: number | null; lines: string[] }> {
   const { process: child, output } = launch({
     PORT: String(await freePort()),
@@ -53,7 +53,7 @@ describe('a start that cannot succeed says why in one line', () => {
     expect(lines).toEqual([expect.stringMatching(/data folder .*cannot be written.*BATON_DATA_DIR/)]);
   });
 
-  test.runIf(process.platform === 'linux')('the data folder is on a file system that takes none', async () => {
+  test.runIf(process.platform === 'linux')('the data folder is on a file system that accepts no folders', async () => {
     const { code, lines } = await refused({ BATON_DATA_DIR: '/proc/baton' });
     expect(code).toBe(1);
     expect(lines).toEqual([expect.stringMatching(/data folder \/proc\/baton cannot be written.*BATON_DATA_DIR/)]);
