@@ -42,7 +42,10 @@ async function entries(query = '', token = admin): Promise<Wire[]> {
   return ((await answer.json()) as { entries: Wire[] }).entries;
 }
 
-/** What `work` adds to the log, oldest first; waits for so many entries, since a slow one is not waited for by its request. */
+/**
+ * Returns what `work` adds to the log, oldest first. Waits for `count` entries, since a request
+ * does not wait for a slow one.
+ */
 async function added(work: () => Promise<unknown>, count = 1): Promise<Wire[]> {
   const last = (await entries('?limit=1'))[0]?.id;
   await work();
@@ -109,7 +112,7 @@ describe('what is recorded', () => {
     expect(await added(throughTrpc)).toMatchObject([{ surface: 'trpc', operation: 'workflows_create', outcome: 'ok' }]);
   });
 
-  test('not that an editor is open', async () => {
+  test('not the presence of an editor', async () => {
     const editors = `/v1/workflows/${workflow}/editors`;
     const rename = () => send('PATCH', `/v1/workflows/${workflow}`, admin, { name: 'Renamed' });
     const both = async () => {
@@ -119,7 +122,7 @@ describe('what is recorded', () => {
     expect(await added(both)).toMatchObject([{ operation: 'workflows_patch' }]);
   });
 
-  test('an attempt without the right to it', async () => {
+  test('an attempt without the right', async () => {
     const reader = await tokenOf('owner', ['workflow:read']);
     const viewer = await tokenOf('viewer', ['workflow:write']);
     const attempt = (token: string) => send('DELETE', `/v1/workflows/${workflow}`, token);
@@ -127,7 +130,7 @@ describe('what is recorded', () => {
     expect(await added(() => attempt(viewer))).toMatchObject([{ outcome: 'insufficient_role' }]);
   });
 
-  test('somebody who accepts an invitation, who had no credential', async () => {
+  test('the acceptance of an invitation, although it had no credential', async () => {
     const invitation = { email: 'new@acme.example.com', role: 'project_viewer' };
     const invited = (await (await send('POST', '/v1/invitations', admin, invitation)).json()) as { token: string };
     const { token } = invited;
@@ -136,7 +139,7 @@ describe('what is recorded', () => {
     expect(entry).toMatchObject({ operation: 'invitations_accept', outcome: 'ok', user: { email: invitation.email } });
   });
 
-  test('neither what only reads, nor what was refused without changing anything', async () => {
+  test('neither reads, nor refusals that changed nothing', async () => {
     const refused = async () => {
       const answers = await Promise.all([
         send('GET', '/v1/workflows', admin),
@@ -150,7 +153,7 @@ describe('what is recorded', () => {
     expect(await added(refused, 0)).toEqual([]);
   });
 
-  test('once each, however many at a time', async () => {
+  test('once each, however many at the same time', async () => {
     const create = (n: number) => send('POST', '/v1/workflows', admin, { name: `Many ${n}`, graph: { steps: [] } });
     const made = await added(() => Promise.all(Array.from({ length: 60 }, (_, n) => create(n))), 60);
     expect(made).toHaveLength(60);
@@ -173,7 +176,7 @@ describe('what is recorded', () => {
     expect(inserted.rowCount).toBe(31);
   });
 
-  test('more of them than one statement takes, once each', async () => {
+  test('more of them than fit into one statement, once each', async () => {
     const { pool } = service.container.services;
     const request = newId();
     for (let n = 0; n < 1_201; n++)
@@ -186,7 +189,7 @@ describe('what is recorded', () => {
     await pool.query('DELETE FROM audit_entries WHERE request_id = $1', [request]);
   });
 
-  test('nothing in the log is no reason to undo what was done: the service says so in its own log', async () => {
+  test('an entry that cannot be written does not undo the operation: the service logs it', async () => {
     const lines: string[] = [];
     const logger = pino({ level: 'error' }, { write: line => void lines.push(line) });
     const pool = new pg.Pool({ host: '127.0.0.1', port: 1 });
@@ -200,7 +203,7 @@ describe('what is recorded', () => {
 });
 
 describe('reading it', () => {
-  test('takes the administrator of the workspace, and shows that workspace alone', async () => {
+  test('requires an administrator of the workspace, and shows only that workspace', async () => {
     const rival = await createTestTenant(service.container.services, { slug: 'rival' });
     const theirs = await tokenOf('owner', ['pat:manage', 'workflow:write'], rival);
     await send('POST', '/v1/workflows', theirs, { name: 'Theirs', graph: { steps: [] } });
@@ -232,7 +235,7 @@ describe('reading it', () => {
     expect(await names(`?to=2026-06-02T00:00:00Z&user_id=${acme.contributor.userId}`)).toEqual([]);
   });
 
-  test('goes page by page, newest first, and refuses what is no cursor', async () => {
+  test('goes page by page, newest first, and refuses an invalid cursor', async () => {
     const all = await entries('?limit=100');
     const ids: string[] = [];
     for (let cursor = ''; ; ) {

@@ -10,8 +10,8 @@ import { createTestTenant, type TestTenant, testPassword } from '../../testing/i
 import { resolveSession } from './principal.ts';
 
 /**
- * An account from its invitation on, in a deployment without mail: accounts stay unconfirmed, and no address is
- * claimed.
+ * An account from its invitation on, in a deployment without mail, where accounts stay unconfirmed
+ * and no address is claimed.
  */
 let db: AccountWorld['db'];
 let services: AccountWorld['services'];
@@ -47,7 +47,7 @@ describe('an invitation that its maker accepts', () => {
     expect(await workspaceOf(wrong.user_id)).toBe('evil');
   });
 
-  it('takes nothing from an account that was there before, confirmed or not', async () => {
+  it('takes nothing from an existing account, confirmed or not', async () => {
     const unconfirmed = 'early@example.com';
     const early = await join(honest, unconfirmed, OWN_PASSWORD);
     for (const email of [unconfirmed, honest.contributor.email]) {
@@ -73,7 +73,7 @@ describe('an invitation that its maker accepts', () => {
     expect((await signIn(email, OWN_PASSWORD))?.id).toBe(right.user_id);
   });
 
-  it('leaves the workspace an administrator where the replaced account was the only one', async () => {
+  it('leaves the workspace an administrator if the replaced account was the only one', async () => {
     const lone = await createTestTenant(services, { slug: 'lone' });
     const email = 'sole@example.com';
     const wrong = await join(lone, email, STOLEN_PASSWORD, { tenant_admin: true });
@@ -85,7 +85,7 @@ describe('an invitation that its maker accepts', () => {
     expect(members.members).toContainEqual(expect.objectContaining({ user_id: right.user_id, tenant_admin: true }));
   });
 
-  it('joins the same account to a second workspace where the password is the same', async () => {
+  it('joins the same account to a second workspace if the password is the same', async () => {
     const email = 'both@example.com';
     const first = await join(honest, email, OWN_PASSWORD);
     const second = await join(evil, email, OWN_PASSWORD);
@@ -93,7 +93,7 @@ describe('an invitation that its maker accepts', () => {
     expect(await db.prisma.user.count({ where: { email } })).toBe(1);
   });
 
-  it('makes one account of two acceptances at once with one password', async () => {
+  it('creates one account for two concurrent acceptances with one password', async () => {
     const email = 'atonce@example.com';
     const tokens = await Promise.all(
       [honest, evil].map(

@@ -9,7 +9,7 @@ import { identityOperations } from './operations.ts';
 import { issueResetLink } from './password-reset.ts';
 import { resolvePat, resolveSession } from './principal.ts';
 
-/** An account's life where mail can be sent: an address is claimed through its mailbox, and through nothing else. */
+/** The life of an account in a deployment with mail: an address is only claimed through its mailbox. */
 let db: AccountWorld['db'];
 let mail: TestMailServer;
 let services: AccountWorld['services'];
@@ -35,7 +35,7 @@ afterAll(async () => {
   await mail[Symbol.asyncDispose]();
 });
 
-/** The token of the link in the next mail to an address. */
+/** Returns the token of the link in the next mail to an address. */
 const tokenFor = async (email: string, page: 'confirm-address' | 'reset-password'): Promise<string> => {
   const { text } = await mail.next(email);
   const token = new RegExp(`https://baton\\.example\\.com/${page}#token=([\\w-]{43})`).exec(text)?.[1];
@@ -80,7 +80,7 @@ describe('confirming an address', () => {
     expect(await signIn(email, STOLEN_PASSWORD)).toBeNull();
   });
 
-  it('can be asked for again, until it is done; a link holds for three days', async () => {
+  it('can be requested again until it is done; a link is valid for three days', async () => {
     const email = 'again@example.com';
     const { user_id: userId } = await join(honest, email, OWN_PASSWORD);
     const first = await tokenFor(email, 'confirm-address');
@@ -144,7 +144,7 @@ describe('resetting a password', () => {
     expect(await issueResetLink(services, { email: 'nobody@example.com', baseUrl: 'x' })).toBeNull();
   });
 
-  it('is done once, however many try at once', async () => {
+  it('happens once, however many try at the same time', async () => {
     const email = 'raced@example.com';
     await join(honest, email, OWN_PASSWORD);
     const link = await issueResetLink(services, { email, baseUrl: '' });
@@ -169,7 +169,7 @@ describe('mail', () => {
     expect(mail.received.every(({ from }) => from === 'baton@example.com')).toBe(true);
   });
 
-  it('that the server refuses costs the mail and nothing else, and the log names no address', async () => {
+  it('that the server refuses is lost without other effects, and the log names no address', async () => {
     const lines: unknown[] = [];
     const logger = Object.assign(Object.create(services.logger), { error: (line: unknown) => lines.push(line) });
     mail.refuse();

@@ -18,7 +18,7 @@ import { identityOperations } from './operations.ts';
 const operations: readonly AnyOperation[] = [...identityOperations, ...patOperations];
 const guarded = operations.flatMap(operation => (operation.access === 'public' ? [] : [operation]));
 
-/** Operations through which a token could become stronger than it is. */
+/** Operations by which a token could gain rights beyond its own. */
 const needEveryScope = [
   'me_update',
   'me_change_password',
@@ -28,12 +28,12 @@ const needEveryScope = [
   'invitations_delete',
 ];
 
-/** A well-formed input for any of these operations, about things that do not exist. */
+/** A well-formed input for each of these operations, with ids that do not exist. */
 const sample: Record<string, object> = {
   me_update: { name: 'New name' },
   me_change_password: { current_password: 'x', new_password: 'long enough 1' },
   projects_create: { name: 'Sample' },
-  // A slug is taken once.
+  // A slug can be taken only once.
   get workspaces_create() {
     return { slug: newId(), name: 'Sample' };
   },

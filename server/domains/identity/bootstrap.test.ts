@@ -26,7 +26,7 @@ async function withServices(
 }
 
 describe('BATON_SEED', () => {
-  it('is example with the embedded database and none with another, unless it is set', () => {
+  it('defaults to example with the embedded database and to none with another', () => {
     const seed = (env: Record<string, string>) => testConfig(env).identity.seed;
     expect(seed({ BATON_SEED: undefined as never })).toBe('example');
     expect(seed({ BATON_SEED: undefined as never, DATABASE_URL: 'postgresql://db/x' })).toBe('none');
@@ -36,7 +36,7 @@ describe('BATON_SEED', () => {
 });
 
 describe('seedFirstOwner', () => {
-  it('makes a local owner whose password and token work, once', () =>
+  it('creates a local owner whose password and token work, once', () =>
     withServices({ BATON_SEED: 'example' }, async services => {
       const seeded = await seedFirstOwner(services);
       if (!seeded.created) throw new Error('nothing was seeded');
@@ -55,7 +55,7 @@ describe('seedFirstOwner', () => {
       expect(await seedFirstOwner(services)).toEqual({ created: false });
     }));
 
-  it('makes the configured owner, and repeats none of its secrets', () => {
+  it('creates the configured owner, and prints none of its secrets', () => {
     const pat = generatePatToken();
     const env = {
       BATON_OWNER_EMAIL: 'Boss@Example.com',
@@ -80,7 +80,7 @@ describe('seedFirstOwner', () => {
     });
   });
 
-  it('names the variable at fault in one line, without its value, and makes nothing', async () => {
+  it('names the wrong variable in one line, without its value, and creates nothing', async () => {
     const owner = { BATON_OWNER_EMAIL: 'boss@example.com', BATON_OWNER_PASSWORD: password };
     const typo = `${generatePatToken().slice(0, -1)}!`;
     const cases: [Record<string, string>, RegExp][] = [
@@ -101,7 +101,7 @@ describe('seedFirstOwner', () => {
     expect(await db.prisma.user.count()).toBe(0);
   });
 
-  it('makes one owner when several processes start at once', async () => {
+  it('creates one owner when several processes start concurrently', async () => {
     await using db = await createTestDatabase();
     const seeded = await Promise.all(
       Array.from({ length: 4 }, () =>
@@ -116,7 +116,7 @@ describe('seedFirstOwner', () => {
 describe('set-up', () => {
   const form = { name: 'Ada', email: 'Ada@Example.com', password };
 
-  it('asks for the printed token, makes the owner once, and is gone then', () =>
+  it('requires the printed token, creates the owner once, and is then gone', () =>
     withServices({ BATON_TENANT: 'house' }, async services => {
       const call = createCall(services, identityOperations);
       const seeded = await seedFirstOwner(services);
@@ -155,7 +155,7 @@ describe('set-up', () => {
       expect(await db.prisma.tenant.count()).toBe(1);
     }));
 
-  it('has one winner among processes that get as far as the database together', () =>
+  it('has one winner among processes that reach the database at the same time', () =>
     withServices({}, async (services, db) => {
       const tries = Array.from({ length: 8 }, (_, i) =>
         createFirstOwner(services, { tenantId: `t${i}`, email: `ada${i}@example.com`, name: 'Ada', passwordHash: '-' }),
@@ -178,7 +178,7 @@ describe('set-up', () => {
       expect(await guess('a')).toBe(403);
     }));
 
-  it('is 404 wherever anybody has an account', () =>
+  it('is 404 as soon as there is an account', () =>
     withServices({}, async services => {
       await createTestTenant(services, { slug: 'acme' });
       const call = createCall(services, identityOperations);

@@ -43,7 +43,7 @@ const accept = (token: string, more: object = {}) =>
   call(null, 'invitations_accept', { token, name: 'New Person', password, ...more });
 
 describe('invitations', () => {
-  it('invites somebody new, who then signs in with the role that was offered', async () => {
+  it('invites a new person, who then signs in with the offered role', async () => {
     const made = await invite('New@Example.com', { role: 'project_contributor' });
     expect(made).toMatchObject({
       email: 'new@example.com',
@@ -71,7 +71,7 @@ describe('invitations', () => {
     await call(acme.owner, 'invitations_delete', { id: made.id });
   });
 
-  it('pages through the open ones, newest first; accepted and expired ones are not among them', async () => {
+  it('pages through the open ones, newest first, without accepted and expired ones', async () => {
     const old = await invite('old@example.com');
     clock.advance(7 * day);
     await accept((await invite('accepted@example.com')).token);
@@ -87,7 +87,7 @@ describe('invitations', () => {
     await expect(accept(old.token)).rejects.toMatchObject(missing);
   });
 
-  it('answers alike for a token that is unknown, used, withdrawn, replaced or expired', async () => {
+  it('gives the same answer for a token that is unknown, used, withdrawn, replaced or expired', async () => {
     const used = await invite('used@example.com');
     await accept(used.token);
     const withdrawn = await invite('withdrawn@example.com');
@@ -104,7 +104,7 @@ describe('invitations', () => {
     }
   });
 
-  it('lets an existing account in with its present password, and changes neither name nor password', async () => {
+  it('adds an existing account with its present password, and changes neither name nor password', async () => {
     const { token } = await invite('owner@far.example.com', { tenant_admin: true });
     expect(await accept(token, { password: testPassword })).toMatchObject({ user_id: far.owner.userId });
     const session = { userId: far.owner.userId, sessionEpoch: 0 };
@@ -115,7 +115,7 @@ describe('invitations', () => {
     expect(await resolveSession(services, session, { tenantId: 'far' })).toMatchObject({ role: 'tenant_admin' });
   });
 
-  it('409 for somebody who is a member already, 404 for another tenant’s invitation, 422 for nonsense', async () => {
+  it('409 for a person who is already a member, 404 for another tenant’s invitation, 422 for nonsense', async () => {
     await expect(invite('viewer@acme.example.com')).rejects.toMatchObject({ status: 409, code: 'already_member' });
     const theirs = await invite('theirs@example.com', {}, far.owner);
     for (const id of [theirs.id, newId()]) {
@@ -127,7 +127,7 @@ describe('invitations', () => {
     await expect(accept(theirs.token, { name: ' ' })).rejects.toMatchObject({ status: 422 });
   });
 
-  it('is accepted once, however many try at once', async () => {
+  it('is accepted once, however many try at the same time', async () => {
     const { token } = await invite('raced@example.com');
     const settled = await Promise.allSettled(Array.from({ length: 6 }, () => accept(token)));
     const refused = settled.flatMap(outcome => (outcome.status === 'rejected' ? [outcome.reason.status] : []));
@@ -136,7 +136,7 @@ describe('invitations', () => {
     expect(await db.prisma.user.count({ where: { email: 'raced@example.com' } })).toBe(1);
   });
 
-  it('is accepted once by an account that exists, too', async () => {
+  it('is also accepted only once by an existing account', async () => {
     for (let round = 0; round < 5; round++) {
       const { token } = await invite('viewer@far.example.com');
       const tries = Array.from({ length: 4 }, () => accept(token, { password: testPassword }));
@@ -146,7 +146,7 @@ describe('invitations', () => {
     }
   });
 
-  it('leaves one open invitation of an email, even when two are made at once', async () => {
+  it('leaves one open invitation of an email, even if two are created concurrently', async () => {
     await Promise.all([invite('twice@example.com'), invite('twice@example.com')]);
     expect(await db.prisma.invitation.count({ where: { email: 'twice@example.com', acceptedAt: null } })).toBe(1);
   });

@@ -61,7 +61,7 @@ describe('members', () => {
     });
   });
 
-  it('changes roles, which a session feels at its next request', async () => {
+  it('changes roles, with effect on a session’s next request', async () => {
     const { tenant } = await tenantWithAdmins(1);
     const user = { user_id: tenant.viewer.userId };
     const now = () => resolveSession(services, { userId: user.user_id, sessionEpoch: 0 });
@@ -82,7 +82,7 @@ describe('members', () => {
     expect(await now()).toMatchObject({ role: 'project_viewer' });
   });
 
-  it('leaves a demoted administrator contributor here, even one without a row on the project', async () => {
+  it('leaves a demoted administrator a contributor here, even one without a row on the project', async () => {
     const { tenant, admins } = await tenantWithAdmins(2);
     const userId = admins[1]?.userId ?? '';
     await db.pool.query('DELETE FROM project_members WHERE user_id = $1', [userId]);
@@ -102,7 +102,7 @@ describe('members', () => {
     expect(await db.prisma.membership.count({ where: { tenantId: tenant.tenantId } })).toBe(3);
   });
 
-  it('422 for a role that is none', async () => {
+  it('422 for an unknown role', async () => {
     for (const input of [{ role: 'tenant_admin' }, { role: null }, { tenant_admin: 'yes' }]) {
       const update = call(acme.owner, 'members_update', { user_id: acme.viewer.userId, ...input });
       await expect(update).rejects.toMatchObject({ status: 422 });
@@ -149,7 +149,7 @@ describe('members', () => {
     expect(await adminsOf(tenant.tenantId)).toBe(1);
   });
 
-  it('keeps one administrator when all are removed and demoted at once, again and again', async () => {
+  it('keeps one administrator when all are removed and demoted concurrently, in every round', async () => {
     for (let round = 0; round < 5; round++) {
       const { tenant, admins } = await tenantWithAdmins(4);
       const settled = await Promise.allSettled(
@@ -167,7 +167,7 @@ describe('members', () => {
 });
 
 describe('the cache of grants', () => {
-  it('drops what was read before a change and arrives after it', () => {
+  it('ignores what was read before a change and arrives after it', () => {
     const cache = new PrincipalCache();
     const grant = { patId: newId(), scopes: [] } as never;
     const generation = cache.generation();

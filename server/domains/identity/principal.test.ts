@@ -26,7 +26,7 @@ let tenant: TestTenant;
 const clock = new ManualClock();
 const session = (userId: string, sessionEpoch = 0) => ({ userId, sessionEpoch });
 
-/** The same database behind another pool: what another process sees. It counts its queries. */
+/** The same database behind another pool, as in another process. It counts its queries. */
 function otherProcess(): Services & { queries: string[]; end(): Promise<void> } {
   const pool = new pg.Pool({ connectionString: db.url, max: 2 });
   const queries: string[] = [];
@@ -52,7 +52,7 @@ afterAll(async () => {
 });
 
 describe('resolvePat', () => {
-  it('knows who a token speaks for, with the role they have now', async () => {
+  it('returns the user of a token, with their present role', async () => {
     const { token, principal } = await createTestPat(services, tenant.contributor, ['workflow:read', 'pat:manage']);
     expect(await resolvePat(services, token)).toEqual(principal);
     const owner = await createTestPat(services, tenant.owner, scopes);
@@ -79,7 +79,7 @@ describe('resolvePat', () => {
     await other.end();
   });
 
-  it('makes one query for all requests that come at once, and a new one for those that come after a change', async () => {
+  it('makes one query for concurrent requests, and a new one for those after a change', async () => {
     const { token, principal } = await createTestPat(services, tenant.contributor, scopes);
     const other = otherProcess();
     const asked = () => other.queries.filter(query => query.includes('resolve_pat')).length;
@@ -97,7 +97,7 @@ describe('resolvePat', () => {
     await other.end();
   });
 
-  it('tells everybody who waits of a read that failed, and reads again', async () => {
+  it('reports a failed read to all that wait for it, and reads again', async () => {
     const { token, principal } = await createTestPat(services, tenant.contributor, scopes);
     const other = otherProcess();
     const { query } = other.pool;
@@ -148,7 +148,7 @@ describe('resolvePat', () => {
     await other.end();
   });
 
-  it('does not keep an answer that was read before a revocation and arrived after it', async () => {
+  it('does not cache an answer that was read before a revocation and arrived after it', async () => {
     const call = createCall(services, patOperations);
     const { token, principal } = await createTestPat(services, tenant.contributor, scopes);
     const id = principal.credential.kind === 'pat' ? principal.credential.patId : '';
@@ -172,7 +172,7 @@ describe('resolvePat', () => {
     expect(await resolvePat(services, token)).toBeNull();
     const { rows } = await db.pool.query('SELECT revoked_at FROM pats WHERE user_id = $1', [member.userId]);
     expect(rows[0].revoked_at).not.toBeNull();
-    // Coming back does not bring old tokens back.
+    // A returning member does not regain old tokens.
     const back = { tenantId: 'acme', userId: member.userId, tenantAdmin: true, createdAt: new Date(clock.now()) };
     await db.prisma.membership.create({ data: back });
     clock.advance(grantTtlMs);
@@ -219,7 +219,7 @@ describe('resolveSession', () => {
     expect(await resolveSession(services, session(tenant.viewer.userId, 1))).toBeNull();
   });
 
-  it('takes a tenant, and a project by id or name; anything foreign or unknown is one and the same 403', async () => {
+  it('accepts a tenant, and a project by id or name; foreign and unknown ones get the same 403', async () => {
     const far = await createTestTenant(services, { slug: 'far' });
     const at = new Date(clock.now());
     const second = newId();
@@ -241,12 +241,12 @@ describe('resolveSession', () => {
       expect(error).toMatchObject({ status: 403 });
       messages.add(error.message);
     }
-    // A project of the own tenant without a role on it reads the same as one that is not there.
+    // A project of the user's tenant without a role on it is answered like one that does not exist.
     messages.add((await ask(tenant.viewer.userId, { projectId: second }).catch(thrown => thrown)).message);
     expect(messages.size).toBe(1);
   });
 
-  it('prefers a workspace with a role, and says so where there is none', async () => {
+  it('prefers a workspace with a role, and reports if there is none', async () => {
     const at = new Date(clock.now());
     const member = await createTestMember(services, tenant, 'project_viewer', 'two@acme.example.com');
     await db.pool.query('DELETE FROM project_members WHERE user_id = $1', [member.userId]);

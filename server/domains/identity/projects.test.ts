@@ -98,7 +98,7 @@ describe('projects', () => {
     expect(settled.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected']);
   });
 
-  it('404 for another tenant’s project, whatever is asked of it', async () => {
+  it('404 for another tenant’s project, for every operation', async () => {
     const missing = { status: 404, code: 'not_found' };
     await expect(call(acme.owner, 'projects_update', { id: far.projectId, name: 'Stolen' })).rejects.toMatchObject(
       missing,
@@ -116,7 +116,7 @@ describe('projects', () => {
     expect(await call(acme.owner, 'projects_delete', { id })).toBeUndefined();
   });
 
-  it('kills its tokens and invitations with it', async () => {
+  it('revokes its tokens and invitations with it', async () => {
     const id = await create(acme, 'Doomed');
     const owner = { ...acme.owner, projectId: id };
     const { token } = await createTestPat(services, owner, scopes);
@@ -128,7 +128,7 @@ describe('projects', () => {
     await expect(call(null, 'invitations_accept', accept)).rejects.toMatchObject({ status: 404 });
   });
 
-  it('keeps the last project, also when all are deleted at once', async () => {
+  it('keeps the last project, even if all are deleted concurrently', async () => {
     const tenant = await createTestTenant(services, { slug: 'small' });
     const last = { status: 409, code: 'last_project' };
     await expect(call(tenant.owner, 'projects_delete', { id: tenant.projectId })).rejects.toMatchObject(last);

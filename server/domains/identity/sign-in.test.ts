@@ -64,7 +64,7 @@ const signIn = (attempt: object, over = services) =>
   verifyPassword(over, { email, password: testPassword, address, ...attempt });
 
 describe('signing in', () => {
-  it('tells who it is, with the email in any case, and brings an old hash up to today’s cost', async () => {
+  it('returns the account, with the email in any case, and rehashes an old hash at today’s cost', async () => {
     const before = await db.prisma.user.findFirstOrThrow({ where: { email } });
     expect(before.passwordHash).toContain('ln=4,');
     const expected = { id: acme.owner.userId, email, name: 'owner', sessionEpoch: 0 };
@@ -137,7 +137,7 @@ describe('signing in', () => {
       ends.push('owner');
       return user;
     });
-    // The owner takes the place of one of the flood.
+    // The owner replaces one of the flood.
     await expect.poll(() => refusals).toBe(101 - 66);
     work.held = null;
     for (const begin of held) begin();
@@ -148,7 +148,7 @@ describe('signing in', () => {
     expect(refused).toHaveLength(35);
     for (const error of refused)
       expect(error).toMatchObject({ status: 429, code: 'sign_in_busy', headers: { 'Retry-After': '5' } });
-    // The owner waited for a few of the flood, not for all that got a place.
+    // The owner waited for a few of the flood, not for all that were queued.
     expect(ends.indexOf('owner')).toBeLessThan(10);
     expect(lines.filter(line => line.includes('too many password checks are waiting'))).toHaveLength(1);
   });
@@ -192,7 +192,7 @@ describe('signing in', () => {
     await attempt(50);
   });
 
-  it('allows an address so many failed attempts a day, however slowly they come', async () => {
+  it('limits the failed attempts of an address per day, however slowly they come', async () => {
     const limits = testConfig({ BATON_FAILED_SIGN_INS_PER_ADDRESS_PER_DAY: '5' }).http.rateLimit;
     const limited = { ...services, rateLimiter: createRequestLimiter(limits, clock) };
     const day = 86_400_000;
@@ -204,7 +204,7 @@ describe('signing in', () => {
     };
     work.cheap = true;
     for (let n = 0; n < 4; n++) expect(await spray(n)).toBeNull();
-    // One that succeeds does not count; the fifth that fails is the last.
+    // A successful one does not count; the fifth failure is the last.
     for (let n = 0; n < 3; n++)
       expect(await spray(n, { email: 'daily@acme.example.com', password: testPassword })).not.toBeNull();
     expect(await spray(5)).toBeNull();
@@ -216,7 +216,7 @@ describe('signing in', () => {
     expect(await spray(8)).toBeNull();
   });
 
-  it('counts towards the day only what the limits of a minute let in', async () => {
+  it('counts towards the day only what the limits per minute admitted', async () => {
     const limits = testConfig({ BATON_FAILED_SIGN_INS_PER_ADDRESS_PER_DAY: '60' }).http.rateLimit;
     const limited = { rateLimiter: createRequestLimiter(limits, clock) };
     const attempt = (n: number) => limitAttemptsFrom(limited, { kind: 'sign-in', address, account: String(n) });
@@ -269,7 +269,7 @@ describe('one’s own account', () => {
     });
   });
 
-  it('changes the password against the present one, ends every session, and keeps tokens', async () => {
+  it('changes the password, given the present one, ends every session, and keeps tokens', async () => {
     const call = createCall(services, [...identityOperations, ...patOperations]);
     const { userId } = acme.viewer;
     const change = (current_password: string, new_password = 'another password') =>

@@ -47,7 +47,7 @@ const open = deployed({ BATON_SIGN_UP: 'open' });
 const off = deployed({ BATON_SIGN_UP: 'off' });
 
 describe('POST /v1/workspaces', () => {
-  it('makes its maker the administrator, with a project, and leaves the others out', async () => {
+  it('makes its creator the administrator, with a project, and adds no one else', async () => {
     const made = await ask(acme.owner, 'workspaces_create', { slug: 'north', name: ' North Ltd ' });
     expect(made).toEqual({
       slug: 'north',
@@ -61,7 +61,7 @@ describe('POST /v1/workspaces', () => {
     expect(there).toMatchObject({ role: 'tenant_admin', tenantId: 'north', projectId: (made.project as Answer).id });
     const colleague = { userId: acme.contributor.userId, sessionEpoch: 0 };
     await expect(resolveSession(services, colleague, { tenantId: 'north' })).rejects.toMatchObject({ status: 403 });
-    // Who was in the first workspace without naming it stays there.
+    // Sessions that used the first workspace without naming it stay there.
     expect(await resolveSession(services, session)).toMatchObject({ tenantId: 'acme' });
     expect(await ask(there, 'me_get')).toMatchObject({
       tenant: { id: 'north', name: 'North Ltd' },
@@ -87,12 +87,12 @@ describe('POST /v1/workspaces', () => {
     });
   });
 
-  it('takes a slug of 63 and a name of 120 characters', async () => {
+  it('accepts a slug of 63 and a name of 120 characters', async () => {
     const longest = { slug: 's'.repeat(63), name: 'n'.repeat(120) };
     expect(await ask(acme.owner, 'workspaces_create', longest)).toMatchObject(longest);
   });
 
-  it('gives a slug to one of several that want it at once', async () => {
+  it('gives a slug to only one of several concurrent requests', async () => {
     const wanted = { slug: 'contested', name: 'C' };
     const tries = await Promise.allSettled(
       [acme.owner, far.owner, acme.owner].map(who => ask(who, 'workspaces_create', wanted)),
@@ -100,7 +100,7 @@ describe('POST /v1/workspaces', () => {
     expect(tries.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected', 'rejected']);
   });
 
-  it('stops at the limit of a user, also for requests at once', async () => {
+  it('stops at the limit of a user, also for concurrent requests', async () => {
     const three = deployed({ BATON_MAX_WORKSPACES_PER_USER: '3' });
     const { owner } = await createTestTenant(services, { slug: 'busy' });
     const tries = await Promise.allSettled(
@@ -110,7 +110,7 @@ describe('POST /v1/workspaces', () => {
     expect(refused.map(({ reason }) => reason)).toMatchObject([{ status: 409, code: 'too_many_workspaces' }]);
     const { workspaces } = await ask(owner, 'workspaces_list');
     expect(workspaces).toHaveLength(4);
-    // Leaving one behind frees nothing: it was created.
+    // Leaving a workspace frees no place: it was created.
     await db.pool.query(`DELETE FROM memberships WHERE user_id = $1 AND tenant_id LIKE 'busy-%'`, [owner.userId]);
     await expect(three(owner, 'workspaces_create', { slug: 'busy-5', name: 'B' })).rejects.toMatchObject({
       code: 'too_many_workspaces',
@@ -149,7 +149,7 @@ describe('who may create a workspace', () => {
     expect(workspaces.map(({ slug }) => slug)).toEqual(['acme']);
   });
 
-  it('me says whether it is offered', async () => {
+  it('me tells whether it is offered', async () => {
     const { principal: narrow } = await createTestPat(services, acme.owner, ['workflow:read']);
     const { principal: token } = await createTestPat(services, acme.contributor, scopes);
     const offered = async (on: typeof ask, who: Principal) => (await on(who, 'me_get')).can_create_workspaces;
@@ -158,7 +158,7 @@ describe('who may create a workspace', () => {
     expect([await offered(ask, narrow), await offered(ask, token)]).toEqual([false, false]);
   });
 
-  it('open: every user; off: nobody', async () => {
+  it('open: every user; off: no user', async () => {
     expect(await open(acme.viewer, 'workspaces_create', wants('w4'))).toMatchObject({ tenant_admin: true });
     await expect(off(acme.owner, 'workspaces_create', wants('w5'))).rejects.toMatchObject({
       status: 403,
@@ -188,7 +188,7 @@ describe('GET /v1/workspaces', () => {
 describe('POST /v1/sign-up', () => {
   const ann = { email: 'Ann@new.example.com', name: 'Ann', password: 'a good password', slug: 'anns' };
 
-  it('is there only where anybody may sign up', async () => {
+  it('exists only where every visitor may sign up', async () => {
     for (const closed of [ask, off]) {
       expect(await closed(null, 'sign_up_status')).toEqual({ open: false });
       await expect(closed(null, 'sign_up_create', ann)).rejects.toMatchObject({ status: 404 });
@@ -196,7 +196,7 @@ describe('POST /v1/sign-up', () => {
     expect(await open(null, 'sign_up_status')).toEqual({ open: true });
   });
 
-  it('makes an account and its workspace', async () => {
+  it('creates an account and its workspace', async () => {
     const made = await open(null, 'sign_up_create', { ...ann, workspace_name: 'Ann & Co' });
     expect(made).toEqual({ user_id: expect.any(String), tenant_id: 'anns', email: 'ann@new.example.com' });
     const signedIn = await verifyPassword(services, { ...ann, address: '192.0.2.1' });
@@ -216,7 +216,7 @@ describe('POST /v1/sign-up', () => {
     await expect(few(null, 'sign_up_create', third)).rejects.toMatchObject({ code: 'too_many_workspaces' });
   });
 
-  it('refuses a slug that there is, and leaves nothing half made', async () => {
+  it('refuses a taken slug, and leaves nothing behind', async () => {
     const other = { ...ann, email: 'other@new.example.com' };
     await expect(open(null, 'sign_up_create', other)).rejects.toMatchObject({ code: 'workspace_slug_taken' });
     expect(await db.prisma.user.findFirst({ where: { email: other.email } })).toBeNull();

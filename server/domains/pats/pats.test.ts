@@ -84,7 +84,7 @@ describe('creating', () => {
     for (const more of bad) await expect(make(acme.contributor, more)).rejects.toMatchObject({ status: 422 });
   });
 
-  it('lets a token make only tokens that are no stronger than itself', async () => {
+  it('lets a token create only tokens that are no stronger than itself', async () => {
     const { principal } = await createTestPat(services, acme.contributor, ['pat:manage', 'workflow:read']);
     expect(await make(principal)).toMatchObject({ scopes: ['workflow:read'] });
     for (const wanted of [['workflow:run'], ['workflow:read', 'mcp:execute'], [...scopes]]) {
@@ -106,7 +106,7 @@ describe('creating', () => {
   });
 });
 
-describe('a token that makes tokens', () => {
+describe('a token that creates tokens', () => {
   const at = (ms: number) => new Date(clock.now() + ms).toISOString();
   const patIdOf = ({ credential }: Principal) => (credential.kind === 'pat' ? credential.patId : '');
   /** A token that was made by a session, as the principal that it is. */
@@ -117,7 +117,7 @@ describe('a token that makes tokens', () => {
     return principal;
   };
 
-  it('makes none that lives longer than itself: at, above and below, and none without an end', async () => {
+  it('creates none that lives longer than itself: at, above and below, and none without an expiry', async () => {
     const tooLong = { status: 403, code: 'insufficient_lifetime', details: [{ path: 'expires_at' }] };
     const day = 86_400_000;
     const expires_at = at(day);
@@ -144,7 +144,7 @@ describe('a token that makes tokens', () => {
     expect(await call(short, 'pats_reveal', { id: as.id })).toMatchObject({ token: as.token });
   });
 
-  it('is named in the list as their maker, and its end is theirs, down to the last', async () => {
+  it('is listed as their creator, and its revocation revokes all of them', async () => {
     const root = await bearer();
     const child = await make(root, { scopes: ['pat:manage', 'workflow:read'], display_name: 'Child' });
     const grandchild = await make((await resolvePat(services, child.token)) ?? root, { display_name: 'Grandchild' });
@@ -169,7 +169,7 @@ describe('a token that makes tokens', () => {
     expect(await resolvePat(services, unrelated.token)).not.toBeNull();
   });
 
-  it('takes along what a token made that was revoked before', async () => {
+  it('also revokes what an earlier revoked token created', async () => {
     const root = await bearer();
     const child = await make(root, { scopes: ['pat:manage', 'workflow:read'] });
     const grandchild = await make((await resolvePat(services, child.token)) ?? root);
@@ -180,7 +180,7 @@ describe('a token that makes tokens', () => {
     expect(await resolvePat(services, grandchild.token)).toBeNull();
   });
 
-  it('leaves none behind when it is revoked in the same moment', async () => {
+  it('leaves none behind if it is revoked at the same moment', async () => {
     for (let round = 0; round < 10; round++) {
       const root = await bearer();
       const made = Array.from({ length: 4 }, () => make(root).catch(() => null));
@@ -243,7 +243,7 @@ describe('revealing', () => {
     for (const error of refused) expect(error).toMatchObject(missing);
   });
 
-  it('404 for another’s, an administrator included, another tenant’s, unknown or revoked; and does not use it up', async () => {
+  it('404 for another user’s (even for an administrator), another tenant’s, unknown or revoked one, without using it up', async () => {
     const { id, token } = await make();
     for (const who of [acme.owner, acme.viewer, far.owner]) {
       await expect(call(who, 'pats_reveal', { id })).rejects.toMatchObject(missing);
@@ -266,7 +266,7 @@ describe('revealing', () => {
 });
 
 describe('revoking', () => {
-  it('kills one’s own; an administrator any of the project; nobody else’s', async () => {
+  it('revokes one’s own, for an administrator any of the project, and no others', async () => {
     const colleague = await createTestMember(services, acme, 'project_contributor', 'colleague@acme.example.com');
     const { id, token } = await make();
     await expect(call(colleague, 'pats_revoke', { id })).rejects.toMatchObject(missing);

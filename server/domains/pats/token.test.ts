@@ -26,7 +26,7 @@ describe('token format', () => {
     }
   });
 
-  it('accepts nothing that is merely alike', () => {
+  it('accepts nothing that is only similar', () => {
     const token = generatePatToken();
     for (const alike of [
       '',
@@ -54,7 +54,7 @@ describe('token format', () => {
   });
 });
 
-/** CRC-32 (IEEE 802.3) bit by bit and base62 with big integers: written apart from the code under test. */
+/** CRC-32 (IEEE 802.3) bit by bit and base62 with big integers: written independently of the code under test. */
 function checksumApart(text: string): string {
   let crc = 0xffffffffn;
   for (const byte of Buffer.from(text)) {

@@ -28,7 +28,7 @@ function manualAlarm() {
       };
     },
     set,
-    /** Rings, and returns for when the next alarm was set. */
+    /** Rings, and returns the time for which the next alarm was set. */
     async ring(): Promise<number> {
       const next = new Promise<void>(resolve => waiting.push(resolve));
       set.shift()?.ring();
@@ -56,7 +56,7 @@ function start(policy = { runDays: 30, usageMonths: 0, auditDays: 0 }, more: Par
   return { job, alarm, state, clock };
 }
 
-test('once a day the leader makes the months to come and gives up what is past; others only look', async () => {
+test('once a day the leader creates the months to come and purges expired ones; others only check', async () => {
   await makeMonths(db.pool);
   await writeRuns(db.pool, [{ id: idAt(AUGUST), endedAt: AUGUST }]);
   const { job, alarm, state, clock } = start();
@@ -75,7 +75,7 @@ test('once a day the leader makes the months to come and gives up what is past; 
   expect(alarm.set).toEqual([]);
 });
 
-test('without a policy nothing goes, and the months are made all the same', async () => {
+test('without a policy nothing is purged, but the months are created', async () => {
   await makeMonths(db.pool);
   await writeRuns(db.pool, [{ id: idAt(AUGUST), endedAt: AUGUST }]);
   const { job, alarm, clock } = start({ runDays: 0, usageMonths: 0, auditDays: 0 });
@@ -85,7 +85,7 @@ test('without a policy nothing goes, and the months are made all the same', asyn
   await job.close();
 });
 
-test('what was locked, and a pass that failed, is tried again in an hour', async () => {
+test('locked partitions, and failed passes, are tried again in an hour', async () => {
   await makeMonths(db.pool);
   await writeRuns(db.pool, [{ id: idAt(AUGUST), endedAt: AUGUST }]);
   const { job, alarm } = start();
@@ -121,11 +121,11 @@ test('closing ends a pass between two of its steps', async () => {
 
 const left = async () => (await db.pool.query('SELECT FROM runs')).rowCount;
 
-test('a clock that jumps deletes nothing, whatever the database says, until it is right again', async () => {
+test('a clock that jumps deletes nothing, whatever the database says, until it is correct again', async () => {
   await makeMonths(db.pool);
   await writeRuns(db.pool, [{ id: idAt(AUGUST), endedAt: AUGUST }]);
   const doubts: boolean[] = [];
-  // Kept for 200 days: nothing of this is past its retention unless the clock lies.
+  // Kept for 200 days: nothing of this has expired unless the clock is wrong.
   const { job, alarm, clock } = start(
     { runDays: 200, usageMonths: 0, auditDays: 0 },
     { onClockDoubt: doubt => doubts.push(doubt) },
@@ -137,7 +137,7 @@ test('a clock that jumps deletes nothing, whatever the database says, until it i
   expect(await left()).toBe(1);
   clock.advance(-364 * 24 * HOUR);
   expect(await alarm.ring()).toBe(24 * HOUR);
-  // A clock that is behind is trusted, and leaves the mark where it was.
+  // A clock that is behind is trusted, and does not move the mark.
   clock.advance(-30 * 24 * HOUR);
   expect(await alarm.ring()).toBe(24 * HOUR);
   clock.advance(30 * 24 * HOUR + MAX_CLOCK_ADVANCE_MS);
@@ -162,7 +162,7 @@ test.each([1, -1])('a clock that differs from the database by more than an hour 
   await job.close();
 });
 
-test('the clock of the database is asked where no other is given', async () => {
+test('the clock of the database is used if no other is given', async () => {
   await makeMonths(db.pool);
   await writeRuns(db.pool, [{ id: idAt(AUGUST), endedAt: AUGUST }]);
   const clock = new ManualClock(Date.now() + 2 * HOUR);

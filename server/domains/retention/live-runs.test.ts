@@ -48,7 +48,7 @@ function entry(runId: string, seq: number): LogEntry {
   };
 }
 
-test('runs that advance and begin in a month while it is given up lose nothing and are refused nothing', async () => {
+test('runs that advance or start in a month while it is purged lose nothing and are not refused', async () => {
   const client = new pg.Client({ connectionString: db.url });
   await client.connect();
   const log = new GroupCommitLog({ commit: batch => client.query(commitStatement(batch)) }, () => undefined);
@@ -63,7 +63,7 @@ test('runs that advance and begin in a month while it is given up lose nothing a
     }
   };
   const advancing = Array.from({ length: 4 }, () => advance(idAt(AUGUST)));
-  // Under ids of clients, new runs may begin in any month, even one that is being dropped.
+  // Under clients' ids, new runs may start in any month, even in one that is being dropped.
   const beginning = (async () => {
     while (!over) {
       const runId = idAt(Date.UTC(2026, 8, 15));
@@ -100,7 +100,7 @@ test('runs that advance and begin in a month while it is given up lose nothing a
   expect(Math.min(...last.values())).toBeGreaterThan(20);
 });
 
-test('a run that begins in the very moment in which its month is dropped keeps its log', async () => {
+test('a run that starts at the moment when its month is dropped keeps its log', async () => {
   await using other = await createTestDatabase();
   const october = Date.UTC(2026, 9, 15);
   await ensurePartitions(other.pool, new ManualClock(october), silent);
@@ -115,7 +115,7 @@ test('a run that begins in the very moment in which its month is dropped keeps i
   await expect.poll(async () => (await other.pool.query(waits)).rowCount).toBe(1);
   await writer.query('COMMIT');
   await writer.end();
-  // Where this machine was slower than the pass is patient, it was postponed: then nothing was dropped either.
+  // If this machine was too slow for the pass, it was postponed, and then nothing was dropped either.
   expect((await passing).dropped).not.toContain('run_events_2026_10');
   expect((await readRun(other.pool, runId))?.events).toHaveLength(1);
 });

@@ -39,7 +39,7 @@ const NOVEMBER = Date.UTC(2026, 10, 15);
 const FOREIGN = 'f47ac10b-58cc-4372-a567-0e02b2c3d479';
 const OTHER = 'e0a1c10b-58cc-4372-a567-0e02b2c3d479';
 
-/** Past and kept runs in every place where a run can be. */
+/** Expired and kept runs in every place where a run can be. */
 function history(): { past: PastRun[]; kept: PastRun[] } {
   const past = [
     { id: idAt(AUGUST), endedAt: AUGUST + DAY },
@@ -50,7 +50,7 @@ function history(): { past: PastRun[]; kept: PastRun[] } {
   const kept = [
     { id: idAt(SEPTEMBER), endedAt: null, events: 40 },
     { id: idAt(SEPTEMBER), endedAt: NOW - 29 * DAY },
-    // The month is not over for 30 days: its runs stay together.
+    // The month ended less than 30 days ago: its runs stay together.
     { id: idAt(OCTOBER), endedAt: OCTOBER },
     { id: idAt(NOVEMBER), endedAt: NOVEMBER },
     { id: OTHER, endedAt: null },
@@ -61,7 +61,7 @@ function history(): { past: PastRun[]; kept: PastRun[] } {
 const ids = (runs: readonly PastRun[]) => runs.map(({ id }) => id);
 const NOTHING = [[], [], [], []];
 
-test('what is past goes, by the partition where a month is past; what lives or ended lately stays as it was', async () => {
+test('expired data is purged, by partition if a month has expired; live and recent runs stay unchanged', async () => {
   const { past, kept } = history();
   await writeRuns(db.pool, [...past, ...kept]);
   const before = await contents(db.pool, ids(kept));
@@ -82,7 +82,7 @@ test('what is past goes, by the partition where a month is past; what lives or e
   expect(await contents(db.pool, ids(past))).toEqual(NOTHING);
   expect(await contents(db.pool, ids(kept))).toEqual(before);
   expect(await partitionNames(db.pool)).not.toContain('run_events_2026_08');
-  // A second pass finds nothing; and once the long run has ended and is past, its month goes as well.
+  // A second pass finds nothing; and once the long run has ended and expired, its month is dropped too.
   expect(await go()).toMatchObject({ runs: 0, dropped: [], rewritten: [] });
   await db.pool.query('UPDATE runs SET ended_at = to_timestamp($2::float8 / 1000) WHERE id = ANY($1)', [
     ids(kept.slice(0, 2)),
@@ -92,7 +92,7 @@ test('what is past goes, by the partition where a month is past; what lives or e
   expect(await contents(db.pool, ids(kept.slice(2)))).toEqual(rest);
 });
 
-test('a dry run names exactly what then goes, and changes nothing', async () => {
+test('a dry run lists exactly what a pass then purges, and changes nothing', async () => {
   const { past, kept } = history();
   await writeRuns(db.pool, [...past, ...kept]);
   await db.pool.query(
@@ -118,7 +118,7 @@ test('a dry run names exactly what then goes, and changes nothing', async () => 
   });
 });
 
-test('a pass that is killed after any step leaves nothing half, and the next one ends it', async () => {
+test('a pass that is killed after any step leaves nothing incomplete, and the next one finishes it', async () => {
   const { past, kept } = history();
   const died = new Error('killed');
   let steps = 0;
@@ -135,7 +135,7 @@ test('a pass that is killed after any step leaves nothing half, and the next one
     const pass = { url: other.url, logger: silent, cutoffs, now: NOW, pause };
     const outcome = await sweep(pass).catch((error: unknown) => error);
     expect(await contents(other.pool, ids(kept))).toEqual(before);
-    // A run that is still listed has its whole log: nothing poses as an empty one.
+    // A run that is still listed has its complete log, never an empty one.
     const { rows } = await other.pool.query(
       'SELECT id FROM runs r WHERE last_seq <> (SELECT count(*) FROM run_events e WHERE e.run_id = r.id)',
     );
@@ -150,7 +150,7 @@ test('a pass that is killed after any step leaves nothing half, and the next one
   expect(steps).toBe(7);
 });
 
-test('a partition that somebody reads is left for later, at once, and meanwhile its live runs go on', async () => {
+test('a partition that is being read is postponed immediately, and its live runs continue', async () => {
   const { past, kept } = history();
   await writeRuns(db.pool, [...past, ...kept]);
   const reader = await db.pool.connect();
@@ -171,7 +171,7 @@ test('a partition that somebody reads is left for later, at once, and meanwhile 
   expect(rows).toEqual([{ n: 41 }]);
 });
 
-test('a month with too much that lives is not locked for long: it waits', async () => {
+test('a month with too many live rows is not locked for long: it is postponed', async () => {
   await writeRuns(db.pool, [
     { id: idAt(SEPTEMBER), endedAt: null, events: 50_001 },
     { id: idAt(SEPTEMBER), endedAt: SEPTEMBER },
@@ -192,7 +192,7 @@ test('one pass at a time', async () => {
   for (const result of inner) expect(result).toMatchObject({ busy: true, runs: 0 });
 });
 
-test('usage goes by whole months, and what no month took row by row', async () => {
+test('usage is purged by whole months, and rows outside of them one by one', async () => {
   const at = ['2026-06-01', '2026-08-31', '2026-09-01', '2026-11-01'];
   await db.pool.query(
     `INSERT INTO run_usage (id, tenant_id, project_id, workflow_id, action, quantity, microcredits, attempts, created_at)
@@ -201,7 +201,7 @@ test('usage goes by whole months, and what no month took row by row', async () =
     [at.map(day => `${day}T00:00:00Z`)],
   );
   const usage = { cutoffs: cutoffsAt({ runDays: 0, usageMonths: 2, auditDays: 0 }, NOW) };
-  // Not before analytics have counted it, and it was charged.
+  // Not before analytics has aggregated it, and it was charged.
   const early = await go(usage);
   expect(early).toMatchObject({ strayUsage: 0, postponed: [{ name: 'run_usage_2026_08', reason: 'not_counted' }] });
   await aggregateAll(db.pool, new ManualClock(NOW));
@@ -233,7 +233,7 @@ test('usage goes by whole months, and what no month took row by row', async () =
   expect(wrong).not.toEqual([]);
 });
 
-test('what is kept for ever is kept', async () => {
+test('what is kept forever is kept', async () => {
   const { past, kept } = history();
   await writeRuns(db.pool, [...past, ...kept]);
   expect(cutoffsAt({ runDays: 0, usageMonths: 0, auditDays: 0 }, NOW)).toEqual({
@@ -248,7 +248,7 @@ test('what is kept for ever is kept', async () => {
   });
 });
 
-test('a large history goes in small batches', async () => {
+test('a large history is purged in small batches', async () => {
   const { pool } = db;
   await pool.query(
     `INSERT INTO runs (id, tenant_id, project_id, workflow_id, version, status, orchestration_phase, session_id, trigger_type,

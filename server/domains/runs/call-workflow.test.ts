@@ -140,7 +140,7 @@ describe('call_workflow', () => {
     expect((await run(parent, { id: child, n: 1, ...input })).error?.code).toBe(code);
   });
 
-  test('knows no workflow of another tenant or project: they are as if they did not exist', async () => {
+  test('treats workflows of another tenant or project as if they did not exist', async () => {
     const { contributor } = await createTestProject(service.container.services, acme, 'elsewhere');
     const parent = await publish([calls('{{input.id}}')]);
     for (const by of [globex.contributor, contributor]) {
@@ -155,7 +155,7 @@ describe('call_workflow', () => {
     }
   });
 
-  test('starts no archived workflow, none without a version, and no version that is not there', async () => {
+  test('starts no archived workflow, none without a version, and no version that does not exist', async () => {
     const parent = await publish([calls('{{input.id}}')]);
     const gone = await publish([lua('return 1')]);
     const fixed = await publish([calls(gone, { version: 2 })]).catch(() => null);
@@ -186,7 +186,7 @@ describe('call_workflow', () => {
     expect(error?.message).toContain('calls_too_deep');
   });
 
-  test('a token cannot have a workflow called whose steps it may not start', async () => {
+  test('a token cannot cause a call of a workflow whose steps it may not start', async () => {
     const child = await publish([
       { id: 'ask', type: 'http_request', url: 'https://example.com', disabled: true },
       { id: 'only', type: 'lua_script', script: 'return 1' },
@@ -232,7 +232,7 @@ describe('validate', () => {
     expect(await problemsOf(own, calls(other, { version: 1 }))).toEqual([]);
   });
 
-  test('says what is wrong with the called workflow', async () => {
+  test('reports what is wrong with the called workflow', async () => {
     const { id: draft } = await act<{ id: string }>('workflows_create', {
       name: `W ${newId()}`,
       graph: { steps: [lua('return 1')] },

@@ -45,7 +45,7 @@ const inputOf = async (params: Record<string, unknown>, id = waiting) => {
 };
 
 describe('start', () => {
-  test('answers with the run, which is there', async () => {
+  test('answers with the run, which exists', async () => {
     const started = await start({ n: 1 });
     expect(started).toEqual({
       run_id: expect.any(String),
@@ -63,7 +63,7 @@ describe('start', () => {
     });
   });
 
-  test('takes trigger payload, webhook payload and free-form keys as input, the later over the former', async () => {
+  test('merges trigger payload, webhook payload and free-form keys to the input; later ones win', async () => {
     const params = { trigger_payload: { a: 1, b: 1, c: 1 }, webhook_payload: { b: 2, c: 2 }, c: 3, session_id: 's' };
     expect(await inputOf(params)).toEqual({ a: 1, b: 2, c: 3 });
   });
@@ -136,7 +136,7 @@ describe('start', () => {
 });
 
 describe('a refused start', () => {
-  /** The refusal, and the single event that is kept of it under the id the run would have had. */
+  /** Returns the refusal, and the only event that is stored for it, under the id that the run would have had. */
   async function refused(params: Record<string, unknown>, id = waiting) {
     const runId = newId();
     const error = await refusal(start({ run_id: runId, ...params }, id));
@@ -217,7 +217,7 @@ describe('pause, resume and stop', () => {
   const ask = (name: string, params: unknown, ctx = as(), id = waiting) =>
     call(command, ctx, { id, command: name, params });
 
-  test('do what they say, and say it again without changing anything', async () => {
+  test('take effect, and change nothing when repeated', async () => {
     const { run_id } = await start();
     await reached(service.services, tenant.owner, { id: waiting, runID: run_id }, 'blocked');
     for (let n = 0; n < 2; n++) {
@@ -248,7 +248,7 @@ describe('pause, resume and stop', () => {
     expect((await refusal(ask(name, params))).status).toBe(422);
   });
 
-  test('reach no run of another workflow, project or tenant, and no run that is not', async () => {
+  test('reach no run of another workflow, project or tenant, and no unknown run', async () => {
     const { run_id } = await start();
     const elsewhere = await publishGraph(service.services, tenant.owner, asking());
     for (const name of ['pause', 'resume', 'stop']) {
@@ -272,7 +272,7 @@ describe('Idempotency-Key', () => {
   const withKey = (key: string, principal = tenant.contributor) =>
     as(principal, { headers: new Map([['idempotency-key', key]]) });
 
-  test('starts one run for thirty requests at once, and says the same to all', async () => {
+  test('starts one run for thirty concurrent requests, and gives all the same answer', async () => {
     const key = newId();
     const answers = await Promise.all(Array.from({ length: 30 }, () => start({ n: 1 }, waiting, withKey(key))));
     expect(new Set(answers.map(answer => JSON.stringify(answer))).size).toBe(1);
@@ -283,7 +283,7 @@ describe('Idempotency-Key', () => {
     expect((await refusal(start({ n: 2 }, waiting, withKey(key)))).code).toBe('idempotency_key_reused');
   });
 
-  test('goes with an id of the caller', async () => {
+  test('can be combined with an id of the caller', async () => {
     const [key, run_id] = [newId(), newId()];
     const first = await start({ run_id }, waiting, withKey(key));
     expect(await start({ run_id }, waiting, withKey(key))).toEqual(first);
@@ -302,7 +302,7 @@ describe('Idempotency-Key', () => {
     expect(log[0]?.event_type).toBe('run_started');
   });
 
-  test('tells another tenant nothing', async () => {
+  test('reveals nothing to another tenant', async () => {
     const key = newId();
     await start({}, waiting, withKey(key));
     for (const principal of strangers)
@@ -311,7 +311,7 @@ describe('Idempotency-Key', () => {
 });
 
 describe('too many active runs', () => {
-  test('are refused with 429, and written down', async () => {
+  test('are refused with 429, and recorded', async () => {
     const small = await startTestService({ BATON_MAX_ACTIVE_RUNS_PER_TENANT: '2' });
     try {
       const { owner } = await createTestTenant(small.services, { slug: 'acme' });

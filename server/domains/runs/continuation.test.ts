@@ -38,7 +38,7 @@ const fixed = (graph: Graph, id: string, patch: Partial<GraphStep>): Graph => ({
   steps: graph.steps.map(step => (step.id === id ? ({ ...step, ...patch } as GraphStep) : step)),
 });
 
-describe('what a run is continued with', () => {
+describe('the episode that continues a run', () => {
   test('the failed step and what follows are executed; what came before keeps its result', () => {
     const after = fixed(chain, 'b', { script: 'return 2' });
     expect(plan(chain, after, 'b', failed, { results: { a: 1 } })).toEqual({ named: { b: {} }, seeds: { a: 1 } });
@@ -54,7 +54,7 @@ describe('what a run is continued with', () => {
     expect(plan(chain, after, 'b', failed, { results: { a: 1 } })).toEqual({ named: { b: {} }, seeds: { a: 1 } });
   });
 
-  test('another question to a person is asked again', () => {
+  test('a changed task is asked again', () => {
     const before = graphOf({ id: 'a', type: 'human_task', name: 'Old' }, lua('b', 'error("x")', 'a'));
     const ends: Ends = { a: ['completed'], b: ['failed'] };
     const after = fixed(before, 'a', { name: 'New' });
@@ -85,13 +85,13 @@ describe('what a run is continued with', () => {
     };
     const results = { if: { value: true, branch: 'then' } };
 
-    test('stays out, even where its steps changed or were added to', () => {
+    test('is skipped again, even if its steps changed or new ones were added', () => {
       const changed = fixed(fixed(before, 'no', { script: '9' }), 'yes', { script: '8' });
       const after = { steps: [...changed.steps, lua('fresh', '5', 'under')] };
       expect(plan(before, after, 'yes', ends, { results })).toEqual({ named: { yes: {} }, seeds: results });
     });
 
-    test('is entered where the step has moved into the branch that was taken', () => {
+    test('is executed where a step has moved into the branch that was taken', () => {
       const after = fixed(before, 'if', { then: ['yes', 'no'], else: [] });
       expect(plan(before, after, 'yes', ends, { results })).toEqual({
         named: { yes: {}, no: {} },
@@ -99,7 +99,7 @@ describe('what a run is continued with', () => {
       });
     });
 
-    test('is decided anew where the condition itself has changed', () => {
+    test('is decided again if the condition itself has changed', () => {
       const after = fixed(before, 'if', { expression: 'false' });
       expect(plan(before, after, 'yes', ends, { results })).toEqual({ named: { if: {} }, seeds: {} });
     });
@@ -126,7 +126,7 @@ describe('what a run is continued with', () => {
     });
   });
 
-  test('what an episode left out stays out, with the result that it was given', () => {
+  test('steps outside of an episode stay outside, with their given results', () => {
     const ends: Ends = { a: ['skipped', 'out_of_scope'], b: ['failed'], c: ['skipped', 'blocked'] };
     expect(plan(chain, chain, 'b', ends, { seeds: { a: 5 }, named: { b: {} } })).toEqual({
       named: { b: {} },

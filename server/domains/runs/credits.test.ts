@@ -50,7 +50,7 @@ const publish = () =>
     ],
   });
 
-test('a run says what it was charged, step by step and event by event', async () => {
+test('a run shows its charges, step by step and event by event', async () => {
   const id = await publish();
   const { run_id: runID } = await call(command, as(), { id, command: 'start' });
   await reached(service.services, tenant.owner, { id, runID });
@@ -70,7 +70,7 @@ test('a run says what it was charged, step by step and event by event', async ()
   ]);
 });
 
-test('a start and a rerun without the credits for a step are refused, and written down as refused', async () => {
+test('a start and a rerun without the credits for a step are refused, and recorded as refused', async () => {
   const id = await publish();
   const { run_id: runID } = await call(command, as(), { id, command: 'start' });
   await reached(service.services, tenant.owner, { id, runID });
@@ -87,7 +87,7 @@ test('a start and a rerun without the credits for a step are refused, and writte
     `SELECT count(*)::int AS n FROM run_rejections WHERE code = 'insufficient_credits'`,
   );
   expect(rows[0].n).toBe(2);
-  // Granted by another process: the refusal would not believe what it last read.
+  // Granted by another process: a refusal must not rely on the balance that was last read.
   left.balance = 500;
   expect(await call(rerun, as(), { id, runID })).toMatchObject({ status: 'running' });
 });

@@ -27,7 +27,7 @@ beforeEach(() => {
 
 const runTaken = () => conflict('run_id_taken', 'taken');
 
-/** Begins a run in the database as an orchestrator would: its primary key lets an id through once. */
+/** Starts a run in the database like an orchestrator: its primary key admits an id once. */
 async function begin(runId: string) {
   try {
     await insertRun(services, { ...workflow, id: runId, startedAt: new Date(clock.now()) });
@@ -68,7 +68,7 @@ describe('the same key', () => {
     expect(starts).toHaveLength(1);
   });
 
-  test('counts bodies as the same whatever the order of their keys', async () => {
+  test('treats bodies as equal regardless of the order of their keys', async () => {
     const key = newId();
     await ask(key, { body: { a: 1, b: { c: 2, d: 3 } } });
     await ask(key, { body: { b: { d: 3, c: 2 }, a: 1 } });
@@ -90,7 +90,7 @@ describe('the same key', () => {
     expect(new Set(starts).size).toBe(3);
   });
 
-  test('asked forty times at once starts one run, and everybody gets it', async () => {
+  test('used by forty concurrent requests starts one run, and all get it', async () => {
     const key = newId();
     const answers = await Promise.all(Array.from({ length: 40 }, () => ask(key)));
     expect(starts).toHaveLength(1);
@@ -109,7 +109,7 @@ describe('many keys at once', () => {
     const noRun = async (runId: string) => ({ run_id: runId });
     const answers = await Promise.all(keys.map(key => ask(key, { start: noRun })));
     db.pool.off('acquire', count);
-    // Of the first one, alone, and of the others together: make, purge, answer.
+    // For the first one alone, and for all others together: create, purge, answer.
     expect(roundTrips).toBeLessThanOrEqual(8);
     expect(new Set(answers.map(answer => answer.run_id)).size).toBe(keys.length);
     const never = () => Promise.reject(new Error('started twice'));
@@ -145,7 +145,7 @@ describe('a crash', () => {
     expect(starts).toEqual([answer.run_id]);
   });
 
-  test('between the start and its answer is healed by the next request, which finds the run', async () => {
+  test('between the start and its answer is repaired by the next request, which finds the run', async () => {
     const key = newId();
     const crash = async (runId: string) => {
       await begin(runId);
@@ -160,7 +160,7 @@ describe('a crash', () => {
 });
 
 describe('a refused start', () => {
-  test('keeps no answer: the same request is decided anew', async () => {
+  test('stores no answer: the same request is decided again', async () => {
     const key = newId();
     const refuse = () => Promise.reject(invalid('no', undefined, 'no_published_version'));
     expect((await refusal(ask(key, { start: refuse }))).code).toBe('no_published_version');
@@ -175,7 +175,7 @@ describe('an id of the caller', () => {
     expect(await ask(newId(), { runId })).toEqual({ run_id: runId });
   });
 
-  test('that belongs to an older run stays 409, also when asked again', async () => {
+  test('that belongs to an older run stays 409, also when repeated', async () => {
     const runId = newId();
     await begin(runId);
     clock.advance(1);
@@ -196,7 +196,7 @@ describe('time', () => {
     expect(starts).toHaveLength(2);
   });
 
-  test('expired keys are cleared away by new ones', async () => {
+  test('expired keys are deleted by new ones', async () => {
     await db.pool.query('DELETE FROM idempotency_keys'); // of the other tests
     for (let n = 0; n < 25; n++) await ask(`old-${n}-${newId()}`, { scope: 'purge' });
     clock.advance(2 * day);
@@ -222,7 +222,7 @@ describe('a clock that is set back', () => {
     expect(starts).toEqual([answer.run_id]);
   });
 
-  test('while many ask at once: one run, and everybody gets it', async () => {
+  test('during many concurrent requests: one run, and all get it', async () => {
     const key = newId();
     const start = async (runId: string) => {
       clock.advance(-1);
@@ -233,7 +233,7 @@ describe('a clock that is set back', () => {
     expect(starts).toHaveLength(1);
   });
 
-  test('leaves a key that seems to be of the future in force, rather than start twice', async () => {
+  test('keeps a key from the future in force, rather than starting twice', async () => {
     const key = newId();
     const first = await ask(key);
     clock.advance(-30 * day);

@@ -60,7 +60,7 @@ async function walk(ctx: Parameters<typeof call>[1], input: Record<string, unkno
 }
 
 describe('the feed of the tenant', () => {
-  test('walks through every run once, newest first, across projects, while new ones begin', async () => {
+  test('contains every run once, newest first, across projects, while new ones start', async () => {
     const made: string[] = [];
     // Many share an instant, so that the id has to break the tie.
     for (let n = 0; n < 25; n++)
@@ -125,7 +125,7 @@ describe('the feed of the tenant', () => {
 });
 
 describe('the runs of one workflow', () => {
-  test('are those of that workflow, with its name and what became of them', async () => {
+  test('are those of that workflow, with its name and their outcome', async () => {
     const w = await newWorkflow(tenant.projectId);
     const run = await insertRun(services, { ...w, status: 'running' });
     const page = await call(ofWorkflow, contextFor(services, tenant.viewer), { id: w.workflowId });

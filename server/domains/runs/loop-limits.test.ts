@@ -79,7 +79,7 @@ const each = (steps: Step[], more: object = {}): Step => ({
 const lua = (id: string, script: string, more: object = {}): Step => ({ id, type: 'lua_script', script, ...more });
 const get = (url: string, more: object = {}): Step => ({ id: 'get', type: 'http_request', url, ...more });
 
-describe('items that cannot be taken fail their step, which says so', () => {
+describe('items that cannot be added fail their step, with a message', () => {
   const half = Array.from({ length: 500_000 }, () => 0);
   test.each<[string, object, string, RegExp]>([
     ['input.list + input.list', { list: half }, 'expression_too_costly', /^items: .*too much work/],
@@ -103,7 +103,7 @@ describe('loops that grow beyond the limits of their run', () => {
   const inner = (steps: Step[], more: object = {}): Step =>
     each(steps, { id: 'inner', items: '{{input.inner}}', ...more });
 
-  test('fail where the steps would be more than 100,000 in all, and end what they have begun', async () => {
+  test('fail if the steps would be more than 100,000 in total, and end those that they started', async () => {
     const input = { list: [0, 1, 2], inner: Array.from({ length: 40_000 }, () => 0) };
     const { status, error, ref } = await run(input, each([inner([wait()])], { concurrency: 3 }));
     expect([status, error]).toMatchObject(['failed', { code: 'too_many_steps', step_id: 'each' }]);
@@ -111,7 +111,7 @@ describe('loops that grow beyond the limits of their run', () => {
     expect(await act('tasks_list_pending_run', ref)).toMatchObject({ tasks: [] });
   });
 
-  test('fail where the steps would be more than 10,000 at a time', async () => {
+  test('fail if the steps would be more than 10,000 at a time', async () => {
     const chain = Array.from({ length: 33 }, (_, n) => lua(`s${n}`, 'return 1', { depends_on: ['w'] }));
     const input = { list: [0, 1, 2], inner: Array.from({ length: 100 }, () => 0) };
     const loop = inner([wait(), ...chain], { concurrency: 100 });
@@ -120,7 +120,7 @@ describe('loops that grow beyond the limits of their run', () => {
     expect(error?.message).toMatch(/limit of 10000 at a time: 10203/);
   });
 
-  test('fail an item where they continue', async () => {
+  test('fail only an item if they continue on errors', async () => {
     const input = { list: [1, 2], inner: Array.from({ length: 100_000 }, () => 0) };
     const { output, ref } = await run(input, each([inner([wait()])], { on_item_error: 'continue' }));
     expect(output).toEqual({ results: [null, null], failed: 2 });
@@ -128,7 +128,7 @@ describe('loops that grow beyond the limits of their run', () => {
   });
 });
 
-describe('a result that cannot be kept', () => {
+describe('a result that cannot be stored', () => {
   const results: [string, string, string][] = [
     ['of more than 1 MiB', 'return ("x"):rep(1100000)', 'larger than 1 MiB'],
     ['with NUL', 'return "a\\0b"', 'a NUL character'],

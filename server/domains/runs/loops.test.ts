@@ -20,7 +20,7 @@ let service: TestContainer;
 let acme: TestTenant;
 let api: TestHttpServer;
 let call: ReturnType<typeof createCall<typeof operations>>;
-/** Requests to /slow that wait for their answer, and the most that ever waited at a time. */
+/** Requests to /slow that wait for their answer, and the highest number of them at a time. */
 const held: { index: number; answer: () => void }[] = [];
 let most = 0;
 
@@ -129,7 +129,7 @@ describe('a loop', () => {
     expect(keys.sort()).toEqual([0, 1, 2].map(index => `${ref.runID}:each.${index}.send`));
   });
 
-  test('of people puts a task for each item, which ends it', async () => {
+  test('of human tasks creates a task for each item, which ends the item', async () => {
     const ref = await start(
       { list: ['tea', 'milk'] },
       each([{ id: 'ask', type: 'human_task', instructions: 'Buy {{item}}?' }], { concurrency: 2 }),
@@ -181,7 +181,7 @@ describe('a loop', () => {
     expect(summary.added_steps).toEqual({ total: 0, done: 0 });
   });
 
-  test('has as many items at work as its concurrency says', async () => {
+  test('has as many items in progress as its concurrency permits', async () => {
     most = 0;
     const ref = await start(
       { list: [0, 1, 2, 3, 4, 5, 6] },
@@ -189,7 +189,7 @@ describe('a loop', () => {
     );
     for (let done = 0; done < 7; done++) {
       await expect.poll(() => held.length).toBe(Math.min(3, 7 - done));
-      // The last one first: items end in another order than they began.
+      // The last one first, so that items end in another order than they started.
       held.at(-1)?.answer();
     }
     await until(ref);
@@ -213,7 +213,7 @@ describe('the failure of an item', () => {
   const send = request('send', '/double', { n: '{{item}}' });
   const after = lua('after', 'return 1', { depends_on: ['send'] });
 
-  test('fails the loop and the run, and says which item', async () => {
+  test('fails the loop and the run, and names the item', async () => {
     const { ref, summary } = await run({ list }, each([send, after]));
     expect(summary).toMatchObject({ status: 'failed', error: { code: 'unexpected_status', step_id: 'each' } });
     expect((summary.error as { message: string }).message).toMatch(/^Item 1 failed in "send": /);
@@ -221,7 +221,7 @@ describe('the failure of an item', () => {
     expect(events.filter(({ step_id }) => step_id?.startsWith('each.2.'))).toEqual([]);
   });
 
-  test('is null among the results where the loop continues', async () => {
+  test('is null among the results if the loop continues', async () => {
     const { result, summary } = await run({ list }, each([send, after], { on_item_error: 'continue' }));
     expect(summary).toMatchObject({ status: 'completed', error: null });
     expect(result).toEqual({ results: [1, null, 1], failed: 1 });
@@ -292,7 +292,7 @@ describe('in the middle of a loop', () => {
   const command = (ref: Ref, name: string) =>
     act('workflows_execute_command', { id: ref.id, command: name, params: { run_id: ref.runID } });
 
-  test('a stop ends every step under it, and adds nothing', async () => {
+  test('a stop ends every step of the loop, and adds none', async () => {
     const ref = await beginLoop();
     await answer(ref, 0);
     await command(ref, 'stop');
@@ -325,7 +325,7 @@ describe('in the middle of a loop', () => {
 });
 
 describe('around a loop', () => {
-  test('a rerun from it executes it anew, and one from behind it keeps its result', async () => {
+  test('a rerun from it executes it again, and one from a later step keeps its result', async () => {
     const { ref } = await run(
       { list: [1, 2] },
       each([lua('a', 'return item * 2')]),
@@ -342,12 +342,12 @@ describe('around a loop', () => {
     }
   });
 
-  test('a step that was added can be no start of a rerun', async () => {
+  test('an added step cannot be the start of a rerun', async () => {
     const { ref } = await run({ list: [1] }, each([lua('a', 'return 1')]));
     expect(await refusal(act('runs_rerun', { ...ref, from_step: 'each.0.a' }))).toMatchObject({ code: 'unknown_step' });
   });
 
-  test('its step shows what its items are, and not the templates of its steps', async () => {
+  test('its step shows its items, and not the templates of its inner steps', async () => {
     const { ref } = await run({ list: [1] }, each([lua('a', 'return {{item}}')]));
     expect(await act('runs_get_step', { ...ref, step_id: 'each' })).toMatchObject({
       resolved: [{ name: 'items', value: [1], problem: null }],
@@ -355,7 +355,7 @@ describe('around a loop', () => {
     });
   });
 
-  test('a request in a loop takes the scope of one outside', async () => {
+  test('a request in a loop requires the same scope as one outside', async () => {
     const id = await publish(each([each([request('send', '/double', {})], { id: 'inner', items: '{{item}}' })]));
     const { principal } = await createTestPat(service.container.services, acme.contributor, ['workflow:run']);
     const refused = await refusal(call(principal, 'workflows_execute_command', { id, command: 'start' }));
@@ -371,7 +371,7 @@ describe('around a loop', () => {
     expect(workflows.map(user => user.id)).toEqual([id]);
   });
 
-  test('a task in a loop cannot be left out without the right to edit', async () => {
+  test('a task in a loop cannot be skipped without the right to edit', async () => {
     const ask = { id: 'ask', type: 'human_task', instructions: 'Pay?' };
     const id = await publish(each([ask]), lua('pay', 'return 1', { depends_on: ['each'] }));
     const { principal } = await createTestPat(service.container.services, acme.contributor, ['workflow:run']);

@@ -105,7 +105,7 @@ describe('a token with workflow:run alone', () => {
     expect(await start(overriding(step, fields))).toMatchObject({ status: 'running' });
   });
 
-  test('is told the scope and every field, 50 at most', async () => {
+  test('gets an error with the scope and every field, at most 50', async () => {
     const fields = Object.fromEntries(Array.from({ length: 100 }, (_, n) => [`f${n}`, 1]));
     const refused = await refusal(start(overriding('closed', fields)));
     expect([refused.message, refused.details]).toEqual([expect.stringContaining('workflow:write'), expect.any(Array)]);
@@ -119,7 +119,7 @@ describe('a token with workflow:run alone', () => {
   });
 });
 
-describe('what templates of the input would have filled, in a step that nothing comes before', () => {
+describe('values that templates of the input would have filled, in a step without dependencies', () => {
   const args = (more: JsonMap) => ({
     tool_args: { to: 'ann', memo: 'For bob, by carol.', limit: 10, list: [{ any: 'value' }, 1], ...more },
   });
@@ -188,7 +188,7 @@ describe('fields that decide an approval', () => {
   });
 });
 
-describe('steps that others rely on', () => {
+describe('steps on which others depend', () => {
   test.each<[string, JsonMap]>([
     ['an approval that is given in advance', { seed_results: { ask: { approved: true } } }],
     ['any other result that no step gave', { seed_results: { closed: 2 } }],
@@ -200,7 +200,7 @@ describe('steps that others rely on', () => {
     expect(await start(params, all)).toMatchObject({ status: 'running' });
   });
 
-  test.each(['ask', 'check', 'gate', 'closed'])('an episode from %s leaves none of them out', async entry => {
+  test.each(['ask', 'check', 'gate', 'closed'])('an episode from %s skips none of them', async entry => {
     expect(await start({ mode: 'episode', trigger_steps: { [entry]: {} } })).toMatchObject({ status: 'running' });
   });
 });
@@ -222,7 +222,7 @@ describe('what the author saved in the run setup', () => {
   const saved = { closed: { script: 'return 3', timeout_s: 9 } };
   const withSetup = () => publishGraph(service.services, tenant.owner, graph, { trigger_steps: saved });
 
-  test('takes no more than workflow:run, and what is changed beside it does', async () => {
+  test('requires only workflow:run, but further changes require more', async () => {
     const id = await withSetup();
     expect(await start({ use_run_setup_defaults: true }, running, id)).toMatchObject({ status: 'running' });
     expect(await start({ trigger_steps: saved }, running, id)).toMatchObject({ status: 'running' });
@@ -251,7 +251,7 @@ describe('a rerun', () => {
     return ref;
   };
 
-  test('takes the scope that the overrides of the run took', async () => {
+  test('requires the same scope as the overrides of the run', async () => {
     const ref = await ended(overriding('first', { script: 'return 2' }));
     const refused = await outcome(tokenOf(running).then(ctx => call(rerun, ctx, ref)));
     expect(refused).toEqual([403, 'insufficient_scope', 'trigger_steps.first.script']);
@@ -260,7 +260,7 @@ describe('a rerun', () => {
     expect(await call(rerun, await tokenOf(running), opened)).toMatchObject({ status: 'running' });
   });
 
-  test('begins only at a step that the run came to, unless the token may write', async () => {
+  test('starts only at a step that the run reached, unless the token may write', async () => {
     const ref = await ended({});
     for (const from_step of ['ask', 'after']) {
       const refused = await outcome(tokenOf(running).then(ctx => call(rerun, ctx, { ...ref, from_step })));

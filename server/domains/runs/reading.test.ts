@@ -43,7 +43,7 @@ async function run(id: string, params: Record<string, unknown> = {}): Promise<{ 
 }
 
 describe('the summary', () => {
-  test('says of every step how it ended', async () => {
+  test('shows how every step ended', async () => {
     const id = await publish(
       lua('a', 'return 1'),
       lua('b', 'error("boom")', 'a'),
@@ -163,7 +163,7 @@ describe('the context', () => {
     }
   });
 
-  test('of more than 8 MiB of results names the rest instead', async () => {
+  test('of more than 8 MiB of results refers to the rest instead', async () => {
     const steps = Array.from({ length: 10 }, (_, n) => lua(`s${n}`, 'return string.rep("z", 1000000)'));
     const values = await call(context, as(), await run(await publish(...steps)));
     const found = Object.values(values.steps);

@@ -38,7 +38,7 @@ async function endedRun(): Promise<{ id: string; runID: string }> {
   return { id, runID };
 }
 
-test('a run that retention let go is not there, whichever way it is asked for', async () => {
+test('a run that retention has purged does not exist for any operation', async () => {
   const ref = await endedRun();
   expect((await call(events, ctx(), ref)).events.length).toBeGreaterThan(2);
   const { clock } = service.services;
@@ -62,12 +62,12 @@ test('a run that retention let go is not there, whichever way it is asked for', 
   for (const ask of asked) expect(await refusal(ask())).toMatchObject({ status: 404 });
 });
 
-test('a log that goes between two questions is a run that is not there, not an empty log', async () => {
+test('a log that is purged between two queries is an unknown run, not an empty log', async () => {
   const ref = await endedRun();
   const { pool } = service.services;
   await pool.query('DELETE FROM run_events WHERE run_id = $1', [ref.runID]);
   expect(await refusal(call(events, ctx(), ref))).toMatchObject({ status: 404 });
-  // The next page of a list that was begun before is at its end.
+  // The next page of a list that was started before is its end.
   expect(await call(events, ctx(), { ...ref, after: 3 })).toEqual({ events: [], next_cursor: null });
   expect(await readRun(pool, ref.runID)).toBeNull();
 });

@@ -4,7 +4,7 @@ import { RunEnds } from './run-ends.ts';
 
 type Listener = { tenantId: string; listener: (items: StreamItem[]) => void; interrupt?: (() => void) | undefined };
 
-/** A feed of events by hand. */
+/** A feed of events that the test controls. */
 function feed() {
   const listeners = new Set<Listener>();
   const subscribe = (
@@ -45,7 +45,7 @@ describe('a wait for the end of a run', () => {
     expect([listeners.size, ends.reserved]).toEqual([0, 0]);
   });
 
-  test('ends with an end that came before it, and rejects where none can be read', async () => {
+  test('ends with an end that happened before it, and rejects if the end cannot be read', async () => {
     const ends = new RunEnds({ subscribe: feed().subscribe }, { total: 1, perTenant: 1 });
     const release = ends.reserve('acme');
     const run = { tenantId: 'acme', runId: 'r' };
@@ -56,7 +56,7 @@ describe('a wait for the end of a run', () => {
     release();
   });
 
-  test('ends without an end when the client leaves, the feed is interrupted, or the process stops', async () => {
+  test('ends without a result when the client disconnects, the feed is interrupted, or the process stops', async () => {
     const { listeners, subscribe } = feed();
     const ends = new RunEnds({ subscribe }, { total: 10, perTenant: 10 });
     const release = ends.reserve('acme');
@@ -82,7 +82,7 @@ describe('a wait for the end of a run', () => {
     expect(listeners.size).toBe(0);
   });
 
-  test('has a place up to the limits', () => {
+  test('gets a place up to the limits', () => {
     const ends = new RunEnds({ subscribe: feed().subscribe }, { total: 3, perTenant: 2 });
     const release = ends.reserve('acme');
     ends.reserve('acme');

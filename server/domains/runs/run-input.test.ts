@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { assembleInput, mergeBeneath, reservedParams } from './run-input.ts';
 
 describe('the input of a run', () => {
-  test('is the trigger payload with the free-form keys over it', () => {
+  test('is the trigger payload, in which free-form keys replace fields', () => {
     expect(assembleInput({ trigger_payload: { a: 1, b: 2 }, b: 3, c: 4, session_id: 's' })).toEqual({
       a: 1,
       b: 3,
@@ -11,7 +11,7 @@ describe('the input of a run', () => {
     });
   });
 
-  test('takes a webhook payload over the trigger payload', () => {
+  test('lets a webhook payload replace fields of the trigger payload', () => {
     expect(assembleInput({ trigger_payload: { a: 1, b: 2 }, webhook_payload: { b: 3 } })).toEqual({ a: 1, b: 3 });
   });
 
@@ -29,7 +29,7 @@ describe('the input of a run', () => {
 });
 
 describe('defaults', () => {
-  test('lie beneath at every depth of objects; arrays and other values are replaced', () => {
+  test('are merged beneath at every depth of objects; arrays and other values are replaced', () => {
     const over = { a: { x: 1 }, list: [1], gone: null };
     const beneath = { a: { x: 0, y: { z: 2 } }, list: [1, 2, 3], gone: { deep: true }, more: 'm' };
     expect(mergeBeneath(over, beneath)).toEqual({ a: { x: 1, y: { z: 2 } }, list: [1], gone: null, more: 'm' });

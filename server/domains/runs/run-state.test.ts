@@ -82,7 +82,7 @@ describe('the fold behind a run page', () => {
     expect(view.status).toBe('running');
   });
 
-  it('says that an attempt was lost where a second one starts without an end of the first', () => {
+  it('shows an attempt as lost if a second one starts before the first has ended', () => {
     seq = 0;
     const view = fold(
       event('step_started', { step_id: 'a', attempt: 1 }),
@@ -110,7 +110,7 @@ describe('the fold behind a run page', () => {
     expect(view.credits).toBe(3_530);
   });
 
-  it('knows why the engine paused the run, until it goes on', () => {
+  it('shows why the engine paused the run, until it continues', () => {
     seq = 0;
     const view = fold(
       event('run_started'),
@@ -164,12 +164,12 @@ describe('the fold behind a run page', () => {
     expect(view.steps.get('a')).toMatchObject({ status: 'completed', taskName: 'Look' });
   });
 
-  it('survives kinds of events it does not know', () => {
+  it('ignores unknown types of events', () => {
     seq = 0;
     expect(() => fold(event('something_new'), event('something_new', { step_id: 'z' }))).not.toThrow();
   });
 
-  it('goes on from a snapshot, taken after any event, as from the log itself', () => {
+  it('continues from a snapshot, taken after any event, like from the log itself', () => {
     seq = 0;
     const error = { code: 'lua_error', message: 'boom' };
     const events = [

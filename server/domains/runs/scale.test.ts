@@ -8,8 +8,9 @@ import { listAnsweredTasks, listPendingTasks, type TaskKey } from '../tasks/stor
 import { findPayloads, listResultEvents, listRuns, type RunFilter } from './store.ts';
 
 /**
- * The lists on generated data: 50,000 runs and 500,000 events here; docs/operations.md has what 1,000,000 and 20,000,000
- * gave. What matters is the same at both sizes: an index each time, and rows read by the page and not by the table.
+ * Tests the lists on generated data: 50,000 runs and 500,000 events here; docs/operations.md has the
+ * results for 1,000,000 and 20,000,000. Both sizes assert the same: always an index, and rows read by the
+ * page and not by the table.
  */
 let db: TestDatabase;
 beforeAll(async () => {
@@ -36,7 +37,7 @@ function workOf(plan: Plan): { read: number; sorted: number; scanned: string[] }
     if (node['Relation Name'] !== undefined) {
       const removed = (node['Rows Removed by Filter'] ?? 0) + (node['Rows Removed by Index Recheck'] ?? 0);
       work.read += (node['Actual Rows'] + removed) * loops;
-      // DEFAULT is empty here; the planner may read nothing in whatever way it likes.
+      // DEFAULT is empty here, so the planner may read it in any way.
       if (node['Node Type'] === 'Seq Scan' && loops > 0 && node['Actual Rows'] + removed > 20)
         work.scanned.push(node['Relation Name']);
     }
@@ -75,7 +76,7 @@ async function bounded<T>(question: (pool: Pool) => Promise<T>, most = 2_000): P
 
 const list = (filter: Partial<RunFilter>, most?: number) =>
   bounded(pool => listRuns(pool, SCALE.tenant, SCALE.projects, { after: null, limit: 51, ...filter }), most);
-/** Of two projects: what is looked through, what is rare, and what is looked up. */
+/** In two projects: frequent, rare, and looked-up matches. */
 const search = (filter: Partial<RunFilter>) => list(filter, 12_000);
 const [busy, quiet] = SCALE.workflows;
 const middle = new Date(Date.UTC(2026, 5, 15));
@@ -94,7 +95,8 @@ describe('runs', () => {
     const found = await list({ status });
     expect(found).toHaveLength(status === 'paused' ? 0 : 51);
     expect(found.every(run => run.status === status)).toBe(true);
-    // None of the busy workflow's failed, of the other's all have ended: knowing it must not take reading all of them.
+    // The busy workflow has no failed runs, and all of the other's have ended: finding that out must not
+    // require reading all of them.
     const none = { busy: ['paused', 'failed', 'stopped'], quiet: ['paused', 'running'] };
     for (const [name, workflowId] of Object.entries({ busy, quiet })) {
       const some = await list({ status, workflowId, after: { at: middle, id: lastId } });
@@ -107,7 +109,7 @@ describe('runs', () => {
     expect(await list({ workflowId: quiet, from: middle })).toHaveLength(51);
   });
 
-  test('what begins with q, however old and however rare', async () => {
+  test('runs that begin with q, however old and rare', async () => {
     const { rows } = await db.pool.query(
       `SELECT id, session_id FROM runs WHERE tenant_id = $1 AND session_id LIKE 'customer-%' ORDER BY started_at LIMIT 1`,
       [SCALE.tenant],
@@ -132,12 +134,12 @@ describe('runs', () => {
     expect(await search({ q: 'workflow' })).toHaveLength(51);
   });
 
-  test('a q that nothing matches costs no more than one that something does', async () => {
+  test('a q without matches costs no more than one with matches', async () => {
     for (const q of ['zzz', 'ffffffff', 'customer-x', '%', '\\', 'ap_'])
       for (const status of [undefined, 'failed']) expect(await search({ q, status })).toEqual([]);
   });
 
-  test('is exact: what q finds is what reading everything finds', async () => {
+  test('is exact: q finds the same as reading everything', async () => {
     for (const q of [
       'sched',
       'customer-4',
@@ -213,7 +215,7 @@ describe('the inbox, recovery and usage', () => {
       }),
     );
 
-  test('what was answered is read from its end on, page by page', async () => {
+  test('answered tasks are read newest first, page by page', async () => {
     const first = await history(null);
     expect(first).toHaveLength(51);
     const last = first[50];
@@ -224,7 +226,7 @@ describe('the inbox, recovery and usage', () => {
     expect(next.filter(({ run_id }) => seen.has(run_id))).toEqual([]);
   });
 
-  test('what waits is found among what waits', async () => {
+  test('pending tasks are found among the pending ones', async () => {
     expect(await inbox({})).toHaveLength(51);
     expect(await inbox({ assignee: 'ANN@example.com' })).toHaveLength(51);
     expect(await inbox({ assignee: 'nobody@example.com' })).toEqual([]);
@@ -232,7 +234,7 @@ describe('the inbox, recovery and usage', () => {
     expect((await inbox({ after })).length).toBeLessThan(51);
   });
 
-  test('a start reads the runs that have not ended, and no others', async () => {
+  test('a start reads only the runs that have not ended', async () => {
     const read = <T>(question: (reader: ReturnType<typeof createLogReader>) => Promise<T>) =>
       bounded(pool => question(createLogReader(pool)), waiting + 50);
     const active = await read(reader => reader.countActiveRuns());

@@ -83,7 +83,7 @@ describe('a start is refused for an override', () => {
     ]);
   });
 
-  test('with more fields than any step has, which are counted and not looked at', async () => {
+  test('with more fields than any step has, which are counted but not checked', async () => {
     const fields = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, n) => [`f.${n}`, 1]));
     for (const count of [101, 60_000]) {
       const { details } = await refusal(overriding('ask', fields(count)));
@@ -94,7 +94,7 @@ describe('a start is refused for an override', () => {
     expect(details[0]?.path).toBe('params.trigger_steps.ask.f.0');
   });
 
-  test('of the run setup, which is named as the place', async () => {
+  test('of the run setup, which is named as the source', async () => {
     const id = await publishGraph(service.services, tenant.owner, asking(), {
       trigger_steps: { ask: { name: 1, instructions: 'fine' } },
     });
@@ -109,7 +109,7 @@ describe('a start is refused for an override', () => {
     expect(await start(mended, id)).toMatchObject({ status: 'running' });
   });
 
-  test('and nothing is left of it', async () => {
+  test('and leaves nothing behind', async () => {
     const run_id = newId();
     await refusal(overriding('ask', { timeout_s: 1e308 }, { run_id }));
     const { rows } = await service.db.pool.query('SELECT code FROM run_rejections WHERE run_id = $1', [run_id]);
@@ -164,7 +164,7 @@ describe('what was stored before overrides were checked', () => {
     const { events: log } = await call(events, as(), ref);
     const asked = log.find(event => event.event_type === 'task_pending');
     const due = asked?.data.due_at;
-    // The task is asked a few ms after the attempt began, from which it is counted.
+    // The task is created a few ms after the attempt started, from which its time counts.
     const waits = typeof due === 'string' ? Date.parse(due) - Date.parse(asked?.created_at ?? '') : null;
     expect(waits && Math.ceil(waits / 60_000)).toBe(minutes);
     expect((await call(summary, as(), ref)).status).toBe('running');

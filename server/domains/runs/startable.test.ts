@@ -20,7 +20,7 @@ beforeAll(async () => {
 });
 afterAll(() => db.close());
 
-test('lookups at the same time share round trips, and each sees its own project alone', async () => {
+test('concurrent lookups share round trips, and each sees only its own project', async () => {
   const ours = await publishGraph(services, acme.owner, asking(), { trigger_payload: { whose: 'ours' } });
   const theirs = await publishGraph(services, rival.owner, asking(), { trigger_payload: { whose: 'theirs' } });
   const second = await createTestProject(services, acme, 'second');
@@ -50,7 +50,7 @@ test('lookups at the same time share round trips, and each sees its own project 
   expect(roundTrips).toBe(2);
 });
 
-test('a workflow that was archived while other lookups were on their way is archived for the next one', async () => {
+test('a workflow that is archived during other lookups is archived for the next one', async () => {
   const workflowId = await publishGraph(services, acme.owner, asking());
   const before = Array.from({ length: 5 }, () => findStartable(db.pool, { ...acme, workflowId }));
   await archiveWorkflow(db.pool, acme, { id: workflowId, kind: 'workflow', at: new Date(services.clock.now()) });

@@ -67,7 +67,7 @@ test('a field with templates is shown resolved, with the override of the run', a
   expect(found).toMatchObject({ has_result: false, result: null });
 });
 
-test('what is too large to show is named', async () => {
+test('values that are too large to show are named', async () => {
   const ref = await run(
     [
       { id: 'a', type: 'lua_script', script: 'return string.rep("x", 100000)' },

@@ -16,7 +16,7 @@ const event = (type: string, step: string, second: number, more: Partial<StepEve
 const steps = ['a', 'b', 'c', 'd', 'e', 'f'].map(id => ({ id, type: 'lua_script' }));
 const boom = { code: 'lua_error', message: 'boom' };
 
-test('says of every step how it stands, in the order of the graph', () => {
+test('shows the status of every step, in the order of the graph', () => {
   const events = [
     event('step_started', 'a', 1),
     event('step_completed', 'a', 2),
@@ -43,7 +43,7 @@ test('says of every step how it stands, in the order of the graph', () => {
   expect(found[4]).toMatchObject({ skip_reason: 'blocked', started_at: null, attempt: 0 });
 });
 
-test('forgets the error of an attempt once the next one begins, and keeps the first beginning', () => {
+test('drops the error of an attempt once the next one starts, and keeps the first start', () => {
   const [step] = summarise(
     [{ id: 'a', type: 'lua_script', name: 'A' }],
     [

@@ -76,7 +76,7 @@ describe('a test run of the draft', () => {
     expect(refused.code).toBe('no_published_version');
   });
 
-  test('leaves the versions and their runs as they are', async () => {
+  test('leaves the versions and their runs unchanged', async () => {
     const id = await draft({ steps: [script('a', 'return 1')] });
     await call(publish, as(), { id });
     await call(patch, as(), { id, graph: { steps: [script('a', 'return 2')] } });
@@ -160,7 +160,7 @@ describe('a test of one step', () => {
     expect(check.results).not.toHaveProperty('after');
   });
 
-  test('takes results and input from an earlier run, beneath those that are given', async () => {
+  test('takes results and input from an earlier run, unless they are given', async () => {
     const id = await draft(doubled);
     const { runID } = await outcome(id, { params: { n: 4 } });
     const step = { step: 'b', from_run: runID };

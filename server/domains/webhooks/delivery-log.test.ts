@@ -33,7 +33,7 @@ async function deliveriesOf({ path }: TestWebhook, query = ''): Promise<Listed[]
 }
 
 describe('the deliveries', () => {
-  test('say what became of each, newest first, without what was in it', async () => {
+  test('show the outcome of each, newest first, without its content', async () => {
     webhook = await createTestWebhook(service);
     const headers = { 'Idempotency-Key': 'one' };
     const { body } = await service.deliver(webhook, { headers, body: '{"card":"4111-secret"}' });
@@ -72,7 +72,7 @@ describe('the deliveries', () => {
     expect((await service.call(service.manager, 'GET', `${webhook.path}/deliveries?cursor=x`)).status).toBe(422);
   });
 
-  test('of a webhook nobody knows are written down nowhere', async () => {
+  test('of an unknown webhook are not recorded', async () => {
     const count = async () => (await service.db.pool.query('SELECT count(*) FROM webhook_deliveries')).rows[0].count;
     const before = await count();
     const path = '/v1/inbound-webhooks/01890000-0000-7000-8000-000000000000';
@@ -104,7 +104,7 @@ describe('a flood', () => {
       received_at: at,
     }) as const;
 
-  test('of refusals is written down ten times a minute, and then how many were not', async () => {
+  test('of refusals is recorded ten times a minute, and then the number of those that were not', async () => {
     webhook = await createTestWebhook(service);
     const minute = new Date(Math.floor(service.clock.now() / 60_000) * 60_000);
     for (let at = 0; at < 500; at++) recordDelivery(service.services, refused(minute));
@@ -118,7 +118,7 @@ describe('a flood', () => {
     expect(listed.filter(({ outcome }) => outcome === 'accepted')).toHaveLength(1);
   });
 
-  test('pushes nothing else out, and the table stays small', async () => {
+  test('displaces nothing else, and the table stays small', async () => {
     webhook = await createTestWebhook(service);
     const start = service.clock.now();
     for (let at = 0; at < 60; at++) recordDelivery(service.services, accepted(new Date(start)));
@@ -141,7 +141,7 @@ describe('a flood', () => {
 });
 
 describe('requests are counted', () => {
-  test('as the webhook’s where they are proven, else as the address’s', async () => {
+  test('for the webhook if they are authenticated, else for the address', async () => {
     const { clock, services } = service;
     const rateLimiter = createRequestLimiter({ principal: 3, address: 2, signIn: 10, wrongCodes: 0 }, clock);
     const at = await startWebhookService({ rateLimiter, clock });
@@ -174,7 +174,7 @@ describe('requests are counted', () => {
     }
   });
 
-  /** Each with a token of its own, so that creating them does not use up the rate limit of one. */
+  /** Each is created with a token of its own, so that creating them does not use up the rate limit of one. */
   const insert = async (at: WebhookService, name: string) => {
     const made = await createTestWebhook(at, { name });
     at.clock.advance(60_000);

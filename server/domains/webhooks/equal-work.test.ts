@@ -64,7 +64,7 @@ type Sent = {
 };
 const body = '{"n":1}';
 
-/** Delivers in this process, to see what was done by the time of the answer. */
+/** Delivers in this process, to see the work that was done before the answer. */
 async function answerTo(sent: Sent): Promise<{ work: string[]; error: unknown }> {
   const headers = new Map<string, string>();
   const {
@@ -133,9 +133,9 @@ const refusals: [string, () => Promise<Sent>][] = [
   ['everything wrong', async () => ({ id: 'x', signature: undefined, token: undefined })],
 ];
 
-describe('a refusal has asked for just as much, whatever is wrong', () => {
+describe('a refusal has done the same work, whatever is wrong', () => {
   beforeAll(async () => {
-    // The tenant's data key is unwrapped once in the life of a process.
+    // The tenant's data key is unwrapped once in the lifetime of a process.
     expect((await answerTo({})).error).toBeNull();
   });
 
@@ -145,7 +145,7 @@ describe('a refusal has asked for just as much, whatever is wrong', () => {
     expect(answer.work).toEqual(['find_webhook_ingress', 'secret', 'SELECT ciphertext AS bytes FROM secrets ']);
   });
 
-  test('and what is written down of it is written after the answer', async () => {
+  test('and it is recorded after the answer', async () => {
     service.clock.advance(60_000); // or the minute’s ten are written already
     const { work: before } = await answerTo({ token: undefined });
     expect(before).not.toContain('insert_webhook_deliveries');
@@ -155,7 +155,7 @@ describe('a refusal has asked for just as much, whatever is wrong', () => {
   });
 });
 
-describe('a refusal of a webhook with a preset has asked for just as much', () => {
+describe('a refusal of a webhook with a preset has done the same work', () => {
   const right = (secret: string) => ({ 'x-hub-signature-256': sign(secret, body) });
   const cases: [string, (secret: string) => Record<string, string>][] = [
     ['without a signature', () => ({})],
@@ -177,8 +177,8 @@ describe('a refusal of a webhook with a preset has asked for just as much', () =
   });
 });
 
-describe('503, for a webhook that exists and for one that does not', () => {
-  test.each([() => webhook.id, newId])('where the secret store is away', async id => {
+describe('503, for an existing webhook and an unknown one', () => {
+  test.each([() => webhook.id, newId])('if the secret store is unavailable', async id => {
     const present = secrets;
     const get = async () => Promise.reject(unavailable('secret_store_unavailable', 'Away.'));
     secrets = Object.assign(Object.create(present), { get });
@@ -187,7 +187,7 @@ describe('503, for a webhook that exists and for one that does not', () => {
     expect(error).toMatchObject({ status: 503, code: 'secret_store_unavailable' });
   });
 
-  test.each([() => webhook.id, newId])('where the token cannot be looked up', async id => {
+  test.each([() => webhook.id, newId])('if the token cannot be looked up', async id => {
     const present = pool;
     const query = async () => Promise.reject(new Error('connection terminated'));
     pool = Object.assign(Object.create(present), { query }) as Pool;

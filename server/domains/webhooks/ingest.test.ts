@@ -69,7 +69,7 @@ describe('a delivery', () => {
     expect(JSON.stringify(await service.inputOf(answer.body.run_id))).toBe(body);
   });
 
-  test('is laid over the fixed payload, at every depth', async () => {
+  test('is merged over the fixed payload, at every depth', async () => {
     const fixed = await createTestWebhook(service, {
       extras: { trigger_payload: { a: { x: 1, y: 1 }, b: [1], c: 1 } },
     });
@@ -77,7 +77,7 @@ describe('a delivery', () => {
     expect(await service.inputOf(answer.body.run_id)).toEqual({ a: { x: 1, y: 2 }, b: [2], c: 1 });
   });
 
-  test('takes saved defaults only where the webhook says so, whatever the version says', async () => {
+  test('uses saved defaults only if the webhook says so, whatever the version says', async () => {
     const setup = { trigger_payload: { saved: true }, use_as_default: true };
     const workflow_id = await publishGraph(service.services, service.tenant.owner, asking(), setup);
     for (const [extras, input] of [
@@ -90,7 +90,7 @@ describe('a delivery', () => {
     }
   });
 
-  test('belongs to the user of the stored token, where there is one', async () => {
+  test('belongs to the user of the stored token, if there is one', async () => {
     const { token: automation_bearer } = await createTestPat(service.services, service.tenant.owner, ['workflow:run']);
     const made = await createTestWebhook(service, { automation_bearer });
     expect(await runOf(await service.deliver(made))).toMatchObject({ started_by: service.tenant.owner.email });
@@ -136,7 +136,7 @@ describe('a delivery', () => {
     },
   );
 
-  test('that is no UTF-8 is 400, though its bytes are well signed', async () => {
+  test('that is not UTF-8 is 400, although its bytes are correctly signed', async () => {
     const body = new Uint8Array([0x22, 0xff, 0x22]);
     expect((await service.deliver(webhook, { body })).status).toBe(400);
   });
@@ -176,13 +176,13 @@ describe('a delivery', () => {
     expect((await service.deliver(made)).body).toMatchObject({ code: 'no_published_version' });
   });
 
-  test('takes no query', async () => {
+  test('accepts no query', async () => {
     expect((await service.deliver({ ...webhook, path: `${webhook.path}?token=x` })).status).toBe(422);
   });
 });
 
 describe('a timestamp', () => {
-  test('is part of what is signed, wherever it is sent', async () => {
+  test('is part of the signed message, wherever it is sent', async () => {
     expect((await service.deliver(webhook, { timestamp: seconds() })).status).toBe(202);
     const signature = sign(webhook.secret, '{"n":1}');
     expect((await service.deliver(webhook, { timestamp: seconds(), signature })).status).toBe(401);
@@ -206,7 +206,7 @@ describe('a timestamp', () => {
     expect((await service.deliver(webhook, { timestamp: seconds() - 300 })).status).toBe(401);
   });
 
-  test('must be there where the webhook demands it', async () => {
+  test('must be present if the webhook requires it', async () => {
     const strict = await createTestWebhook(service, { require_timestamp: true });
     expect((await service.deliver(strict)).status).toBe(401);
     expect((await service.deliver(strict, { timestamp: seconds() })).status).toBe(202);
@@ -313,7 +313,7 @@ describe('one and the same 401', () => {
     expect((await service.deliver(webhook, { token })).status).toBe(202);
   });
 
-  test('for a stored token that is dead, however good the one that delivers', async () => {
+  test('for a stored token that is not live, however valid the delivering one is', async () => {
     const { token: automation_bearer, principal } = await createTestPat(service.services, service.tenant.owner, [
       'workflow:run',
     ]);
@@ -370,7 +370,7 @@ describe('an Idempotency-Key', () => {
   const keyed = (key: string, body = '{"n":1}') =>
     service.deliver(webhook, { body, headers: { 'Idempotency-Key': key } });
 
-  test('answers the same body the same, and starts one run, however many ask at once', async () => {
+  test('answers the same body the same, and starts one run for any number of concurrent requests', async () => {
     const before = await started();
     const answers = await Promise.all(Array.from({ length: 12 }, () => keyed('at once')));
     expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([202]));
@@ -396,7 +396,7 @@ describe('an Idempotency-Key', () => {
     expect((await keyed('scoped', '{ "n": 1 }')).body.run_id).not.toBe(first.body.run_id);
   });
 
-  test('that is malformed is 422, but nobody without proof is told', async () => {
+  test('that is malformed is 422, but only for authenticated deliveries', async () => {
     const headers = { 'Idempotency-Key': 'x'.repeat(256) };
     expect((await service.deliver(webhook, { headers })).body.code).toBe('invalid_idempotency_key');
     expect((await service.deliver(webhook, { headers, signature: null })).status).toBe(401);

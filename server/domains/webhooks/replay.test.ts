@@ -49,7 +49,7 @@ describe('a delivery that was recorded and sent again', () => {
     }
   });
 
-  test('under as many keys as you like at once is one run', async () => {
+  test('under any number of concurrent keys is one run', async () => {
     const timestamp = nowS();
     const runs = await Promise.all(Array.from({ length: 12 }, (_, n) => runOf(send(`at once ${n}`, { timestamp }))));
     expect(new Set(runs).size).toBe(1);
@@ -57,7 +57,7 @@ describe('a delivery that was recorded and sent again', () => {
     expect(rows).toHaveLength(1);
   });
 
-  test('however its signature is spelt', async () => {
+  test('in any spelling of its signature', async () => {
     const timestamp = nowS();
     const run = await runOf(send(null, { timestamp }));
     const upper = sign(webhook.secret, '{"n":1}', timestamp).replace(/[a-f](?=[0-9a-f]*$)/g, digit =>
@@ -146,7 +146,7 @@ test('a refused start may be sent again, the very same', async () => {
   expect(await runOf(send(null, { timestamp }))).toBe(run);
 });
 
-test('what is known of deliveries is forgotten once it is of no use, and goes with the webhook', async () => {
+test('known deliveries are deleted once they expire, and with the webhook', async () => {
   const base = nowS();
   for (let n = 0; n < 30; n++) await send(null, { timestamp: base - n });
   expect(await known()).toBe(30);
@@ -158,7 +158,7 @@ test('what is known of deliveries is forgotten once it is of no use, and goes wi
   expect(await known()).toBe(0);
 });
 
-test('a webhook that is deleted while a delivery is on its way takes it no more', async () => {
+test('a webhook that is deleted during a delivery no longer accepts it', async () => {
   const ref = { webhookId: newId(), signature: Buffer.alloc(32) };
   const claim = claimSignature(service.db.pool, ref, { runId: newId(), expiresAt: 1, now: 0 });
   await expect(claim).rejects.toMatchObject({ status: 401 });

@@ -85,7 +85,7 @@ describe('creating', () => {
     expect([archived.status, archived.body.code]).toEqual([422, 'workflow_archived']);
   });
 
-  test('leaves nothing behind where it is refused', async () => {
+  test('leaves nothing behind if it is refused', async () => {
     const count = async () => (await service.db.pool.query('SELECT count(*) FROM secrets')).rows[0].count;
     const before = await count();
     await create({ workflow_id: '01890000-0000-7000-8000-000000000000' });
@@ -130,7 +130,7 @@ describe('the automation token', () => {
   const refused = ['invalid_automation_token', 422];
   const outcome = ({ status, body }: Answer) => [body.code, status];
 
-  test('may be one’s own, and an administrator may name anybody’s', async () => {
+  test('may be one’s own, and an administrator may name any', async () => {
     const own = await patOf('contributor');
     const made = await create({ automation_pat_id: idOf(own.principal) });
     expect(subscriptionOf(made)).toMatchObject({
@@ -143,7 +143,7 @@ describe('the automation token', () => {
     expect((await create({ automation_pat_id: idOf(own.principal) }, admin)).status).toBe(201);
   });
 
-  test('may be pasted by whoever has it; only its id is kept', async () => {
+  test('may be entered by everyone who has it; only its id is stored', async () => {
     const theirs = await patOf('owner');
     const made = await create({ automation_bearer: theirs.token });
     expect(subscriptionOf(made)).toMatchObject({ automation_pat_id: idOf(theirs.principal) });
@@ -196,7 +196,7 @@ describe('the automation token', () => {
     expect((await patch(path, { automation_pat_id: null, name: 'Renamed' }, weak)).status).toBe(200);
   });
 
-  test('can be exchanged and taken away', async () => {
+  test('can be replaced and removed', async () => {
     const own = await patOf('contributor');
     const { path } = await createTestWebhook(service, { automation_bearer: own.token });
     const other = await patOf('contributor');
@@ -314,7 +314,7 @@ describe('rotating the secret', () => {
 });
 
 describe('deleting', () => {
-  test('takes the secret and the deliveries along', async () => {
+  test('also deletes the secret and the deliveries', async () => {
     const webhook = await createTestWebhook(service);
     await service.deliver(webhook);
     await settleDeliveries(service.services);
@@ -363,7 +363,7 @@ describe('a test delivery', () => {
     expect(await send({})).toEqual({});
   });
 
-  test('is refused as a delivery would be, and that is written down', async () => {
+  test('is refused as a delivery would be, and that is recorded', async () => {
     const { body } = await service.call(service.manager, 'POST', '/v1/workflows', { name: 'Draft' });
     const webhook = await createTestWebhook(service, { workflow_id: body.id });
     const send = (payload: unknown) => service.call(service.manager, 'POST', `${webhook.path}/test`, { payload });
@@ -406,7 +406,7 @@ describe('the list', () => {
     expect((await patch(path, { rotate_secret: true }, token)).status).toBe(404);
   });
 
-  test('of a project holds so many and no more, even when they are made at once', async () => {
+  test('of a project is limited, even if webhooks are created concurrently', async () => {
     const project = await createTestProject(service.services, service.tenant, 'crowded');
     const workflow_id = await publishGraph(service.services, project.contributor, asking());
     const { token } = await createTestPat(service.services, project.contributor, ['webhook:manage']);
