@@ -2,15 +2,16 @@ import type { Pool } from 'pg';
 import { SCALE } from './run-scale.ts';
 
 /**
- * Usage of the runs that `generateHistory` made, as the engine's commits would have written it: the beginning and end of each run and its
- * steps, tool calls and tokens, a commit for as many runs of a workflow as `together`, all of one workspace. Durations of 0.2 to 12 s.
+ * Writes usage for the runs of `generateHistory` like the engine's commits would: the start and end of each run,
+ * its steps, tool calls and tokens, with one commit for every `together` runs of a workflow, all in one
+ * workspace. Durations of 0.2 to 12 s.
  */
 export async function generateUsage(pool: Pool, { together = 5 } = {}): Promise<void> {
   const client = await pool.connect();
   try {
     await client.query(`SET statement_timeout = 0; SET synchronous_commit = off; SET timezone = 'UTC'`);
     await client.query('TRUNCATE run_usage');
-    // As if they had ended after durations of their own; the hash of the id is as good as chance.
+    // As if they had ended after durations of their own, derived from the hash of the id.
     await client.query(
       `UPDATE runs SET ended_at = started_at + interval '1 ms' * (200 * exp(2.5 * (hashtext(id::text) & 65535) / 65536.0)
                                                                 * (1 + abs(hashtext(workflow_id::text)) % 5))::int
@@ -44,5 +45,5 @@ const usage = (together: number) => `
   GROUP BY project_id, workflow_id, started_by, action, step_type, subject, outcome, date_bin('15 minutes', at, to_timestamp(0)), commit
   ORDER BY min(at)`;
 
-/** The project and the two workflows that questions at scale are asked about. */
+/** The project and the two workflows for queries at scale. */
 export const BUSY = { projectId: SCALE.projects[0], workflowId: SCALE.workflows[0] };

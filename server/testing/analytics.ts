@@ -13,11 +13,11 @@ export type TestUsage = {
   stepType?: string;
   subject?: string;
   outcome?: string;
-  /** The durations of runs that ended, in ms: as many as the quantity. */
+  /** The durations of ended runs in ms, as many as the quantity. */
   durations?: number[];
 };
 
-/** Writes rows of usage as the engine's commits do, in the order given. */
+/** Writes rows of usage like the engine's commits, in the given order. */
 export async function insertUsage(pool: Pick<Pool, 'query'>, rows: readonly TestUsage[]): Promise<void> {
   const of = (pick: (row: TestUsage) => unknown) => rows.map(pick);
   await pool.query(
@@ -45,7 +45,7 @@ export async function insertUsage(pool: Pick<Pool, 'query'>, rows: readonly Test
   );
 }
 
-/** All sums, in an order of their own, to be compared with others. */
+/** Returns all rollups in a fixed order, for comparisons. */
 export async function readAllRollups(pool: Pick<Pool, 'query'>): Promise<Record<string, unknown[]>> {
   const tables = ['analytics_totals', 'analytics_triggers', 'analytics_steps', 'analytics_durations', 'usage_sums'];
   const found: Record<string, unknown[]> = {};

@@ -66,7 +66,10 @@ export async function startTestApi(
 
 export type TenantApi = TestApi & { db: TestDatabase; tenant: TestTenant; token: string };
 
-/** The surfaces on a database of their own, with a tenant and a token of its contributor that may read and write workflows. */
+/**
+ * Starts the surfaces on a separate database, with a tenant and a token of its contributor that
+ * may read and write workflows.
+ */
 export async function startTenantApi(operations: readonly AnyOperation[]): Promise<TenantApi> {
   const db = await createTestDatabase();
   const services = createTestServices(db);
@@ -85,7 +88,10 @@ export async function startTenantApi(operations: readonly AnyOperation[]): Promi
   };
 }
 
-/** The cookie of a session, as next-auth would have set it; `epoch` other than the user's: a session that was ended. */
+/**
+ * Returns the cookie of a session, as next-auth would set it. If `epoch` differs from the
+ * user's, the session was ended.
+ */
 export async function sessionCookieOf({ userId }: Principal, epoch = 0): Promise<string> {
   const session = await encode({ secret: testSessionSecret, token: { sub: userId, sessionEpoch: epoch } });
   return `next-auth.session-token=${session}`;

@@ -6,7 +6,7 @@ import { COMPILE_CACHE } from './compile-cache.ts';
 
 const baton = fileURLToPath(new URL('../commands/baton.ts', import.meta.url));
 
-/** Runs `npm run baton -- <args>` without npm, as a process of its own. Returns its exit code and what it wrote. */
+/** Runs `npm run baton -- <args>` without npm, in a separate process. Returns its exit code and its output. */
 export function runBaton(args: readonly string[], env: Record<string, string>) {
   return new Promise<{ code: number; out: string; err: string }>(done => {
     execFile(

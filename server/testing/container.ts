@@ -7,13 +7,13 @@ import { createTestDatabase, type TestDatabase } from './postgres.ts';
 
 export type TestContainer = { container: Container; db: TestDatabase; url: string; close(): Promise<void> };
 
-/** In the place of Next, whose part of a response is its own. */
+/** Replaces Next, whose part of a response is its own. */
 const noConsole: Frontend = {
   request: (_, response) => void response.writeHead(404).end(),
   upgrade: () => false,
 };
 
-/** The whole service but for the console: a real container on a real database behind a real HTTP server. */
+/** Starts the whole service except the console: a real container on a real database behind a real HTTP server. */
 export async function startTestContainer(
   env: Record<string, string> = {},
   given: Partial<Pick<ContainerOptions, 'clock' | 'alarm' | 'logger'>> = {},

@@ -3,18 +3,21 @@ import dns from 'dns2';
 import type { Lookup } from '../platform/egress/egress.ts';
 
 export type TestDns = {
-  /** Asks the server over UDP, for A and AAAA. */
+  /** Looks a name up at the server over UDP, for A and AAAA. */
   lookup: Lookup;
   /**
    * Gives the name these addresses from now on; with several lists, one after the other, and the last one permanently.
    */
   set(name: string, ...answers: string[][]): void;
-  /** How often the name was looked up. */
+  /** Returns how often the name was looked up. */
   asked(name: string): number;
   close(): Promise<void>;
 };
 
-/** A real DNS server for names of a test's own, whose answers may change between two questions, as a rebinding attack's do. */
+/**
+ * Starts a real DNS server for a test's own names, whose answers may change between two
+ * queries, as in a rebinding attack.
+ */
 export async function startTestDns(): Promise<TestDns> {
   const records = new Map<string, { answers: string[][]; asked: number }>();
   const server = dns.createServer({
@@ -24,7 +27,7 @@ export async function startTestDns(): Promise<TestDns> {
       for (const question of request.questions) {
         const record = records.get(question.name);
         const ipv6 = question.type === dns.Packet.TYPE.AAAA;
-        // The resolver below asks for AAAA once A is answered, so a pair of questions sees one list.
+        // The resolver below asks for AAAA once A is answered, so both queries see the same list.
         const at = Math.min(record?.asked ?? 0, (record?.answers.length ?? 1) - 1);
         for (const address of record?.answers[at] ?? []) {
           if (address.includes(':') !== ipv6) continue;

@@ -3,11 +3,11 @@ import type { AddressInfo } from 'node:net';
 
 export type SeenRequest = {
   method: string;
-  /** With its query. */
+  /** Includes the query. */
   path: string;
   headers: IncomingHttpHeaders;
   body: string;
-  /** Settles when the client went away before the answer was complete. */
+  /** Settles if the client disconnects before the answer is complete. */
   left: Promise<void>;
 };
 

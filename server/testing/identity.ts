@@ -16,7 +16,7 @@ import { createMailer } from '../platform/mail/mailer.ts';
 import { DatabaseSecretStore } from '../platform/secrets/database-secret-store.ts';
 import type { TestDatabase } from './postgres.ts';
 
-/** The configuration of a fresh clone that sells credits, with `env` on top. */
+/** Returns the configuration of a fresh clone that sells credits, with the variables of `env`. */
 export function testConfig(env: Record<string, string> = {}): Config {
   return readConfig({
     NODE_ENV: 'test',
@@ -71,10 +71,10 @@ export function createTestServices(
 }
 
 export const testPassword = 'correct horse battery staple';
-// Real hashes cost 100 ms each; the parameters travel with the hash, so a test user may have a cheap one.
+// Real hashes take 100 ms each; the parameters are part of the hash, so a test user may have a cheap one.
 const cheapHash = hashPassword(testPassword, { log2N: 4, r: 8, p: 1 });
 
-/** Adds a user with `testPassword` to a tenant and returns who a session of theirs would be. */
+/** Adds a user with `testPassword` to a tenant and returns the principal of a session. */
 export async function createTestMember(
   services: Services,
   tenant: { tenantId: string; projectId: string },
@@ -99,7 +99,9 @@ export type TestTenant = {
   viewer: Principal;
 };
 
-/** A tenant with the project `default` and one user of each role; their emails are `<role>@<slug>.example.com`. */
+/**
+ * Creates a tenant with the project `default` and one user for each role; their emails are `<role>@<slug>.example.com`.
+ */
 export async function createTestTenant(services: Services, { slug }: { slug: string }): Promise<TestTenant> {
   const projectId = await createTenant(services.prisma, slug, new Date(services.clock.now()));
   const tenant = { tenantId: slug, projectId };
@@ -111,7 +113,7 @@ export async function createTestTenant(services: Services, { slug }: { slug: str
   };
 }
 
-/** A personal access token of a user, with just these scopes. */
+/** Creates a personal access token of a user, with exactly these scopes. */
 export async function createTestPat(
   services: Services,
   principal: Principal,
@@ -134,7 +136,7 @@ export async function createTestPat(
   return { token, principal: { ...principal, credential: { kind: 'pat', patId: pat.id, scopes } } };
 }
 
-/** The principal with a token of just these scopes, which is not stored. */
+/** Returns the principal of a token with exactly these scopes, which is not stored. */
 export function withScopes(principal: Principal, ...scopes: Scope[]): Principal {
   return { ...principal, credential: { kind: 'pat', patId: newId(), scopes } };
 }

@@ -7,11 +7,11 @@ export type TestMailServer = {
   /** The value for BATON_SMTP_URL. */
   url: string;
   received: ReceivedMail[];
-  /** Resolves with the next mail to this address that the test has not read yet. */
+  /** Resolves with the next mail to this address that the test has not received yet. */
   next(to: string): Promise<ReceivedMail>;
   /** Refuses every message from now on. */
   refuse(): void;
-  /** Takes messages again. */
+  /** Accepts messages again. */
   accept(): void;
   [Symbol.asyncDispose](): Promise<void>;
 };
@@ -26,7 +26,7 @@ function bodyOf(message: string): string {
     .replace(/=([0-9A-F]{2})/g, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)));
 }
 
-/** A mail server on this machine that speaks as much of RFC 5321 as a client needs to deliver a message. */
+/** Starts a mail server on this machine that implements as much of RFC 5321 as a client needs to deliver a message. */
 export async function startTestMailServer(): Promise<TestMailServer> {
   const received: ReceivedMail[] = [];
   const taken = new Set<ReceivedMail>();

@@ -17,17 +17,19 @@ export type Seen = {
   params: unknown;
 };
 
-/** A real HTTP server on a free port of 127.0.0.1 that remembers what it was asked and how many connections are open. */
+/** A real HTTP server on a free port of 127.0.0.1 that records its requests and its open connections. */
 export type TestServer = AsyncDisposable & {
   url: string;
   readonly seen: readonly Seen[];
   /** JSON-RPC methods in the order in which they arrived; `DELETE` for the end of a session. */
   messages(): string[];
-  /** Connections open now. */
+  /** The number of open connections. */
   sockets(): number;
-  /** Resolves once `condition` holds; looked at after every request and whenever a connection or response ends. */
+  /**
+   * Resolves once `condition` is true; it is checked after every request and whenever a connection or response ends.
+   */
   until(condition: () => boolean): Promise<void>;
-  /** Ends all connections, as a server that crashes does. */
+  /** Ends all connections, like a server that crashes. */
   dropConnections(): void;
 };
 
@@ -134,11 +136,11 @@ function eventStore(): EventStore {
 export type SdkServerOptions = {
   /** Registers the tools; called once per session. */
   configure: (server: McpServer) => void;
-  /** Answer in JSON instead of an event stream. */
+  /** Answers in JSON instead of an event stream. */
   json?: boolean;
-  /** Broken streams can be resumed. */
+  /** Whether broken streams can be resumed. */
   resumable?: boolean;
-  /** Called before the SDK sees a request; true: answered already. */
+  /** Called before the SDK sees a request; returns true if it has answered. */
   before?: (request: IncomingMessage, response: ServerResponse, body: unknown) => boolean;
 };
 
@@ -178,7 +180,10 @@ async function openSession(
   return transport;
 }
 
-/** The SDK's server over the transport of 2024: GET /sse, POST /message. A POST to the SSE address is answered 404, or as told. */
+/**
+ * The SDK's server with the transport of 2024: GET /sse, POST /message. A POST to the SSE address is answered
+ * with 404, or the given status.
+ */
 export async function startSseServer(
   configure: (server: McpServer) => void,
   refusal: 400 | 404 | 405 = 404,
@@ -201,7 +206,7 @@ export async function startSseServer(
   });
 }
 
-/** The reference server "everything" as a process of its own. */
+/** Starts the reference server "everything" in a separate process. */
 export async function startEverything(mode: 'streamableHttp' | 'sse'): Promise<AsyncDisposable & { url: string }> {
   const port = await freePort();
   const program = new URL('dist/index.js', import.meta.resolve('@modelcontextprotocol/server-everything/package.json'));
@@ -211,7 +216,7 @@ export async function startEverything(mode: 'streamableHttp' | 'sse'): Promise<A
   });
   let said = '';
   const { promise: listening, resolve, reject } = Promise.withResolvers<void>();
-  // Read to the end: it writes a line per request, and would die of a closed pipe.
+  // Its output is read continuously: it writes a line per request, and would die of a closed pipe.
   child.stderr.on('data', chunk => {
     said += String(chunk);
     if (/listening on port|is running on port/.test(said)) resolve();

@@ -21,7 +21,7 @@ export type McpWorld = AsyncDisposable & {
   call: ReturnType<typeof createCall<typeof testOperations>>;
 };
 
-/** Two tenants, the operations of MCP servers and connections, and an egress guard that lets 127.0.0.1 through. */
+/** Creates two tenants, the operations of MCP servers and connections, and an egress guard that permits 127.0.0.1. */
 export async function createMcpWorld(): Promise<McpWorld> {
   const db = await createTestDatabase();
   const clock = new ManualClock();
@@ -71,7 +71,7 @@ export function startToolServer(
 
 type Made = { id: string } & Record<string, unknown>;
 
-/** Registers, discovers and publishes a server; answers what registering said. */
+/** Registers, discovers and publishes a server; returns the answer of the registration. */
 export async function publishedServer({ call, acme }: McpWorld, url: string, more: object = {}): Promise<Made> {
   const input = { name: 'Demo', canonical_url: url, ...more };
   const server = (await call(acme.contributor, 'mcp_servers_create', input)) as Made;
@@ -80,7 +80,7 @@ export async function publishedServer({ call, acme }: McpWorld, url: string, mor
   return server;
 }
 
-/** A connection with these credentials; answers its id. */
+/** Creates a connection with these credentials; returns its id. */
 export async function createConnection(
   { call }: McpWorld,
   by: Pick<TestTenant, 'contributor'>,

@@ -1,11 +1,11 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Json, JsonObject } from '../platform/json.ts';
 
-/** One server-sent event; `data` that is text is sent as it is. */
+/** One server-sent event; `data` that is text is sent unchanged. */
 export type StreamEvent = { event?: string; data: Json };
 type About = { model: string; finish: 'stop' | 'length' | 'filter'; usage: { input: number; output: number } | null };
 
-/** How one provider says things (their API references; field names as on the wire). */
+/** The wire format of one provider (from its API reference; field names as on the wire). */
 export type Dialect = {
   /** The key that a request carries. */
   key(headers: IncomingHttpHeaders): string | undefined;
@@ -110,7 +110,7 @@ function chunk(model: string, delta: JsonObject, finish_reason: string | null): 
   };
 }
 
-/** POST /v1/chat/completions as Mistral has it: counts come with the last choice. */
+/** POST /v1/chat/completions in Mistral's variant: counts come with the last choice. */
 const mistral: Dialect = {
   ...chat,
   error: (_, message) => ({ object: 'error', message, type: 'invalid_request', param: null, code: null }),
@@ -197,7 +197,7 @@ const google: Dialect = {
   ],
 };
 
-/** The format of a path; `/mistral/v1` is Mistral's base, since its path is OpenAI's. */
+/** Returns the format of a path; `/mistral/v1` is Mistral's base, since its path is the same as OpenAI's. */
 export function dialectOf({ method, path, headers }: { method: string; path: string; headers: IncomingHttpHeaders }) {
   if (path.startsWith('/mistral/v1/')) return mistral;
   if (method === 'GET' && /^\/v1\/models\b/.test(path)) return headers['anthropic-version'] ? anthropic : responses;

@@ -5,20 +5,20 @@ import { type Dialect, dialectOf, type StreamEvent } from './model-dialects.ts';
 
 /** The server's answer to a request. Without `status` it is a stream of the text's pieces in the format of the path. */
 export type ScriptedReply = {
-  /** Pieces are sent one by one; an async iterable lets the test decide when each leaves. */
+  /** The pieces are sent one by one; with an async iterable the test decides when. */
   text?: string | Iterable<string> | AsyncIterable<string>;
-  /** null: the server says nothing about it. */
+  /** null: the server sends none. */
   usage?: { input: number; output: number } | null;
   finish?: 'stop' | 'length' | 'filter';
   model?: string;
-  /** An error before the stream: an object in the provider's format, or `body` as it is. */
+  /** An error before the stream: an object in the provider's format, or `body` unchanged. */
   status?: number;
   headers?: Record<string, string>;
   message?: string;
   /** OpenAI's `error.code`. */
   code?: string;
   body?: string;
-  /** Sent after the text, as it is, instead of the end. */
+  /** Sent unchanged after the text, instead of the end. */
   raw?: string;
   /** Ends the connection after the text, without an end of the stream. */
   hangUp?: true;
@@ -29,7 +29,7 @@ export type RecordedRequest = {
   path: string;
   headers: IncomingHttpHeaders;
   body: JsonObject;
-  /** Settles when the client went away before the answer was complete. */
+  /** Settles if the client disconnects before the answer is complete. */
   left: Promise<void>;
 };
 
@@ -44,7 +44,10 @@ export type ModelServer = {
   close(): Promise<void>;
 };
 
-/** A real HTTP server that speaks the formats of OpenAI (responses, chat completions), Anthropic, Google and Mistral, streaming. */
+/**
+ * Starts a real HTTP server that speaks the formats of OpenAI (responses, chat completions), Anthropic,
+ * Google and Mistral, streaming.
+ */
 export async function startModelServer({ port = 0 } = {}): Promise<ModelServer> {
   const requests: RecordedRequest[] = [];
   let script: (request: RecordedRequest) => ScriptedReply = () => ({ text: 'Hello.' });
@@ -128,7 +131,7 @@ async function tell(response: ServerResponse, dialect: Dialect, reply: ScriptedR
 
 const usageOf = ({ usage }: ScriptedReply) => (usage === undefined ? { input: 12, output: 3 } : usage);
 
-/** Resolves when there is room for more, so that a long answer does not pile up. */
+/** Resolves when more can be sent, so that a long answer does not accumulate in memory. */
 async function send(response: ServerResponse, { event, data }: StreamEvent): Promise<void> {
   const frame = `${event === undefined ? '' : `event: ${event}\n`}data: ${typeof data === 'string' ? data : JSON.stringify(data)}\n\n`;
   if (response.write(frame) || response.destroyed) return;

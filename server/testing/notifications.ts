@@ -23,8 +23,8 @@ type Deliveries = z.output<typeof ListDeliveriesOutput>['deliveries'];
 export const failing: Graph = { steps: [{ id: 'fail', type: 'lua_script', script: 'error("no")', depends_on: [] }] };
 
 /**
- * A workspace with an orchestrator, a mail server, a receiver of webhooks that answers with `receiver.status`, and a clock for
- * notifications that only the test moves.
+ * Creates a workspace with an orchestrator, a mail server, a receiver of webhooks that answers with `receiver.status`,
+ * and a clock for notifications that only the test moves.
  */
 export async function startNotificationWorld(settings: Record<string, string> = {}) {
   const mail = await startTestMailServer();
@@ -56,7 +56,7 @@ export async function startNotificationWorld(settings: Record<string, string> = 
     mail,
     receiver,
     url: `${server.url}/hook`,
-    /** What the receiver got, read. */
+    /** Returns the deliveries that the receiver got, parsed. */
     received: () => server.seen.map(seen => ({ ...seen, json: JSON.parse(seen.body) as ReceivedBody })),
     /** Sets up a webhook of a person for these kinds, and returns its signing secret. */
     async hook(who: Principal, ...webhook: string[]): Promise<string> {
@@ -72,11 +72,11 @@ export async function startNotificationWorld(settings: Record<string, string> = 
       await reached(services, tenant.owner, { id, runID }, ...phases);
       return { id, runID };
     },
-    /** A run that waits at the step `ask`. */
+    /** Starts a run that waits at the step `ask`. */
     async ask(step: Record<string, unknown> = {}): Promise<Ref> {
       return this.start(await publishGraph(services, tenant.owner, asking(step)), 'blocked');
     },
-    /** What the job does in one pass. Returns how many deliveries were attempted. */
+    /** Runs one pass of the job. Returns how many deliveries were attempted. */
     async pass(): Promise<number> {
       while (await enqueueNext(services));
       return deliverDue(services);

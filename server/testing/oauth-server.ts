@@ -7,26 +7,26 @@ export const oauthClientSecret = 'client-secret-of-the-tests';
 
 export type TestOauthServer = {
   issuer: string;
-  /** Token requests so far, by grant type. */
+  /** The number of token requests so far, by grant type. */
   readonly requests: string[];
   /** The scopes of each access token so far. */
   readonly scopes: string[];
   /** Scopes that the owner of the account refuses to grant from now on. */
   refuse(scopes: readonly string[]): void;
-  /** Answers the token endpoint with this status from now on; null: as it should. */
+  /** Answers the token endpoint with this status from now on; null: normally. */
   break(status: number | null): void;
   /** Blocks token requests from now on; `waiting` counts them, `release` lets them and all later ones continue. */
   hold(): { waiting(): number; release(): void };
   /** Revokes all grants. */
   revoke(): Promise<void>;
-  /** Goes where an authorization URL leads, signs in and consents; resolves to the parameters of the redirect back. */
+  /** Opens an authorization URL, signs in and consents; resolves to the parameters of the redirect back. */
   visit(authorizationUrl: string): Promise<Record<string, string>>;
   close(): Promise<void>;
 };
 
 /**
- * A real authorization server: it requires PKCE, rotates refresh tokens and treats a used one as stolen; scopes
- * `mail.read` and `calendar.read`.
+ * Starts a real authorization server: it requires PKCE, rotates refresh tokens and treats a reused one as stolen;
+ * scopes `mail.read` and `calendar.read`.
  */
 export async function startOauthServer(options: {
   redirectUri: string;
@@ -136,7 +136,7 @@ async function signingKey() {
   return { ...(await crypto.subtle.exportKey('jwk', privateKey)), use: 'sig', alg: 'ES256' };
 }
 
-/** A browser without a window: it keeps cookies and follows redirects, until one leads to `end`. */
+/** Acts as a browser: keeps cookies and follows redirects, until one leads to `end`. */
 async function follow(start: string, end: string): Promise<Record<string, string>> {
   const cookies = new Map<string, string>();
   let url = start;

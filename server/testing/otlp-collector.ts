@@ -41,7 +41,7 @@ export type Collector = {
   close(): Promise<void>;
 };
 
-/** A receiver of OTLP over HTTP in JSON, as a collector is one. */
+/** Starts a receiver of OTLP over HTTP in JSON, like a collector. */
 export async function startCollector(): Promise<Collector> {
   const spans: ReceivedSpan[] = [];
   let requests = 0;

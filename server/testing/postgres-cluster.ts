@@ -28,8 +28,8 @@ export default async function setup(project: TestProject): Promise<() => Promise
 }
 
 /**
- * A migrated template database on a PostgreSQL of its own. `BATON_TEST_DATABASE_URL` names a server to use instead;
- * `BATON_TEST_FSYNC=1` keeps fsync on (faults, benchmarks).
+ * Creates a migrated template database on a separate PostgreSQL. `BATON_TEST_DATABASE_URL` names a server to use
+ * instead; `BATON_TEST_FSYNC=1` keeps fsync on (faults, benchmarks).
  */
 export async function startTemplate(): Promise<{ template: Template; stop(): Promise<void> }> {
   const given = process.env.BATON_TEST_DATABASE_URL;
@@ -49,7 +49,7 @@ export async function startTemplate(): Promise<{ template: Template; stop(): Pro
   }
 }
 
-/** A throw-away cluster. It is stopped and its folder removed by `stop()`, or when this process ends in any way. */
+/** Starts a temporary cluster. It is stopped and its folder removed by `stop()`, or however this process ends. */
 export async function startTestCluster(): Promise<{ url: string; stop(): Promise<void> }> {
   const folder = await mkdtemp(join(tmpdir(), 'baton-test-'));
   const cluster = await openCluster(join(folder, 'data'));
@@ -61,7 +61,7 @@ export async function startTestCluster(): Promise<{ url: string; stop(): Promise
     detached: true,
   });
   const reaped = new Promise<void>(resolve => reaper.once('exit', () => resolve()));
-  // Neither may keep vitest alive; closing the pipe is what ends the reaper.
+  // Neither may keep vitest alive; closing the pipe ends the reaper.
   reaper.unref();
   const password = randomBytes(12).toString('hex');
   const stop = async () => {

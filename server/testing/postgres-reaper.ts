@@ -1,6 +1,6 @@
 /**
- * Ends the test cluster in the folder given as argument once standard input closes, that is when the test run ends,
- * however it ends. A process of its own, because no handler runs in a process that is killed.
+ * Ends the test cluster in the folder given as argument once standard input closes, that is when the test run ends in
+ * any way. A separate process, because no handler runs in a process that is killed.
  */
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';

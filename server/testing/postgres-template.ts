@@ -3,10 +3,13 @@ import pg from 'pg';
 import { withDatabase } from '../platform/postgres/cluster.ts';
 import { migrate } from '../platform/postgres/migrate.ts';
 
-/** A migrated database that others are copied from, and where they are created. */
+/** A migrated database for copying, and the server on which copies are created. */
 export type Template = {
   url: string;
-  /** How CREATE DATABASE is told to copy files; PostgreSQL 14 knows no other way and no word for it. */
+  /**
+   * The clause by which CREATE DATABASE copies files; empty for PostgreSQL 14, which always
+   * does and has no such clause.
+   */
   strategy: string;
 };
 
@@ -28,13 +31,13 @@ export async function copyTemplate({ url, strategy }: Template): Promise<string>
   return withDatabase(url, name);
 }
 
-/** Drops a database with all its sessions; a no-op where there is none. */
+/** Drops a database with all its sessions; does nothing if it does not exist. */
 export async function dropDatabase(url: string): Promise<void> {
   const name = new URL(url).pathname.slice(1);
   await query(withDatabase(url, 'postgres'), `DROP DATABASE IF EXISTS ${name} WITH (FORCE)`);
 }
 
-/** Runs a statement on a connection of its own. Returns the rows. */
+/** Runs a statement on a separate connection. Returns the rows. */
 export async function query(url: string, sql: string): Promise<Record<string, unknown>[]> {
   const client = new pg.Client({ connectionString: url });
   await client.connect();

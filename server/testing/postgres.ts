@@ -11,7 +11,7 @@ export type TestDatabase = {
   url: string;
   pool: pg.Pool;
   prisma: PrismaClient;
-  /** Drops the database. Throws when a connection was not given back: that leak would exhaust a real pool. */
+  /** Drops the database. Throws if a client was not released, because such a leak would exhaust a real pool. */
   close(): Promise<void>;
   [Symbol.asyncDispose](): Promise<void>;
 };
@@ -37,7 +37,7 @@ async function drop(url: string, pool: pg.Pool, prisma: PrismaClient): Promise<v
   const name = new URL(url).pathname.slice(1);
   await prisma.$disconnect();
   const held = await heldClients(pool);
-  // end() would wait for ever for a client that is never released.
+  // end() would wait forever for a client that is never released.
   if (held === 0) await pool.end();
   try {
     if (held > 0) throw new Error(`${held} clients of the pool were not released`);
@@ -53,7 +53,7 @@ async function drop(url: string, pool: pg.Pool, prisma: PrismaClient): Promise<v
   }
 }
 
-/** How many clients nobody gives back; one whose answer is on its way is given back within moments. */
+/** Returns how many clients are never released; one whose answer is on its way is released within moments. */
 async function heldClients(pool: pg.Pool): Promise<number> {
   const deadline = performance.now() + 5_000;
   const held = () => pool.totalCount - pool.idleCount;

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { isObject } from '../platform/json.ts';
 
-/** Draws values from the schemas of the API's own description, as a client that knows nothing else would. */
+/** Draws values from the schemas of the API's own description, like a client that knows nothing else. */
 export type Schema = { [keyword: string]: unknown };
 type Values = fc.Arbitrary<unknown>;
 
@@ -11,7 +11,7 @@ const numberIn = (schema: Schema, keyword: string): number | undefined => {
   return typeof value === 'number' ? value : undefined;
 };
 
-/** Names that a careless server takes for its own. */
+/** Names that a careless server confuses with its own. */
 const oddKeys = ['__proto__', 'constructor', 'toString', '', 'a.b', '$ref', 'käse', '0'];
 const oddTexts = [
   'a',
@@ -27,7 +27,7 @@ const oddTexts = [
   '%00',
   '../..',
 ];
-/** Hosts that answer at once, if only that they do not: no test asks a name server. */
+/** Hosts that answer immediately, if only with an error: no test queries a name server. */
 const urls = [
   'http://127.0.0.1:9/v1',
   'http://10.0.0.1/',
@@ -43,7 +43,7 @@ const times = [
   '9999-12-31T23:59:59Z',
 ];
 
-/** Defines each key, so that `__proto__` is one. */
+/** Defines each key, so that `__proto__` is an ordinary one. */
 const fromEntries = (entries: readonly (readonly [string, unknown])[]) => Object.fromEntries(entries);
 
 /** A JSON value that nothing describes. */
@@ -59,13 +59,13 @@ const anyJson: Values = fc.letrec(tie => ({
 
 export class RequestDraws {
   readonly #document: Schema;
-  /** The references that are being followed, outermost first. */
+  /** The references that are being resolved, outermost first. */
   readonly #within: string[] = [];
   constructor(document: Schema) {
     this.#document = document;
   }
 
-  /** The schema itself, where it is a reference. */
+  /** Returns the schema, resolving it if it is a reference. */
   resolve(schema: Schema): Schema {
     const { $ref } = schema;
     if (typeof $ref !== 'string') return schema;
@@ -76,7 +76,7 @@ export class RequestDraws {
     return isSchema(target) ? this.resolve(target) : {};
   }
 
-  /** Values that the schema allows; of sets without end those at their borders, and odd ones. */
+  /** Returns values that the schema allows; for unlimited sets those at the limits, and odd ones. */
   valid(given: Schema): Values {
     const { $ref } = given;
     const isRecursive = typeof $ref === 'string' && this.#within.includes($ref);
@@ -88,7 +88,7 @@ export class RequestDraws {
     return examples.length === 0 ? drawn : fc.oneof(fc.constantFrom(...examples), drawn);
   }
 
-  /** Of the alternatives of a schema that contains itself those that do not: the steps of a loop have no loops. */
+  /** Returns the alternatives of a recursive schema that do not contain it: the steps of a loop have no loops. */
   #withoutRecursion(schema: Schema, ref: string): Schema {
     const leaves = (alternatives: unknown) =>
       Array.isArray(alternatives)
@@ -140,7 +140,7 @@ export class RequestDraws {
     return fc.tuple(free, ...known).map(parts => fromEntries(parts.flat() as (readonly [string, unknown])[]));
   }
 
-  /** Values that violate one constraint of the schema; null if none can be derived. */
+  /** Returns values that violate one constraint of the schema; null if none can be derived. */
   invalid(given: Schema): Values | null {
     const schema = this.resolve(given);
     const values: unknown[] = [];
@@ -177,7 +177,7 @@ export class RequestDraws {
   }
 }
 
-/** The object under one of its alternatives: what that demands, and nothing beside it where it allows no more. */
+/** Returns the object in one of its alternatives: the fields that it requires, and no others if it allows no more. */
 function alternative(schema: Schema, { required, maxProperties, not }: Schema): Schema {
   const properties = Object.entries(isSchema(schema.properties) ? schema.properties : {});
   const always = Array.isArray(schema.required) ? schema.required : [];
@@ -188,7 +188,7 @@ function alternative(schema: Schema, { required, maxProperties, not }: Schema): 
   return { ...schema, required: wanted, properties: Object.fromEntries(kept) };
 }
 
-/** Fields that the schema has no name for, under odd keys where it lets any. */
+/** Returns fields that the schema does not name, under odd keys if it permits any. */
 function freeFields(schema: Schema, values: Values): fc.Arbitrary<[string, unknown][]> {
   const { propertyNames } = schema;
   const pattern = isSchema(propertyNames) && typeof propertyNames.pattern === 'string' ? propertyNames.pattern : null;
@@ -200,7 +200,7 @@ function freeFields(schema: Schema, values: Values): fc.Arbitrary<[string, unkno
 function numbers(schema: Schema): Values {
   const min = numberIn(schema, 'minimum') ?? -(2 ** 31);
   const max = numberIn(schema, 'maximum') ?? 2 ** 31 - 1;
-  // Where columns end, of which the schema may say nothing.
+  // The limits of columns, which the schema may not mention.
   const borders = [min, max, 0, 2 ** 15, 2 ** 31 - 1, 2 ** 31, 2 ** 32, 10 ** 15 - 1].filter(
     at => at >= min && at <= max,
   );

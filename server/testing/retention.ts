@@ -9,14 +9,14 @@ export const silent = pino({ level: 'silent' });
 export const NOW = Date.UTC(2026, 10, 21, 12);
 export const DAY = DAY_MS;
 
-/** Partitions from August 2026 to January 2027. */
+/** Creates partitions from August 2026 to January 2027. */
 export async function makeMonths(pool: Pool): Promise<void> {
   for (const month of [7, 10]) await ensurePartitions(pool, new ManualClock(Date.UTC(2026, month, 10)), silent);
 }
 
 let counter = 0;
 
-/** A UUIDv7 of that day. */
+/** Returns a UUIDv7 of that time. */
 export function idAt(at: number): string {
   const hex = at.toString(16).padStart(12, '0');
   const tail = (counter++).toString(16).padStart(12, '0');
@@ -25,7 +25,7 @@ export function idAt(at: number): string {
 
 export type PastRun = { id: string; endedAt: number | null; events?: number };
 
-/** Runs with logs (the second event's value kept aside), a task each, as if the engine had written them. */
+/** Writes runs with logs (the second event's value is stored externally) and a task each, like the engine would. */
 export async function writeRuns(pool: Pool, runs: readonly PastRun[]): Promise<void> {
   const [project, workflow] = [newId(), newId()];
   for (const { id, endedAt, events = 3 } of runs) {
@@ -50,7 +50,7 @@ export async function writeRuns(pool: Pool, runs: readonly PastRun[]): Promise<v
   }
 }
 
-/** Every row that there is of some runs, in order, wherever it lies. */
+/** Returns every row of some runs, in order, wherever it is stored. */
 export async function contents(pool: Pool, ids: readonly string[]): Promise<unknown[]> {
   const all = [];
   for (const [table, key] of [
@@ -67,7 +67,7 @@ export async function contents(pool: Pool, ids: readonly string[]): Promise<unkn
   return all;
 }
 
-/** Names of all partitions that there are, DEFAULT included. */
+/** Returns the names of all partitions, including DEFAULT. */
 export async function partitionNames(pool: Pool): Promise<string[]> {
   const { rows } = await pool.query('SELECT relname FROM pg_class WHERE relispartition AND relkind = $1 ORDER BY 1', [
     'r',

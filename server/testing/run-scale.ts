@@ -6,15 +6,16 @@ import { ensurePartitions } from '../platform/postgres/partitions.ts';
 export const SCALE = {
   tenant: 'acme',
   projects: ['01900000-0000-7000-8000-00000000a001', '01900000-0000-7000-8000-00000000a002'],
-  /** The first has most of the runs, and none that failed. */
+  /** The first one has most of the runs, and no failed ones. */
   workflows: Array.from({ length: 10 }, (_, n) => `01900000-0000-7000-8000-0000000000${10 + n}`),
   from: Date.UTC(2026, 0, 1),
   to: Date.UTC(2026, 11, 1),
 } as const;
 
 /**
- * Eleven months of one busy workspace and some others, made by the server alone: `runs` runs with `events` events each,
- * tasks, payloads and usage. 1 in 500 has not ended; old imports, one session in ten runs, a schedule in a hundred.
+ * Generates eleven months of one busy workspace and some others, within the database server: `runs` runs with
+ * `events` events each, tasks, payloads and usage. 1 in 500 has not ended; there are old imports, one session per ten
+ * runs, and one schedule per hundred.
  */
 export async function generateHistory(pool: Pool, size: { runs: number; events: number }): Promise<void> {
   const logger = pino({ level: 'silent' });

@@ -14,7 +14,10 @@ import { createTestDatabase, type TestDatabase } from './postgres.ts';
 
 export type RunningService = { db: TestDatabase; services: Services; close(): Promise<void> };
 
-/** A database with a leading orchestrator and all step types, as in production but for the surfaces; free unless told otherwise. */
+/**
+ * Creates a database with a leading orchestrator and all step types, as in production except for the surfaces;
+ * everything is free by default.
+ */
 export async function startTestService(
   env: Record<string, string> = {},
   credits?: (pool: TestDatabase['pool']) => CreditSource,
@@ -45,7 +48,7 @@ export async function startTestService(
   };
 }
 
-/** A workflow that is published with this very graph, valid or not, without going through validation. */
+/** Publishes a workflow with exactly this graph, valid or not, without validation. */
 export async function publishGraph(
   services: Services,
   owner: Pick<Principal, 'tenantId' | 'projectId' | 'userId'>,

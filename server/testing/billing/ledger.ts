@@ -4,14 +4,17 @@ import { commitStatement, encodeEvent, type LogEntry } from '../../orchestrator/
 import { newId } from '../../platform/ids.ts';
 import { runProjection } from '../engine/projection.ts';
 
-/** Charges a workspace as the engine does: the commit of a run whose one step costs `amount`. Returns the run's id. */
+/**
+ * Charges a workspace like the engine does, with the commit of a run whose only step costs
+ * `amount`. Returns the run's id.
+ */
 export async function charge(pool: Pool | ClientBase, tenantId: string, amount: number, at: number): Promise<string> {
   const entry = chargedRun(tenantId, [amount], at);
   await pool.query(commitStatement([entry]));
   return entry.runId;
 }
 
-/** Writes what the engine writes for a run that ended after steps with these `amounts`. */
+/** Returns what the engine writes for a run that ended after steps with these `amounts`. */
 export function chargedRun(
   tenantId: string,
   amounts: readonly number[],

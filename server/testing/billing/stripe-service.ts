@@ -5,7 +5,7 @@ import { createTestPat, createTestTenant, type TestTenant } from '../identity.ts
 import { type StripeServer, startStripeServer } from '../stripe/server.ts';
 import type { StoredEvent } from '../stripe/world.ts';
 
-/** The service's answers; the fields that tests of several operations read. */
+/** The service's answers, with the fields that several tests read. */
 export type Answer = { status: number; headers: Headers; body: Answered };
 type Answered = {
   error?: string;
@@ -32,17 +32,17 @@ export type Member = {
   events(): StoredEvent[];
 };
 
-/** The whole service, paying at a Stripe of its own, with one clock for both, and one workspace in it. */
+/** The whole service, with a separate Stripe, one clock for both, and one workspace in it. */
 export type StripeService = TestContainer &
   Member & {
     stripe: StripeServer;
     clock: ManualClock;
     webhook: string;
-    /** Another workspace. */
+    /** Creates another workspace. */
     join(slug: string): Promise<Member>;
     /** Delivers what Stripe has not delivered yet, or these events. */
     deliver(events?: readonly StoredEvent[]): Promise<number[]>;
-    /** Moves both clocks on and does what falls due at Stripe; nothing is delivered yet. */
+    /** Advances both clocks and processes what falls due at Stripe, without delivering anything. */
     pass(ms: number): void;
   };
 

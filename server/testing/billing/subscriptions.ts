@@ -17,7 +17,7 @@ export type Changed = z.output<typeof ChangePlanOutput>;
 
 export const DAY = DAY_MS;
 export const CREDITS = 1_000_000;
-/** The built-in catalogue's. */
+/** The included credits of the built-in catalog. */
 export const FREE = 10_000 * CREDITS;
 export const PRO = 60_000 * CREDITS;
 export const BUSINESS = 500_000 * CREDITS;
@@ -37,7 +37,7 @@ export type BillingWorld = AsyncDisposable & {
   payments(): Promise<{ kind: string; status: string; amount: number; credits: number }[]>;
 };
 
-/** Two tenants, billing's operations over the manual provider, and a clock of one's own. */
+/** Creates two tenants, billing's operations with the manual provider, and a separate clock. */
 export async function createBillingWorld(start: number, overrides: Partial<Services> = {}): Promise<BillingWorld> {
   const db = await createTestDatabase();
   const clock = new ManualClock(start);
@@ -70,7 +70,7 @@ export async function createBillingWorld(start: number, overrides: Partial<Servi
   };
 }
 
-/** Confirms every payment of acme that is pending, as an operator does, the oldest first. */
+/** Confirms every pending payment of acme, like an operator, oldest first. */
 export async function confirmPayments({ db, services }: Pick<BillingWorld, 'db' | 'services'>): Promise<void> {
   const { rows } = await db.pool.query<{ id: string }>(
     `SELECT id FROM payments WHERE tenant_id = 'acme' AND status = 'pending' ORDER BY created_at, id`,
@@ -78,7 +78,7 @@ export async function confirmPayments({ db, services }: Pick<BillingWorld, 'db' 
   for (const { id } of rows) await confirmPayment(services, id);
 }
 
-/** Sets the clock to that instant, which is not before now. */
+/** Sets the clock to that instant, which must not be before now. */
 export function goTo(clock: ManualClock, at: number | string): void {
   const to = typeof at === 'string' ? Date.parse(at) : at;
   expect(to).toBeGreaterThanOrEqual(clock.now());

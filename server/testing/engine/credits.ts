@@ -4,12 +4,12 @@ import { type CreditSource, FREE, type TenantCredits } from '../../orchestrator/
 
 export const PRICES: ActionPrices = { workflow_step: 100, tool_call: 30, llm_input_tokens: 2, llm_output_tokens: 5 };
 
-/** Accounts in the test's own database, without a ledger; prices and policy are what the test says. */
+/** Accounts in the test's own database, without a ledger; the test sets prices and policy. */
 export class TestCredits implements CreditSource {
   readonly #pool: Pool;
   readonly #policy: Partial<TenantCredits>;
   readonly crossings: [tenantId: string, percent: number][] = [];
-  /** Reads so far. */
+  /** The number of reads so far. */
   loads = 0;
   fails = false;
 
@@ -41,7 +41,7 @@ export class TestCredits implements CreditSource {
     this.crossings.push([tenantId, percent]);
   }
 
-  /** `consumed`: all that was charged; what is left of the grants is `balance`, what they did not suffice for `waived`. */
+  /** `consumed`: the total of all charges. `balance`: what is left of the grants. `waived`: what they did not cover. */
   async read(tenantId: string): Promise<Record<'balance' | 'consumed' | 'waived' | 'allowance', number>> {
     const { rows } = await this.#pool.query(
       `SELECT greatest(trial + included + payg - used, 0)::float8 AS balance, used::float8 AS consumed,
@@ -52,7 +52,7 @@ export class TestCredits implements CreditSource {
     return rows[0];
   }
 
-  /** Opens the account if need be. What was charged beyond the last grant the new one does not pay. */
+  /** Opens the account if necessary. A new grant does not pay for charges beyond the previous one. */
   async grant(tenantId: string, account: 'trial' | 'included' | 'payg', amount: number): Promise<void> {
     await this.#pool.query(
       `INSERT INTO credit_accounts AS a (tenant_id, ${account}, allowance, created_at)

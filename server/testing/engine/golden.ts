@@ -1,9 +1,9 @@
 import { effects, type Graph, phase, type RunEvent, type RunState } from '../../orchestrator/core/index.ts';
 
-/** A log as it was once written, and what is to be read from it after some of its events. */
+/** A log as it was once written, and the expected state after some of its events. */
 export type Golden = { graph: Graph; events: RunEvent[]; expected: { seq: number; state: unknown }[] };
 
-/** All that the service relies on after a replay. */
+/** Returns everything that the service relies on after a replay. */
 export function summary(state: RunState) {
   const { ready, inFlight, timers } = effects(state);
   return {
@@ -11,7 +11,7 @@ export function summary(state: RunState) {
     phase: phase(state),
     error: state.error,
     done: state.done,
-    // Absent in the logs from before there were credits.
+    // Absent in logs from before there were credits.
     ...(state.credits > 0 && { credits: state.credits }),
     results: [...state.results],
     steps: Object.fromEntries(
@@ -23,9 +23,9 @@ export function summary(state: RunState) {
           step.failures,
           step.lost,
           step.skipReason ?? null,
-          // Absent in the logs from before attempts said in which term they began.
+          // Absent in logs from before attempts had the term of their leader.
           ...(step.lostIn === undefined ? [] : [step.lostIn]),
-          // Absent in the logs from before a run could go on after a failure.
+          // Absent in logs from before a run could continue after a failure.
           ...(step.error === undefined ? [] : [step.error]),
         ],
       ]),

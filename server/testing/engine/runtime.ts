@@ -28,14 +28,15 @@ export class ManualTime {
   readonly alarm: Alarm = (delayMs, ring) => {
     const entry = { at: this.clock.now() + delayMs, ring };
     this.#alarms.push(entry);
-    // What a test sees in the log may be ahead of the process that wrote it, which then sets the alarm for a time that has come.
+    // The test may see events in the log before the process that wrote them continues, which then sets
+    // the alarm for a past time.
     if (delayMs <= 0) setImmediate(() => this.#ring());
     return () => {
       this.#alarms = this.#alarms.filter(other => other !== entry);
     };
   };
 
-  /** Moves time on and rings what is due. */
+  /** Advances the time and rings the timers that are due. */
   advance(ms: number): void {
     this.clock.advance(ms);
     this.#ring();
@@ -50,7 +51,7 @@ export class ManualTime {
 
 type Execute = (attempt: Attempt, signal: AbortSignal) => Promise<Outcome>;
 
-/** A step type that does what the test says. */
+/** A step type whose behavior the test defines. */
 export function stepType(type: string, execute: Execute, defaultTimeoutS: number | null = null): [string, StepType] {
   return [
     type,
@@ -103,7 +104,7 @@ export class Gate {
     );
   }
 
-  /** Settles when `count` attempts have begun here. */
+  /** Settles when `count` attempts have started here. */
   arrived(count: number): Promise<void> {
     if (this.waiting.length >= count) return Promise.resolve();
     return new Promise(resolve => this.#arrivals.push({ count, resolve }));
@@ -122,7 +123,7 @@ export type Harness = {
   /** Declares a workflow with this graph. */
   workflow(graph: Graph, tenantId?: string): WorkflowRef;
   start(workflow: WorkflowRef, data?: Partial<RunStartedData>, runId?: string): Promise<RunRef>;
-  /** Settles when the run's log holds an event that `matches`. */
+  /** Settles when the run's log contains an event that `matches`. */
   until(ref: RunRef, matches: (event: RunEvent) => boolean): Promise<void>;
   ended(ref: RunRef): Promise<void>;
   events(ref: RunRef): Promise<CommittedEvent[]>;
@@ -135,7 +136,7 @@ const silent = createLogger('silent');
 
 export type HarnessOptions = Partial<EmbeddedOrchestratorOptions> & { types?: readonly [string, StepType][] };
 
-/** Whatever a test does not say: a leading orchestrator with the `echo` and `human_task` types above. */
+/** Creates a leading orchestrator. By default it has the `echo` and `human_task` types above. */
 export async function createHarness(db: { pool: Pool; url: string }, options: HarnessOptions = {}): Promise<Harness> {
   const { types = [], ...given } = options;
   const orchestrator = createEmbeddedOrchestrator({
@@ -195,7 +196,7 @@ class DatabaseHarness implements Harness {
     const unsubscribe = this.orchestrator.subscribe({ tenantId: ref.tenantId, runId: ref.runId }, items => {
       if (items.some(item => item.kind === 'event' && matches(item.item.event))) resolve();
     });
-    // Subscribed first, so that nothing falls between the log and the stream.
+    // Subscribed first, so that no event is missed between the log and the stream.
     if ((await this.events(ref)).some(({ event }) => matches(event))) resolve();
     await promise;
     unsubscribe();
@@ -229,7 +230,7 @@ export function startRun(workflow: WorkflowRef, data: Partial<RunStartedData> = 
 export const isEnd = (event: RunEvent): boolean =>
   event.type === 'state_changed' && ['completed', 'failed', 'stopped'].includes(event.data.to);
 
-/** `step_started s0`, `state_changed completed`: a log as a test reads it. */
+/** Returns a log in a readable form: `step_started s0`, `state_changed completed`. */
 export function outline(events: readonly CommittedEvent[]): string[] {
   return events.map(({ event }) => {
     if (event.type === 'state_changed') return `state_changed ${event.data.to}`;

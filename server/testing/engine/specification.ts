@@ -12,15 +12,15 @@ import {
   type RunState,
 } from '../../orchestrator/core/index.ts';
 
-/** Events as tests write them: the specification gives them their time. */
+/** Events as tests write them, without a time, which the specification adds. */
 export type Fact = RunEvent extends infer E ? (E extends RunEvent ? Omit<E, 'at'> : never) : never;
 
 /** The time of given events and, unless `when` says otherwise, of commands. */
 export const NOW = Date.UTC(2026, 0, 1);
 
 /**
- * Given what has happened, when something is asked, then this happens (the style of emmett's DeciderSpecification).
- * Every `when` also proves that deciding left the state as it was.
+ * Given these events, when a command is decided, then these events follow (the style of emmett's DeciderSpecification).
+ * Every `when` also checks that deciding does not change the state.
  */
 export function specification(...steps: GraphStep[]) {
   const graph = compile({ steps } satisfies Graph);
@@ -47,7 +47,7 @@ function outcome(fold: () => RunState, command: Command, now: number) {
     }
   };
   return {
-    /** Exactly these events, in this order, all at the time of the command. */
+    /** Expects exactly these events, in this order, all at the time of the command. */
     then(...facts: Fact[]): void {
       expect(attempt()).toEqual(facts.map(fact => ({ at: now, ...fact })));
     },
