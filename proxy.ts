@@ -23,7 +23,7 @@ export function proxy(request: NextRequest): NextResponse {
   return response;
 }
 
-/** Without the service, as in Next alone, nobody is let in. */
+/** False without the service, as in Next alone. */
 function paysAtStripe(): boolean {
   const running = Reflect.has(globalThis, Symbol.for('baton.container'));
   return running && container().services.config.billing.stripe !== null;

@@ -21,8 +21,8 @@ class LongestFirst extends BaseSequencer {
 const files = ['{server,bin,components,app,bench}/**/*.test.{ts,tsx}', 'e2e/{start,faults,fuzz,security}/**/*.test.ts'];
 
 /**
- * They replace a module, or change their process for good. All others share the workers and what these have imported: to import
- * it anew for each file took a quarter of all CPU.
+ * Files that replace a module or change their process permanently. All others share the workers and the modules these
+ * have imported: importing them again for each file took a quarter of all CPU.
  */
 const isolated = [
   'app/(console)/load-me.test.ts',

@@ -1,8 +1,8 @@
-/** What failed in a run of tests, in one form for all runners. */
+/** The failed tests of a run, in one form for all runners. */
 import { stripVTControlCharacters } from 'node:util';
 import { say } from './process.mjs';
 
-/** More of a message is at its place in the output. */
+/** A longer message is cut: its full text is in the output above. */
 const SHOWN_CHARACTERS = 3_000;
 
 /** The specs of a Playwright suite and of the suites in it. */

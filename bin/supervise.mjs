@@ -9,9 +9,9 @@ const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'];
 const SAME_SIGNAL_MS = 1000;
 const FIRST_DELAY_MS = 1000;
 const MAX_DELAY_MS = 60_000;
-/** Having served for so long, a service counts as sound again: its next death is a first one. */
+/** After serving for this long, a service counts as sound again: the count of deaths in a row restarts. */
 const SOUND_MS = 600_000;
-/** A service that has never served is not started for ever. */
+/** How many times a service that has never served is started before giving up. */
 const MAX_UNSERVED = 5;
 
 /** How long to wait before the start after the `deaths`-th death in a row. */

@@ -1,6 +1,6 @@
 /**
- * `npm test`: everything, from a bare clone. Each stage runs whatever became of the others; the last line is the sum of
- * all runners' reports and the exit code is 0 only when every runner finished, something ran and nothing failed.
+ * `npm test`: everything, from a bare clone. Each stage runs even when an earlier one failed; the last line is the sum
+ * of all runners' reports and the exit code is 0 only when every runner finished, something ran and nothing failed.
  */
 import { mkdtemp, open, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -14,11 +14,11 @@ import { hideSettings } from './test-run.mjs';
 
 const bin = (...path) => join(root, 'node_modules', ...path);
 const sum = { passed: 0, failed: 0, skipped: 0 };
-/** What failed, told again at the end: `{name, text}`. */
+/** The failures, printed again at the end: `{name, text}`. */
 const failures = [];
 const began = Date.now();
 
-/** Runs one stage, tells how long it took, and counts a crash of the stage itself as a failure. */
+/** Runs one stage, prints how long it took, and counts a crash of the stage itself as a failure. */
 async function stage(name, work) {
   say(`— ${name}`);
   const start = Date.now();

@@ -179,7 +179,7 @@ function createDemos({ config, clock }: Pick<Services, 'config' | 'clock'>): Pic
   return { demoMcp: createDemoMcp({ clock, allowed: config.mcp }), demoApi: createDemoApi(config.mcp) };
 }
 
-/** What steps reach the world through. */
+/** The callers through which steps reach other systems. */
 function createCallers(services: Pick<Services, 'config' | 'pool' | 'prisma' | 'secrets' | 'clock' | 'egress'>) {
   return {
     tools: createToolCaller(services),

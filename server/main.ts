@@ -107,7 +107,7 @@ async function stop({ edge, console, container, database }: Running): Promise<vo
   await database?.close();
 }
 
-/** Tells `npm start` how far this process got (bin/supervise.mjs). Nobody listens where it was started otherwise. */
+/** Tells `npm start` how far this process got (bin/supervise.mjs). Does nothing in a process that was started without it. */
 function report(state: 'serving' | 'misconfigured' | 'defect'): void {
   // The callback takes the error of a parent that has just ended.
   if (process.connected) process.send?.(state, undefined, undefined, () => undefined);

@@ -58,7 +58,7 @@ export type Context = {
   /** The client's address, for limits on public operations; absent where there is none (tests, in-process calls). */
   clientAddress?: string;
   raw?: RawRequest;
-  /** Calls the listener when the client has left, at most once; returns a function that takes the listener back. Absent where nobody knows. */
+  /** Calls the listener when the client has left, at most once; returns a function that removes the listener. Absent where this cannot be detected. */
   onDisconnect?: (listener: () => void) => () => void;
   /** How the request came in; becomes a run's default `trigger_type`. */
   surface: 'rest' | 'trpc' | 'mcp';

@@ -62,7 +62,7 @@ type Common<I extends z.ZodType, O extends z.ZodType> = {
    * never does.
    */
   startsRun?(input: z.output<I>): boolean;
-  /** Left out of the audit log: it changes nothing that anybody administers, and is called all the time. */
+  /** Left out of the audit log: it changes nothing that an administrator manages, and is called all the time. */
   unaudited?: true;
   /** A deployment feature without which the operation is 404. */
   feature?: Feature;

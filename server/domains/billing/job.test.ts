@@ -49,7 +49,7 @@ test('what was missed is made good at the start, and then each thing at its inst
   const services = { ...world.services, orchestrator };
   await world.ask('billing_trial_start', { plan_code: 'pro' });
   await world.call(world.rival.owner, 'billing_subscribe', { plan_code: 'pro' });
-  // Nobody was there for three months.
+  // The service was down for three months.
   goTo(world.clock, '2026-04-30T09:59:59.000Z');
   const alarm = manualAlarm();
   let leads = false;

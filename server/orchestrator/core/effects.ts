@@ -19,7 +19,7 @@ export function isDue(state: RunState, { step, kind, dueAt }: Timer, now: number
 export type Effects = {
   /** Steps that may begin as soon as they get a slot, the longest ready first. */
   ready: Iterable<string>;
-  /** Attempts that someone works on; after a crash nobody does: `start_attempt` again, or `abandon_attempt` when stopping. */
+  /** Attempts being executed. After a crash each needs `start_attempt` again, or `abandon_attempt` when stopping. */
   inFlight: Iterable<{ step: string; attempt: number }>;
   timers: Iterable<Timer>;
 };

@@ -96,7 +96,7 @@ export type ChildCall = { run_id: string; workflow_id: string; version: number; 
 /** `refused`: the run was never started. */
 export type ChildStatus = 'completed' | 'failed' | 'stopped' | 'refused';
 
-/** The step that called a run. `depth`: how many calls lead to the run. `detached`: nobody waits for its end. */
+/** The step that called a run. `depth`: how many calls lead to the run. `detached`: the step does not wait for the run to end. */
 export type ParentCall = { run_id: string; workflow_id: string; step_id: string; depth: number; detached?: true };
 
 /**

@@ -20,8 +20,8 @@ import {
 } from './index.ts';
 
 /**
- * Logs as they were once written. A run outlives the code that began it, so what is read from an old log must stay the
- * same for ever: add files to this folder, never change one (docs/adr/0005).
+ * Logs that earlier versions wrote. A run can outlive the version that started it, so reading an old log must always
+ * give the same result: add files to this folder, never change one (docs/adr/0005).
  */
 const folder = new URL('./golden/', import.meta.url);
 const files = readdirSync(folder).filter(file => file.endsWith('.json'));

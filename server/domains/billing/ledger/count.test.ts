@@ -102,7 +102,7 @@ test('a grant that lands while the count waits for its account is neither lost n
   const counting = countCharges(db.pool, AT);
   const blocked = `SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`;
   await expect.poll(async () => (await db.pool.query(blocked)).rowCount).toBe(1);
-  // Somebody else who counts goes away meanwhile, and the engine goes on.
+  // A second count returns at once meanwhile, and the engine continues to charge.
   expect(await countCharges(db.pool, AT)).toBe('busy');
   await charge(db.pool, tenantId, 3, AT);
   await client.query('COMMIT');

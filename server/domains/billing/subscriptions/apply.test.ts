@@ -82,7 +82,7 @@ test('a checkout waits on the onboarding plan, and begins with the payment, whoe
   expect(checkout).toEqual({ provider: 'stripe', kind: 'payment', client_secret: 'secret' });
   expect(status).toMatchObject({ status: 'incomplete', plan_code: 'free', pending_plan_code: 'pro' });
   expect(await world.balances()).toEqual({ trial: 0, included: FREE, payg: 0 });
-  // Nobody pays for a month: the onboarding plan goes on.
+  // No payment for a month: the onboarding plan continues.
   goTo(world.clock, START + MONTH);
   expect(await world.status()).toMatchObject({ status: 'incomplete', plan_code: 'free' });
   expect(await world.balances()).toEqual({ trial: 0, included: FREE, payg: 0 });
