@@ -53,7 +53,7 @@ async function resetPassword(services: DatabaseServices, email: string): Promise
   };
 }
 
-/** True since the migration that this command needs. */
+/** True once the migration that this command needs has run. */
 const SCHEMA = `to_regclass('account_tokens') IS NOT NULL`;
 
 export const accounts = operatorCommand(declareAccounts, openDatabase(SCHEMA));

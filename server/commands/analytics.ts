@@ -10,12 +10,12 @@ import { StartupError } from '../platform/postgres/startup-error.ts';
 import { readAs } from './arguments.ts';
 import { type Outcome, operatorCommand, type Run } from './command-line.ts';
 
-/** More than these tell nothing new. */
+/** Printing more differences than this would not help. */
 const MAX_DIFFERENCES = 200;
 
 /**
- * Declares `analytics`: recomputes the rollups that analytics read, or recounts them. Exit code 0 when it is done and
- * all agrees, 1 if something differs.
+ * Declares `analytics`: recomputes the rollups that analytics read, or compares them with a recount. Exit code 0 when
+ * done and everything agrees, 1 if something differs.
  */
 export function declareAnalytics(command: Command, run: Run<{ url: string }>): void {
   command
@@ -33,7 +33,7 @@ export function declareAnalytics(command: Command, run: Run<{ url: string }>): v
 
 const grainNames = ['quarter', 'hour', 'day', 'month'];
 
-/** A difference as a person reads it. */
+/** A difference in words. */
 export function describeDifference(difference: Difference): string {
   const { table, projectId, workflowId, grain, bucket, name, column, sum, recount } = difference;
   const what = name === '' ? column : `${column} of ${name}`;

@@ -3,7 +3,10 @@ import { Email } from '../domains/identity/schemas.ts';
 
 type Schema<T> = { safeParse(value: unknown): { data?: T; error?: { issues: readonly { message: string }[] } } };
 
-/** Returns a parser of an argument that has to satisfy `schema`; it refuses with `message`, or with the schema's. */
+/**
+ * Returns a parser of an argument that must satisfy `schema`. For any other argument the error has
+ * `message`, or else the schema's.
+ */
 export const readAs =
   <T>(schema: Schema<T>, message?: string) =>
   (text: string): T => {

@@ -1,6 +1,9 @@
 import { createProgram, runProgram } from './command-line.ts';
 
-/** `npm run baton -- <command>`: what operators do besides starting the service, beside a running server or without one. */
+/**
+ * `npm run baton -- <command>`: the operator's commands besides starting the service. They work with
+ * or without a running server.
+ */
 const program = createProgram({
   billing: {
     description: 'plans, payments, credits and codes (docs/billing.md)',

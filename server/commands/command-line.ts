@@ -11,8 +11,8 @@ const PROGRAM = 'npm run baton --';
 export type Outcome = { text: string; value?: unknown; code?: number };
 
 /**
- * Runs the work of a command after its arguments were parsed, so that wrong ones open no database. `json` prints the value
- * instead of the text.
+ * Runs the work of a command after its arguments were parsed, so that wrong arguments open no database. With `json` it
+ * prints the value instead of the text.
  */
 export type Run<Services> = (
   work: (services: Services) => Promise<Outcome>,
@@ -22,10 +22,10 @@ export type Run<Services> = (
 /** Adds the arguments, options, subcommands and actions of one command. */
 export type Declare<Services> = (command: Command, run: Run<Services>) => void;
 
-/** A command whose services `open` provides for as long as the work takes. */
+/** A command; `open` provides its services while it works. */
 export type OperatorCommand = { declare(command: Command): void };
 
-/** Wrong arguments. The message is one line; `hint` names the help of the command they were given to. */
+/** Wrong arguments. The message is one line; `hint` names the help of the command that got them. */
 export class UsageError extends Error {
   override name = 'UsageError';
   readonly hint: string;
@@ -55,7 +55,9 @@ export const printed = ({ text, value }: Outcome, options: { json?: true | undef
 
 type Listed = { description: string; load: () => Promise<OperatorCommand> };
 
-/** Returns the program of all commands. A command is loaded when it is named: some take half a second to load. */
+/**
+ * Returns the program with all commands. A command is loaded only when it is called: some take half a second to load.
+ */
 export function createProgram(listed: Readonly<Record<string, Listed>>): Command {
   const program = new Command(PROGRAM).description('Commands for operators of Baton.');
   for (const [name, { description }] of Object.entries(listed)) program.command(name).description(description);
@@ -69,7 +71,7 @@ export function createProgram(listed: Readonly<Record<string, Listed>>): Command
   return program;
 }
 
-/** Makes each wrong argument a UsageError that names the command it was given to. */
+/** Turns each wrong argument into a UsageError that names the command that got it. */
 function reportUsage(command: CommandUnknownOpts): void {
   command.configureOutput({ outputError: () => undefined });
   command.exitOverride(error => {
@@ -93,8 +95,8 @@ export async function parse(command: CommandUnknownOpts, args: readonly string[]
 }
 
 /**
- * Runs the program and sets the exit code of this process: the command's, or 1 with a line on standard error. What an operator
- * can act on is explained without a stack; anything else is a defect and keeps its stack.
+ * Runs the program and sets the exit code of this process: the command's, or 1 with a line on standard error. An error
+ * that an operator can act on is printed without a stack; any other is a defect and is printed with its stack.
  */
 export async function runProgram(program: Command, args: readonly string[]): Promise<void> {
   try {

@@ -10,7 +10,7 @@ import type { Outcome } from './command-line.ts';
 
 export type DatabaseServices = Pick<Services, 'prisma' | 'clock'> & { baseUrl: string };
 
-/** Throws StartupError where `found`, an SQL expression, is false: the database was not migrated by this version yet. */
+/** Throws StartupError if `found`, an SQL expression, is false: this version has not migrated the database yet. */
 export async function requireSchema(pool: Pick<Services['pool'], 'query'>, found: string): Promise<void> {
   const { rows } = await pool.query<{ found: boolean }>(`SELECT ${found} AS found`).catch(cause => {
     throw new StartupError(`The database cannot be reached: ${reason(cause)}`, { cause });
@@ -19,8 +19,8 @@ export async function requireSchema(pool: Pick<Services['pool'], 'query'>, found
 }
 
 /**
- * Returns a function that runs `work` on the database of the configuration, beside a running server or without one. It throws
- * StartupError where there is no such database, or where it lacks `schema`, an SQL expression.
+ * Returns a function that runs `work` on the configured database, with or without a running server. It throws
+ * StartupError if there is no such database, or if `schema`, an SQL expression, is false there.
  */
 export const openDatabase =
   (schema: string) =>

@@ -21,8 +21,8 @@ import { requireSchema } from './open-database.ts';
 type RetentionServices = { url: string; policy: RetentionPolicy; clock: Clock };
 
 /**
- * Declares `retention`: what the daily job does, now; or, with --dry-run, what it would do. Exit code 0 when it is done, 75
- * (try again) when something was left for later.
+ * Declares `retention`: does now what the daily job does; with --dry-run it only shows what that would be. Exit code 0
+ * when it is done, 75 (try again) when something was left for later.
  */
 export function declareRetention(command: Command, run: Run<RetentionServices>): void {
   command
@@ -59,7 +59,7 @@ function scope({ runs, usage, audit }: Cutoffs): string[] {
   ];
 }
 
-/** A plan as a person reads it. */
+/** A plan in words. */
 export function describePlan(plan: RetentionPlan): string {
   const partitions = plan.partitions.map(({ name, action, bytes, keepsRuns }) => {
     const kept = action === 'rewrite' ? `, without ${plural(keepsRuns, 'run')} that it keeps` : '';
@@ -76,7 +76,7 @@ export function describePlan(plan: RetentionPlan): string {
   return [...scope(plan.cutoffs), ...partitions, `  ${rest.join(', ')}.`, 'Nothing was changed.'].join('\n');
 }
 
-/** A result as a person reads it. */
+/** A result in words. */
 export function describeResult(result: RetentionResult, cutoffs: Cutoffs): string {
   if (result.busy) return 'Retention is already running in another process: nothing was done.';
   return [
@@ -107,7 +107,7 @@ async function letGo(
   return { value: result, text: describeResult(result, cutoffs), code };
 }
 
-/** Throws StartupError where the clock must not be trusted and the operator has not said that it may. */
+/** Throws StartupError if the clock seems wrong and the operator has not confirmed that it is right. */
 export async function trustClock(
   db: Queryable,
   now: number,

@@ -83,7 +83,7 @@ test('a key that is not the database’s is refused, and no new one is left behi
 test('interrupted before or after the transaction, it is taken up where it stopped', async () => {
   await using db = await createTestDatabase();
   await (await store(db.pool)).put('acme', 'n', 'kept');
-  // A transaction that fails leaves the new key beside the old one, which still holds.
+  // A transaction that fails leaves the new key beside the old one, which stays valid.
   await db.pool.query('ALTER TABLE tenant_keys RENAME TO away');
   await expect(rotateKeyFile(db.pool, folder, clock)).rejects.toThrow();
   await db.pool.query('ALTER TABLE away RENAME TO tenant_keys');

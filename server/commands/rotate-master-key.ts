@@ -12,18 +12,18 @@ import { rotateMasterKey } from '../platform/secrets/database-secret-store.ts';
 import { type Outcome, operatorCommand } from './command-line.ts';
 
 export type Rotation = {
-  /** Workspaces whose key was wrapped again; none if an interrupted rotation had already wrapped them. */
+  /** Workspaces whose key was wrapped again; 0 if an interrupted rotation had already wrapped them. */
   tenants: number;
   file: string;
-  /** Where the key until now lies. */
+  /** The path of the previous key. */
   previous: string;
 };
 
 /**
  * Replaces the generated master key: writes a new one beside it, wraps the tenants' keys again in one transaction, and
- * swaps the files. After an interruption at any point, the next run continues; until the transaction the old key stays
- * valid. Baton must not run meanwhile: it would continue to wrap under the old key. Throws StartupError, having changed
- * nothing, if it runs or if the key is not the database's.
+ * swaps the files. After an interruption at any point, the next call continues; the old key stays valid until the
+ * transaction commits. Baton must not run meanwhile: it would continue to wrap keys under the old one. Throws
+ * StartupError, having changed nothing, if Baton runs or if the key is not the database's.
  */
 export async function rotateKeyFile(pool: pg.Pool, dataDir: string, clock: Clock): Promise<Rotation> {
   const file = masterKeyFile(resolve(dataDir));
@@ -40,13 +40,14 @@ export async function rotateKeyFile(pool: pg.Pool, dataDir: string, clock: Clock
   await syncFolder(file);
   const tenants = await rotateMasterKey(pool, { from, to }).catch(async error => {
     if (!(error instanceof DecryptionError)) throw error;
-    // Rolled back for certain, so nothing can be under the new key unless an earlier attempt had committed.
+    // The transaction was certainly rolled back, so nothing is wrapped under the new key unless an
+    // earlier attempt had committed.
     if (!interrupted) await unlink(next);
     throw new StartupError(
       `The master key ${file} is not the one the stored secrets were encrypted with. Nothing was changed.`,
     );
   });
-  // A name that says until when it held: a second rotation does not overwrite it.
+  // The time in the name keeps a second rotation from overwriting it.
   const previous = `${file}.until-${isoTimestamp(clock.now()).replaceAll(':', '-')}`;
   await link(file, previous);
   await rename(next, file);
@@ -54,7 +55,7 @@ export async function rotateKeyFile(pool: pg.Pool, dataDir: string, clock: Clock
   return { tenants, file, previous };
 }
 
-/** The folder's lock already ensures it for an embedded database; several processes may use an external one. */
+/** The folder's lock already prevents this for an embedded database, but several processes may use an external one. */
 async function refuseWhileInUse(pool: pg.Pool): Promise<void> {
   const { rowCount } = await pool.query(
     `SELECT FROM pg_stat_activity
@@ -64,7 +65,10 @@ async function refuseWhileInUse(pool: pg.Pool): Promise<void> {
     throw new StartupError('A Baton uses this database: stop every one before its master key is replaced.');
 }
 
-/** A name is on disk once its folder is; where folders cannot be opened (Windows) the file system sees to it. */
+/**
+ * Makes a new file name durable by syncing its folder. Where folders cannot be opened (Windows),
+ * the file system ensures it.
+ */
 async function syncFolder(file: string): Promise<void> {
   const folder = await open(dirname(file), 'r').catch(() => null);
   await folder?.sync().catch(() => undefined);
@@ -98,7 +102,7 @@ async function openPool(url: string | undefined, dataDir: string): Promise<{ poo
   }
 }
 
-/** Only if there is a cluster: a start would create one. */
+/** Opens the embedded database only if it exists: a start would create one. */
 async function openEmbedded(dataDir: string) {
   if ((await readKeyFile(masterKeyFile(resolve(dataDir)))) === null) {
     throw new StartupError(
@@ -108,7 +112,7 @@ async function openEmbedded(dataDir: string) {
   return startEmbedded(dataDir, 10, createLogger('silent'));
 }
 
-/** Throws StartupError where the key is not a file, having changed nothing. */
+/** Throws StartupError, having changed nothing, if the key is not in a file. */
 async function rotate(): Promise<Outcome> {
   const { database, identity } = loadConfig();
   if (identity.masterKey !== undefined) {

@@ -60,7 +60,7 @@ async function list(services: WorkspaceServices): Promise<Outcome> {
   return { value: { workspaces }, text: lines.join('\n') || 'There is no workspace yet.' };
 }
 
-/** The part before the @, as long as a name may be. */
+/** The part before the @, cut to the maximum length of a name. */
 const nameOf = (email: string) => (email.split('@')[0] ?? '').slice(0, 120);
 
 async function create(
@@ -89,14 +89,14 @@ async function create(
   };
 }
 
-/** It is not known whose account it is, so it gets no role. */
+/** Nobody has confirmed whose account it is, so it gets no role. */
 const unconfirmed = (email: string) =>
   conflict(
     'account_not_confirmed',
     `${email} has an account that is not confirmed. Run "npm run baton -- accounts reset-password ${email}", hand the link to the person, and create the workspace when they have used it.`,
   );
 
-/** True since the migration that this command needs. */
+/** True once the migration that this command needs has run. */
 const SCHEMA = `EXISTS (SELECT FROM information_schema.columns WHERE table_name = 'tenants' AND column_name = 'created_by')`;
 
 export const workspaces = operatorCommand(declareWorkspaces, openDatabase(SCHEMA));

@@ -3,15 +3,15 @@ import type { Consumption } from '../orchestrator/core/index.ts';
 type ActionDescription = {
   /** Its name in the console. */
   label: string;
-  /** One of it, in a price list. */
+  /** The singular of its unit, in a price list. */
   unit: string;
   /** The heading of its prices in the operator's list of plans. */
   heading: string;
-  /** The dimension of usage that tells apart what was used; null where that is the step alone. */
+  /** The dimension of usage that further distinguishes what was used; null if only the step does. */
   subject: 'tool' | 'model' | null;
 };
 
-/** Everything that can be charged for, declared once. The order is that of lists in answers and in the console. */
+/** All actions that can be charged for. Lists in answers and in the console have this order. */
 export const ACTIONS = {
   workflow_step: { label: 'Workflow steps', unit: 'step attempt', heading: 'step', subject: null },
   tool_call: { label: 'Tool calls', unit: 'tool call', heading: 'tool call', subject: 'tool' },
@@ -26,9 +26,9 @@ export const BILLABLE_ACTIONS = Object.keys(ACTIONS) as readonly BillableAction[
 export const perAction = <T>(make: (action: BillableAction) => T): Record<BillableAction, T> =>
   Object.fromEntries(BILLABLE_ACTIONS.map(action => [action, make(action)])) as Record<BillableAction, T>;
 
-/** Returns the actions whose usage the dimension tells apart. */
+/** Returns the actions whose usage has the dimension. */
 export const actionsOfSubject = (subject: 'tool' | 'model'): readonly BillableAction[] =>
   BILLABLE_ACTIONS.filter(action => ACTIONS[action].subject === subject);
 
-/** Microcredits for one of each action; 0: it costs nothing. */
+/** The price of each action, in microcredits; 0: it is free. */
 export type ActionPrices = Readonly<Record<BillableAction, number>>;

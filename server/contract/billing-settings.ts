@@ -5,32 +5,32 @@ export type StripeSettings = {
   secretKey: string;
   publishableKey: string;
   webhookSecret: string;
-  /** Null: Stripe's own. */
+  /** Null: the address of Stripe itself. */
   apiUrl: string | null;
 };
 
 /**
- * `on`: credits are sold, and what cannot be paid is refused. `metered`: usage is priced and charged, nothing is refused, and
- * the console sells nothing. `off`: the same, without billing in the API and the console.
+ * `on`: credits are sold, and actions that cannot be paid for are refused. `metered`: usage is priced and charged, but
+ * nothing is refused and the console sells nothing. `off`: like `metered`, but the API and the console have no billing.
  */
 export const billingModes = ['off', 'metered', 'on'] as const;
 export type BillingMode = (typeof billingModes)[number];
 
-/** Former names of modes, which deployments may still have configured. */
+/** Former names of modes, which deployments may still use. */
 const formerModes = { enforce: 'on', meter: 'metered' } as const;
 
 export type BillingSettings = {
   mode: BillingMode;
   productCode: string;
-  /** Null: the catalogue that comes with Baton. */
+  /** Null: Baton's own catalogue. */
   plansFile: string | null;
   /** Null: the manual provider. */
   stripe: StripeSettings | null;
 };
 
-/** The environment of billing (docs/billing.md). */
+/** The environment variables of billing (docs/billing.md). */
 export const billingSchema = z.object({
-  /** Default: `metered` on the embedded database without Stripe and without plans of its own, else `on`. */
+  /** Default: `metered` on the embedded database without Stripe and without its own plans, otherwise `on`. */
   BATON_BILLING: z
     .enum([...billingModes, 'enforce', 'meter'], 'must be off, metered or on')
     .transform(mode => (mode === 'enforce' || mode === 'meter' ? formerModes[mode] : mode))

@@ -23,7 +23,7 @@ import { type OrchestratorSettings, orchestratorSchema, orchestratorSettings } f
 
 /**
  * The only reader of the environment (docs/specification/http.md#configuration). One schema per subsystem;
- * docs/configuration.md lists them all and a test keeps the two in step.
+ * docs/configuration.md lists all variables, and a test compares it with the schemas.
  */
 const isHost = (host: string) =>
   /^[A-Za-z0-9_.:-]+$/.test(host) && URL.canParse(`http://${host.includes(':') ? `[${host}]` : host}`);
@@ -46,21 +46,21 @@ const httpSchema = z.object({
   BATON_RATE_LIMIT_SIGN_IN_PER_MINUTE: integer(10, 0, 1_000_000),
   /** Sign-in attempts per minute from one address, over all accounts; 0 = off. */
   BATON_SIGN_IN_LIMIT_PER_ADDRESS: integer(50, 0, 1_000_000),
-  /** Failed attempts a day for an address: a spray below the limits of a minute ends here; 0 = off. */
+  /** Failed attempts a day from one address, against guessing that stays below the limits per minute; 0 = off. */
   BATON_FAILED_SIGN_INS_PER_ADDRESS_PER_DAY: integer(1000, 0, 1_000_000),
   BATON_RATE_LIMIT_WRONG_CODES_PER_HOUR: integer(10, 0, 1_000_000),
-  /** Open connections, WebSockets included: in all, and of one address (0 = no limit). */
+  /** Open connections, including WebSockets: in total, and from one address (0 = no limit). */
   BATON_MAX_CONNECTIONS: integer(10_000, 10, 1_000_000),
   BATON_MAX_CONNECTIONS_PER_ADDRESS: integer(1000, 0, 1_000_000),
-  /** Open event streams (WebSockets), however many tokens they were opened with. */
+  /** Open event streams (WebSockets) of one user, with any number of tokens. */
   BATON_MAX_STREAMS_PER_USER: integer(500, 1, 1_000_000),
   BATON_MAX_STREAMS_PER_TENANT: integer(2000, 1, 1_000_000),
-  /** Requests that wait for the end of a run: of one workspace, and in all. */
+  /** Requests that wait for the end of a run: of one workspace, and in total. */
   BATON_MAX_WAITING_PER_TENANT: integer(200, 1, 1_000_000),
   BATON_MAX_WAITING: integer(1000, 1, 1_000_000),
-  /** The token that a scrape of /metrics must present; absent = there is no /metrics. */
+  /** The token that a request for /metrics must present; without it there is no /metrics. */
   BATON_METRICS_TOKEN: optionalBearerToken,
-  /** How many proxies in front may be believed about X-Forwarded-For. */
+  /** How many proxies in front of the service to trust for X-Forwarded-For. */
   BATON_TRUSTED_PROXIES: integer(0, 0, 10),
 });
 
@@ -81,29 +81,31 @@ const identitySchema = ownerSchema.extend({
     .string()
     .regex(/^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/, 'must be a slug: lower-case letters, digits and hyphens')
     .default('main'),
-  /** Who may create workspaces: any user and visitor; users who administer one; the operator alone. */
+  /** Who may create workspaces: any user or visitor; users who administer a workspace; only the operator. */
   BATON_SIGN_UP: z.enum(['open', 'invited', 'off']).default('invited'),
   /** Workspaces that one user may create. */
   BATON_MAX_WORKSPACES_PER_USER: integer(20, 1, 1_000_000),
   /** Base64 of 32 bytes; absent = generated into the data folder, mode 0600. */
   BATON_MASTER_KEY: masterKey,
-  /** The master key before this one (base64): at start every tenant key is re-wrapped from it to the present one. */
+  /**
+   * The previous master key (base64): at start every tenant key that it wraps is wrapped again under the present one.
+   */
   BATON_MASTER_KEY_PREVIOUS: masterKey,
   /** `example`: a local owner and example workflows on first start. Default: `example` with the embedded database, else `none`. */
   BATON_SEED: z.enum(['example', 'none']).optional(),
 });
 
 const retentionSchema = z.object({
-  /** Days that the history of an ended run is kept; 0 = for ever. */
+  /** Days for which the history of an ended run is kept; 0 = no limit. */
   BATON_RETENTION_DAYS: integer(0, 0, 36_500),
-  /** Whole months of usage kept beside the one that runs; 0 = for ever. */
+  /** Whole months of usage kept besides the current one; 0 = no limit. */
   BATON_USAGE_RETENTION_MONTHS: integer(0, 0, 1_200),
-  /** Days that entries of the audit log are kept; 0 = for ever. */
+  /** Days for which entries of the audit log are kept; 0 = no limit. */
   BATON_AUDIT_RETENTION_DAYS: integer(0, 0, 36_500),
 });
 
 const egressSchema = z.object({
-  /** Hosts, addresses and CIDRs, comma separated, that may be called though they are not public. */
+  /** Non-public hosts, addresses and CIDRs that may be called, comma separated. */
   BATON_ALLOW_PRIVATE_NETWORK: z
     .string()
     .default('')
@@ -123,7 +125,7 @@ const logSchema = z.object({
 });
 
 const demoSchema = z.object({
-  /** Whether the demos answer at /demo/mcp and /demo/api; default: where the example is seeded. */
+  /** Whether the demos answer at /demo/mcp and /demo/api; default: if the example is seeded. */
   BATON_DEMO_MCP: z.enum(['true', 'false']).optional(),
 });
 
@@ -142,11 +144,11 @@ const list = listOf('');
 
 /** The Platform MCP endpoint (docs/mcp.md). */
 const mcpSchema = z.object({
-  /** Groups of tools, comma separated; the sensitive ones (vault, pat, inbound, llm_keys) only where they are named. */
+  /** Groups of tools, comma separated; the sensitive ones (vault, pat, inbound, llm_keys) only if named. */
   BATON_MCP_GROUPS: listOf('core,catalog,memory,chat,files,websocket').pipe(z.array(z.enum(MCP_GROUPS))),
-  /** Whether tools whose answers hold secrets are offered. */
+  /** Whether to offer tools whose answers contain secrets. */
   BATON_MCP_RISK: z.enum(['true', 'false']).default('false'),
-  /** Host names beside the public URL's and this machine's own under which it may be called. */
+  /** Further host names under which it may be called, besides those of the public URL and of this machine. */
   BATON_MCP_ALLOWED_HOSTS: list.refine(
     hosts => hosts.every(host => /^([A-Za-z0-9_.-]+|\[[0-9A-Fa-f:.]+\])$/.test(host)),
     'must be host names, comma separated, without a scheme, port or path',
@@ -159,7 +161,7 @@ const mcpSchema = z.object({
 });
 
 const memorySchema = z.object({
-  /** Whether the workspace remembers conversations and files, and searches them (docs/memory.md). */
+  /** Whether the workspace keeps conversations and files and can search them (docs/memory.md). */
   BATON_MEMORY: z.enum(['on', 'off']).default('on'),
 });
 
@@ -182,7 +184,7 @@ const schemas = {
   memory: memorySchema,
 };
 
-/** Every variable there is, for the documentation test. */
+/** All variables, for the documentation test. */
 export const configVariables: readonly string[] = Object.values(schemas).flatMap(schema => Object.keys(schema.shape));
 
 export type Config = {
@@ -241,7 +243,7 @@ export type Config = {
   memory: { on: boolean };
 };
 
-/** A configuration that cannot be used; `message` names every variable at fault, one a line. */
+/** A configuration that cannot be used; `message` names every faulty variable, one per line. */
 export class ConfigError extends Error {}
 
 /** Returns one line for each BATON_* variable that Baton does not know, with the name that was probably meant. */
@@ -263,8 +265,8 @@ export type FurtherChecks = {
 };
 
 /**
- * Reads the configuration from `env` (normally process.env); an empty variable is an unset one. Throws ConfigError naming every
- * bad variable.
+ * Reads the configuration from `env` (normally process.env); an empty variable counts as unset. Throws ConfigError
+ * naming every bad variable.
  */
 export function readConfig(environment: Environment = process.env, checks: FurtherChecks = {}): Config {
   const env = withoutEmpty(environment);
@@ -296,7 +298,7 @@ export function readConfig(environment: Environment = process.env, checks: Furth
   const billing = parse(
     billingSchema.transform(read => billingSettings(read, { embedded }, problem => problems.push(problem))),
   );
-  // Undefined is what could not be parsed.
+  // Undefined if it could not be parsed.
   const seed = identity?.BATON_SEED ?? (database?.DATABASE_URL === undefined ? 'example' : 'none');
   problems.push(...(checks.owner?.({ ...ownerSettings(parse(ownerSchema)), seed }) ?? []));
   if (billing !== undefined) problems.push(...(checks.billing?.(billing) ?? []));

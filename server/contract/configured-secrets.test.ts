@@ -5,7 +5,7 @@ import { configVariables, readConfig } from './config.ts';
 import { configuredSecrets } from './configured-secrets.ts';
 
 const masterKey = (fill: number) => Buffer.alloc(32, fill).toString('base64');
-/** Each variable that holds a secret, and the part of it that is one. */
+/** Each variable that holds a secret, and the secret part of its value. */
 const held: Record<string, string> = {
   BATON_METRICS_TOKEN: 'metrics-token-0001',
   DATABASE_URL: 'database-password%2F2',

@@ -1,6 +1,6 @@
 import type { Config } from './config.ts';
 
-/** Returns every secret that the configuration holds, passwords within addresses included, for redaction in log lines. */
+/** Returns every secret in the configuration, including passwords within addresses, for redaction in log lines. */
 export function configuredSecrets({
   http,
   database,
@@ -29,7 +29,7 @@ export function configuredSecrets({
   return values.filter(value => value !== undefined);
 }
 
-/** The password of an address, as it is written and as it is meant. */
+/** The password of an address, both as written and decoded. */
 function passwordsIn(address: string | undefined): string[] {
   const url = address === undefined ? null : URL.parse(address);
   if (url === null) return [];

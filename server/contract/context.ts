@@ -27,7 +27,7 @@ export const scopes = [
   'pat:manage',
 ] as const;
 export type Scope = (typeof scopes)[number];
-/** Scopes of what is still to come: tokens may carry them, and nothing asks for them yet. */
+/** Scopes of planned features: tokens may carry them, but no operation requires them yet. */
 export const reservedScopes: readonly Scope[] = ['agent:read', 'agent:manage'];
 
 /** The identity of the caller, derived from the credential alone. */
@@ -42,11 +42,16 @@ export type Principal = {
   credential: { kind: 'session' } | { kind: 'pat'; patId: string; scopes: readonly Scope[] };
 };
 
-/** The raw request, which only an operation with a raw body gets (`raw` of its declaration). */
+/** The raw request; only operations that declare `raw` get it. */
 export type RawRequest = {
-  /** The exact bytes of the body. AppError 415 where it is not sent as application/json, 413 beyond the limit, 400 where it ends early. */
+  /**
+   * The exact bytes of the body. AppError 415 unless it is sent as application/json, 413 beyond the
+   * limit, 400 if it ends early.
+   */
   body: () => Promise<Uint8Array>;
-  /** Counts the request as one of `key` (`subscription:<id>`), no longer as one of the client's address. AppError 429. */
+  /**
+   * Counts the request towards the limit of `key` (`subscription:<id>`) instead of the client's address. AppError 429.
+   */
   countAs: (key: string) => Promise<void>;
 };
 
@@ -55,10 +60,13 @@ export type Context = {
   principal: Principal;
   services: Services;
   requestId: string;
-  /** The client's address, for limits on public operations; absent where there is none (tests, in-process calls). */
+  /** The client's address, for limits on public operations; absent if there is none (tests, in-process calls). */
   clientAddress?: string;
   raw?: RawRequest;
-  /** Calls the listener when the client has left, at most once; returns a function that removes the listener. Absent where this cannot be detected. */
+  /**
+   * Calls the listener at most once, when the client disconnects; returns a function that removes the listener. Absent
+   * where this cannot be detected.
+   */
   onDisconnect?: (listener: () => void) => () => void;
   /** How the request came in; becomes a run's default `trigger_type`. */
   surface: 'rest' | 'trpc' | 'mcp';

@@ -2,7 +2,10 @@ import { z } from 'zod';
 import { invalid } from '../platform/errors.ts';
 import { Id } from './wire.ts';
 
-/** A creation time in a keyset, in ms since the epoch; beyond the year 9999 Prisma writes what PostgreSQL does not read. */
+/**
+ * A creation time in a keyset, in ms since the epoch, at most the year 9999: PostgreSQL cannot read later
+ * dates as Prisma writes them.
+ */
 export const CursorTime = z
   .number()
   .int()
@@ -12,14 +15,14 @@ export const CursorTime = z
 export const TimeIdKey = z.tuple([CursorTime, Id]);
 export type TimeIdKey = z.output<typeof TimeIdKey>;
 
-/** An opaque cursor: the keyset of the last row that was sent, as base64url of JSON. */
+/** Returns an opaque cursor: the keyset of the last row that was sent, as base64url of JSON. */
 export function encodeCursor(parts: readonly (string | number)[]): string {
   return Buffer.from(JSON.stringify(parts), 'utf8').toString('base64url');
 }
 
 /**
  * Returns the keyset in a cursor, checked against `schema`; null without a cursor. A cursor of another list, or an
- * invented one, is AppError 422 (docs/specification/http.md#lists).
+ * invalid one, is AppError 422 (docs/specification/http.md#lists).
  */
 export function decodeCursor<S extends z.ZodType>(schema: S, cursor: string | undefined): z.output<S> | null {
   if (cursor === undefined) return null;
