@@ -1,12 +1,12 @@
 type Http = { url: string; host: string; port: number };
 
-/** Returns this machine's own address, which no proxy in front of the public URL can turn away. */
+/** Returns this machine's own address; requests to it never go through a proxy in front of the public URL. */
 export function ownOrigin({ host, port }: Http): string {
   const own = host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '::1' : host;
   return `http://${own.includes(':') ? `[${own}]` : own}:${port}`;
 }
 
-/** Returns the exact addresses of a path of this service, as people may write them. */
+/** Returns the exact addresses of a path of this service, in each way that people may write them. */
 export function ownAddresses(http: Http, path: string): string[] {
   const origins = [ownOrigin(http), http.url, `http://127.0.0.1:${http.port}`, `http://localhost:${http.port}`];
   return [...new Set(origins)].map(origin => `${origin}${path}`);

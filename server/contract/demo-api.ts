@@ -1,12 +1,12 @@
 import { ownAddresses } from './demo-address.ts';
 
-/** Where the demo API answers in this process. */
+/** The path of the demo API in this process. */
 export const demoApiPath = '/demo/api';
 
 /** An order of the demo API. */
 export type DemoOrder = { id: string; customer: string; amount: number; currency: 'EUR'; address: string | null };
 
-/** All orders that the demo API has: one is large, and one cannot be shipped. */
+/** All orders of the demo API: one is large, and one cannot be shipped. */
 export const demoOrders: readonly DemoOrder[] = [
   { id: '1001', customer: 'Rosa & Sons', amount: 120, currency: 'EUR', address: 'Elm Street 4, Lund' },
   { id: '1002', customer: 'Lindgren & Co', amount: 64.5, currency: 'EUR', address: 'Harbour Road 11, Malmö' },
@@ -17,8 +17,8 @@ export const demoOrders: readonly DemoOrder[] = [
 ];
 
 /**
- * Returns the exact addresses of the demo API that may be called though they are not on the public network. Since its
- * orders never change, all of its paths can be listed: there is no prefix or pattern that another path could match.
+ * Returns the exact addresses of the demo API, which may be called although they are not public. Its orders never
+ * change, so all its paths can be listed: no other path can match by a prefix or a pattern.
  */
 export function demoApiAddresses(http: Parameters<typeof ownAddresses>[0]): string[] {
   const ofOrders = demoOrders.flatMap(({ id }) => [`/orders/${id}`, `/orders/${id}/shipments`]);

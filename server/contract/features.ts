@@ -1,7 +1,7 @@
 import { AppError, notFound } from '../platform/errors.ts';
 import type { Config } from './config.ts';
 
-/** Parts of the API that a deployment has where its operator has configured them; elsewhere their operations are 404. */
+/** Parts of the API that exist only if the operator has configured them; otherwise their operations are 404. */
 export type Feature = 'suite' | 'messaging' | 'messaging_signup' | 'mail' | 'billing' | 'memory';
 
 /** The features that this configuration switches on. */
@@ -23,7 +23,10 @@ export function featuresOf({
   return new Set(Object.entries(on).flatMap(([feature, enabled]) => (enabled ? [feature] : [])));
 }
 
-/** Whether a deployment without the feature says so to callers, and lists its tools: clients expect that it is there. */
+/**
+ * Whether a deployment without the feature still lists its tools and answers calls with an explanation:
+ * clients expect the feature.
+ */
 export const isAnnounced = (feature: Feature): boolean => feature === 'memory';
 
 /** The error of an operation whose feature is off. */

@@ -1,4 +1,4 @@
-/** The groups that tools of `/mcp` come in; a deployment turns each on or off. */
+/** The groups of the tools of `/mcp`; a deployment turns each group on or off. */
 export const MCP_GROUPS = [
   'core',
   'catalog',

@@ -5,7 +5,7 @@
  */
 export const CREDIT = 1_000_000;
 
-/** The most that an amount or a balance may be: 4.5 billion credits. Two of them together are still a safe integer. */
+/** The maximum of an amount or a balance: 4.5 billion credits. The sum of two is still a safe integer. */
 export const MAX_MICROCREDITS = 4_500_000_000_000_000;
 
 /** Returns the cost of `quantity` units at `price` microcredits each. RangeError beyond MAX_MICROCREDITS. */
@@ -16,7 +16,7 @@ export function cost(quantity: number, price: number): number {
   return microcredits;
 }
 
-/** A bigint column as the driver gives it (text) or as a number. RangeError where it is not a safe integer. */
+/** Converts a bigint column, which the driver returns as text, or a number. RangeError if it is not a safe integer. */
 export function toMicrocredits(column: string | number | bigint): number {
   const microcredits = Number(column);
   if (!Number.isSafeInteger(microcredits)) throw new RangeError(`${column} is not an amount of credits`);

@@ -4,7 +4,7 @@ import type { Feature } from './features.ts';
 import type { McpGroup } from './mcp-groups.ts';
 import type { RequestHeader } from './request-headers.ts';
 
-/** The body is kept as the bytes that came, for a signature over them, at most `limit` of them; `ctx.raw` reads it. */
+/** The body is kept as the received bytes, at most `limit`, because a signature covers them; `ctx.raw` reads it. */
 export type RawBody = { limit: number };
 
 /** What an MCP client may assume about a tool (MCP specification, ToolAnnotations). */
@@ -41,25 +41,30 @@ type Common<I extends z.ZodType, O extends z.ZodType> = {
   errors?: readonly number[];
   /** Request headers that it reads; described in OpenAPI. */
   headers?: readonly RequestHeader[];
-  /** Public and REST alone: neither tRPC nor MCP could hand the bytes on. The input is the path's parameters, unchecked but by its schema. */
+  /**
+   * Only for public operations, and only over REST: neither tRPC nor MCP could pass the bytes on. The input consists of
+   * the path's parameters, checked only by its schema.
+   */
   raw?: RawBody;
   /** A download: the output is its text, which REST sends as a file and tRPC as a string. Default: JSON. */
   produces?: 'text/csv';
   mcp?: {
     group: McpGroup;
     risk?: true;
-    /** No tool of its own, since another operation does the same; `catalog_bff_request` reaches it where its group is on. */
+    /**
+     * Not a tool, because another operation does the same; `catalog_bff_request` can still call it if its group is on.
+     */
     tool?: false;
-    /** Where the operation is not what its method says: see `toolHints`. */
+    /** For an operation whose method does not say what it does: see `toolHints`. */
     hints?: Partial<ToolHints>;
   };
-  /** Scopes that a token needs in certain cases only, which `run` checks; for the description. */
+  /** Scopes that a token needs only in certain cases. `run` checks them; this is for the description. */
   scopesWhere?: readonly { scope: Scope; when: string }[];
-  /** The field of the input that says which of its commands an operation is asked for; the audit log names it. */
+  /** The field of the input that selects one of the operation's commands; the audit log records it. */
   command?: string;
   /**
-   * Whether it started a run: the run's log names who did, so that nothing waits for the entry in the audit log. Default: it
-   * never does.
+   * Whether the operation started a run. The run's log then records who started it, so the response need not wait for
+   * the entry in the audit log. Default: never.
    */
   startsRun?(input: z.output<I>): boolean;
   /** Left out of the audit log: it changes nothing that an administrator manages, and is called all the time. */
@@ -93,7 +98,10 @@ export type AnyOperation = Common<z.ZodType, z.ZodType> & { name: string } & (
     | { access: Role | 'member'; scope: Scope | null; run: (ctx: Context, input: never) => Promise<unknown> }
   );
 
-/** Whether an operation changes nothing: what its method says (RFC 9110, 9.2.1), corrected by the declaration. */
+/**
+ * Whether an operation changes nothing: derived from its method (RFC 9110, 9.2.1) unless the
+ * declaration says otherwise.
+ */
 export const isReadOnly = ({ method, mcp }: Pick<AnyOperation, 'method' | 'mcp'>): boolean =>
   mcp?.hints?.readOnly ?? method === 'GET';
 
@@ -107,7 +115,7 @@ export function operation<
   return declared;
 }
 
-/** The same for one that reads the raw bytes of its body. */
+/** Declares an operation that reads the raw bytes of its body. */
 export function rawOperation<
   const N extends string,
   const M extends AnyOperation['method'],

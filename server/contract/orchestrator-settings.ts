@@ -5,7 +5,7 @@ import { integer } from '../platform/setting-types.ts';
 export type OrchestratorSettings = {
   maxInFlight: number;
   maxInFlightPerTenant: number;
-  /** Attempts that only wait for tools and models, beside `maxInFlight`. */
+  /** Attempts that only wait for tools and models; they do not count towards `maxInFlight`. */
   maxCallsInFlight: number;
   maxActiveRunsPerTenant: number;
   luaWorkers: number;
@@ -34,7 +34,7 @@ export const orchestratorSchema = z.object({
   BATON_MAX_RUN_MIB: integer(256, 1, 1_000_000),
   /** Runs and results in memory; 0 = a quarter of the heap. */
   BATON_MEMORY_MIB: integer(0, 0, 1_000_000),
-  /** Runs of one workspace in memory; 0 = half of what all of them may take. */
+  /** Runs of one workspace in memory; 0 = half of the limit for all runs. */
   BATON_MEMORY_MIB_PER_TENANT: integer(0, 0, 1_000_000),
 });
 
@@ -52,10 +52,13 @@ export function orchestratorSettings(env: z.output<typeof orchestratorSchema>): 
 }
 
 const MIB = 1024 * 1024;
-/** Two results of the largest size fit in the smallest of the shares. */
+/** So that even the smallest share holds two results of the largest size. */
 const LEAST_MEMORY = 16 * MIB;
 
-/** Half of the memory is for runs, a quarter for results that scripts bring, and an eighth each for those read and those kept. */
+/**
+ * Half of the memory is for runs, a quarter for results that scripts return, and an eighth each for results being
+ * read and for results kept.
+ */
 function memoryLimits(env: z.output<typeof orchestratorSchema>): OrchestratorSettings['memory'] {
   const set = env.BATON_MEMORY_MIB * MIB || getHeapStatistics().heap_size_limit / 4;
   const memory = Math.max(LEAST_MEMORY, Math.floor(set));

@@ -1,6 +1,6 @@
 import type { JsonMap, Phase, RunEvent, RunStartedData, RunStatus } from '../orchestrator/core/index.ts';
 
-/** A run as the orchestrator's callers know it. Times are ms since the epoch. */
+/** A run as the orchestrator's callers see it. Times are ms since the epoch. */
 export type RunSnapshot = {
   runId: string;
   tenantId: string;
@@ -19,7 +19,7 @@ export type StartRun = {
   data: RunStartedData;
 };
 
-/** A committed event with its place in the log: what the stream sends and `GET …/events` lists. */
+/** A committed event with its position in the log: what the stream sends and `GET …/events` lists. */
 export type CommittedEvent = {
   seq: number;
   runId: string;
@@ -42,7 +42,10 @@ export type RejectedStart = {
 
 export type StreamItem = { kind: 'event'; item: CommittedEvent } | { kind: 'rejected'; item: RejectedStart };
 
-/** `leading`: this process runs the runs. `standby`: another one does. `unavailable`: the database is away. */
+/**
+ * `leading`: this process executes the runs. `standby`: another process does. `unavailable`: the
+ * database cannot be reached.
+ */
 export type OrchestratorStatus = 'starting' | 'leading' | 'standby' | 'unavailable' | 'stopping' | 'stopped';
 
 /**
@@ -53,7 +56,7 @@ export type OrchestratorStatus = 'starting' | 'leading' | 'standby' | 'unavailab
 export interface Orchestrator {
   /** Starts a run. AppError 409 `run_id_taken` if the id was used; 429 `too_many_active_runs` over the tenant's limit. */
   start(run: StartRun): Promise<RunSnapshot>;
-  /** Writes a refused start down and streams it. */
+  /** Records a refused start and streams it. */
   reject(rejected: RejectedStart): Promise<void>;
   /**
    * Pause, resume or stop. Tenant and workflow are part of the reference: a run that does not match is AppError 404.
@@ -66,8 +69,9 @@ export interface Orchestrator {
   /** Answers a human task. AppError 404 (no such run or task), 409 (already answered). */
   completeTask(ref: RunRef, answer: { step: string; approved: boolean; result: JsonMap; by: string }): Promise<void>;
   /**
-   * Committed events and refused starts as they happen, after the commit, in order within a run. Returns unsubscribe.
-   * `onInterrupted`: this process ceased to lead, so events may have been committed that were not handed over; the log has them.
+   * Calls the listener with committed events and refused starts, in order within a run. Returns unsubscribe.
+   * `onInterrupted`: this process has stopped leading, so the listener may have missed committed events; the log has
+   * them.
    */
   subscribe(
     filter: { tenantId: string; workflowId?: string; runId?: string },
@@ -75,7 +79,10 @@ export interface Orchestrator {
     onInterrupted?: () => void,
   ): () => void;
   status(): OrchestratorStatus;
-  /** Why the status is `unavailable`, in a sentence that an operator can act on; null in any other status, or while unknown. */
+  /**
+   * Why the status is `unavailable`, as a sentence that helps an operator; null in any other status, or if
+   * the reason is not known yet.
+   */
   unavailableReason(): string | null;
   /**
    * Call this after committing a change of a workspace's prices or balance: the orchestrator reads it again

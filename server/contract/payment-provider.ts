@@ -5,11 +5,11 @@ export type BillingCustomer = {
   tenantId: string;
   tenantName: string;
   email: string;
-  /** The provider's own id of it, once it has one. */
+  /** The provider's own id of the customer, once it has one. */
   customerId: string | null;
 };
 
-/** A discount on a plan, as a code gave it. */
+/** A discount on a plan, as its code defines it. */
 export type AppliedDiscount = {
   code: string;
   kind: 'percent' | 'amount';
@@ -17,11 +17,11 @@ export type AppliedDiscount = {
   value: number;
   currency: string | null;
   months: number | null;
-  /** The provider's promotion code, where the code is one of theirs. */
+  /** The provider's promotion code; null if the code is not one of the provider's. */
   promotionId: string | null;
 };
 
-/** How a subscription stands at the provider; times in ms since the epoch. */
+/** The state of a subscription at the provider; times in ms since the epoch. */
 export type ProviderSubscription = {
   customerId: string | null;
   subscriptionId: string | null;
@@ -33,7 +33,7 @@ export type ProviderSubscription = {
   pendingPlanCode: string | null;
   /** Grows with every change at the provider: an older state never replaces a newer one. */
   version: number;
-  /** What the browser has to confirm before it is active; null where nothing. */
+  /** What the browser must confirm before the subscription is active; null if nothing. */
   checkout: { kind: 'payment' | 'setup'; clientSecret: string } | null;
 };
 
@@ -60,7 +60,10 @@ export type ProviderPayment = {
   instructions: string | null;
 };
 
-/** A notification from the provider; each has been applied exactly once when `apply` settles, in any order. */
+/**
+ * A notification from the provider. Notifications may arrive in any order; when `apply` settles, each has
+ * been applied exactly once.
+ */
 export type ProviderFact =
   | { type: 'subscription'; tenantId: string; subscription: ProviderSubscription; at: number }
   | {
@@ -75,17 +78,17 @@ export type ProviderFact =
       invoiceUrl: string | null;
       at: number;
     }
-  /** `refundedAmount`: in all, in minor units. */
+  /** `refundedAmount`: the total of all refunds, in minor units. */
   | { type: 'refund'; tenantId: string; paymentId: string; refundedAmount: number; at: number };
 
 /**
- * A payment provider (docs/specification/billing.md#payment-providers). `key` makes a call that is repeated after a
- * lost answer the same call. Every method may reject with AppError 503 `payment_provider_unavailable`, or 422 with
- * what the provider refused.
+ * A payment provider (docs/specification/billing.md#payment-providers). A call that is repeated after a lost answer has
+ * the same `key`, so that the provider treats both as one. Every method may reject with AppError 503
+ * `payment_provider_unavailable`, or 422 with the reason for which the provider refused.
  */
 export interface PaymentProvider {
   readonly kind: 'manual' | 'stripe';
-  /** For the browser; null if there is nothing to confirm there. */
+  /** For the browser; null if the browser has nothing to confirm. */
   readonly publishableKey: string | null;
   startTrial(
     customer: BillingCustomer,
@@ -109,14 +112,14 @@ export interface PaymentProvider {
     options: { when: 'now' | 'period_end'; discount: AppliedDiscount | null; key: string },
   ): Promise<ProviderSubscription>;
   cancel(subscription: SubscriptionRef, options: { atPeriodEnd: boolean; key: string }): Promise<ProviderSubscription>;
-  /** Ends the trial and begins to pay. */
+  /** Ends the trial and starts the paid subscription. */
   convertTrial(subscription: SubscriptionRef, options: { key: string }): Promise<ProviderSubscription>;
-  /** Moves the end of a trial. */
+  /** Changes the end of a trial. */
   extendTrial(
     subscription: SubscriptionRef,
     options: { trialEndsAt: number; key: string },
   ): Promise<ProviderSubscription>;
-  /** Puts a discount on a running subscription, from its next invoice on, in the place of any other. */
+  /** Applies a discount to an active subscription, from its next invoice on. It replaces any other discount. */
   applyDiscount(
     subscription: SubscriptionRef,
     options: { discount: AppliedDiscount; key: string },

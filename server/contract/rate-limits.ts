@@ -13,7 +13,7 @@ export type RateLimitKind =
 /** Counts requests by who makes them: keys are `pat:<id>`, `user:<id>`, `address:<ip>`, `sign-in:<ip>:<email>`, `tenant:<slug>`. */
 export type RequestLimiter = RateLimiter<RateLimitKind>;
 
-/** Mails an hour to one address: enough for a person who lost one, too few to bury a mailbox. */
+/** Mails an hour to one address: enough for somebody who lost one, too few to flood a mailbox. */
 const MAX_MAILS_PER_HOUR = 5;
 /** Tests of a person's notifications: enough to set up a channel, too few to bother a stranger's server. */
 const MAX_NOTIFICATION_TESTS_PER_HOUR = 10;

@@ -2,8 +2,9 @@ import type { JsonValue } from '../core/index.ts';
 import { hasTemplate, parseTemplate, type Template } from '../steps/templates.ts';
 
 /**
- * Whether `given` is `published` with nothing changed but its templates of the run's input, each replaced by a value: what the same
- * step would have become with another input. Values that hold templates themselves do not count. Linear in the size of both.
+ * Whether `given` is `published` with each template of the run's input replaced by a value and nothing else changed:
+ * the result that the same step would have had with another input. Values that contain templates themselves do not
+ * count. Linear in the size of both.
  */
 export function fillsTemplates(published: JsonValue | undefined, given: JsonValue | undefined): boolean {
   if (published === undefined || given === undefined) return published === given;
@@ -34,7 +35,7 @@ function holdsTemplate(value: JsonValue): boolean {
   return (Array.isArray(value) ? value : Object.values(value)).some(holdsTemplate);
 }
 
-/** Whether the text begins and ends as the template does and holds its other literals in between, in their order. */
+/** Whether the text begins and ends like the template and contains its other literals in between, in order. */
 function holdsInOrder(text: string, parts: Template['parts']): boolean {
   const [first, ...middle] = parts;
   const last = middle.pop();
@@ -52,9 +53,9 @@ function holdsInOrder(text: string, parts: Template['parts']): boolean {
 }
 
 /**
- * Returns where the first occurrence of `literal` in `text[from, to)` ends; -1 if there is none. By Knuth, Morris and
- * Pratt: `indexOf` takes up to the product of both lengths, and a user may choose a quarter of a million characters for
- * both.
+ * Returns the end of the first occurrence of `literal` in `text[from, to)`; -1 if there is none. Uses the algorithm of
+ * Knuth, Morris and Pratt: `indexOf` takes up to the product of both lengths, and a user may choose a quarter of a
+ * million characters for both.
  */
 function endOfFirst(literal: string, text: string, from: number, to: number): number {
   const borders = new Int32Array(literal.length);

@@ -8,9 +8,9 @@ import { AUTHORED_FIELDS, FIXED_FIELDS } from './overrides.ts';
 type Overrides = Readonly<Record<string, JsonMap>>;
 
 /**
- * The overridden fields that take the right to edit the workflow (docs/adr/0013): all but those that the step's author opened, what
- * `saved` (the version's run setup) says already, and values in the place of templates. Fields that no run can override are left to
- * `validateOverrides`, which refuses them.
+ * Returns the overridden fields that require the right to edit the workflow (docs/adr/0013): all except those that the
+ * step's author opened, those equal to `saved` (the version's run setup), and values in the place of templates. Fields
+ * that no run can override are left to `validateOverrides`, which refuses them.
  */
 export function guardedFields(
   graph: Graph,
@@ -43,8 +43,8 @@ function openedFields({ overridable }: GraphStep, type: StepType | undefined): s
 }
 
 /**
- * The caller of a start chooses its input, and with it the values of such templates. Only for steps without
- * predecessors: one of them might check or approve the input as it was then.
+ * The caller of a start chooses its input, and so also the values of such templates. Only for steps without
+ * predecessors: a predecessor might have checked or approved the input before the override.
  */
 function isFilled(step: GraphStep, type: StepType | undefined, [field, value]: [string, JsonValue]): boolean {
   if (type?.filledFields?.includes(field) !== true || (step.depends_on ?? []).length > 0) return false;
@@ -53,7 +53,7 @@ function isFilled(step: GraphStep, type: StepType | undefined, [field, value]: [
 
 /**
  * Returns the params of a start that bypass steps on which others rely: results that no step produced, and an episode
- * that leaves out a check or an approval before a step that it runs.
+ * that leaves out a check or an approval before one of its steps.
  */
 export function passedOver(
   graph: Graph,
@@ -81,7 +81,7 @@ function dependentsOf(graph: Graph): Map<string, string[]> {
 }
 
 function reachable(next: ReadonlyMap<string, readonly string[]>, from: readonly string[]): Set<string> {
-  // A Set is iterated in insertion order, including what is added meanwhile: it is its own queue.
+  // A Set is iterated in insertion order, including elements added meanwhile, so it is its own queue.
   const found = new Set(from);
   for (const id of found) for (const other of next.get(id) ?? []) found.add(other);
   return found;

@@ -15,10 +15,10 @@ export const FIXED_FIELDS: ReadonlySet<string> = new Set(['id', 'type', 'depends
 /** Common fields that no run can override: they decide what happens after a check or an approval failed. */
 export const AUTHORED_FIELDS: readonly string[] = ['on_error'];
 
-/** Fields in the override of one step: several times what any type of step has. */
+/** Fields in the override of one step: several times as many as any type of step has. */
 const MAX_OVERRIDE_FIELDS = 100;
 
-/** Returns a problem for each override with more fields than any step has, found without looking at the fields. */
+/** Returns a problem for each override with more fields than any step has, without examining the fields. */
 export function oversizedOverrides(overrides: Readonly<Record<string, JsonMap>>): { step: string; message: string }[] {
   return Object.entries(overrides).flatMap(([step, override]) => {
     const count = Object.keys(override).length;
@@ -28,10 +28,10 @@ export function oversizedOverrides(overrides: Readonly<Record<string, JsonMap>>)
 }
 
 /**
- * Returns the problems of the fields that `trigger_steps` puts over those of published steps: each step is checked as
- * it would be when published, and a problem counts if it is in a field of the override. Fields that decide an approval
- * cannot be overridden at all. Overrides of steps that the graph does not have are ignored. `path` is relative to the
- * step.
+ * Returns the problems of the fields with which `trigger_steps` overrides published steps: each step is checked
+ * as if it were published with them, and a problem counts if it is in a field of the override. Fields that
+ * decide an approval cannot be overridden at all. Overrides of steps that the graph does not have are ignored.
+ * `path` is relative to the step.
  */
 export async function validateOverrides(
   graph: Graph,
@@ -42,7 +42,7 @@ export async function validateOverrides(
   const given = new Map(Object.entries(overrides));
   const found = new ProblemList();
   for (const problem of approvalProblems(graph, overrides, types)) found.push(problem);
-  // Most overrides set a time limit or a switch, for which the order of steps does not matter.
+  // Computed only if needed: most overrides set a time limit or a switch, for which the order of steps does not matter.
   let order: Topology | undefined;
   const checking = { types, scope, patterns: new PatternBudget() };
   let checked = 0;
@@ -64,7 +64,7 @@ export async function validateOverrides(
     }
     const within = into.errors.items.filter(({ path }) => isWithin(path, fields));
     for (const problem of within) found.push(problem);
-    // Those that were left out may lie in the override.
+    // Problems that were left out of the list may be in the override.
     if (into.errors.isCut && within.length === 0) for (const problem of into.errors.items) found.push(problem);
   }
   return found.toReport();
@@ -96,9 +96,9 @@ function overridden(step: GraphStep, override: JsonMap): GraphStep {
 }
 
 /**
- * Whether a path such as `form.properties` or `then[0]` lies in one of the fields. A field's name may hold dots itself, and
- * there may be tens of thousands, or one of a megabyte: the path's beginning of each length that a field has is looked up,
- * which is linear in what the fields' names take together.
+ * Whether a path such as `form.properties` or `then[0]` is in one of the fields. A field's name may itself contain
+ * dots, and there may be tens of thousands of fields, or one whose name has a megabyte. So for each length that a
+ * field's name has, the path's prefix of that length is looked up, which is linear in the total length of the names.
  */
 export function isWithin(path: string, fields: ReadonlySet<string>): boolean {
   if (fields.has(path)) return true;

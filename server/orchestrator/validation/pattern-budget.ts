@@ -2,8 +2,8 @@ import type { GraphStep, JsonValue } from '../core/index.ts';
 import { MAX_PATTERN_CHARACTERS, patternSize } from '../steps/pattern.ts';
 
 /**
- * Instructions that all patterns of a graph may compile to. Checking a graph compiles each of them, at ~1 µs an instruction:
- * without a limit, 2,000 forms of the largest patterns took 6 s.
+ * The number of instructions to which all patterns of a graph together may compile. Checking a graph compiles each
+ * pattern, at ~1 µs per instruction: without a limit, 2,000 forms with the largest patterns took 6 s.
  */
 export const MAX_GRAPH_PATTERNS_SIZE = 500_000;
 
@@ -14,13 +14,16 @@ const SCHEMA_FIELDS = ['form', 'response_schema'] as const;
 export class PatternBudget {
   #left = MAX_GRAPH_PATTERNS_SIZE;
 
-  /** Takes the patterns of a step, and returns the field whose patterns exceed what is left; null where all of them fit. */
+  /**
+   * Adds the patterns of a step. Returns the field whose patterns exceed the rest of the
+   * budget; null if all of them fit.
+   */
   take(step: GraphStep): string | null {
     for (const field of SCHEMA_FIELDS) if (!this.takeSchema(step[field])) return field;
     return null;
   }
 
-  /** Takes the patterns of a schema, and returns whether they fit. */
+  /** Adds the patterns of a schema. Returns whether they fit. */
   takeSchema(schema: JsonValue | undefined): boolean {
     const size = patternsSize(schema);
     this.#left -= size;
@@ -36,7 +39,7 @@ function patternsSize(schema: JsonValue | undefined): number {
     const value = pending.pop();
     if (typeof value !== 'object' || value === null) continue;
     for (const [keyword, inner] of Object.entries(value)) {
-      // Longer ones are refused without being compiled.
+      // Longer patterns are refused without being compiled.
       if (keyword !== 'pattern' || typeof inner !== 'string') pending.push(inner);
       else if (inner.length <= MAX_PATTERN_CHARACTERS) size += patternSize(inner);
     }

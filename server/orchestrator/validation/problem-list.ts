@@ -1,4 +1,4 @@
-/** A problem in a graph: `step_id` null where it is the graph's, `path` relative to the step. */
+/** A problem in a graph. `step_id`: null if the problem is not in a step. `path`: relative to the step. */
 export type GraphProblem = { step_id: string | null; path: string; code: string; message: string };
 
 /** Problems that a report shows. A graph of 1 MiB can hold 60,000: the response would be 4 MB. */
@@ -9,7 +9,7 @@ const MAX_MESSAGE_LENGTH = 2_000;
 
 const cut = (text: string, longest: number): string => (text.length > longest ? `${text.slice(0, longest)}…` : text);
 
-/** The first problems that were found, and how many there were. */
+/** The first problems that were found, and the number of all. */
 export class ProblemList {
   readonly #items: GraphProblem[] = [];
   #omitted = 0;
@@ -38,7 +38,7 @@ export class ProblemList {
     this.#omitted += list.#omitted;
   }
 
-  /** Appends the problems of steps that are within another: as problems of that step, at their paths in it. */
+  /** Appends the problems of steps inside another step, as problems of that step at their paths in it. */
   appendWithin(list: ProblemList, step_id: string, pathOf: (step: string | null) => string): void {
     for (const { step_id: inner, path, code, message } of list.items) {
       const at = pathOf(inner);

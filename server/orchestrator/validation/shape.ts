@@ -6,7 +6,7 @@ export const MAX_STEPS = 2_000;
 const MAX_NOTES = 200;
 export const MAX_GRAPH_BYTES = 1024 * 1024;
 const DEEPEST = 60;
-/** Fields of a step itself: no type has 30, and what looks at 80,000 takes half a second. */
+/** Fields of one step: no type has 30, and examining 80,000 takes half a second. */
 const MAX_STEP_FIELDS = 200;
 
 const problem = (step_id: string | null, path: string, code: string, message: string): GraphProblem => ({
@@ -23,7 +23,7 @@ function tooDeep(value: unknown, left: number): boolean {
   return Object.values(value).some(item => tooDeep(item, left - 1));
 }
 
-/** Text PostgreSQL cannot store: NUL or half of a surrogate pair, in any string or key. */
+/** Whether a string or key in the value contains text that PostgreSQL cannot store: NUL or half of a surrogate pair. */
 function unstorable(value: unknown): boolean {
   if (typeof value === 'string') return !value.isWellFormed() || value.includes('\0');
   if (typeof value !== 'object' || value === null) return false;
@@ -31,13 +31,13 @@ function unstorable(value: unknown): boolean {
   return Object.entries(value).some(([key, item]) => unstorable(key) || unstorable(item));
 }
 
-/** Counts steps, those of loops included; deeper ones than can be published are not looked for. */
+/** Counts steps, including those of loops, down to the depth at which steps can be published. */
 function countSteps(steps: unknown, left: number): number {
   if (!Array.isArray(steps) || left === 0) return 0;
   return steps.reduce<number>((sum, step) => sum + 1 + (isObject(step) ? countSteps(step.steps, left - 1) : 0), 0);
 }
 
-/** Whether a step has more fields than any, or one of its own graph has. */
+/** Whether the step, or a step inside it, has more fields than any type has. */
 function hasTooManyFields(step: object, left: number): boolean {
   if (Object.keys(step).length > MAX_STEP_FIELDS) return true;
   if (left === 0 || !('steps' in step) || !Array.isArray(step.steps)) return false;
@@ -64,7 +64,7 @@ function stepShape(step: unknown, index: number): GraphProblem[] {
   return found;
 }
 
-/** Notes of the canvas, which no run reads: what they hold is checked where they come in. */
+/** Notes on the canvas, which no run reads. The schema of the request checks their content. */
 function notesShape(notes: unknown): ProblemList {
   const found = new ProblemList();
   if (notes === undefined) return found;

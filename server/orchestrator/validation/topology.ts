@@ -3,7 +3,7 @@ import { ProblemList } from './problem-list.ts';
 
 /** The order of steps. Step ids are unique here: later duplicates are left out. */
 export type Topology = {
-  /** Where the steps are those of a loop: the graph that the loop is in, and its id. */
+  /** For the steps of a loop: the graph that contains the loop, and the loop's id. Otherwise null. */
   readonly outer: { readonly graph: Topology; readonly loop: string } | null;
   readonly steps: ReadonlyMap<string, GraphStep>;
   readonly dependents: ReadonlyMap<string, readonly string[]>;
@@ -15,7 +15,7 @@ function dependenciesOf(step: GraphStep): string[] {
   return Array.isArray(step.depends_on) ? step.depends_on.filter(id => typeof id === 'string') : [];
 }
 
-/** The steps of one cycle in order, the first one again at the end; undefined where there is none. */
+/** The steps of one cycle in order, with the first repeated at the end; undefined if there is none. */
 function findCycle(steps: ReadonlyMap<string, GraphStep>): string[] | undefined {
   const done = new Set<string>();
   for (const start of steps.keys()) {
@@ -36,7 +36,7 @@ function findCycle(steps: ReadonlyMap<string, GraphStep>): string[] | undefined 
         path.pop();
       } else if (onPath.has(id)) {
         const names = path.map(item => item.id);
-        // Walked from dependents to dependencies; shown the way the run would go.
+        // The search goes from dependents to dependencies; the result is in the order of execution.
         return [id, ...names.slice(names.indexOf(id) + 1).reverse(), id];
       } else if (!done.has(id)) enter(id);
     }
@@ -44,7 +44,7 @@ function findCycle(steps: ReadonlyMap<string, GraphStep>): string[] | undefined 
   return undefined;
 }
 
-/** Ancestors as bit sets, one per step: 2,000 steps are 500 KB and a few milliseconds. */
+/** Ancestors as bit sets, one per step: for 2,000 steps 500 KB and a few milliseconds. */
 function ancestorSets(steps: ReadonlyMap<string, GraphStep>): (ancestor: string, of: string) => boolean {
   const index = new Map([...steps.keys()].map((id, at) => [id, at]));
   const words = Math.ceil(steps.size / 32);
@@ -77,7 +77,10 @@ function ancestorSets(steps: ReadonlyMap<string, GraphStep>): (ancestor: string,
   };
 }
 
-/** Orders the steps and finds duplicate ids, unknown dependencies and cycles. With a cycle every step counts as an ancestor: one mistake is reported once. */
+/**
+ * Orders the steps and finds duplicate ids, unknown dependencies and cycles. With a cycle every step counts as an
+ * ancestor, so that the mistake is reported only once.
+ */
 export function topology(list: readonly GraphStep[]): Topology {
   const steps = new Map<string, GraphStep>();
   const problems = new ProblemList();
@@ -103,7 +106,10 @@ export function topology(list: readonly GraphStep[]): Topology {
   return { outer: null, steps, dependents, problems, isAncestor: cycle ? () => true : ancestorSets(steps) };
 }
 
-/** The same for the steps of a loop, which also read what comes before the loop; their ids are not those of steps outside. */
+/**
+ * Like `topology`, for the steps of a loop, which can also read the steps before the loop. Their ids must differ from
+ * those of the steps outside.
+ */
 export function loopTopology(list: readonly GraphStep[], graph: Topology, loop: string): Topology {
   const own = topology(list);
   for (const id of own.steps.keys()) {
@@ -119,7 +125,7 @@ export function loopTopology(list: readonly GraphStep[], graph: Topology, loop: 
   };
 }
 
-/** Whether a step of the graph has the id, or one outside of the loop that the graph is in. */
+/** Whether a step of the graph, or of a graph around its loop, has the id. */
 export function hasStep({ steps, outer }: Topology, id: string): boolean {
   return steps.has(id) || (outer !== null && hasStep(outer.graph, id));
 }
@@ -129,7 +135,7 @@ export function nestingOf({ outer }: Topology): number {
   return outer === null ? 0 : 1 + nestingOf(outer.graph);
 }
 
-/** The loop, anywhere in the graph or around it, that has a step of this id; undefined if there is none. */
+/** The loop, anywhere in the graph or around it, that contains a step with this id; undefined if there is none. */
 export function loopWith({ steps, outer }: Topology, id: string): string | undefined {
   if (outer !== null) return loopWith(outer.graph, id);
   for (const step of steps.values()) {

@@ -95,7 +95,7 @@ function checkOverridable(step: GraphStep, named: readonly string[], type: StepT
   }
 }
 
-/** A step that something reads must come before it, or its result may not be there. */
+/** A step must come after every step that it reads, or the result may not exist yet. */
 function checkRead(step: GraphStep, path: string, read: string, graph: Topology, report: Collector['error']): void {
   if (graph.isAncestor(read, step.id)) return;
   const shown = read.slice(0, 80);
@@ -157,13 +157,16 @@ function checkMeaning(step: GraphStep, graph: Topology, into: Collector): void {
   }
 }
 
-/** What the checks of a graph's steps share. */
+/** What the checks of all steps of a graph share. */
 type Checking = { types: StepTypes; scope: CheckScope; patterns: PatternBudget };
 
-/** Loops that a step can be in. */
+/** How many loops a step can be nested in. */
 const MAX_NESTING = 2;
 
-/** Checks the steps of a loop as those of a graph; their problems are the loop's, such as at `steps[0].script`. */
+/**
+ * Checks the steps of a loop like those of a graph; their problems are reported as the loop's, for
+ * example at `steps[0].script`.
+ */
 async function checkLoop(
   loop: GraphStep,
   steps: readonly GraphStep[],
@@ -191,7 +194,7 @@ async function checkLoop(
   }
 }
 
-/** A start cannot name a step in a loop. */
+/** Reports the fields of a step in a loop that are only for starts: a start cannot name such a step. */
 function checkAddressable(step: GraphStep, into: Collector): void {
   for (const field of ['gated', 'overridable'] as const) {
     const message = `a start cannot name a step in a loop: ${field} has no meaning there`;
@@ -199,7 +202,7 @@ function checkAddressable(step: GraphStep, into: Collector): void {
   }
 }
 
-/** Everything that can be wrong with one step of a graph. */
+/** Checks one step of a graph completely. */
 export async function checkStep(step: GraphStep, checking: Checking, graph: Topology, into: Collector): Promise<void> {
   const { types, scope, patterns } = checking;
   const type = types.get(step.type);
@@ -241,7 +244,7 @@ function checkInputSchema(schema: JsonMap | undefined, patterns: PatternBudget, 
   for (const { path, code, message } of checkForm(schema, 'input_schema')) into.error(null, path, code, message);
 }
 
-/** The output reads the input and any step of the graph: it is read when all of them have ended. */
+/** The output can read the input and any step of the graph: it is computed after all of them have ended. */
 function checkOutput(output: JsonValue | undefined, graph: Topology, into: Collector): void {
   const error: Collector['error'] = (...problem) => into.error(...problem);
   for (const found of collectReferences(output, 'output')) {
@@ -253,7 +256,7 @@ function checkOutput(output: JsonValue | undefined, graph: Topology, into: Colle
   }
 }
 
-/** Whether the workflow exists, the validation of a draft finds out: this one reads no database. */
+/** Does not check whether the workflow exists, because that needs the database: the validation of a draft does. */
 function checkFailureHandler(handler: JsonValue | undefined, into: Collector): void {
   if (handler === undefined) return;
   const { workflow_id, ...rest } = isObject(handler) ? handler : {};
@@ -265,8 +268,8 @@ function checkFailureHandler(handler: JsonValue | undefined, into: Collector): v
 
 /**
  * Checks everything that a published graph must satisfy (docs/specification/workflows.md#validation). Problems are in
- * the order of the steps; instances and models are those of `scope`. Scripts are compiled by the Lua workers; 2,000
- * of 300 characters take about 150 ms of this thread, in pieces of about 2.
+ * the order of the steps; instances and models are those of `scope`. Scripts are compiled by the Lua workers; 2,000 of
+ * 300 characters take about 150 ms of this thread, in slices of about 2 ms.
  */
 export async function validateGraph(graph: Graph, types: StepTypes, scope: CheckScope): Promise<GraphReport> {
   const shape = checkShape(graph);
