@@ -2,6 +2,7 @@ import { createDemoApi, type DemoApi } from './api/demo-api/demo-api.ts';
 import { createDemoMcp, type DemoMcp } from './api/demo-mcp/demo-server.ts';
 import { createMcp, type McpSurface } from './api/mcp/surface.ts';
 import { createMetrics } from './api/metrics.ts';
+import { OpenStreams } from './api/open-streams.ts';
 import { operations } from './api/operations.ts';
 import { createPages } from './api/pages.ts';
 import { createRegistry } from './api/registry.ts';
@@ -263,7 +264,8 @@ function createSurfaces(
     features: featuresOf(services.config),
     checkOutput: services.config.env !== 'production',
   };
-  const rest = createRest({ ...common, pages: createPages(services, registry, metrics) });
+  const streams = new OpenStreams(common);
+  const rest = createRest({ ...common, streams, pages: createPages(services, registry, metrics) });
   const trpc = createTrpc(common);
   const mcp = createMcp(common);
   return {
@@ -273,6 +275,6 @@ function createSurfaces(
     handleTrpc: async (request, { address }) => toFetch(await trpc(fromFetch(request, address))),
     mcp,
     handleMcp: async (request, { address }) => toFetch(await mcp(fromFetch(request, address))),
-    stream: createStream(common),
+    stream: createStream({ ...common, streams }),
   };
 }

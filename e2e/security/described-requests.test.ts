@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { describeApi } from '../../server/api/openapi.ts';
 import type { RegisteredOperation } from '../../server/api/registry.ts';
 import { scopes } from '../../server/contract/context.ts';
+import { readAnswer } from '../../server/testing/http-answer.ts';
 import { createTestPat } from '../../server/testing/identity.ts';
 import { RequestDraws, type Schema } from '../../server/testing/requests.ts';
 import { testSeed } from '../../server/testing/seed.ts';
@@ -174,7 +175,7 @@ async function send(entry: RegisteredOperation, { path, query, headers, body }: 
     },
     body: body ?? null,
   });
-  const text = await response.text();
+  const text = await readAnswer(response);
   const isJson = response.headers.get('content-type')?.startsWith('application/json') === true;
   return { status: response.status, body: text === '' ? undefined : isJson ? JSON.parse(text) : text, isJson };
 }

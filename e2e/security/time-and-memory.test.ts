@@ -4,6 +4,7 @@ import { WebSocket } from 'ws';
 import { hasRole } from '../../server/api/invoke.ts';
 import type { RegisteredOperation } from '../../server/api/registry.ts';
 import { type Principal, type Role, roles, scopes } from '../../server/contract/context.ts';
+import { readAnswer } from '../../server/testing/http-answer.ts';
 import { createTestPat, createTestServices } from '../../server/testing/identity.ts';
 import { startToolServer } from '../../server/testing/mcp-servers.ts';
 import { createTestDatabase, type TestDatabase } from '../../server/testing/postgres.ts';
@@ -95,8 +96,8 @@ async function send(
     body,
     signal: AbortSignal.timeout(30_000),
   });
-  const { byteLength } = await response.arrayBuffer();
-  return { status: response.status, bytes: byteLength, ms: performance.now() - began };
+  const bytes = Buffer.byteLength(await readAnswer(response));
+  return { status: response.status, bytes, ms: performance.now() - began };
 }
 
 /** How much longer than its CPU time a computation takes here and now. */

@@ -1,4 +1,12 @@
-import { type Context, type Principal, type RawRequest, type Role, roles, type Scope } from '../contract/context.ts';
+import {
+  type Context,
+  type Principal,
+  type RawRequest,
+  type Role,
+  roles,
+  type Scope,
+  type StreamConnection,
+} from '../contract/context.ts';
 import { featureOff } from '../contract/features.ts';
 import type { AnyOperation } from '../contract/operation.ts';
 import type { Services } from '../contract/services.ts';
@@ -28,6 +36,8 @@ export type Invocation = {
   clientAddress?: string;
   /** For an operation with a raw body. */
   raw?: RawRequest;
+  /** For an operation that produces a stream. */
+  stream?: StreamConnection;
   onDisconnect?: Context['onDisconnect'];
   /** Looks a request header up by its lower-case name. */
   header: (name: string) => string | undefined;
@@ -66,6 +76,7 @@ export async function invoke(invoker: Invoker, call: Invocation): Promise<Result
     surface: call.surface,
     ...(call.clientAddress === undefined ? {} : { clientAddress: call.clientAddress }),
     ...(call.raw === undefined ? {} : { raw: call.raw }),
+    ...(call.stream === undefined ? {} : { stream: call.stream }),
     ...(call.onDisconnect === undefined ? {} : { onDisconnect: call.onDisconnect }),
     headers: declaredHeaders(operation, call.header),
     responseHeaders,
@@ -76,7 +87,8 @@ export async function invoke(invoker: Invoker, call: Invocation): Promise<Result
       return run(keep(await call.input()));
     }),
   );
-  if (invoker.checkOutput) checkOutput(operation, output);
+  // The frames of a stream are checked as they are sent (sse.ts).
+  if (invoker.checkOutput && operation.produces !== 'text/event-stream') checkOutput(operation, output);
   return { output, headers: responseHeaders };
 }
 
@@ -109,7 +121,8 @@ function declaredHeaders(operation: AnyOperation, header: Invocation['header']):
   return headers;
 }
 
-function checkOutput(operation: AnyOperation, output: unknown): void {
+/** Throws AppError 500 for an output that its schema does not allow: a defect. */
+export function checkOutput(operation: AnyOperation, output: unknown): void {
   const parsed = operation.output.safeParse(output);
   if (parsed.success) return;
   throw new AppError(500, 'internal_error', 'The server failed to answer.', {

@@ -11,7 +11,15 @@ import { errorBody } from './failure.ts';
 import { isApiPath } from './http-server.ts';
 import { isMcpPath, type McpSurface } from './mcp/surface.ts';
 import { rateHeaders, rateLimited } from './rate.ts';
-import { type ApiRequest, checkContentLength, protectiveHeaders, readTarget, tooLarge } from './request.ts';
+import {
+  type ApiRequest,
+  type ApiResponse,
+  checkContentLength,
+  protectiveHeaders,
+  readTarget,
+  type StreamedText,
+  tooLarge,
+} from './request.ts';
 import type { Rest } from './rest.ts';
 import { isTrpcPath, type Trpc } from './trpc.ts';
 
@@ -33,6 +41,7 @@ export async function serveNode(
 ): Promise<void> {
   response.on('error', () => undefined);
   const answer = await surface({ ...fromNode(request, trustedProxies), onDisconnect: disconnectOf(response) });
+  if (answer.stream !== undefined) return sendStream(answer, answer.stream, response);
   const isHead = request.method === 'HEAD';
   const sent = isHead ? answer : await compressed(answer, request.headers['accept-encoding']);
   if (response.destroyed) return;
@@ -156,6 +165,36 @@ function sendNode({ status, headers, body }: SentResponse, response: ServerRespo
   }
   response.writeHead(status, { ...headers, 'Content-Length': String(Buffer.byteLength(body)) });
   response.end(body); // a text as text: Node then sends head and body in one write
+}
+
+/** Sends text as it comes, uncompressed, since a coding keeps back what comes. Waits for a client that reads more slowly. */
+async function sendStream(
+  { status, headers }: ApiResponse,
+  { text, ended }: StreamedText,
+  response: ServerResponse,
+): Promise<void> {
+  if (response.destroyed) return;
+  response.writeHead(status, headers);
+  for await (const piece of text) {
+    if (response.destroyed) break;
+    if (!response.write(piece)) await drained(response, ended);
+  }
+  response.end();
+}
+
+/** Resolves when there is room again, or the client is gone; one that does not read when the stream ends is cut off. */
+function drained(response: ServerResponse, ended: AbortSignal): Promise<void> {
+  return new Promise(resolve => {
+    const cut = () => response.destroy();
+    const go = () => {
+      response.off('drain', go).off('close', go);
+      ended.removeEventListener('abort', cut);
+      resolve();
+    };
+    response.on('drain', go).on('close', go);
+    ended.addEventListener('abort', cut);
+    if (ended.aborted) cut();
+  });
 }
 
 function discardRest(request: IncomingMessage): void {

@@ -32,12 +32,19 @@ export function describeResponses(
   if (operation.otherwise !== undefined) {
     responses[operation.otherwise.status] = { ...success, description: operation.otherwise.description };
   }
+  if (operation.produces === 'text/event-stream') {
+    responses[204] = { description: 'Nothing more will come: a client need not come back', headers };
+  }
   for (const status of errorStatuses(operation)) responses[status] = { $ref: `#/components/responses/Error${status}` };
   return responses;
 }
 
 function contentOf(entry: RegisteredOperation, schemaOf: () => JsonSchema): Record<string, unknown> {
   const { operation } = entry;
+  if (operation.produces === 'text/event-stream') {
+    const description = 'Server-sent events. The data of each is JSON of the form `x-frame`.';
+    return { content: { [operation.produces]: { schema: { type: 'string', description, 'x-frame': schemaOf() } } } };
+  }
   if (operation.produces !== undefined) return { content: { [operation.produces]: { schema: { type: 'string' } } } };
   return { content: { 'application/json': { schema: schemaOf() } } };
 }

@@ -55,6 +55,14 @@ const requestHeaders = {
       "Stripe's signature over the raw body, keyed with the endpoint's signing secret; at most five minutes old.",
     schema: { type: 'string' },
   },
+  'Last-Event-ID': {
+    name: 'Last-Event-ID',
+    in: 'header',
+    required: false,
+    description:
+      'The id of the last event that the client has; the stream goes on after it. Browsers send it by themselves.',
+    schema: { type: 'string', pattern: '^[0-9]{1,9}$' },
+  },
   'If-Match': {
     name: 'If-Match',
     in: 'header',

@@ -89,7 +89,13 @@ function checkDeclaration(operation: AnyOperation, problem: (message: string) =>
   if (operation.raw && (operation.access !== 'public' || operation.method !== 'POST' || operation.mcp)) {
     problem('a raw body is only for a public POST that is no MCP tool');
   }
-  if (operation.produces && (operation.method !== 'GET' || operation.mcp || !operation.output.safeParse('').success)) {
+  if (operation.produces === 'text/event-stream' && (operation.access === 'public' || operation.mcp)) {
+    problem('a stream is for callers with a credential, and no MCP tool');
+  }
+  if (
+    operation.produces === 'text/csv' &&
+    (operation.method !== 'GET' || operation.mcp || !operation.output.safeParse('').success)
+  ) {
     problem('a download is only for a GET that is no MCP tool and whose output is a string');
   }
   for (const header of operation.headers ?? []) {

@@ -19,8 +19,17 @@ export type ApiRequest = {
   onDisconnect?: (listener: () => void) => () => void;
 };
 
-/** `headers` with the case in which they are sent. A null body sends none. */
-export type ApiResponse = { status: number; headers: Record<string, string>; body: string | null };
+/** `headers` with the case in which they are sent. A null body sends none, but for a stream. */
+export type ApiResponse = {
+  status: number;
+  headers: Record<string, string>;
+  body: string | null;
+  /** Text that is sent as it comes, instead of a body. */
+  stream?: StreamedText | undefined;
+};
+
+/** `ended` aborts when the connection has to end, even though the client does not read. `abandon`: the client has left. */
+export type StreamedText = { text: AsyncIterable<string>; ended: AbortSignal; abandon(): void };
 
 /** The largest request body in bytes; the graph of a workflow has the same limit (docs/specification/limits.md#sizes). */
 export const bodyLimit = 1024 * 1024;
@@ -92,5 +101,29 @@ export function fromFetch(request: Request, address: string): ApiRequest {
 
 /** Statuses a fetch Response may not carry a body with. */
 export function toFetch(response: ApiResponse): Response {
-  return new Response(response.body, { status: response.status, headers: response.headers });
+  const { status, headers, body, stream } = response;
+  return new Response(stream === undefined ? body : readable(stream), { status, headers });
+}
+
+/** Streamed text as bytes that are produced as they are read. */
+function readable({ text, ended, abandon }: StreamedText): ReadableStream<Uint8Array> {
+  const pieces = text[Symbol.asyncIterator]();
+  const encoder = new TextEncoder();
+  return new ReadableStream({
+    start(controller) {
+      // Of a client that reads, the text ends by itself.
+      const cut = () => (controller.desiredSize ?? 0) <= 0 && controller.error(ended.reason);
+      ended.addEventListener('abort', cut, { once: true });
+    },
+    async pull(controller) {
+      const { value, done } = await pieces.next();
+      if (done) controller.close();
+      else controller.enqueue(encoder.encode(value));
+    },
+    async cancel() {
+      // First: the piece that is being waited for may never come.
+      abandon();
+      await pieces.return?.();
+    },
+  });
 }

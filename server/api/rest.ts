@@ -1,16 +1,18 @@
 import type { Principal, RawRequest } from '../contract/context.ts';
-import type { AnyOperation, RawBody } from '../contract/operation.ts';
+import type { AnyOperation, RawBody, StreamFrame } from '../contract/operation.ts';
 import { constantTimeEqual } from '../platform/crypto/digest.ts';
 import { AppError, invalid, notFound, unauthenticated } from '../platform/errors.ts';
-import { type Authenticator, authenticate, readCredential, servedOverHttps } from './authenticate.ts';
+import { type Authenticator, authenticate, type Credential, readCredential, servedOverHttps } from './authenticate.ts';
 import { asAppError, errorBody, logFailure } from './failure.ts';
 import { parseInput, parsePath, readJsonBody, readQuery, requireJson } from './input.ts';
-import { type Invoker, invoke } from './invoke.ts';
+import { checkOutput, hasRole, hasScope, type Invocation, type Invoker, invoke } from './invoke.ts';
 import type { Metrics } from './metrics.ts';
+import type { OpenStreams } from './open-streams.ts';
 import { countAs, rateHeaders, rateLimited, takeRequest } from './rate.ts';
 import type { RegisteredOperation, Registry } from './registry.ts';
 import { type ApiRequest, type ApiResponse, bodyLimit, protectiveHeaders, requestIdOf } from './request.ts';
 import { refuseCrossSite } from './same-origin.ts';
+import { EventStream, streamHeaders } from './sse.ts';
 import { isStreamPath } from './stream-query.ts';
 
 /** A page of the API that is not an operation: `/healthz`, `/metrics`, `/v1/openapi.json`. GET and HEAD only. */
@@ -23,7 +25,7 @@ export type Page = {
 };
 
 export type RestOptions = Invoker &
-  Authenticator & { registry: Registry; pages: ReadonlyMap<string, Page>; metrics: Metrics };
+  Authenticator & { registry: Registry; pages: ReadonlyMap<string, Page>; metrics: Metrics; streams: OpenStreams };
 
 /** The REST surface: every operation, the pages, and JSON errors for everything else. */
 export type Rest = (request: ApiRequest) => Promise<ApiResponse>;
@@ -48,7 +50,7 @@ export function createRest(options: RestOptions): Rest {
     };
     const response = await respond(options, exchange).catch(thrown => failure(options, exchange, thrown));
     options.metrics.request(exchange.operation, response.status, performance.now() - began);
-    return request.method === 'HEAD' ? { ...response, body: null } : response;
+    return request.method === 'HEAD' ? { ...response, body: null, stream: undefined } : response;
   };
 }
 
@@ -97,7 +99,7 @@ async function respondOperation(
   if (principal && credential.kind === 'session' && operation.method !== 'GET') {
     refuseCrossSite(request.header, options.services.config.http.url);
   }
-  const { output, headers } = await invoke(options, {
+  const call: Invocation = {
     entry,
     principal,
     requestId,
@@ -107,11 +109,53 @@ async function respondOperation(
     ...(request.onDisconnect ? { onDisconnect: request.onDisconnect } : {}),
     ...(operation.raw ? { raw: rawRequest(options, exchange, operation.raw) } : {}),
     input: () => readInput(entry, request, path),
-  });
+  };
+  if (operation.produces === 'text/event-stream') return respondStream(options, exchange, call, credential);
+  const { output, headers } = await invoke(options, call);
   for (const [name, value] of headers) exchange.headers[name] = value;
   if (operation.status === 204) return { status: 204, headers: exchange.headers, body: null };
   const status = operation.otherwise?.where(output) ? operation.otherwise.status : operation.status;
   return { status, ...bodyOf(operation, output, exchange) };
+}
+
+async function respondStream(
+  options: RestOptions,
+  { request, requestId, headers: own, operation: name }: Exchange,
+  call: Invocation,
+  credential: Credential,
+): Promise<ApiResponse> {
+  const { operation } = call.entry;
+  const stream = new EventStream();
+  request.onDisconnect?.(() => stream.abandon());
+  try {
+    const { output, headers } = await invoke(options, { ...call, stream: stream.connection });
+    const sent = { ...own, ...Object.fromEntries(headers) };
+    const { principal, header } = call;
+    if (output === null || principal === null || operation.access === 'public') {
+      stream.abandon();
+      return { status: 204, headers: sent, body: null };
+    }
+    const { access, scope } = operation;
+    const client = {
+      principal,
+      credential,
+      header,
+      may: (each: Principal) => hasRole(each.role, access) && hasScope(each, scope),
+    };
+    const text = stream.open(options.streams, client, output as AsyncIterable<StreamFrame>, {
+      check: ({ json: data }) => options.checkOutput && checkOutput(operation, JSON.parse(data)),
+      failed(thrown) {
+        const error = asAppError(thrown);
+        logFailure(options.services.logger, error, { requestId, operation: name });
+        return JSON.stringify(errorBody(error, requestId));
+      },
+    });
+    if (request.method === 'HEAD') stream.abandon();
+    return { status: operation.status, headers: { ...sent, ...streamHeaders }, body: null, stream: text };
+  } catch (thrown) {
+    stream.abandon();
+    throw thrown;
+  }
 }
 
 function bodyOf(

@@ -1,8 +1,13 @@
-import type { Duplex } from 'node:stream';
 import type { Principal } from '../contract/context.ts';
 
 /** Streams that may be open: of one person and of one workspace, however many tokens they use. */
 export type StreamLimits = { perUser: number; perTenant: number };
+
+/** What a stream needs of its connection to be counted. */
+export type Connection = {
+  readonly destroyed: boolean;
+  once(event: 'close', listener: () => void): unknown;
+};
 
 /** Counts open streams. A stream counts from its admission until its connection closes. */
 export class StreamCounts {
@@ -14,7 +19,7 @@ export class StreamCounts {
   }
 
   /** Counts a stream on `connection`. Returns null, or the limit that it would exceed, and then counts nothing. */
-  take({ userId, tenantId }: Principal, connection: Duplex): { limit: number; of: 'user' | 'workspace' } | null {
+  take({ userId, tenantId }: Principal, connection: Connection): { limit: number; of: 'user' | 'workspace' } | null {
     const user = `user:${userId}`;
     const tenant = `tenant:${tenantId}`;
     const { perUser, perTenant } = this.#limits;

@@ -1,6 +1,5 @@
 import type { CommittedEvent, RejectedStart, StreamItem } from '../contract/orchestrator.ts';
-import { toWireEvent, type WireEvent } from '../orchestrator/log/index.ts';
-import { isoTimestamp } from '../platform/clock.ts';
+import { eventOf } from '../domains/runs/event-selection.ts';
 
 /**
  * Frames are kept as their bytes on the wire (RFC 6455, 5.2), so that a commit is one write on each of its sockets and
@@ -13,11 +12,6 @@ export const readyFrame = textFrame('{"type":"ready"}');
 const frames = new WeakMap<CommittedEvent | RejectedStart, Buffer>();
 /** All frames of a publication by the very array that every listener is handed. */
 const batches = new WeakMap<readonly StreamItem[], Buffer>();
-
-/** The event of an item as frames say it. */
-export function eventOf({ kind, item }: StreamItem): WireEvent {
-  return kind === 'event' ? toWireEvent(item) : rejectedEvent(item);
-}
 
 /** The text frame of an item (docs/specification/events.md#frames). */
 export function frameOf(of: StreamItem): Buffer {
@@ -55,20 +49,4 @@ function textFrame(text: string): Buffer {
   }
   frame.write(text, head);
   return frame;
-}
-
-/** The place of an item in its run; a refused start is its run's one event. */
-export function seqOf({ kind, item }: StreamItem): number {
-  return kind === 'event' ? item.seq : 1;
-}
-
-function rejectedEvent(rejected: RejectedStart): WireEvent {
-  return {
-    seq: 1,
-    event_type: 'run_rejected',
-    run_id: rejected.runId,
-    workflow_id: rejected.workflowId,
-    data: { code: rejected.code, message: rejected.message },
-    created_at: isoTimestamp(rejected.at),
-  };
 }

@@ -1,9 +1,7 @@
 import { MAX_INTEGER } from '../contract/wire.ts';
+import type { StreamQuery } from '../domains/runs/event-selection.ts';
 import { type ErrorDetail, invalid } from '../platform/errors.ts';
 import { isId } from '../platform/ids.ts';
-
-/** The query of `GET /v1/workflows/{id}/stream`; `after` only with `runId`. */
-export type StreamQuery = { runId?: string; after?: number };
 
 /** The workflow id in the path of a stream, or null for any other path. */
 export function streamedWorkflow(pathname: string): string | null {

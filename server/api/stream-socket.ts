@@ -2,16 +2,23 @@ import type { Duplex } from 'node:stream';
 import { WebSocket } from 'ws';
 import type { StreamItem } from '../contract/orchestrator.ts';
 import type { Services } from '../contract/services.ts';
-import { frameOf, framesOf, readyFrame, seqOf } from './stream-frames.ts';
-import { replayPages, Selection, type StreamTarget } from './stream-selection.ts';
+import { replayPages, Selection, type StreamTarget, seqOf } from '../domains/runs/event-selection.ts';
+import { frameOf, framesOf, readyFrame } from './stream-frames.ts';
 
 /** Bytes that may wait for a client before it counts as too slow; two events of the largest size fit. */
 const maxBuffered = 4 * 1024 * 1024;
 /** Live items held back while the replay runs; more mean that the client does not keep up. */
 const maxHeld = 10_000;
 
-/** Close codes beyond the protocol's own. */
-export const closeCode = { goingAway: 1001, internal: 1011, restart: 1012, unauthorized: 4003, tooSlow: 4008 } as const;
+/** Close codes, the protocol's and our own. */
+export const closeCode = {
+  normal: 1000,
+  goingAway: 1001,
+  internal: 1011,
+  restart: 1012,
+  unauthorized: 4003,
+  tooSlow: 4008,
+} as const;
 
 /**
  * A WebSocket and the connection under it, to which finished frames are written directly. That keeps their order with the frames that

@@ -1,10 +1,16 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { type ClientOptions, WebSocket } from 'ws';
 import type { Principal, Scope } from '../contract/context.ts';
-import type { Orchestrator, StreamItem } from '../contract/orchestrator.ts';
 import { createRequestLimiter } from '../contract/rate-limits.ts';
 import { newId } from '../platform/ids.ts';
 import { sessionCookieOf, startTestApi, type TestApi } from '../testing/api.ts';
+import {
+  type FeedScope,
+  insertRun as insertRunOf,
+  insertWorkflow as insertWorkflowOf,
+  liveEvent,
+  TestFeed,
+} from '../testing/event-feed.ts';
 import {
   createTestPat,
   createTestServices,
@@ -14,134 +20,24 @@ import {
 } from '../testing/identity.ts';
 import { createTestDatabase, type TestDatabase } from '../testing/postgres.ts';
 
-type Listener = (items: StreamItem[]) => void;
-type Filter = Parameters<Orchestrator['subscribe']>[0];
-
-/** Where live events come from in these tests: the committed facts are handed over as the runtime would. */
-class Source {
-  readonly #listeners = new Map<Listener, Filter>();
-  readonly #interrupted = new Map<Listener, (() => void) | undefined>();
-  /** Called when a subscription begins: the instant between subscribing and replaying. */
-  onSubscribe: () => void = () => undefined;
-  subscribe = (filter: Filter, listener: Listener, onInterrupted?: () => void): (() => void) => {
-    this.#listeners.set(listener, filter);
-    this.#interrupted.set(listener, onInterrupted);
-    this.onSubscribe();
-    return () => this.#listeners.delete(listener);
-  };
-  interrupt(): void {
-    for (const listener of this.#listeners.keys()) this.#interrupted.get(listener)?.();
-  }
-  get size(): number {
-    return this.#listeners.size;
-  }
-  publish(items: StreamItem[]): void {
-    for (const [listener, filter] of this.#listeners) {
-      const mine = items.filter(
-        ({ item }) =>
-          item.tenantId === filter.tenantId &&
-          (filter.workflowId ?? item.workflowId) === item.workflowId &&
-          (filter.runId ?? item.runId) === item.runId,
-      );
-      if (mine.length > 0) listener(mine);
-    }
-  }
-}
-
 let db: TestDatabase;
 let api: TestApi;
 let tenant: TestTenant;
 let other: TestTenant;
 let token: string;
 let workflowId: string;
-const source = new Source();
+const source = new TestFeed();
 const sockets: WebSocket[] = [];
 
-const never = () => expect.unreachable('the stream commands nothing');
-const orchestrator: Orchestrator = {
-  start: never,
-  reject: never,
-  command: never,
-  completeTask: never,
-  subscribe: source.subscribe,
-  status: () => 'leading',
-  unavailableReason: () => null,
-  creditsChanged: () => undefined,
-};
+const orchestrator = source.orchestrator();
 const services = (overrides = {}) => createTestServices(db, { orchestrator, ...overrides });
 
-async function insertWorkflow({ tenantId, projectId }: { tenantId: string; projectId: string }): Promise<string> {
-  const id = newId();
-  const at = new Date();
-  await db.prisma.workflow.create({
-    data: {
-      id,
-      tenantId,
-      projectId,
-      name: 'Watched',
-      description: '',
-      status: 'published',
-      graph: { steps: [] },
-      runSetup: {},
-      revision: 1,
-      latestVersion: 1,
-      graphChecksum: '',
-      createdBy: newId(),
-      createdAt: at,
-      updatedAt: at,
-    },
-  });
-  return id;
-}
-
-/** A run with `count` logged events; returns its id. */
-async function insertRun(count: number, workflow = workflowId): Promise<string> {
-  const id = newId();
-  const at = new Date();
-  await db.prisma.run.create({
-    data: {
-      id,
-      tenantId: tenant.tenantId,
-      projectId: tenant.projectId,
-      workflowId: workflow,
-      version: 1,
-      status: 'running',
-      orchestrationPhase: 'executing',
-      sessionId: id,
-      triggerType: 'api',
-      startedBy: 'x',
-      startedAt: at,
-      stepsTotal: 1,
-      stepsDone: 0,
-      pendingTasks: 0,
-      lastSeq: count,
-    },
-  });
-  const data = { lines: ['line'] };
-  const events = Array.from({ length: count }, (_, index) => ({
-    runId: id,
-    seq: index + 1,
-    eventType: 'step_log',
-    stepId: 'a',
-    attempt: 1,
-    data,
-    createdAt: at,
-  }));
-  await db.prisma.runEvent.createMany({ data: events });
-  return id;
-}
-
-const live = (runId: string, seq: number, lines = ['live'], workflow = workflowId): StreamItem => ({
-  kind: 'event',
-  item: {
-    seq,
-    runId,
-    tenantId: tenant.tenantId,
-    projectId: tenant.projectId,
-    workflowId: workflow,
-    event: { at: 0, type: 'step_log', step: 'a', attempt: 1, data: { lines } },
-  },
-});
+const insertWorkflow = (scope: FeedScope) => insertWorkflowOf(db, scope);
+const insertRun = (count: number, workflow = workflowId) =>
+  insertRunOf(db, { ...scopeOf(tenant), workflowId: workflow }, count);
+const scopeOf = ({ tenantId, projectId }: FeedScope): FeedScope => ({ tenantId, projectId });
+const live = (runId: string, seq: number, lines = ['live'], workflow = workflowId) =>
+  liveEvent({ ...scopeOf(tenant), workflowId: workflow, runId }, seq, lines);
 
 beforeAll(async () => {
   db = await createTestDatabase();

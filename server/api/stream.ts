@@ -2,8 +2,9 @@ import { type IncomingMessage, STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { type WebSocket, WebSocketServer } from 'ws';
 import type { Principal } from '../contract/context.ts';
+import type { StreamTarget } from '../domains/runs/event-selection.ts';
 import { findWorkflow } from '../domains/workflows/store.ts';
-import { AppError, forbidden, notFound, unauthenticated, unavailable } from '../platform/errors.ts';
+import { forbidden, notFound, unauthenticated, unavailable } from '../platform/errors.ts';
 import { newId } from '../platform/ids.ts';
 import { noteShownSecrets } from '../platform/secrets/in-use.ts';
 import {
@@ -18,31 +19,28 @@ import { clientAddress } from './client-address.ts';
 import { endConnection } from './edge.ts';
 import { asAppError, errorBody, logFailure } from './failure.ts';
 import { hasRole, hasScope } from './invoke.ts';
-import type { Metrics } from './metrics.ts';
+import type { OpenStreams } from './open-streams.ts';
 import { rateLimited, takeRequest } from './rate.ts';
 import { readTarget } from './request.ts';
 import { isOwnOrigin } from './same-origin.ts';
-import { Slices, StreamCounts } from './stream-admission.ts';
+import { Slices } from './stream-admission.ts';
 import { isStreamPath, readStreamQuery, scopeInQuery, streamedWorkflow } from './stream-query.ts';
-import type { StreamTarget } from './stream-selection.ts';
 import { closeCode, feed } from './stream-socket.ts';
 
 export type StreamOptions = Authenticator & {
-  metrics: Pick<Metrics, 'sockets'>;
+  streams: OpenStreams;
   /** ms between pings; a peer that has not answered one by the next is dead. */
   pingEveryMs?: number;
-  /** ms between checks of the credentials; with the 2 s a token may be cached, under the promised 5 s. */
-  recheckEveryMs?: number;
 };
 
 export type Stream = {
   /** Takes an upgrade of a stream's path and returns true; anything else is left alone. */
   upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): boolean;
-  /** Closes every socket with 1001 and resolves when they are gone (2 s at most). */
+  /** Closes every stream, sockets with 1001, and resolves when the sockets are gone (2 s at most). */
   close(): Promise<void>;
 };
 
-type Open = { socket: WebSocket; principal: Principal; credential: Credential; header: Headers; alive: boolean };
+type Open = { socket: WebSocket; alive: boolean };
 
 const streamScope = 'workflow:read';
 const streamRole = 'project_viewer';
@@ -66,26 +64,25 @@ const serverOptions = {
 export function createStream(options: StreamOptions): Stream {
   const server = new WebSocketServer(serverOptions);
   const open = new Set<Open>();
-  const { maxStreamsPerUser, maxStreamsPerTenant } = options.services.config.http;
-  const counts = new StreamCounts({ perUser: maxStreamsPerUser, perTenant: maxStreamsPerTenant });
+  const { streams } = options;
   const slices = new Slices();
-  let closing = false;
   const pings = setInterval(() => ping(open), options.pingEveryMs ?? 20_000);
-  const rechecks = recheckLoop(options, open, options.recheckEveryMs ?? 2000);
   pings.unref();
 
   const accept = (request: IncomingMessage, raw: Duplex, head: Buffer, asked: Asked) => {
     server.handleUpgrade(request, raw, head, socket => {
-      const entry: Open = { socket, alive: true, ...asked };
+      const entry: Open = { socket, alive: true };
       open.add(entry);
-      options.metrics.sockets.opened();
+      streams.metrics.sockets.opened();
+      const unwatch = streams.watch({ ...asked, may: mayStream, close: why => closeSocket(socket, why) });
       socket.on('pong', () => {
         entry.alive = true;
       });
       socket.on('error', () => undefined); // a broken or oversized frame; `close` follows
       socket.once('close', code => {
         open.delete(entry);
-        options.metrics.sockets.closed(code);
+        unwatch();
+        streams.metrics.sockets.closed(code);
       });
       feed(options.services, { socket, raw }, asked.target).catch(thrown => fail(options, socket, thrown));
     });
@@ -99,11 +96,9 @@ export function createStream(options: StreamOptions): Stream {
         // The client has gone while it waited for its turn.
         if (socket.destroyed) return;
         try {
-          if (closing) throw shuttingDown();
+          streams.refuseWhileClosing();
           const asked = await admit(options, request, url);
-          if (closing) throw shuttingDown();
-          const exceeded = counts.take(asked.principal, socket);
-          if (exceeded) throw tooManyStreams(exceeded);
+          streams.count(asked.principal, socket);
           accept(request, socket, head, asked);
         } catch (thrown) {
           refuse(options, socket, thrown);
@@ -112,11 +107,9 @@ export function createStream(options: StreamOptions): Stream {
       return true;
     },
     async close() {
-      closing = true;
       clearInterval(pings);
-      rechecks.stop();
       const gone = [...open].map(({ socket }) => new Promise(resolve => socket.once('close', resolve)));
-      for (const { socket } of open) socket.close(closeCode.goingAway, 'the server is shutting down');
+      streams.close();
       const timer = setTimeout(() => {
         for (const { socket } of open) socket.terminate();
       }, 2000);
@@ -173,15 +166,6 @@ function mayStream(principal: Principal): boolean {
   return hasRole(principal.role, streamRole) && hasScope(principal, streamScope);
 }
 
-function tooManyStreams({ limit, of }: { limit: number; of: 'user' | 'workspace' }): AppError {
-  const headers = { 'Retry-After': '5' };
-  return new AppError(429, 'too_many_streams', `More than ${limit} open streams of this ${of}.`, { headers });
-}
-
-function shuttingDown(): AppError {
-  return new AppError(503, 'shutting_down', 'The server is shutting down.', { headers: { 'Retry-After': '5' } });
-}
-
 function refuse(options: StreamOptions, socket: Duplex, thrown: unknown): void {
   const error = asAppError(thrown);
   const requestId = newId();
@@ -210,53 +194,15 @@ function fail(options: StreamOptions, socket: WebSocket, thrown: unknown): void 
   socket.close(closeCode.internal, error.code);
 }
 
+function closeSocket(socket: WebSocket, why: 'unauthorized' | 'shutting_down'): void {
+  if (why === 'unauthorized') socket.close(closeCode.unauthorized, 'the credential no longer allows this stream');
+  else socket.close(closeCode.goingAway, 'the server is shutting down');
+}
+
 function ping(open: Set<Open>): void {
   for (const entry of open) {
     if (!entry.alive) entry.socket.terminate();
     entry.alive = false;
     if (entry.socket.readyState === entry.socket.OPEN) entry.socket.ping();
-  }
-}
-
-/**
- * Asks again and again whether each open socket's credential still holds, once per credential and scope. A database that is away
- * proves nothing and closes nothing.
- */
-function recheckLoop(options: StreamOptions, open: Set<Open>, everyMs: number): { stop(): void } {
-  let running = false;
-  const round = async () => {
-    if (running) return;
-    running = true;
-    try {
-      for (const entries of groupByCredential(open).values()) await recheck(options, entries);
-    } catch (error) {
-      options.services.logger.error({ err: error }, 'the credentials of open streams could not be checked');
-    }
-    running = false;
-  };
-  const timer = setInterval(() => void round(), everyMs);
-  timer.unref();
-  return { stop: () => clearInterval(timer) };
-}
-
-function groupByCredential(open: Set<Open>): Map<string, Open[]> {
-  return Map.groupBy(open, ({ credential, header }) =>
-    JSON.stringify([credential, header('x-tenant-id'), header('x-project-id')]),
-  );
-}
-
-async function recheck(options: StreamOptions, entries: Open[]): Promise<void> {
-  const [first] = entries;
-  if (!first) return;
-  const principal = await authenticate(options, first.credential, first.header).catch(asAppError);
-  if (principal instanceof AppError && principal.status >= 500) return;
-  for (const { socket, principal: before } of entries) {
-    const holds =
-      principal !== null &&
-      !(principal instanceof AppError) &&
-      principal.tenantId === before.tenantId &&
-      principal.projectId === before.projectId &&
-      mayStream(principal);
-    if (!holds) socket.close(closeCode.unauthorized, 'the credential no longer allows this stream');
   }
 }

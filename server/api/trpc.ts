@@ -64,9 +64,11 @@ type ProcedureOf<O extends AnyOperation> = O['method'] extends 'GET'
 /** `undefined`: an input with only optional fields may be left out. */
 type InputOf<O extends AnyOperation> =
   Record<never, never> extends z.input<O['input']> ? z.input<O['input']> | undefined : z.input<O['input']>;
-/** Operations with a raw body exist only in REST. */
+/** Operations with a raw body, and streams, exist only in REST. */
 type Procedures<Ops extends readonly AnyOperation[]> = {
-  [O in Ops[number] as O extends { raw: RawBody } ? never : O['name']]: ProcedureOf<O>;
+  [O in Ops[number] as O extends { raw: RawBody } | { produces: 'text/event-stream' }
+    ? never
+    : O['name']]: ProcedureOf<O>;
 };
 
 /** The console's contract: one procedure per operation, named after it; GET is a query, the others are mutations. */
@@ -165,7 +167,8 @@ function createContext(
 function createAppRouter(options: TrpcOptions): AppRouter {
   const record: Record<string, ReturnType<typeof procedure>> = {};
   for (const entry of options.registry.operations) {
-    if (!entry.operation.raw) record[entry.operation.name] = procedure(options, entry);
+    const { name, raw, produces } = entry.operation;
+    if (!raw && produces !== 'text/event-stream') record[name] = procedure(options, entry);
   }
   return t.router(record) as unknown as AppRouter;
 }

@@ -55,6 +55,17 @@ export type RawRequest = {
   countAs: (key: string) => Promise<void>;
 };
 
+/** The connection of a stream, which only an operation that produces one gets. */
+export type StreamConnection = {
+  /**
+   * Aborts when the stream has to end: the client has left or has been cut off, its credential no longer allows the stream, or the
+   * server shuts down. It always aborts in the end.
+   */
+  signal: AbortSignal;
+  /** Cuts off a client that does not read what is there for it. It resumes after the last frame that it has. */
+  cut: () => void;
+};
+
 /** The first argument of every use case: `(ctx, input) → output`. */
 export type Context = {
   principal: Principal;
@@ -63,6 +74,7 @@ export type Context = {
   /** The client's address, for limits on public operations; absent if there is none (tests, in-process calls). */
   clientAddress?: string;
   raw?: RawRequest;
+  stream?: StreamConnection;
   /**
    * Calls the listener at most once, when the client disconnects; returns a function that removes the listener. Absent
    * where this cannot be detected.

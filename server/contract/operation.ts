@@ -19,6 +19,13 @@ export type ToolHints = {
   openWorld: boolean;
 };
 
+/** One frame of a stream. A client that resumes names the `id` of the last frame that it has. */
+export type StreamFrame = {
+  id?: string;
+  /** JSON that fits the operation's output schema: text, because it is written once for all clients, and measured. */
+  json: string;
+};
+
 type Common<I extends z.ZodType, O extends z.ZodType> = {
   /** snake_case, unique; also the MCP tool's name and the tRPC procedure's. */
   name: string;
@@ -46,8 +53,11 @@ type Common<I extends z.ZodType, O extends z.ZodType> = {
    * the path's parameters, checked only by its schema.
    */
   raw?: RawBody;
-  /** A download: the output is its text, which REST sends as a file and tRPC as a string. Default: JSON. */
-  produces?: 'text/csv';
+  /**
+   * `text/csv`: a download; the output is its text, which REST sends as a file and tRPC as a string. `text/event-stream`: frames
+   * (`streamOperation`). Default: JSON.
+   */
+  produces?: 'text/csv' | 'text/event-stream';
   mcp?: {
     group: McpGroup;
     risk?: true;
@@ -123,4 +133,20 @@ export function rawOperation<
   O extends z.ZodType,
 >(declared: Operation<I, O, N> & { method: M; raw: RawBody }): Operation<I, O, N> & { method: M; raw: RawBody } {
   return declared;
+}
+
+/**
+ * Declares an operation that answers with server-sent events, over REST alone. `output` is the schema of what each frame
+ * carries. `run` does what can be refused and resolves with the frames, which it begins to produce when they are read, and
+ * stops when `ctx.stream.signal` aborts; or with null (204) where nothing will ever come, so that clients do not come back.
+ */
+export function streamOperation<const N extends string, I extends z.ZodType, O extends z.ZodType>(
+  declared: Omit<Common<I, O>, 'name' | 'method' | 'status' | 'produces' | 'mcp'> & {
+    name: N;
+    access: Role | 'member';
+    scope: Scope | null;
+    run: (ctx: Context, input: z.output<I>) => Promise<AsyncIterable<StreamFrame> | null>;
+  },
+) {
+  return { ...declared, method: 'GET', status: 200, produces: 'text/event-stream' } as const;
 }

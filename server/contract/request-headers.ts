@@ -3,6 +3,7 @@ export const REQUEST_HEADERS = [
   'Authorization',
   'Idempotency-Key',
   'If-Match',
+  'Last-Event-ID',
   'traceparent',
   'X-Service-Signature',
   'X-Service-Timestamp',

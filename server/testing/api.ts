@@ -3,6 +3,7 @@ import { listen } from '../api/edge.ts';
 import { createMcp } from '../api/mcp/surface.ts';
 import { createMetrics } from '../api/metrics.ts';
 import { serveNode, serveSurfaces } from '../api/node-http.ts';
+import { OpenStreams, type OpenStreamsOptions } from '../api/open-streams.ts';
 import { createPages } from '../api/pages.ts';
 import { createRegistry } from '../api/registry.ts';
 import { fromFetch, toFetch } from '../api/request.ts';
@@ -30,7 +31,10 @@ export type TestApi = {
 export async function startTestApi(
   services: Services,
   operations: readonly AnyOperation[],
-  options: { stream?: Partial<StreamOptions>; features?: readonly string[] } = {},
+  options: {
+    stream?: Partial<StreamOptions> & Pick<OpenStreamsOptions, 'recheckEveryMs'>;
+    features?: readonly string[];
+  } = {},
 ): Promise<TestApi> {
   const registry = createRegistry(operations);
   const metrics = createMetrics(() => services.orchestrator.status() === 'leading');
@@ -39,10 +43,17 @@ export async function startTestApi(
     features: new Set([...featuresOf(services.config), ...(options.features ?? [])]),
     checkOutput: true,
   };
-  const rest = createRest({ ...common, ...invoker, registry, pages: createPages(services, registry, metrics) });
+  const streams = new OpenStreams({ ...common, ...options.stream });
+  const rest = createRest({
+    ...common,
+    streams,
+    ...invoker,
+    registry,
+    pages: createPages(services, registry, metrics),
+  });
   const trpc = createTrpc({ ...common, ...invoker, registry });
   const mcp = createMcp({ ...common, ...invoker, registry });
-  const stream = createStream({ ...common, ...options.stream });
+  const stream = createStream({ ...common, streams, ...options.stream });
   const edge = await listen(
     { host: '127.0.0.1', port: 0 },
     () => ({

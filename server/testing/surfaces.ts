@@ -61,7 +61,7 @@ export function isOn(surface: SurfaceName, { operation }: RegisteredOperation): 
     case 'rest':
       return true;
     case 'trpc':
-      return operation.raw === undefined;
+      return operation.raw === undefined && operation.produces !== 'text/event-stream';
     case 'mcp':
       return operation.mcp !== undefined && operation.mcp.tool !== false;
     case 'catalog':

@@ -8,6 +8,7 @@ import type { Services } from '../contract/services.ts';
 import { newId } from '../platform/ids.ts';
 import { createTestCode } from './billing/codes.ts';
 import { startTestContainer, type TestContainer } from './container.ts';
+import { readAnswer } from './http-answer.ts';
 import { createTestPat, createTestTenant, type TestTenant } from './identity.ts';
 import { startToolServer } from './mcp-servers.ts';
 
@@ -199,7 +200,7 @@ async function send(url: string, method: string, path: string, { token, cookie, 
     },
     body: body === undefined ? undefined : JSON.stringify(body),
   });
-  const text = await response.text();
+  const text = await readAnswer(response);
   const isJson = response.headers.get('content-type')?.startsWith('application/json') === true;
   return { status: response.status, body: text === '' ? undefined : isJson ? JSON.parse(text) : text };
 }

@@ -1,12 +1,10 @@
 import { z } from 'zod';
 import type { StreamItem } from '../../contract/orchestrator.ts';
 import { MAX_INTEGER } from '../../contract/wire.ts';
+import { endsRun, eventOf, replayPages, Selection, type StreamTarget } from '../../domains/runs/event-selection.ts';
 import { findWorkflow } from '../../domains/workflows/store.ts';
-import { isTerminal } from '../../orchestrator/core/index.ts';
 import { notFound, unavailable } from '../../platform/errors.ts';
 import { hasRole, hasScope } from '../invoke.ts';
-import { eventOf } from '../stream-frames.ts';
-import { replayPages, Selection, type StreamTarget } from '../stream-selection.ts';
 import { readArguments } from './arguments.ts';
 import { argumentsSchema } from './operation-tools.ts';
 import type { McpCaller, McpOptions, PlatformTool } from './platform-tool.ts';
@@ -114,7 +112,7 @@ class Collected {
       const event = eventOf(item);
       if (!this.#add({ type: 'event', event })) return;
       if (this.#oneRun) this.lastSeq = event.seq;
-      if (this.#oneRun && isEnd(item)) this.end('run_ended');
+      if (this.#oneRun && endsRun(item)) this.end('run_ended');
     }
   }
 
@@ -136,12 +134,6 @@ class Collected {
     if (this.frames.length >= this.#limits.max_messages) this.end('messages');
     return true;
   }
-}
-
-function isEnd(of: StreamItem): boolean {
-  if (of.kind === 'rejected') return true;
-  const { event } = of.item;
-  return event.type === 'state_changed' && isTerminal(event.data.to);
 }
 
 async function read(services: McpOptions['services'], target: StreamTarget, limits: Limits): Promise<unknown> {

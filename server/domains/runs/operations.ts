@@ -1,4 +1,4 @@
-import { operation } from '../../contract/operation.ts';
+import { operation, streamOperation } from '../../contract/operation.ts';
 import { listCalledRuns } from './called-runs.ts';
 import { executeCommand } from './command.ts';
 import { getContext } from './context.ts';
@@ -22,6 +22,7 @@ import {
   PayloadOutput,
   RerunInput,
   RunContext,
+  RunEventSchema,
   RunInput,
   RunRef,
   RunResult,
@@ -29,11 +30,13 @@ import {
   RunStep,
   RunStepInput,
   RunSummary,
+  StreamEventsInput,
   TestRunInput,
 } from './schemas.ts';
 import { getSnapshot } from './snapshot.ts';
 import { getStep } from './step.ts';
 import { startScopes } from './step-scopes.ts';
+import { streamEvents } from './stream-events.ts';
 import { getSummary } from './summary.ts';
 import { startTestRun } from './test-run.ts';
 
@@ -199,6 +202,21 @@ start has one event, \`run_rejected\`.`,
     output: ListEventsOutput,
     mcp: { group: 'core' },
     run: listEvents,
+  }),
+  streamOperation({
+    name: 'runs_stream_events',
+    path: '/v1/workflows/{id}/runs/{runID}/stream',
+    tag,
+    summary: 'Watch the events of a run live (server-sent events)',
+    description: `Each event is one server-sent event with its \`seq\` as \`id\`: first those of the log after \`Last-Event-ID\` or \`after\`, then each as it is committed, until
+the run has ended. A client that comes back with the last id that it has misses nothing; 204 tells it that the run has ended and it has all
+events. Comments keep the connection open; a client that is 1 MiB behind is cut off.`,
+    access: 'project_viewer',
+    scope: 'workflow:read',
+    headers: ['Last-Event-ID'],
+    input: StreamEventsInput,
+    output: RunEventSchema,
+    run: streamEvents,
   }),
   operation({
     name: 'runs_list_called',

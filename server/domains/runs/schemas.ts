@@ -283,6 +283,17 @@ export const ListEventsInput = z
     path: ['after'],
     message: 'give either a cursor or after',
   });
+export const StreamEventsInput = z.strictObject({
+  id: Id,
+  runID: Id,
+  after: z.coerce
+    .number()
+    .int()
+    .min(0)
+    .max(MAX_INTEGER)
+    .optional()
+    .meta({ description: 'Only events with a larger `seq`; `Last-Event-ID` takes precedence' }),
+});
 export const ListCalledRunsInput = z.strictObject({
   id: Id,
   runID: Id,

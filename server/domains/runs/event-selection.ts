@@ -1,10 +1,13 @@
-import type { Principal } from '../contract/context.ts';
-import type { StreamItem } from '../contract/orchestrator.ts';
-import type { Services } from '../contract/services.ts';
-import { findRejection } from '../domains/runs/store.ts';
-import { readEvents } from '../orchestrator/log/index.ts';
-import { seqOf } from './stream-frames.ts';
-import type { StreamQuery } from './stream-query.ts';
+import type { Principal } from '../../contract/context.ts';
+import type { RejectedStart, StreamItem } from '../../contract/orchestrator.ts';
+import type { Services } from '../../contract/services.ts';
+import { isTerminal } from '../../orchestrator/core/index.ts';
+import { readEvents, toWireEvent, type WireEvent } from '../../orchestrator/log/index.ts';
+import { isoTimestamp } from '../../platform/clock.ts';
+import { findRejection } from './store.ts';
+
+/** Of one run, or of all runs of a workflow; `after` only with `runId`. */
+export type StreamQuery = { runId?: string; after?: number };
 
 /** The events that a reader of a workflow's stream requested. */
 export type StreamTarget = { principal: Principal; workflowId: string; query: StreamQuery };
@@ -64,4 +67,32 @@ export async function* replayPages(
   if (!rejection) return;
   const { code, message, created_at } = rejection;
   yield [{ kind: 'rejected', item: { ...scope, at: created_at.getTime(), code, message } }];
+}
+
+/** The event of an item as frames say it. */
+export function eventOf({ kind, item }: StreamItem): WireEvent {
+  return kind === 'event' ? toWireEvent(item) : rejectedEvent(item);
+}
+
+/** The place of an item in its run; a refused start is its run's one event. */
+export function seqOf({ kind, item }: StreamItem): number {
+  return kind === 'event' ? item.seq : 1;
+}
+
+function rejectedEvent(rejected: RejectedStart): WireEvent {
+  return {
+    seq: 1,
+    event_type: 'run_rejected',
+    run_id: rejected.runId,
+    workflow_id: rejected.workflowId,
+    data: { code: rejected.code, message: rejected.message },
+    created_at: isoTimestamp(rejected.at),
+  };
+}
+
+/** Whether an item is the last of its run. */
+export function endsRun(of: StreamItem): boolean {
+  if (of.kind === 'rejected') return true;
+  const { event } = of.item;
+  return event.type === 'state_changed' && isTerminal(event.data.to);
 }

@@ -1,0 +1,124 @@
+import type { Principal, StreamConnection } from '../contract/context.ts';
+import type { StreamFrame } from '../contract/operation.ts';
+import { type Alarm, systemAlarm } from '../platform/clock.ts';
+import type { Credential, Headers } from './authenticate.ts';
+import type { OpenStreams } from './open-streams.ts';
+import type { StreamedText } from './request.ts';
+import { closeCode } from './stream-socket.ts';
+
+/** Proxies cut connections on which nothing has come for 30 to 60 s. */
+const PING_EVERY_MS = 15_000;
+/** How long a client waits before it comes back, in ms. */
+const RETRY_MS = 1_000;
+
+/** Headers of a stream: nginx would keep back what comes until its buffer is full. */
+export const streamHeaders = { 'Content-Type': 'text/event-stream; charset=utf-8', 'X-Accel-Buffering': 'no' } as const;
+
+/** A client that may get a stream. */
+export type StreamClient = {
+  principal: Principal;
+  credential: Credential;
+  header: Headers;
+  may(principal: Principal): boolean;
+};
+
+/**
+ * One answer of server-sent events (WHATWG HTML, 9.2), from the request until its connection has ended. It counts as an open
+ * stream from `open` on.
+ */
+export class EventStream {
+  readonly #ended = new AbortController();
+  #code: number = closeCode.normal;
+
+  /** For the use case. */
+  readonly connection: StreamConnection = {
+    signal: this.#ended.signal,
+    cut: () => this.#end(closeCode.tooSlow),
+  };
+
+  /** Ends the stream: the client has left, or there will be none. */
+  abandon(): void {
+    this.#end(closeCode.normal);
+  }
+
+  /**
+   * Returns the text of the frames. AppError 429 if too many streams are open, 503 while the server shuts down; then the stream
+   * has ended.
+   */
+  open(
+    streams: OpenStreams,
+    client: StreamClient,
+    frames: AsyncIterable<StreamFrame>,
+    on: { alarm?: Alarm; check(frame: StreamFrame): void; failed(thrown: unknown): string },
+  ): StreamedText {
+    const { signal } = this.#ended;
+    streams.count(client.principal, {
+      get destroyed() {
+        return signal.aborted;
+      },
+      once: (_, listener) => signal.addEventListener('abort', listener, { once: true }),
+    });
+    const { may, principal, credential, header } = client;
+    const close = (why: 'unauthorized' | 'shutting_down') =>
+      this.#end(why === 'unauthorized' ? closeCode.unauthorized : closeCode.goingAway);
+    const unwatch = streams.watch({ principal, credential, header, may, close });
+    streams.metrics.sockets.opened();
+    const release = () => {
+      unwatch();
+      streams.metrics.sockets.closed(this.#code);
+    };
+    if (signal.aborted) release();
+    else signal.addEventListener('abort', release, { once: true });
+    const abandon = () => this.abandon();
+    return { text: textOf(frames, { alarm: systemAlarm, ...on, done: abandon }), ended: signal, abandon };
+  }
+
+  #end(code: number): void {
+    if (this.#ended.signal.aborted) return;
+    this.#code = code;
+    this.#ended.abort();
+  }
+}
+
+/** The text of frames, with a comment now and then, so that proxies see a connection in use. */
+async function* textOf(
+  frames: AsyncIterable<StreamFrame>,
+  on: { alarm: Alarm; check(frame: StreamFrame): void; failed(thrown: unknown): string; done(): void },
+): AsyncGenerator<string, void> {
+  let bell = ring(on.alarm);
+  const iterator = frames[Symbol.asyncIterator]();
+  try {
+    // Sent at once: the client then knows that it is connected.
+    yield `retry: ${RETRY_MS}\n\n`;
+    let next = iterator.next();
+    for (;;) {
+      const result = await Promise.race([next, bell.rung]);
+      if (result === undefined) {
+        bell = ring(on.alarm);
+        yield ': ping\n\n';
+        continue;
+      }
+      if (result.done) return;
+      on.check(result.value);
+      yield textOfFrame(result.value);
+      next = iterator.next();
+    }
+  } catch (thrown) {
+    yield `event: error\ndata: ${on.failed(thrown)}\n\n`;
+  } finally {
+    bell.cancel();
+    // First: the frames end with the connection, and would otherwise wait for the next one.
+    on.done();
+    await iterator.return?.();
+  }
+}
+
+/** JSON has no line breaks, so that it is one line of data. */
+function textOfFrame({ id, json }: StreamFrame): string {
+  return id === undefined ? `data: ${json}\n\n` : `id: ${id}\ndata: ${json}\n\n`;
+}
+
+function ring(alarm: Alarm): { rung: Promise<undefined>; cancel: () => void } {
+  const { promise, resolve } = Promise.withResolvers<undefined>();
+  return { rung: promise, cancel: alarm(PING_EVERY_MS, () => resolve(undefined)) };
+}
