@@ -34,7 +34,9 @@ import { type ConsoleIdentity, createConsoleIdentity } from './domains/identity/
 import { loadIdentityKeys, openSecretStore, verifyMasterKey } from './domains/identity/keys.ts';
 import { settleLastUsed } from './domains/identity/principal.ts';
 import { createToolCaller } from './domains/mcp-servers/calls/tool-caller.ts';
+import { startMemoryJob } from './domains/memory/job.ts';
 import { createModelCaller } from './domains/models/caller.ts';
+import { createEmbed } from './domains/models/embed.ts';
 import { createTurnCaller } from './domains/models/turn-caller.ts';
 import { startNotificationJob } from './domains/notifications/job.ts';
 import { startRetentionJob } from './domains/retention/job.ts';
@@ -128,6 +130,7 @@ export async function createContainer(options: ContainerOptions): Promise<Contai
     stepTypes,
     secrets,
     egress,
+    embed: createEmbed({ config, pool, prisma, secrets, clock, egress }),
     rateLimiter,
     mail: config.mail && createMailer(config.mail),
     payments,
@@ -241,6 +244,7 @@ function startJobs(
     startReconciliationJob({ services, alarm, leading }),
     startNotificationJob({ services, alarm, leading }),
     startFailureHandlerJob({ services, alarm, leading }),
+    startMemoryJob({ services, alarm, leading }),
   ];
   return {
     async close() {

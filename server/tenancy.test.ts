@@ -69,6 +69,7 @@ const WITHOUT_TENANT: Record<string, Record<string, string[]>> = {
     'failure-handlers/enqueue-store.ts': ['enqueueHandlers hasNews lockNextRange saveProgress'],
     'failure-handlers/handler-store.ts': ['listDueHandlers'],
     'identity/sql/lock-store.ts': ['lockWorkflows'],
+    'memory/embeddings/store.ts': ['listWaitingTenants'],
     'memory/recalls-store.ts': ['deleteRecalls'],
     'notifications/delivery-store.ts': ['claimDue'],
     'notifications/enqueue-store.ts': ['enqueueFailedRuns enqueueTasks'],

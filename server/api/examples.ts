@@ -60,6 +60,7 @@ export const requiredExamples: Partial<Record<Name, Record<string, unknown>>> = 
   memory_tools_call: { tool: 'memory_search', arguments: { query: 'Lisbon' } },
   memory_propose_items: { items: [{ subject: 'office', text: 'The office is in Lisbon.' }] },
   memory_forget: { of: 'me' },
+  memory_settings_patch: { embedding_model: null },
   billing_settings_patch: { when_exhausted: 'pause' },
   billing_code_apply: { code: 'credits' },
   billing_discount_validate: { code: 'tenth', plan_code: 'pro' },

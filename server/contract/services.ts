@@ -6,6 +6,7 @@ import type { Mailer } from '../platform/mail/mailer.ts';
 import type { PrismaClient } from '../platform/postgres/generated/client.ts';
 import type { SecretStore } from '../platform/secrets/secret-store.ts';
 import type { Config } from './config.ts';
+import type { Embed } from './embed.ts';
 import type { Orchestrator } from './orchestrator.ts';
 import type { PaymentProvider } from './payment-provider.ts';
 import type { TopUpTerms } from './plan.ts';
@@ -29,6 +30,8 @@ export type Services = {
   secrets: SecretStore;
   /** The only way to an address that a user named. */
   egress: Egress;
+  /** The embedding models of workspaces, by their own keys. */
+  embed: Embed;
   rateLimiter: RequestLimiter;
   /** Null: this deployment sends no mail. */
   mail: Mailer | null;

@@ -6,6 +6,7 @@ import type { Services } from '../contract/services.ts';
 import { readCatalogue } from '../domains/billing/plans/catalogue.ts';
 import { createManualProvider } from '../domains/billing/provider/manual.ts';
 import { addMember, createTenant, createUser } from '../domains/identity/account-store.ts';
+import { createEmbed } from '../domains/models/embed.ts';
 import { generatePatToken, patHash } from '../domains/pats/token.ts';
 import { systemClock } from '../platform/clock.ts';
 import { hashPassword } from '../platform/crypto/password.ts';
@@ -52,16 +53,20 @@ export function createTestServices(
 ): Services {
   const clock = overrides.clock ?? systemClock;
   const config = overrides.config ?? testConfig();
+  const { pool, prisma } = db;
+  const secrets = new DatabaseSecretStore({ pool, clock, masterKey: Buffer.alloc(32, 7) });
+  const egress = createEgress({ allowPrivate: config.egress.allowPrivate });
   return {
     config,
     clock,
     logger: createLogger('silent'),
-    pool: db.pool,
-    prisma: db.prisma,
+    pool,
+    prisma,
     orchestrator: absentOrchestrator,
     stepTypes: new Map(),
-    secrets: new DatabaseSecretStore({ pool: db.pool, clock, masterKey: Buffer.alloc(32, 7) }),
-    egress: createEgress({ allowPrivate: config.egress.allowPrivate }),
+    secrets,
+    egress,
+    embed: createEmbed({ config, pool, prisma, secrets, clock, egress }),
     rateLimiter: unlimited,
     mail: config.mail && createMailer(config.mail),
     payments: createManualProvider({ clock }),

@@ -1,5 +1,6 @@
 import { operation } from '../../contract/operation.ts';
-import { NoContent } from '../identity/schemas.ts';
+import { NoContent, Nothing } from '../identity/schemas.ts';
+import { getSettings, patchSettings } from './embeddings/settings.ts';
 import { indexConversation, indexFile } from './episodes/index-text.ts';
 import { getContinuation, getEpisode, listMemoryEpisodes } from './episodes/read.ts';
 import { exportMemory } from './export.ts';
@@ -216,5 +217,32 @@ administrators those of the workspace.`,
     input: schema.ForgetInput,
     output: schema.ForgetOutput,
     run: forget,
+  }),
+  operation({
+    ...common,
+    name: 'memory_settings_get',
+    method: 'GET',
+    path: '/v1/memory/settings',
+    status: 200,
+    summary: 'Get the embedding model of memory',
+    access: 'project_viewer',
+    input: Nothing,
+    output: schema.Settings,
+    run: getSettings,
+  }),
+  operation({
+    ...common,
+    name: 'memory_settings_patch',
+    method: 'PATCH',
+    path: '/v1/memory/settings',
+    status: 200,
+    summary: 'Choose the embedding model of memory',
+    description: `The texts of all memories are sent to it, and the query of every search. It is tried first. Another model embeds every text anew in
+the background; searches do without vectors of the former one.`,
+    access: 'tenant_admin',
+    input: schema.PatchSettingsInput,
+    output: schema.Settings,
+    errors: [503],
+    run: patchSettings,
   }),
 ] as const;

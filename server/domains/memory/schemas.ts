@@ -298,3 +298,15 @@ export const ForgetInput = z.strictObject({
     .meta({ description: 'The id of the episode, workflow or agent, or the name of the thread or file' }),
 });
 export const ForgetOutput = z.strictObject({ items: z.number().int(), episodes: z.number().int() });
+
+export const Settings = z.strictObject({
+  embedding_model: z.string().nullable().meta({ description: 'provider/model; null: search has no vectors' }),
+  dimensions: z.number().int().nullable(),
+  pending: z.number().int().meta({ description: 'Texts that wait for an embedding, counted up to 10,000' }),
+  ready: z.boolean().meta({ description: 'False while texts are embedded for a new model' }),
+});
+export const PatchSettingsInput = z.strictObject({
+  embedding_model: z.string().min(1).max(200).nullable().meta({
+    description: 'provider/model of a model key that is shared with the workspace; null forgets all embeddings',
+  }),
+});

@@ -1,6 +1,7 @@
 import type { Pool } from 'pg';
 import { newId } from '../../../platform/ids.ts';
 import { type Queryable, transact } from '../../../platform/postgres/transaction.ts';
+import { enqueueTexts } from '../embeddings/store.ts';
 import { searchable } from '../folding.ts';
 import type { EpisodeSource, Trust } from '../schemas.ts';
 import { type MemoryScope, type Narrowing, parameters, type ScopeColumns, visibleTo } from '../scope.ts';
@@ -106,6 +107,7 @@ async function deleteEarlier(db: Queryable, episode: NewEpisode, id: string): Pr
 
 async function insertChunks(db: Queryable, episode: NewEpisode, episodeId: string): Promise<void> {
   const prepared = episode.chunks.map(chunk => ({ ...chunk, ...searchable(chunk.text) }));
+  const ids = prepared.map(() => newId());
   const column = <K extends keyof (typeof prepared)[number]>(key: K) => prepared.map(chunk => chunk[key]);
   await db.query({
     name: 'insert_memory_chunks',
@@ -123,7 +125,7 @@ async function insertChunks(db: Queryable, episode: NewEpisode, episodeId: strin
       episode.workflowId,
       episode.agentId,
       episode.userId,
-      prepared.map(() => newId()),
+      ids,
       column('role'),
       column('trust'),
       column('text'),
@@ -134,6 +136,7 @@ async function insertChunks(db: Queryable, episode: NewEpisode, episodeId: strin
       column('occurredAt'),
     ],
   });
+  await enqueueTexts(db, episode.tenantId, { ids, isItem: false });
 }
 
 /** Returns the episode; null where the principal sees none of that id. */

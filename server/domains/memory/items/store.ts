@@ -1,6 +1,7 @@
 import type { Pool, PoolClient } from 'pg';
 import { newId } from '../../../platform/ids.ts';
 import { type Queryable, transact } from '../../../platform/postgres/transaction.ts';
+import { enqueueTexts } from '../embeddings/store.ts';
 import { fingerprint, searchable, subjectKey } from '../folding.ts';
 import type { ItemKind, ItemStatus, Trust } from '../schemas.ts';
 import { type MemoryScope, type Narrowing, parameters, type ScopeColumns, visibleTo } from '../scope.ts';
@@ -130,6 +131,7 @@ export async function insertItem(db: Queryable, place: ItemPlace, item: NewItem,
       isActive ? at : null,
     ],
   );
+  await enqueueTexts(db, place.tenantId, { ids: [id], isItem: true });
   return id;
 }
 
@@ -314,6 +316,7 @@ export async function rewriteItem(db: Queryable, ref: ItemRef, content: ItemCont
       at,
     ],
   );
+  await enqueueTexts(db, ref.tenantId, { ids: [ref.id], isItem: true });
 }
 
 /** Deletes items that were found before, with their evidence and embeddings; no other item refers to them any more. */

@@ -37,30 +37,31 @@ export function canUseTrigrams(pool: Pool): Promise<boolean> {
 const wordQuery = (word: string, language: string) =>
   `(plainto_tsquery('simple', ${word}::text) || plainto_tsquery('english', ${word}::text) || plainto_tsquery(${language}::text::regconfig, ${word}::text))`;
 
-/** The conditions on items, which are also about what is true. */
-function itemConditions(scope: MemoryScope, filter: SearchFilter, to: Parameters): string {
+/** The conditions on rows of items, which are also about what is true. */
+export function itemConditions(alias: string, scope: MemoryScope, filter: SearchFilter, to: Parameters): string {
   const at = `${to.add(filter.at)}::timestamptz`;
   const statuses = filter.isPast || filter.includeSuperseded ? ['active', 'superseded'] : ['active'];
   const conditions = [
-    visibleTo('m', scope, to, filter),
-    `m.status = ANY(${to.add(statuses)}::text[])`,
-    `(m.expires_at IS NULL OR m.expires_at > ${at})`,
-    `m.valid_from <= ${at}`,
+    visibleTo(alias, scope, to, filter),
+    `${alias}.status = ANY(${to.add(statuses)}::text[])`,
+    `(${alias}.expires_at IS NULL OR ${alias}.expires_at > ${at})`,
+    `${alias}.valid_from <= ${at}`,
   ];
-  if (!filter.includeSuperseded) conditions.push(`(m.valid_to IS NULL OR m.valid_to > ${at})`);
-  conditions.push(`m.kind = ANY(${to.add(filter.itemKinds)}::text[])`);
+  if (!filter.includeSuperseded) conditions.push(`(${alias}.valid_to IS NULL OR ${alias}.valid_to > ${at})`);
+  conditions.push(`${alias}.kind = ANY(${to.add(filter.itemKinds)}::text[])`);
   return conditions.join(' AND ');
 }
 
-function chunkConditions(scope: MemoryScope, filter: SearchFilter, to: Parameters): string {
-  const visible = visibleTo('m', scope, to, filter);
-  return filter.isPast ? `${visible} AND m.occurred_at <= ${to.add(filter.at)}::timestamptz` : visible;
+/** The conditions on rows of chunks. */
+export function chunkConditions(alias: string, scope: MemoryScope, filter: SearchFilter, to: Parameters): string {
+  const visible = visibleTo(alias, scope, to, filter);
+  return filter.isPast ? `${visible} AND ${alias}.occurred_at <= ${to.add(filter.at)}::timestamptz` : visible;
 }
 
 /** The tables that are searched, with the conditions of each. */
 function sources(scope: MemoryScope, filter: SearchFilter, to: Parameters) {
-  const items = { table: 'memory_items', isItem: true, where: () => itemConditions(scope, filter, to) };
-  const chunks = { table: 'memory_chunks', isItem: false, where: () => chunkConditions(scope, filter, to) };
+  const items = { table: 'memory_items', isItem: true, where: () => itemConditions('m', scope, filter, to) };
+  const chunks = { table: 'memory_chunks', isItem: false, where: () => chunkConditions('m', scope, filter, to) };
   return [...(filter.items ? [items] : []), ...(filter.chunks ? [chunks] : [])].map(({ where, ...source }) => ({
     ...source,
     where: where(),

@@ -1,8 +1,9 @@
 import type { z } from 'zod';
 import type { Context } from '../../../contract/context.ts';
 import { isoTimestamp } from '../../../platform/clock.ts';
+import { searchByMeaning } from '../embeddings/embed-query.ts';
 import { isCommon, wordsOf } from '../folding.ts';
-import { ITEM_KINDS, type SearchInput, type SearchOutput, type Signal } from '../schemas.ts';
+import { ITEM_KINDS, type SearchInput, type SearchOutput, SIGNALS } from '../schemas.ts';
 import { type MemoryScope, scopeOf, visibilityOf } from '../scope.ts';
 import {
   type Candidate,
@@ -44,23 +45,37 @@ export async function searchMemory(ctx: Context, input: Input): Promise<z.input<
   const scope = scopeOf(ctx.principal);
   const filter = filterOf(input, services.clock.now());
   const ask: Ask = { pool, scope, filter, query: parseQuery(input.query) };
-  const [lexical, named] = await Promise.all([searchLexically(ask), searchNamed(pool, scope, filter, ask.query)]);
+  const [lexical, named, meaning] = await Promise.all([
+    searchLexically(ask),
+    searchNamed(pool, scope, filter, ask.query),
+    searchByMeaning(services, scope, input.query, { ...filter, narrowing: filter }),
+  ]);
   const lists: RankedList[] = [
     { signal: 'text', weight: 1, ids: idsOf(lexical.text) },
     { signal: 'trigram', weight: lexical.missing, ids: idsOf(lexical.trigram) },
     { signal: 'subject', weight: subjectWeight(ask.query, named), ids: idsOf(named) },
+    { signal: 'vector', weight: 1, ids: idsOf(meaning.hits) },
   ];
   const isItem = new Set(
-    [...lexical.text, ...lexical.trigram, ...named].flatMap(each => (each.is_item ? [each.id] : [])),
+    [...lexical.text, ...lexical.trigram, ...named, ...meaning.hits].flatMap(each => (each.is_item ? [each.id] : [])),
   );
   const read = await readBest(ask, fuse(lists), isItem, input);
   const hits = rank(lists, read, input.k);
   const { kept, tokens, truncated } = packTokens(hits, input.max_tokens);
-  const signals: Signal[] = ['text', ...(lexical.canUseTrigrams ? (['trigram'] as const) : []), 'subject', 'recency'];
+  const available = {
+    text: true,
+    trigram: lexical.canUseTrigrams,
+    subject: true,
+    vector: meaning.configured,
+    recency: true,
+  };
   return {
     hits: kept.map(hit => toWire(hit, input.explain)),
-    signals,
-    degraded: lexical.canUseTrigrams ? [] : ['trigram'],
+    signals: SIGNALS.filter(signal => available[signal]),
+    degraded: [
+      ...(lexical.canUseTrigrams ? [] : (['trigram'] as const)),
+      ...(meaning.degraded ? (['vector'] as const) : []),
+    ],
     tokens,
     truncated,
   };
@@ -143,10 +158,9 @@ async function readBest(
 ): Promise<HitRow[]> {
   const best = fused.slice(0, k * READ_PER_HIT + 20);
   if (best.length === 0) return [];
-  return readHits(pool, scope, {
+  return readHits(pool, scope, filter, {
     itemIds: best.flatMap(({ id }) => (isItem.has(id) ? [id] : [])),
     chunkIds: best.flatMap(({ id }) => (isItem.has(id) ? [] : [id])),
-    withOutdated: filter.isPast || filter.includeSuperseded,
   });
 }
 

@@ -1,0 +1,253 @@
+import fc from 'fast-check';
+import { afterAll, beforeEach, describe, expect, test } from 'vitest';
+import { Embedder } from '../../../../bin/fake-model/embeddings.ts';
+import type { Embed, EmbedAnswer } from '../../../contract/embed.ts';
+import { createTestMember } from '../../../testing/identity.ts';
+import { createTestMemory, type TestMemory } from '../../../testing/memory.ts';
+import { embedPending } from './embed-pending.ts';
+import { bitsOf, codesOf, cosine, minCosine } from './quantize.ts';
+
+const embedder = new Embedder();
+const closing = new AbortController().signal;
+let now = Date.parse('2026-05-01T00:00:00Z');
+
+/** A model that answers as `state` says, and remembers what it was asked. */
+const asked: { model: string; texts: readonly string[]; projectId: string }[] = [];
+let state: 'well' | 'away' | 'silent' | { dimensions: number } | { refuses: string } = 'well';
+const embed: Embed = async ({ model, texts, projectId }, signal): Promise<EmbedAnswer> => {
+  asked.push({ model, texts, projectId });
+  const failed = { kind: 'failed', message: 'no', retryable: true } as const;
+  if (state === 'away') return { ...failed, code: 'model_unavailable' };
+  if (state === 'silent') {
+    if (!signal.aborted) await new Promise(resolve => signal.addEventListener('abort', resolve));
+    return { ...failed, code: 'cancelled' };
+  }
+  if (typeof state === 'object' && 'refuses' in state) {
+    const { refuses } = state;
+    if (texts.some(text => text.includes(refuses)))
+      return { ...failed, code: 'model_request_invalid', retryable: false };
+  }
+  if (model === 'openai/none') return { ...failed, code: 'model_unsuited', retryable: false };
+  const dimensions =
+    typeof state === 'object' && 'dimensions' in state ? state.dimensions : model.endsWith('large') ? 512 : 256;
+  // The second model turns every vector around: compared with those of the first, everything would be wrong.
+  const sign = model.endsWith('large') ? -1 : 1;
+  return { kind: 'vectors', vectors: texts.map(text => embedder.embed(text, dimensions).map(value => value * sign)) };
+};
+
+let memory: TestMemory;
+const open: TestMemory[] = [];
+beforeEach(async () => {
+  state = 'well';
+  now = Date.parse('2026-05-01T00:00:00Z');
+  memory = await createTestMemory({ embed: request, clock: { now: () => now } });
+  open.push(memory);
+});
+// One port for each memory: what is paused in one is not in the other.
+const request: Embed = (...args) => embed(...args);
+afterAll(async () => {
+  for (const each of open) await each.close();
+});
+
+const use = (embedding_model: string | null) =>
+  memory.call(memory.tenant.owner, 'memory_settings_patch', { embedding_model });
+const embedAll = async () => {
+  while (await embedPending(memory.services, closing));
+};
+const count = async (table: string) =>
+  (await memory.db.pool.query(`SELECT space, count(*)::int AS count FROM ${table} GROUP BY space ORDER BY space`)).rows;
+
+const turns: [string, string][] = [
+  ['user', 'The automobile is in the garage.'],
+  ['user', 'Our physician recommends long walks.'],
+  ['user', 'Invoices are paid on the first of the month.'],
+];
+
+describe('search by meaning', () => {
+  test('finds what has none of the words', async () => {
+    const { owner } = memory.tenant;
+    await memory.said(owner, turns);
+    expect(await memory.find(owner, 'where is my vehicle?')).toEqual([]);
+    expect(await use('openai/small')).toEqual({
+      embedding_model: 'openai/small',
+      dimensions: 256,
+      pending: 3,
+      ready: false,
+    });
+    const early = await memory.search(owner, 'where is my vehicle?');
+    expect(early).toMatchObject({
+      hits: [],
+      signals: ['text', 'trigram', 'subject', 'vector', 'recency'],
+      degraded: ['vector'],
+    });
+    await embedAll();
+    const found = await memory.search(owner, 'where is my vehicle?', { explain: true });
+    expect(found.degraded).toEqual([]);
+    expect(found.hits[0]).toMatchObject({ text: turns[0]?.[1], ranks: { vector: 1 } });
+    expect((await memory.find(owner, 'doctor'))[0]).toBe(turns[1]?.[1]);
+    expect(await memory.find(owner, 'xylophone quartet')).toEqual([]);
+    expect(await memory.call(owner, 'memory_settings_get')).toMatchObject({ pending: 0, ready: true });
+    // Only keys that the whole workspace shares are spent.
+    expect(asked.every(({ projectId }) => projectId.startsWith('00000000'))).toBe(true);
+  });
+
+  test('finds what is written later, and items by their new words', async () => {
+    const { owner } = memory.tenant;
+    await use('openai/small');
+    const id = await memory.remember(owner, 'garage', 'The automobile is rented.');
+    await embedAll();
+    expect(await memory.find(owner, 'vehicle')).toEqual(['The automobile is rented.']);
+    await memory.call(owner, 'memory_items_patch', { id, text: 'The dog sleeps there.' });
+    expect(await memory.find(owner, 'vehicle')).toEqual([]);
+    await embedAll();
+    expect(await memory.find(owner, 'vehicle')).toEqual([]);
+    expect(await memory.find(owner, 'hound')).toEqual(['The dog sleeps there.']);
+    await memory.call(owner, 'memory_items_delete', { id });
+    expect(await count('memory_bits')).toEqual([]);
+    expect(await count('memory_codes')).toEqual([]);
+  });
+
+  test('finds nothing that is proposed, superseded, expired or of others', async () => {
+    const { owner, tenantId, projectId } = memory.tenant;
+    const other = await createTestMember(
+      memory.services,
+      { tenantId, projectId },
+      'project_contributor',
+      'other@example.com',
+    );
+    await use('openai/small');
+    await memory.call(owner, 'memory_propose_items', { items: [{ subject: 'a', text: 'An automobile is proposed.' }] });
+    const old = await memory.remember(owner, 'b', 'An automobile of the past.', { valid_from: '2026-01-01T00:00:00Z' });
+    await memory.remember(owner, 'b', 'A bicycle now.', { supersedes: old });
+    await memory.remember(owner, 'c', 'An automobile until noon.', { expires_at: '2026-05-01T12:00:00Z' });
+    await memory.remember(other, 'd', 'An automobile of somebody else.');
+    await memory.remember(other, 'e', 'An automobile of a workflow.', {
+      visibility: 'project',
+      workflow_id: projectId,
+    });
+    await embedAll();
+    const found = async (more = {}) => (await memory.find(owner, 'vehicle', more)).sort();
+    expect(await found()).toEqual(['An automobile of a workflow.', 'An automobile until noon.']);
+    now += 24 * 3_600_000;
+    expect(await found()).toEqual(['An automobile of a workflow.']);
+    expect(await found({ workflow_id: tenantId === '' ? '' : other.userId })).toEqual([]);
+    expect(await found({ kinds: ['episode'] })).toEqual([]);
+    expect(await found({ as_of: '2026-02-01T00:00:00Z' })).toEqual(['An automobile of the past.']);
+  });
+});
+
+describe('without an answer of the model a search is complete but for vectors', () => {
+  const lexical = 'The automobile is in the garage.';
+  beforeEach(async () => {
+    await use('openai/small');
+    await memory.said(memory.tenant.owner, turns);
+    await embedAll();
+    asked.length = 0;
+  });
+  const search = (query = 'automobile') => memory.search(memory.tenant.owner, query);
+
+  test('when it is away, and asks it again after a while', async () => {
+    state = 'away';
+    expect(await search()).toMatchObject({ degraded: ['vector'], hits: [{ text: lexical }] });
+    state = 'well';
+    expect(await search()).toMatchObject({ degraded: ['vector'] });
+    expect(asked).toHaveLength(1);
+    now += 29_999;
+    expect((await search()).degraded).toEqual(['vector']);
+    now += 1;
+    expect((await search()).degraded).toEqual([]);
+  });
+
+  test('when it does not answer', async () => {
+    state = 'silent';
+    expect(await search()).toMatchObject({ degraded: ['vector'], hits: [{ text: lexical }] });
+  });
+
+  test('when its vectors have another dimension, which are not stored either', async () => {
+    state = { dimensions: 128 };
+    expect(await search()).toMatchObject({ degraded: ['vector'], hits: [{ text: lexical }] });
+    await memory.said(memory.tenant.owner, [['user', 'A new text.']]);
+    await embedAll();
+    expect(await count('memory_bits')).toEqual([{ space: 'openai/small#256', count: 3 }]);
+    expect(await memory.call(memory.tenant.owner, 'memory_settings_get')).toMatchObject({ pending: 1 });
+  });
+});
+
+describe('another model', () => {
+  test('embeds all anew, and its vectors never meet those of the former', async () => {
+    const { owner } = memory.tenant;
+    await use('openai/small');
+    await memory.said(owner, turns);
+    await embedAll();
+    expect(await use('openai/large')).toMatchObject({ dimensions: 512, pending: 3, ready: false });
+    expect(await count('memory_bits')).toEqual([{ space: 'openai/small#256', count: 3 }]);
+    expect(await memory.search(owner, 'vehicle')).toMatchObject({ hits: [], degraded: ['vector'] });
+    await embedAll();
+    expect(await count('memory_bits')).toEqual([{ space: 'openai/large#512', count: 3 }]);
+    expect(await count('memory_codes')).toEqual([{ space: 'openai/large#512', count: 3 }]);
+    expect(await memory.search(owner, 'vehicle')).toMatchObject({ hits: [{ text: turns[0]?.[1] }], degraded: [] });
+    // The same model again changes nothing.
+    expect(await use('openai/large')).toMatchObject({ pending: 0, ready: true });
+    expect(await use(null)).toEqual({ embedding_model: null, dimensions: null, pending: 0, ready: true });
+    expect(await count('memory_bits')).toEqual([]);
+    expect(await memory.search(owner, 'vehicle')).toMatchObject({
+      signals: ['text', 'trigram', 'subject', 'recency'],
+      degraded: [],
+    });
+  });
+
+  test('is tried before it is set, by administrators alone', async () => {
+    await expect(use('openai/none')).rejects.toMatchObject({ status: 422, code: 'embedding_model_unusable' });
+    state = 'away';
+    await expect(use('openai/small')).rejects.toMatchObject({ status: 503 });
+    state = 'well';
+    const { contributor } = memory.tenant;
+    const patch = { embedding_model: 'openai/small' };
+    await expect(memory.call(contributor, 'memory_settings_patch', patch)).rejects.toMatchObject({ status: 403 });
+    expect(await memory.call(contributor, 'memory_settings_get')).toMatchObject({ embedding_model: null });
+  });
+
+  test('that refuses everything loses no text', async () => {
+    const { owner } = memory.tenant;
+    await use('openai/small');
+    await memory.said(owner, turns);
+    state = { refuses: '' };
+    await embedAll();
+    expect(await memory.call(owner, 'memory_settings_get')).toMatchObject({ pending: 3 });
+    state = 'well';
+    await embedAll();
+    expect(await memory.call(owner, 'memory_settings_get')).toMatchObject({ pending: 0 });
+  });
+
+  test('that refuses one text embeds the others', async () => {
+    const { owner } = memory.tenant;
+    await use('openai/small');
+    await memory.said(owner, [...turns, ['user', 'unspeakable']]);
+    state = { refuses: 'unspeakable' };
+    await embedAll();
+    expect(await count('memory_bits')).toEqual([{ space: 'openai/small#256', count: 3 }]);
+    expect(await memory.find(owner, 'unspeakable')).toEqual(['unspeakable']);
+    expect(await memory.call(owner, 'memory_settings_get')).toMatchObject({ pending: 0, ready: true });
+  });
+});
+
+describe('quantized vectors', () => {
+  const vectors = fc.array(fc.double({ min: -1, max: 1, noNaN: true }), { minLength: 64, maxLength: 64 });
+
+  test('keep the angle', () => {
+    fc.assert(
+      fc.property(vectors, vectors, (a, b) => {
+        const lengths = Math.hypot(...a) * Math.hypot(...b);
+        fc.pre(lengths > 1e-3);
+        const exact = a.reduce((sum, value, at) => sum + value * (b[at] ?? 0), 0) / lengths;
+        expect(Math.abs(cosine(a, codesOf(b)) - exact)).toBeLessThan(0.02);
+      }),
+    );
+    expect(cosine([0, 0], codesOf([0, 0]))).toBe(0);
+    expect(bitsOf([1, -0.5, 0])).toBe('101');
+  });
+
+  test('are near only if chance is no explanation', () => {
+    expect([minCosine(100), minCosine(225), minCosine(1536)]).toEqual([0.3, 0.2, 0.2]);
+  });
+});

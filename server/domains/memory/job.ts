@@ -1,0 +1,42 @@
+import type { Services } from '../../contract/services.ts';
+import { type Alarm, DAY_MS } from '../../platform/clock.ts';
+import { type RepeatingJob, startRepeatingJob } from '../../platform/repeating-job.ts';
+import { embedPending } from './embeddings/embed-pending.ts';
+import { deleteRecalls } from './recalls-store.ts';
+
+export type MemoryJobOptions = {
+  services: Services;
+  alarm: Alarm;
+  /** Returns whether this process leads, and so does the work. */
+  leading: () => boolean;
+};
+
+const EVERY_MS = 2_000;
+/** The delay after a pass that embedded texts: there may be more of them. */
+const AGAIN_MS = 20;
+const AFTER_FAILURE_MS = 30_000;
+const CLEAN_EVERY_MS = DAY_MS;
+/** What was recalled longer ago is no part of a conversation that goes on. */
+const RECALLS_KEPT_MS = 30 * DAY_MS;
+
+/** Embeds texts that wait, and purges old recalls once a day. Without memory it does nothing. */
+export function startMemoryJob({ services, alarm, leading }: MemoryJobOptions): RepeatingJob {
+  let cleanedAt = Number.NEGATIVE_INFINITY;
+  /** Runs a pass; returns in how many ms the next one is due. */
+  const pass = async (closing: AbortSignal): Promise<number> => {
+    if (!services.config.memory.on || !leading()) return EVERY_MS;
+    try {
+      const now = services.clock.now();
+      if (now - cleanedAt >= CLEAN_EVERY_MS) {
+        while (!closing.aborted && (await deleteRecalls(services.pool, new Date(now - RECALLS_KEPT_MS))) > 0);
+        cleanedAt = now;
+      }
+      return (await embedPending(services, closing)) ? AGAIN_MS : EVERY_MS;
+    } catch (error) {
+      if (!closing.aborted)
+        services.logger.error({ err: error }, 'embeddings of memory are late; trying again shortly');
+      return AFTER_FAILURE_MS;
+    }
+  };
+  return startRepeatingJob(alarm, EVERY_MS, pass);
+}
