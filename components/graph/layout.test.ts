@@ -28,6 +28,16 @@ describe('the drawing of a graph', () => {
     ]);
   });
 
+  it('draws steps side by side from left to right, as they are written', () => {
+    const step = (id: string, ...depends_on: string[]): Step => ({ id, type: 't', depends_on });
+    const steps = [step('s'), ...['a', 'b', 'c', 'd', 'e'].map(id => step(id, 's')), step('f', 'a'), step('g', 'b')];
+    const places = layout(steps, edgesOf(steps));
+    const across = (...ids: string[]) => ids.map(id => places.get(id)?.x ?? 0);
+    for (const row of [across('a', 'b', 'c', 'd', 'e'), across('f', 'g')]) {
+      expect(row).toEqual(row.toSorted((a, b) => a - b));
+    }
+  });
+
   it('draws the branch then left of else, in whatever order the steps are written', () => {
     const condition = { id: 'c', type: 'condition', then: ['x', 'x2'], else: ['y'] };
     const [x, x2, y] = ['x', 'x2', 'y'].map(id => ({ id, type: 't', depends_on: ['c'] })) as [Step, Step, Step];

@@ -75,8 +75,9 @@ export function layout(steps: readonly GraphStepInput[], edges: readonly GraphEd
   const graph = new dagre.graphlib.Graph();
   graph.setGraph({ rankdir: 'TB', nodesep: 32, ranksep: ROW_GAP, marginx: 16, marginy: 16 });
   graph.setDefaultEdgeLabel(() => ({}));
-  for (const step of steps) graph.setNode(step.id, { ...nodeSize });
-  for (const edge of edges) graph.setEdge(edge.from, edge.to);
+  // dagre draws what comes last on the left: backwards, steps are from left to right in the order in which they are written.
+  for (const step of steps.toReversed()) graph.setNode(step.id, { ...nodeSize });
+  for (const edge of edges.toReversed()) graph.setEdge(edge.from, edge.to);
   dagre.layout(graph, { constraints: branchesInOrder(edges) });
   return new Map(
     steps.map(step => {

@@ -50,6 +50,18 @@ export const StepNode = memo(function StepNode({ id, data, selected }: NodeProps
   );
 });
 
+/** The background of a step that is seen from afar, where its border is too thin to show a color. */
+const far: Record<string, string> = {
+  neutral: '',
+  accent: 'group-data-[detail=far]/graph:bg-accent-soft',
+  ok: 'group-data-[detail=far]/graph:bg-ok-soft',
+  warn: 'group-data-[detail=far]/graph:bg-warn-soft',
+  bad: 'group-data-[detail=far]/graph:bg-bad-soft',
+  info: 'group-data-[detail=far]/graph:bg-info-soft',
+};
+const farIcon = 'group-data-[detail=far]/graph:size-10';
+const notFar = 'group-data-[detail=far]/graph:hidden';
+
 type StepCardProps = { id: string; data: StepNodeData; selected: boolean; found?: boolean };
 
 /** The face of a step, without the ends of its edges. */
@@ -66,29 +78,35 @@ export function StepCard({ id, data, selected, found = false }: StepCardProps) {
       data-status={data.status ?? undefined}
       className={cx(
         'flex flex-col justify-center gap-0.5 rounded-lg border bg-surface px-3 shadow-sm transition-colors',
+        'group-data-[detail=far]/graph:flex-row group-data-[detail=far]/graph:items-center group-data-[detail=far]/graph:gap-3 group-data-[detail=far]/graph:border-2',
         data.problems > 0 ? 'border-bad' : look ? edge[look.tone] : 'border-line-strong/60',
+        far[data.problems > 0 ? 'bad' : (look?.tone ?? 'neutral')],
         selected && 'ring-2 ring-accent',
         found && !selected && 'ring-2 ring-warn',
         quiet && 'border-dashed',
       )}
     >
       <div className="flex items-center gap-2">
-        <TypeIcon aria-hidden className="size-4 shrink-0 text-muted" />
-        <span className="truncate text-sm font-medium">{data.title}</span>
-        {data.problems > 0 ? <CircleAlert aria-hidden className="ml-auto size-4 shrink-0 text-bad" /> : null}
+        <TypeIcon aria-hidden className={cx('size-4 shrink-0 text-muted', farIcon)} />
+        <span className={cx('truncate text-sm font-medium', notFar)}>{data.title}</span>
+        {data.problems > 0 ? (
+          <CircleAlert aria-hidden className={cx('ml-auto size-4 shrink-0 text-bad', farIcon)} />
+        ) : null}
       </div>
       <div className="flex items-center gap-1 text-xs text-muted">
         {look && StatusIcon ? (
           <span className={cx('flex min-w-0 items-center gap-1', text[look.tone])}>
-            <StatusIcon aria-hidden className={cx('size-3 shrink-0', look.live && 'animate-pulse-soft')} />
-            <span className="truncate">{data.statusLabel ?? look.label}</span>
+            <StatusIcon aria-hidden className={cx('size-3 shrink-0', farIcon, look.live && 'animate-pulse-soft')} />
+            <span className={cx('truncate', notFar)}>{data.statusLabel ?? look.label}</span>
           </span>
         ) : (
-          <span className="truncate">{note(data) ?? type.label}</span>
+          <span className={cx('truncate', notFar)}>{note(data) ?? type.label}</span>
         )}
-        {data.inner !== null ? <span className="ml-auto shrink-0 tabular-nums">{stepCount(data.inner)}</span> : null}
+        {data.inner !== null ? (
+          <span className={cx('ml-auto shrink-0 tabular-nums', notFar)}>{stepCount(data.inner)}</span>
+        ) : null}
         {data.attempt > 1 && data.inner === null ? (
-          <span className="ml-auto shrink-0 tabular-nums">attempt {data.attempt}</span>
+          <span className={cx('ml-auto shrink-0 tabular-nums', notFar)}>attempt {data.attempt}</span>
         ) : null}
       </div>
     </div>

@@ -5,7 +5,6 @@ import {
   BackgroundVariant,
   Controls,
   type Edge,
-  type FitViewOptions,
   MarkerType,
   type NodeHandle,
   Position,
@@ -14,6 +13,8 @@ import {
 } from '@xyflow/react';
 import { useTheme } from 'next-themes';
 import { type CSSProperties, useId, useMemo, useRef } from 'react';
+import { useDetailLevel } from './detail-level.ts';
+import { firstView, ICONS_ZOOM, MARGIN } from './first-view.ts';
 import { GraphMap } from './graph-map.tsx';
 import { edgesOf, type GraphEdge, type GraphStepInput, innerStepsOf, layout, nodeSize, type Point } from './layout.ts';
 import { type StepFlowNode, StepNode } from './step-node.tsx';
@@ -30,10 +31,6 @@ const handles: NodeHandle[] = [
 ];
 /** Past this a map of the whole is of more use than its room costs. */
 export const mapFrom = 24;
-
-/** Beyond this the whole graph would be illegible, and slow to draw: it opens at one step, and the map shows the rest. */
-const MAX_FITTED = 150;
-const fitAll = { maxZoom: 1, padding: 0.12 };
 
 /** React Flow's own parts, in our colours. */
 export const flowTheme = {
@@ -77,7 +74,9 @@ export function WorkflowGraph(props: WorkflowGraphProps) {
 
 function Flow({ steps, displays, problems, selected = null, onSelect, label }: WorkflowGraphProps) {
   const { resolvedTheme } = useTheme();
+  const detail = useDetailLevel();
   const flowId = useId();
+  const frame = useRef<HTMLElement>(null);
   const unique = useMemo(() => [...new Map(steps.map(step => [step.id, step])).values()], [steps]);
   const drawn = useMemo(() => edgesOf(unique), [unique]);
   const places = useMemo(() => layout(unique, drawn), [unique, drawn]);
@@ -98,7 +97,12 @@ function Flow({ steps, displays, problems, selected = null, onSelect, label }: W
     [drawn, displays],
   );
   return (
-    <section aria-label={label} className="h-full min-h-80 w-full overflow-hidden rounded-lg border bg-sunken">
+    <section
+      ref={frame}
+      aria-label={label}
+      data-detail={detail}
+      className="group/graph h-full min-h-80 w-full overflow-hidden rounded-lg border bg-sunken"
+    >
       <ReactFlow
         // Two graphs on a page must not share the ids of their parts.
         id={flowId}
@@ -115,8 +119,12 @@ function Flow({ steps, displays, problems, selected = null, onSelect, label }: W
         nodesConnectable={false}
         edgesFocusable={false}
         onlyRenderVisibleElements={unique.length > 200}
-        fitView
-        fitViewOptions={unique.length > MAX_FITTED ? firstSight(unique, displays, selected) : fitAll}
+        onInit={instance => {
+          const { clientWidth: width = 0, clientHeight: height = 0 } = frame.current ?? {};
+          const at = places.get(firstSight(unique, displays, selected));
+          const room = { width, height, top: MARGIN };
+          void instance.setViewport(firstView([...places.values()], room, { smallest: ICONS_ZOOM, at }));
+        }}
         minZoom={0.05}
         maxZoom={1.5}
         colorMode={resolvedTheme === 'dark' ? 'dark' : 'light'}
@@ -132,16 +140,15 @@ function Flow({ steps, displays, problems, selected = null, onSelect, label }: W
   );
 }
 
-/** Where a large graph opens: at the selected step, else at one that failed or is under way, else at the first. */
+/** The step at which a large graph opens: the selected one, else one that failed or is under way, else the first. */
 function firstSight(
   steps: readonly GraphStepInput[],
   displays: WorkflowGraphProps['displays'],
   selected: string | null,
-): FitViewOptions {
+): string {
   const having = (...statuses: string[]) =>
     steps.find(step => statuses.includes(displays?.get(step.id)?.status ?? ''))?.id;
-  const id = selected ?? having('failed') ?? having('waiting', 'retrying', 'running') ?? steps[0]?.id ?? '';
-  return { nodes: [{ id }], maxZoom: 0.8 };
+  return selected ?? having('failed') ?? having('waiting', 'retrying', 'running') ?? steps[0]?.id ?? '';
 }
 
 /** The object of the last drawing where nothing about it has changed: React Flow draws again only what is a new object. */

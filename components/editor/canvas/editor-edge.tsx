@@ -44,7 +44,7 @@ export const EditorEdge = memo(function EditorEdge(props: EdgeProps<EditorFlowEd
       <EdgeLabelRenderer>
         <div
           style={{ transform: `translate(-50%, -50%) translate(${x}px, ${y}px)` }}
-          className="nodrag nopan pointer-events-auto absolute flex items-center gap-1"
+          className="nodrag nopan pointer-events-auto absolute flex items-center gap-1 group-data-[detail=far]/graph:hidden"
         >
           {data?.branch ? <span className="rounded-sm bg-sunken px-1 text-xs text-muted">{data.branch}</span> : null}
           {data?.editable && !data.crowded ? (

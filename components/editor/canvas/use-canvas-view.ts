@@ -1,15 +1,13 @@
 'use client';
 import { type ReactFlowInstance, useReactFlow } from '@xyflow/react';
 import { type RefObject, useCallback, useEffect, useRef } from 'react';
+import { firstView, LEGIBLE_ZOOM, MARGIN } from '../../graph/first-view.ts';
 import { nodeSize } from '../../graph/layout.ts';
 import type { Places } from '../editor-actions.ts';
 import type { FocusRequest } from '../use-editor.ts';
-import type { EditorFlowEdge } from './editor-edge.tsx';
 import type { EditorFlowNode } from './editor-node.tsx';
+import type { EditorFlowEdge } from './editor-edge.tsx';
 
-/** Below this zoom the names of steps can no longer be read. */
-const LEGIBLE_ZOOM = 0.6;
-const MARGIN = 32;
 /** The toolbars lie over the canvas at its top. */
 const TOOLBARS = 56;
 
@@ -28,7 +26,7 @@ export function useCanvasView(
   const onInit = useCallback(
     (instance: Instance) => {
       const { clientWidth: width = 0, clientHeight: height = 0 } = frame.current ?? {};
-      void instance.setViewport(firstView(latest.current, { width, height }));
+      void instance.setViewport(firstView([...latest.current.values()], { width, height, top: TOOLBARS }));
     },
     [frame],
   );
@@ -62,26 +60,4 @@ export function useCanvasView(
     return () => cancelAnimationFrame(request);
   }, [focus, onFocused, flow, frame]);
   return { onInit };
-}
-
-/** Returns the view that a graph is opened with. */
-function firstView(places: Places, size: { width: number; height: number }) {
-  const all = [...places.values()];
-  if (all.length === 0) return { x: 0, y: 0, zoom: 1 };
-  const left = Math.min(...all.map(({ x }) => x));
-  const right = Math.max(...all.map(({ x }) => x)) + nodeSize.width;
-  const top = Math.min(...all.map(({ y }) => y));
-  const bottom = Math.max(...all.map(({ y }) => y)) + nodeSize.height;
-  const room = { width: size.width - 2 * MARGIN, height: size.height - TOOLBARS - MARGIN };
-  const fitting = Math.min(room.width / (right - left), room.height / (bottom - top));
-  const zoom = Math.min(1, Math.max(LEGIBLE_ZOOM, fitting));
-  const fits = { x: (right - left) * zoom <= room.width, y: (bottom - top) * zoom <= room.height };
-  // Where the graph is wider than the canvas, its first step is in the middle.
-  const first = all.find(({ y }) => y === top);
-  const centre = fits.x ? (left + right) / 2 : (first?.x ?? left) + nodeSize.width / 2;
-  return {
-    x: size.width / 2 - centre * zoom,
-    y: fits.y ? (size.height + TOOLBARS - MARGIN) / 2 - ((top + bottom) / 2) * zoom : TOOLBARS - top * zoom,
-    zoom,
-  };
 }
