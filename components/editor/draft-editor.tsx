@@ -1,6 +1,6 @@
 'use client';
 import { Panel } from '@xyflow/react';
-import { LayoutDashboard, Plus, Redo2, Search, Undo2, Waypoints } from 'lucide-react';
+import { LayoutDashboard, Plus, Redo2, Search, StickyNote, Undo2, Waypoints } from 'lucide-react';
 import { useCallback, useEffect, useMemo, useRef, useState } from 'react';
 import { Button, IconButton } from '../ui/button.tsx';
 import { EmptyState, ErrorState } from '../ui/states.tsx';
@@ -80,12 +80,16 @@ function StepsEditor({ view, path, takesFocus, onLoop, ...props }: StepsEditorPr
     [editor.add],
   );
   const inspect = useCallback(
-    (step: string) => {
+    (node: string) => {
       url.set({ panel: undefined });
-      editor.show([step], 'form');
+      editor.showNode(node, 'form');
     },
-    [url.set, editor.show],
+    [url.set, editor.showNode],
   );
+  const addNote = useCallback(() => {
+    url.set({ panel: undefined });
+    editor.addNote();
+  }, [url.set, editor.addNote]);
   const arrived = useRef(takesFocus);
   const { refocus } = editor;
   useEffect(() => {
@@ -104,7 +108,7 @@ function StepsEditor({ view, path, takesFocus, onLoop, ...props }: StepsEditorPr
   return (
     <>
       <div className="grid gap-4 lg:grid-cols-[minmax(0,1fr)_360px]">
-        <Canvas {...shared} onInspect={inspect} />
+        <Canvas {...shared} onInspect={inspect} onAddNote={path.length === 0 ? addNote : undefined} />
         <SidePanel
           {...shared}
           allProblems={validation.problems}
@@ -132,8 +136,8 @@ function StepsEditor({ view, path, takesFocus, onLoop, ...props }: StepsEditorPr
       />
       <p className="sr-only" id="canvas-keys">
         {editable
-          ? 'Arrow keys move between steps, Tab adds a step, Enter opens the form of a step, Delete removes it.'
-          : 'Arrow keys move between steps, Enter opens the form of a step.'}{' '}
+          ? 'Arrow keys move between steps and notes, Tab adds a step, N adds a note, Enter opens the form of a step or note, Delete removes it, Alt and an arrow key move it.'
+          : 'Arrow keys move between steps and notes, Enter opens the form of one.'}{' '}
         Escape and then Tab leaves the canvas.
       </p>
       {editable ? null : <p className="text-xs text-muted">You can look at this draft, but not change it.</p>}
@@ -155,15 +159,16 @@ function Canvas({
   stepTypes,
   editor,
   onAdd,
+  onAddNote,
   onInspect,
-}: CanvasProps & { onInspect: (step: string) => void }) {
+}: CanvasProps & { onInspect: (node: string) => void; onAddNote: (() => void) | undefined }) {
   const frame = useRef<HTMLElement>(null);
   const [search, setSearch] = useState<string | null>(null);
   const errors = useMemo(() => countErrors(problems), [problems]);
   const { steps } = editor.drawing;
   const found = useMemo(() => (search === null ? [] : findSteps(steps, search)), [steps, search]);
   const foundSet = useMemo(() => (found.length === 0 ? nothing : new Set(found)), [found]);
-  useCanvasKeys(frame, { editor, editable, onAdd, onSearch: () => setSearch(search ?? ''), onInspect });
+  useCanvasKeys(frame, { editor, editable, onAdd, onAddNote, onSearch: () => setSearch(search ?? ''), onInspect });
   useEffect(() => {
     // A person who has just come to an empty workflow starts here.
     if (editable && graphSteps(view.state.draft).length === 0) frame.current?.focus({ preventScroll: true });
@@ -187,23 +192,28 @@ function Canvas({
       tabIndex={0}
       className="relative h-[60dvh] min-h-80 overflow-hidden rounded-lg border bg-sunken lg:h-[68dvh]"
     >
-      {steps.length === 0 ? (
+      {steps.length === 0 && editor.notes.length === 0 ? (
         <EmptyCanvas editable={editable} onAdd={() => onAdd({ kind: 'free' })} />
       ) : (
         <EditorCanvas
           drawing={editor.drawing}
+          notes={editor.notes}
+          places={editor.places}
           problems={errors}
           selected={editor.selected}
           selectedEdge={editor.edge}
+          selectedNote={editor.note}
           found={foundSet}
           editable={editable}
           focus={focus}
           onFocused={onFocused}
           onSelect={editor.select}
           onSelectEdge={editor.selectEdge}
-          onOpenStep={onInspect}
+          onSelectNote={editor.selectNote}
+          onResizeNote={editor.resizeNote}
+          onOpenNode={onInspect}
           onAdd={onAdd}
-          onMove={editor.moveSteps}
+          onMove={editor.moveNodes}
           onConnect={editor.connect}
           onReconnect={editor.reconnect}
         >
@@ -211,7 +221,7 @@ function Canvas({
             {editable ? (
               <>
                 <StepStrip types={stepTypes} onAdd={type => editor.add(type, editor.nextPlace())} />
-                <Toolbar draft={view} editor={editor} onSearch={() => setSearch(search ?? '')} />
+                <Toolbar draft={view} editor={editor} onAddNote={onAddNote} onSearch={() => setSearch(search ?? '')} />
               </>
             ) : null}
           </Panel>
@@ -252,7 +262,9 @@ function EmptyCanvas({ editable, onAdd }: { editable: boolean; onAdd: () => void
   );
 }
 
-function Toolbar({ draft, editor, onSearch }: { draft: StepsDraft; editor: Editor; onSearch: () => void }) {
+type ToolbarProps = { draft: StepsDraft; editor: Editor; onAddNote: (() => void) | undefined; onSearch: () => void };
+
+function Toolbar({ draft, editor, onAddNote, onSearch }: ToolbarProps) {
   const { canUndo, canRedo } = draft.state;
   return (
     <div role="toolbar" aria-label="Edit" className="flex gap-1 rounded-lg border bg-surface p-1 shadow-sm">
@@ -262,6 +274,11 @@ function Toolbar({ draft, editor, onSearch }: { draft: StepsDraft; editor: Edito
       <IconButton label="Redo" shortcut="⇧ ⌘ Z" disabled={!canRedo} onClick={() => draft.store.redo()}>
         <Redo2 aria-hidden className="size-4" />
       </IconButton>
+      {onAddNote === undefined ? null : (
+        <IconButton label="Add a note" shortcut="N" onClick={onAddNote}>
+          <StickyNote aria-hidden className="size-4" />
+        </IconButton>
+      )}
       <IconButton label="Arrange automatically" onClick={editor.layOut}>
         <LayoutDashboard aria-hidden className="size-4" />
       </IconButton>

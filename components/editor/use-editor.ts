@@ -1,6 +1,7 @@
 'use client';
 import { useCallback, useEffect, useMemo, useRef, useState } from 'react';
 import type { Branch, Edit, Step } from '../../server/domains/workflows/edits/index.ts';
+import type { Point } from '../graph/layout.ts';
 import { toast } from '../ui/toaster.tsx';
 import { useUrlState } from '../ui/use-url-state.ts';
 import { type Drawing, useLayout } from './canvas/use-layout.ts';
@@ -21,6 +22,16 @@ import {
   planStep,
 } from './editor-actions.ts';
 import type { StepsDraft, StepsStore } from './loop-store.ts';
+import {
+  drawnNotes,
+  MAX_NOTES,
+  noteNodeId,
+  noteOfNode,
+  planNote,
+  planNoteChange,
+  planNoteMoves,
+  type Size,
+} from './notes/note-actions.ts';
 
 const none: ReadonlySet<string> = new Set();
 
@@ -54,15 +65,17 @@ function useSelectedSteps() {
 
 const idsOf = (step: string): ReadonlySet<string> => (step === '' ? none : new Set([step]));
 
-/** What is selected on the canvas: steps or a connection. */
+/** What is selected on the canvas: steps, a connection or a note. */
 function useSelection(drawing: Drawing) {
   const [ids, selectSteps] = useSelectedSteps();
   const [edge, setEdge] = useState<string | null>(null);
+  const [note, setNote] = useState<string | null>(null);
   const selected = useMemo(() => new Set([...ids].filter(id => drawing.places.has(id))), [ids, drawing]);
   const select = useCallback(
     (next: ReadonlySet<string>) => {
       selectSteps(next);
       setEdge(null);
+      setNote(null);
     },
     [selectSteps],
   );
@@ -73,11 +86,18 @@ function useSelection(drawing: Drawing) {
     },
     [select],
   );
-  return { selected, select, edge, selectEdge };
+  const selectNote = useCallback(
+    (id: string | null) => {
+      if (id !== null) select(none);
+      setNote(id);
+    },
+    [select],
+  );
+  return { selected, select, edge, selectEdge, note, selectNote };
 }
 
 /**
- * A step to bring into view (null: the canvas itself), and where the keyboard goes: to the step on the canvas, to its form, or
+ * The node of a step or a note to bring into view (null: the canvas itself), and where the keyboard goes: to it, to its form, or
  * nowhere. The component that draws that place moves the focus once it is drawn, perhaps some frames later.
  */
 export type FocusRequest = { step: string | null; keyboard: 'canvas' | 'form' | 'stays' };
@@ -89,9 +109,16 @@ export type Editor = ReturnType<typeof useEditor>;
 export function useEditor(draft: StepsDraft) {
   const { store } = draft;
   const drawing = useLayout(graphSteps(draft.state.draft));
+  const { notes: drafted } = draft.state.draft.graph;
+  // biome-ignore lint/correctness/useExhaustiveDependencies: notes depend on nothing else of the draft
+  const notes = useMemo(() => drawnNotes(draft.state.draft), [drafted]);
+  const places = useMemo(
+    () => new Map([...drawing.places, ...notes.map(note => [noteNodeId(note.id), note.position] as const)]),
+    [drawing.places, notes],
+  );
   const selection = useSelection(drawing);
   const [focus, setFocus] = useState<FocusRequest | null>(null);
-  const { select } = selection;
+  const { select, selectNote } = selection;
   const show = useCallback(
     (ids: readonly string[], keyboard: FocusRequest['keyboard'] = 'canvas') => {
       select(new Set(ids));
@@ -100,17 +127,32 @@ export function useEditor(draft: StepsDraft) {
     },
     [select],
   );
+  const showNode = useCallback(
+    (node: string, keyboard: FocusRequest['keyboard'] = 'canvas') => {
+      const note = noteOfNode(node);
+      if (note === null) return show([node], keyboard);
+      selectNote(note);
+      setFocus({ step: node, keyboard });
+    },
+    [show, selectNote],
+  );
   const latest = useRef({ drawing, ...selection });
   latest.current = { drawing, ...selection };
   const actions = useMemo(() => {
     const places = () => latest.current.drawing.places;
     const selected = () => [...latest.current.selected];
+    const note = () => latest.current.note;
     return {
       ...stepActions(store, { places, selected, show }),
       ...connectionActions(store),
-      /** Removes the selected steps or the selected connection. */
+      ...noteActions(store, { places, selected, note, showNode }),
+      /** Removes the selected steps, the selected connection or the selected note. */
       removeSelected: () => {
-        const { edge } = latest.current;
+        const { edge, note } = latest.current;
+        if (note !== null) {
+          if (change(store, [{ type: 'remove_note', note }])) latest.current.selectNote(null);
+          return setFocus({ step: null, keyboard: 'canvas' });
+        }
         const found = latest.current.drawing.edges.find(({ id }) => id === edge);
         if (found) {
           change(store, [{ type: 'disconnect', from: found.from, to: found.to }]);
@@ -118,15 +160,16 @@ export function useEditor(draft: StepsDraft) {
         } else if (change(store, planRemoval(selected()))) select(none);
       },
     };
-  }, [store, show, select]);
+  }, [store, show, showNode, select]);
   /** Returns the keyboard to the canvas, as after a dialog is closed. */
   const refocus = useCallback(() => {
-    const [step = null] = latest.current.selected;
+    const { note, selected } = latest.current;
+    const [step = null] = note === null ? selected : [noteNodeId(note)];
     setFocus({ step, keyboard: 'canvas' });
   }, []);
   /** Called by the place that a request named, once it has the keyboard. */
   const onFocused = useCallback(() => setFocus(null), []);
-  return { drawing, ...selection, focus, onFocused, show, refocus, ...actions };
+  return { drawing, notes, places, ...selection, focus, onFocused, show, showNode, refocus, ...actions };
 }
 
 /** Applies edits as one step of the history; says why where they do not fit, and which Lua still names a renamed step. */
@@ -177,9 +220,44 @@ function stepActions(store: StepsStore, { places, selected, show }: Surroundings
       if (steps !== null) paste(steps);
       return steps !== null;
     },
-    moveSteps: (moved: Places) => void change(store, planMoves(draft(), moved, places())),
     layOut: () => void change(store, planLayout(draft())),
     selectAll: () => show(draft().graph.steps.map(({ id }) => id)),
+  };
+}
+
+type NoteSurroundings = Omit<Surroundings, 'show'> & {
+  note: () => string | null;
+  showNode: (node: string, keyboard: FocusRequest['keyboard']) => void;
+};
+
+/** What is done to notes, and to steps and notes alike. */
+function noteActions(store: StepsStore, { places, selected, note, showNode }: NoteSurroundings) {
+  const draft = () => store.state.draft;
+  const plansOf = (moved: Places) => {
+    const steps = new Map([...moved].filter(([node]) => noteOfNode(node) === null));
+    return [...planNoteMoves(draft(), moved), ...(steps.size === 0 ? [] : planMoves(draft(), steps, places()))];
+  };
+  return {
+    /** Adds an empty note beside the selected step, and leads to its form. */
+    addNote: () => {
+      const [step = null] = selected();
+      const plan = planNote(draft(), step, places());
+      if (plan === null) toast.error(`A workflow has at most ${MAX_NOTES} notes.`);
+      else if (change(store, [plan.edit])) showNode(noteNodeId(plan.id), 'form');
+    },
+    resizeNote: (id: string, size: Size) => void change(store, planNoteChange(draft(), id, size)),
+    /** Moves nodes of the canvas to other places. */
+    moveNodes: (moved: Places) => void change(store, plansOf(moved)),
+    /** Moves what is selected a little. */
+    nudge: (by: Point) => {
+      const id = note();
+      const drawn = drawnNotes(draft()).find(each => each.id === id);
+      const from = drawn
+        ? [[noteNodeId(drawn.id), drawn.position] as const]
+        : selected().map(step => [step, places().get(step)] as const);
+      const moved = from.flatMap(([node, at]) => (at ? [[node, { x: at.x + by.x, y: at.y + by.y }] as const] : []));
+      change(store, plansOf(new Map(moved)), `nudge ${moved.map(([node]) => node).join()}`);
+    },
   };
 }
 

@@ -1,13 +1,18 @@
 'use client';
 import { createContext, useContext } from 'react';
 import type { Place } from '../editor-actions.ts';
+import type { Size } from '../notes/note-actions.ts';
 
 export type CanvasActions = {
   /** Asks for the type of a new step, and adds it there. */
   add: (place: Place) => void;
+  resizeNote: (note: string, size: Size) => void;
 };
 
-export const CanvasActionsContext = createContext<CanvasActions>({ add: () => undefined });
+export const CanvasActionsContext = createContext<CanvasActions>({
+  add: () => undefined,
+  resizeNote: () => undefined,
+});
 
 /** What nodes and edges do; one object while the canvas lives, so that they are not drawn again. */
 export const useCanvasActions = (): CanvasActions => useContext(CanvasActionsContext);

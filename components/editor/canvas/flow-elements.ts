@@ -18,6 +18,8 @@ export function toEditorNode(step: GraphStepInput, place: Point | undefined, sta
     position: place ?? { x: 0, y: 0 },
     width: nodeSize.width,
     height: nodeSize.height,
+    // Above its neighbours and their “+”. React Flow would raise selected notes as well, over the steps that they explain.
+    zIndex: state.selected ? 1_000 : 0,
     selected: state.selected,
     ariaLabel: `${title}${state.problems > 0 ? `: ${state.problems === 1 ? '1 problem' : `${state.problems} problems`}` : ''}`,
     data: {

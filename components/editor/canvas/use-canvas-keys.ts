@@ -1,7 +1,9 @@
 'use client';
 import { type RefObject, useEffect, useRef } from 'react';
+import type { Point } from '../../graph/layout.ts';
 import { isTyping } from '../../shell/use-hotkeys.ts';
 import type { Place } from '../editor-actions.ts';
+import { noteNodeId } from '../notes/note-actions.ts';
 import type { Editor } from '../use-editor.ts';
 import { type Direction, neighbour } from './flow-elements.ts';
 
@@ -9,9 +11,11 @@ type Keys = {
   editor: Editor;
   editable: boolean;
   onAdd: (place: Place) => void;
+  /** Absent where there are no notes: in loops. */
+  onAddNote: (() => void) | undefined;
   onSearch: () => void;
-  /** Moves the focus to the form of a step. */
-  onInspect: (step: string) => void;
+  /** Moves the focus to the form of a step or a note. */
+  onInspect: (node: string) => void;
 };
 
 const ARROWS: Readonly<Record<string, Direction>> = {
@@ -21,30 +25,41 @@ const ARROWS: Readonly<Record<string, Direction>> = {
   ArrowRight: 'right',
 };
 
-/** The step that has the focus, or the one that is selected. */
-function stepAt(target: EventTarget | null, { selected }: Editor): string | undefined {
+/** By how much Alt and an arrow key move what is selected: the distance of the dots. */
+const NUDGE = 16;
+const DIRECTIONS: Readonly<Record<Direction, Point>> = {
+  up: { x: 0, y: -NUDGE },
+  down: { x: 0, y: NUDGE },
+  left: { x: -NUDGE, y: 0 },
+  right: { x: NUDGE, y: 0 },
+};
+
+/** The node of the step or note that has the focus, or that is selected. */
+function nodeAt(target: EventTarget | null, { selected, note }: Editor): string | undefined {
   const node = target instanceof Element ? target.closest<HTMLElement>('.react-flow__node') : null;
-  return node?.dataset.id ?? [...selected].at(-1);
+  return node?.dataset.id ?? (note === null ? [...selected].at(-1) : noteNodeId(note));
 }
 
 /** Does what a key means on the canvas; false: nothing. */
 function onKey(event: KeyboardEvent, keys: Keys): boolean {
-  const { editor, editable, onAdd, onSearch, onInspect } = keys;
-  const step = stepAt(event.target, editor);
+  const { editor, editable, onAdd, onAddNote, onSearch, onInspect } = keys;
+  const node = nodeAt(event.target, editor);
   const mod = event.metaKey || event.ctrlKey;
   const key = event.key.length === 1 ? event.key.toLowerCase() : event.key;
   const arrow = ARROWS[key];
   if (mod && key === 'f') onSearch();
   else if (mod && key === 'a') editor.selectAll();
   else if (mod && key === 'd' && editable) editor.duplicateSelected();
+  else if (!mod && event.altKey && arrow !== undefined && editable) editor.nudge(DIRECTIONS[arrow]);
   else if (mod || event.altKey) return false;
   else if (arrow !== undefined) {
-    const next = step === undefined ? editor.drawing.steps[0]?.id : neighbour(editor.drawing.places, step, arrow);
-    if (next) editor.show([next]);
-  } else if (key === 'Enter' && step !== undefined) onInspect(step);
-  else if (key === ' ' && step !== undefined) editor.show([step]);
+    const next = node === undefined ? [...editor.places.keys()][0] : neighbour(editor.places, node, arrow);
+    if (next) editor.showNode(next);
+  } else if (key === 'Enter' && node !== undefined) onInspect(node);
+  else if (key === ' ' && node !== undefined) editor.showNode(node);
   else if (!editable) return false;
-  else if (key === 'Tab') onAdd(step === undefined ? { kind: 'free' } : editor.placeAfter(step));
+  else if (key === 'Tab') onAdd(node === undefined ? { kind: 'free' } : editor.placeAfter(node));
+  else if (key === 'n' && onAddNote !== undefined) onAddNote();
   else if (key === 'Delete' || key === 'Backspace') editor.removeSelected();
   else if (key === 'd') editor.toggleDisabled();
   else return false;

@@ -5,13 +5,13 @@ import { firstView, LEGIBLE_ZOOM, MARGIN } from '../../graph/first-view.ts';
 import { nodeSize } from '../../graph/layout.ts';
 import type { Places } from '../editor-actions.ts';
 import type { FocusRequest } from '../use-editor.ts';
-import type { EditorFlowNode } from './editor-node.tsx';
+import type { CanvasNode } from './editor-canvas.tsx';
 import type { EditorFlowEdge } from './editor-edge.tsx';
 
 /** The toolbars lie over the canvas at its top. */
 const TOOLBARS = 56;
 
-type Instance = ReactFlowInstance<EditorFlowNode, EditorFlowEdge>;
+type Instance = ReactFlowInstance<CanvasNode, EditorFlowEdge>;
 
 /** What the canvas shows: the whole graph at first where it can be read, else its beginning; later each step that asks for focus. */
 export function useCanvasView(

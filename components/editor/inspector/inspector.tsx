@@ -9,6 +9,7 @@ import { EmptyState } from '../../ui/states.tsx';
 import type { Place } from '../editor-actions.ts';
 import { isInLoop } from '../loop-problems.ts';
 import { type StepsStore, stepsOfLoop } from '../loop-store.ts';
+import { NoteForm } from '../notes/note-form.tsx';
 import { fieldsOf, labelOf, type StepField, type StepTypeForm } from '../step-fields.ts';
 import type { Problem } from '../use-draft.ts';
 import { change, type Editor } from '../use-editor.ts';
@@ -34,10 +35,13 @@ export type InspectorProps = {
   onOpenLoop: (loop: string) => void;
 };
 
-/** The selected step as a form. */
+/** The selected step or note as a form. */
 export function Inspector(props: InspectorProps) {
   const { store, editor } = props;
   const renamed = useRef<string | null>(null);
+  const note = editor.notes.find(({ id }) => id === editor.note);
+  if (note !== undefined)
+    return <NoteForm key={note.id} note={note} store={store} editor={editor} editable={props.editable} />;
   const { steps } = store.state.draft.graph;
   const chosen = steps.filter(({ id }) => editor.selected.has(id));
   const [step] = chosen;

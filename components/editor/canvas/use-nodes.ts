@@ -1,0 +1,116 @@
+'use client';
+import type { NodeChange } from '@xyflow/react';
+import { useCallback, useMemo, useRef, useState } from 'react';
+import type { GraphStepInput, Point } from '../../graph/layout.ts';
+import { kept } from '../../graph/workflow-graph.tsx';
+import type { Places } from '../editor-actions.ts';
+import { noteNodeId, noteOfNode, type Size } from '../notes/note-actions.ts';
+import { type NoteFlowNode, toNoteNode } from '../notes/note-node.tsx';
+import type { CanvasNode, CanvasProps } from './editor-canvas.tsx';
+import type { EditorFlowNode } from './editor-node.tsx';
+import { type NodeState, toEditorNode } from './flow-elements.ts';
+
+/** Steps and notes as React Flow's nodes, and what it calls when a hand selects, drags or resizes them. */
+export function useNodes(props: CanvasProps) {
+  const { selected, onSelect, onSelectNote, onMove } = props;
+  const [dragged, setDragged] = useState<Places | null>(null);
+  const [resized, setResized] = useState<Resized | null>(null);
+  const steps = useSteps(props, dragged);
+  const notes = useNotes(props, dragged, resized);
+  const nodes = useMemo((): CanvasNode[] => [...notes, ...steps], [notes, steps]);
+  const onNodesChange = useCallback(
+    (changes: NodeChange<CanvasNode>[]) => {
+      const moves = changes.flatMap((change): [string, Point][] =>
+        change.type === 'position' && change.dragging && change.position ? [[change.id, change.position]] : [],
+      );
+      if (moves.length > 0) setDragged(before => new Map([...(before ?? []), ...moves]));
+      for (const change of changes) {
+        if (change.type !== 'dimensions' || change.resizing === undefined) continue;
+        setResized(change.resizing && change.dimensions ? { node: change.id, size: change.dimensions } : null);
+      }
+      const next = selectionAfter(selected, changes);
+      if (next !== null) onSelect(next);
+      const note = noteAfter(changes);
+      if (note !== undefined && (next === null || next.size === 0)) onSelectNote(note);
+    },
+    [onSelect, onSelectNote, selected],
+  );
+  const onDragStop = () => {
+    if (dragged !== null) onMove(dragged);
+    setDragged(null);
+  };
+  return { nodes, onNodesChange, onNodeDragStop: onDragStop, onSelectionDragStop: onDragStop };
+}
+
+type DrawnStep = { step: GraphStepInput; place: Point | undefined; state: NodeState; node: EditorFlowNode };
+
+const isSame = (a: NodeState, b: NodeState): boolean =>
+  a.problems === b.problems && a.selected === b.selected && a.found === b.found && a.editable === b.editable;
+
+type Resized = { node: string; size: Size };
+
+function useSteps(props: CanvasProps, dragged: Places | null): EditorFlowNode[] {
+  const { drawing, problems, selected, found, editable } = props;
+  const keptNodes = useRef(new Map<string, DrawnStep>());
+  return useMemo(
+    () =>
+      drawing.steps.map(step => {
+        const { id } = step;
+        const state = { problems: problems.get(id) ?? 0, selected: selected.has(id), found: found.has(id), editable };
+        const place = dragged?.get(id) ?? drawing.places.get(id);
+        const last = keptNodes.current.get(id);
+        // A key changes one step of a thousand; the others are not even compared.
+        if (last?.step === step && last.place === place && isSame(last.state, state)) return last.node;
+        const node = toEditorNode(step, place, state);
+        keptNodes.current.set(id, { step, place, state, node });
+        return node;
+      }),
+    [drawing, problems, selected, found, editable, dragged],
+  );
+}
+
+/** The notes as nodes, with the places and the size that a hand gives them at this moment. */
+function useNotes(
+  { notes, selectedNote, editable }: CanvasProps,
+  dragged: Places | null,
+  resized: Resized | null,
+): NoteFlowNode[] {
+  const keptNotes = useRef(new Map<string, NoteFlowNode>());
+  return useMemo(
+    () =>
+      notes.map(note => {
+        const node = noteNodeId(note.id);
+        const position = dragged?.get(node) ?? note.position;
+        const size = resized?.node === node ? resized.size : {};
+        return kept(
+          keptNotes.current,
+          toNoteNode({ ...note, ...size, position }, { selected: note.id === selectedNote, editable }),
+        );
+      }),
+    [notes, selectedNote, editable, dragged, resized],
+  );
+}
+
+/** The note that React Flow's changes select (null: they deselect it); undefined where they are not about notes. */
+function noteAfter(changes: readonly NodeChange<CanvasNode>[]): string | null | undefined {
+  const about = changes.flatMap(change => {
+    const note = change.type === 'select' ? noteOfNode(change.id) : null;
+    return change.type === 'select' && note !== null ? [{ note, selected: change.selected }] : [];
+  });
+  if (about.length === 0) return undefined;
+  return about.find(({ selected }) => selected)?.note ?? null;
+}
+
+/** The selected steps after React Flow's changes; null where they change none. */
+function selectionAfter(
+  selected: ReadonlySet<string>,
+  changes: readonly NodeChange<CanvasNode>[],
+): ReadonlySet<string> | null {
+  const next = new Set(selected);
+  for (const change of changes) {
+    if (change.type !== 'select' || noteOfNode(change.id) !== null) continue;
+    if (change.selected) next.add(change.id);
+    else next.delete(change.id);
+  }
+  return next.size === selected.size && [...next].every(id => selected.has(id)) ? null : next;
+}
