@@ -134,7 +134,16 @@ describe('every field with a time', () => {
   });
 
   test.each(fields)('%s accepts %s like every other', (_, field, entry) => {
-    const others = { id: '00000000-0000-7000-8000-000000000000', display_name: 'CI', scopes: ['workflow:read'] };
+    const others = {
+      id: '00000000-0000-7000-8000-000000000000',
+      display_name: 'CI',
+      scopes: ['workflow:read'],
+      query: 'lamps',
+      thread_id: 'thread',
+      turns: [{ role: 'user', text: 'Hello' }],
+      path: 'notes.md',
+      content: 'Lamps are in stock.',
+    };
     const known = Object.fromEntries(
       Object.entries(others).filter(([name]) => name in ((entry.inputSchema as Schema).properties ?? {})),
     );
