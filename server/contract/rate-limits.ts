@@ -10,7 +10,10 @@ export type RateLimitKind =
   | 'wrong_code'
   | 'mail'
   | 'notification_test';
-/** Counts requests by who makes them: keys are `pat:<id>`, `user:<id>`, `address:<ip>`, `sign-in:<ip>:<email>`, `tenant:<slug>`. */
+/**
+ * Counts requests per caller. Keys are `pat:<id>`, `user:<id>`, `address:<ip>`,
+ * `sign-in:<ip>:<email>`, `tenant:<slug>`.
+ */
 export type RequestLimiter = RateLimiter<RateLimitKind>;
 
 /** Mails an hour to one address: enough for somebody who lost one, too few to flood a mailbox. */
@@ -18,7 +21,10 @@ const MAX_MAILS_PER_HOUR = 5;
 /** Tests of a person's notifications: enough to set up a channel, too few to bother a stranger's server. */
 const MAX_NOTIFICATION_TESTS_PER_HOUR = 10;
 
-/** Returns the limiter of this process's requests. Each limit is per minute, wrong codes per hour, failed sign-ins per UTC day; 0 = off. */
+/**
+ * Returns the limiter of this process's requests. The limits are per minute, except wrong codes (per hour) and failed
+ * sign-ins (per UTC day); 0 = off.
+ */
 export function createRequestLimiter(
   limits: {
     principal: number;
@@ -37,7 +43,7 @@ export function createRequestLimiter(
       sign_in: { limit: limits.signIn, windowMs: MINUTE_MS },
       sign_in_address: { limit: limits.signInPerAddress ?? 0, windowMs: MINUTE_MS },
       failed_sign_in: { limit: limits.failedSignInsPerAddress ?? 0, windowMs: DAY_MS },
-      // A person who mistypes tries again within a minute; a guesser has all day.
+      // A person who mistypes tries again within a minute; an attacker who guesses has all day.
       wrong_code: { limit: limits.wrongCodes, windowMs: HOUR_MS },
       mail: { limit: MAX_MAILS_PER_HOUR, windowMs: HOUR_MS },
       notification_test: { limit: MAX_NOTIFICATION_TESTS_PER_HOUR, windowMs: HOUR_MS },

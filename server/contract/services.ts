@@ -14,8 +14,9 @@ import type { RequestLimiter } from './rate-limits.ts';
 import type { StepTypes } from './step-type.ts';
 
 /**
- * Everything use cases may reach. server/container.ts constructs it and passes it in. Modules that keep something for each
- * service, such as a cache per pool, do so in a WeakMap under that service: two containers in a process share nothing.
+ * Everything that use cases may access. server/container.ts constructs it and passes it in. Modules that
+ * keep state for a service, such as a cache per pool, do so in a WeakMap under that service: two containers
+ * in a process share nothing.
  */
 export type Services = {
   config: Config;
@@ -28,7 +29,7 @@ export type Services = {
   orchestrator: Orchestrator;
   stepTypes: StepTypes;
   secrets: SecretStore;
-  /** The only way to an address that a user named. */
+  /** The only way to call an address that a user gave. */
   egress: Egress;
   /** The embedding models of workspaces, by their own keys. */
   embed: Embed;

@@ -4,7 +4,7 @@ import { isJson, isPlainObject } from '../platform/json.ts';
 import { JsonObjectSchema } from '../platform/json-object-schema.ts';
 import { DEFAULT_KIND, WORKFLOW_KINDS } from './workflow-kinds.ts';
 
-/** Pieces of every surface's schemas (docs/specification/http.md). */
+/** Parts that the schemas of every surface use (docs/specification/http.md). */
 export const Id = z
   .uuid()
   .toLowerCase()
@@ -13,31 +13,31 @@ export const Timestamp = z.iso
   .datetime({ precision: 3 })
   .meta({ description: 'ISO 8601 UTC with milliseconds', examples: ['2026-01-01T00:00:00.000Z'] });
 
-/** The grammar of RFC 3339, which lets a space stand for the `T` and either case for the letters. */
+/** The grammar of RFC 3339, which allows a space instead of the `T`, and letters of either case. */
 const rfc3339 =
   /^(\d{4}-\d{2}-\d{2})[Tt ]((?:[01]\d|2[0-3]):[0-5]\d):([0-5]\d|60)(?:\.(\d+))?(?:[Zz]|([+-])([01]\d|2[0-3]):([0-5]\d))$/;
-/** Later or earlier than this, a timestamp has no four-digit year. */
+/** Outside of these limits, a timestamp has no four-digit year. */
 const EARLIEST_MS = Date.parse('0001-01-01T00:00:00.000Z');
 const LATEST_MS = Date.parse('9999-12-31T23:59:59.999Z');
 
-/** The milliseconds since the epoch of an RFC 3339 timestamp, the digits beyond them cut off; NaN for any other text. */
+/** The milliseconds since the epoch of an RFC 3339 timestamp, truncated; NaN for any other text. */
 function parseInstant(text: string): number {
   const [matched, date = '', minutes = '', seconds = '', fraction = '', sign = '+', hours = '0', rest = '0'] =
     rfc3339.exec(text) ?? [];
   if (matched === undefined) return Number.NaN;
-  // Date takes 30 February for 1 March.
+  // Date turns 30 February into 1 or 2 March.
   if (!new Date(Date.parse(`${date}T00:00:00Z`)).toJSON()?.startsWith(date)) return Number.NaN;
   const offsetMs = (Number(hours) * 60 + Number(rest)) * 60_000 * (sign === '-' ? -1 : 1);
   const leaps = seconds === '60';
   const start = Date.parse(`${date}T${minutes}:${leaps ? '59' : seconds}.000Z`) - offsetMs;
-  // A leap second is the last one of a month in UTC; it has no number of its own, so the next second stands for it.
+  // A leap second is the last one of a month in UTC. It has no number of its own, so it counts as the next second.
   if (leaps) return /01T00:00:00/.test(new Date(start + 1000).toISOString()) ? start + 1000 : Number.NaN;
   return start + Number(fraction.slice(0, 3).padEnd(3, '0'));
 }
 
 /**
  * A point in time in a request, in any form of RFC 3339 (any offset, any number of fraction digits). The use case gets
- * it in the form of `Timestamp`, so that two of them compare as text.
+ * it in the form of `Timestamp`, so that two instants can be compared as text.
  */
 export const Instant = z
   .string()
@@ -55,12 +55,12 @@ export const Instant = z
   });
 
 /**
- * Any JSON value, as it is. Not z.json(): that tries a union of schemas on every value inside and copies it, 20 ms for 50 KB of
- * objects (this: 1), and the event loop stands still meanwhile.
+ * Any JSON value, unchanged. Not z.json(): that tries a union of schemas on every value inside and copies it, which
+ * takes 20 ms for 50 KB of objects (this: 1) and blocks the event loop.
  */
 export const Json = z.custom<z.core.util.JSONType>(isJson, 'must be a JSON value');
 export const AnyObject = JsonObjectSchema;
-/** An object of objects under any keys, as it is. */
+/** An object of objects under any keys, unchanged. */
 export const ObjectOfObjects = z
   .custom<Record<string, z.output<typeof AnyObject>>>(isPlainObject, 'must be a JSON object')
   .superRefine((record, context) => {
@@ -79,17 +79,17 @@ export const page = {
 };
 export const nextCursor = { next_cursor: z.string().nullable() };
 
-/** Which workflows a list is about; the default is those that people edit. */
+/** The kind of the workflows in a list; the default is the kind that people edit. */
 export const kindFilter = z.enum(WORKFLOW_KINDS).default(DEFAULT_KIND).meta({
   description: 'Workflows of this kind; those of other kinds belong to parts of the service, such as agents',
 });
 
-/** The largest number that PostgreSQL's integer holds: what counts versions, and the events of a run. */
+/** The maximum of PostgreSQL's integer, in which versions and the events of a run are counted. */
 export const MAX_INTEGER = 2_147_483_647;
 
 /**
- * Checks with `schema` and hands on what was sent: z.looseObject() leaves a key `__proto__` out without a word. Not for a schema
- * that changes what it parses.
+ * Checks with `schema` and returns the value as it was sent: z.looseObject() silently drops a key `__proto__`. Not for
+ * a schema that changes what it parses.
  */
 export function asSent<S extends z.ZodType>(schema: S) {
   const { $schema: _, ...described } = z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' });
@@ -111,5 +111,5 @@ export const PlainText = (max: number) =>
     .max(max)
     .refine(text => text.isWellFormed() && !text.includes('\0'), 'must be well-formed text without NUL');
 
-/** A name for people: trimmed, and not of blanks alone. */
+/** A name for people: trimmed, and not blank. */
 export const NameText = (max: number) => PlainText(max).trim().regex(/\S/, 'must not be blank');

@@ -2,7 +2,7 @@ import { Gauge, type Registry } from 'prom-client';
 import type { OrchestratorStatus } from '../../contract/orchestrator.ts';
 import type { OrchestratorLoad } from '../observer.ts';
 
-/** Tenants that get a series of their own: the busiest. All others together are one more, `_other`, which no slug can be. */
+/** The busiest tenants get a series each. All others share one, `_other`, which cannot be a slug. */
 const TENANTS_SHOWN = 20;
 const OTHERS = '_other';
 
@@ -17,7 +17,10 @@ const statuses: readonly OrchestratorStatus[] = [
 
 type Source = { load(): OrchestratorLoad; lua: { readonly waiting: number; readonly workers: number } };
 
-/** Gauges of how much there is to do, read at a scrape from what the orchestrator counts anyway: no SQL, O(runs in memory). */
+/**
+ * Gauges of the pending work. A scrape reads them from counts that the orchestrator keeps anyway:
+ * no SQL, O(runs in memory).
+ */
 export function loadMetrics(registry: Registry, source: Source): void {
   const registers = [registry];
   const plain: [name: string, help: string, of: (load: OrchestratorLoad) => number][] = [
@@ -39,7 +42,7 @@ export function loadMetrics(registry: Registry, source: Source): void {
     ['baton_lua_queue_depth', 'Scripts that wait for a Lua worker.', () => source.lua.waiting],
     ['baton_lua_workers', 'Lua worker threads alive.', () => source.lua.workers],
   ];
-  /** One look for all gauges of a scrape, which collects them all in one turn of the event loop. */
+  /** One measurement for all gauges of a scrape, which collects them in one turn of the event loop. */
   let seen: OrchestratorLoad | null = null;
   const look = (): OrchestratorLoad => {
     if (seen !== null) return seen;

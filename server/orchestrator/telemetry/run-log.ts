@@ -3,8 +3,9 @@ import { isTerminal, type RunEvent, type RunState } from '../core/index.ts';
 import { type ObservedRun, type OrchestratorObserver, unobserved } from '../observer.ts';
 
 /**
- * A debug line for each run's start and end and for each attempt that failed. Not at info: 1,500 runs a second would be
- * 3,000 lines a second, and metrics, events and traces say it better. Codes only: messages may hold what was processed.
+ * A debug line for each run's start and end and for each attempt that failed. Not at info: 1,500 runs a second
+ * would be 3,000 lines a second, and metrics, events and traces serve better. Only codes are logged: messages
+ * may contain processed data.
  */
 export function createRunLog(logger: Logger): OrchestratorObserver {
   return {

@@ -4,7 +4,7 @@ import { type Distribution, HotHistogram, hotCounter, type Tally } from '../../p
 import { type RunEvent, type RunState, stepSpec } from '../core/index.ts';
 import { type AttemptEnd, type OrchestratorObserver, type RefusedAppend, unobserved } from '../observer.ts';
 
-/** Buckets from a condition's microseconds (by a clock of 1 ms) to a model's minutes. */
+/** Buckets from the microseconds of a condition (measured by a clock of 1 ms) to the minutes of a model. */
 const STEP_BOUNDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300];
 /** People answer within days. */
 const RUN_BOUNDS = [0.01, 0.05, 0.1, 0.5, 1, 5, 10, 60, 300, 3_600, 21_600, 86_400, 604_800];
@@ -22,8 +22,8 @@ type TypeSeries = {
 };
 
 /**
- * Counts what the orchestrator does, for Prometheus (docs/observability.md). Runs and steps are counted by their committed
- * events, so that the numbers are the log's. Labels are step types, outcomes and statuses: nothing that grows.
+ * Metrics of the orchestrator for Prometheus (docs/observability.md). Runs and steps are counted from their committed
+ * events, so the counts agree with the log. Labels are step types, outcomes and statuses, which are few.
  */
 export function createRunMetrics(registry: Registry): OrchestratorObserver {
   return new RunMetrics(registry);
@@ -35,7 +35,10 @@ class RunMetrics implements OrchestratorObserver {
   #latest: { type: string; series: TypeSeries } | null = null;
   readonly #started: Tally;
   readonly #ended: Record<'completed' | 'failed' | 'stopped', { count: Tally; duration: Distribution }>;
-  /** Runs that have not ended, as the log has it: counted once at the take-over, then kept by the committed events. */
+  /**
+   * Runs that have not ended according to the log: counted once at the take-over, then updated
+   * from the committed events.
+   */
   readonly #active = { running: 0, paused: 0 };
   readonly #tasks: { asked: Tally; answered: Tally; timedOut: Tally };
   readonly #commit: { duration: Distribution; entries: Distribution; rows: Distribution; bisected: Tally };
@@ -125,7 +128,7 @@ class RunMetrics implements OrchestratorObserver {
     if (this.#leading && status === 'unavailable') this.#lost.count += 1;
     this.#leading = status === 'leading';
     if (this.#leading) return;
-    // Another process counts them now.
+    // Another process counts them from now on.
     this.#active.running = 0;
     this.#active.paused = 0;
     this.#recovery.running = 0;
@@ -203,7 +206,7 @@ class RunMetrics implements OrchestratorObserver {
   }
 
   #type(type: string): TypeSeries {
-    // Steps of one type come in rows.
+    // Steps of one type often follow each other.
     if (type === this.#latest?.type) return this.#latest.series;
     let series = this.#types.get(type);
     if (series === undefined) {

@@ -7,7 +7,7 @@ import { type ObservedRun, type OrchestratorObserver, unobserved } from '../obse
 /** Spans of a run in memory; the root and the attempts in flight are open, and an open span is never sent. */
 type TracedRun = { root: Span; context: Context; attempts: Map<string, Span> };
 
-/** OpenTelemetry's SpanStatusCode.ERROR: a number here, because the API is loaded only where traces are on. */
+/** OpenTelemetry's SpanStatusCode.ERROR, as a number because the API is loaded only if tracing is on. */
 const ERROR = 2;
 
 /**
@@ -42,7 +42,7 @@ class RunTraces implements OrchestratorObserver {
     if (isTerminal(state.status)) this.#runs.delete(run.runId);
   }
 
-  /** Attempts that the previous process started are open again here; it has sent those that it ended. */
+  /** Reopens the spans of attempts that the previous process started; it has sent those of attempts that it ended. */
   runLoaded(run: ObservedRun, state: RunState, events: readonly RunEvent[]): void {
     const typeOf = (step: string) => stepSpec(state, step).type;
     this.#runs.delete(run.runId);
@@ -192,7 +192,7 @@ function endAttempt(traced: TracedRun, event: Ending): void {
   }
 }
 
-/** `code` is stable and says nothing of what was processed. */
+/** `code` is stable and reveals nothing of the processed data. */
 function fail(span: Span, code: string, at: number): void {
   span.setAttribute('error.type', code).setStatus({ code: ERROR, message: code }).end(at);
 }
