@@ -33,6 +33,7 @@ import { settleMails } from './domains/identity/account-mail.ts';
 import { type ConsoleIdentity, createConsoleIdentity } from './domains/identity/console.ts';
 import { loadIdentityKeys, openSecretStore, verifyMasterKey } from './domains/identity/keys.ts';
 import { settleLastUsed } from './domains/identity/principal.ts';
+import { createAgentTools } from './domains/mcp-servers/calls/agent-tools.ts';
 import { createToolCaller } from './domains/mcp-servers/calls/tool-caller.ts';
 import { startMemoryJob } from './domains/memory/job.ts';
 import { createModelCaller } from './domains/models/caller.ts';
@@ -189,6 +190,7 @@ function createCallers(services: Pick<Services, 'config' | 'pool' | 'prisma' | '
     tools: createToolCaller(services),
     models: createModelCaller(services),
     turns: createTurnCaller(services),
+    agentTools: createAgentTools(services),
     requester: createHttpRequester(services),
     workflows: createWorkflowCaller(services),
   };

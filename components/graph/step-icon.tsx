@@ -8,6 +8,7 @@ import {
   Globe,
   type LucideIcon,
   Repeat,
+  Sparkles,
   UserRoundCheck,
   Workflow,
 } from 'lucide-react';
@@ -22,6 +23,7 @@ const icons: Readonly<Record<string, LucideIcon>> = {
   globe: Globe,
   clock: Clock,
   repeat: Repeat,
+  sparkles: Sparkles,
   workflow: Workflow,
 };
 

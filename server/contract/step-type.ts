@@ -136,8 +136,8 @@ export type StepTypeDescription = {
   readonly billable: readonly Consumption['action'][];
   /** The field that names what an attempt uses, such as a tool or a model; usage is listed by it. */
   readonly subject?: string;
-  /** The scope that starting a version with steps of this type requires in addition to `workflow:run`. */
-  readonly startScope?: Scope;
+  /** The scope, or scopes, that starting a version with steps of this type requires in addition to `workflow:run`. */
+  readonly startScope?: Scope | readonly Scope[];
   /** Its steps end with `complete_task`. Their `timeout_s` limits the time that people have, not the attempt. */
   readonly waitsForPeople?: true;
 };
@@ -154,6 +154,8 @@ export type StepType = StepTypeDescription & {
   readonly fields: z.ZodObject;
   /** Whether a graph with this type may be published; otherwise `message` says why not. */
   readonly available: true | { message: string };
+  /** Only other steps add it to a run: a graph that has it is not valid. */
+  readonly internal?: true;
   /** Seconds; null = none. */
   readonly defaultTimeoutS: number | null;
   readonly retries: boolean;

@@ -7,7 +7,7 @@ import { findStepTypes, hasFailureHandler } from './store.ts';
 
 /** The step types that require another scope to start, besides `workflow:run`. */
 const guardedTypes = Object.entries<StepTypeDescription>(STEP_TYPES).flatMap(([type, { startScope }]) =>
-  startScope === undefined ? [] : [{ type, scope: startScope }],
+  (startScope === undefined ? [] : [startScope].flat()).map(scope => ({ type, scope })),
 );
 
 /** The same for declarations of operations that start runs. */

@@ -26,10 +26,11 @@ const FIXED = ['id', 'type', 'depends_on'];
 const DECIDE_APPROVALS: Readonly<Record<string, readonly string[]>> = {
   human_task: ['assignees', 'form', 'on_timeout', 'timeout_s', 'disabled', 'gated'],
   for_each: ['steps', 'on_item_error'],
+  agent: ['tools', 'limits', 'on_limit', 'timeout_s'],
   call_workflow: ['workflow_id', 'version'],
 };
-const WAITING = ['human_task', 'wait', 'for_each', 'call_workflow'];
-const NOT_RETRIED = ['human_task', 'wait', 'for_each'];
+const WAITING = ['human_task', 'wait', 'for_each', 'agent', 'call_workflow'];
+const NOT_RETRIED = ['human_task', 'wait', 'for_each', 'agent'];
 /** Problems that the schemas report. All other problems are ignored here. */
 const SCHEMA_CODES = new Set([
   'unknown_field',

@@ -13,7 +13,8 @@ const stepId = z.string().regex(STEP_ID, 'must start with a letter or _ and have
 export const commonFields = {
   id: stepId.meta({ description: 'Unique within the graph' }),
   type: z.string().meta({
-    description: 'lua_script, condition, human_task, wait, for_each, call_workflow, mcp_call, http_request or llm_call',
+    description:
+      'lua_script, condition, human_task, wait, for_each, call_workflow, mcp_call, http_request, llm_call or agent',
   }),
   name: z.string().max(200).optional().meta({ description: 'For people; default: the id' }),
   timeout_s: z.number().int().min(1).max(86_400).optional().meta({
@@ -25,7 +26,7 @@ export const commonFields = {
     .min(0)
     .max(10)
     .optional()
-    .meta({ description: 'Default 0; not for human_task, wait and for_each' }),
+    .meta({ description: 'Default 0; not for human_task, wait, for_each and agent' }),
   retry_delay_s: z
     .number()
     .min(0)

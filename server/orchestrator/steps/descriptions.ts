@@ -26,9 +26,29 @@ export const STEP_TYPES = {
     subject: 'model',
     startScope: 'ai:use',
   },
+  agent: {
+    label: 'Agent',
+    icon: 'sparkles',
+    billable: [],
+    startScope: ['ai:use', 'mcp:execute'],
+  },
 } as const satisfies Record<string, StepTypeDescription>;
 
-const byName: ReadonlyMap<string, StepTypeDescription> = new Map(Object.entries(STEP_TYPES));
+/** The types of the steps that agents add to their runs; no graph can have them. */
+export const ADDED_STEP_TYPES = {
+  agent_turn: {
+    label: 'Agent turn',
+    icon: 'bot',
+    billable: ['llm_input_tokens', 'llm_output_tokens'],
+    subject: 'model',
+  },
+  agent_tool: { label: 'Tool call of an agent', icon: 'blocks', billable: ['tool_call'], subject: 'tool' },
+  agent_approval: { label: 'Approval', icon: 'user-check', billable: [], waitsForPeople: true },
+} as const satisfies Record<string, StepTypeDescription>;
+
+const byName: ReadonlyMap<string, StepTypeDescription> = new Map(
+  Object.entries({ ...STEP_TYPES, ...ADDED_STEP_TYPES }),
+);
 
 /** Returns the description of a step type; undefined for a name that no type of this version has. */
 export const stepTypeDescription = (type: string): StepTypeDescription | undefined => byName.get(type);

@@ -1,4 +1,9 @@
 import type { StepTypes } from '../../contract/step-type.ts';
+import { agent } from './agent.ts';
+import { agentApproval } from './agent-approval.ts';
+import { agentTool } from './agent-tool.ts';
+import type { AgentTools } from './agent-tools.ts';
+import { agentTurn } from './agent-turn.ts';
 import { callWorkflow } from './call-workflow.ts';
 import { condition } from './condition.ts';
 import { forEach } from './for-each.ts';
@@ -10,7 +15,9 @@ import type { LuaPool } from './lua/index.ts';
 import { luaScript } from './lua-script.ts';
 import { mcpCall } from './mcp-call.ts';
 import type { ModelCaller } from './model-caller.ts';
+import type { RunAuthority } from './run-authority.ts';
 import type { ToolCaller } from './tool-caller.ts';
+import type { TurnCaller } from './turn-caller.ts';
 import { wait } from './wait.ts';
 import type { WorkflowCaller } from './workflow-caller.ts';
 
@@ -21,9 +28,13 @@ export function createStepTypes(services: {
   models?: ModelCaller;
   requester?: HttpRequester;
   workflows?: WorkflowCaller;
+  turns?: TurnCaller;
+  agentTools?: AgentTools;
+  authority?: RunAuthority;
 }): StepTypes {
   const { luaPool, tools, models, requester, workflows } = services;
+  const ofAgents = [agent(services), agentTurn(services), agentTool(services), agentApproval];
   const own = [luaScript(luaPool), condition(luaPool), humanTask, wait, forEach(luaPool), callWorkflow(workflows)];
-  const types = [...own, mcpCall(tools), httpRequest(requester), llmCall(models)];
+  const types = [...own, mcpCall(tools), httpRequest(requester), llmCall(models), ...ofAgents];
   return new Map(types.map(type => [type.type, type]));
 }

@@ -20,6 +20,8 @@ test('every step type has help, whose example is valid and shows a step of this 
       requester: { check: async () => [], send: unused },
       tools: { check: async () => [], call: unused },
       models: { check: async () => [], call: unused },
+      turns: { check: async () => [], turn: unused },
+      agentTools: { check: async () => [], offer: unused, problems: () => [] },
       workflows: { check: async () => [], resolve: unused, output: unused },
     });
     for (const [type, { example }] of Object.entries(STEP_HELP)) {

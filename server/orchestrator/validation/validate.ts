@@ -202,17 +202,20 @@ function checkAddressable(step: GraphStep, into: Collector): void {
   }
 }
 
+/** The type, unless only other steps add it to a run. */
+const authorable = (type: StepType | undefined): StepType | undefined => (type?.internal ? undefined : type);
+
 /** Checks one step of a graph completely. */
 export async function checkStep(step: GraphStep, checking: Checking, graph: Topology, into: Collector): Promise<void> {
   const { types, scope, patterns } = checking;
-  const type = types.get(step.type);
+  const type = authorable(types.get(step.type));
   if (!type) {
     checkCommonFields(step, type, into);
     into.error(
       step.id,
       'type',
       'unknown_type',
-      `"${step.type.slice(0, 80)}" is not one of ${[...types.keys()].join(', ')}`,
+      `"${step.type.slice(0, 80)}" is not one of ${[...types.values()].flatMap(({ type, internal }) => (internal ? [] : [type])).join(', ')}`,
     );
     return;
   }

@@ -7,7 +7,8 @@ export const metadata: Metadata = { title: 'Workflow' };
 
 /** The forms of the step types, from the schemas that the service checks steps with: a new type needs no form of its own. */
 function stepTypeForms(): StepTypeForm[] {
-  return [...container().services.stepTypes.values()].map(({ type, fields, retries, available, defaultTimeoutS }) => {
+  const types = [...container().services.stepTypes.values()].filter(({ internal }) => !internal);
+  return types.map(({ type, fields, retries, available, defaultTimeoutS }) => {
     const { properties, required } = fields.toJSONSchema({ io: 'input', unrepresentable: 'any' });
     return {
       type,

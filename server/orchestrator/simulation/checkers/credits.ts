@@ -144,7 +144,8 @@ export class CreditWatch {
     const { readAt } = this.#database.account(tenantId);
     if (this.#at.agenda.now - readAt < CHARGED_WITHIN_MS && (this.#poorAt.get(tenantId) ?? 0) >= readAt) return;
     const graph = this.#at.scenario(runId).graph;
-    const dearest = Math.max(0, ...allSteps(graph).map(({ type }) => this.#priceOf(type)));
+    const types = allSteps(graph).flatMap(({ type }) => (type === 'agent' ? ['agent_turn', 'agent_tool'] : [type]));
+    const dearest = Math.max(0, ...types.map(type => this.#priceOf(type)));
     const price = step === null ? dearest : this.#priceAhead(runId, step);
     if (this.#left(tenantId) >= price)
       this.#at.fail('credits', `"${step}" of ${runId} was denied for ${price}: there is ${this.#left(tenantId)}`);
@@ -191,7 +192,8 @@ export class CreditWatch {
 
   #priceOf(type: string | undefined): number {
     const { prices } = this.#at.economy;
-    return prices.workflow_step + (type === 'mcp_call' ? prices.tool_call : 0);
+    if (type === 'agent_turn') return prices.workflow_step + prices.llm_input_tokens + prices.llm_output_tokens;
+    return prices.workflow_step + (type === 'mcp_call' || type === 'agent_tool' ? prices.tool_call : 0);
   }
 
   #add(tenantId: string, credits: number): void {

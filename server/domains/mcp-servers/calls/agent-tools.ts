@@ -1,0 +1,66 @@
+import type { Services } from '../../../contract/services.ts';
+import type { StepProblem } from '../../../contract/step-type.ts';
+import type { JsonMap } from '../../../orchestrator/core/index.ts';
+import type { AgentTools, OfferedTool } from '../../../orchestrator/steps/agent-tools.ts';
+import { AppError } from '../../../platform/errors.ts';
+import type { McpTool } from '../../../platform/mcp-client/index.ts';
+import { findOffer } from './binding.ts';
+import { argumentProblems } from './input-schema.ts';
+
+const ALL = '*';
+const MAX_PROBLEMS = 5;
+
+/** The tools that agents may be given, by the published versions of their servers. */
+export function createAgentTools(services: Pick<Services, 'pool'>): AgentTools {
+  return {
+    async check(scope, { instanceId, tools }) {
+      try {
+        const offer = await findOffer(services, { ...scope, instanceId });
+        const names = new Set(offer.tools.map(({ name }) => name));
+        return tools.flatMap((name, index) =>
+          name === ALL || names.has(name) ? [] : [unknown(offer.instance.name, name, index)],
+        );
+      } catch (error) {
+        return [instanceProblem(error)];
+      }
+    },
+    async offer(of) {
+      try {
+        const { instance, tools } = await findOffer(services, of);
+        return { kind: 'offer', instance: instance.name, tools: tools.map(offered) };
+      } catch (error) {
+        if (!(error instanceof AppError)) throw error;
+        const code = error.status === 404 ? 'unknown_instance' : error.code;
+        return { kind: 'failed', code, message: error.message, retryable: error.status >= 500 };
+      }
+    },
+    problems: (inputSchema, args) =>
+      argumentProblems(inputSchema, args)
+        .slice(0, MAX_PROBLEMS)
+        .map(({ path, message }) => `${path.replace('tool_args', 'arguments')}: ${message}`),
+  };
+}
+
+function unknown(instance: string, name: string, index: number): StepProblem {
+  const message = `the instance “${instance}” has no tool “${name.slice(0, 200)}”`;
+  return { path: `tools[${index}]`, code: 'unknown_tool', message };
+}
+
+function instanceProblem(error: unknown): StepProblem {
+  if (!(error instanceof AppError) || error.status >= 500) throw error;
+  const code = error.status === 404 ? 'unknown_instance' : error.code;
+  const message = error.status === 404 ? 'there is no such MCP instance in this project' : error.message;
+  return { path: 'instance_id', code, message };
+}
+
+/** The hints of the published version, with the defaults of the MCP specification where they say the worst. */
+function offered({ name, description, inputSchema, annotations }: McpTool): OfferedTool {
+  return {
+    name,
+    description: description ?? '',
+    inputSchema: inputSchema as JsonMap,
+    readOnly: annotations?.readOnlyHint === true,
+    destructive: annotations?.destructiveHint === true && annotations.readOnlyHint !== true,
+    openWorld: annotations?.openWorldHint !== false,
+  };
+}

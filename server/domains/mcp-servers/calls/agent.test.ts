@@ -1,0 +1,156 @@
+import type { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { z } from 'zod';
+import { type FakeModel, startFakeModel } from '../../../../bin/fake-model/server.ts';
+import { operations } from '../../../api/operations.ts';
+import { newId } from '../../../platform/ids.ts';
+import { createCall } from '../../../testing/call.ts';
+import { startTestContainer, type TestContainer } from '../../../testing/container.ts';
+import { createTestTenant, type TestTenant } from '../../../testing/identity.ts';
+import { startSdkServer, type TestServer } from '../../../testing/mcp-server.ts';
+import { reached } from '../../../testing/runs.ts';
+
+/** What the tool `note` was called with, in this order. */
+let noted: unknown[] = [];
+
+function configure(server: McpServer): void {
+  server.registerTool(
+    'add',
+    {
+      inputSchema: z.strictObject({ a: z.number(), b: z.number() }),
+      annotations: { readOnlyHint: true, openWorldHint: false },
+    },
+    ({ a, b }) => ({ content: [{ type: 'text', text: JSON.stringify({ sum: a + b }) }] }),
+  );
+  server.registerTool('note', { inputSchema: z.strictObject({ text: z.string() }) }, ({ text }, { _meta }) => {
+    noted.push({ text, key: _meta?.idempotency_key });
+    return { content: [{ type: 'text', text: 'Noted.' }] };
+  });
+}
+
+type Made = { id: string } & Record<string, unknown>;
+type Event = { event_type: string; step_id?: string; data: Record<string, unknown> };
+
+let service: TestContainer;
+let fake: FakeModel;
+let tools: TestServer;
+let acme: TestTenant;
+let call: ReturnType<typeof createCall<typeof operations>>;
+let instance: string;
+
+const act = async (name: (typeof operations)[number]['name'], input: object, by = acme.contributor) =>
+  (await call(by, name, input)) as Made;
+
+beforeAll(async () => {
+  fake = await startFakeModel();
+  service = await startTestContainer({ BATON_ALLOW_PRIVATE_NETWORK: '127.0.0.1/32', BATON_SHUTDOWN_GRACE_S: '0' });
+  tools = await startSdkServer({ configure });
+  const { services } = service.container;
+  acme = await createTestTenant(services, { slug: 'acme' });
+  call = createCall(services, operations);
+  const key = {
+    provider: 'openai_compatible',
+    api_key: 'sk-0123456789abcdef',
+    base_url: fake.url,
+    models: ['scripted'],
+  };
+  await act('llm_provider_keys_create', key, acme.owner);
+  const server = await act('mcp_servers_create', { name: 'Tools', canonical_url: tools.url, auth_mode: 'none' });
+  await act('mcp_servers_discover', { id: server.id });
+  await act('mcp_servers_publish_version', { id: server.id });
+  instance = (await act('mcp_instances_create', { server_id: server.id, name: 'Tools' })).id;
+});
+afterAll(async () => {
+  await service.close();
+  await tools[Symbol.asyncDispose]();
+  await fake.close();
+});
+beforeEach(() => {
+  noted = [];
+  fake.requests.length = 0;
+});
+
+const step = (more: object = {}) => ({
+  id: 'research',
+  type: 'agent',
+  model: 'openai_compatible/scripted',
+  prompt: 'Add 1 and 2, and note it.',
+  tools: [{ type: 'mcp', instance_id: instance, tools: ['*'] }],
+  ...more,
+});
+const create = (...steps: object[]) => act('workflows_create', { name: `W ${newId()}`, graph: { steps } });
+
+async function start(...steps: object[]) {
+  const { id } = await create(...steps);
+  await act('workflows_publish_version', { id });
+  const { run_id } = await act('workflows_execute_command', { id, command: 'start', params: {} });
+  return { id, runID: String(run_id) };
+}
+const eventsOf = async (ref: { id: string; runID: string }) =>
+  (await act('runs_list_events', { ...ref, limit: 200 })).events as unknown as Event[];
+
+async function problems(more: object): Promise<string[]> {
+  const { id } = await create(step(more));
+  const { errors } = (await act('workflows_validate', { id })) as unknown as {
+    errors: { path: string; code: string }[];
+  };
+  return errors.map(({ path, code }) => `${path} ${code}`);
+}
+
+describe('publishing checks an agent', () => {
+  test.each([
+    [{}, []],
+    [{ retry_count: 1 }, ['retry_count retries_not_supported']],
+    [{ model: 'openai_compatible/other' }, ['model unknown_model']],
+    [{ tools: [{ type: 'mcp', instance_id: 'none', tools: ['*'] }] }, ['tools[0].instance_id unknown_instance']],
+    [{ limits: { max_turns: 0 } }, ['limits.max_turns invalid_field']],
+    [{ prompt: '{{steps.later.result}}' }, ['prompt unknown_step']],
+    [{ response_schema: { type: 'array' } }, ['response_schema.type response_schema_invalid']],
+    [{ type: 'agent_turn' }, ['type unknown_type']],
+    [{ type: 'agent_tool' }, ['type unknown_type']],
+    [{ type: 'agent_approval' }, ['type unknown_type']],
+  ])('%j', async (more, expected) => {
+    expect(await problems(more)).toEqual(expected);
+  });
+
+  test('its tools, by their names in the published version', async () => {
+    const entry = { type: 'mcp', instance_id: instance, tools: ['add', 'subtract'] };
+    expect(await problems({ tools: [entry] })).toEqual(['tools[0].tools[1] unknown_tool']);
+  });
+});
+
+describe('an agent', () => {
+  test('calls its tools, asks in the inbox for those that write, and answers', async () => {
+    fake.script({
+      answers: [
+        {
+          content: [
+            { text: 'Adding.' },
+            {
+              calls: [
+                { name: 'add', arguments: { a: 1, b: 2 } },
+                { name: 'note', arguments: { text: '3' } },
+              ],
+            },
+          ],
+          usage: { input: 20, output: 10 },
+        },
+        { content: [{ text: 'It is 3.' }], usage: { input: 40, output: 5 } },
+      ],
+    });
+    const ref = await start(step());
+    await reached(service.container.services, acme.contributor, ref, 'blocked');
+    await act('tasks_complete', { ...ref, task_id: 'research.1.2.ok', approved: true });
+    await reached(service.container.services, acme.contributor, ref);
+    const events = await eventsOf(ref);
+    const result = events.findLast(event => event.event_type === 'step_completed' && event.step_id === 'research');
+    expect(result?.data.result).toMatchObject({
+      text: 'It is 3.',
+      ended_by: 'answered',
+      turns: 2,
+      tool_calls: 2,
+      usage: { input_tokens: 60, output_tokens: 15 },
+    });
+    expect(noted).toEqual([{ text: '3', key: `${ref.runID}:research.1.2` }]);
+  });
+});

@@ -1,0 +1,95 @@
+import { z } from 'zod';
+import type { Attempt, Outcome, StepType } from '../../contract/step-type.ts';
+import type { JsonMap } from '../core/index.ts';
+import { type AgentWork, type PlannedTool, workOf } from './agent-plan.ts';
+import { askedCall } from './agent-tool.ts';
+import { taintedBy } from './agent-transcript.ts';
+import { toolOf } from './agent-turn.ts';
+import { ADDED_STEP_TYPES } from './descriptions.ts';
+import { failed } from './failure.ts';
+
+const MAX_SHOWN = 16_000;
+const MAX_WHY = 2_000;
+const MAX_REASON = 2_000;
+
+/** `agent_approval`: asks a person whether a call of an agent may be carried out. Only agents add it. */
+export const agentApproval: StepType = {
+  type: 'agent_approval',
+  ...ADDED_STEP_TYPES.agent_approval,
+  fields: z.looseObject({}),
+  available: true,
+  internal: true,
+  defaultTimeoutS: null,
+  retries: false,
+  dataFields: [],
+  rawFields: [],
+  // What tainted the conversation may be any result before it.
+  reads: () => 'all',
+  check: () => [],
+  execute: async attempt => ask(attempt),
+};
+
+function ask(attempt: Attempt): Outcome {
+  const { agent, step } = attempt;
+  const asked = agent == null ? null : askedCall(attempt, agent, step.id);
+  if (agent == null || asked === null)
+    return failed('result_missing', 'The turn that asked for the call is missing in the log.');
+  const work = workOf(agent.settings);
+  const tool = toolOf(work, asked.call.name);
+  if (tool === undefined) return failed('unknown_tool', 'There is no such tool.');
+  const args = asked.call.arguments as JsonMap;
+  const tainted = tool.policy === 'ask_when_tainted' ? taintedBy(work, agent, attempt) : null;
+  return {
+    kind: 'waiting',
+    task: {
+      name: `${agent.step} wants to call ${tool.tool}`.slice(0, 500),
+      instructions: instructions({ tool, args, why: asked.text, tainted }),
+      form: formOf(args),
+      assignees: [],
+      due_at: null,
+      on_timeout: 'reject',
+    },
+  };
+}
+
+type Question = { tool: PlannedTool; args: JsonMap; why: string; tainted: AgentWork['tools'][number]['name'] | null };
+
+/** Text that a model wrote is shown as code: it must not look like something that the product says. */
+function instructions({ tool, args, why, tainted }: Question): string {
+  const said = why.trim() === '' ? [] : ['What the agent said before the call:', fenced(why.trim().slice(0, MAX_WHY))];
+  const outside =
+    tainted === null
+      ? []
+      : [
+          `The agent has read text from outside, by the tool ${inline(tainted)}, which may have told it to make this call.`,
+        ];
+  return [
+    `The agent wants to call the tool ${inline(tool.tool)} of ${inline(tool.instance)} with these arguments:`,
+    fenced(JSON.stringify(args, null, 2).slice(0, MAX_SHOWN)),
+    ...said,
+    ...outside,
+    'You may change the arguments, and say why you reject the call: the agent reads the reason.',
+  ].join('\n\n');
+}
+
+const inline = (text: string): string => `\`${text.replaceAll(/[`\n]/g, ' ')}\``;
+
+/** A fence that is longer than any in the text. */
+function fenced(text: string): string {
+  const longest = Math.max(2, ...(text.match(/`+/g) ?? []).map(({ length }) => length));
+  const fence = '`'.repeat(longest + 1);
+  return `${fence}\n${text}\n${fence}`;
+}
+
+function formOf(args: JsonMap): JsonMap {
+  const properties: JsonMap = {
+    arguments: {
+      type: 'object',
+      title: 'Arguments',
+      description: 'Those of the agent, unless you change them',
+      default: args,
+    },
+    reason: { type: 'string', title: 'Reason', maxLength: MAX_REASON },
+  };
+  return { type: 'object', properties };
+}

@@ -1,0 +1,56 @@
+import { z } from 'zod';
+import { JsonObjectSchema } from '../../platform/json-object-schema.ts';
+import type { JsonMap } from '../core/index.ts';
+import { READ_RESULT } from './read-result.ts';
+import { TurnMessages } from './turn-messages.ts';
+
+/** `ask`: a person approves each call. `ask_when_tainted`: once text from outside is in the conversation. */
+const Policy = z.enum(['auto', 'ask_when_tainted', 'ask']);
+export type ToolPolicy = z.infer<typeof Policy>;
+
+/** A tool of an agent, under the name by which its model calls it. Kept in the event log: a field is never renamed. */
+const PlannedTool = z.strictObject({
+  name: z.string(),
+  instance_id: z.string(),
+  instance: z.string(),
+  tool: z.string(),
+  description: z.string(),
+  input_schema: JsonObjectSchema,
+  policy: Policy,
+  read_only: z.boolean(),
+  open_world: z.boolean(),
+});
+export type PlannedTool = z.infer<typeof PlannedTool>;
+
+/** What the steps of an agent work from, as `step_expanded` keeps it. */
+export const AgentWork = z.strictObject({
+  model: z.string(),
+  messages: TurnMessages,
+  tools: z.array(PlannedTool),
+  temperature: z.number().optional(),
+  max_tokens: z.number().optional(),
+  response_schema: JsonObjectSchema.optional(),
+});
+export type AgentWork = z.infer<typeof AgentWork>;
+
+const works = new WeakMap<JsonMap, AgentWork>();
+
+/** What the steps of an agent work from, parsed once. Throws ZodError where the log holds something else. */
+export function workOf(settings: JsonMap): AgentWork {
+  let work = works.get(settings);
+  if (work === undefined) {
+    work = AgentWork.parse(settings);
+    works.set(settings, work);
+  }
+  return work;
+}
+
+/** Providers take these names; those of tools may have other characters, and two instances may offer the same one. */
+export function uniqueName(tool: string, taken: ReadonlySet<string>): string {
+  const name = tool.replaceAll(/[^A-Za-z0-9_-]/g, '_').slice(0, 56) || 'tool';
+  const isTaken = (candidate: string) => candidate === READ_RESULT || taken.has(candidate);
+  for (let number = 1; ; number++) {
+    const candidate = number === 1 ? name : `${name}_${number}`;
+    if (!isTaken(candidate)) return candidate;
+  }
+}

@@ -1,0 +1,137 @@
+import { z } from 'zod';
+import type { Attempt, Outcome, StepType } from '../../contract/step-type.ts';
+import {
+  type AgentProgress,
+  addedId,
+  approvalId,
+  type GraphStep,
+  type JsonMap,
+  type JsonValue,
+  turnId,
+} from '../core/index.ts';
+import { type PlannedTool, workOf } from './agent-plan.ts';
+import type { AgentTools } from './agent-tools.ts';
+import { toolOf } from './agent-turn.ts';
+import { ADDED_STEP_TYPES } from './descriptions.ts';
+import { failed } from './failure.ts';
+import { READ_RESULT, readResult, readResultArguments } from './read-result.ts';
+import { decideCall, type RunAuthority } from './run-authority.ts';
+import type { ToolAnswer, ToolCaller } from './tool-caller.ts';
+import type { ToolCallPart } from './turn-messages.ts';
+import { callsOf, digestOf, turnResultOf } from './turn-result.ts';
+
+export type ToolServices = {
+  tools?: ToolCaller | undefined;
+  agentTools?: AgentTools | undefined;
+  authority?: RunAuthority | undefined;
+};
+
+/** `agent_tool`: a call that an agent's model asked for. Only agents add it. */
+export function agentTool(services: ToolServices): StepType {
+  return {
+    type: 'agent_tool',
+    ...ADDED_STEP_TYPES.agent_tool,
+    fields: z.looseObject({}),
+    available: true,
+    internal: true,
+    defaultTimeoutS: 300,
+    retries: false,
+    io: true,
+    dataFields: [],
+    rawFields: [],
+    // A call that reads a result may name any; another one reads its turn and its approval.
+    reads: ({ tool, depends_on }: GraphStep) => (tool === READ_RESULT ? 'all' : (depends_on ?? [])),
+    check: () => [],
+    execute: (attempt, signal) => execute(attempt, signal, services),
+  };
+}
+
+/** What a call asks for: its part in the result of its turn. */
+export function askedCall(
+  attempt: Attempt,
+  agent: AgentProgress,
+  step: string,
+): { call: ToolCallPart; text: string } | null {
+  const { index, name } = addedId(step) ?? { index: 0, name: '' };
+  const turn = turnResultOf(attempt.result(turnId(agent.step, index)));
+  const call = turn === null ? undefined : callsOf(turn)[Number.parseInt(name, 10) - 1];
+  return turn === null || call === undefined ? null : { call, text: turn.text };
+}
+
+async function execute(attempt: Attempt, signal: AbortSignal, services: ToolServices): Promise<Outcome> {
+  const { agent, step } = attempt;
+  const asked = agent == null ? null : askedCall(attempt, agent, step.id);
+  if (agent == null || asked === null)
+    return failed('result_missing', 'The turn that asked for the call is missing in the log.');
+  const { call } = asked;
+  const approval = step.depends_on?.includes(approvalId(step.id)) ? attempt.result(approvalId(step.id)) : null;
+  const args = argumentsOf(call, approval);
+  if (args === null) return failed('tool_args_invalid', 'The arguments are not an object.');
+  if (call.name === READ_RESULT) return readStored(attempt, args);
+  const tool = toolOf(workOf(agent.settings), call.name);
+  if (tool === undefined || services.tools === undefined) return failed('unknown_tool', 'There is no such tool.');
+  const problems = services.agentTools?.problems(tool.input_schema as JsonMap, args) ?? [];
+  if (problems.length > 0) return failed('tool_args_invalid', problems.join(' '));
+  const refusal = await refusalOf({ attempt, signal, tool, isApproved: approval !== null }, services.authority);
+  if (refusal !== null) return refusal;
+  return outcomeOf(await callTool(services.tools, { attempt, signal, tool, args }));
+}
+
+/** A person may have changed the arguments when approving the call. */
+function argumentsOf({ arguments: asked }: ToolCallPart, approval: JsonValue): JsonMap | null {
+  const answer = isMap(approval) ? approval.arguments : undefined;
+  const given = answer === undefined || answer === null ? asked : answer;
+  return isMap(given) ? given : null;
+}
+
+const isMap = (value: JsonValue): value is JsonMap =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+type Call = { attempt: Attempt; signal: AbortSignal; tool: PlannedTool };
+
+/** The rights of the person for whom the run acts may have ended since. */
+async function refusalOf(
+  { attempt, signal, tool, isApproved }: Call & { isApproved: boolean },
+  authority: RunAuthority | undefined,
+): Promise<Outcome | null> {
+  if (authority === undefined) return null;
+  const standing = await authority.standing(attempt.run, signal);
+  const decision = decideCall(standing, { readOnly: tool.read_only, scope: 'mcp:execute', approved: isApproved });
+  switch (decision.kind) {
+    case 'allowed':
+      return null;
+    case 'ask':
+      return failed('approval_missing', decision.message);
+    case 'refused':
+      return failed(decision.code, decision.message);
+  }
+}
+
+function callTool(tools: ToolCaller, { attempt, signal, tool, args }: Call & { args: JsonMap }): Promise<ToolAnswer> {
+  const { run, step, traceparent } = attempt;
+  const { tenantId, projectId } = run;
+  const { instance_id: instanceId, tool: toolName } = tool;
+  const idempotencyKey = `${run.id}:${step.id}`;
+  return tools.call(
+    { tenantId, projectId, instanceId, toolName, args, idempotencyKey, traceparent },
+    { signal, log: lines => attempt.log(lines) },
+  );
+}
+
+function outcomeOf(answer: ToolAnswer): Outcome {
+  const consumed = [{ action: 'tool_call' as const, quantity: 1 }];
+  if (answer.kind === 'result')
+    return { kind: 'completed', result: answer.result, consumed, digest: digestOf(answer.result) };
+  const { code, message, unsent } = answer;
+  // The model decides whether it tries again.
+  return { kind: 'failed', error: { code, message }, retryable: false, ...(unsent ? {} : { consumed }) };
+}
+
+function readStored(attempt: Attempt, args: JsonMap): Outcome {
+  const asked = readResultArguments(args);
+  if (asked === null) return failed('tool_args_invalid', `The arguments do not fit the schema of ${READ_RESULT}.`);
+  const call = attempt.agent?.turns.flatMap(({ calls }) => [...calls.values()]).find(({ id }) => id === asked.ref);
+  if (call?.status !== 'completed') return failed('unknown_result', `There is no result “${asked.ref}”.`);
+  const result = readResult(attempt.result(asked.ref), asked);
+  return { kind: 'completed', result, digest: digestOf(result) };
+}

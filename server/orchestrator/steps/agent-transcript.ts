@@ -1,0 +1,85 @@
+import type { AgentProgress, AgentTurn, JsonMap, JsonValue, StepError } from '../core/index.ts';
+import { approvalId } from '../core/index.ts';
+import type { AgentWork } from './agent-plan.ts';
+import { shown } from './read-result.ts';
+import type { ToolCallPart, ToolResultPart, TurnMessage } from './turn-messages.ts';
+import { callsOf, digestOf, type TurnResult, turnResultOf } from './turn-result.ts';
+
+/** From here on a model is told that it repeats itself. */
+const REPEATED = 3;
+
+/** What a transcript is made from: the steps under an agent, and how to read their results and errors. */
+export type TranscriptSource = {
+  result(step: string): JsonValue;
+  errorOf?(step: string): StepError | undefined;
+};
+
+/** The conversation of an agent up to its next turn; the same steps always give the same messages. */
+export function transcript(work: AgentWork, { turns }: AgentProgress, source: TranscriptSource): TurnMessage[] {
+  const messages: TurnMessage[] = [...work.messages];
+  const repeats = new Map<string, number>();
+  for (const turn of turns) {
+    const result = turnResultOf(source.result(turn.id));
+    if (result === null) continue;
+    messages.push({ role: 'assistant', content: result.content });
+    const calls = callsOf(result);
+    if (calls.length === 0) continue;
+    const content = calls.map((call, index) => resultOf({ turn, result, call, number: index + 1, repeats, source }));
+    messages.push({ role: 'tool', content });
+  }
+  return messages;
+}
+
+type Called = {
+  turn: AgentTurn;
+  result: TurnResult;
+  call: ToolCallPart;
+  number: number;
+  repeats: Map<string, number>;
+  source: TranscriptSource;
+};
+
+function resultOf(called: Called): ToolResultPart {
+  const { call, repeats } = called;
+  const output = outputOf(called);
+  const key = `${call.name} ${digestOf(call.arguments)} ${digestOf(output as JsonMap)}`;
+  const times = (repeats.get(key) ?? 0) + 1;
+  repeats.set(key, times);
+  const part = { type: 'tool_result' as const, id: call.id, name: call.name };
+  if (times < REPEATED || output.type === 'denied' || output.type === 'json') return { ...part, output };
+  const told = `\n[This is the same call with the same result for the ${times}th time. Do something else, or answer.]`;
+  return { ...part, output: { ...output, value: `${output.value}${told}` } };
+}
+
+function outputOf({ turn, result, number, source }: Called): ToolResultPart['output'] {
+  const call = turn.calls.get(number);
+  const problem = result.problems?.[String(number)];
+  if (call === undefined) {
+    const why =
+      problem === undefined ? 'not carried out: the agent has reached a limit' : `${problem.code}: ${problem.message}`;
+    return { type: 'error', value: why };
+  }
+  if (call.status === 'completed') return { type: 'text', value: shown(source.result(call.id), call.id) };
+  if (call.status === 'skipped') return rejection(source.result(approvalId(call.id)));
+  const { code, message } = call.error ?? { code: 'cancelled', message: 'the call was cancelled' };
+  return { type: 'error', value: `${code}: ${message}` };
+}
+
+function rejection(answer: JsonValue): ToolResultPart['output'] {
+  const { completed_by, reason } =
+    typeof answer === 'object' && answer !== null && !Array.isArray(answer) ? answer : {};
+  const by =
+    typeof completed_by === 'string' ? `${completed_by} did not approve the call` : 'the call was not approved';
+  return { type: 'denied', reason: typeof reason === 'string' && reason !== '' ? `${by}: ${reason}` : by };
+}
+
+/** Whether a tool of the agent has brought text from outside into the conversation, and which. */
+export function taintedBy(work: AgentWork, { turns }: AgentProgress, source: TranscriptSource): string | null {
+  const open = new Set(work.tools.flatMap(({ name, open_world }) => (open_world ? [name] : [])));
+  for (const turn of turns) {
+    const result = turnResultOf(source.result(turn.id));
+    for (const [index, { name }] of (result === null ? [] : callsOf(result)).entries())
+      if (open.has(name) && turn.calls.get(index + 1)?.status === 'completed') return name;
+  }
+  return null;
+}

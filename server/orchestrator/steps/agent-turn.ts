@@ -1,0 +1,192 @@
+import { z } from 'zod';
+import type { Attempt, Outcome, StepType } from '../../contract/step-type.ts';
+import type { AgentLimit, Consumption, JsonMap, TurnCall, TurnEnd } from '../core/index.ts';
+import { type AgentWork, type PlannedTool, workOf } from './agent-plan.ts';
+import type { AgentTools } from './agent-tools.ts';
+import { taintedBy, transcript } from './agent-transcript.ts';
+import { ADDED_STEP_TYPES } from './descriptions.ts';
+import { failed } from './failure.ts';
+import { READ_RESULT, readResultArguments, readResultTool } from './read-result.ts';
+import { decideCall, type RunAuthority } from './run-authority.ts';
+import type { TurnAnswer, TurnCaller, TurnRequest } from './turn-caller.ts';
+import type { ToolCallPart, TurnMessage } from './turn-messages.ts';
+import { digestOf, type TurnResult } from './turn-result.ts';
+
+/** A model that wants more calls in one turn is told that it may not: each is a step, and the event that says so is small. */
+const MAX_CALLS_IN_TURN = 32;
+const MAX_TOOL_NAME = 200;
+
+/** The ports that the steps under an agent need. */
+export type TurnServices = {
+  turns?: TurnCaller | undefined;
+  agentTools?: AgentTools | undefined;
+  authority?: RunAuthority | undefined;
+};
+
+/** `agent_turn`: a turn of an agent's model. Only agents add it. */
+export function agentTurn(services: TurnServices): StepType {
+  return {
+    type: 'agent_turn',
+    ...ADDED_STEP_TYPES.agent_turn,
+    fields: z.looseObject({}),
+    available: true,
+    internal: true,
+    defaultTimeoutS: 300,
+    retries: true,
+    io: true,
+    dataFields: [],
+    rawFields: [],
+    reads: () => 'all',
+    check: () => [],
+    execute: (attempt, signal) => execute(attempt, signal, services),
+  };
+}
+
+async function execute(attempt: Attempt, signal: AbortSignal, services: TurnServices): Promise<Outcome> {
+  const { agent, step, run } = attempt;
+  if (services.turns === undefined || agent == null)
+    return failed('step_type_unavailable', 'This server has no models configured.');
+  const work = workOf(agent.settings);
+  const closing = typeof step.closing === 'string' ? (step.closing as AgentLimit) : null;
+  // Read before the first await: large results are there until then.
+  const messages = transcript(work, agent, attempt);
+  if (closing !== null) messages.push(closingMessage(closing));
+  const tainted = taintedBy(work, agent, attempt);
+  const answered = await services.turns.turn(requestOf(attempt, work, messages, closing), { signal });
+  const consumed = consumedBy(answered);
+  if (answered.kind === 'failed') {
+    const { code, message, retryable, retryAfterMs } = answered;
+    const wait = retryAfterMs === undefined ? {} : { retryAfterMs };
+    return { kind: 'failed', error: { code, message }, retryable, ...wait, ...consumed };
+  }
+  const asks = await asksFor(run, signal, services.authority);
+  const judged =
+    closing === null
+      ? judge(answered.content.filter(isCall), { work, tainted, asks, tools: services.agentTools })
+      : NOTHING;
+  const result = resultOf(answered, judged.problems);
+  return { kind: 'completed', result: result as unknown as JsonMap, ...turnOf(judged.calls), ...consumed };
+}
+
+const turnOf = (calls: TurnCall[]): { turn?: TurnEnd } => (calls.length === 0 ? {} : { turn: { calls } });
+
+function requestOf(
+  { run, step, traceparent }: Attempt,
+  work: AgentWork,
+  messages: readonly TurnMessage[],
+  closing: AgentLimit | null,
+): TurnRequest {
+  const { model, tools, temperature, max_tokens, response_schema } = work;
+  const offered = tools.map(({ name, description, input_schema }) => ({
+    name,
+    description,
+    inputSchema: input_schema as JsonMap,
+  }));
+  return {
+    tenantId: run.tenantId,
+    projectId: run.projectId,
+    model,
+    messages,
+    tools: offered.length === 0 ? [] : [...offered, readResultTool],
+    toolChoice: closing === null && offered.length > 0 ? 'auto' : 'none',
+    temperature,
+    maxTokens: max_tokens,
+    responseSchema: response_schema as JsonMap | undefined,
+    idempotencyKey: `${run.id}:${step.id}`,
+    traceparent,
+  };
+}
+
+function closingMessage(limit: AgentLimit): TurnMessage {
+  const text = `You have reached the limit ${limit}: no more tools can be called. Answer now with what you have, and say what is missing.`;
+  return { role: 'user', content: [{ type: 'text', text }] };
+}
+
+type Problems = NonNullable<TurnResult['problems']>;
+type Judged = { calls: TurnCall[]; problems: Problems };
+const NOTHING: Judged = { calls: [], problems: {} };
+const isCall = (part: { type: string }): part is ToolCallPart => part.type === 'tool_call';
+
+type Judging = { work: AgentWork; tainted: string | null; asks: boolean; tools: AgentTools | undefined };
+
+/** Decides for each call whether it is carried out at once, after an approval, or not at all. */
+function judge(calls: readonly ToolCallPart[], of: Judging): Judged {
+  const judged: Judged = { calls: [], problems: {} };
+  for (const [index, call] of calls.entries()) {
+    const problem = index < MAX_CALLS_IN_TURN ? problemOf(call, of) : tooMany();
+    if (problem !== null) judged.problems[String(index + 1)] = problem;
+    if (index >= MAX_CALLS_IN_TURN) continue;
+    const policy = problem === null ? policyOf(call, of) : 'none';
+    judged.calls.push({ tool: call.name.slice(0, MAX_TOOL_NAME), hash: digestOf(call.arguments), policy });
+  }
+  return judged;
+}
+
+const tooMany = () => ({
+  code: 'too_many_calls',
+  message: `A turn may call at most ${MAX_CALLS_IN_TURN} tools. Call the rest in the next turn.`,
+});
+
+/** Why a call is never carried out; null if it may be. */
+function problemOf(call: ToolCallPart, { work, tools }: Judging): { code: string; message: string } | null {
+  if (call.malformed === true) return { code: 'tool_args_invalid', message: 'The arguments are not JSON.' };
+  const args = call.arguments;
+  if (typeof args !== 'object' || args === null || Array.isArray(args))
+    return { code: 'tool_args_invalid', message: 'The arguments are not an object.' };
+  if (call.name === READ_RESULT) {
+    if (readResultArguments(args) !== null) return null;
+    return { code: 'tool_args_invalid', message: `The arguments do not fit the schema of ${READ_RESULT}.` };
+  }
+  const tool = toolOf(work, call.name);
+  if (tool === undefined) {
+    const names = work.tools.map(({ name }) => name).join(', ');
+    return { code: 'unknown_tool', message: `There is no such tool. There are: ${names}.`.slice(0, 1_000) };
+  }
+  const problems = tools?.problems(tool.input_schema as JsonMap, args) ?? [];
+  return problems.length === 0 ? null : { code: 'tool_args_invalid', message: problems.join(' ').slice(0, 1_000) };
+}
+
+function policyOf(call: ToolCallPart, { work, tainted, asks }: Judging): TurnCall['policy'] {
+  const tool = toolOf(work, call.name);
+  if (tool === undefined || (tool.read_only && tool.policy === 'auto')) return 'auto';
+  if (asks || tool.policy === 'ask') return 'ask';
+  return tool.policy === 'ask_when_tainted' && tainted !== null ? 'ask' : 'auto';
+}
+
+/** The tool that a model calls by this name. */
+export function toolOf({ tools }: AgentWork, name: string): PlannedTool | undefined {
+  return tools.find(tool => tool.name === name);
+}
+
+/** Whether the person for whom the run acts may only read, so that each other call needs an approval. */
+async function asksFor(
+  run: Attempt['run'],
+  signal: AbortSignal,
+  authority: RunAuthority | undefined,
+): Promise<boolean> {
+  if (authority === undefined) return false;
+  const standing = await authority.standing(run, signal);
+  return decideCall(standing, { readOnly: false, scope: 'mcp:execute', approved: false }).kind === 'ask';
+}
+
+function resultOf(answer: Extract<TurnAnswer, { kind: 'answer' }>, problems: Problems): TurnResult {
+  const { content, object, finishReason, model, usage } = answer;
+  return {
+    text: content.flatMap(part => (part.type === 'text' ? [part.text] : [])).join(''),
+    content,
+    ...(object !== undefined && { object }),
+    finish_reason: finishReason,
+    model,
+    usage: { input_tokens: usage.inputTokens, output_tokens: usage.outputTokens },
+    ...(Object.keys(problems).length > 0 && { problems }),
+  };
+}
+
+function consumedBy({ usage }: TurnAnswer): { consumed?: Consumption[] } {
+  const all: Consumption[] = [
+    { action: 'llm_input_tokens', quantity: usage?.inputTokens ?? 0 },
+    { action: 'llm_output_tokens', quantity: usage?.outputTokens ?? 0 },
+  ];
+  const consumed = all.filter(({ quantity }) => quantity > 0);
+  return consumed.length === 0 ? {} : { consumed };
+}

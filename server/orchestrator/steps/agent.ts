@@ -1,0 +1,199 @@
+import { z } from 'zod';
+import { CREDIT } from '../../contract/microcredits.ts';
+import type { Attempt, CheckScope, Outcome, StepProblem, StepType } from '../../contract/step-type.ts';
+import type { AgentPlan, AgentProgress, GraphStep, JsonMap } from '../core/index.ts';
+import { type PlannedTool, type ToolPolicy, uniqueName } from './agent-plan.ts';
+import { agentFields } from './agent-settings.ts';
+import type { AgentTools, OfferedTool } from './agent-tools.ts';
+import { fieldReader, InvalidStep, unavailableMessage } from './common-fields.ts';
+import { STEP_TYPES } from './descriptions.ts';
+import { failed, outcomeOf } from './failure.ts';
+import { checkForm } from './form.ts';
+import { stepsInTemplates } from './reads.ts';
+import { Rendering } from './rendering.ts';
+import { collectReferences, hasTemplate } from './templates.ts';
+import type { TurnCaller } from './turn-caller.ts';
+import type { TurnMessage } from './turn-messages.ts';
+import { turnResultOf } from './turn-result.ts';
+
+const MAX_PROMPT_BYTES = 1024 * 1024;
+const DEFAULTS = { max_turns: 25, max_tool_calls: 100, timeout_s: 3_600 };
+/** Reading the tools of an agent takes some queries. */
+const OWN_TIMEOUT_S = 60;
+const ALL = '*';
+
+const fields = z.strictObject({
+  ...agentFields,
+  prompt: z.string().min(1).meta({ description: 'What the agent is to do this time; may contain templates' }),
+});
+const read = fieldReader(fields);
+type Fields = z.output<typeof fields>;
+const unavailable = unavailableMessage('agent', 'this server has no models configured');
+
+/** The ports that agents need. */
+export type AgentServices = { turns?: TurnCaller | undefined; agentTools?: AgentTools | undefined };
+
+/**
+ * `agent` (docs/specification/steps.md#agent): the first attempt says what the agent works from; turns and calls are then
+ * added to the run, and a second attempt returns the answer.
+ */
+export function agent({ turns, agentTools }: AgentServices): StepType {
+  return {
+    type: 'agent',
+    ...STEP_TYPES.agent,
+    fields,
+    available: turns ? true : { message: unavailable },
+    defaultTimeoutS: OWN_TIMEOUT_S,
+    retries: false,
+    external: true,
+    io: true,
+    dataFields: ['model', 'instructions', 'prompt', 'temperature', 'max_tokens', 'response_schema'],
+    filledFields: ['prompt'],
+    // They decide what needs an approval, and what may be spent.
+    approvalFields: ['tools', 'limits', 'on_limit', 'timeout_s'],
+    rawFields: [],
+    reads: stepsInTemplates,
+    check: (step, scope) => check(step, scope, { turns, agentTools }),
+    async execute(attempt) {
+      if (!turns) return failed('step_type_unavailable', unavailable);
+      try {
+        const { agent: progress } = attempt;
+        if (progress != null) return { kind: 'completed', result: answer(attempt, progress) };
+        return await begin(attempt, agentTools);
+      } catch (error) {
+        return outcomeOf(error);
+      }
+    },
+  };
+}
+
+async function check(step: GraphStep, scope: CheckScope, { turns, agentTools }: AgentServices): Promise<StepProblem[]> {
+  const problems: StepProblem[] = [];
+  const { model, tools, response_schema } = fields.partial().loose().safeParse(step).data ?? {};
+  if (response_schema !== undefined && collectReferences(response_schema).length === 0)
+    problems.push(...checkForm(response_schema as JsonMap, 'response_schema'));
+  if (model !== undefined && !hasTemplate(model)) problems.push(...((await turns?.check(scope, { model })) ?? []));
+  for (const [index, entry] of (tools ?? []).entries()) {
+    const found = await agentTools?.check(scope, { instanceId: entry.instance_id, tools: entry.tools });
+    for (const problem of found ?? []) problems.push({ ...problem, path: `tools[${index}].${problem.path}` });
+  }
+  return problems;
+}
+
+async function begin(attempt: Attempt, agentTools: AgentTools | undefined): Promise<Outcome> {
+  const given = read(attempt.step);
+  // Rendered before the first await: large results are there until then.
+  const rendered = render(attempt, given);
+  const tools: PlannedTool[] = [];
+  for (const entry of given.tools ?? []) {
+    const { tenantId, projectId } = attempt.run;
+    const offer = await agentTools?.offer({ tenantId, projectId, instanceId: entry.instance_id });
+    if (offer === undefined) return failed('step_type_unavailable', 'This server has no tool servers configured.');
+    if (offer.kind === 'failed')
+      return { kind: 'failed', error: { code: offer.code, message: offer.message }, retryable: offer.retryable };
+    const problem = addTools(tools, entry, offer);
+    if (problem !== null) return problem;
+  }
+  const { temperature, max_tokens } = given;
+  const work = {
+    ...rendered,
+    tools,
+    ...(temperature !== undefined && { temperature }),
+    ...(max_tokens !== undefined && { max_tokens }),
+  };
+  return {
+    kind: 'expanding',
+    plan: planOf(attempt.step, given, rendered.model),
+    items: [],
+    agent: work as unknown as JsonMap,
+  };
+}
+
+type Rendered = { model: string; messages: TurnMessage[]; response_schema?: JsonMap };
+
+function render(attempt: Attempt, { model, instructions, prompt, response_schema }: Fields): Rendered {
+  const rendering = new Rendering(attempt);
+  const text = rendering.text('prompt', prompt, MAX_PROMPT_BYTES);
+  if (text.trim() === '') throw new InvalidStep('prompt: is empty once rendered');
+  const system = instructions === undefined ? '' : rendering.text('instructions', instructions, MAX_PROMPT_BYTES);
+  const messages: TurnMessage[] = [
+    ...(system.trim() === '' ? [] : [{ role: 'system' as const, content: system }]),
+    { role: 'user', content: [{ type: 'text', text }] },
+  ];
+  const schema = response_schema && (rendering.value('response_schema', response_schema as JsonMap) as JsonMap);
+  const [problem] = schema === undefined ? [] : checkForm(schema, 'response_schema');
+  if (problem) throw new InvalidStep(`${problem.path}: ${problem.message}`);
+  return { model: rendering.text('model', model), messages, ...(schema && { response_schema: schema }) };
+}
+
+type Entry = NonNullable<Fields['tools']>[number];
+
+/** Adds the tools that an entry names. Returns the failure for a name that the instance does not offer. */
+function addTools(
+  into: PlannedTool[],
+  entry: Entry,
+  offer: { instance: string; tools: readonly OfferedTool[] },
+): Outcome | null {
+  if (entry.approval === 'deny') return null;
+  const taken = new Set(into.map(({ name }) => name));
+  const isWildcard = entry.tools.includes(ALL);
+  const chosen = isWildcard ? offer.tools.map(({ name }) => name) : [...new Set(entry.tools)];
+  for (const name of chosen) {
+    const found = offer.tools.find(tool => tool.name === name);
+    if (found === undefined) return failed('unknown_tool', `The instance “${offer.instance}” has no tool “${name}”.`);
+    const unique = uniqueName(name, taken);
+    taken.add(unique);
+    into.push({
+      name: unique,
+      instance_id: entry.instance_id,
+      instance: offer.instance,
+      tool: name,
+      description: found.description,
+      input_schema: found.inputSchema,
+      policy: policyOf(found, entry.approval, isWildcard),
+      read_only: found.readOnly,
+      open_world: found.openWorld,
+    });
+  }
+  return null;
+}
+
+/**
+ * A tool that may destroy always asks. One that writes asks unless the agent may call it by itself; if that was said for
+ * all tools of an instance at once, it asks after all once text from outside could have told the model to call it.
+ */
+function policyOf(tool: OfferedTool, approval: 'auto' | 'ask' | undefined, isWildcard: boolean): ToolPolicy {
+  if (approval === 'ask' || tool.destructive) return 'ask';
+  if (tool.readOnly) return 'auto';
+  if (approval !== 'auto') return 'ask';
+  return isWildcard ? 'ask_when_tainted' : 'auto';
+}
+
+function planOf({ timeout_s }: GraphStep, { limits, on_limit }: Fields, model: string): AgentPlan {
+  const { max_turns, max_tool_calls, budget_credits, timeout_s: limit } = limits ?? {};
+  return {
+    type: 'agent',
+    model,
+    max_turns: max_turns ?? DEFAULTS.max_turns,
+    max_tool_calls: max_tool_calls ?? DEFAULTS.max_tool_calls,
+    ...(budget_credits !== undefined && { budget: Math.round(budget_credits * CREDIT) }),
+    timeout_s: Math.min(timeout_s ?? limit ?? DEFAULTS.timeout_s, limit ?? Number.POSITIVE_INFINITY),
+    on_limit: on_limit ?? 'answer',
+  };
+}
+
+/** The result of an agent: that of its last turn, and how it came about. */
+function answer(attempt: Attempt, { turns, limit, toolCalls, usage, plan }: AgentProgress): JsonMap {
+  const last = turns.at(-1);
+  const turn = last === undefined ? null : turnResultOf(attempt.result(last.id));
+  return {
+    text: turn?.text ?? '',
+    ...(turn?.object !== undefined && { object: turn.object }),
+    ended_by: limit ?? 'answered',
+    complete: limit === null && turn?.finish_reason !== 'length',
+    turns: turns.length,
+    tool_calls: toolCalls,
+    model: turn?.model ?? plan.model,
+    usage: { input_tokens: usage.inputTokens, output_tokens: usage.outputTokens },
+  };
+}

@@ -1,0 +1,38 @@
+import { z } from 'zod';
+import { sha256 } from '../../platform/crypto/digest.ts';
+import { isJson } from '../../platform/json.ts';
+import type { JsonValue } from '../core/index.ts';
+import { type ToolCallPart, TurnContent } from './turn-messages.ts';
+
+/** The result of a turn, as the event log keeps it: a field is never renamed. */
+const TurnResult = z.strictObject({
+  text: z.string(),
+  content: TurnContent,
+  object: z.custom<JsonValue>(isJson).optional(),
+  finish_reason: z.enum(['stop', 'length', 'tool_calls']),
+  model: z.string(),
+  usage: z.strictObject({ input_tokens: z.number(), output_tokens: z.number() }),
+  /** Why calls are not carried out, by their numbers in the turn, from 1. */
+  problems: z.record(z.string(), z.strictObject({ code: z.string(), message: z.string() })).optional(),
+});
+export type TurnResult = z.infer<typeof TurnResult>;
+
+/** The result of a turn; null where there is none. */
+export function turnResultOf(result: JsonValue): TurnResult | null {
+  return TurnResult.safeParse(result).data ?? null;
+}
+
+/** The calls of a turn, in the order of their numbers. */
+export function callsOf({ content }: Pick<TurnResult, 'content'>): ToolCallPart[] {
+  return content.filter(part => part.type === 'tool_call');
+}
+
+/** What tells values apart: equal for those that differ only in the order of their fields. */
+export function digestOf(value: JsonValue): string {
+  return sha256(JSON.stringify(value, sorted)).toString('base64url').slice(0, 16);
+}
+
+function sorted(_key: string, value: unknown): unknown {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
+  return Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)));
+}
