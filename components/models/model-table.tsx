@@ -86,6 +86,8 @@ function Row({ provider, model }: Entry) {
         <span className="flex gap-1">
           {model.supports.structured_output ? <Badge>Schema</Badge> : null}
           {model.supports.temperature ? <Badge>Temperature</Badge> : null}
+          {model.supports.tools ? <Badge>Tools</Badge> : null}
+          {model.supports.embeddings ? <Badge>Embeddings</Badge> : null}
         </span>
       </Td>
     </Tr>

@@ -44,7 +44,11 @@ export function useTemplateOptions(template: Template | null) {
     })),
     models: catalog.data?.providers
       .filter(({ configured }) => configured)
-      .flatMap(({ name, models }) => models.map(model => ({ value: model.id, label: model.name, hint: name }))),
+      .flatMap(({ name, models }) =>
+        models
+          .filter(({ supports }) => !supports.embeddings)
+          .map(model => ({ value: model.id, label: model.name, hint: name })),
+      ),
   };
 }
 

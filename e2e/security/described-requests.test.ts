@@ -156,6 +156,7 @@ const beyondSchemas: ReadonlySet<string> = new Set([
   'base_url',
   'origins',
   'models',
+  'context_window',
 ]);
 
 /** Returns the fields that were refused although the document allows what was sent. */

@@ -134,7 +134,11 @@ export function ModelField(props: SchemaFieldProps) {
   const present = typeof value === 'string' ? value : '';
   const options = catalog.data?.providers
     .filter(({ configured }) => configured)
-    .flatMap(({ name, models }) => models.map(model => ({ value: model.id, label: model.name, hint: name })));
+    .flatMap(({ name, models }) =>
+      models
+        .filter(({ supports }) => !supports.embeddings)
+        .map(model => ({ value: model.id, label: model.name, hint: name })),
+    );
   const named = other || (options !== undefined && present !== '' && !options.some(each => each.value === present));
   return (
     <div className="flex flex-col gap-2">

@@ -1,7 +1,7 @@
 import type { z } from 'zod';
 import type { Context } from '../../contract/context.ts';
 import { type ModelProvider, modelProviders, providerFacts } from '../../platform/models/providers.ts';
-import { knownModels } from './known-models.ts';
+import { isEmbeddingModel, knownModels } from './known-models.ts';
 import type { CatalogOutput } from './schemas.ts';
 import { listKeyRows, type UsableKey, usableKeys } from './select-key.ts';
 
@@ -26,20 +26,33 @@ function entry(provider: ModelProvider, keys: readonly UsableKey[]): Provider {
 }
 
 function known(provider: keyof typeof knownModels): Provider['models'] {
-  return knownModels[provider].map(({ id, name, contextWindow, maxOutput, temperature }) => ({
+  return knownModels[provider].map(({ id, name, contextWindow, maxOutput, temperature, embeddings = false }) => ({
     id: `${provider}/${id}`,
     name,
     ...(contextWindow === undefined ? {} : { context_window: contextWindow }),
     ...(maxOutput === undefined ? {} : { max_output: maxOutput }),
-    supports: { structured_output: true, temperature },
+    supports: supportsOf({ embeddings, temperature }),
   }));
 }
 
 function listed(servers: readonly UsableKey[]): Provider['models'] {
   const ids = new Set(servers.flatMap(({ models }) => models));
-  return [...ids].map(id => ({
-    id: `openai_compatible/${id}`,
-    name: id,
-    supports: { structured_output: true, temperature: true },
-  }));
+  return [...ids].map(id => {
+    // Of several servers that list a model, the first is the one that is asked.
+    const contextWindow = servers.find(({ models }) => models.includes(id))?.contextWindow;
+    const embeddings = isEmbeddingModel({ provider: 'openai_compatible', model: id });
+    return {
+      id: `openai_compatible/${id}`,
+      name: id,
+      ...(contextWindow === undefined ? {} : { context_window: contextWindow }),
+      supports: supportsOf({ embeddings, temperature: !embeddings }),
+    };
+  });
 }
+
+const supportsOf = ({ embeddings, temperature }: { embeddings: boolean; temperature: boolean }) => ({
+  structured_output: !embeddings,
+  temperature,
+  tools: !embeddings,
+  embeddings,
+});

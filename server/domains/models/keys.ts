@@ -36,18 +36,18 @@ export async function listModelKeys(
 
 /** AppError 422 for a key or base URL that is missing, or a base URL that may not be called. */
 export async function createModelKey(ctx: Context, input: z.output<typeof CreateKeyInput>): Promise<KeyView> {
-  const { provider, name = providerFacts[provider].name, api_key, base_url, models, shared } = input;
+  const { provider, name = providerFacts[provider].name, api_key, base_url, models, context_window, shared } = input;
   const details: ErrorDetail[] = [];
   if (provider !== 'openai_compatible' && api_key === undefined) {
     details.push({ path: 'api_key', message: `is needed for ${providerFacts[provider].name}` });
   }
-  await refuseSettings(ctx, { provider, base_url, models }, details);
+  await refuseSettings(ctx, { provider, base_url, models, context_window }, details);
   const created = await createConnection(ctx, {
     display_name: name,
     provider,
     service: llmService,
     credentials: { api_key: api_key ?? NO_SECRET },
-    config: configOf({ base_url, models }),
+    config: configOf({ base_url, models, context_window }),
     ...(shared === undefined ? {} : { shared }),
   });
   return keyOf(created);
@@ -55,14 +55,15 @@ export async function createModelKey(ctx: Context, input: z.output<typeof Create
 
 /** AppError 404 for a connection that is no model key; 422 as for a new one. */
 export async function patchModelKey(ctx: Context, input: z.output<typeof PatchKeyInput>): Promise<KeyView> {
-  const { id, name, api_key, base_url, models, shared } = input;
+  const { id, name, api_key, base_url, models, context_window, shared } = input;
   const former = await requireModelKey(ctx, id);
   const next = {
     base_url: base_url === undefined ? (former.base_url ?? undefined) : (base_url ?? undefined),
     models: models ?? (former.models.length > 0 ? former.models : undefined),
+    context_window: (context_window === undefined ? former.context_window : context_window) ?? undefined,
   };
   await refuseSettings(ctx, { provider: former.provider, ...next, unchanged: former.base_url }, []);
-  const settings = base_url !== undefined || models !== undefined;
+  const settings = [base_url, models, context_window].some(each => each !== undefined);
   const changed = await patchConnection(ctx, {
     id,
     display_name: name,
@@ -93,25 +94,33 @@ export async function requireModelKey(ctx: Context, id: string): Promise<KeyView
   return key;
 }
 
-function configOf({ base_url, models }: { base_url: string | undefined; models: string[] | undefined }): JsonObject {
-  return { ...(base_url === undefined ? {} : { base_url }), ...(models === undefined ? {} : { models }) };
+function configOf({ base_url, models, context_window }: z.output<typeof KeyConfig>): JsonObject {
+  return {
+    ...(base_url === undefined ? {} : { base_url }),
+    ...(models === undefined ? {} : { models }),
+    ...(context_window === undefined ? {} : { context_window }),
+  };
 }
 
 type Settings = {
   provider: ModelProvider;
   base_url: string | undefined;
   models: readonly string[] | undefined;
+  context_window: number | undefined;
   /** A base URL that is there already, and needs no looking up. */
   unchanged?: string | null;
 };
 
 async function refuseSettings(ctx: Context, settings: Settings, details: ErrorDetail[]): Promise<void> {
-  const { provider, base_url, models, unchanged } = settings;
+  const { provider, base_url, models, context_window, unchanged } = settings;
   if (provider === 'openai_compatible' && base_url === undefined) {
     details.push({ path: 'base_url', message: 'is needed: where is the server?' });
   }
   if (provider !== 'openai_compatible' && models !== undefined && models.length > 0) {
     details.push({ path: 'models', message: 'is for openai_compatible servers: a provider has its own' });
+  }
+  if (provider !== 'openai_compatible' && context_window !== undefined) {
+    details.push({ path: 'context_window', message: 'is for openai_compatible servers: that of a provider is known' });
   }
   if (base_url !== undefined && base_url !== unchanged) {
     // Refused now, and not only when the first run fails.
@@ -137,6 +146,7 @@ function keyOf(connection: ConnectionView): KeyView {
     provider,
     base_url: parsed.data?.base_url ?? null,
     models: parsed.data?.models ?? [],
+    context_window: parsed.data?.context_window ?? null,
     // One made as a plain connection may hold anything.
     status: parsed.success ? connection.status : 'error',
     last_error: parsed.success ? connection.last_error : 'Its settings are not those of a model key.',

@@ -1,4 +1,5 @@
 import type { ModelProvider } from '../../platform/models/providers.ts';
+import type { ModelReference } from './reference.ts';
 
 export type KnownModel = {
   /** The provider's own name of it. */
@@ -9,6 +10,8 @@ export type KnownModel = {
   maxOutput?: number;
   /** Whether `temperature` has an effect; reasoning models ignore it. */
   temperature: boolean;
+  /** It makes vectors of texts, and does nothing else. */
+  embeddings?: true;
 };
 
 /**
@@ -26,6 +29,8 @@ export const knownModels: Readonly<Record<Exclude<ModelProvider, 'openai_compati
     { id: 'gpt-5-mini', name: 'GPT-5 mini', contextWindow: 400_000, maxOutput: 128_000, temperature: false },
     { id: 'gpt-4.1', name: 'GPT-4.1', contextWindow: 1_047_576, maxOutput: 32_768, temperature: true },
     { id: 'gpt-4.1-mini', name: 'GPT-4.1 mini', contextWindow: 1_047_576, maxOutput: 32_768, temperature: true },
+    { id: 'text-embedding-3-small', name: 'Text Embedding 3 small', temperature: false, embeddings: true },
+    { id: 'text-embedding-3-large', name: 'Text Embedding 3 large', temperature: false, embeddings: true },
   ],
   anthropic: [
     { id: 'claude-opus-5-5', name: 'Claude Opus 5.5', maxOutput: 128_000, temperature: false },
@@ -52,6 +57,7 @@ export const knownModels: Readonly<Record<Exclude<ModelProvider, 'openai_compati
       maxOutput: 65_536,
       temperature: true,
     },
+    { id: 'gemini-embedding-001', name: 'Gemini Embedding', temperature: false, embeddings: true },
   ],
   mistral: [
     { id: 'mistral-large-latest', name: 'Mistral Large, the latest', temperature: true },
@@ -59,5 +65,12 @@ export const knownModels: Readonly<Record<Exclude<ModelProvider, 'openai_compati
     { id: 'mistral-small-latest', name: 'Mistral Small, the latest', temperature: true },
     { id: 'magistral-medium-latest', name: 'Magistral Medium, the latest', temperature: true },
     { id: 'ministral-8b-latest', name: 'Ministral 8B, the latest', temperature: true },
+    { id: 'mistral-embed', name: 'Mistral Embed', temperature: false, embeddings: true },
   ],
 };
+
+/** Whether a model makes embeddings rather than answers. Of models that are not known, the name says so by custom. */
+export function isEmbeddingModel({ provider, model }: ModelReference): boolean {
+  const known = provider === 'openai_compatible' ? undefined : knownModels[provider].find(({ id }) => id === model);
+  return known === undefined ? /embed/i.test(model) : known.embeddings === true;
+}

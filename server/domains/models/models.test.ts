@@ -425,6 +425,72 @@ describe('catalog and resolve', () => {
     expect((await resolve('openai_compatible/qwen')).body.connection_id).toBe(open.id);
   });
 
+  type Listed = Body & { context_window?: number; supports: Record<string, boolean> };
+  const listed = async () =>
+    ((await ok('GET', '/v1/llm-provider-keys/catalog')).providers as { models: Listed[] }[]).flatMap(
+      each => each.models,
+    );
+
+  test('the catalog says which models call tools, and which make embeddings', async () => {
+    await addKey({ provider: 'openai_compatible', models: ['llama-3', 'nomic-embed-text'] });
+    const byId = new Map((await listed()).map(model => [model.id, model.supports]));
+    for (const id of ['openai/gpt-5', 'openai_compatible/llama-3']) {
+      expect(byId.get(id), id).toMatchObject({ tools: true, embeddings: false, structured_output: true });
+    }
+    for (const id of ['openai/text-embedding-3-small', 'openai_compatible/nomic-embed-text']) {
+      expect(byId.get(id), id).toEqual({
+        tools: false,
+        embeddings: true,
+        structured_output: false,
+        temperature: false,
+      });
+    }
+  });
+
+  test('the context window of a server of one’s own is set with its key', async () => {
+    const add = (context_window: number, more = {}) => {
+      const key = { provider: 'openai_compatible', base_url: `${models.url}/v1`, models: ['llama'] };
+      return send('POST', '/v1/llm-provider-keys', { ...key, context_window, ...more });
+    };
+    for (const wrong of [1_023, 100_000_001, 2_048.5]) expect((await add(wrong)).status, String(wrong)).toBe(422);
+    expect((await add(1_024)).body).toMatchObject({ context_window: 1_024 });
+    const { id } = (await add(100_000_000)).body;
+    const shown = async () => (await listed()).find(model => model.id === 'openai_compatible/llama')?.context_window;
+    expect(await shown(), 'of the newest key').toBe(100_000_000);
+    // Other changes keep it.
+    await ok('PATCH', `/v1/llm-provider-keys/${id}`, { models: ['llama', 'qwen'] });
+    expect(await shown()).toBe(100_000_000);
+    expect(await ok('PATCH', `/v1/llm-provider-keys/${id}`, { context_window: null })).toMatchObject({
+      context_window: null,
+    });
+    expect(await shown()).toBeUndefined();
+    const refused = await add(8_192, { provider: 'openai', api_key: KEY, models: [] });
+    expect(refused).toMatchObject({ status: 422, body: { details: [{ path: 'context_window' }] } });
+  });
+
+  test.each([
+    ['openai/gpt-5', 'chat', true],
+    ['openai/gpt-5', 'tools', true],
+    ['openai/gpt-5', 'embedding', false],
+    ['openai/text-embedding-3-small', 'embedding', true],
+    ['openai/text-embedding-3-small', 'chat', false],
+    ['openai/text-embedding-3-small', 'tools', false],
+    ['openai/text-embedding-3-small', undefined, true],
+    ['anthropic/claude-haiku-5-5', 'embedding', false],
+    ['openai_compatible/llama', 'embedding', true],
+    ['openai_compatible/nomic-embed-text', 'tools', false],
+  ])('%s for %s is available: %s', async (model, purpose, available) => {
+    const [provider] = model.split('/');
+    await addKey({ provider });
+    const resolved = await ok('POST', '/v1/llm/resolve', { model, ...(purpose && { purpose }) });
+    expect(resolved).toMatchObject({ available, connection_id: expect.any(String) });
+    expect('reason' in resolved).toBe(!available);
+  });
+
+  test('a purpose that is none is 422', async () => {
+    expect((await send('POST', '/v1/llm/resolve', { model: 'openai/gpt-5', purpose: 'fun' })).status).toBe(422);
+  });
+
   test('a key made as a connection with other settings serves nothing', async () => {
     await ok('POST', '/v1/connections', {
       display_name: 'Odd',

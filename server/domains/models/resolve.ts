@@ -1,7 +1,8 @@
 import type { z } from 'zod';
 import type { Context } from '../../contract/context.ts';
 import { invalid } from '../../platform/errors.ts';
-import { parseReference } from './reference.ts';
+import { isEmbeddingModel } from './known-models.ts';
+import { type ModelReference, parseReference } from './reference.ts';
 import type { ResolveInput, ResolveOutput } from './schemas.ts';
 import { listKeyRows, selectKey, usableKeys } from './select-key.ts';
 
@@ -17,10 +18,25 @@ export async function resolveModel(
   const key = selectKey(usableKeys(await listKeyRows(services, principal)), reference);
   if ('code' in key) return { ...reference, connection_id: null, available: false, reason: key.message };
   const { id, baseUrl } = key;
+  const reason = misfit(reference, input.purpose);
   return {
     ...reference,
     connection_id: id,
     ...(baseUrl === undefined ? {} : { base_url: baseUrl }),
-    available: true,
+    available: reason === null,
+    ...(reason === null ? {} : { reason }),
   };
+}
+
+/** Why a model does not serve a purpose; null if it may. */
+function misfit(reference: ModelReference, purpose: z.output<typeof ResolveInput>['purpose']): string | null {
+  if (purpose === undefined) return null;
+  if (purpose === 'embedding' && reference.provider === 'anthropic') return 'Anthropic has no embeddings.';
+  const embeds = isEmbeddingModel(reference);
+  if (purpose !== 'embedding' && embeds) return 'The model makes embeddings: it neither answers nor calls tools.';
+  // What a server of one's own offers under a name of its choice is not known.
+  if (purpose === 'embedding' && !embeds && reference.provider !== 'openai_compatible') {
+    return 'The model answers: it makes no embeddings.';
+  }
+  return null;
 }

@@ -18,15 +18,29 @@ const BaseUrl = z
     description: "Instead of the provider's own; openai_compatible needs one, such as http://127.0.0.1:11434/v1",
   });
 
+const ContextWindow = z.number().int().min(1_024).max(100_000_000).meta({
+  description: 'How many tokens the models of an openai_compatible server read. Default: it is not known.',
+});
+
 /** The `config` of a connection with service `llm`. */
-export const KeyConfig = z.object({ base_url: BaseUrl.optional(), models: Models.optional() });
+export const KeyConfig = z.object({
+  base_url: BaseUrl.optional(),
+  models: Models.optional(),
+  context_window: ContextWindow.optional(),
+});
 
 const CatalogModel = z.strictObject({
   id: z.string().meta({ description: 'provider/model, as steps name it' }),
   name: z.string(),
   context_window: z.number().int().optional().meta({ description: 'Tokens' }),
   max_output: z.number().int().optional().meta({ description: 'Tokens' }),
-  supports: z.strictObject({ structured_output: z.boolean(), temperature: z.boolean() }),
+  supports: z.strictObject({
+    structured_output: z.boolean(),
+    temperature: z.boolean(),
+    tools: z.boolean(),
+    /** It makes embeddings, and nothing else. */
+    embeddings: z.boolean(),
+  }),
 });
 export const CatalogInput = z.strictObject({});
 export const CatalogOutput = z.strictObject({
@@ -44,6 +58,9 @@ export const CatalogOutput = z.strictObject({
 
 export const ResolveInput = z.strictObject({
   model: z.string().min(1).max(200).meta({ description: 'provider/model' }),
+  purpose: z.enum(['chat', 'tools', 'embedding']).optional().meta({
+    description: 'What it is needed for. A model that is not made for it is not available.',
+  }),
 });
 export const ResolveOutput = z.strictObject({
   provider: Provider,
@@ -64,6 +81,7 @@ export const ModelKey = z.strictObject({
   /** Where the key may be sent. */
   origins: z.array(z.string()),
   models: z.array(z.string()),
+  context_window: z.number().int().nullable(),
   status: z.enum(connectionStatuses),
   last_error: z.string().nullable(),
   created_at: Timestamp,
@@ -78,6 +96,7 @@ export const CreateKeyInput = z.strictObject({
   api_key: HeaderSecret.optional().meta({ description: 'Only an openai_compatible server may leave it out' }),
   base_url: BaseUrl.optional(),
   models: Models.optional(),
+  context_window: ContextWindow.optional(),
   shared: Shared.optional(),
 });
 export const PatchKeyInput = z.strictObject({
@@ -88,6 +107,7 @@ export const PatchKeyInput = z.strictObject({
     description: "null: the provider's own. Another origin needs `api_key` with it: 422 `secret_required`.",
   }),
   models: Models.optional(),
+  context_window: ContextWindow.nullable().optional(),
   shared: Shared.optional(),
 });
 export const DeleteKeyInput = z.strictObject({

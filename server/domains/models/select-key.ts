@@ -12,7 +12,14 @@ const mostKeys = 200;
 export type KeyScope = { tenantId: string; projectId: string };
 
 /** A key with settings that can be used. */
-export type UsableKey = { id: string; provider: ModelProvider; baseUrl: string | undefined; models: readonly string[] };
+export type UsableKey = {
+  id: string;
+  provider: ModelProvider;
+  baseUrl: string | undefined;
+  models: readonly string[];
+  /** In tokens, of all its models. */
+  contextWindow: number | undefined;
+};
 
 /** The model keys that serve a project: its own before the workspace's, each newest first. */
 export async function listKeyRows(
@@ -33,6 +40,7 @@ export function usableKeys(rows: readonly ConnectionRow[]): UsableKey[] {
       provider: provider as ModelProvider,
       baseUrl: parsed.data.base_url,
       models: parsed.data.models ?? [],
+      contextWindow: parsed.data.context_window,
     };
     // Without an address there is no server to call.
     return key.provider === 'openai_compatible' && key.baseUrl === undefined ? [] : [key];
