@@ -161,6 +161,14 @@ describe('events', () => {
     expect([again.status, await again.rest()]).toEqual([204, []]);
   });
 
+  test('that follow the end of a run are sent as well, and end the stream', async () => {
+    const id = await run(3, 'completed');
+    const late = { runId: id, seq: 4, eventType: 'step_log', stepId: 'a', attempt: 1, data: {}, createdAt: new Date() };
+    await db.prisma.runEvent.create({ data: late });
+    await db.prisma.run.update({ where: { id }, data: { lastSeq: 4 } });
+    expect((await (await open(id, { query: '?after=3' })).rest()).map(event => event.id)).toEqual([4]);
+  });
+
   test('of a refused start are the one that says so', async () => {
     const runId = newId();
     const { tenantId, projectId } = scope(runId);
