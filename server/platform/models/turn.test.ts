@@ -313,6 +313,54 @@ describe('the next request', () => {
     ]);
   });
 
+  test('returns the signature of a call to Google', async () => {
+    const call = { functionCall: { name: 'weather', args: { place: 'Rome' } }, thoughtSignature: 'CpcBAb4+9vs=' };
+    const candidate = { content: { role: 'model', parts: [call] }, index: 0, finishReason: 'STOP' };
+    server.reply({ text: [], raw: `data: ${JSON.stringify({ candidates: [candidate] })}\n\n` });
+    const access = {
+      provider: 'google',
+      baseUrl: `${server.url}/v1beta`,
+      apiKey: 'k',
+      model: 'gemini-2.5-pro',
+    } as const;
+    const content = contentOf(await turn({ ...access, tools: [weather] }));
+    expect(content).toMatchObject([{ type: 'tool_call', name: 'weather', arguments: { place: 'Rome' } }]);
+    server.reply({ text: 'It rains.' });
+    await turn({ ...access, tools: [weather], messages: followed(content) });
+    expect(server.requests[1]?.body).toMatchObject({
+      contents: [
+        { role: 'user' },
+        { role: 'model', parts: [call] },
+        { role: 'user', parts: [{ functionResponse: { name: 'weather' } }] },
+      ],
+      tools: [{ functionDeclarations: [{ name: 'weather' }] }],
+    });
+  });
+
+  test('returns calls and results to Mistral', async () => {
+    const call = { id: 'abcdefghi', function: { name: 'weather', arguments: '{"place": "Rome"}' }, index: 0 };
+    const chunk = (delta: object, finish_reason: string | null) =>
+      `data: ${JSON.stringify({ id: 'x', choices: [{ index: 0, delta, finish_reason }] })}\n\n`;
+    server.reply({ text: [], raw: chunk({ role: 'assistant', content: '', tool_calls: [call] }, 'tool_calls') });
+    const access = {
+      provider: 'mistral',
+      baseUrl: `${server.url}/mistral/v1`,
+      apiKey: 'k',
+      model: 'mistral-large-latest',
+    } as const;
+    const reply = await turn({ ...access, tools: [weather] });
+    expect(reply).toMatchObject({
+      finish: 'tool_calls',
+      content: [{ type: 'tool_call', arguments: { place: 'Rome' } }],
+    });
+    server.reply({ text: 'It rains.' });
+    await turn({ ...access, tools: [weather], messages: followed(contentOf(reply)) });
+    expect((server.requests[1]?.body.messages as JsonObject[] | undefined)?.slice(2)).toMatchObject([
+      { role: 'assistant', tool_calls: [{ id: 'abcdefghi', function: { arguments: '{"place": "Rome"}' } }] },
+      { role: 'tool', tool_call_id: 'abcdefghi', content: 'Rain.' },
+    ]);
+  });
+
   test('names the tools also where none may be called, and says each kind of result', async () => {
     script({ match: {}, content: [{ text: 'Done.' }] });
     const call = (id: string): ContentPart => ({ type: 'tool_call', id, name: 'weather', arguments: {} });
