@@ -57,6 +57,7 @@ const OWN_KINDS: Readonly<Record<string, FieldKind>> = {
   'mcp_call.tool_name': 'tool',
   'mcp_call.tool_args': 'arguments',
   'llm_call.model': 'model',
+  'agent.model': 'model',
   'call_workflow.workflow_id': 'workflow',
   'call_workflow.version': 'version',
   'call_workflow.input': 'input',

@@ -45,6 +45,10 @@ function resultOf(step: Step): Json {
       const answer = { text: '', model: '', finish_reason: '', usage: USAGE };
       return isObject(step.response_schema) ? { ...answer, object: exampleOf(step.response_schema) } : answer;
     }
+    case 'agent': {
+      const answer = { text: '', ended_by: '', complete: true, turns: 0, tool_calls: 0, model: '', usage: USAGE };
+      return isObject(step.response_schema) ? { ...answer, object: exampleOf(step.response_schema) } : answer;
+    }
     default:
       return null;
   }

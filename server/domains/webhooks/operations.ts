@@ -128,8 +128,8 @@ most ten a minute are written down; the next one says how many were not.`,
 \`X-Service-Timestamp\` of \`<timestamp>.<raw body>\`. An unknown or switched-off webhook, a bad signature, timestamp or token are one and the same 401.
 A webhook with another preset than \`baton\` is authenticated by what its sender sends instead of the token and the signature; its 401 has the code
 \`missing_signature\`, \`bad_signature\` or \`bad_timestamp\`.
-A token that proves all that and lacks the scope of one of the workflow's types of step (\`mcp:execute\` for \`mcp_call\` and \`http_request\`, \`ai:use\` for
-\`llm_call\`) is 403; that holds for the stored automation token too.
+A token that proves all that and lacks the scope of one of the workflow's types of step (\`mcp:execute\` for \`mcp_call\`, \`http_request\` and \`agent\`, \`ai:use\` for
+\`llm_call\` and \`agent\`) is 403; that holds for the stored automation token too.
 With an \`Idempotency-Key\` the same body starts one run in 24 hours; another body under the key is 409.
 With \`extras.respond: "output"\` the answer waits up to 30 seconds for the end of the run, and is 200 with its \`status\` and \`output\` if it has ended.`,
     access: 'public',

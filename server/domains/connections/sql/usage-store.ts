@@ -40,7 +40,7 @@ export async function findUsers(
            WHERE step ->> 'type' = 'for_each' AND json_typeof(step -> 'steps') = 'array')
         SELECT 1 FROM found
         WHERE (step ->> 'type' = 'http_request' AND step ->> 'connection_id' = $2::uuid::text)
-           OR (step ->> 'type' = 'llm_call' AND starts_with(step ->> 'model', $3 || '/')))
+           OR (step ->> 'type' IN ('llm_call', 'agent') AND starts_with(step ->> 'model', $3 || '/')))
      ORDER BY name, id`,
     [ref.tenantId, ref.connectionId, modelsOf, owner],
   );

@@ -119,6 +119,16 @@ describe('publishing checks an agent', () => {
   });
 });
 
+test('an instance and a model key are in use while an agent has them', async () => {
+  const { id } = await create(step());
+  const { used_by } = (await act('mcp_instances_get', { id: instance })) as unknown as { used_by: object[] };
+  expect(used_by).toContainEqual(expect.objectContaining({ workflow_id: id, draft: true }));
+  await expect(act('mcp_instances_delete', { id: instance })).rejects.toMatchObject({ code: 'instance_in_use' });
+  const { keys } = (await act('llm_provider_keys_list', {}, acme.owner)) as unknown as { keys: Made[] };
+  const deletion = act('llm_provider_keys_delete', { id: keys[0]?.id }, acme.owner);
+  await expect(deletion).rejects.toMatchObject({ status: 409 });
+});
+
 describe('an agent', () => {
   test('calls its tools, asks in the inbox for those that write, and answers', async () => {
     fake.script({

@@ -117,7 +117,7 @@ export type InstanceUseRow = { workflow_id: string; name: string; draft: boolean
 
 /**
  * Returns at most `limit` workflows of the project whose draft or latest version has an `mcp_call` step with this
- * instance. The text is searched for the id first, so that only few graphs are parsed.
+ * instance, or an agent with tools of it. The text is searched for the id first, so that only few graphs are parsed.
  */
 export async function usesOfInstance(pool: Pool, key: InstanceKey, limit: number): Promise<InstanceUseRow[]> {
   const { rows } = await pool.query<InstanceUseRow>(
@@ -129,14 +129,18 @@ export async function usesOfInstance(pool: Pool, key: InstanceKey, limit: number
           AND (strpos(w.graph::text, $1) > 0 OR strpos(v.graph_snapshot::text, $1) > 0)
         ORDER BY w.id LIMIT 1000),
      used AS (
-       SELECT id, name, draft::jsonb @> $4::jsonb AS draft, coalesce(published::jsonb @> $4::jsonb, false) AS published
+       SELECT id, name, draft::jsonb @> ANY($4::jsonb[]) AS draft,
+              coalesce(published::jsonb @> ANY($4::jsonb[]), false) AS published
          FROM candidate)
      SELECT id AS workflow_id, name, draft, published FROM used WHERE draft OR published ORDER BY name, id LIMIT $5`,
     [
       key.id,
       key.tenantId,
       key.projectId,
-      JSON.stringify({ steps: [{ type: 'mcp_call', instance_id: key.id }] }),
+      [
+        { type: 'mcp_call', instance_id: key.id },
+        { type: 'agent', tools: [{ instance_id: key.id }] },
+      ].map(step => JSON.stringify({ steps: [step] })),
       limit,
     ],
   );
