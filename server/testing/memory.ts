@@ -2,6 +2,7 @@ import type { z } from 'zod';
 import type { Principal } from '../contract/context.ts';
 import { memoryOperations } from '../domains/memory/operations.ts';
 import type * as schema from '../domains/memory/schemas.ts';
+import { newId } from '../platform/ids.ts';
 import { type Call, createCall } from './call.ts';
 import { createTestServices, createTestTenant, type TestTenant, withScopes } from './identity.ts';
 import { createTestDatabase, type TestDatabase } from './postgres.ts';
@@ -22,6 +23,8 @@ export type TestMemory = {
   /** The texts that a search finds. */
   find(by: Principal, query: string, more?: Record<string, unknown>): Promise<string[]>;
   search(by: Principal, query: string, more?: Record<string, unknown>): Promise<SearchResult>;
+  /** A workflow or an agent of a project, that memories may be about; returns its id. */
+  subjectOf(by: Principal, kind: 'workflow' | 'agent'): Promise<string>;
   close(): Promise<void>;
 };
 
@@ -62,6 +65,25 @@ export async function createTestMemory(given: Parameters<typeof createTestServic
     },
     async find(by, query, more = {}) {
       return (await search(by, query, more)).hits.map(({ text }) => text);
+    },
+    async subjectOf({ tenantId, projectId, userId }, kind) {
+      const now = new Date(services.clock.now());
+      const empty = { description: '', status: 'draft', graph: {}, runSetup: {}, graphChecksum: '' };
+      const { id } = await db.prisma.workflow.create({
+        data: {
+          id: newId(),
+          tenantId,
+          projectId,
+          name: kind,
+          kind,
+          ...empty,
+          revision: 1,
+          createdBy: userId,
+          createdAt: now,
+          updatedAt: now,
+        },
+      });
+      return id;
     },
     close: () => db.close(),
   };

@@ -43,7 +43,7 @@ const WORD = /[\p{L}\p{N}](?:[\p{L}\p{N}\p{M}_.@:/'-]*[\p{L}\p{N}\p{M}])?/gu;
 export const wordsOf = (folded: string): string[] => folded.match(WORD) ?? [];
 
 /** The languages whose words are also searched by their stems, as PostgreSQL names them, with the commonest words of each. */
-const COMMON: Readonly<Record<string, string>> = {
+const COMMON = {
   english:
     'the a an and or of to in is are was were be been it its that this these those for on with as at by from what which who whom when where why how do does did has have had not you your i my we our he she they them his her their me can could would should will about there',
   german:
@@ -59,15 +59,16 @@ const COMMON: Readonly<Record<string, string>> = {
   dutch:
     'de het een en of van te in is zijn was waren dat die voor met op als aan bij uit wat welke wie wanneer waar waarom hoe heeft hebben niet je ik mijn wij',
 };
-const commonByLanguage = new Map(
-  Object.entries(COMMON).map(([language, words]) => [language, new Set(words.split(' '))]),
+export type Language = keyof typeof COMMON;
+const commonByLanguage = new Map<Language, ReadonlySet<string>>(
+  Object.entries(COMMON).map(([language, words]) => [language as Language, new Set(words.split(' '))]),
 );
-const DEFAULT_LANGUAGE = 'english';
+const DEFAULT_LANGUAGE: Language = 'english';
 /** How many words say in which language a text is. */
 const SAMPLE_WORDS = 200;
 
 /** The language in which most of the common words of a text are; English where none is. */
-export function languageOf(words: readonly string[]): string {
+export function languageOf(words: readonly string[]): Language {
   const sample = words.slice(0, SAMPLE_WORDS);
   let best = DEFAULT_LANGUAGE;
   let most = countIn(best, sample);
@@ -78,17 +79,17 @@ export function languageOf(words: readonly string[]): string {
   return best;
 }
 
-function countIn(language: string, words: readonly string[]): number {
+function countIn(language: Language, words: readonly string[]): number {
   const common = commonByLanguage.get(language);
   return words.reduce((count, word) => count + (common?.has(word) ? 1 : 0), 0);
 }
 
 /** Whether the word says nothing of what a text is about, in English or in `language`. */
-export const isCommon = (word: string, language: string): boolean =>
+export const isCommon = (word: string, language: Language): boolean =>
   commonByLanguage.get(DEFAULT_LANGUAGE)?.has(word) === true || commonByLanguage.get(language)?.has(word) === true;
 
 /** The columns that make a text searchable. `plain`: the folded text without common words, whose words are found as they are. */
-export type Searchable = { folded: string; plain: string; language: string; tokens: number };
+export type Searchable = { folded: string; plain: string; language: Language; tokens: number };
 
 /** Prepares a text for the index; `subject` is searched as well. */
 export function searchable(text: string, subject = ''): Searchable {

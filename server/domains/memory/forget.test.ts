@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Principal } from '../../contract/context.ts';
-import { newId } from '../../platform/ids.ts';
 import { createTestMember } from '../../testing/identity.ts';
 import { createTestMemory, programOf, type TestMemory } from '../../testing/memory.ts';
 import { looksLikeCredential } from './refuse-credentials.ts';
@@ -88,7 +87,8 @@ test('an episode is forgotten with the items of machines that rest on it alone',
 test('what is known about a person, a workflow, an agent or a project is forgotten', async () => {
   const person = await somebody();
   const { owner } = memory.tenant;
-  const [workflow_id, agent_id] = [newId(), newId()];
+  const workflow_id = await memory.subjectOf(person, 'workflow');
+  const agent_id = await memory.subjectOf(person, 'agent');
   await memory.remember(person, 'badger', 'Badger one.', { visibility: 'project', workflow_id });
   await memory.remember(person, 'badger', 'Badger two.', { visibility: 'project', agent_id });
   await memory.remember(person, 'badger', 'Badger three.');

@@ -93,9 +93,16 @@ describe('a person finds what is theirs, their projectâ€™s and their workspaceâ€
         const expected = { private: person.private, project: person.project, workspace: person.workspace };
         expect(textsIn(listed)).toEqual([expected[visibility]]);
       }
-      for (const field of ['workflow_id', 'agent_id']) {
-        const narrowed = { k: 100, [field]: first.principal.projectId };
-        expect(textsIn(await memory.search(person.principal, 'zebra', narrowed))).toEqual(own(person));
+      for (const [field, kind] of [
+        ['workflow_id', 'workflow'],
+        ['agent_id', 'agent'],
+      ] as const) {
+        const id = await memory.subjectOf(person.principal, kind);
+        expect(textsIn(await memory.search(person.principal, 'zebra', { k: 100, [field]: id }))).toEqual(own(person));
+        const other = people.find(({ principal }) => principal.projectId !== person.principal.projectId);
+        const foreign = await memory.subjectOf(other?.principal ?? first.principal, kind);
+        const narrowed = memory.search(person.principal, 'zebra', { [field]: foreign });
+        await expect(narrowed).rejects.toMatchObject({ status: 404 });
       }
     }
   });
@@ -192,13 +199,13 @@ test("what a person quotes from their private memories cannot become everybody's
 
 test('who leaves the workspace leaves no private memory behind, and a deleted project none at all', async () => {
   const { db } = memory;
-  const [, leaver] = people;
+  const [, , leaver] = people;
   const tables = ['memory_items', 'memory_episodes', 'memory_chunks'];
   const count = async (condition: string, value: string | undefined) =>
     Promise.all(
       tables.map(async table => (await db.pool.query(`SELECT FROM ${table} WHERE ${condition}`, [value])).rowCount),
     );
-  expect(await count('user_id = $1', leaver?.principal.userId)).toEqual([2, 1, 1]);
+  expect(await count('user_id = $1', leaver?.principal.userId)).toEqual([1, 1, 1]);
   await db.pool.query('DELETE FROM project_members WHERE user_id = $1', [leaver?.principal.userId]);
   await db.pool.query('DELETE FROM memberships WHERE user_id = $1', [leaver?.principal.userId]);
   expect(await count('user_id = $1', leaver?.principal.userId)).toEqual([0, 0, 0]);

@@ -61,5 +61,5 @@ function parse<I extends z.ZodType>(input: I, args: Record<string, unknown>): z.
   const parsed = input.safeParse(args);
   if (parsed.success) return parsed.data;
   const details = parsed.error.issues.map(({ path, message }) => ({ path: ['arguments', ...path].join('.'), message }));
-  throw invalid('The arguments are not valid.', details, 'validation_error');
+  throw invalid('The arguments are not valid.', details, 'invalid_arguments');
 }

@@ -123,14 +123,14 @@ describe('search by meaning', () => {
     await memory.remember(other, 'd', 'An automobile of somebody else.');
     await memory.remember(other, 'e', 'An automobile of a workflow.', {
       visibility: 'project',
-      workflow_id: projectId,
+      workflow_id: await memory.subjectOf(other, 'workflow'),
     });
     await embedAll();
     const found = async (more = {}) => (await memory.find(owner, 'vehicle', more)).sort();
     expect(await found()).toEqual(['An automobile of a workflow.', 'An automobile until noon.']);
     now += 24 * 3_600_000;
     expect(await found()).toEqual(['An automobile of a workflow.']);
-    expect(await found({ workflow_id: tenantId === '' ? '' : other.userId })).toEqual([]);
+    expect(await found({ workflow_id: await memory.subjectOf(owner, 'workflow') })).toEqual([]);
     expect(await found({ kinds: ['episode'] })).toEqual([]);
     expect(await found({ as_of: '2026-02-01T00:00:00Z' })).toEqual(['An automobile of the past.']);
   });

@@ -3,6 +3,7 @@ import type { z } from 'zod';
 import type { Context } from '../../../contract/context.ts';
 import { invalid } from '../../../platform/errors.ts';
 import { refuseCredentials } from '../refuse-credentials.ts';
+import { requireAbout } from '../require-about.ts';
 import type { IndexConversationInput, IndexFileInput, IndexOutput, Trust } from '../schemas.ts';
 import { columnsOf, requireWriter, scopeOf } from '../scope.ts';
 import { cutIntoChunks } from './chunks.ts';
@@ -11,12 +12,13 @@ import { insertEpisode, type NewChunk, type NewEpisode } from './store.ts';
 /** A request is at most 1 MiB, and each of its turns has at least one chunk. */
 const MAX_CHUNKS = 5_000;
 
-/** POST /v1/memory/index-conversation. AppError 403, 422 `contains_credential`. */
+/** POST /v1/memory/index-conversation. AppError 403, 404, 422 `contains_credential`. */
 export async function indexConversation(
   ctx: Context,
   input: z.output<typeof IndexConversationInput>,
 ): Promise<z.input<typeof IndexOutput>> {
   requireWriter(ctx.principal, input.visibility);
+  await requireAbout(ctx, input);
   await refuseCredentials(
     ctx,
     input.turns.map(({ text }, at) => ({ path: `turns[${at}].text`, text })),
@@ -35,12 +37,13 @@ export async function indexConversation(
   return store(ctx, input, { ...about, occurredAt, chunks }, { replace: false });
 }
 
-/** POST /v1/memory/index-file: the text of a file, in place of the one before under this path. AppError 403, 422 `contains_credential`. */
+/** POST /v1/memory/index-file: the text of a file, in place of the one before under this path. AppError 403, 404, 422 `contains_credential`. */
 export async function indexFile(
   ctx: Context,
   input: z.output<typeof IndexFileInput>,
 ): Promise<z.input<typeof IndexOutput>> {
   requireWriter(ctx.principal, input.visibility);
+  await requireAbout(ctx, input);
   await refuseCredentials(ctx, [{ path: 'content', text: input.content }]);
   const occurredAt = timeOf(ctx, input.occurred_at);
   const trust = 'untrusted' as const;

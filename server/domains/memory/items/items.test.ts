@@ -230,12 +230,13 @@ describe('an item that is true no longer', () => {
     const mine = await memory.remember(person, 'home', 'Lives in Cork.');
     const { chunks } = await memory.said(person, [['user', 'I moved to Derry.']]);
     const evidence = [{ chunk_id: chunks[0]?.id, quote: 'moved to Derry' }];
+    const workflow_id = await memory.subjectOf(person, 'workflow');
     const by = (more: object) =>
       propose(person, { text: 'Lives in Derry.', supersedes: mine, ...more }, { remember: true });
     for (const other of [
       { subject: 'office' },
       { subject: 'home', visibility: 'project' },
-      { subject: 'home', workflow_id: mine },
+      { subject: 'home', workflow_id },
     ]) {
       await expect(by(other)).rejects.toMatchObject({ status: 422, code: 'not_supersedable' });
     }

@@ -4,6 +4,7 @@ import { invalid } from '../../../platform/errors.ts';
 import type { Queryable } from '../../../platform/postgres/transaction.ts';
 import { normalizeBlanks, subjectKey } from '../folding.ts';
 import { refuseCredentials } from '../refuse-credentials.ts';
+import { requireAbout } from '../require-about.ts';
 import type { ProposeInput, ProposeOutput, Trust } from '../schemas.ts';
 import { columnsOf, requireWriter, scopeOf } from '../scope.ts';
 import {
@@ -28,7 +29,7 @@ type Judged = { place: ItemPlace; evidence: NewEvidence[]; trust: Trust; active:
 export const isPerson = ({ principal }: Pick<Context, 'principal'>): boolean => principal.credential.kind === 'session';
 
 /**
- * POST /v1/memory/items: all of them, or none. What is known already gets further evidence. AppError 403; 422 `evidence_required`,
+ * POST /v1/memory/items: all of them, or none. What is known already gets further evidence. AppError 403, 404; 422 `evidence_required`,
  * `quote_not_found`, `evidence_not_shared`, `untrusted_instruction`, `contains_credential`, `not_supersedable`.
  */
 export async function proposeItems(
@@ -36,7 +37,10 @@ export async function proposeItems(
   { items, remember }: z.output<typeof ProposeInput>,
 ): Promise<z.input<typeof ProposeOutput>> {
   const { principal, services } = ctx;
-  for (const item of items) requireWriter(principal, item.visibility);
+  for (const item of items) {
+    requireWriter(principal, item.visibility);
+    await requireAbout(ctx, item);
+  }
   await refuseCredentials(
     ctx,
     items.flatMap(({ subject, text }, at) => [

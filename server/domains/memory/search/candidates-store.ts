@@ -1,6 +1,7 @@
 import type { Pool } from 'pg';
 import { escapeLike } from '../../../platform/postgres/prisma.ts';
 import type { Queryable } from '../../../platform/postgres/transaction.ts';
+import type { Language } from '../folding.ts';
 import { type MemoryScope, type Narrowing, type Parameters, parameters, visibleTo } from '../scope.ts';
 
 /** What a search may find, beside what its principal may see. */
@@ -33,9 +34,12 @@ export function canUseTrigrams(pool: Pool): Promise<boolean> {
   return asked;
 }
 
-/** The query of one word: as it is, and by its stems in English and in the language of the query. */
-const wordQuery = (word: string, language: string) =>
-  `(plainto_tsquery('simple', ${word}::text) || plainto_tsquery('english', ${word}::text) || plainto_tsquery(${language}::text::regconfig, ${word}::text))`;
+/**
+ * The query of one word: as it is, and by its stems in English and in the language of the query. The language is one of folding.ts, and a
+ * literal: with a parameter in its place PostgreSQL would parse the word again for every row.
+ */
+const wordQuery = (word: string, language: Language) =>
+  `(plainto_tsquery('simple', ${word}::text) || plainto_tsquery('english', ${word}::text) || plainto_tsquery('${language}', ${word}::text))`;
 
 /** The conditions on rows of items, which are also about what is true. */
 export function itemConditions(alias: string, scope: MemoryScope, filter: SearchFilter, to: Parameters): string {
@@ -73,12 +77,12 @@ export async function countWords(
   db: Queryable,
   scope: MemoryScope,
   filter: SearchFilter,
-  { words, language, limit }: { words: readonly string[]; language: string; limit: number },
+  { words, language, limit }: { words: readonly string[]; language: Language; limit: number },
 ): Promise<CountedWord[]> {
   if (words.length === 0) return [];
   const to = parameters();
   const list = to.add(words);
-  const query = wordQuery('t.word', to.add(language));
+  const query = wordQuery('t.word', language);
   const counts = sources(scope, filter, to).map(
     ({ table, where }) =>
       `(SELECT count(*) FROM (SELECT FROM ${table} m WHERE ${where} AND m.words @@ w.query LIMIT ${limit}) found)`,
@@ -92,7 +96,7 @@ export async function countWords(
 }
 
 export type TextSearch = {
-  language: string;
+  language: Language;
   /** Any of these makes a candidate; all the others together do. */
   rare: readonly WeighedWord[];
   common: readonly WeighedWord[];
@@ -111,7 +115,7 @@ export async function searchWords(
   search: TextSearch,
 ): Promise<Candidate[]> {
   const to = parameters();
-  const language = to.add(search.language);
+  const { language } = search;
   const queryOf = ({ word }: { word: string }) => wordQuery(to.add(word), language);
   const rare = search.rare.map(queryOf);
   const common = search.common.map(queryOf);
@@ -125,7 +129,7 @@ export async function searchWords(
     .map((query, at) => `(m.words @@ ${query})::int * ${weights[at]}::float8`)
     .join(' + ');
   const demanded = [
-    ...search.phrases.map(phrase => `m.words @@ phraseto_tsquery(${language}::text::regconfig, ${to.add(phrase)})`),
+    ...search.phrases.map(phrase => `m.words @@ phraseto_tsquery('${language}', ${to.add(phrase)}::text)`),
     ...search.excluded.map(word => `NOT m.words @@ ${queryOf({ word })}`),
   ];
   const selects = sources(scope, filter, to).map(

@@ -1,5 +1,5 @@
 import type { Queryable } from '../../../platform/postgres/transaction.ts';
-import type { EpisodeSource, ItemKind, ItemStatus, Trust } from '../schemas.ts';
+import type { ItemKind, ItemStatus, Trust } from '../schemas.ts';
 import { type MemoryScope, parameters } from '../scope.ts';
 import { chunkConditions, itemConditions, type SearchFilter } from './candidates-store.ts';
 
@@ -16,7 +16,6 @@ export type HitRow = {
   project_id: string | null;
   user_id: string | null;
   episode_id: string | null;
-  source: EpisodeSource | null;
   source_ref: string | null;
   occurred_at: Date;
   /** When it was last used or said: the later the better, where all else is equal. */
@@ -35,23 +34,23 @@ export async function readHits(
   { itemIds, chunkIds }: { itemIds: readonly string[]; chunkIds: readonly string[] },
 ): Promise<HitRow[]> {
   const to = parameters();
-  const rests = (condition: string) =>
-    `EXISTS (SELECT FROM memory_evidence v JOIN memory_items i ON i.tenant_id = v.tenant_id AND i.id = v.item_id
-      WHERE v.tenant_id = ${to.add(scope.tenantId)} AND v.chunk_id = c.id AND ${condition})`;
-  const current =
-    filter.isPast || filter.includeSuperseded
-      ? ''
-      : `AND (NOT ${rests("i.status = 'superseded'")} OR ${rests("i.status IN ('active', 'proposed')")})`;
+  const isPast = filter.isPast || filter.includeSuperseded;
+  // An aggregate, which PostgreSQL reads for each chunk alone; it turned two EXISTS into a list of all superseded items.
+  const current = isPast
+    ? ''
+    : `AND (SELECT coalesce(bool_and(i.status <> 'superseded') OR bool_or(i.status IN ('active', 'proposed')), true)
+        FROM memory_evidence v JOIN memory_items i ON i.tenant_id = v.tenant_id AND i.id = v.item_id
+        WHERE v.tenant_id = c.tenant_id AND v.chunk_id = c.id)`;
   const { rows } = await db.query<HitRow>(
     `SELECT i.id, true AS is_item, i.kind, i.subject, i.text, i.folded, i.tokens, i.trust, i.status, i.project_id, i.user_id,
-       NULL::uuid AS episode_id, NULL AS source, NULL AS source_ref, i.valid_from AS occurred_at,
+       NULL::uuid AS episode_id, NULL AS source_ref, i.valid_from AS occurred_at,
        greatest(i.valid_from, i.last_used_at) AS fresh_at, i.uses
      FROM memory_items i WHERE ${itemConditions('i', scope, filter, to)} AND i.id = ANY(${to.add(itemIds)}::uuid[])
      UNION ALL
      SELECT c.id, false, 'episode', NULL, c.text, c.folded, c.tokens, c.trust, 'active', c.project_id, c.user_id,
-       c.episode_id, e.source, e.source_ref, c.occurred_at, c.occurred_at, 0
-     FROM memory_chunks c JOIN memory_episodes e ON e.tenant_id = c.tenant_id AND e.id = c.episode_id
-     WHERE ${chunkConditions('c', scope, filter, to)} AND c.id = ANY(${to.add(chunkIds)}::uuid[]) ${current}`,
+       c.episode_id, (SELECT e.source_ref FROM memory_episodes e WHERE e.tenant_id = c.tenant_id AND e.id = c.episode_id),
+       c.occurred_at, c.occurred_at, 0
+     FROM memory_chunks c WHERE ${chunkConditions('c', scope, filter, to)} AND c.id = ANY(${to.add(chunkIds)}::uuid[]) ${current}`,
     to.values,
   );
   return rows;

@@ -1,5 +1,5 @@
 import { isId } from '../../../platform/ids.ts';
-import { fold, isCommon, languageOf, wordsOf } from '../folding.ts';
+import { fold, isCommon, type Language, languageOf, wordsOf } from '../folding.ts';
 
 /** A query as people write them: words, "phrases" that have to occur, and -words that must not. */
 export type ParsedQuery = {
@@ -10,7 +10,7 @@ export type ParsedQuery = {
   /** Every run of up to five of the query's words, for subjects. */
   subjects: string[];
   ids: string[];
-  language: string;
+  language: Language;
 };
 
 const MAX_WORDS = 24;

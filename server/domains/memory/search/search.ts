@@ -3,6 +3,7 @@ import type { Context } from '../../../contract/context.ts';
 import { isoTimestamp } from '../../../platform/clock.ts';
 import { searchByMeaning } from '../embeddings/embed-query.ts';
 import { isCommon, wordsOf } from '../folding.ts';
+import { requireAbout } from '../require-about.ts';
 import { ITEM_KINDS, type SearchInput, type SearchOutput, SIGNALS } from '../schemas.ts';
 import { type MemoryScope, scopeOf, visibilityOf } from '../scope.ts';
 import {
@@ -20,9 +21,9 @@ import { type HitRow, readHits } from './hits-store.ts';
 import { type ParsedQuery, parseQuery } from './query.ts';
 
 /** A word that more memories hold finds nothing by itself. */
-const COMMON_FROM = 1_000;
+const COMMON_FROM = 500;
 /** Candidates whose words are weighed at most, for each table. */
-const MAX_CANDIDATES = 4_000;
+const MAX_CANDIDATES = 2_000;
 /** The number of memories that weights are computed for: above the limit of counting it changes no order. */
 const ASSUMED_MEMORIES = 20_000;
 /** Hits that hold less of the query's weight, and that no other signal names, are no answer. */
@@ -38,10 +39,11 @@ const RECENCY_WEIGHT = 0.02;
 type Input = z.output<typeof SearchInput>;
 type Ask = { pool: Context['services']['pool']; scope: MemoryScope; filter: SearchFilter; query: ParsedQuery };
 
-/** POST /v1/memory/search. What a signal cannot answer is in `degraded`; a search itself does not fail for it. */
+/** POST /v1/memory/search. What a signal cannot answer is in `degraded`; a search itself does not fail for it. AppError 404. */
 export async function searchMemory(ctx: Context, input: Input): Promise<z.input<typeof SearchOutput>> {
   const { services } = ctx;
   const { pool } = services;
+  await requireAbout(ctx, input);
   const scope = scopeOf(ctx.principal);
   const filter = filterOf(input, services.clock.now());
   const ask: Ask = { pool, scope, filter, query: parseQuery(input.query) };
