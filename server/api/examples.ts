@@ -37,6 +37,7 @@ export const requiredExamples: Partial<Record<Name, Record<string, unknown>>> = 
   workflows_edit: { edits: [{ type: 'set_details', description: 'What it does' }] },
   workflows_execute_command: { command: 'start' },
   tasks_complete: { approved: true },
+  tasks_assign: { assignees: ['project_contributor'] },
   connections_create: connectionExample,
   mcp_connections_create: connectionExample,
   connections_suite_complete: { code: 'c', state: 's' },

@@ -37,8 +37,8 @@ export async function enqueueTasks(db: Queryable, { after, upTo }: Range, at: Fi
      LEFT JOIN project_members pm ON pm.project_id = t.project_id AND pm.user_id = p.user_id
      ${CHANNELS}
      WHERE t.state = 'pending' AND t.seq > $1 AND t.seq <= $2 AND 'task_waiting' = ANY(c.kinds) AND c.due IS NOT NULL
-       AND (m.tenant_admin OR (pm.role = 'project_contributor' AND (cardinality(t.assignees) = 0
-         OR EXISTS (SELECT FROM unnest(t.assignees) a WHERE lower(a) IN (u.email, 'project_contributor')))))
+       AND (m.tenant_admin OR (pm.role = 'project_contributor' AND (cardinality(coalesce(t.assigned_to, t.assignees)) = 0
+         OR EXISTS (SELECT FROM unnest(coalesce(t.assigned_to, t.assignees)) a WHERE lower(a) IN (u.email, 'project_contributor')))))
      ON CONFLICT DO NOTHING`,
     [after, upTo, at.email, at.webhook],
   );

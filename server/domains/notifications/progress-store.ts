@@ -27,6 +27,14 @@ export async function lockProgress(db: Queryable): Promise<Progress | null> {
   return rows[0] ? toProgress(rows[0]) : null;
 }
 
+/**
+ * Keeps the progress where it is until the end of the transaction, which may then give a task a new number: the leader reads
+ * numbers in the order of their commits, and must not pass one that is not committed.
+ */
+export async function holdProgress(db: Queryable): Promise<void> {
+  await db.query('SELECT FROM notification_progress FOR UPDATE');
+}
+
 /** Stores the progress. The caller holds its lock. */
 export async function saveProgress(db: Queryable, { taskSeq, usageSeq }: Progress): Promise<void> {
   await db.query('UPDATE notification_progress SET task_seq = $1, usage_seq = $2', [taskSeq, usageSeq]);

@@ -49,6 +49,19 @@ test.each<[string[]]>([
   expect(await notified()).toEqual(expected);
 });
 
+test('a task that is assigned notifies those who may answer it now, once', async () => {
+  const ref = await world.ask({ assignees: ['nobody@acme.example.com'] });
+  expect(await notified()).toEqual(['owner']);
+  const assign = (assignees: string[]) =>
+    world.call(world.tenant.owner, 'tasks_assign', { ...ref, task_id: 'ask', assignees });
+  await assign(['named@acme.example.com']);
+  expect(await notified()).toEqual(['owner', 'named']);
+  await assign(['named@acme.example.com', 'project_contributor']);
+  expect(await notified()).toEqual(['owner', 'contributor', 'named']);
+  const { rows } = await world.db.pool.query('SELECT FROM notification_deliveries');
+  expect(rows).toHaveLength(3);
+});
+
 test('a failed run notifies those who created the workflow or published its latest version', async () => {
   const { services, tenant } = world;
   const id = await publishGraph(services, tenant.contributor, failing);

@@ -69,7 +69,8 @@ function checkResult(task: TaskRow, approved: boolean, result: JsonMap | undefin
   if (problems.length > 0) throw invalid('The result does not match the form of the task.', problems);
 }
 
-function alreadyEnded(task: TaskRow): AppError {
+/** The error for a task that no longer waits: it says what became of it. */
+export function alreadyEnded(task: TaskRow): AppError {
   const at = task.completed_at === null ? '' : ` at ${isoTimestamp(task.completed_at.getTime())}`;
   switch (task.state) {
     case 'completed':

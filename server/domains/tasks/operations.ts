@@ -1,15 +1,18 @@
 import { operation } from '../../contract/operation.ts';
+import { assignTask } from './assign.ts';
 import { completeTask } from './complete.ts';
 import { listAnswered } from './list-answered.ts';
 import { listPending } from './list-pending.ts';
 import { listAllOfRun, listPendingOfRun } from './list-run.ts';
 import {
+  AssignTaskInput,
   CompleteTaskInput,
   CompleteTaskOutput,
   ListAnsweredInput,
   ListRunTasksOutput,
   ListTasksInput,
   ListTasksOutput,
+  RunTaskSchema,
   RunTasksInput,
 } from './schemas.ts';
 
@@ -91,5 +94,21 @@ always accepted. If the task has assignees, only they and any \`tenant_admin\` m
     errors: [409, 503],
     mcp: { group: 'core', hints: { destructive: true, openWorld: true } },
     run: completeTask,
+  }),
+  operation({
+    name: 'tasks_assign',
+    method: 'POST',
+    path: '/v1/workflows/{id}/runs/{runID}/tasks/{task_id}/assign',
+    status: 200,
+    tag,
+    summary: 'Assign a pending task to other people',
+    description: `For those who may answer the task, and for those that its workflow names: they can take it back. Those who may answer it now
+are notified unless they already were.`,
+    access: 'project_contributor',
+    scope: 'task:complete',
+    input: AssignTaskInput,
+    output: RunTaskSchema,
+    errors: [409],
+    run: assignTask,
   }),
 ] as const;

@@ -11,7 +11,12 @@ export const TaskSchema = z.strictObject({
   name: z.string(),
   instructions: z.string(),
   form: AnyObject.nullable(),
+  /** Who may answer besides a `tenant_admin`: email addresses or roles. Empty: every contributor. */
   assignees: z.array(z.string()),
+  /** Those that the workflow names. They differ from `assignees` after somebody has assigned the task. */
+  named_assignees: z.array(z.string()),
+  assigned_by: z.string().nullable(),
+  assigned_at: Timestamp.nullable(),
   created_at: Timestamp,
   due_at: Timestamp.nullable(),
 });
@@ -43,6 +48,17 @@ export const CompleteTaskOutput = z.strictObject({
   status: z.literal('completed'),
   task_id: z.string(),
   approved: z.boolean(),
+});
+
+/** The most people that a task can be assigned to. */
+const MAX_ASSIGNEES = 20;
+export const AssignTaskInput = z.strictObject({
+  id: Id,
+  runID: Id,
+  task_id: z.string().min(1).max(512),
+  assignees: z.array(PlainText(320).min(1)).min(1).max(MAX_ASSIGNEES).nullable().meta({
+    description: `Email addresses of members who may answer tasks of the project, or the roles \`project_contributor\` and \`tenant_admin\`. Null gives the task back to those that the workflow names`,
+  }),
 });
 
 export const RunTasksInput = z.strictObject({

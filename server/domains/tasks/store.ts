@@ -1,6 +1,7 @@
 import type { Pool } from 'pg';
 import type { JsonMap } from '../../orchestrator/core/index.ts';
 import { escapeLike } from '../../platform/postgres/prisma.ts';
+import type { Queryable } from '../../platform/postgres/transaction.ts';
 import type { RunScope } from '../runs/store.ts';
 
 export type TaskRow = {
@@ -12,7 +13,11 @@ export type TaskRow = {
   name: string;
   instructions: string;
   form: JsonMap | null;
+  /** Whom the task was assigned to; otherwise those that its workflow names. */
   assignees: string[];
+  named_assignees: string[];
+  assigned_by: string | null;
+  assigned_at: Date | null;
   state: 'pending' | 'completed' | 'timed_out' | 'cancelled';
   approved: boolean | null;
   completed_by: string | null;
@@ -24,7 +29,7 @@ export type TaskRow = {
 export type TaskKey = { at: Date; runId: string; stepId: string };
 
 const columns = `t.run_id, t.step_id, t.project_id, t.workflow_id, w.name AS workflow_name, t.name, t.instructions, t.form,
-  t.assignees, t.state, t.approved, t.completed_by, t.created_at, t.due_at, t.completed_at`;
+  coalesce(t.assigned_to, t.assignees) AS assignees, t.assignees AS named_assignees, t.assigned_by, t.assigned_at, t.state, t.approved, t.completed_by, t.created_at, t.due_at, t.completed_at`;
 
 /** What every list of a tenant's tasks can be narrowed by. */
 export type TaskFilter = {
@@ -47,7 +52,7 @@ export async function listPendingTasks(
     `SELECT ${columns} FROM human_tasks t JOIN workflows w ON w.id = t.workflow_id
       WHERE t.tenant_id = $1 AND t.project_id = ANY($2::uuid[]) AND t.state = 'pending'
         AND ($3::uuid IS NULL OR t.workflow_id = $3)
-        AND ($4::text IS NULL OR EXISTS (SELECT FROM unnest(t.assignees) a WHERE lower(a) = lower($4)))
+        AND ($4::text IS NULL OR EXISTS (SELECT FROM unnest(coalesce(t.assigned_to, t.assignees)) a WHERE lower(a) = lower($4)))
         AND ($5::timestamptz IS NULL OR (t.created_at, t.run_id, t.step_id) < ($5, $6::uuid, $7))
         AND ($9::text IS NULL OR t.name ILIKE $9 OR t.instructions ILIKE $9 OR w.name ILIKE $9)
         AND ($10::timestamptz IS NULL OR t.due_at <= $10)
@@ -139,4 +144,48 @@ export async function findTask(pool: Pool, scope: RunScope, stepId: string): Pro
     [scope.runId, stepId, scope.tenantId, scope.projectId, scope.workflowId],
   );
   return rows[0] ?? null;
+}
+
+/** Returns which of these addresses belong to people who may answer tasks of the project. `emails` are in lower case. */
+export async function findAnswerers(
+  pool: Pool,
+  { tenantId, projectId }: Pick<RunScope, 'tenantId' | 'projectId'>,
+  emails: readonly string[],
+): Promise<string[]> {
+  const { rows } = await pool.query<{ email: string }>(
+    `SELECT DISTINCT u.email FROM memberships m JOIN users u ON u.id = m.user_id
+       LEFT JOIN project_members pm ON pm.project_id = $2 AND pm.user_id = m.user_id
+      WHERE m.tenant_id = $1 AND u.email = ANY($3) AND (m.tenant_admin OR pm.role = 'project_contributor')`,
+    [tenantId, projectId, emails],
+  );
+  return rows.map(({ email }) => email);
+}
+
+/**
+ * Assigns a pending task, or with `to: null` gives it back to those that its workflow names. Returns false if it no longer
+ * waits. The caller holds the progress of notifications: the task takes a new number, by which those who may answer it now
+ * are notified.
+ */
+export async function assignPendingTask(
+  db: Queryable,
+  scope: RunScope,
+  stepId: string,
+  { to, by, at }: { to: readonly string[] | null; by: string; at: Date },
+): Promise<boolean> {
+  const { rowCount } = await db.query(
+    `UPDATE human_tasks SET assigned_to = $6::text[], assigned_by = $7, assigned_at = $8,
+            seq = nextval('human_tasks_seq_seq')
+      WHERE run_id = $1 AND step_id = $2 AND tenant_id = $3 AND project_id = $4 AND workflow_id = $5 AND state = 'pending'`,
+    [
+      scope.runId,
+      stepId,
+      scope.tenantId,
+      scope.projectId,
+      scope.workflowId,
+      to,
+      to === null ? null : by,
+      to === null ? null : at,
+    ],
+  );
+  return rowCount === 1;
 }

@@ -18,6 +18,9 @@ export function toTask(row: TaskRow): z.input<typeof TaskSchema> {
     instructions: row.instructions,
     form: row.form,
     assignees: row.assignees,
+    named_assignees: row.named_assignees,
+    assigned_by: row.assigned_by,
+    assigned_at: row.assigned_at && isoTimestamp(row.assigned_at.getTime()),
     created_at: isoTimestamp(row.created_at.getTime()),
     due_at: row.due_at === null ? null : isoTimestamp(dueTime(row.due_at)),
   };
