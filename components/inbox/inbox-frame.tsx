@@ -1,13 +1,14 @@
 'use client';
 import Link from 'next/link';
 import { useParams, usePathname, useRouter, useSearchParams } from 'next/navigation';
-import { type ReactNode, useState } from 'react';
+import { type ReactNode, useEffect, useRef, useState } from 'react';
 import { useHotkeys } from '../shell/use-hotkeys.ts';
 import { cx } from '../ui/classes.ts';
 import { AnsweredList } from './answered-list.tsx';
+import { AskedDecision } from './asked-decision.tsx';
 import { TaskFilters } from './task-filters.tsx';
 import { TaskList } from './task-list.tsx';
-import { taskHref, useInbox, useInboxFilter } from './use-inbox.ts';
+import { taskHref, taskKey, useInbox, useInboxFilter } from './use-inbox.ts';
 
 /** List on the left, the chosen task beside it; on a phone one or the other. */
 export function InboxFrame({ children }: { children: ReactNode }) {
@@ -18,10 +19,14 @@ export function InboxFrame({ children }: { children: ReactNode }) {
   const { view } = useInboxFilter();
   const [selected, setSelected] = useState<ReadonlySet<string>>(new Set());
   const tasks = view === 'waiting' ? (data?.tasks ?? []) : [];
-  const at = tasks.findIndex(task => task.run_id === chosen?.runId && task.task_id === chosen.taskId);
+  const chosenKey = chosen && taskKey({ run_id: chosen.runId, task_id: chosen.taskId });
+  const heading = useHeading(chosenKey);
   const move = (by: 1 | -1) => {
+    const at = tasks.findIndex(task => taskKey(task) === heading.target());
     const next = tasks[at === -1 ? 0 : at + by];
-    if (next) router.push(taskHref(next, query), { scroll: false });
+    if (!next) return;
+    heading.moveTo(taskKey(next));
+    router.push(taskHref(next, query), { scroll: false });
   };
   useHotkeys({ j: () => move(1), k: () => move(-1) });
   return (
@@ -47,10 +52,26 @@ export function InboxFrame({ children }: { children: ReactNode }) {
         )}
       </section>
       <section aria-label="Task" className={cx('min-w-0 flex-1 overflow-y-auto', chosen ? 'block' : 'hidden lg:block')}>
-        {children}
+        <AskedDecision target={heading.target}>{children}</AskedDecision>
       </section>
     </div>
   );
+}
+
+/** Where the keys have led, which may be ahead of the page: none of several keys in a row is lost. */
+function useHeading(chosen: string | null) {
+  const ahead = useRef<string[]>([]);
+  const current = useRef(chosen);
+  useEffect(() => {
+    current.current = chosen;
+    // The page has come to one of them, or was led elsewhere by a click.
+    const at = chosen === null ? -1 : ahead.current.indexOf(chosen);
+    ahead.current = at === -1 ? [] : ahead.current.slice(at + 1);
+  }, [chosen]);
+  return {
+    target: () => ahead.current.at(-1) ?? current.current,
+    moveTo: (key: string) => void ahead.current.push(key),
+  };
 }
 
 /** The two lists, each with the filters that both have. */

@@ -8,3 +8,8 @@ export function mayAnswer({ assignees }: Pick<Task, 'assignees'>, { user, role }
   if (assignees.length === 0 || role === 'tenant_admin') return true;
   return assignees.some(who => who.toLowerCase() === user.email || who === role);
 }
+
+/** Whether a person may assign a task: those who may answer it, and those that its workflow names. */
+export function mayAssign(task: Pick<Task, 'assignees' | 'named_assignees'>, person: Person): boolean {
+  return mayAnswer(task, person) || mayAnswer({ assignees: task.named_assignees }, person);
+}

@@ -2,41 +2,47 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { Check, X } from 'lucide-react';
 import { useRouter, useSearchParams } from 'next/navigation';
-import { useRef, useState } from 'react';
+import { useEffect, useRef, useState } from 'react';
 import { usePermissions, useSession } from '../shell/session.tsx';
-import { useHotkeys } from '../shell/use-hotkeys.ts';
 import { readError } from '../trpc/errors.ts';
 import { inScope, useTRPC } from '../trpc/provider.tsx';
 import { Button } from '../ui/button.tsx';
+import { Confirm } from '../ui/confirm.tsx';
 import { Field, Textarea } from '../ui/field.tsx';
 import { Kbd } from '../ui/kbd.tsx';
 import { FormError } from '../ui/states.tsx';
 import { toast } from '../ui/toaster.tsx';
+import { useAskedDecision } from './asked-decision.tsx';
+import { Assignment } from './assignment.tsx';
 import { formFields, initialValues, prune, resultOf, takesExtraComment, validateValues } from './form-schema.ts';
 import { JsonForm } from './json-form.tsx';
 import { mayAnswer } from './may-answer.ts';
 import { RunBackground } from './run-background.tsx';
 import { TaskHeading } from './task-heading.tsx';
 import type { RunTask } from './task-view.tsx';
-import { taskHref, useInbox } from './use-inbox.ts';
+import { taskHref, taskKey, useInbox } from './use-inbox.ts';
 
 /** A task that waits: what is asked, its form, and the decision. */
 export function TaskDetail({ task }: { task: RunTask }) {
-  const { canWrite } = usePermissions();
   const { me } = useSession();
   const allowed = mayAnswer(task, me);
   return (
     <>
       <TaskHeading task={task} />
-      {allowed ? (
-        <Decision task={task} />
-      ) : (
-        <p className="mt-5 rounded-md bg-hover px-3 py-2 text-sm text-muted">
-          {canWrite ? `Only ${task.assignees.join(', ')} can answer this.` : 'Answering needs the contributor role.'}
-        </p>
-      )}
+      <Assignment task={task} />
+      {allowed ? <Decision task={task} /> : <NotAllowed task={task} />}
       <RunBackground task={task} />
     </>
+  );
+}
+
+function NotAllowed({ task }: { task: RunTask }) {
+  const { canWrite } = usePermissions();
+  useAskedDecision(taskKey(task), null);
+  return (
+    <p className="mt-5 rounded-md bg-hover px-3 py-2 text-sm text-muted">
+      {canWrite ? `Only ${task.assignees.join(', ')} can answer this.` : 'Answering needs the contributor role.'}
+    </p>
   );
 }
 
@@ -84,23 +90,30 @@ function Decision({ task }: { task: RunTask }) {
   const answer = useAnswer(task);
   const body = useRef<HTMLFormElement>(null);
   const busy = answer.isPending || answer.isSuccess;
+  // Asked for by a key, which is pressed by mistake more easily than a button.
+  const [asked, setAsked] = useState<boolean | null>(null);
+  useEffect(() => {
+    if (problems.size > 0) body.current?.querySelector<HTMLElement>('[aria-invalid="true"]')?.focus();
+  }, [problems]);
 
-  const decide = (approved: boolean) => {
-    if (busy) return;
+  /** What is sent as the result; null where the form has problems, which are shown then. */
+  const check = (approved: boolean) => {
     const result = resultOf(values, comment);
     // A rejection without a word needs no form: there is nothing to fill in for what will not happen.
     const found =
       form && (approved || result) ? validateValues(form, { ...prune(values), ...(result ?? {}) }) : new Map();
     setProblems(found);
-    if (found.size > 0) {
-      // After the errors are drawn, so that the first of them can take the focus.
-      requestAnimationFrame(() => body.current?.querySelector<HTMLElement>('[aria-invalid="true"]')?.focus());
-      return;
-    }
-    const { workflow_id: id, run_id: runID, task_id } = task;
-    answer.mutate({ id, runID, task_id, approved, ...(result ? { result } : {}) });
+    return found.size > 0 ? null : { ...(result ? { result } : {}) };
   };
-  useHotkeys({ a: () => decide(true), r: () => decide(false) });
+  const decide = (approved: boolean) => {
+    if (busy) return;
+    const checked = check(approved);
+    const { workflow_id: id, run_id: runID, task_id } = task;
+    if (checked) answer.mutate({ id, runID, task_id, approved, ...checked });
+  };
+  useAskedDecision(taskKey(task), approved => {
+    if (!busy && check(approved)) setAsked(approved);
+  });
 
   return (
     <form
@@ -109,7 +122,9 @@ function Decision({ task }: { task: RunTask }) {
       onSubmit={event => event.preventDefault()}
       className="mt-5 flex flex-col gap-4 rounded-lg border bg-surface p-4 shadow-sm"
     >
-      <JsonForm fields={fields} values={values} problems={problems} onChange={setValues} />
+      {fields.length === 0 ? null : (
+        <JsonForm fields={fields} values={values} problems={problems} onChange={setValues} />
+      )}
       {takesExtraComment(form) ? (
         <Field label="Comment" optional>
           <Textarea rows={2} maxLength={4000} value={comment} onChange={event => setComment(event.target.value)} />
@@ -147,6 +162,46 @@ function Decision({ task }: { task: RunTask }) {
           <Kbd>k</Kbd> next, previous
         </p>
       </div>
+      <ConfirmDecision
+        task={task}
+        approved={asked}
+        onClose={() => setAsked(null)}
+        onConfirm={approved => {
+          setAsked(null);
+          decide(approved);
+        }}
+      />
     </form>
+  );
+}
+
+/** Asks before a decision that a key has begun; Enter confirms it. */
+function ConfirmDecision({
+  task,
+  approved,
+  onClose,
+  onConfirm,
+}: {
+  task: RunTask;
+  approved: boolean | null;
+  onClose: () => void;
+  onConfirm: (approved: boolean) => void;
+}) {
+  // Said once more while the dialog closes.
+  const [last, setLast] = useState(true);
+  if (approved !== null && approved !== last) setLast(approved);
+  const verb = last ? 'Approve' : 'Reject';
+  return (
+    <Confirm
+      open={approved !== null}
+      onOpenChange={open => open || onClose()}
+      title={`${verb} “${task.name}”?`}
+      action={verb}
+      tone={last ? 'primary' : 'danger'}
+      focus="action"
+      onConfirm={() => onConfirm(last)}
+    >
+      The run continues at once. An answer cannot be changed.
+    </Confirm>
   );
 }

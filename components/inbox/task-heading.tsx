@@ -35,6 +35,7 @@ export function TaskHeading({ task }: { task: RunTask }) {
         ) : null}
         {project && project.id !== me.project.id ? <Badge>{project.name}</Badge> : null}
         {task.assignees.length > 0 ? <span>for {task.assignees.join(', ')}</span> : null}
+        {task.assigned_by === null ? null : <span>assigned by {task.assigned_by}</span>}
       </div>
       {task.instructions.trim() ? (
         <div className="mt-1">

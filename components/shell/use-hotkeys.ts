@@ -1,6 +1,9 @@
 'use client';
 import { useEffect, useRef } from 'react';
 
+/** The first keys of pairs. A key after any other one counts by itself, however soon it comes. */
+const FIRST_KEYS: readonly string[] = ['g'];
+
 /** True where a key is meant for the element, not for the page. */
 export function isTyping(target: EventTarget | null): boolean {
   if (!(target instanceof HTMLElement)) return false;
@@ -15,7 +18,7 @@ function isCovered(): boolean {
 }
 
 /**
- * Page-wide keys: a single character (`j`, `?`), two in a row (`g w`), or `mod+k` (⌘ on a Mac, Ctrl elsewhere). Plain
+ * Page-wide keys: a single character (`j`, `?`), two in a row of which the first is one of FIRST_KEYS (`g w`), or `mod+k` (⌘ on a Mac, Ctrl elsewhere). Plain
  * characters are left alone while typing and under an open dialog; `mod+…` always works.
  */
 export function useHotkeys(keys: Record<string, () => void>, enabled = true): void {
@@ -35,7 +38,7 @@ export function useHotkeys(keys: Record<string, () => void>, enabled = true): vo
       if (event.altKey || isTyping(event.target) || isCovered()) return;
       // A second key counts for one second after the first.
       const chord = prefix && event.timeStamp - prefixAt < 1000 ? `${prefix} ${key}` : key;
-      prefix = key;
+      prefix = FIRST_KEYS.includes(key) ? key : '';
       prefixAt = event.timeStamp;
       run(current.current[chord], event);
     };

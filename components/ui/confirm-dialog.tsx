@@ -1,5 +1,6 @@
 'use client';
 import { AlertDialog as Radix } from 'radix-ui';
+import { useRef } from 'react';
 import { Button, buttonClass } from './button.tsx';
 import type { ConfirmProps } from './confirm.tsx';
 
@@ -12,15 +13,25 @@ export function ConfirmDialog({
   action,
   cancel = 'Cancel',
   tone = 'danger',
+  focus = 'cancel',
   pending = false,
   error,
   onConfirm,
 }: ConfirmProps) {
+  const actionButton = useRef<HTMLButtonElement>(null);
+  const onOpenAutoFocus = (event: Event) => {
+    if (focus === 'cancel') return;
+    event.preventDefault();
+    actionButton.current?.focus();
+  };
   return (
     <Radix.Root open={open} onOpenChange={onOpenChange}>
       <Radix.Portal>
         <Radix.Overlay className="fixed inset-0 z-40 bg-scrim" />
-        <Radix.Content className="fixed top-1/2 left-1/2 z-40 w-[calc(100vw-32px)] -translate-x-1/2 -translate-y-1/2 rounded-xl border bg-surface p-5 shadow-pop animate-in sm:max-w-100">
+        <Radix.Content
+          onOpenAutoFocus={onOpenAutoFocus}
+          className="fixed top-1/2 left-1/2 z-40 w-[calc(100vw-32px)] -translate-x-1/2 -translate-y-1/2 rounded-xl border bg-surface p-5 shadow-pop animate-in sm:max-w-100"
+        >
           <Radix.Title className="text-lg font-semibold">{title}</Radix.Title>
           <Radix.Description asChild>
             <div className="mt-1 text-sm text-muted">{children}</div>
@@ -33,7 +44,7 @@ export function ConfirmDialog({
           <div className="mt-5 flex justify-end gap-2">
             <Radix.Cancel className={buttonClass('secondary')}>{cancel}</Radix.Cancel>
             {action === undefined ? null : (
-              <Button variant={tone} pending={pending} onClick={onConfirm}>
+              <Button ref={actionButton} variant={tone} pending={pending} onClick={onConfirm}>
                 {action}
               </Button>
             )}

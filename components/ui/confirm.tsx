@@ -16,6 +16,8 @@ export type ConfirmProps = {
   /** The button that closes it. */
   cancel?: string;
   tone?: 'danger' | 'primary';
+  /** The button that is focused at first: the action only where it was asked for by a key of its own. */
+  focus?: 'cancel' | 'action';
   pending?: boolean;
   error?: string | null | undefined;
   onConfirm?: () => void;

@@ -10,7 +10,16 @@ test('approve with a comment from the list by keyboard', async ({ member, api })
   await expect(member.locator('strong', { hasText: 'a holiday' })).toBeVisible();
   await member.getByLabel('Comment').fill('Enjoy');
   await member.getByLabel('Comment').blur();
+  await member.keyboard.press('r');
+  const confirm = member.getByRole('alertdialog');
+  await expect(confirm.getByRole('button', { name: 'Reject' })).toBeFocused();
+  await expectThemesAccessible(member);
+  await member.keyboard.press('Escape');
+  await expect(confirm).toHaveCount(0);
   await member.keyboard.press('a');
+  await expect(confirm).toHaveAccessibleName('Approve “Decide Keyboard”?');
+  await expect(confirm.getByRole('button', { name: 'Approve' })).toBeFocused();
+  await member.keyboard.press('Enter');
   await expect(member.getByText('Approved “Decide Keyboard”')).toBeVisible();
   const context = await api.call('GET', `/v1/workflows/${workflow}/runs/${run}/context`);
   expect(context).toMatchObject({ steps: { ask: { result: { approved: true, comment: 'Enjoy' } } } });

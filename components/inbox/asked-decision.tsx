@@ -1,0 +1,31 @@
+'use client';
+import { createContext, type ReactNode, use, useEffect, useMemo, useState } from 'react';
+import { useHotkeys } from '../shell/use-hotkeys.ts';
+
+type Asked = { task: string; approved: boolean };
+const AskedContext = createContext<{ asked: Asked | null; clear: () => void }>({ asked: null, clear: () => undefined });
+
+/**
+ * Keeps the `a` or `r` that was pressed for a task until the task is there to ask for a confirmation: it may still be
+ * loading, or the page may be on its way to it. `target` names the task that a key is meant for now.
+ */
+export function AskedDecision({ target, children }: { target: () => string | null; children: ReactNode }) {
+  const [asked, setAsked] = useState<Asked | null>(null);
+  const ask = (approved: boolean) => {
+    const task = target();
+    setAsked(task === null ? null : { task, approved });
+  };
+  useHotkeys({ a: () => ask(true), r: () => ask(false) });
+  const value = useMemo(() => ({ asked, clear: () => setAsked(null) }), [asked]);
+  return <AskedContext value={value}>{children}</AskedContext>;
+}
+
+/** Calls `decide` with the decision that a key has asked for. Without `decide` the key is dropped. */
+export function useAskedDecision(task: string, decide: ((approved: boolean) => void) | null): void {
+  const { asked, clear } = use(AskedContext);
+  useEffect(() => {
+    if (asked?.task !== task) return;
+    clear();
+    decide?.(asked.approved);
+  });
+}

@@ -1,0 +1,67 @@
+import { expect, expectThemesAccessible, open, publishApproval, startApproval, test } from '../fixtures/console.ts';
+
+test('a task is claimed, assigned to a colleague who answers it, and shows who did what', async ({
+  member,
+  api,
+  browser,
+  server,
+}) => {
+  const { accept_url } = await api.call('POST', '/v1/invitations', {
+    email: 'grace@example.com',
+    role: 'project_contributor',
+  });
+  const context = await browser.newContext({ baseURL: server.url });
+  const guest = await context.newPage();
+  await guest.goto(String(accept_url));
+  await guest.getByLabel('Your name').fill('Grace');
+  await guest.getByLabel('Password').fill('another-long-password');
+  await guest.getByRole('button', { name: 'Accept invitation' }).click();
+  await expect(guest.getByRole('button', { name: 'Account of Grace' })).toBeVisible();
+
+  const workflow = await publishApproval(api, 'Handover');
+  const run = await startApproval(api, workflow, 'a desk');
+  const task = member.getByRole('region', { name: 'Task', exact: true });
+  await open(member, `/inbox/${run}/ask?workflow_id=${workflow}`);
+  await task.getByRole('button', { name: 'Assign to me' }).click();
+  await expect(task.getByText(`assigned by ${server.email}`)).toBeVisible();
+  await expect(task.getByRole('button', { name: 'Assign to me' })).toHaveCount(0);
+  await guest.goto(`/inbox/${run}/ask?workflow_id=${workflow}`);
+  await expect(guest.getByText(`Only ${server.email} can answer this.`)).toBeVisible();
+
+  await task.getByLabel('Comment').fill('kept');
+  await task.getByRole('button', { name: 'Assign to others' }).click();
+  const dialog = member.getByRole('dialog', { name: 'Assign task' });
+  await dialog.getByLabel('Email').fill('nobody@example.com');
+  await dialog.getByRole('button', { name: 'Assign', exact: true }).click();
+  await expect(dialog.getByRole('alert')).toContainText('who may answer them');
+  await expectThemesAccessible(member);
+  await dialog.getByLabel('Email').fill('grace@example.com');
+  await dialog.getByRole('button', { name: 'Assign', exact: true }).click();
+  await expect(dialog).toHaveCount(0);
+  await expect(task.getByText('for grace@example.com')).toBeVisible();
+  // An administrator may still answer, and nothing that was typed is lost.
+  await expect(task.getByLabel('Comment')).toHaveValue('kept');
+  await expectThemesAccessible(member);
+
+  await expect(guest.getByRole('button', { name: 'Approve' })).toBeVisible();
+  await guest.getByRole('button', { name: 'Approve' }).click();
+  await expect(guest.getByText('Approved “Decide Handover”')).toBeVisible();
+  await expect(task.getByText('Approved by grace@example.com')).toBeVisible();
+  await context.close();
+});
+
+test('keys that are pressed in a row reach the task that they lead to', async ({ member, api }) => {
+  const workflow = await publishApproval(api, 'Fast');
+  const runs: string[] = [];
+  for (const what of ['one', 'two', 'three']) runs.push(await startApproval(api, workflow, what));
+  await open(member, `/inbox?workflow_id=${workflow}`);
+  await expect(member.getByRole('link', { name: /Decide Fast/ })).toHaveCount(3);
+  for (const key of ['j', 'j', 'a']) await member.keyboard.press(key);
+  const confirm = member.getByRole('alertdialog', { name: 'Approve “Decide Fast”?' });
+  await expect(confirm.getByRole('button', { name: 'Approve' })).toBeFocused();
+  await expect(member).toHaveURL(new RegExp(`/inbox/${runs[1]}/ask`));
+  await member.keyboard.press('Enter');
+  await expect(member.getByText('Approved “Decide Fast”')).toBeVisible();
+  const { steps } = await api.call('GET', `/v1/workflows/${workflow}/runs/${runs[1]}/context`);
+  expect(steps).toMatchObject({ ask: { result: { approved: true } } });
+});
