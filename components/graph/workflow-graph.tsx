@@ -122,7 +122,8 @@ function Flow({ steps, displays, problems, selected = null, onSelect, label }: W
         onInit={instance => {
           const { clientWidth: width = 0, clientHeight: height = 0 } = frame.current ?? {};
           const at = places.get(firstSight(unique, displays, selected));
-          const room = { width, height, top: MARGIN };
+          // The buttons at the bottom are higher than the margin, and on a phone they would cover the last step.
+          const room = { width, height: height - 16, top: MARGIN };
           void instance.setViewport(firstView([...places.values()], room, { smallest: ICONS_ZOOM, at }));
         }}
         minZoom={0.05}

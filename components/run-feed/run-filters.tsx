@@ -81,8 +81,10 @@ export function RunFilters() {
       />
       <WorkflowSelect value={get('workflow_id')} onChange={workflow => change({ workflow_id: workflow })} />
       <RunKindSelect />
-      <DayInput label="From" value={get('from')} onChange={from => change({ from })} />
-      <DayInput label="To" value={get('to')} onChange={to => change({ to })} />
+      <div className="flex flex-wrap items-center gap-2">
+        <DayInput label="From" value={get('from')} onChange={from => change({ from })} />
+        <DayInput label="To" value={get('to')} onChange={to => change({ to })} />
+      </div>
       {active ? (
         <Button
           variant="ghost"

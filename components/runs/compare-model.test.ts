@@ -24,5 +24,5 @@ test('outcomes, attempts and steps of one run alone differ; durations do not', (
   ]);
   expect(compared[0]).toMatchObject({ here: { durationMs: 50 }, there: { durationMs: 800 } });
   expect(compared[2]).toMatchObject({ there: null });
-  expect(compared[3]).toMatchObject({ here: null, there: { outcome: 'Skipped (Blocked)', durationMs: null } });
+  expect(compared[3]).toMatchObject({ here: null, there: { outcome: 'Skipped (blocked)', durationMs: null } });
 });

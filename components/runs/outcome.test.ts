@@ -16,8 +16,8 @@ function runOf(patches: Record<string, Partial<StepState>>): RunState {
 }
 
 test('names the reason for which a step was skipped', () => {
-  expect(stepOutcomeLabel({ status: 'skipped', skipReason: 'blocked' })).toBe('Skipped (Blocked)');
-  expect(stepOutcomeLabel({ status: 'skipped', skipReason: 'something_new' })).toBe('Skipped');
+  expect(stepOutcomeLabel({ status: 'skipped', skipReason: 'blocked' })).toBe('Skipped (blocked)');
+  expect(stepOutcomeLabel({ status: 'skipped', skipReason: 'something_new' })).toBe('Skipped (something new)');
   expect(stepOutcomeLabel({ status: 'pending', skipReason: null })).toBe('Not started');
 });
 

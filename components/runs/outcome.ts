@@ -1,15 +1,6 @@
 import { isExpanded, type RunState, type StepState } from '@/server/domains/runs/run-state.ts';
 import type { GraphStepInput } from '../graph/layout.ts';
 
-const skipLabels: Record<string, string> = {
-  blocked: 'Skipped (Blocked)',
-  out_of_scope: 'Skipped (Out of scope)',
-  step_disabled: 'Skipped (Disabled)',
-  branch_not_taken: 'Skipped (Branch not taken)',
-  run_stopped: 'Skipped (Run stopped)',
-  not_approved: 'Skipped (Not approved)',
-};
-
 /** The outcome in the words of docs/specification/events.md#step-outcomes. */
 export function stepOutcomeLabel(step: Pick<StepState, 'status' | 'skipReason'>): string {
   switch (step.status) {
@@ -32,7 +23,7 @@ export function stepOutcomeLabel(step: Pick<StepState, 'status' | 'skipReason'>)
     case 'cancelled':
       return 'Cancelled';
     case 'skipped':
-      return skipLabels[step.skipReason ?? ''] ?? 'Skipped';
+      return step.skipReason ? `Skipped (${step.skipReason.replaceAll('_', ' ')})` : 'Skipped';
   }
 }
 

@@ -133,7 +133,7 @@ function Row({ workflow }: { workflow: WorkflowRow }) {
           {workflow.name}
         </Link>
         {workflow.description ? (
-          <span className="block truncate text-xs text-muted">{workflow.description}</span>
+          <span className="block truncate text-xs text-muted">{workflow.description.split('\n', 1)[0]}</span>
         ) : null}
       </Td>
       <Td>
