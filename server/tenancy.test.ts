@@ -73,7 +73,7 @@ const WITHOUT_TENANT: Record<string, Record<string, string[]>> = {
     'memory/recalls-store.ts': ['deleteRecalls'],
     'notifications/delivery-store.ts': ['claimDue'],
     'notifications/enqueue-store.ts': ['enqueueFailedRuns enqueueTasks'],
-    'notifications/progress-store.ts': ['hasNews lockProgress nextBatch saveProgress'],
+    'notifications/progress-store.ts': ['hasNews holdProgress lockProgress nextBatch saveProgress'],
     'retention/audit-store.ts': ['countAuditEntries deleteAuditEntries'],
     'retention/analytics-store.ts': ['permitUsagePurge deleteUsageRollups recordRunPurge'],
     'retention/clock-store.ts': ['recordTrustedClock readTrustedAt'],
