@@ -16,7 +16,11 @@ beforeAll(async () => {
 afterAll(() => service.close());
 
 async function ask<T>(method: string, path: string, body?: object): Promise<T> {
-  const response = await fetch(service.url + path, { method, headers, body: body === undefined ? null : JSON.stringify(body) });
+  const response = await fetch(service.url + path, {
+    method,
+    headers,
+    body: body === undefined ? null : JSON.stringify(body),
+  });
   const text = await response.text();
   expect(response.status, text).toBeLessThan(300);
   return JSON.parse(text) as T;
