@@ -17,20 +17,33 @@ const Call = z.strictObject({
   signature: z.string().optional(),
 });
 
-const Piece = z.union([
-  /** A list is sent in its pieces. */
-  z.strictObject({ text: z.union([z.string(), z.array(z.string())]) }),
-  z.strictObject({ reasoning: z.union([z.string(), z.array(z.string())]) }),
-  /** Several calls are sent in turn, piece by piece. */
-  z.strictObject({ calls: z.array(Call).min(1) }),
-  /** Waits until the gate of this name is released. */
-  z.strictObject({ hold: z.string().min(1) }),
-  /** Sends nothing more, and leaves the connection open. */
-  z.strictObject({ silence: z.literal(true) }),
-  z.strictObject({ hang_up: z.literal(true) }),
-  /** Sent as it is, such as a malformed event. */
-  z.strictObject({ raw: z.string() }),
-]);
+/** Tells what is wrong with the kind that was meant: the first of `kinds` that the value has, else the last one. */
+const meant =
+  (kinds: readonly string[]): z.core.$ZodErrorMap<z.core.$ZodIssueInvalidUnion> =>
+  issue => {
+    const at = kinds.findIndex(kind => Object.hasOwn(Object(issue.input), kind));
+    const problems = issue.errors.at(at) ?? [];
+    return problems.map(({ path, message }) => [...path, message].join(': ')).join('; ');
+  };
+
+const pieceKinds = ['text', 'reasoning', 'calls', 'hold', 'silence', 'hang_up', 'raw'] as const;
+const Piece = z.union(
+  [
+    /** A list is sent in its pieces. */
+    z.strictObject({ text: z.union([z.string(), z.array(z.string())]) }),
+    z.strictObject({ reasoning: z.union([z.string(), z.array(z.string())]) }),
+    /** Several calls are sent in turn, piece by piece. */
+    z.strictObject({ calls: z.array(Call).min(1) }),
+    /** Waits until the gate of this name is released. */
+    z.strictObject({ hold: z.string().min(1) }),
+    /** Sends nothing more, and leaves the connection open. */
+    z.strictObject({ silence: z.literal(true) }),
+    z.strictObject({ hang_up: z.literal(true) }),
+    /** Sent as it is, such as a malformed event. */
+    z.strictObject({ raw: z.string() }),
+  ],
+  { error: meant(pieceKinds) },
+);
 
 const Match = z.strictObject({
   /** The last message contains it. */
@@ -78,7 +91,7 @@ const Refused = z.strictObject({
 
 export const Script = z.strictObject({
   /** Default: it uses the tools that are offered, and then answers (demo.ts). */
-  answers: z.array(z.union([Said, Refused])).optional(),
+  answers: z.array(z.union([Refused, Said], { error: meant(['error', 'content']) })).optional(),
   /** The names in GET /v1/models. */
   models: z.array(z.string()).default(['scripted', 'scripted-embedding']),
   /** Words that mean the same to the embeddings, beside those that they know. */

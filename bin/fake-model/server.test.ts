@@ -178,11 +178,12 @@ describe('a script', () => {
     ]);
   });
 
-  test('that is none is refused, and the one before stays', () => {
-    script({ content: [{ text: 'One.' }] });
-    expect(() => fake.script({ answers: [{ content: [{ txt: 'typo' }] }] } as unknown as ScriptInput)).toThrow(
-      /answers/,
-    );
+  test('that is none is refused, with the place of the mistake', () => {
+    const load = (answer: object) => () => fake.script({ answers: [answer] } as unknown as ScriptInput);
+    expect(load({ contnt: [] })).toThrow(/content: Invalid input.*Unrecognized key: \\"contnt/);
+    expect(load({ error: { status: 99 } })).toThrow(/Too small/);
+    expect(load({ content: [{ text: 'Hi.', reasonin: '' }] })).toThrow(/Unrecognized key: \\+"reasonin/);
+    expect(load({ content: [{ calls: [{ arguments: {} }] }] })).toThrow(/calls: 0: name: Invalid input/);
   });
 });
 
