@@ -50,6 +50,8 @@ export type Attempt = {
    * the outcome instead: this saves an event.
    */
   log(lines: string[]): void;
+  /** Says what the attempt has written since it last said so: it is kept if the attempt is cancelled. */
+  wrote?(text: string): void;
   /** A type that `queues` calls this when the attempt's own work begins; its `timeout_s` counts from then. */
   began?(): void;
   /** Resolves in a separate turn of the event loop: await it before work on a large value. */

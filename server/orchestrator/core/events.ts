@@ -163,7 +163,8 @@ export type RunEvent = { at: number } & (
       type: 'step_cancelled';
       step: string;
       attempt: number;
-      data: { cancelled: true; reason: CancelReason; caused_by_step_id?: string };
+      /** `partial`: what the attempt had written until then, such as the text of a model. */
+      data: { cancelled: true; reason: CancelReason; caused_by_step_id?: string; partial?: string };
     }
   | {
       type: 'step_retrying';

@@ -203,6 +203,7 @@ const shapes = {
       cancelled: z.literal(true),
       reason: z.enum(['run_failed', 'RUN_STOPPED', 'step_failed', 'limit_reached']),
       caused_by_step_id: z.string().optional(),
+      partial: z.string().optional(),
     }),
   },
   step_retrying: {

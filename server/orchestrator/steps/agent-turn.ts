@@ -52,7 +52,12 @@ async function execute(attempt: Attempt, signal: AbortSignal, services: TurnServ
   const messages = transcript(work, agent, attempt);
   if (closing !== null) messages.push(closingMessage(closing));
   const tainted = taintedBy(work, agent, attempt);
-  const answered = await services.turns.turn(requestOf(attempt, work, messages, closing), { signal });
+  const answered = await services.turns.turn(requestOf(attempt, work, messages, closing), {
+    signal,
+    onPart: piece => {
+      if (piece.type === 'text') attempt.wrote?.(piece.text);
+    },
+  });
   const consumed = consumedBy(answered);
   if (answered.kind === 'failed') {
     const { code, message, retryable, retryAfterMs } = answered;

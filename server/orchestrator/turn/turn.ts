@@ -35,9 +35,14 @@ import {
   type UsageRow,
 } from '../log/index.ts';
 import { type OnExcess, priced } from './pricing.ts';
+import { label, storable, storableText } from './storable-text.ts';
 
 /** The prices for attempts that end in a turn. */
 export type Pricing = { readonly prices: ActionPrices; readonly onExcess: OnExcess; readonly types: StepTypes };
+
+/** An attempt at work, and what it has written so far. */
+type Writing = { readonly partial: string };
+const NONE: ReadonlyMap<string, Writing> = new Map();
 
 /** The identity of a run: fields that never change and against which commands are checked. */
 export type RunIdentity = { runId: string; tenantId: string; projectId: string; workflowId: string; version: number };
@@ -59,6 +64,7 @@ export class Turn {
   readonly #firstSeq: number;
   readonly #isNew: boolean;
   readonly #pricing: Pricing;
+  readonly #attempts: ReadonlyMap<string, Writing>;
   /** Large results that the events of this turn refer to. */
   #large: LargeResult[] | null = null;
   #tasks: Map<string, TaskChange> | null = null;
@@ -66,8 +72,10 @@ export class Turn {
   #specs: Map<RunEvent, GraphStep> | null = null;
   #entry: LogEntry | null = null;
 
-  constructor(run: RunIdentity, state: RunState, pricing: Pricing) {
+  /** `attempts`: those at work, by their steps, with what they have written so far. */
+  constructor(run: RunIdentity, state: RunState, pricing: Pricing, attempts: ReadonlyMap<string, Writing> = NONE) {
     this.#pricing = pricing;
+    this.#attempts = attempts;
     this.#run = run;
     this.#state = state;
     this.#firstSeq = state.seq + 1;
@@ -108,7 +116,8 @@ export class Turn {
     return events.length;
   }
 
-  #add(event: RunEvent): void {
+  #add(decided: RunEvent): void {
+    const event = decided.type === 'step_cancelled' ? this.#withPartial(decided) : decided;
     this.#note(event);
     // The steps under an agent leave memory with it, and their fields with them.
     if (this.#state.grown !== null && endsBillableAttempt(event)) {
@@ -118,6 +127,12 @@ export class Turn {
     evolve(this.#state, event);
     if (endsBillableAttempt(event)) this.credits += creditsOf(event);
     this.events.push(event);
+  }
+
+  /** A step that is cancelled leaves what its attempt had written. */
+  #withPartial(event: Extract<RunEvent, { type: 'step_cancelled' }>): RunEvent {
+    const partial = this.#attempts.get(event.step)?.partial ?? '';
+    return partial === '' ? event : { ...event, data: { ...event.data, partial } };
   }
 
   /** Adds the events that follow from expanded steps. The loop ends, because each round adds or ends a step. */
@@ -380,19 +395,3 @@ function newRun(run: RunIdentity, state: RunState): NewRun {
     ...(state.started.parent !== undefined && { parent: state.started.parent }),
   };
 }
-
-/**
- * Returns the text in a form that the projections' columns can store: PostgreSQL's text and jsonb allow neither U+0000
- * nor half a surrogate pair. The events are stored as json text, which keeps both, so nothing is lost.
- */
-function storable(text: string): string {
-  return text.includes('\0') || !text.isWellFormed() ? text.replaceAll('\0', '\uFFFD').toWellFormed() : text;
-}
-
-/** Returns the name of a person, tool or model for usage: short, and without the character that separates its texts. */
-function label(text: unknown): string {
-  return typeof text === 'string' ? storable(text.slice(0, MAX_LABEL_LENGTH)).replaceAll('\u001e', ' ') : '';
-}
-const MAX_LABEL_LENGTH = 300;
-
-const storableText = (_key: string, value: unknown): unknown => (typeof value === 'string' ? storable(value) : value);

@@ -42,11 +42,14 @@ let asked: TurnRequest[] = [];
 let made: ToolCall[] = [];
 let answerTo: (call: ToolCall) => ToolAnswer | Promise<ToolAnswer>;
 let standing: Standing;
+/** Called with each turn that is asked, which waits for it. */
+let held: (on: Parameters<TurnCaller['turn']>[1]) => Promise<void>;
 
 const turns: TurnCaller = {
   check: async () => [],
-  async turn(request) {
+  async turn(request, on) {
     asked.push(structuredClone(request));
+    await held(on);
     const said = script.length > 1 ? script.shift() : script[0];
     const next = request.toolChoice === 'none' ? [say('As far as I got.')] : said;
     if (!Array.isArray(next)) return next ?? Promise.reject(new Error('there is no script'));
@@ -87,6 +90,7 @@ beforeEach(() => {
   script = [[say('Done.')]];
   asked = [];
   made = [];
+  held = async () => undefined;
   answerTo = () => ({ kind: 'result', result: { found: 3 } });
   standing = { kind: 'held', userId: 'u', email: 'ann@x.org', role: 'project_contributor', scopes: ['mcp:execute'] };
 });
@@ -327,5 +331,41 @@ describe('an agent at a limit', () => {
     script = [[wants('search', {})]];
     const ref = await run({ limits: { max_turns: 1 }, on_limit: 'fail' });
     expect((await events(ref)).at(-1)).toMatchObject({ data: { to: 'failed', error: { code: 'max_turns_reached' } } });
+  });
+});
+
+describe('a run with an agent', () => {
+  test('keeps what the model had written when it is stopped at once', async () => {
+    const { promise: written, resolve: hasWritten } = Promise.withResolvers<void>();
+    held = ({ signal, onPart }) => {
+      onPart?.({ type: 'text', index: 0, text: 'Half an ' });
+      onPart?.({ type: 'text', index: 0, text: 'answer' });
+      hasWritten();
+      return new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason)));
+    };
+    const ref = await start();
+    await written;
+    await harness.orchestrator.command(ref, { type: 'stop', mode: 'immediate', by: 'ann' });
+    const [cancelled] = (await events(ref)).filter(event => event.type === 'step_cancelled');
+    expect(cancelled).toMatchObject({
+      step: 'research.1',
+      data: { reason: 'RUN_STOPPED', partial: 'Half an answer' },
+    });
+  });
+
+  test('adds nothing while it is paused, and goes on when it is resumed', async () => {
+    const { promise: released, resolve: release } = Promise.withResolvers<void>();
+    held = () => released;
+    script = [[wants('search')], [say('Done.')]];
+    const ref = await start();
+    await harness.until(ref, event => event.type === 'step_started' && event.step === 'research.1');
+    await harness.orchestrator.command(ref, { type: 'pause', by: 'ann' });
+    release();
+    await harness.until(ref, event => event.type === 'step_completed' && event.step === 'research.1');
+    expect((await events(ref)).filter(event => event.type === 'steps_added')).toHaveLength(1);
+    expect(made).toEqual([]);
+    await harness.orchestrator.command(ref, { type: 'resume', by: 'ann' });
+    await harness.ended(ref);
+    expect(made).toHaveLength(1);
   });
 });

@@ -25,6 +25,8 @@ import type { TimerHandle } from './timers.ts';
 
 /** The delay before stored results that could not be loaded are loaded again. */
 const RELOAD_DELAY_MS = 1_000;
+/** Characters of what an attempt has written that are kept if it is cancelled. */
+const MAX_PARTIAL_LENGTH = 100_000;
 
 /** The parts of the process that an attempt needs. */
 export type AttemptHost = {
@@ -54,6 +56,8 @@ export class LiveAttempt implements Attempt {
   readonly input: JsonMap;
   /** The kind of slot that it holds, to be released when it ends. */
   slot: SlotKind = 'step';
+  /** What it has written so far, which is kept if it is cancelled. */
+  partial = '';
   readonly #state: RunState;
   readonly #owner: AttemptOwner;
   readonly #host: AttemptHost;
@@ -199,6 +203,10 @@ export class LiveAttempt implements Attempt {
   get lineage(): CallLineage {
     const { parent, withheld_scopes = [] } = this.#state.started ?? {};
     return { depth: parent?.depth ?? 0, withheldScopes: withheld_scopes };
+  }
+
+  wrote(text: string): void {
+    if (this.partial.length < MAX_PARTIAL_LENGTH) this.partial += text;
   }
 
   log(lines: string[]): void {

@@ -178,7 +178,7 @@ export class LiveRun implements Claimant, AttemptOwner, Lagging {
   takeTurn(): void {
     if (this.#appending || this.#dropped) return;
     const now = this.#host.now();
-    const turn = new Turn(this.identity, this.state, this.#credits.pricing(this.#onExcess));
+    const turn = new Turn(this.identity, this.state, this.#credits.pricing(this.#onExcess), this.#attempts);
     const messages = this.#mailbox.take(this.#host.resources.entryBytes);
     if (this.quarantined !== null) turn.quarantine(this.quarantined, this.#host.leader, now);
     const answers = this.#decideMessages(messages, turn, now);
