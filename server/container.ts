@@ -16,6 +16,7 @@ import { demoMcpAddresses } from './contract/demo-mcp.ts';
 import { featuresOf } from './contract/features.ts';
 import { createRequestLimiter } from './contract/rate-limits.ts';
 import type { Services } from './contract/services.ts';
+import { createRunAuthority } from './domains/agents/authority.ts';
 import { startAnalyticsJob } from './domains/analytics/job.ts';
 import { settleAudit } from './domains/audit/record.ts';
 import { startBillingJob } from './domains/billing/job.ts';
@@ -191,6 +192,7 @@ function createCallers(services: Pick<Services, 'config' | 'pool' | 'prisma' | '
     models: createModelCaller(services),
     turns: createTurnCaller(services),
     agentTools: createAgentTools(services),
+    authority: createRunAuthority(services),
     requester: createHttpRequester(services),
     workflows: createWorkflowCaller(services),
   };

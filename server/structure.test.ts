@@ -233,7 +233,7 @@ describe('data access', () => {
   });
 
   test('is Prisma for what people administer, SQL in its folders sql and for everything else (docs/adr/0016)', () => {
-    const administered = /^server\/domains\/(identity|pats|workflows|webhooks|connections|mcp-servers|models)\//;
+    const administered = /^server\/domains\/(agents|identity|pats|workflows|webhooks|connections|mcp-servers|models)\//;
     const stores = product.filter(({ path }) => path.startsWith('server/domains/') && isStore(path));
     const mixed = stores.filter(({ path, text }) =>
       administered.test(path) && !path.includes('/sql/') ? sql.test(text) : prisma.test(text),

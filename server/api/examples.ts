@@ -53,6 +53,8 @@ export const requiredExamples: Partial<Record<Name, Record<string, unknown>>> = 
   mcp_instances_create: { server_id: '{servers/id}', name: 'Second' },
   mcp_config_profiles_create: { name: 'second' },
   webhooks_create: { workflow_id: '{workflows/id}', name: 'Orders' },
+  agents_create: { name: 'Support', model: 'openai_compatible/any' },
+  agents_run: { input: { message: 'What is open?' } },
   llm_resolve: { model: 'openai/gpt-5' },
   llm_provider_keys_create: modelKeyExample,
   memory_search: { query: 'delivery address' },

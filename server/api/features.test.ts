@@ -15,7 +15,9 @@ const tokens: Partial<Record<'full' | 'narrow', string>> = {};
 
 beforeAll(async () => {
   db = await createTestDatabase();
-  const services = createTestServices(db, { config: testConfig({ BATON_BILLING: 'off', BATON_MEMORY: 'off' }) });
+  const services = createTestServices(db, {
+    config: testConfig({ BATON_BILLING: 'off', BATON_MEMORY: 'off', BATON_ENABLE_AGENTS: 'false' }),
+  });
   expect([...featuresOf(services.config)]).toEqual([]);
   api = await startTestApi(services, operations);
   const tenant = await createTestTenant(services, { slug: 'acme' });
@@ -33,25 +35,26 @@ const featured = operations.filter((each: AnyOperation) => each.feature !== unde
 test('everything of suite and messaging except their configuration is a feature', () => {
   const connect = operations.filter(({ path }) => /^\/v1\/connections\/(suite|messaging)\//.test(path));
   expect(connect.filter(({ path }) => !path.endsWith('/config')).map(({ name }) => name)).toEqual(
-    featured
-      .filter(({ feature }) => feature !== 'mail' && feature !== 'billing' && feature !== 'memory')
-      .map(({ name }) => name),
+    featured.filter(({ feature }) => feature === 'suite' || feature?.startsWith('messaging')).map(({ name }) => name),
   );
   const oauth = { issuer: undefined, endpoints: undefined, clientId: '', clientSecret: undefined, scopes: [] };
   const signup = { ...oauth, authorizationParams: {} };
   const suite = { ...signup, services: new Map() };
   const { billing, memory } = testConfig({ BATON_BILLING: 'off', BATON_MEMORY: 'off' });
-  expect([...featuresOf({ suite, messaging: null, mail: null, billing, memory })]).toEqual(['suite']);
+  expect([...featuresOf({ suite, messaging: null, mail: null, billing, memory, agents: false })]).toEqual(['suite']);
   const messaging = { apiUrl: '', oauth: null };
-  expect([...featuresOf({ suite: null, messaging, mail: null, billing, memory })]).toEqual(['messaging']);
+  expect([...featuresOf({ suite: null, messaging, mail: null, billing, memory, agents: false })]).toEqual([
+    'messaging',
+  ]);
   const all = featuresOf({
     suite,
     messaging: { apiUrl: '', oauth: signup },
     mail: { smtpUrl: 'smtp://localhost', from: 'a@example.com' },
     billing: { ...billing, mode: 'metered' },
     memory: { on: true },
+    agents: true,
   });
-  expect([...all]).toEqual(['suite', 'messaging', 'messaging_signup', 'mail', 'billing', 'memory']);
+  expect([...all]).toEqual(['suite', 'messaging', 'messaging_signup', 'mail', 'billing', 'memory', 'agents']);
 });
 
 test('everything of billing is a feature, which only `off` disables', () => {
@@ -61,7 +64,21 @@ test('everything of billing is a feature, which only `off` disables', () => {
     featured.filter(({ feature }) => feature === 'billing').map(({ name }) => name),
   );
   for (const mode of ['metered', 'on'])
-    expect([...featuresOf(testConfig({ BATON_BILLING: mode, BATON_MEMORY: 'off' }))]).toEqual(['billing']);
+    expect([
+      ...featuresOf(testConfig({ BATON_BILLING: mode, BATON_MEMORY: 'off', BATON_ENABLE_AGENTS: 'false' })),
+    ]).toEqual(['billing']);
+});
+
+test('everything of agents is a feature, which is on by default with the embedded database alone', () => {
+  const agents = operations.filter(({ path }) => /^\/v1\/agents(\/|$)/.test(path));
+  expect(agents.length).toBeGreaterThan(7);
+  expect(agents.map(({ name }) => name)).toEqual(
+    featured.filter(({ feature }) => feature === 'agents').map(({ name }) => name),
+  );
+  const has = (env: Record<string, string>) => featuresOf(testConfig(env)).has('agents');
+  const external = { DATABASE_URL: 'postgres://localhost/baton' };
+  expect([has({}), has({ BATON_ENABLE_AGENTS: 'false' })]).toEqual([true, false]);
+  expect([has(external), has({ ...external, BATON_ENABLE_AGENTS: 'true' })]).toEqual([false, true]);
 });
 
 test('everything of memory is a feature, which says that it is off', () => {

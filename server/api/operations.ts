@@ -1,4 +1,5 @@
 import type { AnyOperation } from '../contract/operation.ts';
+import { agentOperations } from '../domains/agents/operations.ts';
 import { analyticsOperations } from '../domains/analytics/operations.ts';
 import { auditOperations } from '../domains/audit/operations.ts';
 import { billingOperations } from '../domains/billing/operations.ts';
@@ -28,6 +29,7 @@ export const operations = [
   ...mcpServerOperations,
   ...modelOperations,
   ...memoryOperations,
+  ...agentOperations,
   ...webhookOperations,
   ...analyticsOperations,
   ...billingOperations,

@@ -124,6 +124,11 @@ const logSchema = z.object({
   BATON_LOG_LEVEL: z.enum(['trace', 'debug', 'info', 'warn', 'error', 'silent']).default('info'),
 });
 
+const agentsSchema = z.object({
+  /** Whether there are agents. Default: with the embedded database. */
+  BATON_ENABLE_AGENTS: z.enum(['true', 'false']).optional(),
+});
+
 const demoSchema = z.object({
   /** Whether the demos answer at /demo/mcp and /demo/api; default: if the example is seeded. */
   BATON_DEMO_MCP: z.enum(['true', 'false']).optional(),
@@ -175,6 +180,7 @@ const schemas = {
   egress: egressSchema,
   mcp: mcpSchema,
   demo: demoSchema,
+  agents: agentsSchema,
   log: logSchema,
   tracing: tracingSchema,
   suite: suiteSchema,
@@ -230,6 +236,8 @@ export type Config = {
   mcp: { groups: readonly string[]; risk: boolean; hosts: readonly string[]; origins: readonly string[] };
   /** Whether the demo MCP server and the demo API answer. */
   demoMcp: boolean;
+  /** Whether there are agents, and workflows with agents can be started. */
+  agents: boolean;
   log: { level: string };
   /** Null: nothing is traced. */
   tracing: TracingSettings | null;
@@ -286,6 +294,7 @@ export function readConfig(environment: Environment = process.env, checks: Furth
   const egress = parse(egressSchema);
   const mcp = parse(mcpSchema);
   const demo = parse(demoSchema);
+  const agents = parse(agentsSchema);
   const log = parse(logSchema);
   const memory = parse(memorySchema);
   const tracing = parse(tracingSchema);
@@ -334,6 +343,7 @@ export function readConfig(environment: Environment = process.env, checks: Furth
       origins: mcp.BATON_MCP_ALLOWED_ORIGINS,
     },
     demoMcp: demo.BATON_DEMO_MCP === undefined ? seed === 'example' : demo.BATON_DEMO_MCP === 'true',
+    agents: agents.BATON_ENABLE_AGENTS === undefined ? embedded : agents.BATON_ENABLE_AGENTS === 'true',
     log: { level: log.BATON_LOG_LEVEL },
     tracing: tracingSettings(tracing),
     suite,

@@ -28,7 +28,7 @@ export const scopes = [
 ] as const;
 export type Scope = (typeof scopes)[number];
 /** Scopes of planned features: tokens may carry them, but no operation requires them yet. */
-export const reservedScopes: readonly Scope[] = ['agent:read', 'agent:manage'];
+export const reservedScopes: readonly Scope[] = [];
 
 /** The identity of the caller, derived from the credential alone. */
 export type Principal = {

@@ -2,7 +2,7 @@ import { AppError, notFound } from '../platform/errors.ts';
 import type { Config } from './config.ts';
 
 /** Parts of the API that exist only if the operator has configured them; otherwise their operations are 404. */
-export type Feature = 'suite' | 'messaging' | 'messaging_signup' | 'mail' | 'billing' | 'memory';
+export type Feature = 'suite' | 'messaging' | 'messaging_signup' | 'mail' | 'billing' | 'memory' | 'agents';
 
 /** The features that this configuration switches on. */
 export function featuresOf({
@@ -11,7 +11,8 @@ export function featuresOf({
   mail,
   billing,
   memory,
-}: Pick<Config, 'suite' | 'messaging' | 'mail' | 'billing' | 'memory'>): ReadonlySet<string> {
+  agents,
+}: Pick<Config, 'suite' | 'messaging' | 'mail' | 'billing' | 'memory' | 'agents'>): ReadonlySet<string> {
   const on: Record<Feature, boolean> = {
     suite: suite !== null,
     messaging: messaging !== null,
@@ -19,6 +20,7 @@ export function featuresOf({
     mail: mail !== null,
     billing: billing.mode !== 'off',
     memory: memory.on,
+    agents,
   };
   return new Set(Object.entries(on).flatMap(([feature, enabled]) => (enabled ? [feature] : [])));
 }

@@ -140,6 +140,8 @@ export async function createWorld(
   const { id: instance = '' } = await post('/v1/mcp/instances', { server_id: server, name: 'Tools' });
   const { id: profile = '' } = await post(`/v1/mcp/instances/${instance}/config-profiles`, { name: 'live' });
   const memory = await rememberSomething(post, path => request('GET', path, { token }));
+  const { id: key = '' } = await post('/v1/llm-provider-keys', modelKeyExample);
+  const { id: agent = '' } = await post('/v1/agents', { name: 'First', model: 'openai_compatible/any' });
   const ids = {
     ...memory,
     'workflows/id': workflow,
@@ -158,7 +160,8 @@ export async function createWorld(
     // The legacy path deletes too, so it gets one of its own.
     'mcp/connections/id': (await post('/v1/connections', connectionExample)).id ?? '',
     'connections/connection_id': (await post('/v1/connections', connectionExample)).id ?? '',
-    'llm-provider-keys/id': (await post('/v1/llm-provider-keys', modelKeyExample)).id ?? '',
+    'llm-provider-keys/id': key,
+    'agents/id': agent,
     'servers/id': server,
     'instances/id': instance,
     'config-profiles/profile_id': profile,

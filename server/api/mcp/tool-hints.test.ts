@@ -25,6 +25,11 @@ const mcpGroups = Object.keys({
 const writing: Record<string, string> = {
   catalog_bff_request: 'destructive, open world',
   workspaces_create: 'adds',
+  agents_create: 'adds',
+  agents_patch: 'destructive, idempotent',
+  agents_archive: 'destructive, idempotent',
+  // The tools of an agent are anywhere.
+  agents_run: 'destructive, open world',
   pats_create: 'adds',
   // The second call is 404: the copy is destroyed by the first.
   pats_reveal: 'destructive',
@@ -100,5 +105,11 @@ test('a read-only tool is not destructive, and is a GET unless it needs a body',
   expect(reading.filter(({ annotations }) => annotations?.destructiveHint || !annotations?.idempotentHint)).toEqual([]);
   const methods = new Map<string, string>(operations.map(({ name, method }) => [name, method]));
   const posts = reading.map(({ name }) => name).filter(name => methods.has(name) && methods.get(name) !== 'GET');
-  expect(posts.sort()).toEqual(['llm_provider_keys_test', 'llm_resolve', 'memory_search', 'workflows_validate']);
+  expect(posts.sort()).toEqual([
+    'agents_validate',
+    'llm_provider_keys_test',
+    'llm_resolve',
+    'memory_search',
+    'workflows_validate',
+  ]);
 });

@@ -1,5 +1,6 @@
 import type { Pool } from 'pg';
 import type { JsonMap } from '../../orchestrator/core/index.ts';
+import type { ActsFor } from '../runs/step-scopes.ts';
 
 /** A failed run and the workflow that handles it. */
 export type DueHandler = {
@@ -21,6 +22,8 @@ export type DueHandler = {
     error: JsonMap | null;
     /** Scopes that the token lacked that started it. */
     withheldScopes: readonly string[];
+    /** For whom its agents acted. */
+    actsFor: ActsFor | undefined;
   };
 };
 
@@ -39,6 +42,7 @@ type Row = {
   ended_at: Date;
   error: JsonMap | null;
   withheld_scopes: string[] | null;
+  acts_for: ActsFor | null;
 };
 
 /**
@@ -55,9 +59,10 @@ export async function listDueHandlers(pool: Pool, now: number, limit: number): P
                SELECT run_id FROM due WHERE NOT EXISTS (SELECT FROM runs r WHERE r.id = due.run_id)))
            SELECT d.tenant_id, d.project_id, d.workflow_id AS handler_id, d.attempts, r.id AS run_id, r.workflow_id,
                   w.name AS workflow_name, r.version, r.trigger_type, r.started_by, r.started_at, r.ended_at, r.error,
-                  (SELECT data->'withheld_scopes' FROM run_events e
-                    WHERE e.run_id = r.id AND e.event_type = 'run_started' ORDER BY e.seq LIMIT 1) AS withheld_scopes
+                  s.data->'withheld_scopes' AS withheld_scopes, s.data->'acts_for' AS acts_for
              FROM due d JOIN runs r ON r.id = d.run_id JOIN workflows w ON w.id = r.workflow_id
+             LEFT JOIN LATERAL (SELECT data FROM run_events e
+               WHERE e.run_id = r.id AND e.event_type = 'run_started' ORDER BY e.seq LIMIT 1) s ON true
             ORDER BY d.next_attempt_at, d.run_id`,
     values: [now, limit],
   });
@@ -77,6 +82,7 @@ export async function listDueHandlers(pool: Pool, now: number, limit: number): P
       endedAt: row.ended_at,
       error: row.error,
       withheldScopes: row.withheld_scopes ?? [],
+      actsFor: row.acts_for ?? undefined,
     },
   }));
 }

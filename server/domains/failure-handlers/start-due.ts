@@ -50,7 +50,7 @@ const isStarted = (error: unknown) => error instanceof AppError && error.code ==
 const isFinal = (error: unknown) => error instanceof AppError && error.status < 500 && error.status !== 429;
 
 async function start(services: Services, { tenantId, projectId, workflowId, failed }: DueHandler): Promise<void> {
-  const { withheldScopes } = failed;
+  const { withheldScopes, actsFor } = failed;
   const { runId, workflowId: failedWorkflowId } = failed;
   const place = { tenantId, projectId, workflowId: failedWorkflowId, runId, stepId: '' };
   const url = linkOf(services.config.http.url, { kind: 'run_failed', ...place });
@@ -62,6 +62,7 @@ async function start(services: Services, { tenantId, projectId, workflowId, fail
     defaultTriggerType: FAILURE_HANDLER_TRIGGER,
     startedBy: failed.startedBy,
     carried: withheldScopes.length === 0 ? [] : [scopes.filter(scope => !withheldScopes.includes(scope))],
+    actsFor,
     runId: handlerRunId(failed),
   });
 }

@@ -6,6 +6,12 @@ export function carriedScopes({ credential }: Principal): readonly Scope[] {
   return credential.kind === 'session' ? scopes : credential.scopes;
 }
 
+/** For whom the agents of a run act that the principal starts. */
+export const actorOf = ({ userId, credential }: Principal): { user_id: string; pat_id: string | null } => ({
+  user_id: userId,
+  pat_id: credential.kind === 'pat' ? credential.patId : null,
+});
+
 /** AppError 403 unless the credential carries all of `needed`: a token must not obtain a stronger one. */
 export function requireScopes(principal: Principal, needed: readonly Scope[]): void {
   const carried = carriedScopes(principal);

@@ -5,7 +5,7 @@ import type { RunSnapshot } from '../../contract/orchestrator.ts';
 import { isoTimestamp } from '../../platform/clock.ts';
 import { invalid } from '../../platform/errors.ts';
 import { formatTraceparent, parseTraceparent } from '../../platform/telemetry/trace-context.ts';
-import { carriedScopes } from '../identity/authority.ts';
+import { actorOf, carriedScopes } from '../identity/authority.ts';
 import { runScope } from './find.ts';
 import { idempotencyKey, once } from './idempotency.ts';
 import { type CommandInput, CommandOutput, PauseParams, StopParams } from './schemas.ts';
@@ -80,6 +80,7 @@ export async function startLatest(ctx: Context, input: Pick<Input, 'id' | 'param
         defaultTriggerType: triggerTypeOf(ctx),
         startedBy: email,
         carried: [carriedScopes(ctx.principal)],
+        actsFor: actorOf(ctx.principal),
         ...callersTrace(ctx),
         runId,
       }),

@@ -4,7 +4,7 @@ import type { Graph, JsonValue, RunStartedData } from '../../orchestrator/core/i
 import { compile } from '../../orchestrator/core/index.ts';
 import { conflict, invalid, notFound } from '../../platform/errors.ts';
 import { newId } from '../../platform/ids.ts';
-import { carriedScopes } from '../identity/authority.ts';
+import { actorOf, carriedScopes } from '../identity/authority.ts';
 import { requireWorkflow } from '../workflows/get.ts';
 import { callersTrace, toStarted, triggerTypeOf } from './command.ts';
 import { continuation } from './continuation.ts';
@@ -35,7 +35,7 @@ export async function rerun(ctx: Context, input: Input): Promise<z.input<typeof 
   const run = await requireRun(ctx, input);
   const recorded = await readRecordedValues(services.pool, run.id, seedBudgetBytes);
   // No step waits for the new run, and its starter may have other rights.
-  const { traceparent: _, parent: _parent, withheld_scopes: _withheld, ...before } = recorded.started;
+  const { traceparent: _, parent: _parent, withheld_scopes: _withheld, acts_for: _actor, ...before } = recorded.started;
   const again: RunStartedData = {
     ...before,
     ...callersTrace(ctx),
@@ -45,7 +45,9 @@ export async function rerun(ctx: Context, input: Input): Promise<z.input<typeof 
   };
   const data = { ...again, ...(await partOf(ctx, input, run, recorded)) };
   const start = { runId: newId(), tenantId, projectId, workflowId: run.workflow_id, data };
-  return toStarted(await startPrepared(services, start, [carriedScopes(principal)]));
+  return toStarted(
+    await startPrepared(services, start, { carried: [carriedScopes(principal)], actsFor: actorOf(principal) }),
+  );
 }
 
 /** Returns the fields of the start in which the new run differs from the old one. */

@@ -16,7 +16,7 @@ import { type Carried, requireOverrideRights, requireWholeRun } from './override
 import { assembleInput, mergeBeneath } from './run-input.ts';
 import { StartParams } from './schemas.ts';
 import { findStartable, type StartableRow } from './startable-store.ts';
-import { requireStepScopes, withheldScopes } from './step-scopes.ts';
+import { type ActsFor, actsFor, requireAgents, requireStepScopes, withheldScopes } from './step-scopes.ts';
 import { findGraph, findVersion, knownSteps } from './store.ts';
 
 /** The largest run input, and the largest of trigger_steps and seed_results, in bytes of JSON. */
@@ -33,6 +33,8 @@ export type StartRequest = {
   startedBy: string;
   /** The scopes of each token that requests the start. */
   carried: Carried;
+  /** For whom agents of the run act; absent: for nobody, so that their calls fail. */
+  actsFor?: ActsFor | undefined;
   /** The caller's trace context. */
   traceparent?: string;
   /** The id of the run if `params` names none; default: a new one. */
@@ -61,8 +63,11 @@ export async function startRun(services: Services, request: StartRequest): Promi
   const scope = { runId, tenantId, projectId, workflowId };
   return rejecting(services, scope, async () => {
     const { version, data } = await prepare(services, request, workflow, runId);
-    const withheld = await withheldScopes(services.pool, { tenantId, workflowId, version }, request.carried);
-    return services.orchestrator.start({ ...scope, data: { ...data, version, ...withheld } });
+    const ref = { tenantId, workflowId, version };
+    await requireAgents(services, ref);
+    const withheld = await withheldScopes(services.pool, ref, request.carried);
+    const actor = await actsFor(services.pool, ref, request.actsFor);
+    return services.orchestrator.start({ ...scope, data: { ...data, version, ...withheld, ...actor } });
   });
 }
 
@@ -77,17 +82,22 @@ const snapshotOr = (workflow: StartableRow, { snapshot }: StartRequest): Startab
 export async function startPrepared(
   services: Services,
   run: StartRun,
-  carried: StartRequest['carried'],
+  { carried, actsFor: actor }: Pick<StartRequest, 'carried' | 'actsFor'>,
 ): Promise<RunSnapshot> {
   const workflow = await findStartable(services.pool, run);
   if (workflow === null) throw notFound('Workflow');
   await requireStepScopes(services.pool, { ...run, version: run.data.version }, carried);
   await checkRepeated(services, run, carried);
   return rejecting(services, run, async () => {
-    if (workflow.status === 'archived') throw refuse('workflow_archived', 'The workflow is archived.');
+    requireStartable(workflow);
     await requireFittingInput(services.pool, { ...run, version: run.data.version }, run.data.input);
-    const withheld = await withheldScopes(services.pool, { ...run, version: run.data.version }, carried);
-    return services.orchestrator.start({ ...run, data: { ...run.data, ...withheld } });
+    const ref = { ...run, version: run.data.version };
+    await requireAgents(services, ref);
+    const withheld = await withheldScopes(services.pool, ref, carried);
+    return services.orchestrator.start({
+      ...run,
+      data: { ...run.data, ...withheld, ...(await actsFor(services.pool, ref, actor)) },
+    });
   });
 }
 
@@ -107,6 +117,11 @@ async function checkRepeated(services: Services, run: StartRun, carried: Carried
     .slice(0, 50)
     .map(({ step_id, path: field, message, code }) => ({ path: `${path}.${step_id}.${field}`, message, code }));
   if (details.length > 0) throw refuse('invalid_input', 'The run overrides what decides an approval.', details);
+}
+
+function requireStartable({ status, is_disabled }: StartableRow): void {
+  if (status === 'archived') throw refuse('workflow_archived', 'The workflow is archived.');
+  if (is_disabled) throw refuse('agent_disabled', 'The agent is disabled.');
 }
 
 const overridesAny = (overrides: Record<string, JsonMap>): boolean =>
@@ -133,6 +148,8 @@ async function rejecting(
 const refusals: ReadonlySet<string> = new Set([
   'no_published_version',
   'workflow_archived',
+  'agent_disabled',
+  'agents_disabled',
   'invalid_input',
   'unknown_trigger_step',
   'too_many_active_runs',
@@ -140,7 +157,7 @@ const refusals: ReadonlySet<string> = new Set([
 ]);
 
 async function prepare(services: Services, request: StartRequest, workflow: StartableRow, runId: string) {
-  if (workflow.status === 'archived') throw refuse('workflow_archived', 'The workflow is archived.');
+  requireStartable(workflow);
   const version = workflow.latest_version;
   if (version === null) throw refuse('no_published_version', 'The workflow has no published version.');
   const parsed = StartParams.safeParse(request.params);

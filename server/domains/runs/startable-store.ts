@@ -5,6 +5,8 @@ import { groupCalls } from '../../platform/group-calls.ts';
 export type StartableRow = {
   status: 'draft' | 'published' | 'archived';
   latest_version: number | null;
+  /** An agent that starts no runs for the time being. */
+  is_disabled: boolean;
   run_setup: {
     trigger_payload?: JsonMap;
     trigger_steps?: Record<string, JsonMap>;
@@ -37,7 +39,8 @@ const lookups = new WeakMap<Pool, (scope: Scope) => Promise<StartableRow | null>
 async function readStartable(pool: Pool, scopes: readonly Scope[]): Promise<(StartableRow | null)[]> {
   const { rows } = await pool.query<StartableRow & { place: string }>({
     name: 'find_startable',
-    text: `SELECT k.place, w.status, w.latest_version, v.run_setup
+    text: `SELECT k.place, w.status, w.latest_version, v.run_setup, w.kind = 'agent' AND EXISTS (
+                    SELECT FROM agents a WHERE a.id = w.id AND a.tenant_id = w.tenant_id AND a.status = 'disabled') AS is_disabled
              FROM unnest($1::uuid[], $2::text[], $3::uuid[]) WITH ORDINALITY k(workflow_id, tenant_id, project_id, place)
              JOIN workflows w ON w.id = k.workflow_id AND w.tenant_id = k.tenant_id AND w.project_id = k.project_id
              LEFT JOIN workflow_versions v ON v.workflow_id = w.id AND v.version = w.latest_version`,

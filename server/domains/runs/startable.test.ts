@@ -42,6 +42,7 @@ test('concurrent lookups share round trips, and each sees only its own project',
   db.pool.off('acquire', count);
   const published = (whose: string) => ({
     status: 'published',
+    is_disabled: false,
     latest_version: 1,
     run_setup: { trigger_payload: { whose } },
   });

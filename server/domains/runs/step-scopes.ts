@@ -1,8 +1,10 @@
 import type { Pool } from 'pg';
 import type { Scope } from '../../contract/context.ts';
+import type { Services } from '../../contract/services.ts';
 import type { StepTypeDescription } from '../../contract/step-type.ts';
+import type { RunStartedData } from '../../orchestrator/core/index.ts';
 import { STEP_TYPES } from '../../orchestrator/steps/descriptions.ts';
-import { forbidden } from '../../platform/errors.ts';
+import { forbidden, invalid } from '../../platform/errors.ts';
 import { findStepTypes, hasFailureHandler } from './store.ts';
 
 /** The step types that require another scope to start, besides `workflow:run`. */
@@ -18,8 +20,13 @@ export const startScopes = guardedTypes.map(({ type, scope }) => ({
 
 /** Its runs may start others, limited by the scopes of their own start. */
 const CALLING_TYPE = 'call_workflow';
+/** Acts with the rights of a person. */
+const AGENT_TYPE = 'agent';
 /** Added to the types of a version that names a failure handler. */
 const HANDLED = 'on_failure';
+
+/** A person, with a token or with a session. */
+export type ActsFor = NonNullable<RunStartedData['acts_for']>;
 
 type VersionRef = { tenantId: string; workflowId: string; version: number };
 
@@ -59,6 +66,30 @@ export async function withheldScopes(
   return { withheld_scopes: withheld };
 }
 
+/** For whom the runs of a version act: it is kept only where the version has agents, or may start other workflows. */
+export async function actsFor(
+  pool: Pool,
+  ref: VersionRef,
+  actor: ActsFor | undefined,
+): Promise<{ acts_for?: ActsFor }> {
+  if (actor === undefined) return {};
+  const types = await guardedTypesOf(pool, ref);
+  return [AGENT_TYPE, CALLING_TYPE, HANDLED].some(type => types.has(type)) ? { acts_for: actor } : {};
+}
+
+/** AppError 422 `agents_disabled` for a version with agents, where the deployment has none. */
+export async function requireAgents(
+  { pool, config }: Pick<Services, 'pool' | 'config'>,
+  ref: VersionRef,
+): Promise<void> {
+  if (config.agents || !(await guardedTypesOf(pool, ref)).has(AGENT_TYPE)) return;
+  throw invalid(
+    'This server runs no agents, and the workflow has steps of the type agent.',
+    undefined,
+    'agents_disabled',
+  );
+}
+
 /** Returns a step type of the version that requires one of these scopes; null if it has none. */
 export async function missingScope(
   pool: Pool,
@@ -84,7 +115,7 @@ async function guardedTypesOf(pool: Pool, ref: VersionRef): Promise<ReadonlySet<
   const key = `${ref.tenantId} ${ref.workflowId} ${ref.version}`;
   const known = remembered.get(key);
   if (known !== undefined) return known;
-  const names = [...guardedTypes.map(({ type }) => type), CALLING_TYPE];
+  const names = [...new Set([...guardedTypes.map(({ type }) => type), CALLING_TYPE, AGENT_TYPE])];
   const isHandled = await hasFailureHandler(pool, ref);
   const types: ReadonlySet<string> = new Set([
     ...(await findStepTypes(pool, ref, names)),

@@ -2,7 +2,7 @@ import type { z } from 'zod';
 import type { Context } from '../../contract/context.ts';
 import type { Graph, JsonMap } from '../../orchestrator/core/index.ts';
 import { conflict, invalid } from '../../platform/errors.ts';
-import { carriedScopes } from '../identity/authority.ts';
+import { actorOf, carriedScopes } from '../identity/authority.ts';
 import { checksum } from '../workflows/checksum.ts';
 import { requireWorkflow } from '../workflows/get.ts';
 import { archived } from '../workflows/precondition.ts';
@@ -62,6 +62,7 @@ async function startTest(ctx: Context, input: Input, runId: string | undefined):
     defaultTriggerType: 'test',
     startedBy: email,
     carried,
+    actsFor: actorOf(principal),
     snapshot: { version, runSetup: runSetup as Trial['params'] },
     ...callersTrace(ctx),
     runId,

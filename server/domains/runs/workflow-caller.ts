@@ -1,10 +1,9 @@
-import { setTimeout as pause } from 'node:timers/promises';
 import type { Pool } from 'pg';
 import type { Attempt, CheckScope, StepProblem } from '../../contract/step-type.ts';
 import { allSteps, type JsonMap } from '../../orchestrator/core/index.ts';
 import type { CalledWorkflow, CallFailure, WorkflowCaller } from '../../orchestrator/steps/workflow-caller.ts';
 import { AppError } from '../../platform/errors.ts';
-import { isDatabaseAway } from '../../platform/postgres/away.ts';
+import { whileDatabaseAway } from '../../platform/postgres/while-away.ts';
 import { storageProblem } from '../../platform/storable-json.ts';
 import { findGraphOfRun } from './child-graph-store.ts';
 import { requireFittingInput } from './input-schema.ts';
@@ -13,8 +12,6 @@ import { findStartable } from './startable-store.ts';
 import { missingScope } from './step-scopes.ts';
 import { findGraph } from './store.ts';
 
-/** The delay before the database is queried again, ms. */
-const RETRY_MS = 1_000;
 /** The number of workflows that are checked for a cycle; a longer cycle is found at run time. */
 const MAX_LOOKED_AT = 100;
 
@@ -23,9 +20,9 @@ export function createWorkflowCaller({ pool }: { pool: Pool }): WorkflowCaller {
   return {
     check: (scope, call) => check(pool, scope, call),
     resolve: (run, call, { lineage, signal }) =>
-      whileAway(signal, () => resolve(pool, run, call, lineage.withheldScopes)),
+      whileDatabaseAway(signal, () => resolve(pool, run, call, lineage.withheldScopes)),
     output: (run, child, signal) =>
-      whileAway(signal, async () => {
+      whileDatabaseAway(signal, async () => {
         const { tenantId, projectId } = run;
         const graph = await findGraphOfRun(pool, { tenantId, projectId, ...child });
         if (graph === null) return failure('child_run_missing', 'has been deleted');
@@ -129,19 +126,4 @@ async function isCalledBy(
     }
   }
   return false;
-}
-
-/**
- * Retries while the database is unavailable: no step fails for that, and the run waits for its
- * database as it does elsewhere.
- */
-async function whileAway<T>(signal: AbortSignal, act: () => Promise<T>): Promise<T> {
-  for (;;) {
-    try {
-      return await act();
-    } catch (error) {
-      if (!isDatabaseAway(error) || signal.aborted) throw error;
-      await pause(RETRY_MS, undefined, { signal });
-    }
-  }
 }

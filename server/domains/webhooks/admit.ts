@@ -6,6 +6,7 @@ import { noteShownSecrets } from '../../platform/secrets/in-use.ts';
 import { recordUse } from '../identity/principal.ts';
 import type { PatGrant } from '../identity/principal-cache.ts';
 import { generatePatToken, isWellFormedPat, patHash } from '../pats/token.ts';
+import type { ActsFor } from '../runs/step-scopes.ts';
 import { mayStart } from './automation.ts';
 import type { Failure, Received } from './presets/preset.ts';
 import { presetRules } from './presets/rules.ts';
@@ -15,7 +16,7 @@ import { findIngress, type Ingress, type IngressRow } from './sql/store.ts';
 
 /** `webhookId` null: there is no webhook to record the refusal for. `error` is the answer to the sender. */
 export type Admission =
-  | { admitted: true; webhook: IngressRow; startedBy: string; carried: readonly (readonly Scope[])[] }
+  | { admitted: true; webhook: IngressRow; startedBy: string; carried: readonly (readonly Scope[])[]; actsFor: ActsFor }
   | { admitted: false; webhookId: string | null; code: string; message: string; error: AppError };
 
 /** A well-formed id and token that do not exist, for looking up something if the request has none. */
@@ -84,7 +85,8 @@ function judge(services: Services, { webhook, bearer, automation }: Ingress, che
   if (author === null) return refused(webhook, 'bad_automation_token');
   const tokens = [...new Set([sender, author])].filter((grant): grant is PatGrant => grant !== null);
   for (const grant of tokens) recordUse(services, grant, now);
-  return { admitted: true, webhook, startedBy: author.email, carried: tokens.map(grant => grant.scopes) };
+  const actsFor = { user_id: author.userId, pat_id: author.patId };
+  return { admitted: true, webhook, startedBy: author.email, carried: tokens.map(grant => grant.scopes), actsFor };
 }
 
 /** The reasons that the owner of the webhook sees in its deliveries. */

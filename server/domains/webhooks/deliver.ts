@@ -19,7 +19,7 @@ export type Delivered = { output: z.output<typeof IngestOutput>; repeated: boole
 /** The maximum depth of arrays and objects in a body, as everywhere in the API. */
 const maxDepth = 100;
 
-export type Delivery = Pick<StartRequest, 'startedBy' | 'carried' | 'traceparent'> & {
+export type Delivery = Pick<StartRequest, 'startedBy' | 'carried' | 'actsFor' | 'traceparent'> & {
   payload: JsonMap;
   /** The Idempotency-Key, which is not signed. */
   key: string | null;
@@ -77,7 +77,7 @@ async function startAs(
 
 function startOf(webhook: Admitted, delivery: Delivery): StartRequest {
   const { tenantId, projectId, workflowId, extras } = webhook;
-  const { payload, startedBy, carried, traceparent } = delivery;
+  const { payload, startedBy, carried, actsFor, traceparent } = delivery;
   const params: JsonMap = {
     trigger_type: 'webhook',
     webhook_payload: mergeBeneath(payload, (extras.trigger_payload ?? {}) as JsonMap),
@@ -85,7 +85,8 @@ function startOf(webhook: Admitted, delivery: Delivery): StartRequest {
     use_run_setup_defaults: extras.use_run_setup_defaults === true,
   };
   const trace = traceparent === undefined ? {} : { traceparent };
-  return { tenantId, projectId, workflowId, params, defaultTriggerType: 'webhook', startedBy, carried, ...trace };
+  const whose = { startedBy, carried, actsFor };
+  return { tenantId, projectId, workflowId, params, defaultTriggerType: 'webhook', ...whose, ...trace };
 }
 
 // Keeps no state between calls of `decode`. A byte order mark is not JSON.

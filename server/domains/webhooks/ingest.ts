@@ -61,7 +61,7 @@ type Accepted = { finding: Finding; output: Output };
 /** Answers an authenticated delivery: a sender's test of the address immediately, any other by starting a run. */
 async function accept(
   ctx: PublicContext,
-  { webhook, startedBy, carried }: Extract<Admission, { admitted: true }>,
+  { webhook, startedBy, carried, actsFor }: Extract<Admission, { admitted: true }>,
   received: Received,
 ): Promise<Accepted> {
   const rules = presetRules[webhook.preset];
@@ -71,7 +71,7 @@ async function accept(
   if (acknowledgement !== null) return acknowledged(acknowledgement);
   const payload = mergeBeneath(posted, rules.describe?.(received) ?? {});
   const identity = rules.identify(received, payload, ctx.services.clock.now());
-  return answer(ctx, webhook, { payload, startedBy, carried, key, identity, ...callersTrace(ctx) });
+  return answer(ctx, webhook, { payload, startedBy, carried, actsFor, key, identity, ...callersTrace(ctx) });
 }
 
 function acknowledged(output: Acknowledgement): Accepted {

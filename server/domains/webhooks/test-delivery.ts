@@ -1,7 +1,7 @@
 import type { z } from 'zod';
 import type { Context } from '../../contract/context.ts';
 import { conflict, invalid } from '../../platform/errors.ts';
-import { carriedScopes } from '../identity/authority.ts';
+import { actorOf, carriedScopes } from '../identity/authority.ts';
 import { callersTrace } from '../runs/command.ts';
 import { deliver, readPayload } from './deliver.ts';
 import { recordDelivery } from './delivery-log.ts';
@@ -42,6 +42,7 @@ export async function testWebhook(
       payload: readPayload(body),
       startedBy: email,
       carried: [carriedScopes(principal)],
+      actsFor: actorOf(principal),
       key: null,
       identity: null,
       ...callersTrace(ctx),

@@ -120,6 +120,8 @@ export type RunStartedData = {
   parent?: ParentCall;
   /** Scopes that some types of step take to start, and that the starter lacks; absent: none. */
   withheld_scopes?: string[];
+  /** For whom agents act, if the run or one that it calls may have any; `pat_id` is null where a session asked. */
+  acts_for?: { user_id: string; pat_id: string | null };
 };
 
 /** An event before the log gives it `seq` and the run it belongs to. `at` is in ms since the epoch. */

@@ -156,6 +156,7 @@ const shapes = {
         })
         .optional(),
       withheld_scopes: z.array(z.string()).optional(),
+      acts_for: z.strictObject({ user_id: z.string(), pat_id: z.string().nullable() }).optional(),
     }),
   },
   state_changed: {

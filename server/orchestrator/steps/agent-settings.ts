@@ -6,6 +6,8 @@ export const MAX_AGENT_TURNS = 200;
 export const MAX_AGENT_CALLS = 1_000;
 export const MAX_AGENT_TOOLS = 100;
 const MAX_TIMEOUT_S = 86_400;
+/** A microcredit, which is the least that there is. */
+const MIN_BUDGET_CREDITS = 0.000_001;
 const MAX_BUDGET_CREDITS = 1_000_000;
 
 /** What an agent does without asking, asks a person for, or may not do. */
@@ -32,7 +34,7 @@ export const AgentLimits = z.strictObject({
   max_tool_calls: z.number().int().min(0).max(MAX_AGENT_CALLS).optional().meta({ description: 'Default 100' }),
   budget_credits: z
     .number()
-    .positive()
+    .min(MIN_BUDGET_CREDITS)
     .max(MAX_BUDGET_CREDITS)
     .optional()
     .meta({ description: 'Credits that turns and calls may cost; a tenth is kept for the closing answer' }),

@@ -1,5 +1,6 @@
 import type { Pool } from 'pg';
 import type { Graph } from '../../../../orchestrator/core/graph.ts';
+import type { Queryable } from '../../../../platform/postgres/transaction.ts';
 import type { ProjectScope, RunSetup } from '../../store.ts';
 
 export type VersionRow = {
@@ -21,11 +22,11 @@ const columns = `v.version, v.workflow_id, v.published_at, coalesce(u.email, v.p
  * since. One statement: the row lock of the update gives concurrent publishes different numbers.
  */
 export async function insertVersion(
-  pool: Pool,
+  db: Queryable,
   ref: ProjectScope & { id: string; revision: number },
   published: { changelog: string; by: string; at: Date },
 ): Promise<VersionRow | null> {
-  const { rows } = await pool.query<VersionRow>(
+  const { rows } = await db.query<VersionRow>(
     `WITH draft AS (
        UPDATE workflows
           SET latest_version = coalesce(latest_version, 0) + 1, status = 'published', updated_at = $5

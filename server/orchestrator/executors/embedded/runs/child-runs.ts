@@ -322,6 +322,7 @@ function startOf(
     ...(started.traceparent !== undefined && { traceparent: started.traceparent }),
     parent: { run_id: runId, workflow_id: workflowId, step_id: step, depth, ...(call.detach && { detached: true }) },
     ...(started.withheld_scopes !== undefined && { withheld_scopes: started.withheld_scopes }),
+    ...(started.acts_for !== undefined && { acts_for: started.acts_for }),
   };
   return { runId: call.runId, tenantId, projectId, workflowId: call.workflowId, data };
 }

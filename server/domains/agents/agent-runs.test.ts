@@ -1,0 +1,118 @@
+import type { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { z } from 'zod';
+import { type FakeModel, startFakeModel } from '../../../bin/fake-model/server.ts';
+import { operations } from '../../api/operations.ts';
+import type { Principal } from '../../contract/context.ts';
+import { createCall } from '../../testing/call.ts';
+import { startTestContainer, type TestContainer } from '../../testing/container.ts';
+import { createTestMember, createTestPat, createTestTenant, type TestTenant } from '../../testing/identity.ts';
+import { startSdkServer, type TestServer } from '../../testing/mcp-server.ts';
+import { reached } from '../../testing/runs.ts';
+
+/** What the tool `send` was called with. */
+let sent: string[] = [];
+
+function configure(server: McpServer): void {
+  server.registerTool('send', { inputSchema: z.strictObject({ text: z.string() }) }, ({ text }) => {
+    sent.push(text);
+    return { content: [{ type: 'text', text: 'Sent.' }] };
+  });
+}
+
+let service: TestContainer;
+let fake: FakeModel;
+let tools: TestServer;
+let acme: TestTenant;
+let call: ReturnType<typeof createCall<typeof operations>>;
+let agent: string;
+
+type Made = { id: string; run_id: string } & Record<string, unknown>;
+const act = async (name: (typeof operations)[number]['name'], input: object, by: Principal = acme.owner) =>
+  (await call(by, name, input)) as Made;
+
+beforeAll(async () => {
+  fake = await startFakeModel();
+  service = await startTestContainer({ BATON_ALLOW_PRIVATE_NETWORK: '127.0.0.1/32', BATON_SHUTDOWN_GRACE_S: '0' });
+  tools = await startSdkServer({ configure });
+  const { services } = service.container;
+  acme = await createTestTenant(services, { slug: 'acme' });
+  call = createCall(services, operations);
+  const key = { provider: 'openai_compatible', base_url: fake.url, models: ['scripted'] };
+  await act('llm_provider_keys_create', key);
+  const server = await act('mcp_servers_create', { name: 'Tools', canonical_url: tools.url, auth_mode: 'none' });
+  await act('mcp_servers_discover', { id: server.id });
+  await act('mcp_servers_publish_version', { id: server.id });
+  const { id: instance_id } = await act('mcp_instances_create', { server_id: server.id, name: 'Tools' });
+  const made = await act('agents_create', {
+    name: 'Clerk',
+    model: 'openai_compatible/scripted',
+    instructions: 'You write to {{input.who}}.',
+    tools: [{ type: 'mcp', instance_id, tools: ['send'], approval: 'auto' }],
+  });
+  agent = made.id;
+});
+afterAll(async () => {
+  await service.close();
+  await tools[Symbol.asyncDispose]();
+  await fake.close();
+});
+beforeEach(() => {
+  sent = [];
+});
+
+const calls = { calls: [{ name: 'send', arguments: { text: 'Hello' } }] };
+const run = (by: Principal) =>
+  act('agents_run', { id: agent, input: { message: 'Say hello.', who: 'Ann' } }, by).then(made => made.run_id);
+const ended = (runID: string) => reached(service.container.services, acme.owner, { id: agent, runID });
+const outputOf = async (runID: string) =>
+  (await act('runs_get_summary', { id: agent, runID })).output as Record<string, unknown>;
+async function failuresOf(runID: string): Promise<string[]> {
+  const { events } = (await act('runs_list_events', { id: agent, runID, limit: 200 })) as unknown as {
+    events: { event_type: string; data: { error?: { code: string } } }[];
+  };
+  return events.flatMap(({ event_type, data }) =>
+    event_type === 'step_failed' && data.error ? [data.error.code] : [],
+  );
+}
+
+test('an agent answers with what its instructions, tools and input give it', async () => {
+  fake.script({ answers: [{ content: [calls] }, { content: [{ text: 'Ann knows.' }] }] });
+  const runID = await run(acme.contributor);
+  await ended(runID);
+  expect(sent).toEqual(['Hello']);
+  expect(await outputOf(runID)).toMatchObject({ text: 'Ann knows.', ended_by: 'answered', tool_calls: 1, turns: 2 });
+  expect(JSON.stringify(fake.requests[0]?.body)).toContain('You write to Ann.');
+});
+
+test('a token that is revoked while the model thinks ends the call that it asks for, and not the run', async () => {
+  fake.script({ answers: [{ content: [{ hold: 'thinking' }, calls] }, { content: [{ text: 'I could not.' }] }] });
+  const { services } = service.container;
+  const { principal } = await createTestPat(services, acme.contributor, ['ai:use', 'mcp:execute', 'workflow:run']);
+  const runID = await run(principal);
+  await fake.held('thinking');
+  await service.db.pool.query('UPDATE pats SET revoked_at = now() WHERE user_id = $1', [principal.userId]);
+  fake.release('thinking');
+  await ended(runID);
+  expect(sent).toEqual([]);
+  expect(await failuresOf(runID)).toEqual(['authority_lost']);
+  expect(await outputOf(runID)).toMatchObject({ text: 'I could not.', ended_by: 'answered' });
+});
+
+test('what a viewer asks an agent to send is a task for contributors', async () => {
+  fake.script({ answers: [{ content: [calls] }, { content: [{ text: 'Done.' }] }] });
+  const viewer = await createTestMember(service.container.services, acme, 'project_viewer', 'reads@example.com');
+  const runID = await run(viewer);
+  await reached(service.container.services, acme.owner, { id: agent, runID }, 'blocked');
+  expect(sent).toEqual([]);
+  const { tasks } = (await act('tasks_list_pending_run', { id: agent, runID })) as unknown as {
+    tasks: { task_id: string }[];
+  };
+  expect(tasks).toHaveLength(1);
+  const answer = { id: agent, runID, task_id: tasks[0]?.task_id, approved: true };
+  await expect(act('tasks_complete', answer, viewer)).rejects.toMatchObject({ status: 403 });
+  await act('tasks_complete', answer, acme.contributor);
+  await ended(runID);
+  expect(sent).toEqual(['Hello']);
+  expect(await outputOf(runID)).toMatchObject({ text: 'Done.' });
+});

@@ -1,0 +1,74 @@
+import { scopes } from '../../contract/context.ts';
+import type { Services } from '../../contract/services.ts';
+import type { Attempt } from '../../contract/step-type.ts';
+import type { RunAuthority, Standing } from '../../orchestrator/steps/run-authority.ts';
+import { whileDatabaseAway } from '../../platform/postgres/while-away.ts';
+import { effectiveRole } from '../identity/principal.ts';
+import { type ActsFor, findActsFor, findRights } from './sql/authority-store.ts';
+
+/** A right that ends is seen after this long at the latest. */
+export const STANDING_TTL_MS = 2_000;
+const CAPACITY = 10_000;
+
+type Run = Attempt['run'];
+type Read = { standing: Standing; until: number; expiresAt: number | null };
+
+/** The rights of the people for whom runs act, as they are in the database. */
+export function createRunAuthority({ pool, clock }: Pick<Services, 'pool' | 'clock'>): RunAuthority {
+  // For whom a run acts never changes.
+  const actors = new Map<string, ActsFor | null>();
+  const known = new Map<string, Read>();
+  async function actorOf({ id: runId, tenantId, projectId }: Run): Promise<ActsFor | null> {
+    const present = actors.get(runId);
+    if (present !== undefined) return present;
+    const found = await findActsFor(pool, { runId, tenantId, projectId });
+    remember(actors, runId, found);
+    return found;
+  }
+  async function standing(run: Run): Promise<Standing> {
+    const actor = await actorOf(run);
+    if (actor === null) return lost('The run acts for nobody.');
+    const now = clock.now();
+    const key = `${run.tenantId} ${run.projectId} ${actor.user_id} ${actor.pat_id}`;
+    const present = known.get(key);
+    if (present !== undefined && now < present.until && now >= present.until - STANDING_TTL_MS)
+      return valid(present, now);
+    const read = { ...(await readRights({ pool }, run, actor)), until: now + STANDING_TTL_MS };
+    remember(known, key, read);
+    return valid(read, now);
+  }
+  return { standing: (run, signal) => whileDatabaseAway(signal, () => standing(run)) };
+}
+
+const lost = (message: string): Standing => ({ kind: 'lost', code: 'authority_lost', message });
+
+const valid = ({ standing, expiresAt }: Read, now: number): Standing =>
+  expiresAt !== null && expiresAt <= now ? lost('The token that asked for the run has expired.') : standing;
+
+async function readRights(
+  { pool }: Pick<Services, 'pool'>,
+  { tenantId, projectId }: Run,
+  actor: ActsFor,
+): Promise<Omit<Read, 'until'>> {
+  const row = await findRights(pool, { tenantId, projectId }, actor);
+  const never = { expiresAt: null };
+  if (row === null) return { standing: lost('The person who asked for the run has left the workspace.'), ...never };
+  const role = effectiveRole(row.tenant_admin, row.role);
+  if (role === null) return { standing: lost(`${row.email} has no role in this project any more.`), ...never };
+  if (actor.pat_id !== null && row.scopes === null)
+    return { standing: lost(`The token of ${row.email} that asked for the run was revoked.`), ...never };
+  const held = row.scopes ?? scopes;
+  const standing: Standing = { kind: 'held', userId: actor.user_id, email: row.email, role, scopes: held };
+  return { standing, expiresAt: row.expires_at?.getTime() ?? null };
+}
+
+/** The oldest goes first. */
+function remember<V>(map: Map<string, V>, key: string, value: V): void {
+  map.delete(key);
+  if (map.size >= CAPACITY)
+    for (const oldest of map.keys()) {
+      map.delete(oldest);
+      break;
+    }
+  map.set(key, value);
+}

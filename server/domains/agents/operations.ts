@@ -1,0 +1,129 @@
+import { z } from 'zod';
+import { operation } from '../../contract/operation.ts';
+import { CommandOutput } from '../runs/schemas.ts';
+import { startScopes } from '../runs/step-scopes.ts';
+import { archiveAgent } from './archive.ts';
+import { createAgent } from './create.ts';
+import { patchAgent } from './patch.ts';
+import { getAgent, listAgents } from './read.ts';
+import { runAgent } from './run.ts';
+import * as schema from './schemas.ts';
+import { validateAgent } from './validate.ts';
+import { listAgentVersions } from './versions.ts';
+
+const common = { tag: 'Agents', feature: 'agents', mcp: { group: 'chat' } } as const;
+const read = { ...common, access: 'project_viewer', scope: 'agent:read' } as const;
+const manage = { ...common, access: 'project_contributor', scope: 'agent:manage' } as const;
+
+/** Everything that can be done with agents; their runs are also under /v1/workflows/{id}. */
+export const agentOperations = [
+  operation({
+    ...read,
+    name: 'agents_list',
+    method: 'GET',
+    path: '/v1/agents',
+    status: 200,
+    summary: "List the project's agents, newest first, each with its last runs",
+    input: schema.ListAgentsInput,
+    output: schema.ListAgentsOutput,
+    run: listAgents,
+  }),
+  operation({
+    ...manage,
+    name: 'agents_create',
+    method: 'POST',
+    path: '/v1/agents',
+    status: 201,
+    summary: 'Create an agent: a model with instructions, tools and limits',
+    description:
+      'Its settings are checked like those of a step that is published: 422 `invalid_agent` says what is wrong.',
+    input: schema.CreateAgentInput,
+    output: schema.AgentSchema,
+    run: createAgent,
+  }),
+  operation({
+    ...read,
+    name: 'agents_get',
+    method: 'GET',
+    path: '/v1/agents/{id}',
+    status: 200,
+    summary: 'Read an agent',
+    description: 'The `ETag` header (also the field `etag`) names its state, for `If-Match`.',
+    input: schema.AgentRef,
+    output: schema.AgentSchema,
+    run: getAgent,
+  }),
+  operation({
+    ...manage,
+    name: 'agents_patch',
+    method: 'PATCH',
+    path: '/v1/agents/{id}',
+    status: 200,
+    summary: 'Change an agent; each change is a new version',
+    description: 'Active runs keep the version that they started with.',
+    input: schema.PatchAgentInput,
+    output: schema.AgentSchema,
+    errors: [409, 412],
+    headers: ['If-Match'],
+    run: patchAgent,
+  }),
+  operation({
+    ...manage,
+    name: 'agents_archive',
+    method: 'DELETE',
+    path: '/v1/agents/{id}',
+    status: 204,
+    summary: 'Archive an agent',
+    description:
+      'It can no longer be changed or started; its versions and runs stay readable, and active runs continue. 409 `agent_in_use` while steps of workflows name it, unless `force`.',
+    input: schema.ArchiveAgentInput,
+    output: z.void(),
+    errors: [409],
+    run: archiveAgent,
+  }),
+  operation({
+    ...read,
+    name: 'agents_list_versions',
+    method: 'GET',
+    path: '/v1/agents/{id}/versions',
+    status: 200,
+    summary: 'List what an agent was told and could do, the newest version first',
+    input: schema.ListAgentVersionsInput,
+    output: schema.ListAgentVersionsOutput,
+    run: listAgentVersions,
+  }),
+  operation({
+    ...read,
+    name: 'agents_validate',
+    method: 'POST',
+    path: '/v1/agents/{id}/validate',
+    status: 200,
+    summary: 'Check an agent as saving would, with these settings or its own; saves nothing',
+    description: 'Whether its model has a key, and whether its tools exist in the published versions.',
+    input: schema.ValidateAgentInput,
+    output: schema.AgentReport,
+    mcp: { ...common.mcp, hints: { readOnly: true } },
+    run: validateAgent,
+  }),
+  operation({
+    ...common,
+    access: 'project_viewer',
+    scope: 'ai:use',
+    name: 'agents_run',
+    startsRun: () => true,
+    method: 'POST',
+    path: '/v1/agents/{id}/runs',
+    status: 202,
+    summary: 'Start a run of an agent',
+    description: `The run has the rights of the caller, which are looked up again at each call of a tool: calls that need a right which the caller has lost fail
+with \`authority_lost\`. For a viewer it only reads; every other call waits for the approval of a contributor. The run is read, paused and stopped under
+\`/v1/workflows/{id}\`.`,
+    scopesWhere: startScopes.filter(({ scope }) => scope !== 'ai:use'),
+    input: schema.RunAgentInput,
+    output: CommandOutput,
+    errors: [409, 503],
+    headers: ['Idempotency-Key', 'traceparent'],
+    mcp: { ...common.mcp, hints: { openWorld: true, destructive: true } },
+    run: runAgent,
+  }),
+] as const;

@@ -1,0 +1,18 @@
+import type { z } from 'zod';
+import type { Context } from '../../contract/context.ts';
+import { startLatest } from '../runs/command.ts';
+import type { CommandOutput } from '../runs/schemas.ts';
+import type { RunAgentInput } from './schemas.ts';
+import { requireAgent } from './view.ts';
+
+/**
+ * POST /v1/agents/{id}/runs: starts a run of the agent's latest version, once for each `Idempotency-Key`. AppError 404, 422
+ * `agent_disabled`, and what any start throws.
+ */
+export async function runAgent(
+  ctx: Context,
+  { id, input, session_id }: z.output<typeof RunAgentInput>,
+): Promise<z.input<typeof CommandOutput>> {
+  await requireAgent(ctx, id);
+  return startLatest(ctx, { id, params: { trigger_payload: input, ...(session_id !== undefined && { session_id }) } });
+}

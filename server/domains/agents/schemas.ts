@@ -1,0 +1,121 @@
+import { z } from 'zod';
+import { AnyObject, Id, Json, NameText, nextCursor, PlainText, page, Timestamp } from '../../contract/wire.ts';
+import { AgentLimits, AgentTool, agentFields } from '../../orchestrator/steps/agent-settings.ts';
+import { Description, RecentRun, ValidationReport } from '../workflows/schemas.ts';
+
+const MAX_STARTERS = 10;
+
+export const AgentStatus = z.enum(['active', 'disabled', 'archived']);
+const Name = NameText(200);
+const Starters = z.array(NameText(200)).max(MAX_STARTERS).meta({ description: 'Messages that the console offers' });
+
+const head = {
+  id: Id.meta({ description: "Also the id of the agent's runs under /v1/workflows/{id}" }),
+  name: z.string(),
+  description: z.string(),
+  tenant_id: z.string(),
+  project_id: Id,
+  status: AgentStatus,
+  version: z.number().int().meta({ description: 'Of the settings; each change is a new one' }),
+  model: z.string(),
+  temperature: z.number().nullable(),
+  max_tokens: z.number().int().nullable(),
+  tools: z.array(AgentTool),
+  limits: AgentLimits.required({ max_turns: true, max_tool_calls: true, timeout_s: true }),
+  on_limit: z.enum(['answer', 'fail']),
+  starters: z.array(z.string()),
+  etag: z.string().meta({ description: 'Send it as If-Match to change exactly what was read' }),
+  created_at: Timestamp,
+  updated_at: Timestamp,
+};
+export const AgentSchema = z.strictObject({
+  ...head,
+  instructions: z.string(),
+  response_schema: AnyObject.nullable(),
+});
+const AgentRun = RecentRun.extend({ credits_microcredits: z.number().int() });
+export const ListAgentsInput = z.strictObject({
+  ...page,
+  status: AgentStatus.optional().meta({ description: 'Default: all but archived' }),
+  q: PlainText(200).optional().meta({ description: 'Part of the name or the description, or the id' }),
+});
+export const ListAgentsOutput = z.strictObject({
+  agents: z.array(
+    z.strictObject({ ...head, recent_runs: z.array(AgentRun).meta({ description: 'Newest first, at most 20' }) }),
+  ),
+  ...nextCursor,
+});
+
+export const AgentRef = z.strictObject({ id: Id });
+export const CreateAgentInput = z.strictObject({
+  name: Name,
+  description: Description.optional(),
+  ...agentFields,
+  starters: Starters.optional(),
+});
+/** What can be changed; null takes a field back to its default. */
+const changes = {
+  model: agentFields.model.optional(),
+  instructions: agentFields.instructions,
+  temperature: agentFields.temperature.nullable(),
+  max_tokens: agentFields.max_tokens.nullable(),
+  response_schema: agentFields.response_schema.nullable(),
+  tools: agentFields.tools,
+  limits: AgentLimits.extend({ budget_credits: AgentLimits.shape.budget_credits.nullable() })
+    .optional()
+    .meta({ description: 'Those that are given; null for `budget_credits`: no budget' }),
+  on_limit: agentFields.on_limit,
+};
+export const PatchAgentInput = z.strictObject({
+  id: Id,
+  name: Name.optional(),
+  description: Description.optional(),
+  status: z.enum(['active', 'disabled']).optional().meta({ description: 'A disabled agent starts no runs' }),
+  ...changes,
+  starters: Starters.optional(),
+});
+export const ValidateAgentInput = z.strictObject({ id: Id, ...changes });
+export { ValidationReport as AgentReport };
+export const ArchiveAgentInput = z.strictObject({
+  id: Id,
+  force: z.boolean().optional().meta({ description: 'Also while steps of workflows name the agent' }),
+});
+export const RunAgentInput = z.strictObject({
+  id: Id,
+  input: AnyObject.meta({
+    description: '`message` is what the agent is asked; templates of the instructions read every field',
+    examples: [{ message: 'What is open?' }],
+  }),
+  session_id: PlainText(200).optional().meta({ description: 'Groups runs; default: the id of the run' }),
+});
+
+export const ListAgentVersionsInput = z.strictObject({ id: Id, ...page });
+export const ListAgentVersionsOutput = z.strictObject({
+  versions: z.array(
+    z.strictObject({
+      version: z.number().int(),
+      published_at: Timestamp,
+      published_by: z.string(),
+      changelog: z.string().meta({ description: 'Names the fields that changed' }),
+      settings: z.strictObject({
+        ...agentFields,
+        limits: head.limits,
+        on_limit: head.on_limit,
+        tools: head.tools,
+        instructions: z.string(),
+      }),
+    }),
+  ),
+  ...nextCursor,
+});
+
+export const GrantSchema = z.strictObject({
+  id: Id,
+  agent_id: Id,
+  instance_id: Id,
+  tool: z.string(),
+  arguments: Json.meta({ description: 'An object: arguments that the call must have, equal to these; null: any' }),
+  granted_by: z.string(),
+  created_at: Timestamp,
+  expires_at: Timestamp.nullable(),
+});

@@ -1,0 +1,90 @@
+import type { z } from 'zod';
+import type { Graph, GraphStep, JsonMap } from '../../orchestrator/core/index.ts';
+import type { AgentLimits, AgentTool } from '../../orchestrator/steps/agent-settings.ts';
+import type { CreateAgentInput, ValidateAgentInput } from './schemas.ts';
+
+/** The step of an agent's own workflow. */
+export const AGENT_STEP = 'agent';
+
+type Limits = z.output<typeof AgentLimits>;
+
+/** What an agent is told and may do, with all defaults: the fields of its step. */
+export type AgentSettings = {
+  model: string;
+  instructions: string;
+  temperature?: number;
+  max_tokens?: number;
+  response_schema?: JsonMap;
+  tools: z.output<typeof AgentTool>[];
+  limits: Limits & Required<Pick<Limits, 'max_turns' | 'max_tool_calls' | 'timeout_s'>>;
+  on_limit: 'answer' | 'fail';
+};
+
+const DEFAULT_LIMITS = { max_turns: 25, max_tool_calls: 100, timeout_s: 3_600 };
+
+type Given = Pick<
+  z.output<typeof CreateAgentInput>,
+  'model' | 'instructions' | 'temperature' | 'max_tokens' | 'response_schema' | 'tools' | 'limits' | 'on_limit'
+>;
+
+/** The settings of a new agent. */
+export function newSettings(given: Given): AgentSettings {
+  return changeSettings({ model: '', instructions: '', tools: [], limits: DEFAULT_LIMITS, on_limit: 'answer' }, given);
+}
+
+/** The settings with what is given; null takes a field back to its default. */
+export function changeSettings(
+  settings: AgentSettings,
+  { model, instructions, temperature, max_tokens, response_schema, tools, limits, on_limit }: Changes,
+): AgentSettings {
+  const { budget_credits: budget = settings.limits.budget_credits, ...others } = limits ?? {};
+  const { budget_credits: _, ...before } = settings.limits;
+  const optional = {
+    temperature: temperature === undefined ? settings.temperature : temperature,
+    max_tokens: max_tokens === undefined ? settings.max_tokens : max_tokens,
+    response_schema: response_schema === undefined ? settings.response_schema : response_schema,
+  };
+  return {
+    model: model ?? settings.model,
+    instructions: instructions ?? settings.instructions,
+    ...withoutEmpty(optional),
+    tools: tools ?? settings.tools,
+    limits: { ...before, ...withoutEmpty(others), ...withoutEmpty({ budget_credits: budget }) },
+    on_limit: on_limit ?? settings.on_limit,
+  };
+}
+type Changes = Omit<z.output<typeof ValidateAgentInput>, 'id'>;
+
+type Present<T> = { [K in keyof T]?: NonNullable<T[K]> };
+const withoutEmpty = <T extends object>(fields: T): Present<T> =>
+  Object.fromEntries(Object.entries(fields).filter(([, value]) => value != null)) as Present<T>;
+
+/** The graph of an agent's own workflow: one step with the settings, which is asked what the input's `message` says. */
+export function graphOf(settings: AgentSettings): Graph {
+  return {
+    steps: [{ id: AGENT_STEP, type: 'agent', prompt: '{{input.message}}', ...(settings as unknown as JsonMap) }],
+    input_schema: {
+      type: 'object',
+      properties: { message: { type: 'string', minLength: 1, title: 'Message' } },
+      required: ['message'],
+    },
+    output: `{{steps.${AGENT_STEP}.result}}`,
+  };
+}
+
+/** The settings in a graph that `graphOf` made. */
+export function settingsOf({ steps: [step] }: Graph): AgentSettings {
+  if (step === undefined) throw new Error('The workflow of an agent has no step.');
+  return settingsOfStep(step);
+}
+
+function settingsOfStep({ id: _id, type: _type, prompt: _prompt, ...settings }: GraphStep): AgentSettings {
+  // What is stored was checked before it was.
+  return settings as unknown as AgentSettings;
+}
+
+/** The names of the settings in which two differ, in their order. */
+export function changedSettings(before: AgentSettings, after: AgentSettings): string[] {
+  const names = [...new Set([...Object.keys(before), ...Object.keys(after)])] as (keyof AgentSettings)[];
+  return names.filter(name => JSON.stringify(before[name]) !== JSON.stringify(after[name]));
+}

@@ -1,0 +1,38 @@
+import type { z } from 'zod';
+import type { Context } from '../../contract/context.ts';
+import { invalid } from '../../platform/errors.ts';
+import { acceptDraft } from '../workflows/draft.ts';
+import { validateDraft } from '../workflows/validate.ts';
+import { projectScope } from '../workflows/view.ts';
+import type { AgentReport, ValidateAgentInput } from './schemas.ts';
+import { type AgentSettings, changeSettings, graphOf } from './settings.ts';
+import { requireAgent } from './view.ts';
+
+type Report = z.output<typeof AgentReport>;
+
+/** POST /v1/agents/{id}/validate: what saving the agent with these settings would find. Saves nothing. AppError 404. */
+export async function validateAgent(
+  ctx: Context,
+  { id, ...changes }: z.output<typeof ValidateAgentInput>,
+): Promise<Report> {
+  const { settings } = await requireAgent(ctx, id);
+  return reportOn(ctx, id, changeSettings(settings, changes));
+}
+
+/** Checks settings as publishing a workflow with such a step does. Paths are those of the agent's fields. */
+async function reportOn(ctx: Context, id: string, settings: AgentSettings): Promise<Report> {
+  const graph = graphOf(settings);
+  acceptDraft({ graph });
+  const scope = { ...projectScope(ctx), workflowId: id };
+  const { valid, errors, warnings } = await validateDraft(ctx.services, { graph, runSetup: {} }, scope);
+  const own = (problems: Report['errors']) => problems.map(problem => ({ ...problem, step_id: null }));
+  return { valid, errors: own(errors), warnings: own(warnings) };
+}
+
+/** Throws AppError 422 `invalid_agent` with the problems of settings that no version may have. */
+export async function requireValid(ctx: Context, id: string, settings: AgentSettings): Promise<void> {
+  const { valid, errors } = await reportOn(ctx, id, settings);
+  if (valid) return;
+  const details = errors.map(({ path, message, code }) => ({ path, message, code }));
+  throw invalid('The agent cannot be saved like this.', details, 'invalid_agent');
+}

@@ -1,0 +1,20 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { isDatabaseAway } from './away.ts';
+
+/** How long to wait before the database is asked again, ms. */
+const RETRY_MS = 1_000;
+
+/**
+ * Repeats `act` while the database is away, until `signal` aborts: what reads the database fails no step, since a run waits for its database
+ * as it does elsewhere. Throws every other error of `act`.
+ */
+export async function whileDatabaseAway<T>(signal: AbortSignal, act: () => Promise<T>): Promise<T> {
+  for (;;) {
+    try {
+      return await act();
+    } catch (error) {
+      if (!isDatabaseAway(error) || signal.aborted) throw error;
+      await pause(RETRY_MS, undefined, { signal });
+    }
+  }
+}
