@@ -17,6 +17,7 @@ import { featuresOf } from './contract/features.ts';
 import { createRequestLimiter } from './contract/rate-limits.ts';
 import type { Services } from './contract/services.ts';
 import { createRunAuthority } from './domains/agents/authority.ts';
+import { createAgentSource } from './domains/agents/source.ts';
 import { startAnalyticsJob } from './domains/analytics/job.ts';
 import { settleAudit } from './domains/audit/record.ts';
 import { startBillingJob } from './domains/billing/job.ts';
@@ -193,6 +194,7 @@ function createCallers(services: Pick<Services, 'config' | 'pool' | 'prisma' | '
     turns: createTurnCaller(services),
     agentTools: createAgentTools(services),
     authority: createRunAuthority(services),
+    agents: createAgentSource(services),
     requester: createHttpRequester(services),
     workflows: createWorkflowCaller(services),
   };

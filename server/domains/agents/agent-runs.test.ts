@@ -116,3 +116,45 @@ test('what a viewer asks an agent to send is a task for contributors', async () 
   expect(sent).toEqual(['Hello']);
   expect(await outputOf(runID)).toMatchObject({ text: 'Done.' });
 });
+
+test('a step of a workflow names an agent, with its own prompt and stricter limits', async () => {
+  const ask = {
+    id: 'ask',
+    type: 'agent',
+    agent_id: agent,
+    prompt: 'Write to {{input.who}}.',
+    limits: { max_turns: 1 },
+  };
+  const workflow = await act('workflows_create', { name: 'Uses the clerk', graph: { steps: [ask] } });
+  await act('workflows_publish_version', { id: workflow.id });
+  fake.script({ answers: [{ content: [calls] }, { content: [{ text: 'As far as I got.' }] }] });
+  fake.requests.length = 0;
+  const params = { who: 'Bob' };
+  const started = await act('workflows_execute_command', { id: workflow.id, command: 'start', params });
+  await reached(service.container.services, acme.owner, { id: workflow.id, runID: started.run_id });
+  const first = JSON.stringify(fake.requests[0]?.body);
+  expect(first).toContain('You write to Bob.');
+  expect(first).toContain('Write to Bob.');
+  const summary = await act('runs_get_summary', { id: workflow.id, runID: started.run_id });
+  expect(summary).toMatchObject({ status: 'completed', output: { ended_by: 'max_turns', text: 'As far as I got.' } });
+  await expect(act('agents_archive', { id: agent })).rejects.toMatchObject({ code: 'agent_in_use' });
+});
+
+test('a step that names no agent of the project, or one and its own settings, cannot be published', async () => {
+  for (const [fields, code] of [
+    [{ agent_id: '0198c0de-7a2b-7cc3-9d1e-3f2b8a6c4d10' }, 'agent_not_found'],
+    [{ agent_id: agent, model: 'openai_compatible/scripted' }, 'field_conflict'],
+    [{}, 'missing_field'],
+  ] as const) {
+    const step = { id: 'ask', type: 'agent', prompt: 'Hello', ...fields };
+    const { id } = await act('workflows_create', { name: 'Wrong', graph: { steps: [step] } });
+    await expect(act('workflows_publish_version', { id })).rejects.toMatchObject({ details: [{ code }] });
+  }
+});
+
+test('the instance of an agent is not deleted by accident', async () => {
+  const { tools: [{ instance_id: id } = {}] = [] } = (await act('agents_get', { id: agent })) as unknown as {
+    tools: { instance_id: string }[];
+  };
+  await expect(act('mcp_instances_delete', { id })).rejects.toMatchObject({ code: 'instance_in_use' });
+});

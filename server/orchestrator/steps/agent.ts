@@ -2,8 +2,10 @@ import { z } from 'zod';
 import { CREDIT } from '../../contract/microcredits.ts';
 import type { Attempt, CheckScope, Outcome, StepProblem, StepType } from '../../contract/step-type.ts';
 import type { AgentPlan, AgentProgress, GraphStep, JsonMap } from '../core/index.ts';
+import { checkSource, namedAgent } from './agent-named.ts';
 import { type PlannedTool, type ToolPolicy, uniqueName } from './agent-plan.ts';
 import { agentFields } from './agent-settings.ts';
+import type { AgentSource } from './agent-source.ts';
 import type { AgentTools, OfferedTool } from './agent-tools.ts';
 import { fieldReader, InvalidStep, unavailableMessage } from './common-fields.ts';
 import { STEP_TYPES } from './descriptions.ts';
@@ -24,6 +26,15 @@ const ALL = '*';
 
 const fields = z.strictObject({
   ...agentFields,
+  model: agentFields.model
+    .optional()
+    .meta({ description: 'provider/model, such as openai/gpt-5; needed without agent_id' }),
+  agent_id: z
+    .string()
+    .min(1)
+    .max(200)
+    .optional()
+    .meta({ description: 'An agent of the project, in place of every other field but prompt and limits' }),
   prompt: z.string().min(1).meta({ description: 'What the agent is to do this time; may contain templates' }),
 });
 const read = fieldReader(fields);
@@ -31,13 +42,18 @@ type Fields = z.output<typeof fields>;
 const unavailable = unavailableMessage('agent', 'this server has no models configured');
 
 /** The ports that agents need. */
-export type AgentServices = { turns?: TurnCaller | undefined; agentTools?: AgentTools | undefined };
+export type AgentServices = {
+  turns?: TurnCaller | undefined;
+  agentTools?: AgentTools | undefined;
+  agents?: AgentSource | undefined;
+};
 
 /**
  * `agent` (docs/specification/steps.md#agent): the first attempt says what the agent works from; turns and calls are then
  * added to the run, and a second attempt returns the answer.
  */
-export function agent({ turns, agentTools }: AgentServices): StepType {
+export function agent(services: AgentServices): StepType {
+  const { turns } = services;
   return {
     type: 'agent',
     ...STEP_TYPES.agent,
@@ -50,16 +66,16 @@ export function agent({ turns, agentTools }: AgentServices): StepType {
     dataFields: ['model', 'instructions', 'prompt', 'temperature', 'max_tokens', 'response_schema'],
     filledFields: ['prompt'],
     // They decide what needs an approval, and what may be spent.
-    approvalFields: ['tools', 'limits', 'on_limit', 'timeout_s'],
+    approvalFields: ['agent_id', 'tools', 'limits', 'on_limit', 'timeout_s'],
     rawFields: [],
     reads: stepsInTemplates,
-    check: (step, scope) => check(step, scope, { turns, agentTools }),
-    async execute(attempt) {
+    check: (step, scope) => check(step, scope, services),
+    async execute(attempt, signal) {
       if (!turns) return failed('step_type_unavailable', unavailable);
       try {
         const { agent: progress } = attempt;
         if (progress != null) return { kind: 'completed', result: answer(attempt, progress) };
-        return await begin(attempt, agentTools);
+        return await begin(attempt, signal, services);
       } catch (error) {
         return outcomeOf(error);
       }
@@ -67,8 +83,9 @@ export function agent({ turns, agentTools }: AgentServices): StepType {
   };
 }
 
-async function check(step: GraphStep, scope: CheckScope, { turns, agentTools }: AgentServices): Promise<StepProblem[]> {
-  const problems: StepProblem[] = [];
+async function check(step: GraphStep, scope: CheckScope, services: AgentServices): Promise<StepProblem[]> {
+  const { turns, agentTools } = services;
+  const problems = await checkSource(step, scope, services);
   const { model, tools, response_schema } = fields.partial().loose().safeParse(step).data ?? {};
   if (response_schema !== undefined && collectReferences(response_schema).length === 0)
     problems.push(...checkForm(response_schema as JsonMap, 'response_schema'));
@@ -80,10 +97,14 @@ async function check(step: GraphStep, scope: CheckScope, { turns, agentTools }: 
   return problems;
 }
 
-async function begin(attempt: Attempt, agentTools: AgentTools | undefined): Promise<Outcome> {
-  const given = read(attempt.step);
-  // Rendered before the first await: large results are there until then.
-  const rendered = render(attempt, given);
+async function begin(attempt: Attempt, signal: AbortSignal, { agentTools, agents }: AgentServices): Promise<Outcome> {
+  const inline = read(attempt.step);
+  // Rendered before the first await: large results are there until then. The instructions of a named agent read the input alone.
+  const prompt = renderPrompt(attempt, inline);
+  const named = inline.agent_id === undefined ? null : await namedAgent(attempt, signal, { step: inline, agents });
+  if (named !== null && 'kind' in named) return named;
+  const given = named ?? inline;
+  const rendered = render(attempt, given, prompt);
   const tools: PlannedTool[] = [];
   for (const entry of given.tools ?? []) {
     const { tenantId, projectId } = attempt.run;
@@ -111,10 +132,15 @@ async function begin(attempt: Attempt, agentTools: AgentTools | undefined): Prom
 
 type Rendered = { model: string; messages: TurnMessage[]; response_schema?: JsonMap };
 
-function render(attempt: Attempt, { model, instructions, prompt, response_schema }: Fields): Rendered {
-  const rendering = new Rendering(attempt);
-  const text = rendering.text('prompt', prompt, MAX_PROMPT_BYTES);
+function renderPrompt(attempt: Attempt, { prompt }: Fields): string {
+  const text = new Rendering(attempt).text('prompt', prompt, MAX_PROMPT_BYTES);
   if (text.trim() === '') throw new InvalidStep('prompt: is empty once rendered');
+  return text;
+}
+
+function render(attempt: Attempt, { model, instructions, response_schema }: Fields, text: string): Rendered {
+  if (model === undefined) throw new InvalidStep('model: is needed without agent_id');
+  const rendering = new Rendering(attempt);
   const system = instructions === undefined ? '' : rendering.text('instructions', instructions, MAX_PROMPT_BYTES);
   const messages: TurnMessage[] = [
     ...(system.trim() === '' ? [] : [{ role: 'system' as const, content: system }]),

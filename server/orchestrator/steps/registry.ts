@@ -1,6 +1,7 @@
 import type { StepTypes } from '../../contract/step-type.ts';
 import { agent } from './agent.ts';
 import { agentApproval } from './agent-approval.ts';
+import type { AgentSource } from './agent-source.ts';
 import { agentTool } from './agent-tool.ts';
 import type { AgentTools } from './agent-tools.ts';
 import { agentTurn } from './agent-turn.ts';
@@ -31,6 +32,7 @@ export function createStepTypes(services: {
   turns?: TurnCaller;
   agentTools?: AgentTools;
   authority?: RunAuthority;
+  agents?: AgentSource;
 }): StepTypes {
   const { luaPool, tools, models, requester, workflows } = services;
   const ofAgents = [agent(services), agentTurn(services), agentTool(services), agentApproval];
