@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { Services } from '../contract/services.ts';
 import type { Attempt, Outcome, StepType } from '../contract/step-type.ts';
+import { createWorkflowCaller } from '../domains/runs/workflow-caller.ts';
 import { createEmbeddedOrchestrator } from '../orchestrator/runtime.ts';
 import { agentFields } from '../orchestrator/steps/agent-settings.ts';
 import { LuaPool } from '../orchestrator/steps/lua/index.ts';
@@ -24,7 +25,10 @@ export async function startAgentService(
   const { env = {}, ...given } = overrides;
   const db = await createTestDatabase();
   const luaPool = new LuaPool({ workers: 1 });
-  const stepTypes = new Map([...createStepTypes({ luaPool }), ['agent', agentType(execute)] as const]);
+  const stepTypes = new Map([
+    ...createStepTypes({ luaPool, workflows: createWorkflowCaller(db) }),
+    ['agent', agentType(execute)] as const,
+  ]);
   const config = testConfig({ BATON_SHUTDOWN_GRACE_S: '0', ...env });
   const base = createTestServices(db, { config, stepTypes, ...given });
   const orchestrator = createEmbeddedOrchestrator({

@@ -165,6 +165,17 @@ describe('for whom a run acts', () => {
     expect(await actorOf(again.run_id)).toEqual({ user_id: second.userId, pat_id: null });
   });
 
+  test('is inherited by the runs that a run calls', async () => {
+    const calling = await publishGraph(service.services, tenant.owner, {
+      steps: [{ id: 'call', type: 'call_workflow', workflow_id: agent, input: { message: 'Hello' } }],
+    });
+    const asked = await person();
+    await start(calling, asked);
+    const { rows } = await sql('SELECT run_id FROM child_runs WHERE parent_workflow_id = $1', calling);
+    expect(rows).toHaveLength(1);
+    expect(await actorOf(rows[0].run_id)).toEqual({ user_id: asked.userId, pat_id: null });
+  });
+
   test('is inherited by the workflow that handles its failure', async () => {
     const handler = await publishGraph(service.services, tenant.owner, {
       steps: [{ id: 'answer', type: 'agent', prompt: 'What happened?', model: 'openai/gpt-5' }],
