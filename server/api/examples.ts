@@ -75,6 +75,8 @@ export const furtherExamples: Partial<Record<Name, Record<string, unknown>>> = {
   // Another `auth_mode` makes the server a draft again, so there is a version to publish.
   mcp_servers_patch: { auth_mode: 'header' },
   mcp_servers_delete: { force: 'true' },
+  // An agent uses its model.
+  llm_provider_keys_delete: { force: 'true' },
   mcp_instances_resolve: { graph },
   // In this order: each starts where the previous one ended.
   billing_subscribe: { plan_code: 'pro' },
