@@ -92,11 +92,21 @@ test('a query is words, phrases, exclusions, subjects and ids', () => {
 describe('fusion', () => {
   test('prefers what several signals name', () => {
     const fused = fuse([
-      { signal: 'text', weight: 1, ids: ['a', 'b', 'c'] },
-      { signal: 'trigram', weight: 1, ids: ['c', 'd'] },
+      { signal: 'text', weight: 1, candidates: [{ id: 'a' }, { id: 'b' }, { id: 'c' }] },
+      { signal: 'trigram', weight: 1, candidates: [{ id: 'c' }, { id: 'd' }] },
     ]);
     expect(fused.map(({ id }) => id)).toEqual(['c', 'a', 'd', 'b']);
     expect(fused[0]?.ranks).toEqual({ text: 3, trigram: 1 });
+  });
+
+  test('lets those that are equal for one signal share a rank, which another one decides', () => {
+    const level = (ids: string) => [...ids].map(id => ({ id, level: 1 }));
+    const fused = fuse([
+      { signal: 'text', weight: 1, candidates: [...level('abcde'), { id: 'f', level: 0 }] },
+      { signal: 'vector', weight: 1, candidates: [{ id: 'e' }, { id: 'a' }] },
+    ]);
+    expect(fused.map(({ id }) => id)).toEqual(['e', 'a', 'b', 'c', 'd', 'f']);
+    expect(fused.map(({ ranks }) => ranks.text)).toEqual([1, 1, 1, 1, 1, 6]);
   });
 
   test('puts repetitions later, and drops none', () => {

@@ -91,6 +91,16 @@ describe('search by meaning', () => {
     expect(asked.every(({ projectId }) => projectId.startsWith('00000000'))).toBe(true);
   });
 
+  test('decides between texts that have the same words of the query', async () => {
+    const { owner } = memory.tenant;
+    const others = 'florist tailor baker plumber banker grocer tutor barber butcher notary painter printer'.split(' ');
+    const sees = (whom: string) => ['user', `Anna sees a ${whom} about the matter.`] as [string, string];
+    await memory.said(owner, [sees('doctor'), ...others.map(sees)]);
+    await use('openai/small');
+    await embedAll();
+    expect((await memory.find(owner, 'physician for Anna?', { k: 3 }))[0]).toBe(sees('doctor')[1]);
+  });
+
   test('finds what is written later, and items by their new words', async () => {
     const { owner } = memory.tenant;
     await use('openai/small');

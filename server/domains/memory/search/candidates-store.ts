@@ -15,7 +15,8 @@ export type SearchFilter = Narrowing & {
   isPast: boolean;
   includeSuperseded: boolean;
 };
-export type Candidate = { id: string; is_item: boolean; score: number };
+/** `level`: what the score is of, apart from what only orders those that are otherwise equal. */
+export type Candidate = { id: string; is_item: boolean; score: number; level?: number };
 /** A word with the number of memories that hold it, counted up to a limit. */
 export type CountedWord = { word: string; found: number };
 
@@ -107,7 +108,7 @@ export type TextSearch = {
 };
 export type WeighedWord = { word: string; weight: number };
 
-/** Candidates by their words, best first. The score is the weight of the words that were found, more for those near the subject. */
+/** Candidates by the weight of their words, best first; those of one weight by PostgreSQL's own ranking, where subjects count most. */
 export async function searchWords(
   db: Queryable,
   scope: MemoryScope,
@@ -132,15 +133,15 @@ export async function searchWords(
     ...search.phrases.map(phrase => `m.words @@ phraseto_tsquery('${language}', ${to.add(phrase)}::text)`),
     ...search.excluded.map(word => `NOT m.words @@ ${queryOf({ word })}`),
   ];
-  const selects = sources(scope, filter, to).map(
-    ({ table, isItem, where }) =>
-      `(SELECT m.id, ${isItem} AS is_item, (${score}) * (1 + 0.3 * ts_rank(m.words, ${any}, 1)) AS score
-        FROM (SELECT m.id, m.words FROM ${table} m WHERE ${[where, `m.words @@ (${alternatives.join(' || ')})`, ...demanded].join(' AND ')}
-              LIMIT ${to.add(search.limit)}) m
-        ORDER BY score DESC, m.id DESC LIMIT ${MAX_PER_SIGNAL})`,
-  );
+  const selects = sources(scope, filter, to).map(({ table, isItem, where }) => {
+    const conditions = [where, `m.words @@ (${alternatives.join(' || ')})`, ...demanded].join(' AND ');
+    return `(SELECT m.id, ${isItem} AS is_item, m.level, m.level + ts_rank(m.words, ${any}, 1) AS score
+      FROM (SELECT m.id, m.words, round((${score})::numeric, 3)::float8 AS level FROM ${table} m WHERE ${conditions}
+            LIMIT ${to.add(search.limit)}) m
+      ORDER BY level DESC, score DESC, m.id DESC LIMIT ${MAX_PER_SIGNAL})`;
+  });
   const { rows } = await db.query<Candidate>(
-    `SELECT * FROM (${selects.join(' UNION ALL ')}) found ORDER BY score DESC, id DESC LIMIT ${MAX_PER_SIGNAL}`,
+    `SELECT * FROM (${selects.join(' UNION ALL ')}) found ORDER BY level DESC, score DESC, id DESC LIMIT ${MAX_PER_SIGNAL}`,
     to.values,
   );
   return rows;

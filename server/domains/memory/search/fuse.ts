@@ -3,18 +3,26 @@ import type { Signal } from '../schemas.ts';
 /** The constant of reciprocal rank fusion (Cormack, Clarke and Büttcher, 2009). */
 const K = 60;
 
-/** One signal's candidates, best first. `weight`: how much of the query the signal speaks for, at most 1. */
-export type RankedList = { signal: Signal; weight: number; ids: readonly string[] };
+/** Less than the difference of one rank: it orders those that share a rank. */
+const TIE_BREAK = 0.02;
+
+/**
+ * One signal's candidates, best first. `weight`: how much of the query the signal speaks for, at most 1. Candidates with the same `level`
+ * share a rank: the order among them says little, and must not outvote another signal.
+ */
+export type RankedList = { signal: Signal; weight: number; candidates: readonly { id: string; level?: number }[] };
 export type Fused = { id: string; score: number; ranks: Partial<Record<Signal, number>> };
 
 /** Fuses ranked lists by reciprocal rank: scores of different signals need not be comparable. Best first. */
 export function fuse(lists: readonly RankedList[]): Fused[] {
   const fused = new Map<string, Fused>();
-  for (const { signal, weight, ids } of lists) {
-    for (const [at, id] of ids.entries()) {
+  for (const { signal, weight, candidates } of lists) {
+    let shared = 1;
+    for (const [at, { id, level }] of candidates.entries()) {
+      if (level === undefined || level !== candidates[at - 1]?.level) shared = at + 1;
       const known = fused.get(id) ?? { id, score: 0, ranks: {} };
-      known.score += weight / (K + at + 1);
-      known.ranks[signal] = at + 1;
+      known.score += weight * (1 / (K + shared) + TIE_BREAK / (K + at + 1));
+      known.ranks[signal] = shared;
       fused.set(id, known);
     }
   }

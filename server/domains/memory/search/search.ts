@@ -53,10 +53,10 @@ export async function searchMemory(ctx: Context, input: Input): Promise<z.input<
     searchByMeaning(services, scope, input.query, { ...filter, narrowing: filter }),
   ]);
   const lists: RankedList[] = [
-    { signal: 'text', weight: 1, ids: idsOf(lexical.text) },
-    { signal: 'trigram', weight: lexical.missing, ids: idsOf(lexical.trigram) },
-    { signal: 'subject', weight: subjectWeight(ask.query, named), ids: idsOf(named) },
-    { signal: 'vector', weight: 1, ids: idsOf(meaning.hits) },
+    { signal: 'text', weight: lexical.known, candidates: lexical.text },
+    { signal: 'trigram', weight: 1 - lexical.known, candidates: unlevelled(lexical.trigram) },
+    { signal: 'subject', weight: subjectWeight(ask.query, named), candidates: unlevelled(named) },
+    { signal: 'vector', weight: 1, candidates: unlevelled(meaning.hits) },
   ];
   const isItem = new Set(
     [...lexical.text, ...lexical.trigram, ...named, ...meaning.hits].flatMap(each => (each.is_item ? [each.id] : [])),
@@ -99,13 +99,13 @@ function filterOf(input: Input, now: number): SearchFilter {
   };
 }
 
-const idsOf = (candidates: readonly Candidate[]): string[] => candidates.map(({ id }) => id);
+const unlevelled = (candidates: readonly { id: string }[]) => candidates.map(({ id }) => ({ id }));
 
 type Lexical = {
   text: Candidate[];
   trigram: Candidate[];
-  /** The part of the words that full text does not know. */
-  missing: number;
+  /** The part of the query's weight that is in words which full text knows. */
+  known: number;
   canUseTrigrams: boolean;
 };
 
@@ -132,11 +132,11 @@ async function searchLexically({ pool, scope, filter, query }: Ask): Promise<Lex
     searchWords(pool, scope, filter, { language, rare, common, phrases, excluded, limit: MAX_CANDIDATES }),
     usable && similar.length > 0 ? searchTrigrams(pool, scope, filter, similar) : [],
   ]);
-  const least = MIN_COVERAGE * totalOf(weighed);
+  const total = totalOf(weighed);
   return {
-    text: text.filter(({ score }) => score >= least),
+    text: text.filter(({ level = 0 }) => level >= MIN_COVERAGE * total),
     trigram,
-    missing: words.length === 0 ? 0 : unknown.length / words.length,
+    known: total === 0 ? 0 : totalOf(known) / total,
     canUseTrigrams: usable,
   };
 }
@@ -173,7 +173,10 @@ function rank(lists: readonly RankedList[], rows: readonly HitRow[], k: number):
   const fresh = [...rows].sort(
     (a, b) => b.fresh_at.getTime() - a.fresh_at.getTime() || b.uses - a.uses || (a.id < b.id ? 1 : -1),
   );
-  const all = fuse([...lists, { signal: 'recency', weight: RECENCY_WEIGHT, ids: fresh.map(({ id }) => id) }]);
+  const all = fuse([
+    ...lists,
+    { signal: 'recency', weight: RECENCY_WEIGHT, candidates: fresh.map(({ id }) => ({ id })) },
+  ]);
   const said = new Set<string>();
   const hits = all.flatMap(each => {
     const row = byId.get(each.id);
