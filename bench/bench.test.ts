@@ -31,7 +31,7 @@ describe('every workload runs on Baton', () => {
   });
   afterAll(() => Promise.all([service.close(), origin.close()]));
 
-  const sizes: Record<string, number> = { blocked: 20, recovery: 20, 'old-runs': 30, 'long-chain': 1 };
+  const sizes: Record<string, number> = { blocked: 20, recovery: 20, 'old-runs': 30, memory: 20, 'long-chain': 1 };
 
   test.each([...comparedWorkloads, ...batonWorkloads])('$name', async workload => {
     if (!workload.can(service)) throw new Error('Baton is to be able to do every workload.');

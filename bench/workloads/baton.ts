@@ -3,6 +3,7 @@ import { chain, type Kind, layers } from '../graphs.ts';
 import { oneByOne } from '../load.ts';
 import type { Figures, Measure, System, Workload } from '../system/system.ts';
 import { CHAIN, cpuFigures, latencies, recording, throughput } from './figures.ts';
+import { memory } from './memory.ts';
 import { oldRuns } from './old-runs.ts';
 import { recovery } from './recovery.ts';
 
@@ -19,6 +20,7 @@ export const batonWorkloads: readonly Workload[] = [
   { name: 'large-graph', title: 'start of a graph of 2,000 steps', size: 10, can, run: largeGraph },
   { name: 'recovery', title: 'running runs after kill -9', size: 10_000, once: true, can, run: recovery },
   { name: 'old-runs', title: 'chains beside old runs in the database', size: 100_000, once: true, can, run: oldRuns },
+  { name: 'memory', title: 'search and recall of memories', size: 100_000, once: true, can, run: memory },
 ] as Workload[];
 
 const LUA: Kind = 'lua_script';

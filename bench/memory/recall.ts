@@ -1,0 +1,137 @@
+import type { Pool } from 'pg';
+import { Embedder } from '../../bin/fake-model/embeddings.ts';
+import type { Embed } from '../../server/contract/embed.ts';
+import { embedPending } from '../../server/domains/memory/embeddings/embed-pending.ts';
+import { saveSettings } from '../../server/domains/memory/embeddings/store.ts';
+import type { Figures } from '../system/system.ts';
+import { SeededRandom } from './random.ts';
+import { createRememberer, indexTexts, type Rememberer, rememberFacts, search } from './store.ts';
+
+const SEED = 20_261_123;
+const TOP = 5;
+const DIMENSIONS = 256;
+
+const FIRST =
+  'Anna Bruno Carla Dario Elena Felix Greta Hugo Irene Jonas Karin Lukas Marta Nils Olga Paul Rita Simon Tanja Viktor'.split(
+    ' ',
+  );
+const LAST = 'Albers Brandt Conti Dietz Egger Falk Graf Haas Iversen Jansen'.split(' ');
+const CITIES = 'Lisbon Oslo Vienna Porto Dublin Turin Ghent Malmo Basel Leeds Lyon Graz Cork Bern Riga'.split(' ');
+const NAMES = 'Rufus Bella Oscar Mila Bruno Nala Simba Lotte Pixel Momo'.split(' ');
+const MAKES = 'Fiat Volvo Skoda Tesla Dacia Honda Mazda Opel'.split(' ');
+const SHOPS = 'florist,tailor,baker,plumber,banker,grocer,tutor,barber,butcher,notary,painter,printer'.split(',');
+const THINGS = 'roof,window,garden,ledger,bouquet,jacket,lesson,fence,oven,contract,poster,boiler'.split(',');
+
+/** A question with what a good answer contains. */
+type Question = { kind: string; query: string; expected: readonly string[]; stale?: string; asOf?: string };
+
+/** What people say, and what is asked of it later, in words of theirs and in others. */
+function compose(people: number, sessions: number) {
+  const random = new SeededRandom(SEED);
+  const said: string[] = [];
+  const moves: { who: string; from: string; to: string }[] = [];
+  const questions: Question[] = [];
+  for (let nth = 0; nth < people; nth += 1) {
+    const who = `${FIRST[nth % FIRST.length]} ${LAST[Math.floor(nth / FIRST.length) % LAST.length]}`;
+    const [dog, make, first] = [random.of(NAMES), random.of(MAKES), random.of(CITIES)];
+    const second = random.of(CITIES.filter(city => city !== first));
+    const facts = {
+      dog: `${who} told us that the dog is called ${dog}.`,
+      car: `${who} drives a car, a ${make}, to the office.`,
+      doctor: `${who} sees a doctor about the knee in ${random.of(CITIES)}.`,
+      trip: `${who} went on a trip to ${first} in spring.`,
+      other: `${who} came back from a trip to ${second} in autumn.`,
+    };
+    said.push(...Object.values(facts));
+    for (let more = 5; more < sessions; more += 1) {
+      // Of the same form as the facts: only what they are about tells them apart.
+      said.push(`${who} sees a ${random.of(SHOPS)} about the ${random.of(THINGS)} in ${random.of(CITIES)}.`);
+    }
+    moves.push({ who, from: first, to: second });
+    const home = { from: `${who} lives in ${first}.`, to: `${who} lives in ${second}.` };
+    questions.push(
+      { kind: 'single', query: `What is the dog of ${who} called?`, expected: [facts.dog] },
+      { kind: 'single', query: `Which car does ${who} drive to the office?`, expected: [facts.car] },
+      { kind: 'multi', query: `Where did ${who} go on a trip?`, expected: [facts.trip, facts.other] },
+      { kind: 'update', query: `Where does ${who} live?`, expected: [home.to], stale: home.from },
+      { kind: 'time', query: `Where does ${who} live?`, expected: [home.from], asOf: '2026-02-01T00:00:00Z' },
+      { kind: 'abstain', query: `Where does Xaver Quill${nth}son work?`, expected: [] },
+      { kind: 'paraphrase', query: `physician for ${who}?`, expected: [facts.doctor] },
+      { kind: 'paraphrase', query: `Is there a vehicle that ${who} has?`, expected: [facts.car] },
+    );
+  }
+  return { said, moves, questions };
+}
+
+/**
+ * The part of seeded questions whose answer is among the first five hits, by words alone and with the vectors of the fake model; and how many
+ * hits were outdated or of another workspace.
+ */
+export async function measureRecall(pool: Pool, people: number, sessions: number): Promise<Figures> {
+  const embedder = new Embedder();
+  const embed: Embed = async ({ texts }) => ({
+    kind: 'vectors',
+    vectors: texts.map(text => embedder.embed(text, DIMENSIONS)),
+  });
+  const { said, moves, questions } = compose(people, sessions);
+  const [ours, theirs] = [
+    await createRememberer(pool, 'recall', embed),
+    await createRememberer(pool, 'foreign', embed),
+  ];
+  for (const [who, prefix] of [
+    [ours, ''],
+    [theirs, 'FOREIGN '],
+  ] as const) {
+    await indexTexts(
+      who,
+      said.map(text => prefix + text),
+    );
+    for (const move of moves) {
+      const statement = (city: string) => ({
+        subject: `home of ${move.who}`,
+        text: `${prefix}${move.who} lives in ${city}.`,
+      });
+      const [old] = await rememberFacts(who, [{ ...statement(move.from), valid_from: '2026-01-01T00:00:00.000Z' }]);
+      const now = { ...statement(move.to), valid_from: '2026-03-01T00:00:00.000Z' };
+      await rememberFacts(who, [old === undefined ? now : { ...now, supersedes: old }]);
+    }
+  }
+  const lexical = await ask(ours, questions);
+  const { tenantId, userId } = ours.principal;
+  const model = { model: 'fake/model', dimensions: DIMENSIONS, space: `fake/model#${DIMENSIONS}`, updatedBy: userId };
+  await saveSettings(pool, tenantId, model, new Date());
+  while (await embedPending(ours.ctx.services, new AbortController().signal));
+  const hybrid = await ask(ours, questions);
+  const named = (figures: Map<string, number>, prefix: string, kinds: readonly string[]) =>
+    Object.fromEntries(kinds.map(kind => [`${prefix} R@5 ${kind}`, figures.get(kind) ?? Number.NaN]));
+  return {
+    ...named(lexical.recall, 'text', ['all', 'single', 'multi', 'update', 'time', 'abstain', 'paraphrase']),
+    ...named(hybrid.recall, 'hybrid', ['all', 'paraphrase']),
+    'stale hits': lexical.stale + hybrid.stale,
+    'foreign hits': lexical.foreign + hybrid.foreign,
+  };
+}
+
+async function ask(who: Rememberer, questions: readonly Question[]) {
+  const sums = new Map<string, { right: number; asked: number }>();
+  let stale = 0;
+  let foreign = 0;
+  for (const { kind, query, expected, stale: outdated, asOf } of questions) {
+    const found = await search(who, query, { k: TOP, ...(asOf === undefined ? {} : { as_of: asOf }) });
+    const right =
+      expected.length === 0
+        ? found.length === 0
+          ? 1
+          : 0
+        : expected.filter(text => found.includes(text)).length / expected.length;
+    // Paraphrases have other words on purpose: they are no measure of a search by words.
+    for (const sum of kind === 'paraphrase' ? [kind] : [kind, 'all']) {
+      const known = sums.get(sum) ?? { right: 0, asked: 0 };
+      sums.set(sum, { right: known.right + right, asked: known.asked + 1 });
+    }
+    stale += found.filter(text => text === outdated).length;
+    foreign += found.filter(text => text.startsWith('FOREIGN')).length;
+  }
+  const recall = new Map([...sums].map(([kind, sum]) => [kind, sum.right / sum.asked]));
+  return { recall, stale, foreign };
+}
