@@ -48,7 +48,11 @@ test('two editors never overwrite each other unseen', async ({ member, api }) =>
   const { id } = await api.call('POST', '/v1/workflows', { name: 'Two', graph: { steps: [lua('a', 'return 1')] } });
   const path = `/v1/workflows/${String(id)}`;
   const stored = () => api.call('GET', path);
+  const announced = member.waitForResponse(answer => answer.url().includes('workflows_announce_editor'));
   await member.goto(`/workflows/${String(id)}?panel=json`);
+  await announced;
+  // From now on nothing tells the page of other changes before it saves.
+  await member.route(/workflows_announce_editor/, route => route.abort());
   const editor = member.getByRole('textbox', { name: 'Graph as JSON' });
   await expect(editor).toContainText('return 1');
 
