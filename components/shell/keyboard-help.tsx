@@ -20,7 +20,9 @@ const groupsFor = (goTo: KeyGroup['keys']): KeyGroup[] => [
     title: 'Canvas of a workflow',
     keys: [
       ['Tab', 'Add a step'],
+      ['n', 'Add a note'],
       ['↑ ↓ ← →', 'Go to the next step'],
+      ['⌥ ↑ ↓ ← →', 'Move what is selected'],
       ['Enter', 'Open the form of the step'],
       ['Esc', 'Back from the form to the step'],
       ['⌫', 'Delete'],

@@ -1,18 +1,11 @@
 'use client';
 import '@xyflow/react/dist/style.css';
-import {
-  Background,
-  BackgroundVariant,
-  Controls,
-  MiniMap,
-  ReactFlow,
-  ReactFlowProvider,
-  SelectionMode,
-} from '@xyflow/react';
+import { Background, BackgroundVariant, Controls, ReactFlow, ReactFlowProvider, SelectionMode } from '@xyflow/react';
 import { useTheme } from 'next-themes';
 import { type ReactNode, useMemo, useRef } from 'react';
 import type { Branch } from '../../../server/domains/workflows/edits/index.ts';
 import { useDetailLevel } from '../../graph/detail-level.ts';
+import { GraphMap } from '../../graph/graph-map.tsx';
 import { flowTheme, kept, mapFrom } from '../../graph/workflow-graph.tsx';
 import type { Place, Places } from '../editor-actions.ts';
 import type { DrawnNote, Size } from '../notes/note-actions.ts';
@@ -122,17 +115,7 @@ function Flow(props: CanvasProps) {
         >
           <Background variant={BackgroundVariant.Dots} gap={16} size={1} color="var(--line)" />
           <Controls showInteractive={false} />
-          {nodes.length >= mapFrom ? (
-            <MiniMap
-              pannable
-              zoomable
-              bgColor="var(--surface)"
-              maskColor="var(--scrim)"
-              nodeColor="var(--line-strong)"
-              ariaLabel="Map of the graph"
-              className="max-sm:hidden"
-            />
-          ) : null}
+          {nodes.length >= mapFrom ? <GraphMap places={props.places} /> : null}
           {children}
         </ReactFlow>
       </div>

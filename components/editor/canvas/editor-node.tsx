@@ -2,10 +2,10 @@
 import { Handle, type Node, type NodeProps, Position } from '@xyflow/react';
 import { Plus } from 'lucide-react';
 import { memo } from 'react';
-import type { Branch } from '../../../server/domains/workflows/edits/index.ts';
 import { nodeSize } from '../../graph/layout.ts';
 import { StepCard, type StepNodeData } from '../../graph/step-node.tsx';
 import { useCanvasActions } from './canvas-actions.tsx';
+import { outletsOf } from './outlets.ts';
 
 export type EditorNodeData = StepNodeData & {
   /** A condition: what comes after it belongs to a branch. */
@@ -16,18 +16,13 @@ export type EditorNodeData = StepNodeData & {
 };
 export type EditorFlowNode = Node<EditorNodeData, 'step'>;
 
-const outlets: { id: string; branch: Branch | undefined; left: string; name: string }[] = [
-  { id: 'then', branch: 'then', left: '20%', name: 'then' },
-  { id: 'out', branch: undefined, left: '50%', name: 'in either case' },
-  { id: 'else', branch: 'else', left: '80%', name: 'else' },
-];
 const handleClass =
   'size-2.5! border-2! border-surface! bg-line-strong! transition-transform hover:scale-150 hover:bg-accent!';
 
 /** A step on the canvas of the editor: it can be dragged, connected by its handles, and continued with “+”. */
 export const EditorNode = memo(function EditorNode({ id, data, selected }: NodeProps<EditorFlowNode>) {
   const { add } = useCanvasActions();
-  const shown = data.branches ? outlets : outlets.filter(outlet => outlet.id === 'out');
+  const shown = outletsOf(data.branches);
   return (
     <div className="group relative" style={{ width: nodeSize.width, height: nodeSize.height }}>
       <Handle type="target" position={Position.Top} isConnectable={data.editable} className={handleClass} />
@@ -39,7 +34,7 @@ export const EditorNode = memo(function EditorNode({ id, data, selected }: NodeP
           type="source"
           position={Position.Bottom}
           isConnectable={data.editable}
-          style={{ left: outlet.left }}
+          style={{ left: `${outlet.at * 100}%` }}
           title={data.branches ? outlet.name : undefined}
           className={handleClass}
         />
@@ -48,7 +43,7 @@ export const EditorNode = memo(function EditorNode({ id, data, selected }: NodeP
         ? shown.map(outlet => (
             <span
               key={outlet.id}
-              style={{ left: outlet.left }}
+              style={{ left: `${outlet.at * 100}%` }}
               // It begins in the middle of the handle, which must stay free to be dragged.
               className={`pointer-events-none absolute top-full -translate-x-1/2 pt-1.5 transition-opacity group-hover:opacity-100 ${selected ? '' : 'opacity-0'}`}
             >

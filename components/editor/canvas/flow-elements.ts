@@ -2,6 +2,7 @@ import { MarkerType } from '@xyflow/react';
 import { type GraphEdge, type GraphStepInput, innerStepsOf, nodeSize, type Point } from '../../graph/layout.ts';
 import type { EditorFlowEdge } from './editor-edge.tsx';
 import type { EditorFlowNode } from './editor-node.tsx';
+import { handlesOf } from './outlets.ts';
 
 export type NodeState = { problems: number; selected: boolean; found: boolean; editable: boolean };
 
@@ -18,6 +19,8 @@ export function toEditorNode(step: GraphStepInput, place: Point | undefined, sta
     position: place ?? { x: 0, y: 0 },
     width: nodeSize.width,
     height: nodeSize.height,
+    measured: nodeSize,
+    handles: handlesOf(hasBranches(step)),
     // Above its neighbours and their “+”. React Flow would raise selected notes as well, over the steps that they explain.
     zIndex: state.selected ? 1_000 : 0,
     selected: state.selected,

@@ -1,0 +1,40 @@
+import { type NodeHandle, Position } from '@xyflow/react';
+import type { Branch } from '../../../server/domains/workflows/edits/index.ts';
+import { nodeSize } from '../../graph/layout.ts';
+
+/** Where a connection leaves a step: `at` is its place along the lower edge. */
+export type Outlet = { id: string; branch: Branch | undefined; at: number; name: string };
+
+const out: Outlet = { id: 'out', branch: undefined, at: 0.5, name: 'in either case' };
+const plain: readonly Outlet[] = [out];
+const branching: readonly Outlet[] = [
+  { id: 'then', branch: 'then', at: 0.2, name: 'then' },
+  out,
+  { id: 'else', branch: 'else', at: 0.8, name: 'else' },
+];
+
+/** The outlets of a step: those of a condition belong to its branches. */
+export const outletsOf = (hasBranches: boolean): readonly Outlet[] => (hasBranches ? branching : plain);
+
+/** The side of a handle, as the node draws it. */
+const SIDE = 10;
+const handleAt = (at: number, y: number) => ({
+  x: nodeSize.width * at - SIDE / 2,
+  y: y - SIDE / 2,
+  width: SIDE,
+  height: SIDE,
+});
+const handles = (outlets: readonly Outlet[]): NodeHandle[] => [
+  { type: 'target', position: Position.Top, ...handleAt(0.5, 0) },
+  ...outlets.map(({ id, at }) => ({
+    id,
+    type: 'source' as const,
+    position: Position.Bottom,
+    ...handleAt(at, nodeSize.height),
+  })),
+];
+const plainHandles = handles(plain);
+const branchingHandles = handles(branching);
+
+/** The ends of connections: React Flow draws every step once to measure what it is not told. */
+export const handlesOf = (hasBranches: boolean): NodeHandle[] => (hasBranches ? branchingHandles : plainHandles);
