@@ -20,6 +20,7 @@ import { RelativeTime } from '../ui/time.tsx';
 import { loadingBeforeClick, useLoadedEarly, useOpened } from '../ui/use-opened.ts';
 import { useUrlState } from '../ui/use-url-state.ts';
 import { OtherEditors } from './other-editors.tsx';
+import { ShareLink } from './share-link.tsx';
 import type { StepTypeForm } from './step-fields.ts';
 import { type Draft, useDraft, useValidation, type Workflow } from './use-draft.ts';
 import { useEditors } from './use-editors.ts';
@@ -122,6 +123,7 @@ function WorkflowView({ workflow, stepTypes }: { workflow: Workflow; stepTypes: 
             Changed <RelativeTime at={workflow.updated_at} />
           </span>
           <CopyId id={workflow.id} />
+          <ShareLink />
           <OtherEditors people={others} />
         </p>
       </div>

@@ -1,0 +1,14 @@
+import type { Scope } from '../trpc/scope.ts';
+
+/** What the address of a workflow says beyond what is shown: dialogs that are open, and where a list was read on. */
+const PASSING = ['run', 'cursor'];
+
+/** Returns the address of a page with its workspace and project, and without what only the present user needs. */
+export function shareableUrl(address: string, { tenant, project }: Scope): string {
+  const url = new URL(address);
+  for (const name of PASSING) url.searchParams.delete(name);
+  url.searchParams.set('tenant', tenant);
+  url.searchParams.set('project', project);
+  url.hash = '';
+  return url.href;
+}
