@@ -1,6 +1,7 @@
 'use client';
 import { Ban, Copy, MousePointerClick, Plus, Repeat, Trash2, TriangleAlert } from 'lucide-react';
 import { type RefObject, useEffect, useRef, useState } from 'react';
+import { languagesOf } from '@/server/orchestrator/steps/language-help.ts';
 import type { Edit, Json, Step } from '../../../server/domains/workflows/edits/index.ts';
 import { stepTypeLook } from '../../graph/step-icon.tsx';
 import { Button, IconButton } from '../../ui/button.tsx';
@@ -15,6 +16,7 @@ import type { Problem } from '../use-draft.ts';
 import { change, type Editor } from '../use-editor.ts';
 import { Connections } from './connections.tsx';
 import { InnerProblems } from './inner-problems.tsx';
+import { LanguageReference } from './language-help.tsx';
 import { SchemaField } from './schema-field.tsx';
 import { StepHelp } from './step-help.tsx';
 import type { UnfinishedFields } from './unfinished-fields.ts';
@@ -166,6 +168,9 @@ function StepForm(props: StepProps) {
         <div className="mt-3 flex flex-col gap-4">{more.map(draw)}</div>
       </details>
       <StepHelp type={step.type} />
+      {languagesOf(step.type).map(language => (
+        <LanguageReference key={language} language={language} />
+      ))}
     </div>
   );
 }
