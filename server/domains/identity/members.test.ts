@@ -6,6 +6,7 @@ import { newId } from '../../platform/ids.ts';
 import { createCall } from '../../testing/call.ts';
 import { createTestMember, createTestServices, createTestTenant, type TestTenant } from '../../testing/identity.ts';
 import { createTestDatabase, type TestDatabase } from '../../testing/postgres.ts';
+import { readTarget, saveTarget } from '../notifications/webhook-target.ts';
 import { patOperations } from '../pats/operations.ts';
 import { identityOperations } from './operations.ts';
 import { resolveSession } from './principal.ts';
@@ -121,6 +122,14 @@ describe('members', () => {
     expect(await services.secrets.get(tenant.tenantId, `pat/${id}`)).toBeNull();
     expect(await db.prisma.user.findUnique({ where: { id: gone.userId } })).not.toBeNull();
     await expect(call(tenant.owner, 'members_remove', { user_id: gone.userId })).rejects.toMatchObject({ status: 404 });
+  });
+
+  it('deletes the sealed notification webhook of a member who is removed', async () => {
+    const gone = await createTestMember(services, acme, 'project_viewer', 'webhook@acme.example.com');
+    await saveTarget(services, gone, 'https://hooks.example.com/T1');
+    expect(await readTarget(services, gone)).toMatchObject({ url: 'https://hooks.example.com/T1' });
+    await call(acme.owner, 'members_remove', { user_id: gone.userId });
+    expect(await readTarget(services, gone)).toBeNull();
   });
 
   it('withdraws the open invitations of an administrator who is removed or demoted', async () => {

@@ -1,9 +1,11 @@
 import type { z } from 'zod';
 import { type Context, projectRoles } from '../../contract/context.ts';
 import { cutPage, decodeCursor, TimeIdKey } from '../../contract/cursor.ts';
+import type { Services } from '../../contract/services.ts';
 import { isoTimestamp } from '../../platform/clock.ts';
 import { conflict, notFound } from '../../platform/errors.ts';
 import { transact } from '../../platform/postgres/transaction.ts';
+import { deleteTarget } from '../notifications/webhook-target.ts';
 import { addMember } from './account-store.ts';
 import { requireEveryScope } from './authority.ts';
 import {
@@ -101,4 +103,17 @@ export async function removeMember(
     services,
     dead.map(patId => ({ tenantId, patId })),
   );
+  await forgetWebhook(services, ref);
+}
+
+/** Deletes the sealed address of the person's notifications. Nothing is sent there any more, so a failure is only logged. */
+async function forgetWebhook(services: Services, ref: { tenantId: string; userId: string }): Promise<void> {
+  try {
+    await deleteTarget(services, ref);
+  } catch (error) {
+    services.logger.warn(
+      { err: error, tenant_id: ref.tenantId },
+      'the notification webhook of a former member was not deleted',
+    );
+  }
 }
