@@ -64,33 +64,35 @@ test('what was charged never falls, also where it was given back', async () => {
   expect(await source.load(tenantId)).toMatchObject({ consumed: 300, balance: full - 200 });
 });
 
-test('a warning is kept and logged once for each allowance, where it is true', async () => {
-  const { source, tenantId, grant, charge, lines } = setUp('metered');
-  const { balance } = await source.load(tenantId);
-  await charge(balance);
-  await grant(1000);
-  await charge(799);
-  source.thresholdCrossed(tenantId, 80); // not yet
-  await source.settled();
-  expect(await readWarnings(db.pool, tenantId)).toEqual([]);
-  await charge(1);
-  for (let again = 0; again < 5; again++) source.thresholdCrossed(tenantId, 80);
-  await source.settled();
-  await charge(200);
-  source.thresholdCrossed(tenantId, 100);
-  await source.settled();
-  expect((await readWarnings(db.pool, tenantId)).map(({ percent }) => percent)).toEqual([80, 100]);
-  expect(lines).toMatchObject([
-    { level: 40, tenant_id: tenantId, percent: 80 },
-    { level: 40, tenant_id: tenantId, percent: 100 },
-  ]);
-  await grant(1000);
-  expect(await readWarnings(db.pool, tenantId)).toEqual([]);
-  await charge(900);
-  source.thresholdCrossed(tenantId, 80);
-  await source.settled();
-  expect(await readWarnings(db.pool, tenantId)).toHaveLength(1);
-});
+test.each(['on', 'metered'] as const)(
+  'with billing %s a warning is kept once for each allowance, where it is true',
+  async mode => {
+    const { source, tenantId, grant, charge, lines } = setUp(mode);
+    const { balance } = await source.load(tenantId);
+    await charge(balance);
+    await grant(1000);
+    await charge(799);
+    source.thresholdCrossed(tenantId, 80); // not yet
+    await source.settled();
+    expect(await readWarnings(db.pool, tenantId)).toEqual([]);
+    await charge(1);
+    for (let again = 0; again < 5; again++) source.thresholdCrossed(tenantId, 80);
+    await source.settled();
+    await charge(200);
+    source.thresholdCrossed(tenantId, 100);
+    await source.settled();
+    expect((await readWarnings(db.pool, tenantId)).map(({ percent }) => percent)).toEqual([80, 100]);
+    // Metered credits that have run out stop nothing: there is nothing to warn the operator of.
+    const logged = [80, 100].map(percent => ({ level: 40, tenant_id: tenantId, percent }));
+    expect(lines).toMatchObject(mode === 'on' ? logged : []);
+    await grant(1000);
+    expect(await readWarnings(db.pool, tenantId)).toEqual([]);
+    await charge(900);
+    source.thresholdCrossed(tenantId, 80);
+    await source.settled();
+    expect(await readWarnings(db.pool, tenantId)).toHaveLength(1);
+  },
+);
 
 test('a database that is away is a line in the log', async () => {
   const other = await createTestDatabase();

@@ -29,7 +29,8 @@ export function createCreditSource(
     thresholdCrossed(tenantId, percent) {
       const write = recordCrossing(pool, tenantId, percent, clock.now())
         .then(recorded => {
-          if (recorded) logger.warn({ tenant_id: tenantId, percent }, 'credits are running out');
+          // Where credits are only metered, nothing stops when they have run out.
+          if (recorded && enforced) logger.warn({ tenant_id: tenantId, percent }, 'credits are running out');
         })
         .catch(error => logger.warn({ err: error, tenant_id: tenantId, percent }, 'a credit warning was not stored'))
         .finally(() => writing.delete(write));
