@@ -18,7 +18,10 @@ class LongestFirst extends BaseSequencer {
   }
 }
 
-const files = ['{server,bin,components,app,bench}/**/*.test.{ts,tsx}', 'e2e/{start,faults,fuzz,security}/**/*.test.ts'];
+const files = [
+  '{server,bin,components,app,bench}/**/*.test.{ts,tsx}',
+  'e2e/{start,faults,fuzz,screenshots,security}/**/*.test.ts',
+];
 
 /**
  * Files that replace a module or change their process permanently. All others share the workers and the modules these
