@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { newRunState, type RunState, type StepState } from '@/server/domains/runs/run-state.ts';
-import { stepOutcomeLabel, waitsFor } from './outcome.ts';
+import { shownStatus, stepOutcomeLabel, waitsFor } from './outcome.ts';
 
 const steps = [
   { id: 'a', type: 'human_task' },
@@ -19,6 +19,12 @@ test('names the reason for which a step was skipped', () => {
   expect(stepOutcomeLabel({ status: 'skipped', skipReason: 'blocked' })).toBe('Skipped (blocked)');
   expect(stepOutcomeLabel({ status: 'skipped', skipReason: 'something_new' })).toBe('Skipped (something new)');
   expect(stepOutcomeLabel({ status: 'pending', skipReason: null })).toBe('Not started');
+});
+
+test('a run that only waits is shown as what it waits for', () => {
+  expect(shownStatus('running', 'people')).toBe('blocked');
+  expect(shownStatus('running', 'time')).toBe('sleeping');
+  expect(shownStatus('failed', null)).toBe('failed');
 });
 
 test('a run waits for people once nothing else is in flight or could start', () => {

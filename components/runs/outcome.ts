@@ -51,6 +51,12 @@ export function waitsFor(state: RunState, steps: readonly GraphStepInput[]): 'pe
   return waiting ? 'people' : 'time';
 }
 
+/** Returns what a run is shown as: `blocked` and `sleeping` are no statuses, but what a person wants to know of one that only waits. */
+export function shownStatus(status: string, waits: ReturnType<typeof waitsFor>): string {
+  if (waits === null) return status;
+  return waits === 'people' ? 'blocked' : 'sleeping';
+}
+
 function isReady(step: GraphStepInput, state: RunState): boolean {
   if (state.steps.get(step.id)?.status !== 'pending') return false;
   return dependenciesOf(step).every(id => state.steps.get(id)?.endedAt !== null);

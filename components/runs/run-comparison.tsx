@@ -12,6 +12,7 @@ import { EmptyState, ErrorState } from '../ui/states.tsx';
 import { StatusBadge, statusLook } from '../ui/status-badge.tsx';
 import { formatDuration, formatLocal } from '../ui/time.tsx';
 import { type ComparedStep, type Comparison, compareRuns } from './compare-model.ts';
+import { shownStatus, waitsFor } from './outcome.ts';
 import { RunGraph, type Steps } from './run-graph.tsx';
 import { StepResult } from './run-output.tsx';
 import { RunInput } from './run-values.tsx';
@@ -152,13 +153,13 @@ const Columns = ({ children }: { children: React.ReactNode }) => (
   <div className="grid grid-cols-[minmax(0,1fr)] gap-4 lg:grid-cols-[minmax(0,1fr)_minmax(0,1fr)]">{children}</div>
 );
 
-function SideTitle({ side: { snapshot, state }, name }: { side: Side; name: string }) {
+function SideTitle({ side: { snapshot, state, steps }, name }: { side: Side; name: string }) {
   const status = state.status ?? snapshot.status;
   const took = state.endedAt === null ? null : state.endedAt - Date.parse(snapshot.started_at);
   return (
     <h2 className="flex flex-wrap items-center gap-2 text-sm font-semibold">
       {name}
-      <StatusBadge kind="run" status={status} />
+      <StatusBadge kind="run" status={shownStatus(status, waitsFor(state, steps))} />
       <span className="font-normal text-muted tabular-nums">
         {snapshot.test ? 'draft' : `v${snapshot.version}`}
         {took === null ? '' : `, ${formatDuration(took)}`}

@@ -12,7 +12,7 @@ import { Tabs } from '../ui/tabs.tsx';
 import { useUrlState } from '../ui/use-url-state.ts';
 import { CreditShortage, shortageOf } from './credit-shortage.tsx';
 import { EventList } from './event-list.tsx';
-import { waitsFor } from './outcome.ts';
+import { shownStatus, waitsFor } from './outcome.ts';
 import { RunActions } from './run-actions.tsx';
 import { RunComparison } from './run-comparison.tsx';
 import { RunFacts } from './run-facts.tsx';
@@ -171,8 +171,7 @@ function RunHeader({ snapshot, live: { state }, waits, selected }: HeaderProps) 
       title={
         <span className="flex flex-wrap items-center gap-2">
           Run
-          {/* `blocked` is a phase, not a status, but it is what the person wants to know. */}
-          <StatusBadge kind="run" status={waits === 'people' ? 'blocked' : waits === 'time' ? 'sleeping' : status} />
+          <StatusBadge kind="run" status={shownStatus(status, waits)} />
           {state.stopping && !isTerminal(status) ? (
             <span className="text-sm font-normal text-muted">stopping…</span>
           ) : null}
