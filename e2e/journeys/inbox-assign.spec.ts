@@ -1,3 +1,4 @@
+import type { Locator } from '@playwright/test';
 import { expect, expectThemesAccessible, open, publishApproval, startApproval, test } from '../fixtures/console.ts';
 
 test('a task is claimed, assigned to a colleague who answers it, and shows who did what', async ({
@@ -64,4 +65,35 @@ test('keys that are pressed in a row reach the task that they lead to', async ({
   await expect(member.getByText('Approved “Decide Fast”')).toBeVisible();
   const { steps } = await api.call('GET', `/v1/workflows/${workflow}/runs/${runs[1]}/context`);
   expect(steps).toMatchObject({ ask: { result: { approved: true } } });
+});
+
+test('a task is answered on a phone @phone', async ({ member, api, hasTouch }) => {
+  const press = (element: Locator) => (hasTouch ? element.tap() : element.click());
+  const form = { type: 'object', required: ['amount'], properties: { amount: { type: 'number', title: 'Amount' } } };
+  const workflow = await publishApproval(api, 'On the way', form);
+  const run = await startApproval(api, workflow, 'a taxi');
+  await open(member, `/inbox?workflow_id=${workflow}`);
+  const list = member.getByRole('region', { name: 'Waiting tasks' });
+  await press(list.getByRole('link', { name: /Decide On the way/ }));
+  // On a phone the task takes the place of the list.
+  await expect(list).toBeVisible({ visible: !hasTouch });
+  await expect(member.locator('strong', { hasText: 'a taxi' })).toBeVisible();
+  await expect(member.getByRole('region', { name: 'Background' })).toContainText('a taxi');
+  await expectThemesAccessible(member);
+  await press(member.getByRole('button', { name: 'Approve' }));
+  await expect(member.getByText('This field is required.')).toBeVisible();
+  await expect(member.getByLabel('Amount')).toBeFocused();
+  await member.getByLabel('Amount').fill('23.5');
+  await press(member.getByRole('button', { name: 'Approve' }));
+  await expect(member.getByText('Approved “Decide On the way”')).toBeVisible();
+  await expect(list.getByText('No task matches')).toBeVisible();
+  await press(member.getByRole('link', { name: 'Answered' }));
+  const answered = member.getByRole('region', { name: 'Answered tasks' });
+  await press(answered.getByRole('link', { name: /Decide On the way/ }));
+  await expect(member.getByRole('status').filter({ hasText: 'Approved by' })).toBeVisible();
+  // Nothing is cut off or makes the page scroll sideways.
+  const beyond = await member.evaluate(() => document.documentElement.scrollWidth - window.innerWidth);
+  expect(beyond).toBeLessThanOrEqual(0);
+  const { steps } = await api.call('GET', `/v1/workflows/${workflow}/runs/${run}/context`);
+  expect(steps).toMatchObject({ ask: { result: { amount: 23.5, approved: true } } });
 });
