@@ -1,5 +1,5 @@
 'use client';
-import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { type FormEvent, useRef } from 'react';
 import { renewSession } from '../auth/session-renewal.ts';
 import { signInWithPassword } from '../auth/sign-in.ts';
@@ -74,15 +74,16 @@ function Unconfirmed() {
       onSuccess: () => toast.success('Email sent', { description: 'Open the link in it within three days.' }),
     }),
   );
-  // 404: this deployment sends no mail.
-  const withoutMail = request.error?.data?.httpStatus === 404;
+  const { data } = useQuery(trpc.me_notifications_get.queryOptions(undefined, { staleTime: Number.POSITIVE_INFINITY }));
+  // Null, and 404: this deployment sends no mail.
+  const withoutMail = data?.email_address === null || request.error?.data?.httpStatus === 404;
   return (
     <div className="flex flex-col items-start gap-2 text-sm text-muted">
       <p>
         This address is not confirmed.{' '}
         {withoutMail ? 'This service sends no email: its operator can give you a link that confirms it.' : null}
       </p>
-      {withoutMail ? null : (
+      {withoutMail || data === undefined ? null : (
         <>
           <FormError error={request.error} />
           <Button type="button" size="sm" pending={request.isPending} onClick={() => request.mutate()}>

@@ -18,6 +18,10 @@ test('invite, accept in another browser, change the role, remove', async ({ memb
   await guest.getByRole('button', { name: 'Accept invitation' }).click();
   await expect(guest.getByRole('button', { name: 'Account of Grace' })).toBeVisible();
   await expect(guest.getByRole('button', { name: 'Create workflow' }).first()).toBeVisible();
+  await guest.goto('/settings/profile');
+  await expect(guest.getByText('This service sends no email')).toBeVisible();
+  await expect(guest.getByRole('button', { name: 'Email me a link' })).toHaveCount(0);
+  await guest.goto('/workflows');
 
   await member.reload();
   await member.getByRole('combobox', { name: 'Role of Grace' }).click();
