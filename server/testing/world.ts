@@ -97,6 +97,7 @@ export function connectFeatures(messagingUrl: string): Record<string, string> {
     ...mail,
     ...endpoints('SUITE'),
     ...endpoints('MESSAGING'),
+    BATON_ENABLE_AGENTS: 'true',
     BATON_MESSAGING_API_URL: `${messagingUrl}/accounts`,
   };
 }
