@@ -10,6 +10,7 @@ import { startOrigin } from './system/origin.ts';
 import { SystemProcess } from './system/process.ts';
 import type { Workload } from './system/system.ts';
 import { type Candidate, installPeers, peers, peersAreInstalled } from './systems.ts';
+import { browserWorkloads } from './workloads/index.ts';
 
 /**
  * The project's own measurements. docs/benchmarks.md describes what is measured and how, options.ts the command line.
@@ -18,8 +19,8 @@ const RESULTS = fileURLToPath(new URL('./results/', import.meta.url));
 const PAGE = fileURLToPath(new URL('../docs/benchmarks.md', import.meta.url));
 const MARKS = ['<!-- results -->\n', '<!-- end of results -->'] as const;
 const options = readOptions(process.argv.slice(2));
-// The only workload that opens the console. Not before the command line is read, because --help must not build.
-if (options.workloads.some(({ name }) => name === 'run-page')) await build();
+// Not before the command line is read, because --help must not build.
+if (options.workloads.some(({ name }) => browserWorkloads.has(name))) await build();
 const versions: Record<string, Record<string, string>> = {};
 const began = performance.now();
 

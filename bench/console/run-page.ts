@@ -1,11 +1,10 @@
-import { type Browser, chromium, type Page } from '@playwright/test';
+import type { Page } from '@playwright/test';
 import pg from 'pg';
-import { startServer, type TestServer } from '../../e2e/fixtures/server.ts';
-import { withDatabase } from '../../server/platform/postgres/cluster.ts';
-import { startTestCluster } from '../../server/testing/postgres-cluster.ts';
+import type { TestServer } from '../../e2e/fixtures/server.ts';
 import { layers } from '../graphs.ts';
 import { percentile } from '../load.ts';
 import type { Figures } from '../system/system.ts';
+import { callerOf, inConsole } from './browser.ts';
 
 const LAYERS = 100;
 const STEPS = 2_000;
@@ -14,47 +13,18 @@ const LOADS = 5;
 const SCROLL_MS = 3_000;
 
 /**
- * Measures the page of a large run in a real browser (`BATON_TEST_BROWSER`, else Playwright's): the time from the
- * navigation until the state, the steps and the graph are drawn, with the scripts in the browser's cache, and the
- * frames while its lists scroll. The console must have been built (`npm run build`).
+ * Measures the page of a large run: the time from the navigation until the state, the steps and the graph are drawn,
+ * with the scripts in the browser's cache, and the frames while its lists scroll.
  */
-export async function runPage(): Promise<Figures> {
-  const cluster = await startTestCluster();
-  const admin = new pg.Client({ connectionString: cluster.url });
-  await admin.connect();
-  await admin.query('CREATE DATABASE console');
-  await admin.end();
-  const url = withDatabase(cluster.url, 'console');
-  const server = await startServer({ env: { DATABASE_URL: url, BATON_SEED: 'none' }, readyWithinMs: 180_000 });
-  const executablePath = process.env.BATON_TEST_BROWSER;
-  const browser = await chromium.launch({
-    ...(executablePath && { executablePath }),
-    chromiumSandbox: process.getuid?.() !== 0,
-  });
-  try {
-    return await measure(browser, server, await largeRun(server, url));
-  } finally {
-    await browser.close();
-    await server.stop();
-    await cluster.stop();
-  }
-}
+export const runPage = (): Promise<Figures> =>
+  inConsole(async ({ page, server, databaseUrl }) => measure(page, server, await largeRun(server, databaseUrl)));
 
 /**
  * Creates a run of 2,000 steps with 20,000 events: those of its steps, followed by log lines.
  * Returns the path of its page.
  */
 async function largeRun(server: TestServer, databaseUrl: string): Promise<string> {
-  const call = async (method: string, path: string, body?: unknown) => {
-    const headers = { Authorization: `Bearer ${server.pat}`, 'Content-Type': 'application/json' };
-    const response = await fetch(`${server.url}${path}`, {
-      method,
-      headers,
-      ...(body ? { body: JSON.stringify(body) } : {}),
-    });
-    if (!response.ok) throw new Error(`${method} ${path} answered ${response.status}: ${await response.text()}`);
-    return (await response.json()) as Record<string, unknown>;
-  };
+  const call = callerOf(server);
   const graph = layers('condition', STEPS / LAYERS, LAYERS);
   const { id } = await call('POST', '/v1/workflows', { name: 'Large', graph });
   await call('POST', `/v1/workflows/${String(id)}/versions`, { changelog: 'First' });
@@ -85,13 +55,7 @@ async function addLogLines(databaseUrl: string, runId: string, step: string): Pr
   }
 }
 
-async function measure(browser: Browser, server: TestServer, path: string): Promise<Figures> {
-  const page = await browser.newPage({ viewport: { width: 1280, height: 800 } });
-  await page.goto(`${server.url}/sign-in`);
-  await page.getByLabel('Email').fill(server.email);
-  await page.getByLabel('Password').fill(server.password);
-  await page.getByRole('button', { name: 'Sign in' }).click();
-  await page.waitForURL(/workflows/);
+async function measure(page: Page, server: TestServer, path: string): Promise<Figures> {
   const drawn: number[] = [];
   // The first load fills the caches of the browser and the server, and does not count.
   for (let n = 0; n <= LOADS; n += 1) {

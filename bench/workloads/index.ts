@@ -25,15 +25,27 @@ const http: readonly Workload[] = httpWorkloads.map(({ name, run }) => ({
   run: () => run(),
 }));
 
-/** The console in a real browser; it starts its own server, and `size` is not used. */
-const inBrowser: Workload = {
-  name: 'run-page',
-  title: 'page of a run of 2,000 steps and 20,000 events',
+/** The console in a real browser; each starts its own server, and `size` is not used. */
+const inBrowser: readonly Workload[] = [
+  {
+    name: 'run-page',
+    title: 'page of a run of 2,000 steps and 20,000 events',
+    // Loaded on demand: the other workloads need no browser.
+    run: async () => (await import('../console/run-page.ts')).runPage(),
+  },
+  {
+    name: 'editor-typing',
+    title: 'typing in the form of a step of 1,000',
+    run: async () => (await import('../console/editor-typing.ts')).editorTyping(),
+  },
+].map(workload => ({
+  ...workload,
   size: 0,
   once: true,
   can: (system): system is BenchService => system instanceof BenchService,
-  // Loaded on demand: the other workloads need no browser.
-  run: async () => (await import('../console/run-page.ts')).runPage(),
-};
+}));
 
-export const workloads: readonly Workload[] = [...comparedWorkloads, ...batonWorkloads, ...http, inBrowser];
+/** The workloads that open the console, which must be built for them. */
+export const browserWorkloads: ReadonlySet<string> = new Set(inBrowser.map(({ name }) => name));
+
+export const workloads: readonly Workload[] = [...comparedWorkloads, ...batonWorkloads, ...http, ...inBrowser];
