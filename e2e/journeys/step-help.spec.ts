@@ -13,3 +13,18 @@ test('the form of a step has help with an example', async ({ member, api }) => {
   await expect(help.getByRole('region', { name: 'Its result' })).toContainText('"total": 10');
   await expectThemesAccessible(member);
 });
+
+test('the form of a step has the reference of its languages, with the results of the examples', async ({
+  member,
+  api,
+}) => {
+  const steps = [{ id: 'check', type: 'condition', expression: 'true' }];
+  const { id } = await api.call('POST', '/v1/workflows', { name: 'With a reference', graph: { steps } });
+  await open(member, `/workflows/${String(id)}?step=check`);
+  await member.getByText('CEL: reference').click();
+  const examples = member.getByRole('list', { name: 'Examples of CEL' });
+  await expect(examples.getByRole('listitem').filter({ hasText: 'One of several' })).toContainText('→ true');
+  await member.getByText('Templates: reference').click();
+  await expect(member.getByRole('list', { name: 'Examples of Templates' })).toContainText('Dear Ada');
+  await expectThemesAccessible(member);
+});
