@@ -204,6 +204,7 @@ describe('422 for a missing field', () => {
 describe('the examples are valid: they succeed for a caller with the rights', () => {
   // First reads, then changes, then deletions, so that no request removes another's resource or session.
   const last: readonly string[] = [
+    'tasks_complete',
     'workflows_archive',
     'mcp_instances_delete',
     'mcp_servers_delete',

@@ -204,10 +204,12 @@ function numbers(schema: Schema): Values {
   const borders = [min, max, 0, 2 ** 15, 2 ** 31 - 1, 2 ** 31, 2 ** 32, 10 ** 15 - 1].filter(
     at => at >= min && at <= max,
   );
+  // The limits of a number may be fractions.
+  const [first, last] = [Math.ceil(min), Math.floor(max)];
   return fc.oneof(
     fc.constantFrom(...borders),
-    fc.integer({ min, max: Math.min(max, min + 5) }),
-    fc.integer({ min, max }),
+    fc.integer({ min: first, max: Math.min(last, first + 5) }),
+    fc.integer({ min: first, max: last }),
   );
 }
 
