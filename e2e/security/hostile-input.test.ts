@@ -7,6 +7,7 @@ import {
   fieldsOf,
   inWorld,
   type Name,
+  parametersIn,
   pathIn,
   registry,
   startTestWorlds,
@@ -70,13 +71,16 @@ type Hostile = { path: string; body?: Record<string, unknown> };
 function hostile(entry: RegisteredOperation, ids: Record<string, string>, payload: string): [string, Hostile][] {
   const fields = inWorld(fieldsOf(entry.operation.name as Name), ids);
   const path = pathIn(entry, ids);
+  const parameters = parametersIn(entry, ids);
   const isBody = entry.carrier === 'body';
   const withQuery = (more: Record<string, unknown>) =>
     `${path}?${new URLSearchParams({ ...fields, ...more } as Record<string, string>)}`;
   const found: [string, Hostile][] = [];
   for (const id of entry.pathParameters) {
-    const key = Object.entries(ids).find(([name]) => name.endsWith(`/${id}`))?.[1] ?? '';
-    found.push([id, { path: path.replaceAll(key, encodeURIComponent(payload)), ...(isBody && { body: fields }) }]);
+    const odd = entry.operation.path.replace(/\{(\w+)\}/g, (_, name: string) =>
+      name === id ? encodeURIComponent(payload) : (parameters.get(name) ?? ''),
+    );
+    found.push([id, { path: odd, ...(isBody && { body: fields }) }]);
   }
   const properties = Object.keys((entry.inputSchema.properties ?? {}) as object).filter(
     name => !entry.pathParameters.includes(name),
