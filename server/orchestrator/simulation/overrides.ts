@@ -26,7 +26,7 @@ const FIXED = ['id', 'type', 'depends_on'];
 const DECIDE_APPROVALS: Readonly<Record<string, readonly string[]>> = {
   human_task: ['assignees', 'form', 'on_timeout', 'timeout_s', 'disabled', 'gated'],
   for_each: ['steps', 'on_item_error'],
-  agent: ['tools', 'limits', 'on_limit', 'timeout_s'],
+  agent: ['agent_id', 'tools', 'limits', 'on_limit', 'timeout_s'],
   call_workflow: ['workflow_id', 'version'],
 };
 const WAITING = ['human_task', 'wait', 'for_each', 'agent', 'call_workflow'];
