@@ -141,18 +141,26 @@ class HostileTenant {
   }
 }
 
-const waves: readonly Wave[] = [
-  ...ATTACKS.map((each): Wave => ({ kind: 'runs', begin: tenant => tenant.startRuns([each]) })),
-  ...REQUEST_ATTACKS.map((each): Wave => ({ kind: 'requests', begin: tenant => tenant.sendRequests([each]) })),
-  {
-    kind: 'all at once',
-    async begin(tenant) {
-      const begun = await Promise.all([tenant.sendRequests(REQUEST_ATTACKS), tenant.startRuns(ATTACKS)]);
-      return async () => {
-        await Promise.all(begun.map(end => end()));
-      };
-    },
+/** Both kinds at once: the cores are busy for as long as it begins, so this needs a machine of its own. */
+const allAtOnce: Wave = {
+  kind: 'all at once',
+  async begin(tenant) {
+    const begun = await Promise.all([tenant.sendRequests(REQUEST_ATTACKS), tenant.startRuns(ATTACKS)]);
+    return async () => {
+      await Promise.all(begun.map(end => end()));
+    };
   },
+};
+
+const waves: readonly Wave[] = [
+  ...[...ATTACKS.map(each => [each]), ATTACKS].map(
+    (each): Wave => ({
+      kind: 'runs',
+      begin: tenant => tenant.startRuns(each),
+    }),
+  ),
+  ...REQUEST_ATTACKS.map((each): Wave => ({ kind: 'requests', begin: tenant => tenant.sendRequests([each]) })),
+  ...(rounds > 1 ? [allAtOnce] : []),
 ];
 
 /** Samples of the honest tenant before a wave begins, while it does, and while its steps and connections hang. */
@@ -168,7 +176,7 @@ function expectUnimpaired(kind: Wave['kind'], what: keyof Sample, measured: read
   const [before, during, after] = [medianOf('before'), medianOf('during'), medianOf('after')];
   const shown = `${kind}, ${what}: ${before} undisturbed, ${during} while attacks begin, ${after} while they hang`;
   process.stdout.write(`hostile tenants: ${shown}\n`);
-  const limit = Math.max(kind === 'all at once' ? Math.max(MAX_WAIT_MS, NOISE_MS) : NOISE_MS, MAX_SLOWDOWN * before);
+  const limit = Math.max(kind === 'all at once' ? MAX_WAIT_MS : NOISE_MS, MAX_SLOWDOWN * before);
   expect(during, shown).toBeLessThan(limit);
   expect(after, shown).toBeLessThan(limit);
 }
@@ -217,7 +225,7 @@ test(
         measured.push({ kind, before: undisturbed, during, after: await sample(honest, workflow) });
         await Promise.all(begun.map(end => end()));
       }
-    for (const kind of ['runs', 'requests', 'all at once'] as const)
+    for (const kind of new Set(waves.map(({ kind }) => kind)))
       for (const what of ['runMs', 'readMs'] as const) expectUnimpaired(kind, what, measured);
     for (const { client } of [{ client: honest }, ...hostile]) expect(client.violations).toEqual([]);
     expect(mail.received.filter(({ to }) => to === VICTIM_EMAIL).length).toBeLessThanOrEqual(MAX_MAILS);
