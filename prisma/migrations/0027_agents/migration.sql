@@ -4,7 +4,7 @@ CREATE TABLE "agents" (
     "tenant_id" TEXT NOT NULL,
     "project_id" UUID NOT NULL,
     "status" TEXT NOT NULL,
-    "starters" TEXT[] NOT NULL,
+    "starters" TEXT[],
 
     CONSTRAINT "agents_pkey" PRIMARY KEY ("id"),
     CONSTRAINT "agents_id_fkey" FOREIGN KEY ("id") REFERENCES "workflows"("id") ON DELETE RESTRICT ON UPDATE CASCADE

@@ -1,8 +1,9 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Pool } from 'pg';
 import { newId } from '../../../platform/ids.ts';
 import { type Queryable, transact } from '../../../platform/postgres/transaction.ts';
 import { enqueueTexts } from '../embeddings/store.ts';
-import { searchable } from '../folding.ts';
+import { type Searchable, searchable } from '../folding.ts';
 import type { EpisodeSource, Trust } from '../schemas.ts';
 import { type MemoryScope, type Narrowing, parameters, type ScopeColumns, visibleTo } from '../scope.ts';
 
@@ -105,8 +106,15 @@ async function deleteEarlier(db: Queryable, episode: NewEpisode, id: string): Pr
   );
 }
 
+const CHUNKS_PER_TURN = 50;
+
 async function insertChunks(db: Queryable, episode: NewEpisode, episodeId: string): Promise<void> {
-  const prepared = episode.chunks.map(chunk => ({ ...chunk, ...searchable(chunk.text) }));
+  const prepared: (NewChunk & Searchable)[] = [];
+  for (const [at, chunk] of episode.chunks.entries()) {
+    // 1 MiB takes up to 0.4 s: others have their turns in between.
+    if (at % CHUNKS_PER_TURN === CHUNKS_PER_TURN - 1) await nextTurn();
+    prepared.push({ ...chunk, ...searchable(chunk.text) });
+  }
   const ids = prepared.map(() => newId());
   const column = <K extends keyof (typeof prepared)[number]>(key: K) => prepared.map(chunk => chunk[key]);
   await db.query({
