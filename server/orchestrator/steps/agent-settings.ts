@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { JsonObjectSchema } from '../../platform/json-object-schema.ts';
-import { MAX_TEXT_LENGTH } from './common-fields.ts';
+import { MAX_INSTRUCTIONS_LENGTH } from './common-fields.ts';
 
 export const MAX_AGENT_TURNS = 200;
 export const MAX_AGENT_CALLS = 1_000;
@@ -46,7 +46,7 @@ export const agentFields = {
   model: z.string().min(1).max(200).meta({ description: 'provider/model, such as openai/gpt-5' }),
   instructions: z
     .string()
-    .max(MAX_TEXT_LENGTH)
+    .max(MAX_INSTRUCTIONS_LENGTH)
     .optional()
     .meta({ description: 'What the agent is for and how it works; may contain templates' }),
   temperature: z.number().min(0).max(2).optional(),

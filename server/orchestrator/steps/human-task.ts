@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { Attempt, Outcome, StepProblem, StepType } from '../../contract/step-type.ts';
 import type { GraphStep, JsonMap, JsonValue } from '../core/index.ts';
-import { fieldReader, InvalidStep } from './common-fields.ts';
+import { fieldReader, InvalidStep, MAX_INSTRUCTIONS_LENGTH } from './common-fields.ts';
 import { STEP_TYPES } from './descriptions.ts';
 import { outcomeOf } from './failure.ts';
 import { checkForm } from './form.ts';
@@ -10,7 +10,6 @@ import { Rendering } from './rendering.ts';
 import { collectReferences, hasTemplate } from './templates.ts';
 
 const ROLES = new Set(['project_contributor', 'tenant_admin']);
-const MAX_INSTRUCTIONS_LENGTH = 64 * 1024;
 
 const fields = z.strictObject({
   instructions: z
