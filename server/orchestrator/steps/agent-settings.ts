@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { JsonObjectSchema } from '../../platform/json-object-schema.ts';
 import { MAX_INSTRUCTIONS_LENGTH } from './common-fields.ts';
+import { MAX_FORM_LENGTH } from './form.ts';
 
 export const MAX_AGENT_TURNS = 200;
 export const MAX_AGENT_CALLS = 1_000;
@@ -41,6 +42,12 @@ export const AgentLimits = z.strictObject({
   timeout_s: z.number().int().min(1).max(MAX_TIMEOUT_S).optional().meta({ description: 'Default 3600' }),
 });
 
+/** Its length comes before all other checks: 1 MiB of keys held the event loop for half a second. */
+const ResponseSchema = JsonObjectSchema.refine(
+  value => JSON.stringify(value).length <= MAX_FORM_LENGTH,
+  `must have at most ${MAX_FORM_LENGTH} characters`,
+).meta({ type: 'object' });
+
 /** The fields that describe an agent, in a step and on its own. Instructions may contain templates. */
 export const agentFields = {
   model: z.string().min(1).max(200).meta({ description: 'provider/model, such as openai/gpt-5' }),
@@ -51,7 +58,7 @@ export const agentFields = {
     .meta({ description: 'What the agent is for and how it works; may contain templates' }),
   temperature: z.number().min(0).max(2).optional(),
   max_tokens: z.number().int().min(1).max(1_000_000).optional().meta({ description: 'Of each answer of the model' }),
-  response_schema: JsonObjectSchema.optional().meta({
+  response_schema: ResponseSchema.optional().meta({
     description: 'JSON Schema (2020-12) of an object: the final answer is checked against it and becomes `object`',
   }),
   tools: z.array(AgentTool).max(MAX_AGENT_TOOLS).optional(),

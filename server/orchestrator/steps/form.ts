@@ -12,7 +12,7 @@ import { compilePattern, MAX_PATTERN_CHARACTERS, patternSize } from './pattern.t
  * What could make a form slow or endless is refused or replaced: patterns run on re2js in linear time, `$ref` and
  * `patternProperties` are not taken, formats look at 2,000 characters at most.
  */
-const MAX_FORM_LENGTH = 64 * 1024;
+export const MAX_FORM_LENGTH = 64 * 1024;
 const MAX_FORMATTED_LENGTH = 2_000;
 /** Units of form-work.ts: ~100 ms at worst. */
 const MAX_WORK = 1_000_000;
