@@ -1,15 +1,7 @@
+import type { EmbedRequest } from '../../contract/embed.ts';
 import { type Embeddings, embedTexts } from '../../platform/models/embed.ts';
 import { inSecretScope } from '../../platform/secrets/in-use.ts';
 import { ModelDirectory, type ModelServices } from './directory.ts';
-
-/** Texts to embed for a project, with a model of its own keys. */
-export type EmbedRequest = {
-  tenantId: string;
-  projectId: string;
-  /** `provider/model`. */
-  model: string;
-  texts: readonly string[];
-};
 
 /** The vectors of texts; `model` tells spaces apart that must not be mixed. */
 export type EmbedAnswer =

@@ -1,12 +1,11 @@
 import { nextOfAgent } from './agent-turns.ts';
-import type { CompiledStep } from './compile.ts';
-import { MAX_RETRY_COUNT } from './compile.ts';
+import { type CompiledStep, MAX_RETRY_COUNT } from './compile.ts';
 import type { AddedStep, AgentLimit, AgentPlan, JsonMap, RunEvent, StepError } from './events.ts';
 import type { GraphStep } from './graph.ts';
 import { type AgentExpansion, type Growth, inMemoryAtOnce, isAgent } from './growth.ts';
 import { forgetResult, hold } from './holding.ts';
 import { judge, move } from './moves.ts';
-import { effectiveStep, newStep, type RunState, stepState } from './state.ts';
+import { effectiveStep, isEnded, newStep, type RunState, stepState } from './state.ts';
 import { addedId, approvalId } from './step-ids.ts';
 import { BYTES_PER_ADDED_STEP, sizeOf } from './stored-value.ts';
 
@@ -51,7 +50,7 @@ export function addAgentSteps(state: RunState, grown: Growth, agent: OfAgent, st
   const { expansion } = agent;
   for (const added of steps) {
     const compiled = compiledStep(added);
-    const open = compiled.dependencies.filter(id => !hasEnded(state, id)).length;
+    const open = compiled.dependencies.filter(id => !isEnded(stepState(state, id))).length;
     for (const id of compiled.dependencies) {
       const before = grown.steps.get(id);
       if (before !== undefined) grown.steps.set(id, { ...before, dependents: [...before.dependents, added.id] });
@@ -187,23 +186,4 @@ function refresh(state: RunState, grown: Growth, { id, expansion }: OfAgent): vo
   grown.due.delete(id);
   const step = stepState(state, id);
   if (next.do === 'end' && step.status === 'expanded') move(state, id, step, 'ready');
-}
-
-function hasEnded(state: RunState, id: string): boolean {
-  switch (stepState(state, id).status) {
-    case 'completed':
-    case 'failed':
-    case 'cancelled':
-    case 'skipped':
-      return true;
-    case 'pending':
-    case 'ready':
-    case 'running':
-    case 'retrying':
-    case 'waiting':
-    case 'expanded':
-    case 'sleeping':
-    case 'calling':
-      return false;
-  }
 }

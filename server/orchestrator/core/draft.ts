@@ -1,6 +1,6 @@
 import type { RunEvent, SkipReason } from './events.ts';
 import { type StepEnd, skippedEnd, verdict } from './skips.ts';
-import { effectiveStep, isAdded, type RunState, stepState } from './state.ts';
+import { effectiveStep, isAdded, isEnded, type RunState, stepState } from './state.ts';
 
 /**
  * The events of one decision while it is made, with what they change. The state itself stays as it is: a decision may
@@ -53,7 +53,7 @@ export function remainingInFlight(draft: Draft): number {
 
 /** Whether a step has ended, by the log or by these events. */
 export function hasEnded(draft: Draft, step: string): boolean {
-  return draft.ended.has(step) || isEnd(stepState(draft.state, step));
+  return draft.ended.has(step) || isEnded(stepState(draft.state, step));
 }
 
 /**
@@ -79,23 +79,4 @@ export function skipIfDue(draft: Draft, step: string): boolean {
   if (reason === 'ready' || reason === 'held') return false;
   skip(draft, step, reason);
   return true;
-}
-
-function isEnd(end: StepEnd): boolean {
-  switch (end.status) {
-    case 'completed':
-    case 'failed':
-    case 'cancelled':
-    case 'skipped':
-      return true;
-    case 'pending':
-    case 'ready':
-    case 'running':
-    case 'retrying':
-    case 'waiting':
-    case 'expanded':
-    case 'sleeping':
-    case 'calling':
-      return false;
-  }
 }

@@ -165,6 +165,26 @@ export function stepState(state: RunState, step: string): StepState {
   return found;
 }
 
+/** Whether a step with this status has ended. */
+export function isEnded({ status }: Pick<StepState, 'status'>): boolean {
+  switch (status) {
+    case 'completed':
+    case 'failed':
+    case 'cancelled':
+    case 'skipped':
+      return true;
+    case 'pending':
+    case 'ready':
+    case 'running':
+    case 'retrying':
+    case 'waiting':
+    case 'expanded':
+    case 'sleeping':
+    case 'calling':
+      return false;
+  }
+}
+
 /** Whether `trigger_steps` names the step. */
 export function isNamed(state: RunState, step: string): boolean {
   return state.started !== null && Object.hasOwn(state.started.trigger_steps, step);

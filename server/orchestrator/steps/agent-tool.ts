@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { Attempt, Outcome, StepType } from '../../contract/step-type.ts';
+import { isObject } from '../../platform/json.ts';
 import {
   type AgentProgress,
   addedId,
@@ -79,13 +80,10 @@ async function execute(attempt: Attempt, signal: AbortSignal, services: ToolServ
 
 /** A person may have changed the arguments when approving the call. */
 function argumentsOf({ arguments: asked }: ToolCallPart, approval: JsonValue): JsonMap | null {
-  const answer = isMap(approval) ? approval.arguments : undefined;
+  const answer = isObject(approval) ? approval.arguments : undefined;
   const given = answer === undefined || answer === null ? asked : answer;
-  return isMap(given) ? given : null;
+  return isObject(given) ? given : null;
 }
-
-const isMap = (value: JsonValue): value is JsonMap =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 type Call = { attempt: Attempt; signal: AbortSignal; tool: PlannedTool };
 

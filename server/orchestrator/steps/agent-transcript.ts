@@ -1,3 +1,4 @@
+import { isObject } from '../../platform/json.ts';
 import type { AgentProgress, AgentTurn, JsonMap, JsonValue, StepError } from '../core/index.ts';
 import { approvalId } from '../core/index.ts';
 import type { AgentWork } from './agent-plan.ts';
@@ -66,8 +67,7 @@ function outputOf({ turn, result, number, source }: Called): ToolResultPart['out
 }
 
 function rejection(answer: JsonValue): ToolResultPart['output'] {
-  const { completed_by, reason } =
-    typeof answer === 'object' && answer !== null && !Array.isArray(answer) ? answer : {};
+  const { completed_by, reason } = isObject(answer) ? answer : {};
   const by =
     typeof completed_by === 'string' ? `${completed_by} did not approve the call` : 'the call was not approved';
   return { type: 'denied', reason: typeof reason === 'string' && reason !== '' ? `${by}: ${reason}` : by };

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { Attempt, Outcome, StepType } from '../../contract/step-type.ts';
+import { isObject } from '../../platform/json.ts';
 import type { AgentLimit, Consumption, JsonMap, TurnCall, TurnEnd } from '../core/index.ts';
 import { type AgentWork, type PlannedTool, workOf } from './agent-plan.ts';
 import type { AgentTools } from './agent-tools.ts';
@@ -136,8 +137,7 @@ const tooMany = () => ({
 function problemOf(call: ToolCallPart, { work, tools }: Judging): { code: string; message: string } | null {
   if (call.malformed === true) return { code: 'tool_args_invalid', message: 'The arguments are not JSON.' };
   const args = call.arguments;
-  if (typeof args !== 'object' || args === null || Array.isArray(args))
-    return { code: 'tool_args_invalid', message: 'The arguments are not an object.' };
+  if (!isObject(args)) return { code: 'tool_args_invalid', message: 'The arguments are not an object.' };
   if (call.name === READ_RESULT) {
     if (readResultArguments(args) !== null) return null;
     return { code: 'tool_args_invalid', message: `The arguments do not fit the schema of ${READ_RESULT}.` };
