@@ -65,8 +65,7 @@ export async function* replayPages(
   if (last > 0) return;
   const rejection = await findRejection(services.pool, scope);
   if (!rejection) return;
-  const { code, message, created_at } = rejection;
-  yield [{ kind: 'rejected', item: { ...scope, at: created_at.getTime(), code, message } }];
+  yield [{ kind: 'rejected', item: rejection }];
 }
 
 /** The event of an item as frames say it. */
@@ -79,7 +78,8 @@ export function seqOf({ kind, item }: StreamItem): number {
   return kind === 'event' ? item.seq : 1;
 }
 
-function rejectedEvent(rejected: RejectedStart): WireEvent {
+/** The one event of a start that was refused. */
+export function rejectedEvent(rejected: RejectedStart): WireEvent {
   return {
     seq: 1,
     event_type: 'run_rejected',

@@ -1,11 +1,11 @@
 import type { z } from 'zod';
 import type { Context } from '../../contract/context.ts';
 import { readEvents, toWireEvent } from '../../orchestrator/log/index.ts';
-import { isoTimestamp } from '../../platform/clock.ts';
 import { notFound } from '../../platform/errors.ts';
+import { rejectedEvent } from './event-selection.ts';
 import { runScope } from './find.ts';
 import type { ListEventsInput, ListEventsOutput } from './schemas.ts';
-import { findRejection, findRun, type RejectionRow } from './store.ts';
+import { findRejection, findRun } from './store.ts';
 
 /** The events of failed attempts. A refused start counts as one. */
 const FAILURE_EVENTS = ['step_failed', 'step_retrying'];
@@ -24,7 +24,7 @@ export async function listEvents(ctx: Context, input: z.output<typeof ListEvents
     const rejection = await findRejection(pool, scope);
     if (rejection === null) throw notFound('Run');
     const matches = after < 1 && input.step_id === undefined;
-    return { events: matches ? [toRejectedEvent(rejection)] : [], next_cursor: null };
+    return { events: matches ? [rejectedEvent(rejection)] : [], next_cursor: null };
   }
   const events = await readEvents(pool, {
     tenantId: scope.tenantId,
@@ -42,16 +42,5 @@ export async function listEvents(ctx: Context, input: z.output<typeof ListEvents
   return {
     events: shown.map(toWireEvent),
     next_cursor: events.length > shown.length && last !== undefined ? String(last.seq) : null,
-  };
-}
-
-function toRejectedEvent(row: RejectionRow): Output['events'][number] {
-  return {
-    seq: 1,
-    event_type: 'run_rejected',
-    run_id: row.run_id,
-    workflow_id: row.workflow_id,
-    data: { code: row.code, message: row.message },
-    created_at: isoTimestamp(row.created_at.getTime()),
   };
 }

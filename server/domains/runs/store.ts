@@ -1,4 +1,5 @@
 import type { Pool } from 'pg';
+import type { RejectedStart } from '../../contract/orchestrator.ts';
 import { DEFAULT_KIND, type WorkflowKind } from '../../contract/workflow-kinds.ts';
 import type { Graph } from '../../orchestrator/core/graph.ts';
 import type { JsonMap, Phase, RunStatus } from '../../orchestrator/core/index.ts';
@@ -130,16 +131,17 @@ export async function findRun(pool: Pool, scope: RunScope): Promise<RunRow | nul
   return rows[0] ?? null;
 }
 
-export type RejectionRow = { run_id: string; workflow_id: string; code: string; message: string; created_at: Date };
+type RejectionRow = { code: string; message: string; created_at: Date };
 
 /** Returns the start that was refused under this id, or null. */
-export async function findRejection(pool: Pool, scope: RunScope): Promise<RejectionRow | null> {
+export async function findRejection(pool: Pool, scope: RunScope): Promise<RejectedStart | null> {
   const { rows } = await pool.query<RejectionRow>(
-    `SELECT run_id, workflow_id, code, message, created_at FROM run_rejections
+    `SELECT code, message, created_at FROM run_rejections
       WHERE run_id = $1 AND tenant_id = $2 AND project_id = $3 AND workflow_id = $4`,
     [scope.runId, scope.tenantId, scope.projectId, scope.workflowId],
   );
-  return rows[0] ?? null;
+  const [row] = rows;
+  return row === undefined ? null : { ...scope, at: row.created_at.getTime(), code: row.code, message: row.message };
 }
 
 /** Returns the published graph of a version. */
