@@ -2,6 +2,7 @@ import { scopes } from '../../contract/context.ts';
 import type { Services } from '../../contract/services.ts';
 import type { Attempt } from '../../contract/step-type.ts';
 import type { RunAuthority, Standing } from '../../orchestrator/steps/run-authority.ts';
+import { setBounded } from '../../platform/bounded-map.ts';
 import { whileDatabaseAway } from '../../platform/postgres/while-away.ts';
 import { effectiveRole } from '../identity/principal.ts';
 import { type ActsFor, findActsFor, findRights } from './sql/authority-store.ts';
@@ -22,7 +23,7 @@ export function createRunAuthority({ pool, clock }: Pick<Services, 'pool' | 'clo
     const present = actors.get(runId);
     if (present !== undefined) return present;
     const found = await findActsFor(pool, { runId, tenantId, projectId });
-    remember(actors, runId, found);
+    setBounded(actors, runId, found, CAPACITY);
     return found;
   }
   async function standing(run: Run): Promise<Standing> {
@@ -34,7 +35,7 @@ export function createRunAuthority({ pool, clock }: Pick<Services, 'pool' | 'clo
     if (present !== undefined && now < present.until && now >= present.until - STANDING_TTL_MS)
       return valid(present, now);
     const read = { ...(await readRights({ pool }, run, actor)), until: now + STANDING_TTL_MS };
-    remember(known, key, read);
+    setBounded(known, key, read, CAPACITY);
     return valid(read, now);
   }
   return { standing: (run, signal) => whileDatabaseAway(signal, () => standing(run)) };
@@ -60,15 +61,4 @@ async function readRights(
   const held = row.scopes ?? scopes;
   const standing: Standing = { kind: 'held', userId: actor.user_id, email: row.email, role, scopes: held };
   return { standing, expiresAt: row.expires_at?.getTime() ?? null };
-}
-
-/** The oldest goes first. */
-function remember<V>(map: Map<string, V>, key: string, value: V): void {
-  map.delete(key);
-  if (map.size >= CAPACITY)
-    for (const oldest of map.keys()) {
-      map.delete(oldest);
-      break;
-    }
-  map.set(key, value);
 }

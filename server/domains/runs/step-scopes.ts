@@ -4,6 +4,7 @@ import type { Services } from '../../contract/services.ts';
 import type { StepTypeDescription } from '../../contract/step-type.ts';
 import type { RunStartedData } from '../../orchestrator/core/index.ts';
 import { STEP_TYPES } from '../../orchestrator/steps/descriptions.ts';
+import { setBounded } from '../../platform/bounded-map.ts';
 import { forbidden, invalid } from '../../platform/errors.ts';
 import { findStepTypes, hasFailureHandler } from './store.ts';
 
@@ -122,11 +123,6 @@ async function guardedTypesOf(pool: Pool, ref: VersionRef): Promise<ReadonlySet<
     ...(isHandled ? [HANDLED] : []),
   ]);
   // The oldest entry is evicted; one that is still in use returns with its next start.
-  if (remembered.size >= MAX_REMEMBERED)
-    for (const oldest of remembered.keys()) {
-      remembered.delete(oldest);
-      break;
-    }
-  remembered.set(key, types);
+  setBounded(remembered, key, types, MAX_REMEMBERED);
   return types;
 }

@@ -1,0 +1,10 @@
+/** Adds an entry as the newest one; if the map has `capacity` others, the oldest of them is evicted. */
+export function setBounded<K, V>(map: Map<K, V>, key: K, value: V, capacity: number): void {
+  map.delete(key);
+  if (map.size >= capacity)
+    for (const oldest of map.keys()) {
+      map.delete(oldest);
+      break;
+    }
+  map.set(key, value);
+}
