@@ -58,7 +58,7 @@ export class MadeTexts {
     return `${words.join(' ')}.`;
   }
 
-  /** Three to six words of a text, in their order: what somebody remembers of it. */
+  /** Three to six words of a text, in their order: what a person would remember. */
   question(text: string): string {
     const words = text.replace('.', '').split(' ');
     const from = this.#random.below(Math.max(1, words.length - 10));

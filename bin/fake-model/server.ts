@@ -25,7 +25,7 @@ export type FakeModel = {
   /** The base URL of an `openai_compatible` key, `/v1` included. */
   url: string;
   requests: RecordedRequest[];
-  /** Replaces the script: its answers begin anew, and all gates are closed. Throws ZodError if it is none. */
+  /** Replaces the script: its answers start over, and all gates are closed. Throws ZodError if it is none. */
   script(script: ScriptInput): void;
   /** Opens a gate, for the answers that wait at it and for all that come. */
   release(gate: string): void;

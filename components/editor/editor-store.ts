@@ -38,7 +38,7 @@ export type StoreOptions = Stored & {
   save: (draft: Draft, etag: string) => Promise<SaveOutcome>;
   /** Reads what the server has. Throws where it cannot. */
   read: () => Promise<Stored>;
-  /** Who has saved the draft after the state with this ETag. Must not throw: nobody is named where it cannot be read. */
+  /** Who has saved the draft after the state with this ETag. Must not throw: returns no names if they cannot be read. */
   readSavers?: (since: string) => Promise<readonly Person[]>;
   delayMs?: number;
   /** Milliseconds since any moment; for grouping what is typed. */

@@ -71,7 +71,7 @@ export class LoopStore implements StepsStore {
     if (this.#seen?.outer === outer) return this.#seen.state;
     const steps = stepsAt(outer.draft.graph.steps, this.#path) ?? [];
     const last = this.#seen?.state.draft;
-    // Typing elsewhere must not draw the loop anew.
+    // Typing elsewhere must not redraw the loop.
     const draft: Draft = last?.graph.steps === steps ? last : { ...outer.draft, graph: { steps }, run_setup: {} };
     const state = { ...outer, draft };
     this.#seen = { outer, state };

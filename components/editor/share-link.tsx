@@ -5,7 +5,7 @@ import { IconButton } from '../ui/button.tsx';
 import { useCopy } from '../ui/copy.tsx';
 import { shareableUrl } from './shareable-url.ts';
 
-/** Copies a link to what the page shows, which leads other members of the project here, whatever project they work in. */
+/** Copies a link to what the page shows, which leads other members of the project here, from any project. */
 export function ShareLink() {
   const { scope } = useSession();
   const { copied, copy } = useCopy();

@@ -31,7 +31,7 @@ const places = new Map([
   ['b', { x: 500, y: 300 }],
 ]);
 
-test('nodes of notes are told from those of steps', () => {
+test('nodes of notes are distinguished from those of steps', () => {
   expect(noteOfNode(noteNodeId('n'))).toBe('n');
   expect(noteOfNode('note')).toBeNull();
 });
