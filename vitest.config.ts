@@ -43,7 +43,7 @@ const common = {
   hookTimeout: 120_000,
   // Instead of one second, which a busy machine exceeds.
   expect: { poll: { timeout: 60_000, interval: 20 } },
-  setupFiles: ['server/testing/seed-properties.ts'],
+  setupFiles: ['server/testing/seed-properties.ts', 'server/testing/cheap-passwords.ts'],
 };
 
 export default defineConfig({

@@ -3,11 +3,12 @@ import type { Context, Principal, Role, Scope } from '../contract/context.ts';
 import type { Orchestrator } from '../contract/orchestrator.ts';
 import type { RequestLimiter } from '../contract/rate-limits.ts';
 import type { Services } from '../contract/services.ts';
-import { readCatalogue } from '../domains/billing/plans/catalogue.ts';
+import { readCatalog } from '../domains/billing/plans/catalog.ts';
 import { createManualProvider } from '../domains/billing/provider/manual.ts';
 import { addMember, createTenant, createUser } from '../domains/identity/account-store.ts';
 import { createEmbed } from '../domains/models/embed.ts';
 import { generatePatToken, patHash } from '../domains/pats/token.ts';
+import { createLiveText } from '../orchestrator/live-text.ts';
 import { systemClock } from '../platform/clock.ts';
 import { hashPassword } from '../platform/crypto/password.ts';
 import { createEgress } from '../platform/egress/egress.ts';
@@ -66,11 +67,12 @@ export function createTestServices(
     stepTypes: new Map(),
     secrets,
     egress,
+    liveText: createLiveText(),
     embed: createEmbed({ config, pool, prisma, secrets, clock, egress }),
     rateLimiter: unlimited,
     mail: config.mail && createMailer(config.mail),
     payments: createManualProvider({ clock }),
-    topUp: readCatalogue(config.billing).topUp,
+    topUp: readCatalog(config.billing).topUp,
     ...overrides,
   };
 }

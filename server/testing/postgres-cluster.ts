@@ -9,6 +9,7 @@ import { clusterUrl, initCluster, type Listen, openCluster, startCluster } from 
 import { freePort } from '../platform/postgres/free-port.ts';
 import { COMPILE_CACHE } from './compile-cache.ts';
 import { createTemplate, dropDatabase, type Template } from './postgres-template.ts';
+import { scratchFolder } from './scratch-folder.ts';
 
 declare module 'vitest' {
   export interface ProvidedContext {
@@ -51,7 +52,7 @@ export async function startTemplate(): Promise<{ template: Template; stop(): Pro
 
 /** Starts a temporary cluster. It is stopped and its folder removed by `stop()`, or however this process ends. */
 export async function startTestCluster(): Promise<{ url: string; stop(): Promise<void> }> {
-  const folder = await mkdtemp(join(tmpdir(), 'baton-test-'));
+  const folder = await mkdtemp(join(isDurable() ? tmpdir() : scratchFolder(), 'baton-test-'));
   const cluster = await openCluster(join(folder, 'data'));
   if (cluster.user) await chown(folder, cluster.user.uid, cluster.user.gid);
   await chmod(folder, 0o755);
@@ -81,8 +82,10 @@ export async function startTestCluster(): Promise<{ url: string; stop(): Promise
   }
 }
 
+const isDurable = () => process.env.BATON_TEST_FSYNC === '1';
+
 function testSettings(): Record<string, string | number> {
-  const durable = process.env.BATON_TEST_FSYNC === '1';
+  const durable = isDurable();
   return {
     max_connections: 400,
     shared_buffers: '128MB',
