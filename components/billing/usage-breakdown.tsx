@@ -100,10 +100,16 @@ function Days({ items }: { items: readonly UsageItem[] }) {
 
 function Items({ by, items, total }: { by: UsageDimension; items: readonly UsageItem[] | undefined; total: number }) {
   const most = Math.max(1, ...(items ?? []).map(item => item.microcredits));
+  const dimension = dimensions.find(each => each.by === by);
+  const one = dimension?.one ?? by;
   return (
-    <Table label={`Usage by ${dimensions.find(each => each.by === by)?.label.toLowerCase() ?? by}`}>
+    <Table
+      label={`Usage by ${dimension?.label.toLowerCase() ?? by}`}
+      // The bar has no heading.
+      cards={[one, 'Quantity', 'Credits', 'Share']}
+    >
       <THead>
-        <Th>{dimensions.find(each => each.by === by)?.one}</Th>
+        <Th>{one}</Th>
         <Th className="text-right">Quantity</Th>
         <Th className="text-right">Credits</Th>
         <Th className="text-right">Share</Th>

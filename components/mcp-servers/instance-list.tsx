@@ -5,6 +5,7 @@ import Link from 'next/link';
 import { useTRPC } from '../trpc/provider.tsx';
 import { Badge } from '../ui/badge.tsx';
 import { Button } from '../ui/button.tsx';
+import { FilterBar } from '../ui/filter-bar.tsx';
 import { ListCard } from '../ui/list-card.tsx';
 import { SearchInput } from '../ui/search-input.tsx';
 import { EmptyState } from '../ui/states.tsx';
@@ -25,9 +26,9 @@ export function InstanceList() {
   const list = useQuery(trpc.mcp_instances_list.queryOptions(input, { placeholderData: keepPreviousData }));
   return (
     <>
-      <div className="mb-3 flex flex-wrap gap-2">
+      <FilterBar>
         <SearchInput label="Instance or server" value={q} onChange={value => set({ q: value, cursor: '' })} />
-      </div>
+      </FilterBar>
       <ListCard
         label="MCP instances"
         columns={instanceColumns}

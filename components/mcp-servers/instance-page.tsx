@@ -121,7 +121,7 @@ function Details({ instance }: { instance: InstanceDetail }) {
       <dd className="wrap-anywhere">{instance.connection_name ?? 'None'}</dd>
       <dt>Profile</dt>
       <dd className="wrap-anywhere">{instance.active_profile_name ?? 'None active'}</dd>
-      <dt>Instance id</dt>
+      <dt>Instance ID</dt>
       <dd>
         <CopyId id={instance.id} full className="text-left break-all" />
       </dd>
@@ -168,7 +168,7 @@ function UsedBy({ instance }: { instance: InstanceDetail }) {
   if (instance.used_by.length === 0)
     return (
       <p className="text-sm text-muted">
-        No workflow uses it yet. An <code>mcp_call</code> step names its id in <code>instance_id</code>.
+        No workflow uses it yet. An <code>mcp_call</code> step names its ID in <code>instance_id</code>.
       </p>
     );
   return (

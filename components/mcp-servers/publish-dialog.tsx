@@ -6,7 +6,7 @@ import { FormDialog } from '../ui/form-dialog.tsx';
 import type { FieldText } from '../ui/read-fields.ts';
 import { toast } from '../ui/toaster.tsx';
 import type { ServerDetail } from './auth-modes.ts';
-import { CatalogueDiff } from './catalogue-diff.tsx';
+import { CatalogDiff } from './catalog-diff.tsx';
 import { useRefreshMcp } from './use-refresh-mcp.ts';
 
 /** Publishes what was discovered as the next version, with a note about it. */
@@ -36,7 +36,7 @@ export function PublishDialog({ server, onClose }: { server: ServerDetail; onClo
       error={publish.error}
       onSubmit={submit}
     >
-      {server.discovered ? <CatalogueDiff diff={server.discovered.diff} /> : null}
+      {server.discovered ? <CatalogDiff diff={server.discovered.diff} /> : null}
       <Field label="Changelog" optional>
         <Textarea name="changelog" rows={3} maxLength={2000} />
       </Field>

@@ -5,6 +5,7 @@ import Link from 'next/link';
 import { useTRPC } from '../trpc/provider.tsx';
 import { Badge } from '../ui/badge.tsx';
 import { Button } from '../ui/button.tsx';
+import { FilterBar } from '../ui/filter-bar.tsx';
 import { ListCard } from '../ui/list-card.tsx';
 import { SearchInput } from '../ui/search-input.tsx';
 import { Select } from '../ui/select.tsx';
@@ -33,7 +34,7 @@ export function ServerList() {
   const list = useQuery(trpc.mcp_servers_list.queryOptions(input, { placeholderData: keepPreviousData }));
   return (
     <>
-      <div className="mb-3 flex flex-wrap gap-2">
+      <FilterBar>
         <SearchInput label="Name or address" value={q} onChange={value => set({ q: value, cursor: '' })} />
         <Select<Status>
           label="Status"
@@ -42,7 +43,7 @@ export function ServerList() {
           options={statuses}
           onChange={value => set({ status: value, cursor: '' }, { push: true })}
         />
-      </div>
+      </FilterBar>
       <ListCard
         label="MCP servers"
         columns={['Name', 'Status', 'Version', 'Tools', 'Instances', 'Sign-in', 'Last discovery']}

@@ -15,7 +15,7 @@ import { Tabs } from '../ui/tabs.tsx';
 import { RelativeTime } from '../ui/time.tsx';
 import { useUrlState } from '../ui/use-url-state.ts';
 import { authModeLabel, type ServerDetail } from './auth-modes.ts';
-import { CatalogueDiff } from './catalogue-diff.tsx';
+import { CatalogDiff } from './catalog-diff.tsx';
 import { DiscoverDialog } from './discover-dialog.tsx';
 import { PublishDialog } from './publish-dialog.tsx';
 import { ServerActions } from './server-actions.tsx';
@@ -133,7 +133,7 @@ function Facts({ server }: { server: ServerDetail }) {
             </>
           )}
         </dd>
-        <dt>Id</dt>
+        <dt>ID</dt>
         <dd>
           <CopyId id={server.id} />
         </dd>
@@ -166,7 +166,7 @@ function Tools({ server }: { server: ServerDetail }) {
       <ToolList label="Discovered tools" tools={discovered.tools} />
       <div className="flex min-w-0 flex-col gap-4">
         <Card title="To publish">
-          <CatalogueDiff diff={discovered.diff} />
+          <CatalogDiff diff={discovered.diff} />
         </Card>
         <Card title="Server">
           <p className="text-sm wrap-anywhere text-muted">

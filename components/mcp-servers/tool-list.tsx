@@ -54,7 +54,7 @@ function ToolEntry({ tool }: { tool: Tool }) {
     <li className="px-4 py-3">
       <details className="group">
         <summary className="cursor-default">
-          <span className="inline-flex max-w-full flex-wrap items-center gap-x-2 gap-y-1 align-middle">
+          <span className="inline-flex max-w-[calc(100%-24px)] flex-wrap items-center gap-x-2 gap-y-1 align-top">
             <code className="font-medium break-all">{tool.name}</code>
             {tool.title ? <span className="text-sm text-muted">{tool.title}</span> : null}
             <Hints tool={tool} />

@@ -13,7 +13,7 @@ import { EmptyState, ErrorState } from '../ui/states.tsx';
 import { RelativeTime } from '../ui/time.tsx';
 import { useCursorPages } from '../ui/use-cursor-pages.ts';
 import type { ServerDetail } from './auth-modes.ts';
-import { CatalogueDiff } from './catalogue-diff.tsx';
+import { CatalogDiff } from './catalog-diff.tsx';
 import { ToolList } from './tool-list.tsx';
 
 /** The published versions, newest first; each can be looked into. */
@@ -77,7 +77,7 @@ function VersionDialog({ serverId, version, onClose }: { serverId: string; versi
         <ErrorState error={query.error} onRetry={() => void query.refetch()} />
       ) : query.data ? (
         <div className="flex flex-col gap-4">
-          <CatalogueDiff diff={query.data.diff} />
+          <CatalogDiff diff={query.data.diff} />
           <ToolList label={`Tools of version ${version}`} tools={query.data.tools} />
         </div>
       ) : (

@@ -22,7 +22,7 @@ const formerModes = { enforce: 'on', meter: 'metered' } as const;
 export type BillingSettings = {
   mode: BillingMode;
   productCode: string;
-  /** Null: Baton's own catalogue. */
+  /** Null: Baton's own catalog. */
   plansFile: string | null;
   /** Null: the manual provider. */
   stripe: StripeSettings | null;
@@ -40,7 +40,7 @@ export const billingSchema = z.object({
     .string()
     .regex(/^[a-z0-9][a-z0-9_-]{0,62}$/, 'must be lower-case letters, digits, - and _')
     .default('baton'),
-  /** A file in the form of server/domains/billing/plans/catalogue.json. */
+  /** A file in the form of server/domains/billing/plans/catalog.json. */
   BATON_PLANS_FILE: optional,
   /** Absent: payments are confirmed manually. */
   BATON_STRIPE_SECRET_KEY: optional,

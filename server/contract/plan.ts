@@ -1,7 +1,7 @@
 import type { ActionPrices } from './billable-actions.ts';
 
 /**
- * A plan of the catalogue, keyed by (productCode, planCode) (docs/specification/billing.md#plans). Credits in
+ * A plan of the catalog, keyed by (productCode, planCode) (docs/specification/billing.md#plans). Credits in
  * microcredits, money in minor units.
  */
 export type PlanRow = {

@@ -1,5 +1,4 @@
 import { chmod, mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { createLogger } from '../../platform/logger.ts';
@@ -7,6 +6,7 @@ import { startEmbedded } from '../../platform/postgres/embedded.ts';
 import { migrate } from '../../platform/postgres/migrate.ts';
 import { type BillingWorld, createBillingWorld } from '../../testing/billing/subscriptions.ts';
 import { runBaton, runCommand } from '../../testing/commands.ts';
+import { scratchFolder } from '../../testing/scratch-folder.ts';
 import { UsageError } from '../command-line.ts';
 import { declareBilling } from './billing.ts';
 
@@ -91,7 +91,7 @@ test('arguments that cannot be used are refused, and change nothing', async () =
 });
 
 test('reaches the embedded database, also beside the server that runs it, and none that is not there', async () => {
-  const folder = await mkdtemp(join(tmpdir(), 'baton-billing-'));
+  const folder = await mkdtemp(join(scratchFolder(), 'baton-billing-'));
   await chmod(folder, 0o755);
   try {
     const env = { BATON_DATA_DIR: folder };

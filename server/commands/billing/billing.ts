@@ -1,7 +1,7 @@
 import { userInfo } from 'node:os';
 import type { Command } from '@commander-js/extra-typings';
-import pg from 'pg';
-import { readCatalogue } from '../../domains/billing/plans/catalogue.ts';
+import type pg from 'pg';
+import { readCatalog } from '../../domains/billing/plans/catalog.ts';
 import { seedPlans } from '../../domains/billing/plans/store.ts';
 import { createManualProvider } from '../../domains/billing/provider/manual.ts';
 import { createStripeProvider } from '../../domains/billing/provider/stripe/provider.ts';
@@ -10,7 +10,7 @@ import { systemClock } from '../../platform/clock.ts';
 import { createLogger } from '../../platform/logger.ts';
 import { reachDatabase } from '../../platform/postgres/running.ts';
 import { operatorCommand, type Run } from '../command-line.ts';
-import { requireSchema } from '../open-database.ts';
+import { createCommandPool, requireSchema } from '../open-database.ts';
 import { declareAudit } from './audit.ts';
 import { declareCodes } from './codes.ts';
 import { declareCredits } from './credits.ts';
@@ -37,11 +37,11 @@ export function declareBilling(command: Command, run: Run<BillingServices>): voi
 export const billing = operatorCommand(declareBilling, async work => {
   const config = loadConfig();
   const database = await reachDatabase(config.database, createLogger('silent'));
-  const pool = new pg.Pool({ connectionString: database.url, max: 4, connectionTimeoutMillis: 10_000 });
+  const pool = createCommandPool(database.url, { max: 4 });
   try {
     await requireSchema(pool, `to_regclass('credit_ledger') IS NOT NULL`);
     // A server may never have run since the upgrade.
-    await seedPlans(pool, readCatalogue(config.billing), systemClock.now());
+    await seedPlans(pool, readCatalog(config.billing), systemClock.now());
     const services = openServices(config, pool);
     const outcome = await work(services);
     await services.payments.close();
@@ -65,7 +65,7 @@ function openServices(config: BillingServices['config'], pool: pg.Pool): Billing
     pool,
     clock,
     logger,
-    topUp: readCatalogue(config.billing).topUp,
+    topUp: readCatalog(config.billing).topUp,
     payments: stripe ? createStripeProvider({ config, clock, logger, pool }, stripe) : createManualProvider({ clock }),
     orchestrator: {
       start: absent,

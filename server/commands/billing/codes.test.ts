@@ -21,7 +21,7 @@ beforeAll(async () => {
   db = await createTestDatabase();
   services = createTestServices(db, { clock });
   await db.prisma.tenant.create({ data: { slug: 'acme', name: 'Acme', createdAt: new Date(clock.now()) } });
-  // Brings the catalogue.
+  // Brings the catalog.
   await ensureOnboarded(services, 'acme');
 });
 afterAll(() => db.close());

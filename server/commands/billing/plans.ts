@@ -10,7 +10,7 @@ import type { Run } from '../command-line.ts';
 import type { BillingServices } from './services.ts';
 import { credits, table } from './terminal-format.ts';
 
-/** Declares `billing plans`: the catalogue, and its changes. */
+/** Declares `billing plans`: the catalog, and its changes. */
 export function declarePlans(command: Command, run: Run<BillingServices>): void {
   const plans = command.command('plans').description('list, change and retire plans');
   const change = ({ by, clock }: BillingServices) => ({ by, at: clock.now() });

@@ -2,7 +2,7 @@ import type { z } from 'zod';
 import type { Services } from '../../contract/services.ts';
 import { egressRefusal } from '../../platform/egress/egress.ts';
 import type { McpTool } from '../../platform/mcp-client/index.ts';
-import { describeDiff, diffCatalogues } from './catalog/diff.ts';
+import { describeDiff, diffCatalogs } from './catalog/diff.ts';
 import { type Access, type LiveAnswer, readLive } from './live.ts';
 import type { CheckReport } from './schemas.ts';
 
@@ -58,7 +58,7 @@ export async function checkLive(
   const messages = describeAnswer(answer, Object.keys(access.headers).length > 0);
   if (answer.ok) {
     const checks = liveChecks.map(name => passed(name, messages[name]));
-    return [...checks, checkCatalogue(answer.tools, published)];
+    return [...checks, checkCatalog(answer.tools, published)];
   }
   const at = liveChecks.indexOf(failedAt(answer));
   const checks = liveChecks.map((name, index) => {
@@ -87,13 +87,13 @@ function countTools(count: number, warnings: readonly string[]): string {
   return [said, ...warnings].join(' ');
 }
 
-function checkCatalogue(
+function checkCatalog(
   live: readonly McpTool[],
   published: { version: number; tools: readonly McpTool[] } | null,
 ): Check {
   const name = 'catalogue_current';
   if (published === null) return failed(name, 'No version is published yet.');
-  const difference = describeDiff(diffCatalogues(published, live));
+  const difference = describeDiff(diffCatalogs(published, live));
   return difference === 'nothing'
     ? passed(name, `Version ${published.version} is what the server offers.`)
     : failed(name, `The server differs from version ${published.version}: ${difference}. Discover and publish again.`);

@@ -2,7 +2,7 @@ import type { Services } from '../../contract/services.ts';
 import type { JsonObject } from '../../platform/json.ts';
 import { type ConnectOptions, connectMcp, McpFailure, type McpTool } from '../../platform/mcp-client/index.ts';
 import { createRedactor } from '../../platform/secrets/redaction.ts';
-import { bounds, cleanCatalogue, cleanText } from './catalog/clean.ts';
+import { bounds, cleanCatalog, cleanText } from './catalog/clean.ts';
 import type { StoredServerInfo } from './servers/store.ts';
 
 /** The time limit for a person at the console: a slower server counts as down. */
@@ -50,7 +50,7 @@ export async function readLive(
     const listed = await session.listTools();
     // Tools are JSON: everything in them arrived as JSON.
     const redacted = listed.map(tool => redactor.json(tool as unknown as JsonObject) as unknown as McpTool);
-    return { ok: true, info, ...cleanCatalogue(redacted) };
+    return { ok: true, info, ...cleanCatalog(redacted) };
   } catch (error) {
     return failed('listing', error, info);
   } finally {

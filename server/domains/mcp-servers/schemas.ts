@@ -33,7 +33,7 @@ export const ServerInfo = z.strictObject({
   instructions: z.string().nullable(),
 });
 /** The differences between two catalogs, by tool name. */
-export const CatalogueDiff = z.strictObject({
+export const CatalogDiff = z.strictObject({
   /** Null: there is no previous version, and every tool is new. */
   previous_version: z.number().int().nullable(),
   added: z.array(z.string()),
@@ -66,7 +66,7 @@ export const Discovered = z.strictObject({
   /** The parts of the server's answer that were left out or cut short. */
   warnings: z.array(z.string()),
   /** The changes that publishing would make. */
-  diff: CatalogueDiff,
+  diff: CatalogDiff,
 });
 /** `discovered`: the tools of the last discovery, which the next version will hold. */
 export const ServerDetail = Server.extend({ discovered: Discovered.nullable() });
@@ -109,7 +109,7 @@ export const VersionSummary = z.strictObject({
   published_by: z.string(),
   published_at: Timestamp,
 });
-export const Version = VersionSummary.extend({ tools: z.array(Tool), server_info: ServerInfo, diff: CatalogueDiff });
+export const Version = VersionSummary.extend({ tools: z.array(Tool), server_info: ServerInfo, diff: CatalogDiff });
 export const ListVersionsInput = z.strictObject({ id: Id, ...page });
 export const ListVersionsOutput = z.strictObject({ versions: z.array(VersionSummary), ...nextCursor });
 export const VersionRef = z.strictObject({ id: Id, version: VersionNumber });

@@ -47,12 +47,12 @@ export type StripeService = TestContainer &
   };
 
 export const DAY_MS = 86_400_000;
-const catalogue = new URL('../../domains/billing/plans/catalogue.json', import.meta.url);
+const catalog = new URL('../../domains/billing/plans/catalog.json', import.meta.url);
 
 export async function startStripeService(): Promise<StripeService> {
   const clock = new ManualClock(Date.UTC(2026, 0, 15, 12));
   const stripe = await startStripeServer(() => clock.now());
-  const { plans } = JSON.parse(readFileSync(catalogue, 'utf8')) as {
+  const { plans } = JSON.parse(readFileSync(catalog, 'utf8')) as {
     plans: { payment_price_id?: string; amount: number }[];
   };
   for (const { payment_price_id: id, amount } of plans) if (id !== undefined) stripe.addPrice({ id, amount });

@@ -130,7 +130,7 @@ const money: Route[] = [
   }),
 ];
 
-const catalogue: Route[] = [
+const catalog: Route[] = [
   route('GET', 'prices/:id', (world, _, id) => need(world.prices, id, 'price')),
   route('POST', 'coupons', createCoupon),
   route('GET', 'promotion_codes', (world, form) => {
@@ -154,7 +154,7 @@ const catalogue: Route[] = [
   }),
 ];
 
-const routes = [...customers, ...subscriptions, ...invoices, ...money, ...catalogue];
+const routes = [...customers, ...subscriptions, ...invoices, ...money, ...catalog];
 
 /** Does what a request asks for, and answers as Stripe would. Throws StripeFault. */
 export function answer(world: StripeWorld, method: string, path: string, form: Form): object {

@@ -1,7 +1,7 @@
 import type { PlanRow } from '../../../contract/plan.ts';
 import { invalid } from '../../../platform/errors.ts';
 import type { Queryable } from '../../../platform/postgres/transaction.ts';
-import { type PlanFields, PlanFields as PlanSchema, toPlanFields, toPlanRow } from './catalogue.ts';
+import { type PlanFields, PlanFields as PlanSchema, toPlanFields, toPlanRow } from './catalog.ts';
 import { findPlan, listPlans, lockPlans, noteChange, savePlan } from './store.ts';
 
 export type PlanChange = { by: string; at: number };

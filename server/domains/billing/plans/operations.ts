@@ -15,7 +15,7 @@ export const planOperations = [
     access: 'project_contributor',
     scope: 'billing:read',
     summary: 'List the plans that can be subscribed to',
-    description: `Those of the deployment's product, in the order of its catalogue. Amounts are in minor units of the currency, credits in
+    description: `Those of the deployment's product, in the order of its catalog. Amounts are in minor units of the currency, credits in
 microcredits (1 credit = 1,000,000). \`payment_price_id\` is absent on a free plan.`,
     input: z.strictObject({}),
     output: ListPlansOutput,

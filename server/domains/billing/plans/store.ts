@@ -2,7 +2,7 @@ import { toMicrocredits } from '../../../contract/microcredits.ts';
 import type { PlanRow } from '../../../contract/plan.ts';
 import { newId } from '../../../platform/ids.ts';
 import type { Queryable } from '../../../platform/postgres/transaction.ts';
-import { type Catalogue, toPlanFields } from './catalogue.ts';
+import { type Catalog, toPlanFields } from './catalog.ts';
 
 /** How a request names a plan. */
 export type PlanChoice = { plan_code?: string | undefined; payment_price_id?: string | undefined };
@@ -98,7 +98,7 @@ export async function planOf(db: Queryable, tenantId: string): Promise<PlanRow |
  * Inserts the plans of the catalog that do not exist yet: changes by an operator are never overwritten. Two concurrent
  * processes insert each plan once.
  */
-export async function seedPlans(db: Queryable, { plans }: Pick<Catalogue, 'plans'>, at: number): Promise<void> {
+export async function seedPlans(db: Queryable, { plans }: Pick<Catalog, 'plans'>, at: number): Promise<void> {
   for (const plan of plans) {
     if ((await insertPlan(db, plan, at)) > 0) await noteChange(db, null, plan, { by: 'catalogue', at });
   }

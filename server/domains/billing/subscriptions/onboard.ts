@@ -3,7 +3,7 @@ import type { Services } from '../../../contract/services.ts';
 import type { Queryable } from '../../../platform/postgres/transaction.ts';
 import { transact } from '../../../platform/postgres/transaction.ts';
 import { openAccount } from '../ledger/store.ts';
-import { readCatalogue } from '../plans/catalogue.ts';
+import { readCatalog } from '../plans/catalog.ts';
 import { findOnboardingPlan, seedPlans } from '../plans/store.ts';
 import { startOnboardingPeriod } from './periods.ts';
 import { hasSubscription, insertSubscription, savePeriod } from './store.ts';
@@ -36,8 +36,8 @@ export async function onboardingPlan(
 ): Promise<PlanRow> {
   const found = await findOnboardingPlan(db, billing.productCode);
   if (found !== null) return found;
-  const catalogue = readCatalogue(billing);
-  await seedPlans(db, catalogue, at);
+  const catalog = readCatalog(billing);
+  await seedPlans(db, catalog, at);
   const seeded = await findOnboardingPlan(db, billing.productCode);
   if (seeded === null) throw new Error(`The product ${billing.productCode} has no onboarding default plan.`);
   return seeded;

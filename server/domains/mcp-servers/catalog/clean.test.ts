@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it, test } from 'vitest';
 import type { McpTool } from '../../../platform/mcp-client/index.ts';
 import { storageProblem } from '../../../platform/storable-json.ts';
-import { bounds, cleanCatalogue, cleanText } from './clean.ts';
+import { bounds, cleanCatalog, cleanText } from './clean.ts';
 
 const tool = (name: string, more: Partial<McpTool> = {}): McpTool => ({
   name,
@@ -36,13 +36,13 @@ describe('text', () => {
   });
 });
 
-describe('a catalogue', () => {
+describe('a catalog', () => {
   it('is in the order of names, with its texts cleaned and its schemas as they were', () => {
     const schema = {
       type: 'object',
       properties: { q: { type: 'string', pattern: '^\u200b?$', description: 'a\u0007b' } },
     };
-    const { tools, warnings } = cleanCatalogue([
+    const { tools, warnings } = cleanCatalog([
       tool('zeta'),
       tool('alpha', {
         title: '\u202eTitle',
@@ -77,40 +77,40 @@ describe('a catalogue', () => {
       'nested deeper',
     ],
   ])('leaves out a tool with %s and says so', (_, bad, why) => {
-    const { tools, warnings } = cleanCatalogue([bad, tool('good')]);
+    const { tools, warnings } = cleanCatalog([bad, tool('good')]);
     expect(tools.map(each => each.name)).toEqual(['good']);
     expect(warnings).toEqual([expect.stringContaining(why)]);
   });
 
   it('keeps the first of a name', () => {
-    const { tools, warnings } = cleanCatalogue([tool('a', { title: 'First' }), tool('a', { title: 'Second' })]);
+    const { tools, warnings } = cleanCatalog([tool('a', { title: 'First' }), tool('a', { title: 'Second' })]);
     expect(tools).toMatchObject([{ title: 'First' }]);
     expect(warnings).toEqual(['The tool “a” was left out: its name is given twice.']);
   });
 
   it('is bounded in number and size, and so are its warnings', () => {
     const many = Array.from({ length: bounds.tools + 5 }, (_, index) => tool(`t${index}`));
-    expect(cleanCatalogue(many).tools).toHaveLength(bounds.tools);
+    expect(cleanCatalog(many).tools).toHaveLength(bounds.tools);
     const large = Array.from({ length: 60 }, (_, index) =>
       tool(`t${index}`, {
         inputSchema: { type: 'object', $comment: 'c'.repeat(7_000), enum: Array(800).fill('e'.repeat(60)) },
       }),
     );
-    const { tools, warnings } = cleanCatalogue(large);
-    expect(JSON.stringify(tools).length).toBeLessThanOrEqual(bounds.catalogueBytes);
+    const { tools, warnings } = cleanCatalog(large);
+    expect(JSON.stringify(tools).length).toBeLessThanOrEqual(bounds.catalogBytes);
     expect(warnings.at(-1)).toContain('too large');
-    expect(cleanCatalogue(Array.from({ length: 900 }, () => tool(''))).warnings).toHaveLength(bounds.warnings);
+    expect(cleanCatalog(Array.from({ length: 900 }, () => tool(''))).warnings).toHaveLength(bounds.warnings);
   });
 
   it('cuts a long description and says so', () => {
-    const { tools, warnings } = cleanCatalogue([tool('a', { description: 'd'.repeat(9_000) })]);
+    const { tools, warnings } = cleanCatalog([tool('a', { description: 'd'.repeat(9_000) })]);
     expect(tools[0]?.description).toHaveLength(bounds.descriptionLength);
     expect(warnings).toEqual(['The description of “a” was cut at 8000 characters.']);
   });
 
   it('takes a schema that names a prototype for what it is: data', () => {
     const inputSchema = JSON.parse('{"type":"object","properties":{"__proto__":{"type":"string"},"constructor":{}}}');
-    const { tools } = cleanCatalogue([tool('a', { inputSchema })]);
+    const { tools } = cleanCatalog([tool('a', { inputSchema })]);
     expect(Object.getPrototypeOf(tools[0]?.inputSchema.properties)).toBe(Object.prototype);
     expect(JSON.stringify(tools[0]?.inputSchema)).toBe(JSON.stringify(inputSchema));
   });

@@ -12,11 +12,11 @@ export const bounds = {
   descriptionLength: 8_000,
   instructionsLength: 8_000,
   schemaBytes: 65_536,
-  catalogueBytes: 2_097_152,
+  catalogBytes: 2_097_152,
   warnings: 50,
 } as const;
 
-export type CleanCatalogue = { tools: McpTool[]; warnings: string[] };
+export type CleanCatalog = { tools: McpTool[]; warnings: string[] };
 
 // Control characters except tab and newline, and characters that reorder or hide text (Cf: bidirectional marks,
 // zero widths, tag characters).
@@ -34,7 +34,7 @@ export function cleanText(text: string, max: number): string {
 }
 
 /** Returns the tools that can be stored, by name, and what was left out or cut short of the others. */
-export function cleanCatalogue(tools: readonly McpTool[]): CleanCatalogue {
+export function cleanCatalog(tools: readonly McpTool[]): CleanCatalog {
   const kept = new Map<string, McpTool>();
   const warnings: string[] = [];
   const warn = (text: string) => warnings.length < bounds.warnings && warnings.push(text);
@@ -48,8 +48,8 @@ export function cleanCatalogue(tools: readonly McpTool[]): CleanCatalogue {
     }
     const clean = cleanTool(tool);
     bytes += bytesOf(clean);
-    if (kept.size >= bounds.tools || bytes > bounds.catalogueBytes) {
-      warn(`Only the first ${kept.size} of ${tools.length} tools were kept: the catalogue is too large.`);
+    if (kept.size >= bounds.tools || bytes > bounds.catalogBytes) {
+      warn(`Only the first ${kept.size} of ${tools.length} tools were kept: the catalog is too large.`);
       break;
     }
     if ((tool.description?.length ?? 0) > bounds.descriptionLength) {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { McpTool } from '../../../platform/mcp-client/index.ts';
-import { catalogueChecksum, describeDiff, diffCatalogues } from './diff.ts';
+import { catalogChecksum, describeDiff, diffCatalogs } from './diff.ts';
 
 const tool = (name: string, more: Partial<McpTool> = {}): McpTool => ({
   name,
@@ -8,9 +8,9 @@ const tool = (name: string, more: Partial<McpTool> = {}): McpTool => ({
   ...more,
 });
 
-describe('the difference between two catalogues', () => {
+describe('the difference between two catalogs', () => {
   it('is everything where there was none', () => {
-    const diff = diffCatalogues(null, [tool('a'), tool('b')]);
+    const diff = diffCatalogs(null, [tool('a'), tool('b')]);
     expect(diff).toEqual({ previous_version: null, added: ['a', 'b'], removed: [], changed: [] });
     expect(describeDiff(diff)).toBe('2 added');
   });
@@ -22,7 +22,7 @@ describe('the difference between two catalogues', () => {
       tool('c'),
       tool('d'),
     ];
-    const diff = diffCatalogues({ version: 3, tools: before }, after);
+    const diff = diffCatalogs({ version: 3, tools: before }, after);
     expect(diff).toEqual({
       previous_version: 3,
       added: ['d'],
@@ -38,8 +38,8 @@ describe('the difference between two catalogues', () => {
   it('is nothing for the same tools with their keys in another order, and neither is the checksum', () => {
     const a = [tool('a', { inputSchema: { type: 'object', required: ['x'] } })];
     const b = [{ inputSchema: { required: ['x'], type: 'object' }, name: 'a' } as McpTool];
-    expect(describeDiff(diffCatalogues({ version: 1, tools: a }, b))).toBe('nothing');
-    expect(catalogueChecksum(a)).toBe(catalogueChecksum(b));
-    expect(catalogueChecksum(a)).not.toBe(catalogueChecksum([tool('a')]));
+    expect(describeDiff(diffCatalogs({ version: 1, tools: a }, b))).toBe('nothing');
+    expect(catalogChecksum(a)).toBe(catalogChecksum(b));
+    expect(catalogChecksum(a)).not.toBe(catalogChecksum([tool('a')]));
   });
 });

@@ -2,9 +2,9 @@ import { isDeepStrictEqual } from 'node:util';
 import type { z } from 'zod';
 import type { McpTool } from '../../../platform/mcp-client/index.ts';
 import { checksum } from '../../workflows/checksum.ts';
-import type { CatalogueDiff } from '../schemas.ts';
+import type { CatalogDiff } from '../schemas.ts';
 
-export type Diff = z.output<typeof CatalogueDiff>;
+export type Diff = z.output<typeof CatalogDiff>;
 
 const fields = [
   ['title', 'title'],
@@ -15,7 +15,7 @@ const fields = [
 ] as const satisfies readonly (readonly [keyof McpTool, string])[];
 
 /** Returns the tools that `next` adds, removes and changes; null: there was no previous version. */
-export function diffCatalogues(
+export function diffCatalogs(
   previous: { version: number; tools: readonly McpTool[] } | null,
   next: readonly McpTool[],
 ): Diff {
@@ -39,7 +39,7 @@ export function diffCatalogues(
  * Returns the SHA-256 of the tools, independent of the order of their keys. The server's description
  * of itself is not included.
  */
-export function catalogueChecksum(tools: readonly McpTool[]): string {
+export function catalogChecksum(tools: readonly McpTool[]): string {
   return checksum(tools);
 }
 

@@ -175,6 +175,23 @@ describe('where it is used', () => {
     await expect(act('mcp_instances_get', { id: other.id })).rejects.toMatchObject(missing);
   });
 
+  it('finds the steps in loops, too', async () => {
+    const { id } = await create();
+    const step = { id: 'a', type: 'mcp_call', instance_id: id, tool_name: 'add' };
+    const loop = (name: string, ...steps: object[]) => ({ id: name, type: 'for_each', items: '[1]', steps });
+    const agent = { id: 'b', type: 'agent', tools: [{ type: 'mcp', instance_id: id, tools: ['*'] }] };
+    const call = createCall(world.services, workflowOperations);
+    const graphs = { Agent: loop('one', agent), Nested: loop('one', loop('two', step)) };
+    for (const [name, outer] of Object.entries(graphs))
+      await call(world.acme.contributor, 'workflows_create', { name, graph: { steps: [outer] } });
+    // Only a loop has steps.
+    const mention = { ...loop('one', step), type: 'lua_script' };
+    await call(world.acme.contributor, 'workflows_create', { name: 'Mentions it', graph: { steps: [mention] } });
+    const used = Object.keys(graphs).map(name => expect.objectContaining({ name, draft: true, published: false }));
+    expect(await act('mcp_instances_get', { id })).toMatchObject({ used_by: used });
+    await expect(act('mcp_instances_delete', { id })).rejects.toMatchObject({ code: 'instance_in_use' });
+  });
+
   it('resolves a workflow: what each step calls, what stands against it, and who offers the tool', async () => {
     const { projectId: _, contributor } = await createTestProject(world.services, world.acme, 'resolve');
     const connection_id = await createConnection(world, { contributor }, { token: 'abcdef' });

@@ -1,7 +1,7 @@
 import type { z } from 'zod';
 import type { Context } from '../../../contract/context.ts';
 import { conflict, notFound } from '../../../platform/errors.ts';
-import { catalogueChecksum } from '../catalog/diff.ts';
+import { catalogChecksum } from '../catalog/diff.ts';
 import type { PublishServerInput, Version } from '../schemas.ts';
 import { findServerVersion, insertServerVersion } from './sql/version-store.ts';
 import { describeVersion, latestVersion, requireServerDetail, serverKey } from './view.ts';
@@ -24,7 +24,7 @@ export async function publishServer(
     if (server.discovered === null || server.discoveredAt === null) {
       throw conflict('not_discovered', 'Discover the tools of the server first.');
     }
-    const checksum = catalogueChecksum(server.discovered.tools);
+    const checksum = catalogChecksum(server.discovered.tools);
     const previous = await latestVersion(ctx, server);
     if (previous?.checksum === checksum && server.status === 'published') {
       throw conflict('nothing_changed', `Version ${previous.version} already has the same tools.`);

@@ -2,7 +2,7 @@ import type { z } from 'zod';
 import type { Context } from '../../../contract/context.ts';
 import { isoTimestamp } from '../../../platform/clock.ts';
 import { notFound } from '../../../platform/errors.ts';
-import { diffCatalogues } from '../catalog/diff.ts';
+import { diffCatalogs } from '../catalog/diff.ts';
 import { toServerInfo, toTool } from '../catalog/view.ts';
 import type { Server, ServerDetail, Version, VersionSummary } from '../schemas.ts';
 import { findServerVersion, type VersionRow, type VersionSummaryRow } from './sql/version-store.ts';
@@ -57,7 +57,7 @@ export async function describeServer(ctx: Context, row: ServerDetailRow): Promis
       tools: discovered.tools.map(toTool),
       server_info: toServerInfo(discovered.server_info),
       warnings: discovered.warnings ?? [],
-      diff: diffCatalogues(published, discovered.tools),
+      diff: diffCatalogs(published, discovered.tools),
     },
   };
 }
@@ -88,6 +88,6 @@ export async function describeVersion(ctx: Context, row: VersionRow): Promise<z.
     ...toVersionSummary(row),
     tools: row.tools.map(toTool),
     server_info: toServerInfo(row.server_info),
-    diff: diffCatalogues(previous, row.tools),
+    diff: diffCatalogs(previous, row.tools),
   };
 }

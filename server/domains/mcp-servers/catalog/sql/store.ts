@@ -32,7 +32,7 @@ export async function listToolRows(
   const { rows } = await pool.query<CatalogToolRow>(
     `WITH instance AS (
        SELECT server_id, version FROM mcp_instances WHERE id = $4::uuid AND tenant_id = $1 AND project_id = $2),
-     catalogue AS (
+     catalog AS (
        SELECT s.id, s.name, s.service, s.latest_version, v.version, v.tools
          FROM mcp_servers s
          LEFT JOIN instance ON instance.server_id = s.id
@@ -42,7 +42,7 @@ export async function listToolRows(
           AND ($6::uuid IS NULL OR s.id >= $6)),
      page AS (
        SELECT c.id, c.name, c.service, c.latest_version, c.version, t.tool, t.tool->>'name' AS tool_name
-         FROM catalogue c, json_array_elements(c.tools) t(tool)
+         FROM catalog c, json_array_elements(c.tools) t(tool)
         WHERE ($5::text IS NULL OR t.tool->>'name' ILIKE $5 OR t.tool->>'title' ILIKE $5 OR t.tool->>'description' ILIKE $5)
           AND ($6::uuid IS NULL OR (c.id, t.tool->>'name' COLLATE "C") > ($6, $7::text))
         ORDER BY c.id, t.tool->>'name' COLLATE "C" LIMIT $8)

@@ -116,23 +116,31 @@ export async function listInstanceRows(pool: Pool, key: ProjectKey, filter: Inst
 export type InstanceUseRow = { workflow_id: string; name: string; draft: boolean; published: boolean };
 
 /**
- * Returns at most `limit` workflows of the project whose draft or latest version has an `mcp_call` step with this
- * instance, or an agent with tools of it. The text is searched for the id first, so that only few graphs are parsed.
+ * Returns at most `limit` workflows of the project whose draft or latest version has, also in a loop, an `mcp_call` step
+ * with this instance, or an agent with tools of it. The text is searched for the id first, so that only few graphs are
+ * parsed.
  */
 export async function usesOfInstance(pool: Pool, key: InstanceKey, limit: number): Promise<InstanceUseRow[]> {
   const { rows } = await pool.query<InstanceUseRow>(
     `WITH candidate AS MATERIALIZED (
-       SELECT w.id, w.name, w.graph AS draft, v.graph_snapshot AS published
+       SELECT w.id, w.name, w.graph AS draft, v.graph_snapshot AS version
          FROM workflows w
          LEFT JOIN workflow_versions v ON v.workflow_id = w.id AND v.version = w.latest_version AND v.tenant_id = w.tenant_id
         WHERE w.tenant_id = $2 AND w.project_id = $3 AND w.status <> 'archived'
           AND (strpos(w.graph::text, $1) > 0 OR strpos(v.graph_snapshot::text, $1) > 0)
         ORDER BY w.id LIMIT 1000),
-     used AS (
-       SELECT id, name, draft::jsonb @> ANY($4::jsonb[]) AS draft,
-              coalesce(published::jsonb @> ANY($4::jsonb[]), false) AS published
-         FROM candidate)
-     SELECT id AS workflow_id, name, draft, published FROM used WHERE draft OR published ORDER BY name, id LIMIT $5`,
+     found(id, published, step) AS (
+       WITH RECURSIVE steps(id, published, step) AS (
+         SELECT c.id, g.published, json_array_elements(g.graph->'steps')
+           FROM candidate c CROSS JOIN LATERAL (VALUES (false, c.draft), (true, c.version)) g(published, graph)
+          WHERE json_typeof(g.graph->'steps') = 'array'
+         UNION ALL
+         SELECT id, published, json_array_elements(step->'steps') FROM steps
+          WHERE step->>'type' = 'for_each' AND json_typeof(step->'steps') = 'array')
+       SELECT * FROM steps WHERE step::jsonb @> ANY($4::jsonb[]))
+     SELECT c.id AS workflow_id, c.name, bool_or(NOT f.published) AS draft, bool_or(f.published) AS published
+       FROM candidate c JOIN found f ON f.id = c.id
+      GROUP BY c.id, c.name ORDER BY c.name, c.id LIMIT $5`,
     [
       key.id,
       key.tenantId,
@@ -140,7 +148,7 @@ export async function usesOfInstance(pool: Pool, key: InstanceKey, limit: number
       [
         { type: 'mcp_call', instance_id: key.id },
         { type: 'agent', tools: [{ instance_id: key.id }] },
-      ].map(step => JSON.stringify({ steps: [step] })),
+      ].map(step => JSON.stringify(step)),
       limit,
     ],
   );

@@ -8,7 +8,7 @@ import { PlainText } from '../../../contract/wire.ts';
 import { Currency, Microcredits } from '../schemas.ts';
 
 /** The plans that a deployment sells before an operator changes anything. */
-export type Catalogue = { topUp: TopUpTerms; plans: PlanRow[] };
+export type Catalog = { topUp: TopUpTerms; plans: PlanRow[] };
 
 /** The database stores prices as 32-bit integers: twenty million dollars per period. */
 const Price = z.number().int().min(0).max(2_147_483_647);
@@ -45,7 +45,7 @@ export const PlanFields = z
   });
 export type PlanFields = z.output<typeof PlanFields>;
 
-const CatalogueFile = z.strictObject({
+const CatalogFile = z.strictObject({
   topup: z
     .strictObject({
       currency: Currency,
@@ -68,22 +68,16 @@ const CatalogueFile = z.strictObject({
   plans: z.array(PlanFields).min(1),
 });
 
-const builtIn = fileURLToPath(new URL('./catalogue.json', import.meta.url));
+const builtIn = fileURLToPath(new URL('./catalog.json', import.meta.url));
 
 /**
  * Returns the catalog in `plansFile`, or the one that comes with Baton. Throws ConfigError listing everything that
  * is wrong with it: malformed entries, duplicate plans or prices, and products, including `productCode`, without
  * exactly one onboarding default.
  */
-export function readCatalogue({
-  plansFile,
-  productCode,
-}: {
-  plansFile: string | null;
-  productCode: string;
-}): Catalogue {
+export function readCatalog({ plansFile, productCode }: { plansFile: string | null; productCode: string }): Catalog {
   const named = plansFile === null ? builtIn : plansFile;
-  const parsed = CatalogueFile.safeParse(parseFile(named));
+  const parsed = CatalogFile.safeParse(parseFile(named));
   if (!parsed.success) {
     const lines = parsed.error.issues.map(({ path, message }) => `  ${path.join('.') || '(whole file)'}: ${message}`);
     throw unusable(named, lines);

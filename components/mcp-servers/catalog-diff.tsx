@@ -7,7 +7,7 @@ export function isEmptyDiff({ added, removed, changed }: Diff): boolean {
 }
 
 /** The tools that were added, removed and changed since the previous version. */
-export function CatalogueDiff({ diff }: { diff: Diff }) {
+export function CatalogDiff({ diff }: { diff: Diff }) {
   const since = diff.previous_version === null ? 'nothing published yet' : `version ${diff.previous_version}`;
   if (isEmptyDiff(diff)) return <p className="text-sm text-muted">The same tools as in {since}.</p>;
   return (

@@ -7,13 +7,13 @@ import { transact } from '../../../platform/postgres/transaction.ts';
 import { createCall } from '../../../testing/call.ts';
 import { createTestServices, createTestTenant } from '../../../testing/identity.ts';
 import { createTestDatabase } from '../../../testing/postgres.ts';
-import { readCatalogue } from './catalogue.ts';
+import { readCatalog } from './catalog.ts';
 import { changePlanFields, retirePlan } from './change.ts';
 import { planOperations } from './operations.ts';
 import { findPlan, listPlanChanges, listPlans, seedPlans } from './store.ts';
 
-const builtIn = readCatalogue({ plansFile: null, productCode: 'baton' });
-const original = JSON.parse(await readFile(new URL('./catalogue.json', import.meta.url), 'utf8'));
+const builtIn = readCatalog({ plansFile: null, productCode: 'baton' });
+const original = JSON.parse(await readFile(new URL('./catalog.json', import.meta.url), 'utf8'));
 const by = { by: 'operator:ann', at: 2000 };
 const pro = { productCode: 'baton', planCode: 'pro' };
 
@@ -28,7 +28,7 @@ async function problemsOf(content: unknown, productCode = 'baton'): Promise<stri
   const plansFile = join(folder, 'plans.json');
   await writeFile(plansFile, typeof content === 'string' ? content : JSON.stringify(content));
   try {
-    readCatalogue({ plansFile, productCode });
+    readCatalog({ plansFile, productCode });
   } catch (error) {
     expect(error).toBeInstanceOf(ConfigError);
     return error instanceof Error ? error.message : '';
@@ -41,7 +41,7 @@ const withPlan = (index: number, fields: object) => ({
   plans: original.plans.map((plan: object, at: number) => (at === index ? { ...plan, ...fields } : plan)),
 });
 
-describe('a catalogue that cannot be used says why', () => {
+describe('a catalog that cannot be used says why', () => {
   test.each([
     ['no JSON', '{', /JSON/],
     ['no plans', { ...original, plans: [] }, /plans: /],
@@ -82,7 +82,7 @@ describe('a catalogue that cannot be used says why', () => {
   });
 
   test('a file that is not there, a product that it does not have', async () => {
-    expect(() => readCatalogue({ plansFile: join(folder, 'none'), productCode: 'baton' })).toThrow(/ENOENT/);
+    expect(() => readCatalog({ plansFile: join(folder, 'none'), productCode: 'baton' })).toThrow(/ENOENT/);
     expect(await problemsOf(original, 'other')).toMatch(/none of the product other/);
     expect(await problemsOf(original)).toBe('');
   });
