@@ -1,6 +1,7 @@
 import type { z } from 'zod';
 import type { Context } from '../../contract/context.ts';
 import { cutPage, decodeCursor, TimeIdKey } from '../../contract/cursor.ts';
+import { readFieldFilter } from '../../orchestrator/core/searchable.ts';
 import { requireWorkflow } from '../workflows/get.ts';
 import type { ListRunsOutput, ListTenantRunsInput, ListWorkflowRunsInput } from './schemas.ts';
 import { listRuns } from './store.ts';
@@ -39,6 +40,7 @@ async function listPage(
     from: input.from === undefined ? undefined : new Date(input.from),
     to: input.to === undefined ? undefined : new Date(input.to),
     q: input.q === '' ? undefined : input.q,
+    field: input.field === undefined ? null : readFieldFilter(input.field),
     after: key && { at: new Date(key[0]), id: key[1] },
     limit: input.limit + 1,
   });

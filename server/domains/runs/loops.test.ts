@@ -355,6 +355,34 @@ describe('around a loop', () => {
     });
   });
 
+  test('the steps of an item show what they read, wherever the items are stored', async () => {
+    const large = 'x'.repeat(20_000);
+    const second = lua('b', 'return {{steps.a.result}} + {{steps.before.result}} + {{index}}', { depends_on: ['a'] });
+    const { ref } = await run(
+      {
+        list: [
+          { n: 1, large },
+          { n: 2, large },
+        ],
+      },
+      lua('before', 'return 100'),
+      each([lua('a', 'return {{item.n}}'), second], { depends_on: ['before'] }),
+    );
+    const stepOf = (step_id: string) => act<Record<string, unknown>>('runs_get_step', { ...ref, step_id });
+    expect(await stepOf('each.1.a')).toMatchObject({
+      definition: { id: 'each.1.a', type: 'lua_script' },
+      resolved: [{ name: 'item.n', value: 2, problem: null }],
+      result: 2,
+    });
+    expect((await stepOf('each.1.b')).resolved).toEqual([
+      { name: 'steps.a.result', value: 2, problem: null },
+      { name: 'steps.before.result', value: 100, problem: null },
+      { name: 'index', value: 1, problem: null },
+    ]);
+    for (const unknown of ['each.2.a', 'each.0.c', 'each.0', 'before.0.a'])
+      expect(await refusal(stepOf(unknown))).toMatchObject({ status: 404 });
+  });
+
   test('a request in a loop requires the same scope as one outside', async () => {
     const id = await publish(each([each([request('send', '/double', {})], { id: 'inner', items: '{{item}}' })]));
     const { principal } = await createTestPat(service.container.services, acme.contributor, ['workflow:run']);

@@ -116,7 +116,7 @@ where too many requests of the workspace or the process wait; nothing is started
     summary: 'Run the draft, or one step of it, without publishing',
     description: `What runs is a snapshot of the draft that only test runs use. The run is like any other, and is charged like any other; it has \`test: true\`
 and a negative \`version\`. With \`step\`, that step alone is executed, disabled or not: the steps before it have the results that are given in \`results\` or come
-from the run \`from_run\`, and need not be complete. An invalid draft is 422 \`invalid_graph\` with every problem in \`details\`.`,
+from the run \`from_run\`, and need not be complete. A step in a loop is named with it, as in \`each.fetch\`, and reads \`item\`. An invalid draft is 422 \`invalid_graph\` with every problem in \`details\`.`,
     access: 'project_contributor',
     scope: 'workflow:run',
     scopesWhere: [...startScopes, { scope: EDIT_SCOPE, when: 'always: a draft is for those who can edit it' }],

@@ -1,5 +1,6 @@
 import type { z } from 'zod';
 import type { RunStatus } from '../../orchestrator/core/events.ts';
+import { addedId, agentStepType } from '../../orchestrator/core/step-ids.ts';
 import type { RunEventSchema, RunSnapshot, StepStatusSchema } from './schemas.ts';
 
 /** An event as the API and the stream send it. */
@@ -34,6 +35,17 @@ export type StepState = {
   credits: number;
   /** The last run that it called; null if it called none. */
   childRun: { run_id: string; workflow_id: string } | null;
+  /** What is known of a step that an agent added; null for any other step. */
+  ofAgent: AgentStepFacts | null;
+};
+/** What an agent says of a step that it adds. */
+export type AgentStepFacts = {
+  type: string;
+  /** Of a call or an approval. */
+  tool: string | null;
+  /** The limit for which a turn is the last. */
+  closing: string | null;
+  dependsOn: readonly string[];
 };
 
 /**
@@ -87,15 +99,23 @@ function stepOf(state: RunState, id: string): StepState {
       endedAt: null,
       credits: 0,
       childRun: null,
+      ofAgent: isAgentStep(id) ? factsOf({ id }) : null,
     };
     state.steps.set(id, step);
   }
   return step;
 }
 
-/** Whether a step was added to the run by a loop (docs/specification/events.md#added-steps). */
+/** Whether a step was added to the run by a loop or an agent (docs/specification/events.md#added-steps). */
 export function isAddedStep(id: string): boolean {
   return id.includes('.');
+}
+
+/** Whether a step was added by an agent of the graph itself, as a turn, a call or an approval; false for agents in loops. */
+export function isAgentStep(id: string): boolean {
+  if (!isAddedStep(id) || agentStepType(id) === null) return false;
+  const parent = addedId(id)?.parent;
+  return parent !== undefined && !isAddedStep(parent);
 }
 
 /**
@@ -120,10 +140,32 @@ export function applyEvent(state: RunState, event: FoldedEvent): boolean {
     state.credits += credits;
     step.credits += credits;
     applyStepEvent(step, event, at, credits);
-    // A loop adds up to 100,000 steps; those that have ended are in its result.
-    if (step.endedAt !== null && isAddedStep(step.id)) state.steps.delete(step.id);
+    if (event.event_type === 'steps_added') addAgentSteps(state, event.data.steps);
+    // A loop adds up to 100,000 steps; those that have ended are in its result. Those of an agent are what it did.
+    if (step.endedAt !== null && isAddedStep(step.id) && !isAgentStep(step.id)) state.steps.delete(step.id);
   } else applyRunEvent(state, event, at);
   return true;
+}
+
+type Added = { id: string; type?: string; depends_on?: string[]; fields?: { tool?: unknown; closing?: unknown } };
+
+/** Notes what an agent adds before it starts. The steps of a loop are not noted: there may be 100,000. */
+function addAgentSteps(state: RunState, steps: unknown): void {
+  if (!Array.isArray(steps)) return;
+  for (const added of steps as Added[]) {
+    if (!isAgentStep(added.id)) return;
+    stepOf(state, added.id).ofAgent = factsOf(added);
+  }
+}
+
+function factsOf({ id, type, depends_on = [], fields = {} }: Added): AgentStepFacts {
+  const { tool, closing } = fields;
+  return {
+    type: type ?? agentStepType(id) ?? '',
+    tool: typeof tool === 'string' ? tool : null,
+    closing: typeof closing === 'string' ? closing : null,
+    dependsOn: depends_on,
+  };
 }
 
 function applyRunEvent(state: RunState, event: FoldedEvent, at: number): void {
@@ -232,7 +274,9 @@ export function stateOf(snapshot: Snapshot, stepIds: readonly string[]): RunStat
   state.credits = snapshot.credits_microcredits;
   state.error = snapshot.error;
   state.endedAt = timeOf(snapshot.ended_at);
-  for (const each of [...snapshot.steps, ...snapshot.added_steps.open]) {
+  for (const { step_id, type, tool, closing, depends_on } of snapshot.added_steps.of_agents)
+    stepOf(state, step_id).ofAgent = { type, tool, closing, dependsOn: depends_on };
+  for (const each of [...snapshot.steps, ...snapshot.added_steps.open, ...snapshot.added_steps.of_agents]) {
     const step = stepOf(state, each.step_id);
     step.status = each.status;
     step.attempts = each.attempts.map(({ started_at, ended_at, credits_microcredits, ...rest }) => ({

@@ -168,6 +168,63 @@ describe('runs', () => {
   });
 });
 
+describe('runs with searchable values', () => {
+  const order = async (): Promise<{ run_id: string; value: string; started_at: Date }> => {
+    const { rows } = await db.pool.query(
+      `SELECT * FROM run_search_values WHERE name = 'order' ORDER BY started_at LIMIT 1`,
+    );
+    return rows[0];
+  };
+  beforeAll(async () => {
+    await db.pool.query(
+      `INSERT INTO run_search_values (run_id, name, value, project_id, started_at)
+       SELECT id, v.name, v.value, project_id, started_at FROM runs CROSS JOIN LATERAL (VALUES
+         ('order', 'order-' || substr(id::text, 20)), ('country', CASE WHEN id::text LIKE '%0' THEN 'IS' ELSE 'DE' END)) v(name, value)
+        WHERE id::text > '019c'`,
+    );
+    await db.pool.query('ANALYZE run_search_values');
+  });
+
+  test('a rare and a frequent value, from anywhere on', async () => {
+    const { run_id, value } = await order();
+    const found = await list({ field: { name: 'order', value } }, 20);
+    expect(found.map(run => run.id)).toEqual([run_id]);
+    for (const country of ['DE', 'IS']) {
+      const field = { name: 'country', value: country };
+      const page = await list({ field }, 500);
+      expect(page).toHaveLength(51);
+      const [last] = page.slice(-1);
+      const next = await list({ field, after: { at: last?.started_at ?? middle, id: last?.id ?? lastId } }, 500);
+      expect(next[0]?.started_at.getTime()).toBeLessThanOrEqual(last?.started_at.getTime() ?? 0);
+      expect(next.map(run => run.id)).not.toContain(last?.id);
+    }
+  });
+
+  test('the beginning of a value, however old and rare; without a match it costs no more', async () => {
+    const { run_id, value } = await order();
+    expect((await search({ q: value })).map(run => run.id)).toEqual([run_id]);
+    for (const q of ['order', 'DE', 'IS']) expect(await search({ q })).toHaveLength(51);
+    for (const q of ['order-z', 'D_', 'de', '%']) expect(await search({ q })).toEqual([]);
+    for (const value of ['', 'FR', 'D%']) expect(await list({ field: { name: 'country', value } }, 20)).toEqual([]);
+  });
+
+  test('is exact: q finds the same as reading everything', async () => {
+    const { value } = await order();
+    for (const q of ['DE', 'I', 'order-8', value])
+      for (const after of [undefined, middle]) {
+        const key = after === undefined ? null : { at: after, id: lastId };
+        const found = await listRuns(db.pool, SCALE.tenant, SCALE.projects, { after: key, limit: 20, q });
+        const { rows } = await db.pool.query(
+          `SELECT id FROM runs r WHERE tenant_id = $1 AND project_id = ANY($2) AND (starts_with(session_id, $3) OR EXISTS (
+             SELECT FROM run_search_values v WHERE v.run_id = r.id AND starts_with(v.value, $3)))
+             AND ($4::timestamptz IS NULL OR (started_at, id) < ($4, $5::uuid)) ORDER BY started_at DESC, id DESC LIMIT 20`,
+          [SCALE.tenant, SCALE.projects, q, after, lastId],
+        );
+        expect(found.map(run => run.id)).toEqual(rows.map(row => row.id));
+      }
+  });
+});
+
 describe('one run among many', () => {
   test('its events, its values and its payloads are read from one partition', async () => {
     const { rows } = await db.pool.query('SELECT run_id, id FROM run_payloads LIMIT 1');

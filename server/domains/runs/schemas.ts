@@ -13,6 +13,11 @@ import {
   Timestamp,
 } from '../../contract/wire.ts';
 import { PHASES, RUN_STATUSES } from '../../orchestrator/core/events.ts';
+import {
+  MAX_SEARCH_VALUE_LENGTH,
+  MAX_SEARCHABLE_NAME_LENGTH,
+  readFieldFilter,
+} from '../../orchestrator/core/searchable.ts';
 
 export const RunStatusSchema = z.enum(RUN_STATUSES);
 export const PhaseSchema = z.enum(PHASES);
@@ -114,6 +119,13 @@ export const StepSnapshot = z.strictObject({
   child_run: childRun,
   attempts: z.array(AttemptSnapshot),
 });
+/** A step that an agent added. */
+export const AgentStepSnapshot = StepSnapshot.extend({
+  type: z.string().meta({ description: '`agent_turn`, `agent_tool` or `agent_approval`' }),
+  depends_on: z.array(z.string()),
+  tool: z.string().nullable().meta({ description: 'The tool of a call, or of the call that an approval is about' }),
+  closing: z.string().nullable().meta({ description: 'Of a turn that may call nothing: the limit that was reached' }),
+});
 /** The state of a run after the event `last_seq`: a client continues with the stream `after` it. */
 export const RunSnapshot = RunSchema.extend({
   parent,
@@ -126,6 +138,9 @@ export const RunSnapshot = RunSchema.extend({
   added_steps: AddedSteps.extend({
     open: z.array(StepSnapshot).meta({
       description: 'Those that have started and not ended, at most 1,000 of them',
+    }),
+    of_agents: z.array(AgentStepSnapshot).meta({
+      description: 'What agents of the graph did: turns, calls and approvals, ended or not; the last 2,500 of them',
     }),
   }),
   stopping: z.boolean().meta({ description: 'Whether a graceful stop was requested' }),
@@ -178,7 +193,8 @@ export const RunStep = z.strictObject({
   result_ref: z.strictObject({ payload_id: Id, bytes: z.number().int() }).optional(),
 });
 export const RunRef = z.strictObject({ id: Id, runID: Id });
-export const RunStepInput = z.strictObject({ id: Id, runID: Id, step_id: z.string().min(1).max(64) });
+/** The id of an added step begins with those of its parents. */
+export const RunStepInput = z.strictObject({ id: Id, runID: Id, step_id: z.string().min(1).max(512) });
 export const PayloadInput = z.strictObject({ id: Id, runID: Id, payload_id: Id });
 export const PayloadOutput = z.strictObject({ payload_id: Id, run_id: Id, body: Json });
 export const RerunInput = z.strictObject({
@@ -191,10 +207,18 @@ export const RerunInput = z.strictObject({
     .meta({ description: "With `from_step`: the version that continues the run; default: the run's own" }),
 });
 
+/** The ids of a step and of two loops around it, with dots between them. */
+const MAX_STEP_PATH = 3 * 64 + 2;
+
 export const TestRunInput = z.strictObject({
   id: Id,
   params: AnyObject.default({}).meta({ description: 'As of the `start` command' }),
-  step: z.string().min(1).max(64).optional().meta({ description: 'Runs this step of the draft alone' }),
+  step: z.string().min(1).max(MAX_STEP_PATH).optional().meta({
+    description: 'Runs this step of the draft alone. A step in a loop is named with its loop, as in `each.fetch`',
+  }),
+  item: Json.optional().meta({
+    description: 'With a `step` in a loop: the item that it reads, as the first and only one; default: null',
+  }),
   results: AnyObject.optional().meta({
     description: 'With `step`: results of the steps before it, by their ids. A step without one has the result null',
   }),
@@ -244,8 +268,13 @@ export const runFilters = {
   to: Instant.optional(),
   test: z.enum(['true', 'false']).optional().meta({ description: 'Test runs alone, or none; default: both' }),
   q: PlainText(200).optional().meta({
-    description: 'The beginning of a run id, session id or trigger type, or a part of the name of the workflow',
+    description:
+      'The beginning of a run id, session id, trigger type or searchable value, or a part of the name of the workflow',
   }),
+  field: PlainText(MAX_SEARCHABLE_NAME_LENGTH + 1 + MAX_SEARCH_VALUE_LENGTH)
+    .refine(text => readFieldFilter(text) !== null, 'must be the name of a searchable field, = and a value')
+    .optional()
+    .meta({ description: 'A searchable field and its exact value, such as `order_id=4711`' }),
 };
 export const ListTenantRunsInput = z.strictObject({
   ...runFilters,

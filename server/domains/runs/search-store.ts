@@ -6,22 +6,63 @@ const LOOKED_THROUGH = 1_000;
  */
 const FEW = 4_000;
 
-/**
- * Returns SQL for the newest runs `r` of a project `p` whose id, session or trigger type begins with `q`, or whose
- * workflow has `q` in its name. `where` are further conditions, `$1` is the tenant and `$3` the maximum number of rows.
- * Frequent matches are found among the newest runs, in their order. Rare matches are looked up in indexes that are not
- * in that order, by prefix and by workflow: in the order alone, a `q` without any match would read every run of the
- * project (0.8 s for 300,000).
- */
-export function searchRuns(q: string, where: readonly string[], parameter: (value: unknown) => string): string {
+/** Parameters, and conditions on a run `r`, that say what `q` matches. */
+type Matching = { prefix: string; contained: string; byId: string; bySession: string; byValue: string };
+
+function matching(q: string, parameter: (value: unknown) => string): Matching {
   const escaped = q.replace(/[\\%_]/g, '\\$&');
   const prefix = parameter(`${escaped}%`);
-  const contained = parameter(`%${escaped}%`);
   const ids = idsBeginningWith(q);
-  const byId = ids === null ? 'false' : `r.id BETWEEN ${parameter(ids.first)}::uuid AND ${parameter(ids.last)}::uuid`;
-  const bySession = `(r.session_id LIKE ${prefix} AND r.session_id <> r.id::text)`;
+  return {
+    prefix,
+    contained: parameter(`%${escaped}%`),
+    byId: ids === null ? 'false' : `r.id BETWEEN ${parameter(ids.first)}::uuid AND ${parameter(ids.last)}::uuid`,
+    bySession: `(r.session_id LIKE ${prefix} AND r.session_id <> r.id::text)`,
+    // LIMIT: PostgreSQL would answer an EXISTS of frequent values by reading the whole table.
+    byValue: `(SELECT true FROM run_search_values v WHERE v.run_id = r.id AND v.value LIKE ${prefix} LIMIT 1)`,
+  };
+}
+
+/**
+ * Returns SQL for the newest runs `r` of a project `p` in which the searchable field `name` has exactly this value, read
+ * from the index in the order of the list. `where` and `parameter` as of `searchRuns`.
+ */
+export function runsWithValue(
+  {
+    name,
+    value,
+    q,
+    after,
+  }: { name: string; value: string; q: string | undefined; after: { at: Date; id: string } | null },
+  where: readonly string[],
+  parameter: (value: unknown) => string,
+): string {
+  const conditions = [...where];
+  if (q !== undefined) {
+    const { prefix, contained, byId, bySession, byValue } = matching(q, parameter);
+    const byName = `EXISTS (SELECT FROM workflows w WHERE w.id = r.workflow_id AND w.name ILIKE ${contained})`;
+    conditions.push(`(${byId} OR ${bySession} OR r.trigger_type LIKE ${prefix} OR ${byName} OR ${byValue})`);
+  }
+  const from =
+    after === null ? '' : `AND (f.started_at, f.run_id) < (${parameter(after.at)}, ${parameter(after.id)}::uuid)`;
+  return `
+    SELECT r.* FROM run_search_values f
+      CROSS JOIN LATERAL (SELECT * FROM runs r WHERE r.id = f.run_id AND ${conditions.join(' AND ')} LIMIT 1) r
+     WHERE f.project_id = p.id AND f.name = ${parameter(name)} AND f.value = ${parameter(value)} ${from}
+     ORDER BY f.started_at DESC, f.run_id DESC LIMIT $3`;
+}
+
+/**
+ * Returns SQL for the newest runs `r` of a project `p` whose id, session, trigger type or a searchable value begins with
+ * `q`, or whose workflow has `q` in its name. `where` are further conditions, `$1` is the tenant and `$3` the maximum
+ * number of rows. Frequent matches are found among the newest runs, in their order. Rare matches are looked up in
+ * indexes that are not in that order, by prefix and by workflow: in the order alone, a `q` without any match would read
+ * every run of the project (0.8 s for 300,000).
+ */
+export function searchRuns(q: string, where: readonly string[], parameter: (value: unknown) => string): string {
+  const { prefix, contained, byId, bySession, byValue } = matching(q, parameter);
   const byName = 'r.workflow_id = ANY (ARRAY(SELECT id FROM named))';
-  const matches = `(${byId} OR ${bySession} OR r.trigger_type LIKE ${prefix} OR ${byName})`;
+  const matches = `(${byId} OR ${bySession} OR r.trigger_type LIKE ${prefix} OR ${byName} OR ${byValue})`;
   const conditions = where.join(' AND ');
   const inOrder = 'ORDER BY r.started_at DESC, r.id DESC';
   const mine = 'r.tenant_id = $1 AND r.project_id = p.id';
@@ -42,7 +83,12 @@ export function searchRuns(q: string, where: readonly string[], parameter: (valu
       SELECT (SELECT count(*) FROM near) >= $3 OR (SELECT count(*) FROM newest) < ${LOOKED_THROUGH} AS so),
     few_ids AS MATERIALIZED (SELECT r.id FROM runs r WHERE NOT (SELECT so FROM enough) AND ${byId} LIMIT ${FEW + 1}),
     few AS MATERIALIZED (
-      SELECT r.id FROM runs r WHERE NOT (SELECT so FROM enough) AND ${mine} AND ${bySession} LIMIT ${FEW + 1}),
+      SELECT id FROM (
+        (SELECT r.id FROM runs r WHERE NOT (SELECT so FROM enough) AND ${mine} AND ${bySession} LIMIT ${FEW + 1})
+        UNION ALL
+        (SELECT v.run_id FROM run_search_values v
+          WHERE NOT (SELECT so FROM enough) AND v.project_id = p.id AND v.value LIKE ${prefix} LIMIT ${FEW + 1})) found
+      LIMIT ${FEW + 1}),
     many_ids AS MATERIALIZED (SELECT count(*) > ${FEW} AS so FROM few_ids),
     many AS MATERIALIZED (SELECT NOT (SELECT so FROM enough) AND (${ofApi} OR count(*) > ${FEW}) AS so FROM few),
     types(type) AS (

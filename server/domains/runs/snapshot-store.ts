@@ -27,8 +27,20 @@ type Stored = [
   data: JsonMap | null,
 ];
 
+/** Of the data of an event what the state depends on. */
+const DATA = `CASE
+  WHEN event_type IN ('step_started', 'task_completed', 'run_started', 'step_expanded', 'steps_added') THEN NULL
+  WHEN event_type = 'step_completed' AND data->'credits' IS NULL AND data->'skipped' IS NULL THEN NULL
+  WHEN event_type = 'child_called' THEN ${CHILD_RUN}
+  WHEN event_type = 'task_pending' THEN json_build_object('name', data->'name')
+  ELSE json_strip_nulls(json_build_object(
+    'to', data->'to', 'error', data->'error', 'reason', data->'reason', 'skipped', data->'skipped',
+    'credits', data->'credits'))
+END`;
 /** The `concurrency` of loops limits how many added steps are open; two nested loops may have 10,000. */
 const MAX_OPEN_ADDED = 1_000;
+/** More than one agent can add: 201 turns, and 1,000 calls with an approval each. */
+const MAX_AGENT_STEPS = 2_500;
 
 export type RunToFold = {
   run: RunRow;
@@ -57,15 +69,7 @@ export async function findRunToFold(pool: Pool, scope: RunScope): Promise<RunToF
          SELECT coalesce(max(seq), 0) AS log_seq,
                 coalesce(json_agg(json_build_array(seq, event_type, step_id, attempt,
                   (extract(epoch FROM created_at) * 1000)::bigint,
-                  CASE
-                    WHEN event_type IN ('step_started', 'task_completed', 'run_started', 'step_expanded', 'steps_added') THEN NULL
-                    WHEN event_type = 'step_completed' AND data->'credits' IS NULL AND data->'skipped' IS NULL THEN NULL
-                    WHEN event_type = 'child_called' THEN ${CHILD_RUN}
-                    WHEN event_type = 'task_pending' THEN json_build_object('name', data->'name')
-                    ELSE json_strip_nulls(json_build_object(
-                      'to', data->'to', 'error', data->'error', 'reason', data->'reason', 'skipped', data->'skipped',
-                      'credits', data->'credits'))
-                  END) ORDER BY seq) FILTER (WHERE event_type <> 'step_log' AND (NOT ${IS_ADDED} OR step_id = ANY(open.ids))), '[]')
+                  ${DATA}) ORDER BY seq) FILTER (WHERE event_type <> 'step_log' AND (NOT ${IS_ADDED} OR step_id = ANY(open.ids))), '[]')
                   AS log_events,
                 ${ADDED_COUNTS} AS added
            FROM run_events WHERE run_id = r.id) e
@@ -76,6 +80,31 @@ export async function findRunToFold(pool: Pool, scope: RunScope): Promise<RunToF
   if (row === undefined) return null;
   const { log_seq, log_events, added, parent, ...run } = row;
   return { run, parent, events: log_events.map(toEvent), added, lastSeq: Math.max(log_seq, run.last_seq) };
+}
+
+/**
+ * Returns the events up to `lastSeq` of what `agents` of the graph added to a run, as `findRunToFold` does, oldest first: of the last
+ * 2,500 steps that have started.
+ */
+export async function findAgentEvents(
+  pool: Pool,
+  { tenantId, runId }: Pick<RunScope, 'tenantId' | 'runId'>,
+  { agents, lastSeq }: { agents: readonly string[]; lastSeq: number },
+): Promise<FoldedEvent[]> {
+  const { rows } = await pool.query<{ event: Stored }>(
+    `WITH mine AS (
+       SELECT seq, event_type, step_id, attempt, created_at, data FROM run_events
+        WHERE run_id = (SELECT id FROM runs WHERE id = $1 AND tenant_id = $2) AND seq <= $3 AND event_type <> 'step_log' AND split_part(step_id, '.', 1) = ANY($4)
+          AND (${IS_ADDED} OR event_type = 'steps_added')),
+     shown AS (
+       SELECT CASE WHEN count(*) < ${MAX_AGENT_STEPS} THEN 0 ELSE min(began) END AS since FROM (
+         SELECT min(seq) AS began FROM mine WHERE ${IS_ADDED} GROUP BY step_id ORDER BY 1 DESC LIMIT ${MAX_AGENT_STEPS}) each)
+     SELECT json_build_array(seq, event_type, step_id, attempt, (extract(epoch FROM created_at) * 1000)::bigint,
+              CASE event_type WHEN 'steps_added' THEN json_build_object('steps', data->'steps') ELSE ${DATA} END) AS event
+       FROM mine WHERE seq >= (SELECT since FROM shown) ORDER BY seq`,
+    [runId, tenantId, lastSeq, agents],
+  );
+  return rows.map(({ event }) => toEvent(event));
 }
 
 function toEvent([seq, event_type, step, attempt, at, data]: Stored): FoldedEvent {

@@ -4,9 +4,18 @@ import { isoTimestamp } from '../../platform/clock.ts';
 import { notFound } from '../../platform/errors.ts';
 import { findHandledRun, findHandlerRun } from './failure-link-store.ts';
 import { runScope } from './find.ts';
-import { applyEvent, isAddedStep, isTerminal, newRunState, type RunState, type StepState } from './run-state.ts';
-import type { RunRef, RunSnapshot, StepSnapshot } from './schemas.ts';
-import { findRunToFold } from './snapshot-store.ts';
+import {
+  applyEvent,
+  type FoldedEvent,
+  isAddedStep,
+  isAgentStep,
+  isTerminal,
+  newRunState,
+  type RunState,
+  type StepState,
+} from './run-state.ts';
+import type { AgentStepSnapshot, RunRef, RunSnapshot, StepSnapshot } from './schemas.ts';
+import { findAgentEvents, findRunToFold } from './snapshot-store.ts';
 import { type AddedCounts, findGraph, type RunRow } from './store.ts';
 import { toRun } from './view.ts';
 
@@ -24,8 +33,12 @@ export async function getSnapshot(ctx: Context, input: z.output<typeof RunRef>):
   const { run, parent, events, added, lastSeq } = found;
   const version = { tenantId: ctx.principal.tenantId, workflowId: run.workflow_id, version: run.version };
   const graph = await findGraph(pool, version);
-  const state = newRunState((graph?.steps ?? []).map(({ id }) => id));
-  for (const event of events) applyEvent(state, event);
+  const steps = graph?.steps ?? [];
+  const state = newRunState(steps.map(({ id }) => id));
+  const agents = steps.flatMap(({ id, type }) => (type === 'agent' ? [id] : []));
+  // The log only grows: what is read later up to the same event is of the same instant.
+  const ofAgents = agents.length === 0 ? [] : await findAgentEvents(pool, scope, { agents, lastSeq });
+  for (const event of ofAgents.length === 0 ? events : merged(events, ofAgents)) applyEvent(state, event);
   const links = {
     parent,
     failure_handler: await findHandlerRun(pool, scope, run),
@@ -34,13 +47,20 @@ export async function getSnapshot(ctx: Context, input: z.output<typeof RunRef>):
   return toSnapshot({ ...run, ...links }, state, lastSeq, added);
 }
 
+/** All events in their order. Of one that is in both lists the agent's comes first, which says more, and the other changes nothing. */
+const merged = (events: readonly FoldedEvent[], ofAgents: readonly FoldedEvent[]) =>
+  [...ofAgents, ...events].sort((a, b) => a.seq - b.seq);
+
 type Links = Pick<Snapshot, 'parent' | 'failure_handler' | 'failed_run'>;
 
 const NONE_ADDED: AddedCounts = { total: 0, done: 0, credits: 0 };
 
 /** Returns the snapshot of a folded run. */
 export function toSnapshot(run: RunRow & Links, state: RunState, lastSeq: number, added = NONE_ADDED): Snapshot {
-  const [steps, open] = partition([...state.steps.values()]);
+  const all = [...state.steps.values()];
+  const steps = all.filter(({ id }) => !isAddedStep(id));
+  const open = all.filter(({ id, endedAt, attempts }) => isAddedStep(id) && endedAt === null && attempts.length > 0);
+  const ofAgents = all.filter(({ id }) => isAgentStep(id));
   const status = state.status ?? run.status;
   const ended = isTerminal(status);
   return {
@@ -54,19 +74,19 @@ export function toSnapshot(run: RunRow & Links, state: RunState, lastSeq: number
     ended_at: isoOf(state.endedAt) ?? (ended && run.ended_at ? isoTimestamp(run.ended_at.getTime()) : null),
     error: state.error ?? toRun(run).error,
     steps_done: steps.filter(step => step.endedAt !== null).length,
-    credits_microcredits: state.credits + added.credits,
+    credits_microcredits: steps.reduce((sum, step) => sum + step.credits, added.credits),
     pending_tasks: run.pending_tasks,
     last_seq: lastSeq,
-    added_steps: { total: added.total, done: added.done, open: open.map(toStep) },
+    added_steps: { total: added.total, done: added.done, open: open.map(toStep), of_agents: ofAgents.map(toAgentStep) },
     stopping: state.stopping,
     pause_reason: state.pauseReason,
     steps: steps.map(toStep),
   };
 }
 
-/** Separates authored steps from added ones. */
-function partition(steps: readonly StepState[]): [StepState[], StepState[]] {
-  return [steps.filter(({ id }) => !isAddedStep(id)), steps.filter(({ id }) => isAddedStep(id))];
+function toAgentStep(step: StepState): z.input<typeof AgentStepSnapshot> {
+  const { type, tool, closing, dependsOn } = step.ofAgent ?? { type: '', tool: null, closing: null, dependsOn: [] };
+  return { ...toStep(step), type, tool, closing, depends_on: [...dependsOn] };
 }
 
 function toStep(step: StepState): z.input<typeof StepSnapshot> {

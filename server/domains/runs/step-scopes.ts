@@ -23,6 +23,8 @@ export const startScopes = guardedTypes.map(({ type, scope }) => ({
 const CALLING_TYPE = 'call_workflow';
 /** Acts with the rights of a person. */
 const AGENT_TYPE = 'agent';
+/** Reads and writes what a person may, too. */
+const EXTRACTION_TYPE = 'memory_extract';
 /** Added to the types of a version that names a failure handler. */
 const HANDLED = 'on_failure';
 
@@ -67,7 +69,7 @@ export async function withheldScopes(
   return { withheld_scopes: withheld };
 }
 
-/** For whom the runs of a version act: it is kept only where the version has agents, or may start other workflows. */
+/** For whom the runs of a version act: it is kept only where the version acts with rights, or may start other workflows. */
 export async function actsFor(
   pool: Pool,
   ref: VersionRef,
@@ -75,7 +77,7 @@ export async function actsFor(
 ): Promise<{ acts_for?: ActsFor }> {
   if (actor === undefined) return {};
   const types = await guardedTypesOf(pool, ref);
-  return [AGENT_TYPE, CALLING_TYPE, HANDLED].some(type => types.has(type)) ? { acts_for: actor } : {};
+  return [AGENT_TYPE, EXTRACTION_TYPE, CALLING_TYPE, HANDLED].some(type => types.has(type)) ? { acts_for: actor } : {};
 }
 
 /** AppError 422 `agents_disabled` for a version with agents, where the deployment has none. */
@@ -116,7 +118,7 @@ async function guardedTypesOf(pool: Pool, ref: VersionRef): Promise<ReadonlySet<
   const key = `${ref.tenantId} ${ref.workflowId} ${ref.version}`;
   const known = remembered.get(key);
   if (known !== undefined) return known;
-  const names = [...new Set([...guardedTypes.map(({ type }) => type), CALLING_TYPE, AGENT_TYPE])];
+  const names = [...new Set([...guardedTypes.map(({ type }) => type), CALLING_TYPE, AGENT_TYPE, EXTRACTION_TYPE])];
   const isHandled = await hasFailureHandler(pool, ref);
   const types: ReadonlySet<string> = new Set([
     ...(await findStepTypes(pool, ref, names)),

@@ -1,9 +1,10 @@
 import type { z } from 'zod';
 import type { Context } from '../../contract/context.ts';
-import { type GraphStep, innerSteps, type JsonValue } from '../../orchestrator/core/index.ts';
+import { type Graph, type GraphStep, innerSteps, type JsonValue } from '../../orchestrator/core/index.ts';
 import { Rendering, type TemplateScope } from '../../orchestrator/steps/rendering.ts';
 import { collectReferences, hasTemplate } from '../../orchestrator/steps/templates.ts';
 import { notFound } from '../../platform/errors.ts';
+import { type AddedStep, argumentsOf, findAddedStep } from './added-step.ts';
 import { requireRun } from './find.ts';
 import { readRecordedValues } from './recorded-values.ts';
 import type { RunStep, RunStepInput } from './schemas.ts';
@@ -27,31 +28,39 @@ export async function getStep(ctx: Context, input: z.output<typeof RunStepInput>
   const run = await requireRun(ctx, input);
   const version = { tenantId: ctx.principal.tenantId, workflowId: run.workflow_id, version: run.version };
   const graph = await findGraph(pool, version);
-  const published = graph?.steps.find(({ id }) => id === input.step_id);
-  if (published === undefined) throw notFound('Step');
-  const read = readBy(ctx, published);
-  const only = [...read, published.id, ...templatesOf(published)];
-  const { started, results } = await readRecordedValues(pool, run.id, MAX_READ_BYTES, only);
-  const override = Object.hasOwn(started.trigger_steps, published.id) ? started.trigger_steps[published.id] : {};
+  const found = graph === null ? null : await findStep(ctx, run.id, graph, input.step_id);
+  if (found === null) throw notFound('Step');
+  const { definition: published, fullId, item, call } = found;
   const { id, type, depends_on } = published;
+  const read = readBy(ctx, published);
+  const named = [...read, ...templatesOf(published)].map(fullId);
+  const only = [...named, id, ...(call === null ? [] : [call.turn, call.approval])];
+  const { started, results } = await readRecordedValues(pool, run.id, MAX_READ_BYTES, only);
+  const override = Object.hasOwn(started.trigger_steps, id) ? started.trigger_steps[id] : {};
   const definition = { ...published, ...override, id, type, ...(depends_on && { depends_on }) };
-  const scope: TemplateScope = {
-    input: started.input,
-    result: step =>
-      results.get(step)?.value ??
-      (Object.hasOwn(started.seed_results, step) ? started.seed_results[step] : null) ??
-      null,
-  };
+  const resultOf = (step: string): JsonValue =>
+    results.get(step)?.value ?? (Object.hasOwn(started.seed_results, step) ? started.seed_results[step] : null) ?? null;
+  const scope: TemplateScope = { input: started.input, result: step => resultOf(fullId(step)), item };
   const own = results.get(id);
   return {
     run_id: run.id,
     step_id: id,
     definition,
-    resolved: resolve(ctx, definition, scope, read),
+    resolved:
+      call === null
+        ? resolve(ctx, definition, scope, read)
+        : [resolved('arguments', () => argumentsOf(call, resultOf))],
     has_result: own !== undefined,
     result: own?.value ?? null,
     ...(own?.ref && { result_ref: own.ref }),
   };
+}
+
+/** Returns a step of the graph, or one that was added to the run; null if there is none of this id. */
+async function findStep(ctx: Context, runId: string, graph: Graph, step: string): Promise<AddedStep | null> {
+  const definition = graph.steps.find(({ id }) => id === step);
+  if (definition === undefined) return findAddedStep(ctx.services.pool, runId, graph, step);
+  return { definition, fullId: name => name, item: null, call: null };
 }
 
 /** Returns the ids of the steps that the script or expression of a step reads; empty if it could read any. */

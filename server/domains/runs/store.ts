@@ -3,7 +3,7 @@ import type { RejectedStart } from '../../contract/orchestrator.ts';
 import { DEFAULT_KIND, type WorkflowKind } from '../../contract/workflow-kinds.ts';
 import type { Graph } from '../../orchestrator/core/graph.ts';
 import type { JsonMap, Phase, RunStatus } from '../../orchestrator/core/index.ts';
-import { searchRuns } from './search-store.ts';
+import { runsWithValue, searchRuns } from './search-store.ts';
 
 /** The place of a run, which must match for the caller to see it. */
 export type RunScope = { tenantId: string; projectId: string; workflowId: string; runId: string };
@@ -65,6 +65,8 @@ export type RunFilter = {
   /** Exclusive. */
   to?: Date | undefined;
   q?: string | undefined;
+  /** A searchable field with exactly this value. */
+  field?: { name: string; value: string } | null;
   after: { at: Date; id: string } | null;
   limit: number;
 };
@@ -106,10 +108,7 @@ export async function listRuns(
   if (filter.after !== null) {
     where.push(`(r.started_at, r.id) < (${parameter(filter.after.at)}, ${parameter(filter.after.id)}::uuid)`);
   }
-  const ofProject =
-    filter.q === undefined
-      ? `SELECT * FROM runs r WHERE ${where.join(' AND ')} ORDER BY r.started_at DESC, r.id DESC LIMIT $3`
-      : searchRuns(filter.q, where, parameter);
+  const ofProject = selectRuns(filter, where, parameter);
   const { rows } = await pool.query<RunRow>(
     `WITH page AS (
        SELECT ${RUN_COLUMNS} FROM ${projects} CROSS JOIN LATERAL (${ofProject}) r
@@ -119,6 +118,12 @@ export async function listRuns(
     values,
   );
   return rows;
+}
+
+function selectRuns({ q, field, after }: RunFilter, where: string[], parameter: (value: unknown) => string): string {
+  if (field != null) return runsWithValue({ ...field, q, after }, where, parameter);
+  if (q !== undefined) return searchRuns(q, where, parameter);
+  return `SELECT * FROM runs r WHERE ${where.join(' AND ')} ORDER BY r.started_at DESC, r.id DESC LIMIT $3`;
 }
 
 /** Returns the run, or null if it does not belong to this tenant, project and workflow. */

@@ -9,6 +9,7 @@ import { call, contextFor, createTestProject, refusal, luaStep as script } from 
 import { taskOperations } from '../tasks/operations.ts';
 import { workflowOperations } from '../workflows/operations.ts';
 import { runOperations } from './operations.ts';
+import { TestRunInput } from './schemas.ts';
 
 const {
   workflows_create: create,
@@ -173,6 +174,59 @@ describe('a test of one step', () => {
     expect((await refusal(start(id, { step: 'b', from_run: foreign.runID }))).status).toBe(404);
   });
 
+  const looped: Graph = {
+    steps: [
+      script('orders', 'return = 1'),
+      {
+        id: 'each',
+        type: 'for_each',
+        items: '{{steps.orders.result}}',
+        depends_on: ['orders'],
+        steps: [
+          script('price', 'return = 1'),
+          {
+            ...script(
+              'sum',
+              'return {item = item, index = index, price = steps.price.result, all = steps.orders.result, n = input.n}',
+              'price',
+            ),
+            disabled: true,
+          },
+          {
+            id: 'inner',
+            type: 'for_each',
+            items: '[1]',
+            depends_on: ['sum'],
+            steps: [
+              script('items', 'return {item, steps.sum.result, steps.orders.result}'),
+              script('bad', 'error("no")'),
+            ],
+          },
+        ] as unknown as JsonMap[],
+      },
+    ],
+  };
+
+  test('in a loop executes it for one item', async () => {
+    const id = await draft(looped);
+    const given = { params: { n: 3 }, item: { id: 7, tags: [] }, results: { price: { net: 2 }, orders: [1, 2] } };
+    const done = await outcome(id, { ...given, step: 'each.sum' });
+    const result = { item: given.item, index: 0, price: { net: 2 }, all: [1, 2], n: 3 };
+    expect(done).toMatchObject({ status: 'completed', results: { each: { results: [result], failed: 0 } } });
+    const without = await outcome(id, { step: 'each.sum' });
+    expect(without.results.each).toEqual({ results: [{ index: 0 }], failed: 0 });
+    const nested = await outcome(id, { step: 'each.inner.items', item: 'a', results: { sum: 5, orders: 'o' } });
+    expect(nested.results.inner).toEqual({ results: [['a', 5, 'o']], failed: 0 });
+    const whole = await outcome(id, { step: 'each.inner', results: { orders: 2 } });
+    expect(whole.status).toBe('failed');
+    const failing = await outcome(id, { step: 'each.inner.bad' });
+    expect(failing.status).toBe('failed');
+    const { steps } = await call(summary, as(), { id, runID: failing.runID });
+    expect(steps.find(({ step_id }) => step_id === 'inner')?.error).toMatchObject({
+      message: expect.stringMatching(/"bad".*no/),
+    });
+  });
+
   test.each<[string, Record<string, unknown>, string, string | undefined]>([
     ['that is missing', { step: 'gone' }, 'unknown_step', 'step'],
     ['that is incomplete', { step: 'broken' }, 'invalid_graph', 'steps.broken.script'],
@@ -181,10 +235,31 @@ describe('a test of one step', () => {
     ['with seeds', { step: 'sum', params: { seed_results: {} } }, 'invalid', 'params.seed_results'],
     ['with results but no step', { results: {} }, 'invalid', 'results'],
     ['with a run but no step', { from_run: newId() }, 'invalid', 'from_run'],
+    ['with an item but no step', { item: 1 }, 'invalid', 'item'],
+    ['with an item, though it is in no loop', { step: 'sum', item: 1 }, 'invalid', 'item'],
+    ['in a step that is no loop', { step: 'sum.after' }, 'unknown_step', 'step'],
+    ['without an id', { step: 'sum.' }, 'unknown_step', 'step'],
   ])('%s is 422', async (_what, input, code, path) => {
     const error = await refusal(start(await draft(chained), input));
     expect([error.status, error.code]).toEqual([422, code]);
     if (code !== 'invalid_graph') expect(error.details?.map(detail => detail.path)).toEqual([path]);
+  });
+
+  test('has a path of at most three ids', () => {
+    const accepts = (length: number) => TestRunInput.shape.step.safeParse('a'.repeat(length)).success;
+    expect([0, 1, 193, 194, 195].map(accepts)).toEqual([false, true, true, true, false]);
+  });
+
+  test.each<[string, Record<string, unknown>, string, string | undefined]>([
+    ['that is missing', { step: 'each.gone' }, 'unknown_step', 'step'],
+    ['of another loop', { step: 'each.items' }, 'unknown_step', 'step'],
+    ['without its loop', { step: 'sum' }, 'unknown_step', 'step'],
+    ['with results of a later step', { step: 'each.sum', results: { inner: 1 } }, 'invalid', 'results.inner'],
+    ['with the result of its loop', { step: 'each.sum', results: { each: 1 } }, 'invalid', 'results.each'],
+    ['with a result of the test itself', { step: 'each.sum', results: { items: 1 } }, 'invalid', 'results.items'],
+  ])('in a loop %s is 422', async (_what, input, code, path) => {
+    const error = await refusal(start(await draft(looped), input));
+    expect([error.status, error.code, error.details?.map(detail => detail.path)]).toEqual([422, code, [path]]);
   });
 });
 

@@ -87,7 +87,7 @@ export async function snapshotDraft(
 async function prepareTrial(ctx: Context, input: Input, workflow: WorkflowRow): Promise<Trial> {
   const params = input.params as JsonMap;
   if (input.step !== undefined) return prepareStep(ctx, { ...input, step: input.step }, workflow);
-  for (const field of ['results', 'from_run'] as const) {
+  for (const field of ['results', 'from_run', 'item'] as const) {
     if (input[field] === undefined) continue;
     throw invalid('Results are given to one step alone.', [{ path: field, message: 'is for a test of one step' }]);
   }
@@ -97,16 +97,16 @@ async function prepareTrial(ctx: Context, input: Input, workflow: WorkflowRow): 
 }
 
 async function prepareStep(ctx: Context, input: Input & { step: string }, workflow: WorkflowRow): Promise<Trial> {
-  const { step } = input;
-  const graph = stepAlone(workflow.graph, step);
-  if (graph === null) {
+  const path = input.step.split('.');
+  const trial = stepAlone(workflow.graph, path, input.item);
+  if (trial === null) {
     throw invalid(
       'The draft has no such step.',
       [{ path: 'step', message: 'is not a step of the draft' }],
       'unknown_step',
     );
   }
-  const before = new Set(graph.steps.map(({ id }) => id).filter(id => id !== step));
+  const { graph, executed, before } = trial;
   const params = input.params as JsonMap;
   const results = (input.results ?? {}) as JsonMap;
   const details = [
@@ -117,11 +117,14 @@ async function prepareStep(ctx: Context, input: Input & { step: string }, workfl
     ...Object.keys(results)
       .filter(id => !before.has(id))
       .map(id => ({ path: `results.${id.slice(0, 80)}`, message: 'is not a step before this one' })),
+    ...(path.length === 1 && input.item !== undefined
+      ? [{ path: 'item', message: 'is for a test of a step in a loop' }]
+      : []),
   ];
   if (details.length > 0) throw invalid('The test of the step is invalid.', details.slice(0, 50));
   const recorded =
     input.from_run === undefined ? null : await readRun(ctx, { id: input.id, runID: input.from_run }, before);
-  const seeds = { ...recorded?.results, ...results };
+  const seeds = { ...recorded?.results, ...results, ...trial.seeds };
   const hasInput = Object.keys(assembleInput(params)).length > 0;
   const { trigger_payload, use_as_default } = workflow.runSetup;
   return {
@@ -131,14 +134,20 @@ async function prepareStep(ctx: Context, input: Input & { step: string }, workfl
       ...params,
       ...(recorded !== null && !hasInput && { trigger_payload: recorded.input }),
       mode: 'episode',
-      trigger_steps: Object.fromEntries([[step, {}]]),
+      trigger_steps: Object.fromEntries([[executed, {}]]),
       seed_results: seeds,
     },
   };
 }
 
-/** Returns the input of a run, and its results of the steps `before` the one under test. */
-async function readRun(ctx: Context, ref: { id: string; runID: string }, before: ReadonlySet<string>) {
+/**
+ * Returns the input of a run, and its results of the steps `before` the one under test. AppError 404, 422 `rerun_too_large`.
+ */
+export async function readRun(
+  ctx: Context,
+  ref: { id: string; runID: string },
+  before: ReadonlySet<string>,
+): Promise<{ input: JsonMap; results: JsonMap }> {
   const run = await requireRun(ctx, ref);
   const { started, results } = await readRecordedValues(ctx.services.pool, run.id, MAX_RECORDED_BYTES);
   const known = new Map(Object.entries(started.seed_results));
@@ -153,7 +162,12 @@ async function readRun(ctx: Context, ref: { id: string; runID: string }, before:
   return { input: started.input, results: Object.fromEntries([...known].filter(([id]) => before.has(id))) };
 }
 
-async function storeSnapshot(ctx: Context, id: string, { graph, runSetup }: Omit<Trial, 'params'>): Promise<number> {
+/** Stores a graph that was checked as a snapshot of the workflow, and returns its negative version. AppError 409 `busy`. */
+export async function storeSnapshot(
+  ctx: Context,
+  id: string,
+  { graph, runSetup }: Omit<Trial, 'params'>,
+): Promise<number> {
   const { services, principal } = ctx;
   const snapshot = {
     graph,

@@ -76,6 +76,9 @@ export type UsageRow = {
   at: number;
 };
 
+/** A value that the run is found by, under the name of its field. */
+export type SearchValue = { name: string; value: string };
+
 /** The owner of the usage. */
 export type UsageOwner = { tenantId: string; projectId: string; workflowId: string };
 
@@ -94,6 +97,8 @@ export type LogEntry = {
   /** Present in a run's first entry. */
   created?: NewRun;
   tasks: readonly TaskChange[];
+  /** Values of searchable fields, each name once; absent in most entries. `startedAt`: of the run, in ms. */
+  search?: { startedAt: number; values: readonly SearchValue[] };
   owner: UsageOwner;
   /** The name that usage is attributed to: storable text of at most 300 characters. */
   startedBy: string;
@@ -106,6 +111,7 @@ export function entryBytes(entry: LogEntry): number {
   let bytes = 256;
   for (const row of entry.rows) bytes += 128 + row.json.length;
   bytes += 128 * entry.usage.length;
+  for (const { value } of entry.search?.values ?? []) bytes += 128 + value.length;
   for (const payload of entry.payloads) bytes += 128 + payload.json.length;
   return bytes;
 }

@@ -13,6 +13,7 @@ export type {
   LogEntry,
   NewRun,
   RunProjection,
+  SearchValue,
   TaskChange,
   UsageAction,
   UsageOwner,

@@ -4,8 +4,11 @@ import { type JsonMap, type JsonValue, type RunEvent, StoredValue } from '../cor
 import { decodeEvent, payloadRefs } from './decode.ts';
 import type { LoggedRun } from './read.ts';
 
-/** A run, or why it could not be read. Other runs of the same read are not affected. */
-export type RunRead = { ok: true; run: LoggedRun } | { ok: false; error: unknown };
+/**
+ * A run, or why it could not be read. Other runs of the same read are not affected. `rowSeq`: the number of events that its
+ * row in `runs` is up to.
+ */
+export type RunRead = { ok: true; run: LoggedRun; rowSeq: number } | { ok: false; error: unknown };
 
 export type RunsRead = {
   /** Runs that do not exist are absent. */
@@ -26,7 +29,14 @@ export type ReadOptions = {
 /** Folding less than this cannot end a process. */
 export const LARGE_BYTES = 1024 * 1024;
 
-type RunRow = { id: string; tenant_id: string; project_id: string; workflow_id: string; version: number };
+type RunRow = {
+  id: string;
+  tenant_id: string;
+  project_id: string;
+  workflow_id: string;
+  version: number;
+  last_seq: number;
+};
 type EventRow = {
   run_id: string;
   seq: number;
@@ -82,12 +92,13 @@ class Reading {
   async read(runIds: readonly string[]): Promise<void> {
     const { rows } = await this.#pool.query<RunRow>({
       name: 'log_fold_runs',
-      text: 'SELECT id, tenant_id, project_id, workflow_id, version FROM runs WHERE id = ANY($1::uuid[]) ORDER BY id',
+      text: `SELECT id, tenant_id, project_id, workflow_id, version, last_seq FROM runs
+             WHERE id = ANY($1::uuid[]) ORDER BY id`,
       values: [runIds],
     });
-    for (const { id, tenant_id, project_id, workflow_id, version } of rows) {
+    for (const { id, tenant_id, project_id, workflow_id, version, last_seq: rowSeq } of rows) {
       const identity = { runId: id, tenantId: tenant_id, projectId: project_id, workflowId: workflow_id, version };
-      this.runs.set(id, { ok: true, run: { ...identity, events: [] } });
+      this.runs.set(id, { ok: true, run: { ...identity, events: [] }, rowSeq });
     }
     await this.#readEvents(rows.map(({ id }) => id));
     await this.#resolveGiven();

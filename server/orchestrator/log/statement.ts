@@ -1,7 +1,17 @@
 import { binaryArray } from './binary-array.ts';
 import type { LogEntry, NewRun, RunProjection, TaskChange } from './entry.ts';
 import { movedRunRows, movedRuns, newRunRows, newRuns } from './run-columns.ts';
-import { askedTasks, childRuns, endedTasks, events, type Field, type Part, payloads, usage } from './tables.ts';
+import {
+  askedTasks,
+  childRuns,
+  endedTasks,
+  events,
+  type Field,
+  type Part,
+  payloads,
+  searchValues,
+  usage,
+} from './tables.ts';
 import { usageColumns } from './usage-columns.ts';
 
 /** The rows of a part, column by column. */
@@ -103,6 +113,7 @@ export function commitStatement(batch: readonly LogEntry[]): { name: string; tex
     { part: askedTasks, columns: askedTaskColumns(asked) },
     { part: endedTasks, columns: endedTaskColumns(ended) },
     { part: usage, columns: usageColumns(batch) },
+    { part: searchValues, columns: searchColumns(batch) },
   ];
   const writes = all.filter(write => rowsOf(write) > 0);
   const few = texts.size < MAX_STATEMENTS || texts.has(nameOf(writes, isFew)) ? isFew : () => false;
@@ -180,6 +191,19 @@ function childRunColumns(batch: readonly LogEntry[]): Columns {
     runs.map(({ parent }) => parent.workflow_id),
     runs.map(({ parent }) => parent.step_id),
     runs.map(({ parent }) => parent.detached === true),
+  ];
+}
+
+function searchColumns(batch: readonly LogEntry[]): Columns {
+  const rows = batch.flatMap(({ runId, owner, search }) =>
+    search === undefined ? [] : search.values.map(found => ({ runId, owner, found, startedAt: search.startedAt })),
+  );
+  return [
+    rows.map(({ runId }) => runId),
+    rows.map(({ found }) => found.name),
+    rows.map(({ found }) => found.value),
+    rows.map(({ owner }) => owner.projectId),
+    rows.map(({ startedAt }) => startedAt),
   ];
 }
 

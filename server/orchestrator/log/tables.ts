@@ -102,6 +102,15 @@ export const childRuns: Part = {
   SELECT run_id, parent_run_id, parent_workflow_id, parent_step, detached FROM ${rows}`,
 };
 
+/** Values of searchable fields; runs of workflows without any write nothing here. */
+export const searchValues: Part = {
+  name: 'search_values',
+  fields: [uuid('run_id'), joined('name'), text('value'), uuid('project_id'), time('started_at')],
+  sql: rows => `INSERT INTO run_search_values (run_id, name, value, project_id, started_at)
+  SELECT run_id, name, value, project_id, to_timestamp(started_at / 1000) FROM ${rows}
+  ON CONFLICT (run_id, name) DO NOTHING`,
+};
+
 /**
  * The usage, which is the charge: accounts are counted from it. A joined list of one empty text arrives as an
  * empty list, hence `coalesce`.

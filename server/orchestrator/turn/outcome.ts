@@ -32,8 +32,12 @@ export function endOfAttempt(
   if (outcome.kind === 'expanding') return { command: expandingCommand(step, attempt, outcome, random), large: null };
   if (outcome.kind !== 'completed') return { command: outcomeCommand(step, attempt, outcome, random), large: null };
   const read = readValue(outcome.result, threshold, 'result');
-  const { log, turn, digest } = outcome;
-  const ofAgent = { ...(turn && { turn }), ...(digest !== undefined && { digest }) };
+  const { log, turn, digest, context } = outcome;
+  const ofAgent = {
+    ...(turn && { turn }),
+    ...(digest !== undefined && { digest }),
+    ...(Number.isSafeInteger(context) && { context }),
+  };
   const consumed = consumedIn(outcome);
   if (read.error !== null) {
     const failed = { type: 'attempt_failed', step, attempt, error: read.error, retryable: false, random } as const;

@@ -35,6 +35,7 @@ import {
   type UsageRow,
 } from '../log/index.ts';
 import { type OnExcess, priced } from './pricing.ts';
+import { searchValues } from './search-values.ts';
 import { label, storable, storableText } from './storable-text.ts';
 
 /** The prices for attempts that end in a turn. */
@@ -186,6 +187,7 @@ export class Turn {
     const payloads = this.large.map(({ id, json }) => ({ id, json, at: this.events[0]?.at ?? 0 }));
     const rows = this.events.map((event, index) => encodeEvent(event, this.#firstSeq + index, payloads));
     const usage = this.#usage();
+    const search = state.graph.searchable === null ? [] : searchValues(state, this.events, this.large);
     const entry = {
       runId: this.#run.runId,
       rows,
@@ -203,6 +205,7 @@ export class Turn {
       },
       ...(this.#isNew && { created: newRun(this.#run, state) }),
       tasks: this.#tasks === null ? [] : [...this.#tasks.values()],
+      ...(search.length > 0 && { search: { startedAt: state.startedAt ?? 0, values: search } }),
       owner: this.#run,
       startedBy: usage.length === 0 ? '' : label(state.started?.started_by ?? ''),
       usage,
