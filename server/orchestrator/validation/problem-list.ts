@@ -1,5 +1,13 @@
-/** A problem in a graph. `step_id`: null if the problem is not in a step. `path`: relative to the step. */
-export type GraphProblem = { step_id: string | null; path: string; code: string; message: string };
+import { type Hint, hintFor } from './hints.ts';
+
+/**
+ * A problem in a graph. `step_id`: null if the problem is not in a step. `path`: relative to the step. `hint`: a way out of it, if
+ * one is known.
+ */
+export type GraphProblem = { step_id: string | null; path: string; code: string; message: string; hint?: string };
+
+/** A problem as it is found. */
+export type FoundProblem = Omit<GraphProblem, 'hint'> & { hint?: Hint | undefined };
 
 /** Problems that a report shows. A graph of 1 MiB can hold 60,000: the response would be 4 MB. */
 export const MAX_PROBLEMS = 200;
@@ -11,7 +19,7 @@ const cut = (text: string, longest: number): string => (text.length > longest ? 
 
 /** The first problems that were found, and the number of all. */
 export class ProblemList {
-  readonly #items: GraphProblem[] = [];
+  readonly #items: FoundProblem[] = [];
   #omitted = 0;
 
   get count(): number {
@@ -24,11 +32,11 @@ export class ProblemList {
   }
 
   /** The problems that were kept, with their whole paths. */
-  get items(): readonly GraphProblem[] {
+  get items(): readonly FoundProblem[] {
     return this.#items;
   }
 
-  push(problem: GraphProblem): void {
+  push(problem: FoundProblem): void {
     if (this.#items.length < MAX_PROBLEMS) this.#items.push(problem);
     else this.#omitted += 1;
   }
@@ -40,21 +48,25 @@ export class ProblemList {
 
   /** Appends the problems of steps inside another step, as problems of that step at their paths in it. */
   appendWithin(list: ProblemList, step_id: string, pathOf: (step: string | null) => string): void {
-    for (const { step_id: inner, path, code, message } of list.items) {
+    for (const { step_id: inner, path, code, message, hint } of list.items) {
       const at = pathOf(inner);
-      this.push({ step_id, path: path === '' ? at : `${at}.${path}`, code, message });
+      this.push({ step_id, path: path === '' ? at : `${at}.${path}`, code, message, hint });
     }
     this.#omitted += list.#omitted;
   }
 
   /** The problems as a response shows them; the last one says how many more there are. */
   toReport(): GraphProblem[] {
-    const shown = this.#items.map(({ step_id, path, code, message }) => ({
-      step_id: step_id === null ? null : cut(step_id, MAX_STEP_ID_LENGTH),
-      path: cut(path, MAX_PATH_LENGTH),
-      code,
-      message: cut(message, MAX_MESSAGE_LENGTH),
-    }));
+    const shown = this.#items.map(({ step_id, path, code, message, hint: own }): GraphProblem => {
+      const hint = hintFor(code, own);
+      return {
+        step_id: step_id === null ? null : cut(step_id, MAX_STEP_ID_LENGTH),
+        path: cut(path, MAX_PATH_LENGTH),
+        code,
+        message: cut(message, MAX_MESSAGE_LENGTH),
+        ...(hint === undefined ? {} : { hint: cut(hint, MAX_MESSAGE_LENGTH) }),
+      };
+    });
     if (this.#omitted === 0) return shown;
     const message = `${this.#omitted} more ${this.#omitted === 1 ? 'problem is' : 'problems are'} not shown`;
     return [...shown, { step_id: null, path: '', code: 'more_problems', message }];

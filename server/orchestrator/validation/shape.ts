@@ -85,10 +85,17 @@ function notesShape(notes: unknown): ProblemList {
 }
 
 /** The fields of a graph. */
-const GRAPH_FIELDS: ReadonlySet<string> = new Set(['steps', 'notes', 'input_schema', 'output', 'on_failure']);
+const GRAPH_FIELDS: ReadonlySet<string> = new Set([
+  'steps',
+  'notes',
+  'input_schema',
+  'output',
+  'on_failure',
+  'searchable',
+]);
 
 /** The fields of a graph that are objects. */
-const OBJECT_FIELDS: ReadonlySet<string> = new Set(['input_schema', 'on_failure']);
+const OBJECT_FIELDS: ReadonlySet<string> = new Set(['input_schema', 'on_failure', 'searchable']);
 
 /** Values of the graph itself, beside its steps and notes. */
 function graphValueShape(field: string, value: unknown): GraphProblem[] {
@@ -119,8 +126,8 @@ export function checkShape(graph: unknown): GraphProblem[] {
   }
   const notes = notesShape(graph.notes);
   if (notes.count > 0) return notes.toReport();
-  const { input_schema, output, on_failure } = graph;
-  const values = Object.entries({ input_schema, output, on_failure }).flatMap(([field, value]) =>
+  const { input_schema, output, on_failure, searchable } = graph;
+  const values = Object.entries({ input_schema, output, on_failure, searchable }).flatMap(([field, value]) =>
     graphValueShape(field, value),
   );
   if (values.length > 0) return values;

@@ -1,4 +1,5 @@
 import { allSteps, type GraphStep, innerSteps } from '../core/index.ts';
+import { didYouMean, type Hint } from './hints.ts';
 import { ProblemList } from './problem-list.ts';
 
 /** The order of steps. Step ids are unique here: later duplicates are left out. */
@@ -85,8 +86,8 @@ export function topology(list: readonly GraphStep[]): Topology {
   const steps = new Map<string, GraphStep>();
   const problems = new ProblemList();
   const dependents = new Map<string, string[]>();
-  const report = (step_id: string, path: string, code: string, message: string) =>
-    problems.push({ step_id, path, code, message });
+  const report = (step_id: string, path: string, code: string, message: string, hint?: Hint) =>
+    problems.push({ step_id, path, code, message, hint });
   for (const step of list) {
     if (steps.has(step.id)) report(step.id, 'id', 'duplicate_step_id', `two steps have the id "${step.id}"`);
     else steps.set(step.id, step);
@@ -95,7 +96,10 @@ export function topology(list: readonly GraphStep[]): Topology {
     const seen = new Set<string>();
     for (const [at, id] of dependenciesOf(step).entries()) {
       const path = `depends_on[${at}]`;
-      if (!steps.has(id)) report(step.id, path, 'unknown_dependency', `there is no step "${id.slice(0, 80)}"`);
+      if (!steps.has(id)) {
+        const hint = didYouMean(id, () => steps.keys(), 'Remove it from depends_on, or add a step with this id.');
+        report(step.id, path, 'unknown_dependency', `there is no step "${id.slice(0, 80)}"`, hint);
+      }
       if (seen.has(id)) report(step.id, path, 'duplicate_dependency', `"${id.slice(0, 80)}" is named twice`);
       else (dependents.get(id) ?? dependents.set(id, []).get(id))?.push(step.id);
       seen.add(id);

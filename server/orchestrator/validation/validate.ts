@@ -10,10 +10,13 @@ import {
   type JsonMap,
   type JsonValue,
   MAX_ADDED_IN_MEMORY,
+  MAX_SEARCHABLE_FIELDS,
 } from '../core/index.ts';
 import { CommonStepFields, commonFieldNames, openableFields, ownFields } from '../steps/common-fields.ts';
 import { checkForm } from '../steps/form.ts';
+import { isSecretInput, readSearchable } from '../steps/searchable.ts';
 import { collectReferences, readsItem } from '../steps/templates.ts';
+import { didYouMean, type Hint } from './hints.ts';
 import { PatternBudget } from './pattern-budget.ts';
 import { type GraphProblem, ProblemList } from './problem-list.ts';
 import { checkShape } from './shape.ts';
@@ -31,11 +34,11 @@ const RENDERED_COMMON = ['name'] as const;
 export class Collector {
   readonly errors = new ProblemList();
   readonly warnings = new ProblemList();
-  error(step: string | null, path: string, code: string, message: string): void {
-    this.errors.push({ step_id: step, path, code, message });
+  error(step: string | null, path: string, code: string, message: string, hint?: Hint): void {
+    this.errors.push({ step_id: step, path, code, message, hint });
   }
-  warn(step: string | null, path: string, code: string, message: string): void {
-    this.warnings.push({ step_id: step, path, code, message });
+  warn(step: string | null, path: string, code: string, message: string, hint?: Hint): void {
+    this.warnings.push({ step_id: step, path, code, message, hint });
   }
 }
 
@@ -47,13 +50,23 @@ function issuePath(path: readonly PropertyKey[]): string {
   );
 }
 
-function reportIssues(step: GraphStep, issues: readonly z.core.$ZodIssue[], into: Collector): void {
+/** `names`: the fields that the step may have. */
+function reportIssues(
+  step: GraphStep,
+  issues: readonly z.core.$ZodIssue[],
+  names: readonly string[],
+  into: Collector,
+): void {
   for (const issue of issues) {
     const path = issuePath(issue.path);
     if (issue.code === 'unrecognized_keys') {
       for (const key of issue.keys) {
         const at = path === '' ? key : `${path}.${key}`;
-        into.error(step.id, at, 'unknown_field', `${step.type} has no field "${key.slice(0, 80)}"`);
+        const hint =
+          path === ''
+            ? didYouMean(key, () => names, `Remove it; ${step.type} has: ${names.join(', ')}.`)
+            : 'Remove it.';
+        into.error(step.id, at, 'unknown_field', `${step.type} has no field "${key.slice(0, 80)}"`, hint);
       }
     } else {
       const missing =
@@ -63,6 +76,7 @@ function reportIssues(step: GraphStep, issues: readonly z.core.$ZodIssue[], into
         path,
         missing ? 'missing_field' : 'invalid_field',
         missing ? `${path} is required` : issue.message,
+        missing ? `Set ${path}.` : undefined,
       );
     }
   }
@@ -71,14 +85,15 @@ function reportIssues(step: GraphStep, issues: readonly z.core.$ZodIssue[], into
 function checkFields(step: GraphStep, type: StepType, into: Collector): void {
   checkCommonFields(step, type, into);
   const parsed = type.fields.safeParse(ownFields(step));
-  if (!parsed.success) reportIssues(step, parsed.error.issues, into);
+  const names = [...Object.keys(type.fields.shape), ...commonFieldNames];
+  if (!parsed.success) reportIssues(step, parsed.error.issues, names, into);
 }
 
 /** Checks the fields that all types have. `type` is undefined where this server does not have it. */
 export function checkCommonFields(step: GraphStep, type: StepType | undefined, into: Collector): void {
   const common = Object.fromEntries(Object.entries(step).filter(([name]) => commonFieldNames.has(name)));
   const parsed = CommonStepFields.safeParse(common);
-  if (!parsed.success) reportIssues(step, parsed.error.issues, into);
+  if (!parsed.success) reportIssues(step, parsed.error.issues, [...commonFieldNames], into);
   if (type?.retries === false && step.retry_count) {
     into.error(step.id, 'retry_count', 'retries_not_supported', `${type.type} steps are not retried`);
   }
@@ -103,8 +118,13 @@ function checkRead(step: GraphStep, path: string, read: string, graph: Topology,
   if (loop !== undefined) {
     const message = `"${shown}" is a step of the loop "${loop}", and can be read only there`;
     report(step.id, path, 'step_in_loop', message);
-  } else if (!hasStep(graph, read)) report(step.id, path, 'unknown_step', `there is no step "${shown}"`);
-  else report(step.id, path, 'not_an_ancestor', `"${read}" does not come before this step: add it to depends_on`);
+  } else if (!hasStep(graph, read)) {
+    const hint = didYouMean(read, () => graph.steps.keys(), 'Add a step with this id, or read another one.');
+    report(step.id, path, 'unknown_step', `there is no step "${shown}"`, hint);
+  } else {
+    const message = `"${read}" does not come before this step: add it to depends_on`;
+    report(step.id, path, 'not_an_ancestor', message, `Add "${read}" to depends_on of "${step.id}".`);
+  }
 }
 
 function checkItem(step: GraphStep, path: string, graph: Topology, report: Collector['error']): void {
@@ -211,11 +231,14 @@ export async function checkStep(step: GraphStep, checking: Checking, graph: Topo
   const type = authorable(types.get(step.type));
   if (!type) {
     checkCommonFields(step, type, into);
+    const known = [...types.values()].flatMap(({ type, internal }) => (internal ? [] : [type]));
+    const message = `"${step.type.slice(0, 80)}" is not one of ${known.join(', ')}`;
     into.error(
       step.id,
       'type',
       'unknown_type',
-      `"${step.type.slice(0, 80)}" is not one of ${[...types.values()].flatMap(({ type, internal }) => (internal ? [] : [type])).join(', ')}`,
+      message,
+      didYouMean(step.type, () => known, 'Choose one of these types.'),
     );
     return;
   }
@@ -254,8 +277,29 @@ function checkOutput(output: JsonValue | undefined, graph: Topology, into: Colle
     if ('error' in found) into.error(null, found.path, 'template_malformed', found.error.message);
     else if (readsItem(found.reference)) refuseItem(null, found.path, error);
     else if (found.reference.step !== null && !graph.steps.has(found.reference.step)) {
-      into.error(null, found.path, 'unknown_step', `there is no step "${found.reference.step.slice(0, 80)}"`);
+      const { step } = found.reference;
+      const hint = didYouMean(step, () => graph.steps.keys(), 'Read a step of the graph.');
+      into.error(null, found.path, 'unknown_step', `there is no step "${step.slice(0, 80)}"`, hint);
     }
+  }
+}
+
+function checkSearchable(graph: Graph, order: Topology, into: Collector): void {
+  const { searchable = {}, input_schema } = graph;
+  const names = Object.keys(searchable);
+  if (names.length > MAX_SEARCHABLE_FIELDS) {
+    const message = `a workflow has at most ${MAX_SEARCHABLE_FIELDS} searchable fields; this one has ${names.length}`;
+    into.error(null, 'searchable', 'too_many_searchable', message);
+    return;
+  }
+  for (const name of names) {
+    const field = readSearchable(name, searchable[name]);
+    const at = `searchable.${field.name}`;
+    if (!('reference' in field)) into.error(null, at, field.code, field.message);
+    else if (field.reference.step !== null && !order.steps.has(field.reference.step))
+      into.error(null, at, 'unknown_step', `there is no step "${field.reference.step.slice(0, 80)}"`);
+    else if (field.reference.step === null && isSecretInput(input_schema, field.reference.path))
+      into.error(null, at, 'searchable_secret', 'the input schema says `writeOnly`: a secret cannot be searchable');
   }
 }
 
@@ -283,6 +327,7 @@ export async function validateGraph(graph: Graph, types: StepTypes, scope: Check
   into.errors.append(order.problems);
   checkOutput(graph.output, order, into);
   checkFailureHandler(graph.on_failure, into);
+  checkSearchable(graph, order, into);
   const checking = { types, scope, patterns: new PatternBudget() };
   checkInputSchema(graph.input_schema, checking.patterns, into);
   let turn: Promise<unknown> = Promise.resolve();
