@@ -9,6 +9,7 @@ import { startTestContainer, type TestContainer } from '../../testing/container.
 import { createTestMember, createTestPat, createTestTenant, type TestTenant } from '../../testing/identity.ts';
 import { startSdkServer, type TestServer } from '../../testing/mcp-server.ts';
 import { reached } from '../../testing/runs.ts';
+import { applyEvent, newRunState, type Snapshot, stateOf, type WireEvent } from '../runs/run-state.ts';
 
 /** What the tool `send` was called with. */
 let sent: string[] = [];
@@ -85,6 +86,34 @@ test('an agent answers with what its instructions, tools and input give it', asy
   expect(JSON.stringify(fake.requests[0]?.body)).toContain('You write to Ann.');
 });
 
+test('a turn, a call and an approval are read as any step is', async () => {
+  fake.script({ answers: [{ content: [calls] }, { content: [{ text: 'Ann knows.' }] }] });
+  const viewer = await createTestMember(service.container.services, acme, 'project_viewer', 'asks@example.com');
+  const runID = await run(viewer);
+  await reached(service.container.services, acme.owner, { id: agent, runID }, 'blocked');
+  const stepOf = (step_id: string) => act('runs_get_step', { id: agent, runID, step_id });
+  const task = 'agent.1.1.ok';
+  expect(await stepOf(task)).toMatchObject({
+    definition: { type: 'agent_approval', depends_on: ['agent.1'] },
+    resolved: [{ name: 'arguments', value: { text: 'Hello' } }],
+    has_result: false,
+  });
+  const answer = { id: agent, runID, task_id: task, approved: true, result: { arguments: { text: 'Good day' } } };
+  await act('tasks_complete', answer, acme.contributor);
+  await ended(runID);
+  expect(await stepOf('agent.1')).toMatchObject({ has_result: true, result: { finish_reason: 'tool_calls' } });
+  expect(await stepOf('agent.1.1')).toMatchObject({
+    definition: { id: 'agent.1.1', type: 'agent_tool', tool: 'send', depends_on: ['agent.1', task] },
+    resolved: [{ name: 'arguments', value: { text: 'Good day' }, problem: null }],
+    has_result: true,
+  });
+  await expect(stepOf('agent.1.2')).rejects.toMatchObject({ status: 404 });
+  await expect(stepOf('agent.9')).rejects.toMatchObject({ status: 404 });
+  const rival = await createTestTenant(service.container.services, { slug: 'rival' });
+  const foreign = act('runs_get_step', { id: agent, runID, step_id: 'agent.1' }, rival.owner);
+  await expect(foreign).rejects.toMatchObject({ status: 404 });
+});
+
 test('a token that is revoked while the model thinks ends the call that it asks for, and not the run', async () => {
   fake.script({ answers: [{ content: [{ hold: 'thinking' }, calls] }, { content: [{ text: 'I could not.' }] }] });
   const { services } = service.container;
@@ -115,6 +144,46 @@ test('what a viewer asks an agent to send is a task for contributors', async () 
   await ended(runID);
   expect(sent).toEqual(['Hello']);
   expect(await outputOf(runID)).toMatchObject({ text: 'Done.' });
+});
+
+test('the snapshot of a run has the turns, calls and approvals of its agents, as the log tells of them', async () => {
+  fake.script({ answers: [{ content: [calls] }, { content: [{ text: 'Done.' }] }] });
+  const viewer = await createTestMember(service.container.services, acme, 'project_viewer', 'watches@example.com');
+  const runID = await run(viewer);
+  const ref = { id: agent, runID };
+  await reached(service.container.services, acme.owner, ref, 'blocked');
+  const folded = async () => {
+    const snapshot = (await act('runs_get_snapshot', ref)) as unknown as Snapshot;
+    const { events } = (await act('runs_list_events', { ...ref, limit: 1000 })) as unknown as { events: WireEvent[] };
+    const state = newRunState(['agent']);
+    for (const event of events) applyEvent(state, event);
+    expect(stateOf(snapshot, ['agent'])).toEqual(state);
+    return snapshot;
+  };
+  const waiting = await folded();
+  const shown = ({ added_steps }: typeof waiting) =>
+    added_steps.of_agents.map(({ step_id, status, tool }) => [step_id, status, tool]);
+  expect(shown(waiting)).toEqual([
+    ['agent.1', 'completed', null],
+    ['agent.1.1.ok', 'waiting', 'send'],
+    ['agent.1.1', 'pending', 'send'],
+  ]);
+  expect(waiting.added_steps.open.map(({ step_id }) => step_id)).toEqual(['agent.1.1.ok']);
+  await act('tasks_complete', { ...ref, task_id: 'agent.1.1.ok', approved: true }, acme.contributor);
+  await ended(runID);
+  const done = await folded();
+  expect(shown(done).map(([id, status]) => `${id} ${status}`)).toEqual([
+    'agent.1 completed',
+    'agent.1.1.ok completed',
+    'agent.1.1 completed',
+    'agent.2 completed',
+  ]);
+  expect(done.added_steps.open).toEqual([]);
+  const spent = [...done.steps, ...done.added_steps.of_agents].reduce(
+    (sum, step) => sum + step.credits_microcredits,
+    0,
+  );
+  expect(done.credits_microcredits).toBe(spent);
 });
 
 test('a step of a workflow names an agent, with its own prompt and stricter limits', async () => {

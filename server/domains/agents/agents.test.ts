@@ -42,6 +42,7 @@ describe('creating', () => {
       temperature: null,
       max_tokens: null,
       response_schema: null,
+      memory: null,
       tools: [],
       limits: { max_turns: 25, max_tool_calls: 100, timeout_s: 3_600 },
       on_limit: 'answer',
@@ -87,6 +88,8 @@ describe('creating', () => {
     { limits: { max_tool_calls: 1_001 } },
     { limits: { timeout_s: 86_401 } },
     { limits: { budget_credits: 0 } },
+    { limits: { context_tokens: 999 } },
+    { limits: { context_tokens: 10_000_001 } },
     { limits: { budget_credits: 1_000_001 } },
     { temperature: 2.1 },
     { starters: Array.from({ length: 11 }, () => 'x') },
@@ -105,6 +108,8 @@ describe('creating', () => {
     { max_turns: 200 },
     { max_tool_calls: 1_000 },
     { timeout_s: 86_400 },
+    { context_tokens: 1_000 },
+    { context_tokens: 10_000_000 },
   ])('limits at their bounds are taken: %j', async limits =>
     expect((await create({ limits })).limits).toMatchObject(limits),
   );
@@ -112,15 +117,16 @@ describe('creating', () => {
 
 describe('changing', () => {
   test('publishes a version with each change, and keeps what is not given', async () => {
-    const { id } = await create({ temperature: 1, limits: { max_turns: 3, budget_credits: 2 } });
+    const { id } = await create({ temperature: 1, limits: { max_turns: 3, budget_credits: 2, context_tokens: 9_000 } });
     const changed = await call(agents.agents_patch, ctx, { id, instructions: 'Be brief.', limits: { max_turns: 4 } });
     expect(changed).toMatchObject({
       version: 2,
       instructions: 'Be brief.',
       temperature: 1,
-      limits: { max_turns: 4, max_tool_calls: 100, timeout_s: 3_600, budget_credits: 2 },
+      limits: { max_turns: 4, max_tool_calls: 100, timeout_s: 3_600, budget_credits: 2, context_tokens: 9_000 },
     });
-    const cleared = await call(agents.agents_patch, ctx, { id, temperature: null, limits: { budget_credits: null } });
+    const limits = { budget_credits: null, context_tokens: null };
+    const cleared = await call(agents.agents_patch, ctx, { id, temperature: null, limits });
     expect(cleared).toMatchObject({ version: 3, temperature: null });
     expect(cleared.limits).toEqual({ max_turns: 4, max_tool_calls: 100, timeout_s: 3_600 });
     expect(await call(agents.agents_patch, ctx, { id, name: 'Other', starters: ['Hi'] })).toMatchObject({
@@ -140,7 +146,7 @@ describe('changing', () => {
       instructions: '',
       temperature: 1,
       tools: [],
-      limits: { max_turns: 3, max_tool_calls: 100, timeout_s: 3_600, budget_credits: 2 },
+      limits: { max_turns: 3, max_tool_calls: 100, timeout_s: 3_600, budget_credits: 2, context_tokens: 9_000 },
       on_limit: 'answer',
     });
     const first = await call(agents.agents_list_versions, ctx, { id, limit: 3 });
@@ -191,7 +197,7 @@ describe('a list', () => {
     const second = await create({ name: 'Second', description: 'of two' }, own);
     const { run_id } = await call(agents.agents_run, own, { id: first.id, input: { message: 'Hello' } });
     await reached(service.services, own.principal, { id: first.id, runID: run_id });
-    const { instructions: _, response_schema: __, ...head } = first;
+    const { instructions: _, response_schema: __, memory: ___, ...head } = first;
     const ids = async (input: object) => (await call(agents.agents_list, own, input)).agents.map(({ id }) => id);
     const listed = await call(agents.agents_list, own, {});
     expect(listed.agents.map(({ id }) => id)).toEqual([second.id, first.id]);
@@ -201,6 +207,8 @@ describe('a list', () => {
         {
           run_id,
           status: 'completed',
+          orchestration_phase: 'complete',
+          pending_tasks: 0,
           started_at: expect.any(String),
           ended_at: expect.any(String),
           credits_microcredits: 0,

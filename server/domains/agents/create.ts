@@ -2,9 +2,7 @@ import type { z } from 'zod';
 import type { Context } from '../../contract/context.ts';
 import { newId } from '../../platform/ids.ts';
 import { transact } from '../../platform/postgres/transaction.ts';
-import { checksum } from '../workflows/checksum.ts';
-import { insertWorkflow } from '../workflows/store.ts';
-import { insertVersion } from '../workflows/versions/sql/store.ts';
+import { insertPublished } from '../workflows/insert-published.ts';
 import { projectScope } from '../workflows/view.ts';
 import type { AgentSchema, CreateAgentInput } from './schemas.ts';
 import { graphOf, newSettings } from './settings.ts';
@@ -25,13 +23,20 @@ export async function createAgent(
   await requireValid(ctx, id, settings);
   const scope = projectScope(ctx);
   const at = new Date(clock.now());
-  const graph = graphOf(settings);
-  const workflow = { id, scope, name, description, graph, runSetup: {}, graphChecksum: checksum(graph) };
+  const workflow = {
+    id,
+    scope,
+    name,
+    description,
+    graph: graphOf(settings),
+    kind: 'agent',
+    createdBy: userId,
+    at,
+  } as const;
   const extras: AgentExtras = { status: 'active', starters };
   await transact({ prisma }, async tx => {
-    const { revision } = await insertWorkflow(tx, { ...workflow, kind: 'agent', createdBy: userId, at });
+    await insertPublished(tx, workflow);
     await insertAgent(tx, scope, { id, ...extras });
-    await insertVersion(tx, { ...scope, id, revision }, { changelog: 'Created', by: userId, at });
   });
   return answerAgent(ctx, await requireAgent(ctx, id));
 }

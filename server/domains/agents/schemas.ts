@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { AnyObject, Id, Json, NameText, nextCursor, PlainText, page, Timestamp } from '../../contract/wire.ts';
-import { AgentLimits, AgentTool, agentFields } from '../../orchestrator/steps/agent-settings.ts';
+import { AgentLimits, AgentMemory, AgentTool, agentFields } from '../../orchestrator/steps/agent-settings.ts';
 import { Description, RecentRun, ValidationReport } from '../workflows/schemas.ts';
 
 const MAX_STARTERS = 10;
@@ -32,6 +32,7 @@ export const AgentSchema = z.strictObject({
   ...head,
   instructions: z.string(),
   response_schema: AnyObject.nullable(),
+  memory: AgentMemory.nullable(),
 });
 const AgentRun = RecentRun.extend({ credits_microcredits: z.number().int() });
 export const ListAgentsInput = z.strictObject({
@@ -60,10 +61,14 @@ const changes = {
   temperature: agentFields.temperature.nullable(),
   max_tokens: agentFields.max_tokens.nullable(),
   response_schema: agentFields.response_schema.nullable(),
+  memory: agentFields.memory.nullable(),
   tools: agentFields.tools,
-  limits: AgentLimits.extend({ budget_credits: AgentLimits.shape.budget_credits.nullable() })
+  limits: AgentLimits.extend({
+    budget_credits: AgentLimits.shape.budget_credits.nullable(),
+    context_tokens: AgentLimits.shape.context_tokens.nullable(),
+  })
     .optional()
-    .meta({ description: 'Those that are given; null for `budget_credits`: no budget' }),
+    .meta({ description: 'Those that are given; null for `budget_credits` and `context_tokens`: none' }),
   on_limit: agentFields.on_limit,
 };
 export const PatchAgentInput = z.strictObject({

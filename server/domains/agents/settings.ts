@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 import type { Graph, GraphStep, JsonMap } from '../../orchestrator/core/index.ts';
-import type { AgentLimits, AgentTool } from '../../orchestrator/steps/agent-settings.ts';
+import type { AgentLimits, AgentMemory, AgentTool } from '../../orchestrator/steps/agent-settings.ts';
 import type { CreateAgentInput, ValidateAgentInput } from './schemas.ts';
 
 /** The step of an agent's own workflow. */
@@ -15,6 +15,7 @@ export type AgentSettings = {
   temperature?: number;
   max_tokens?: number;
   response_schema?: JsonMap;
+  memory?: z.output<typeof AgentMemory>;
   tools: z.output<typeof AgentTool>[];
   limits: Limits & Required<Pick<Limits, 'max_turns' | 'max_tool_calls' | 'timeout_s'>>;
   on_limit: 'answer' | 'fail';
@@ -24,7 +25,15 @@ const DEFAULT_LIMITS = { max_turns: 25, max_tool_calls: 100, timeout_s: 3_600 };
 
 type Given = Pick<
   z.output<typeof CreateAgentInput>,
-  'model' | 'instructions' | 'temperature' | 'max_tokens' | 'response_schema' | 'tools' | 'limits' | 'on_limit'
+  | 'model'
+  | 'instructions'
+  | 'temperature'
+  | 'max_tokens'
+  | 'response_schema'
+  | 'memory'
+  | 'tools'
+  | 'limits'
+  | 'on_limit'
 >;
 
 /** The settings of a new agent. */
@@ -35,21 +44,26 @@ export function newSettings(given: Given): AgentSettings {
 /** The settings with what is given; null takes a field back to its default. */
 export function changeSettings(
   settings: AgentSettings,
-  { model, instructions, temperature, max_tokens, response_schema, tools, limits, on_limit }: Changes,
+  { model, instructions, temperature, max_tokens, response_schema, memory, tools, limits, on_limit }: Changes,
 ): AgentSettings {
-  const { budget_credits: budget = settings.limits.budget_credits, ...others } = limits ?? {};
-  const { budget_credits: _, ...before } = settings.limits;
+  const { budget_credits: _, context_tokens: _context, ...before } = settings.limits;
+  const {
+    budget_credits = settings.limits.budget_credits,
+    context_tokens = settings.limits.context_tokens,
+    ...others
+  } = limits ?? {};
   const optional = {
     temperature: temperature === undefined ? settings.temperature : temperature,
     max_tokens: max_tokens === undefined ? settings.max_tokens : max_tokens,
     response_schema: response_schema === undefined ? settings.response_schema : response_schema,
+    memory: memory === undefined ? settings.memory : memory,
   };
   return {
     model: model ?? settings.model,
     instructions: instructions ?? settings.instructions,
     ...withoutEmpty(optional),
     tools: tools ?? settings.tools,
-    limits: { ...before, ...withoutEmpty(others), ...withoutEmpty({ budget_credits: budget }) },
+    limits: { ...before, ...withoutEmpty(others), ...withoutEmpty({ budget_credits, context_tokens }) },
     on_limit: on_limit ?? settings.on_limit,
   };
 }

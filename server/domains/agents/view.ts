@@ -23,14 +23,21 @@ export async function requireAgent(ctx: Context, id: string): Promise<AgentRow> 
   return { workflow, extras, settings: settingsOf(workflow.graph) };
 }
 
-type Head = Omit<z.input<typeof AgentSchema>, 'instructions' | 'response_schema'>;
+type Head = Omit<z.input<typeof AgentSchema>, 'instructions' | 'response_schema' | 'memory'>;
 
 /** An agent as lists show it. */
 export function toAgentHead(
   row: Omit<WorkflowRow, 'graph' | 'runSetup' | 'status'>,
   archived: boolean,
   { status, starters }: AgentExtras,
-  { model, temperature, max_tokens, tools, limits, on_limit }: Omit<AgentSettings, 'instructions' | 'response_schema'>,
+  {
+    model,
+    temperature,
+    max_tokens,
+    tools,
+    limits,
+    on_limit,
+  }: Omit<AgentSettings, 'instructions' | 'response_schema' | 'memory'>,
 ): Head {
   return {
     id: row.id,
@@ -60,6 +67,7 @@ export function answerAgent(ctx: Context, { workflow, extras, settings }: AgentR
     ...toAgentHead(workflow, workflow.status === 'archived', extras, settings),
     instructions: settings.instructions,
     response_schema: settings.response_schema ?? null,
+    memory: settings.memory ?? null,
   };
 }
 

@@ -9,6 +9,11 @@ import { effectiveStep, isEnded, newStep, type RunState, stepState } from './sta
 import { addedId, approvalId } from './step-ids.ts';
 import { BYTES_PER_ADDED_STEP, sizeOf } from './stored-value.ts';
 
+/** The error of a turn whose conversation is longer than its model reads. */
+export const CONTEXT_LENGTH_EXCEEDED = 'context_length_exceeded';
+/** Of a conversation that was too long, so much is kept below from then on. */
+const OVERFLOWED_SHARE = 0.7;
+
 type OfAgent = { id: string; expansion: AgentExpansion };
 
 /** Folds the `step_expanded` of an agent. */
@@ -34,6 +39,11 @@ export function expandAgent(
     dearestCall: 0,
     same: new Map(),
     sameCalls: 0,
+    context: plan.context ?? 0,
+    compactAt: plan.compact_at ?? Number.POSITIVE_INFINITY,
+    compactions: 0,
+    isCompacted: false,
+    overflow: 'none',
     closing: null,
     failure: null,
   };
@@ -72,6 +82,7 @@ export function addAgentSteps(state: RunState, grown: Growth, agent: OfAgent, st
 function note(expansion: AgentExpansion, { type, fields }: AddedStep): void {
   if (type === 'agent_turn') {
     expansion.turns += 1;
+    if (expansion.overflow !== 'none') expansion.overflow = 'repeated';
     expansion.lastTurn = null;
     expansion.callsAdded = null;
     const closing = fields?.closing;
@@ -82,6 +93,10 @@ function note(expansion: AgentExpansion, { type, fields }: AddedStep): void {
   } else if (type === 'agent_tool') {
     expansion.callsAdded = (expansion.callsAdded ?? 0) + 1;
     expansion.toolCalls += 1;
+  } else if (type === 'agent_compaction') {
+    expansion.compactions += 1;
+    expansion.isCompacted = true;
+    if (expansion.overflow === 'compact') expansion.overflow = 'repeat';
   }
 }
 
@@ -122,10 +137,34 @@ export function noteAgentEvent(state: RunState, grown: Growth, event: Noted): vo
     expansion.dearestCall = Math.max(expansion.dearestCall, credits);
     noteResult(expansion, id, event);
   }
-  if (type !== 'agent_turn' || event.type !== 'step_completed' || 'skipped' in event.data) return;
+  if (type === 'agent_turn' && event.type === 'step_failed') noteOverflow(expansion, event.data.error);
+  if (event.type !== 'step_completed' || 'skipped' in event.data) return;
+  noteContext(expansion, type, event.data.context ?? 0);
+  if (type !== 'agent_turn') return;
   expansion.lastTurn = event.data.turn ?? { calls: [] };
   for (const { tool, hash, policy } of expansion.lastTurn.calls)
     if (policy === 'none') repeat(expansion, `${tool} ${hash}`);
+}
+
+/** A conversation that is too long for the model is compacted, where it may be; the turn after that is not repeated again. */
+function noteOverflow(expansion: AgentExpansion, { code }: StepError): void {
+  if (code !== CONTEXT_LENGTH_EXCEEDED || expansion.plan.compact_at === undefined) return;
+  if (expansion.overflow !== 'none') return;
+  expansion.overflow = 'compact';
+  // What the model reads is less than was assumed.
+  if (expansion.context === 0) return;
+  expansion.compactAt = Math.min(expansion.compactAt, Math.floor(expansion.context * OVERFLOWED_SHARE));
+}
+
+function noteContext(expansion: AgentExpansion, type: string, context: number): void {
+  if (type === 'agent_tool') {
+    expansion.context += context;
+    return;
+  }
+  if (context > 0) expansion.context = context;
+  if (type !== 'agent_turn') return;
+  expansion.overflow = 'none';
+  expansion.isCompacted = false;
 }
 
 /** A call with the result of an earlier one, or the error, brings the model no further. */
@@ -152,7 +191,8 @@ export function afterAgentStep(
   { step, failure }: { step: string; failure: StepError | null },
 ): void {
   agent.expansion.open -= 1;
-  if (failure !== null) agent.expansion.failure ??= { step, error: failure };
+  // A turn that is made once more has not failed the agent.
+  if (failure !== null && agent.expansion.overflow !== 'compact') agent.expansion.failure ??= { step, error: failure };
   refresh(state, grown, agent);
 }
 

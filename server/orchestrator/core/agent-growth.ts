@@ -4,7 +4,7 @@ import { endAdded, stepFails } from './ending.ts';
 import type { AddedStep, AgentLimit, StepError } from './events.ts';
 import type { AgentExpansion } from './growth.ts';
 import { stepState } from './state.ts';
-import { approvalId, callId, turnId } from './step-ids.ts';
+import { approvalId, callId, compactionId, turnId } from './step-ids.ts';
 
 /** How often a turn is tried again that the provider did not answer. */
 const TURN_RETRIES = 2;
@@ -25,6 +25,9 @@ export function growAgent(draft: Draft, parent: string, expansion: AgentExpansio
       return;
     case 'calls':
       addSteps(draft, parent, callsOf(turnId(parent, expansion.turns), next.calls));
+      return;
+    case 'compact':
+      addSteps(draft, parent, [compactionOf(parent, expansion)]);
       return;
     case 'fail':
       stepFails(draft, parent, limitError(expansion, next.limit), {}, turnId(parent, expansion.turns));
@@ -58,15 +61,35 @@ function addSteps(draft: Draft, parent: string, steps: AddedStep[]): void {
   }
 }
 
-/** It comes after the calls of the turn before it, all of which have ended. */
-function turnOf(parent: string, { plan, steps, turns }: AgentExpansion, closing: AgentLimit | null): AddedStep {
+function turnOf(parent: string, expansion: AgentExpansion, closing: AgentLimit | null): AddedStep {
+  const { plan, turns } = expansion;
+  const fields = { model: plan.model, retry_count: TURN_RETRIES, ...(closing !== null && { closing }) };
+  const depends_on = closing === 'timeout' ? [] : stepsBefore(parent, expansion);
+  return { id: turnId(parent, turns + 1), type: 'agent_turn', depends_on, fields };
+}
+
+/** After a turn that was refused it takes less for granted of what the model reads. */
+function compactionOf(parent: string, expansion: AgentExpansion): AddedStep {
+  const { plan, compactions, overflow } = expansion;
+  const hasOverflowed = overflow === 'compact';
+  const fields = {
+    model: plan.model,
+    retry_count: TURN_RETRIES,
+    ...(hasOverflowed && { overflow: Math.floor(expansion.context) }),
+  };
+  // What depends on a turn that failed would not begin.
+  const depends_on = hasOverflowed ? [] : stepsBefore(parent, expansion);
+  return { id: compactionId(parent, compactions + 1), type: 'agent_compaction', depends_on, fields };
+}
+
+/** The compaction that was just made, or the last turn with its calls, all of which have ended. */
+function stepsBefore(parent: string, { steps, turns, compactions, isCompacted }: AgentExpansion): string[] {
+  if (isCompacted) return [compactionId(parent, compactions)];
   const before = turns === 0 ? [] : [turnId(parent, turns)];
   const prefix = `${turnId(parent, turns)}.`;
   // The approvals of these calls end before them.
   const calls = steps.filter(id => id.startsWith(prefix) && !id.endsWith(approvalId('')));
-  const fields = { model: plan.model, retry_count: TURN_RETRIES, ...(closing !== null && { closing }) };
-  const depends_on = closing === 'timeout' ? [] : [...before, ...calls];
-  return { id: turnId(parent, turns + 1), type: 'agent_turn', depends_on, fields };
+  return [...before, ...calls];
 }
 
 function callsOf(turn: string, calls: readonly NumberedCall[]): AddedStep[] {

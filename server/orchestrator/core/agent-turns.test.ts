@@ -13,6 +13,10 @@ const view = (over: Omit<Partial<AgentView>, 'plan'> & { plan?: Partial<AgentVie
   dearestTurn: 0,
   dearestCall: 0,
   sameCalls: 0,
+  context: 0,
+  compactAt: Number.POSITIVE_INFINITY,
+  isCompacted: false,
+  overflow: 'none',
   closing: null,
   ...over,
   plan: { type: 'agent', model: 'm', max_turns: 25, max_tool_calls: 100, on_limit: 'answer', ...over.plan },
@@ -111,5 +115,37 @@ describe('an agent at a limit', () => {
   test('fails if it is to, and ends after its closing turn, whatever that calls', () => {
     expect(nextOfAgent(called({ turns: 25, plan: { on_limit: 'fail' } }))).toEqual({ do: 'fail', limit: 'max_turns' });
     expect(nextOfAgent(view({ closing: 'max_turns' }))).toEqual({ do: 'end', limit: 'max_turns' });
+  });
+});
+
+describe('a conversation that grows', () => {
+  const long = { context: 71, compactAt: 70 };
+
+  test('is compacted before the next turn, once', () => {
+    expect(nextOfAgent(called({ ...long, context: 70 }))).toEqual(goesOn);
+    expect(nextOfAgent(called(long))).toEqual({ do: 'compact' });
+    expect(nextOfAgent(called({ ...long, isCompacted: true }))).toEqual(goesOn);
+    expect(nextOfAgent(view({ ...long, turns: 0, lastTurn: null }))).toEqual({ do: 'compact' });
+    expect(nextOfAgent(called({ ...long, open: 1 }))).toEqual({ do: 'wait' });
+    expect(nextOfAgent(view({ ...long, lastTurn: { calls: [] } }))).toEqual({ do: 'end', limit: null });
+  });
+
+  test('is compacted before a closing turn, unless that is all that can be paid', () => {
+    expect(nextOfAgent(called({ ...long, plan: { max_turns: 1 } }))).toEqual({ do: 'compact' });
+    expect(nextOfAgent(called({ ...long, plan: { budget: 100 }, spent: 90, dearestTurn: 5 }))).toEqual(
+      closes('budget'),
+    );
+  });
+
+  test('that was refused is compacted, and the turn is made once more, if that can be paid', () => {
+    const refused = { lastTurn: null, overflow: 'compact' } as const;
+    expect(nextOfAgent(view(refused))).toEqual({ do: 'compact' });
+    expect(nextOfAgent(view({ ...refused, overflow: 'repeat' }))).toEqual(goesOn);
+    expect(nextOfAgent(view({ ...refused, overflow: 'repeat', closing: 'max_turns' }))).toEqual(closes('max_turns'));
+    const poor = { plan: { budget: 100 }, spent: 90, dearestTurn: 5 };
+    expect(nextOfAgent(view({ ...refused, ...poor }))).toEqual({ do: 'end', limit: 'budget' });
+    expect(nextOfAgent(view({ ...refused, ...poor, overflow: 'repeat' }))).toEqual(closes('budget'));
+    const fails = { ...poor, plan: { budget: 100, on_limit: 'fail' as const } };
+    expect(nextOfAgent(view({ ...refused, ...fails }))).toEqual({ do: 'fail', limit: 'budget' });
   });
 });

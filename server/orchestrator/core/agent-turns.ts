@@ -1,4 +1,5 @@
 import type { AgentLimit, AgentPlan, TurnCall, TurnEnd } from './events.ts';
+import type { Overflow } from './growth.ts';
 
 /** A model that makes the same call so often, with the same result each time, is going round in circles. */
 export const MAX_SAME_CALLS = 5;
@@ -25,6 +26,12 @@ export type AgentView = {
   readonly dearestCall: number;
   /** How often the most repeated call was made, with the same result. */
   readonly sameCalls: number;
+  /** About how many tokens the conversation has, and from how many on it is compacted. */
+  readonly context: number;
+  readonly compactAt: number;
+  /** No turn has ended since it was compacted. */
+  readonly isCompacted: boolean;
+  readonly overflow: Overflow;
   /** The limit for which the last turn is the closing one. */
   readonly closing: AgentLimit | null;
 };
@@ -36,20 +43,40 @@ export type NextOfAgent =
   | { readonly do: 'wait' }
   | { readonly do: 'turn'; readonly closing: AgentLimit | null }
   | { readonly do: 'calls'; readonly calls: readonly NumberedCall[] }
+  /** The conversation is compacted before its next turn. */
+  | { readonly do: 'compact' }
   /** Its last turn is its answer, or all that there is; `limit`: why it ends without an answer. */
   | { readonly do: 'end'; readonly limit: AgentLimit | null }
   | { readonly do: 'fail'; readonly limit: AgentLimit };
 
 /** What follows from what has happened under an agent (docs/adr/0021). Pure: the same view, the same decision. */
 export function nextOfAgent(view: AgentView): NextOfAgent {
+  const next = nextInConversation(view);
+  // A closing turn for the budget is all that can be paid.
+  if (next.do !== 'turn' || next.closing === 'budget' || view.isCompacted) return next;
+  return view.context > view.compactAt ? { do: 'compact' } : next;
+}
+
+/** The same without regard to the length of the conversation, unless that has just stopped a turn. */
+function nextInConversation(view: AgentView): NextOfAgent {
   const { turns, lastTurn, open, closing } = view;
   if (open > 0) return { do: 'wait' };
+  if (view.overflow === 'compact' || view.overflow === 'repeat') return afterOverflow(view, view.overflow);
   if (turns === 0) return { do: 'turn', closing: null };
   if (lastTurn === null || lastTurn.calls.length === 0 || closing !== null) return { do: 'end', limit: closing };
   const { calls, limit } = callsToAdd(view, lastTurn.calls);
   if (view.callsAdded === null && calls.length > 0) return { do: 'calls', calls };
   const reached = (view.callsAdded === null ? limit : leftOut(view, lastTurn.calls)) ?? limitAfterCalls(view);
   return reached === null ? { do: 'turn', closing: null } : atLimit(view, reached);
+}
+
+/** A turn was refused because the conversation is too long: it is compacted, and the turn is made again. */
+function afterOverflow(view: AgentView, overflow: 'compact' | 'repeat'): NextOfAgent {
+  const { plan, spent, dearestTurn, closing } = view;
+  const isPaid = spent + dearestTurn <= usableBudget(plan);
+  if (overflow === 'repeat') return isPaid || closing !== null ? { do: 'turn', closing } : atLimit(view, 'budget');
+  if (isPaid) return { do: 'compact' };
+  return plan.on_limit === 'fail' ? { do: 'fail', limit: 'budget' } : { do: 'end', limit: closing ?? 'budget' };
 }
 
 /** What follows when an agent reaches a limit. */

@@ -40,8 +40,12 @@ export function attemptSucceeded(state: RunState, command: Of<'attempt_succeeded
   if (attemptOf(state, command) === undefined) return [];
   const draft = newDraft(state, now);
   emitLog(draft, command);
-  const { step, attempt, result, turn, digest } = command;
-  const ofAgent = { ...(turn !== undefined && { turn }), ...(digest !== undefined && { digest }) };
+  const { step, attempt, result, turn, digest, context } = command;
+  const ofAgent = {
+    ...(turn !== undefined && { turn }),
+    ...(digest !== undefined && { digest }),
+    ...(context !== undefined && { context }),
+  };
   emit(draft, { type: 'step_completed', step, attempt, data: { result, ...paidOf(command), ...ofAgent } });
   endStep(draft, step, { status: 'completed', branch: takenBranch(effectiveStep(state, step), result) });
   return draft.events;

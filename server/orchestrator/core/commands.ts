@@ -4,12 +4,12 @@ import type {
   ExpansionPlan,
   JsonMap,
   JsonValue,
+  OfAgentStep,
   Paid,
   PauseReason,
   RunStartedData,
   StepError,
   TaskRequest,
-  TurnEnd,
 } from './events.ts';
 import type { StepResult } from './stored-value.ts';
 
@@ -35,9 +35,8 @@ export type Command =
       attempt: number;
       result: StepResult;
       log?: string[];
-      turn?: TurnEnd;
-      digest?: string;
-    } & Paid)
+    } & OfAgentStep &
+      Paid)
   | { type: 'attempt_waiting'; step: string; attempt: number; task: TaskRequest }
   /** The step goes on at `until`, in ms since the epoch. */
   | { type: 'attempt_sleeping'; step: string; attempt: number; until: number }

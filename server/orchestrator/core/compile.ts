@@ -33,6 +33,8 @@ export type CompiledGraph = {
   readonly steps: ReadonlyMap<string, CompiledStep>;
   /** Step ids, dependencies before dependents. */
   readonly order: readonly string[];
+  /** As published; null if the graph declares none. */
+  readonly searchable: JsonMap | null;
   /** All ancestors of a step (transitive dependencies). Computed on first use and kept. */
   ancestors(step: string): ReadonlySet<string>;
 };
@@ -48,6 +50,7 @@ export function compile(graph: Graph): CompiledGraph {
   return {
     steps,
     order,
+    searchable: graph.searchable ?? null,
     ancestors(step) {
       index ??= new AncestorIndex(order, id => steps.get(id)?.dependencies ?? []);
       return index.of(step);

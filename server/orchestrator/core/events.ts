@@ -77,6 +77,9 @@ export type AgentPlan = {
   budget?: number;
   timeout_s?: number;
   on_limit: 'answer' | 'fail';
+  /** About how many tokens the conversation has at first, and from how many on it is compacted; absent: never. */
+  context?: number;
+  compact_at?: number;
 };
 
 /** What a step expands into. */
@@ -90,6 +93,9 @@ export type TurnCall = { tool: string; hash: string; policy: 'auto' | 'ask' | 'n
 
 /** What the core needs to know of a turn whose result may be large; a turn without calls has none. */
 export type TurnEnd = { calls: TurnCall[] };
+
+/** What the end of a step under an agent says beside its result. */
+export type OfAgentStep = { turn?: TurnEnd; digest?: string; context?: number };
 
 /** The run that a step calls (docs/adr/0020). `detach`: the step ends when that run has started. */
 export type ChildCall = { run_id: string; workflow_id: string; version: number; input: JsonMap; detach?: true };
@@ -138,9 +144,19 @@ export type RunEvent = { at: number } & (
       type: 'step_completed';
       step: string;
       attempt?: number;
-      /** `turn`: of a turn of an agent. `digest`: of the result of a call that an agent made. */
+      /**
+       * `turn`: of a turn of an agent. `digest`: of the result of a call that an agent made. `context`: about how many tokens the
+       * conversation of an agent has after a turn or a compaction, or gains by the result of a call.
+       */
       data:
-        | { result: StepResult; consumed?: Consumption[]; credits?: number; turn?: TurnEnd; digest?: string }
+        | {
+            result: StepResult;
+            consumed?: Consumption[];
+            credits?: number;
+            turn?: TurnEnd;
+            digest?: string;
+            context?: number;
+          }
         | { skipped: true; reason: SkipReason };
     }
   | {

@@ -54,7 +54,12 @@ export function expand(state: RunState, { step: id, data, at }: Of<'step_expande
   refresh(state, grown, id, expansion);
 }
 
-const NO_GRAPH: CompiledGraph = { steps: new Map(), order: [], ancestors: () => new Set() };
+const NO_GRAPH: CompiledGraph = {
+  steps: new Map(),
+  order: [],
+  searchable: null,
+  ancestors: () => new Set(),
+};
 
 /** Folds `steps_added`. Those of the steps that nothing comes before may begin, or are to be skipped. */
 export function addSteps(state: RunState, { step: parent, data }: Of<'steps_added'>): void {

@@ -180,6 +180,7 @@ const shapes = {
         credits,
         turn: turn.optional(),
         digest: z.string().optional(),
+        context: z.number().optional(),
       }),
       z.strictObject({
         skipped: z.literal(true),
@@ -250,6 +251,8 @@ const shapes = {
           budget: z.number().optional(),
           timeout_s: z.number().optional(),
           on_limit: z.enum(['answer', 'fail']),
+          context: z.number().optional(),
+          compact_at: z.number().optional(),
         }),
       ]),
       items: z.array(json),

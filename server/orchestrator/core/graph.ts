@@ -16,14 +16,16 @@ export type GraphStep = {
   [field: string]: JsonValue | undefined;
 };
 /**
- * `input_schema` is a JSON Schema of the input, `output` gives the output of a run, with templates, and
- * `on_failure` names the workflow that handles failed runs. The core reads the steps alone.
+ * `input_schema` is a JSON Schema of the input, `output` gives the output of a run, with templates,
+ * `on_failure` names the workflow that handles failed runs, and `searchable` has a template for each value that runs
+ * are found by. The core reads the steps alone.
  */
 export type Graph = {
   steps: GraphStep[];
   input_schema?: JsonMap;
   output?: JsonValue;
   on_failure?: { workflow_id: string };
+  searchable?: JsonMap;
 };
 
 /** The type whose steps have a graph of their own, in `steps`. */

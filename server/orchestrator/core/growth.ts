@@ -78,10 +78,21 @@ export type AgentExpansion = {
   /** How often each call was made with the same result. */
   readonly same: Map<string, number>;
   sameCalls: number;
+  /** About how many tokens the conversation has, and from how many on it is compacted. */
+  context: number;
+  compactAt: number;
+  /** Compactions added so far. */
+  compactions: number;
+  /** No turn has ended since the last of them was added. */
+  isCompacted: boolean;
+  overflow: Overflow;
   closing: AgentLimit | null;
   /** The failure for which the agent itself is to fail. */
   failure: { step: string; error: StepError } | null;
 };
+
+/** The last turn was refused because the conversation is too long for the model: it is compacted, and the turn is made once more. */
+export type Overflow = 'none' | 'compact' | 'repeat' | 'repeated';
 
 /** What was added to the graph of a run. */
 export type Growth = {
@@ -131,7 +142,11 @@ export function inAll(plan: ExpansionPlan, steps: number): number {
   return plan.type === 'agent' ? stepsOfAgent(plan) : plan.count * steps;
 }
 
-/** Its turns with the closing one, and its calls with their approvals. */
-function stepsOfAgent({ max_turns, max_tool_calls }: AgentPlan): number {
-  return max_turns + 1 + 2 * max_tool_calls;
+/**
+ * Its turns with the closing one, and its calls with their approvals. Where the conversation is compacted: a compaction before each
+ * turn too, and the last turn and the closing one once more.
+ */
+function stepsOfAgent({ max_turns, max_tool_calls, compact_at }: AgentPlan): number {
+  const turns = compact_at === undefined ? max_turns + 1 : 2 * (max_turns + 3);
+  return turns + 2 * max_tool_calls;
 }

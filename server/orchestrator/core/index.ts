@@ -16,6 +16,7 @@
  *   creditsOf(event)               → what it costs
  */
 
+export { CONTEXT_LENGTH_EXCEEDED } from './agent-expansion.ts';
 export { MAX_SAME_CALLS } from './agent-turns.ts';
 export { MAX_CALL_DEPTH } from './calls.ts';
 export { type ChildEnd, type Command, CommandRefused, type LeaderTerm } from './commands.ts';
@@ -25,7 +26,13 @@ export { type Effects, effects, isDue, phase, type Timer } from './effects.ts';
 export { INSUFFICIENT_CREDITS } from './ending.ts';
 export * from './events.ts';
 export { evolve, newRun } from './evolve.ts';
-export { allSteps, type Graph, type GraphStep, innerSteps, templateOf } from './graph.ts';
+export {
+  allSteps,
+  type Graph,
+  type GraphStep,
+  innerSteps,
+  templateOf,
+} from './graph.ts';
 export { grow } from './grow.ts';
 export {
   type Expansion,
@@ -46,7 +53,20 @@ export {
   readableSteps,
   readStep,
 } from './scope.ts';
+export { MAX_SEARCH_VALUE_LENGTH, MAX_SEARCHABLE_FIELDS, SEARCHABLE_NAME } from './searchable.ts';
+export { seedOf } from './skips.ts';
 export { isTerminal, type RunState, type StepCall, type StepState, type StepStatus, stepSpec } from './state.ts';
-export { addedId, agentStepType, approvalId, callId, rootOf, templateStep, turnId, typeOfStep } from './step-ids.ts';
+export {
+  type AddedId,
+  addedId,
+  agentStepType,
+  approvalId,
+  callId,
+  itemPrefix,
+  rootOf,
+  templateStep,
+  turnId,
+  typeOfStep,
+} from './step-ids.ts';
 export { MAX_BYTES_PER_JSON_BYTE, resultSize, type StepResult, StoredValue, sizeOf } from './stored-value.ts';
 export { MAX_WAIT_S } from './waits.ts';

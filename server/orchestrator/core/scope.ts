@@ -51,12 +51,16 @@ export type AgentTurn = {
   readonly calls: ReadonlyMap<number, AgentCall>;
 };
 
+/** A compaction of the conversation of an agent. */
+export type AgentCompaction = { readonly id: string; readonly status: StepStatus };
+
 /** What an agent was given, and what has happened under it so far. */
 export type AgentProgress = {
   readonly step: string;
   readonly plan: AgentPlan;
   readonly settings: JsonMap;
   readonly turns: readonly AgentTurn[];
+  readonly compactions: readonly AgentCompaction[];
   /** Calls that were added to the run. */
   readonly toolCalls: number;
   /** Microcredits that the steps under it have cost, and what its turns have used. */
@@ -74,7 +78,11 @@ export function agentProgress(state: RunState, step: string): AgentProgress | nu
   const { plan, settings, toolCalls, spent, usage } = expansion;
   const next = nextOfAgent(expansion);
   const limit = expansion.closing ?? (next.do === 'end' ? next.limit : null);
-  return { step: id, plan, settings, turns: turnsOf(state, expansion), toolCalls, spent, usage: { ...usage }, limit };
+  const turns = turnsOf(state, expansion);
+  const compactions = expansion.steps
+    .filter(each => agentStepType(each) === 'agent_compaction')
+    .map(each => ({ id: each, status: stepState(state, each).status }));
+  return { step: id, plan, settings, turns, compactions, toolCalls, spent, usage: { ...usage }, limit };
 }
 
 function expandedAgent(state: RunState, step: string): { id: string; expansion: AgentExpansion } | null {

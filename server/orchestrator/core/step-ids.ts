@@ -3,7 +3,8 @@ import type { CompiledGraph, CompiledStep } from './compile.ts';
 /**
  * The parts of an added step's id. `each.3.fetch` is the step `fetch` of item 3 of its parent `each`. `research.2` is the
  * second turn of the agent `research` (without a name), `research.2.1` the first call of that turn, and `research.2.1.ok`
- * its approval.
+ * its approval. `research.c1` is the first compaction of its
+ * conversation, under a name that no authored step has.
  */
 export type AddedId = { readonly parent: string; readonly index: number; readonly name: string };
 
@@ -11,6 +12,10 @@ export type AddedId = { readonly parent: string; readonly index: number; readonl
 const SEPARATOR = '.';
 /** Ends the id of an approval. */
 const APPROVAL = 'ok';
+/** Begins the last part of the id of a compaction. */
+const COMPACTION = 'c';
+/** Stands for the name of a compaction. */
+const COMPACTION_NAME = '.c';
 
 /** The ids of all steps of an item begin with this. */
 export function itemPrefix(parent: string, index: number): string {
@@ -31,6 +36,11 @@ export function approvalId(call: string): string {
   return `${call}${SEPARATOR}${APPROVAL}`;
 }
 
+/** Compactions are counted from 1. */
+export function compactionId(agent: string, compaction: number): string {
+  return `${agent}${SEPARATOR}${COMPACTION}${compaction}`;
+}
+
 /** Null for an authored step. */
 export function addedId(step: string): AddedId | null {
   const last = step.lastIndexOf(SEPARATOR);
@@ -41,18 +51,28 @@ export function addedId(step: string): AddedId | null {
     if (isCall) return parts(step, before, last);
     return { parent: step.slice(0, last), index: Number(step.slice(last + 1)), name: '' };
   }
-  if (before < 0) return null;
+  // What comes after the number of an item is a name; this one comes after the name of its agent.
+  if (before < 0 || !isNumber(step, before)) return compaction(step, last);
   const first = step.lastIndexOf(SEPARATOR, before - 1);
   return first >= 0 && isNumber(step, first) ? parts(step, first, before) : parts(step, before, last);
 }
 
 /** The type of a step that was added under an agent, which its id tells; null for any other step. */
-export function agentStepType(step: string): 'agent_turn' | 'agent_tool' | 'agent_approval' | null {
+export function agentStepType(
+  step: string,
+): 'agent_turn' | 'agent_tool' | 'agent_approval' | 'agent_compaction' | null {
   const id = addedId(step);
   if (id === null) return null;
   if (id.name === '') return 'agent_turn';
+  if (id.name === COMPACTION_NAME) return 'agent_compaction';
   if (!isDigit(id.name.charCodeAt(0))) return null;
   return id.name.includes(SEPARATOR) ? 'agent_approval' : 'agent_tool';
+}
+
+function compaction(step: string, last: number): AddedId | null {
+  const number = Number(step.slice(last + 2));
+  if (step[last + 1] !== COMPACTION || !Number.isInteger(number) || number < 1) return null;
+  return { parent: step.slice(0, last), index: number, name: COMPACTION_NAME };
 }
 
 function parts(step: string, first: number, second: number): AddedId {

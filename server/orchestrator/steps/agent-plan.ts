@@ -29,6 +29,8 @@ export const AgentWork = z.strictObject({
   tools: z.array(PlannedTool),
   temperature: z.number().optional(),
   max_tokens: z.number().optional(),
+  /** What the model reads, in tokens. Absent in logs from before conversations were compacted. */
+  context_window: z.number().optional(),
   response_schema: JsonObjectSchema.optional(),
 });
 export type AgentWork = z.infer<typeof AgentWork>;

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { JsonObjectSchema } from '../../platform/json-object-schema.ts';
 import { MAX_INSTRUCTIONS_LENGTH } from './common-fields.ts';
 import { MAX_FORM_LENGTH } from './form.ts';
+import { MEMORY_SCOPES } from './memory-recaller.ts';
 
 export const MAX_AGENT_TURNS = 200;
 export const MAX_AGENT_CALLS = 1_000;
@@ -10,6 +11,9 @@ const MAX_TIMEOUT_S = 86_400;
 /** A microcredit, which is the least that there is. */
 const MIN_BUDGET_CREDITS = 0.000_001;
 const MAX_BUDGET_CREDITS = 1_000_000;
+/** Less would not hold the request and a summary. */
+const MIN_CONTEXT_TOKENS = 1_000;
+const MAX_CONTEXT_TOKENS = 10_000_000;
 
 /** What an agent does without asking, asks a person for, or may not do. */
 export const APPROVALS = ['auto', 'ask', 'deny'] as const;
@@ -40,6 +44,16 @@ export const AgentLimits = z.strictObject({
     .optional()
     .meta({ description: 'Credits that turns and calls may cost; a tenth is kept for the closing answer' }),
   timeout_s: z.number().int().min(1).max(MAX_TIMEOUT_S).optional().meta({ description: 'Default 3600' }),
+  context_tokens: z.number().int().min(MIN_CONTEXT_TOKENS).max(MAX_CONTEXT_TOKENS).optional().meta({
+    description: 'Tokens that a conversation may have; default: what the model reads. From 70 % on it is summarised',
+  }),
+});
+
+/** What an agent is given of memory. */
+export const AgentMemory = z.strictObject({
+  read: z.array(z.enum(MEMORY_SCOPES)).min(1).max(MEMORY_SCOPES.length).meta({
+    description: '`private`: of the person who asked. `project`, `workspace`: what everybody there sees',
+  }),
 });
 
 /** Its length comes before all other checks: 1 MiB of keys held the event loop for half a second. */
@@ -62,6 +76,9 @@ export const agentFields = {
     description: 'JSON Schema (2020-12) of an object: the final answer is checked against it and becomes `object`',
   }),
   tools: z.array(AgentTool).max(MAX_AGENT_TOOLS).optional(),
+  memory: AgentMemory.optional().meta({
+    description: 'Memories that it is given with the prompt: pinned ones, and those about what it is asked',
+  }),
   limits: AgentLimits.optional(),
   on_limit: z
     .enum(['answer', 'fail'])

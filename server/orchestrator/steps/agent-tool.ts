@@ -10,12 +10,13 @@ import {
   type JsonValue,
   turnId,
 } from '../core/index.ts';
+import { ratioOf } from './agent-conversation.ts';
 import { type PlannedTool, workOf } from './agent-plan.ts';
 import type { AgentTools } from './agent-tools.ts';
 import { toolOf } from './agent-turn.ts';
 import { ADDED_STEP_TYPES } from './descriptions.ts';
 import { failed } from './failure.ts';
-import { READ_RESULT, readResult, readResultArguments } from './read-result.ts';
+import { READ_RESULT, readResult, readResultArguments, SHOWN_CHARACTERS, textOf } from './read-result.ts';
 import { decideCall, type RunAuthority } from './run-authority.ts';
 import type { ToolAnswer, ToolCaller } from './tool-caller.ts';
 import type { ToolCallPart } from './turn-messages.ts';
@@ -52,11 +53,12 @@ export function askedCall(
   attempt: Attempt,
   agent: AgentProgress,
   step: string,
-): { call: ToolCallPart; text: string } | null {
+): { call: ToolCallPart; text: string; ratio: number } | null {
   const { index, name } = addedId(step) ?? { index: 0, name: '' };
-  const turn = turnResultOf(attempt.result(turnId(agent.step, index)));
+  const result = attempt.result(turnId(agent.step, index));
+  const turn = turnResultOf(result);
   const call = turn === null ? undefined : callsOf(turn)[Number.parseInt(name, 10) - 1];
-  return turn === null || call === undefined ? null : { call, text: turn.text };
+  return turn === null || call === undefined ? null : { call, text: turn.text, ratio: ratioOf(result) };
 }
 
 async function execute(attempt: Attempt, signal: AbortSignal, services: ToolServices): Promise<Outcome> {
@@ -64,18 +66,25 @@ async function execute(attempt: Attempt, signal: AbortSignal, services: ToolServ
   const asked = agent == null ? null : askedCall(attempt, agent, step.id);
   if (agent == null || asked === null)
     return failed('result_missing', 'The turn that asked for the call is missing in the log.');
-  const { call } = asked;
+  const { call, ratio } = asked;
   const approval = step.depends_on?.includes(approvalId(step.id)) ? attempt.result(approvalId(step.id)) : null;
   const args = argumentsOf(call, approval);
   if (args === null) return failed('tool_args_invalid', 'The arguments are not an object.');
-  if (call.name === READ_RESULT) return readStored(attempt, args);
+  if (call.name === READ_RESULT) return readStored(attempt, args, ratio);
   const tool = toolOf(workOf(agent.settings), call.name);
   if (tool === undefined || services.tools === undefined) return failed('unknown_tool', 'There is no such tool.');
   const problems = services.agentTools?.problems(tool.input_schema as JsonMap, args) ?? [];
   if (problems.length > 0) return failed('tool_args_invalid', problems.join(' '));
   const refusal = await refusalOf({ attempt, signal, tool, isApproved: approval !== null }, services.authority);
   if (refusal !== null) return refusal;
-  return outcomeOf(await callTool(services.tools, { attempt, signal, tool, args }));
+  return outcomeOf(await callTool(services.tools, { attempt, signal, tool, args }), ratio);
+}
+
+/** Returns the arguments of a call that a turn asked for, as a person may have changed them; null if the turn has none of this number. */
+export function argumentsOfCall(turn: JsonValue, number: number, approval: JsonValue): JsonMap | null {
+  const result = turnResultOf(turn);
+  const call = result === null ? undefined : callsOf(result)[number - 1];
+  return call === undefined ? null : argumentsOf(call, approval);
 }
 
 /** A person may have changed the arguments when approving the call. */
@@ -116,20 +125,24 @@ function callTool(tools: ToolCaller, { attempt, signal, tool, args }: Call & { a
   );
 }
 
-function outcomeOf(answer: ToolAnswer): Outcome {
+/** `ratio`: tokens of a character. */
+function outcomeOf(answer: ToolAnswer, ratio: number): Outcome {
   const consumed = [{ action: 'tool_call' as const, quantity: 1 }];
-  if (answer.kind === 'result')
-    return { kind: 'completed', result: answer.result, consumed, digest: digestOf(answer.result) };
+  if (answer.kind === 'result') return { ...completed(answer.result, ratio), consumed };
   const { code, message, unsent } = answer;
   // The model decides whether it tries again.
   return { kind: 'failed', error: { code, message }, retryable: false, ...(unsent ? {} : { consumed }) };
 }
 
-function readStored(attempt: Attempt, args: JsonMap): Outcome {
+function completed(result: JsonValue, ratio: number): Extract<Outcome, { kind: 'completed' }> {
+  const context = Math.ceil(Math.min(SHOWN_CHARACTERS, textOf(result).length) * ratio);
+  return { kind: 'completed', result, digest: digestOf(result), context };
+}
+
+function readStored(attempt: Attempt, args: JsonMap, ratio: number): Outcome {
   const asked = readResultArguments(args);
   if (asked === null) return failed('tool_args_invalid', `The arguments do not fit the schema of ${READ_RESULT}.`);
   const call = attempt.agent?.turns.flatMap(({ calls }) => [...calls.values()]).find(({ id }) => id === asked.ref);
   if (call?.status !== 'completed') return failed('unknown_result', `There is no result “${asked.ref}”.`);
-  const result = readResult(attempt.result(asked.ref), asked);
-  return { kind: 'completed', result, digest: digestOf(result) };
+  return completed(readResult(attempt.result(asked.ref), asked), ratio);
 }

@@ -1,6 +1,7 @@
 import { isObject } from '../../platform/json.ts';
 import type { AgentProgress, AgentTurn, JsonMap, JsonValue, StepError } from '../core/index.ts';
 import { approvalId } from '../core/index.ts';
+import { type Conversation, conversationOf, messagesOf, summaryOf } from './agent-conversation.ts';
 import type { AgentWork } from './agent-plan.ts';
 import { shown } from './read-result.ts';
 import type { ToolCallPart, ToolResultPart, TurnMessage } from './turn-messages.ts';
@@ -15,20 +16,27 @@ export type TranscriptSource = {
   errorOf?(step: string): StepError | undefined;
 };
 
-/** The conversation of an agent up to its next turn; the same steps always give the same messages. */
-export function transcript(work: AgentWork, { turns }: AgentProgress, source: TranscriptSource): TurnMessage[] {
-  const messages: TurnMessage[] = [...work.messages];
+/** The messages of an agent up to its next turn; the same steps always give the same ones. */
+export function transcript(work: AgentWork, agent: AgentProgress, source: TranscriptSource): TurnMessage[] {
+  return messagesOf(conversation(work, agent, source));
+}
+
+/** The same in units, with what the last compaction has left out, and its summary. */
+export function conversation(work: AgentWork, agent: AgentProgress, source: TranscriptSource): Conversation {
   const repeats = new Map<string, number>();
-  for (const turn of turns) {
-    const result = turnResultOf(source.result(turn.id));
-    if (result === null) continue;
-    messages.push({ role: 'assistant', content: result.content });
-    const calls = callsOf(result);
-    if (calls.length === 0) continue;
-    const content = calls.map((call, index) => resultOf({ turn, result, call, number: index + 1, repeats, source }));
-    messages.push({ role: 'tool', content });
-  }
-  return messages;
+  const turns = agent.turns.map(turn => messagesOfTurn(turn, source, repeats));
+  return { ...conversationOf(work), turns, summary: summaryOf(agent, source) };
+}
+
+/** None for a turn that failed. */
+function messagesOfTurn(turn: AgentTurn, source: TranscriptSource, repeats: Map<string, number>): TurnMessage[] {
+  const result = turnResultOf(source.result(turn.id));
+  if (result === null) return [];
+  const said: TurnMessage = { role: 'assistant', content: result.content };
+  const calls = callsOf(result);
+  if (calls.length === 0) return [said];
+  const content = calls.map((call, index) => resultOf({ turn, result, call, number: index + 1, repeats, source }));
+  return [said, { role: 'tool', content }];
 }
 
 type Called = {

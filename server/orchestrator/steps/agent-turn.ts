@@ -1,7 +1,9 @@
 import { z } from 'zod';
+import type { LiveText } from '../../contract/live-text.ts';
 import type { Attempt, Outcome, StepType } from '../../contract/step-type.ts';
 import { isObject } from '../../platform/json.ts';
 import type { AgentLimit, Consumption, JsonMap, TurnCall, TurnEnd } from '../core/index.ts';
+import { charactersOf, charactersOfTools, ratioOf, tokensPerCharacter } from './agent-conversation.ts';
 import { type AgentWork, type PlannedTool, workOf } from './agent-plan.ts';
 import type { AgentTools } from './agent-tools.ts';
 import { taintedBy, transcript } from './agent-transcript.ts';
@@ -22,6 +24,7 @@ export type TurnServices = {
   turns?: TurnCaller | undefined;
   agentTools?: AgentTools | undefined;
   authority?: RunAuthority | undefined;
+  liveText?: LiveText | undefined;
 };
 
 /** `agent_turn`: a turn of an agent's model. Only agents add it. */
@@ -53,12 +56,17 @@ async function execute(attempt: Attempt, signal: AbortSignal, services: TurnServ
   const messages = transcript(work, agent, attempt);
   if (closing !== null) messages.push(closingMessage(closing));
   const tainted = taintedBy(work, agent, attempt);
-  const answered = await services.turns.turn(requestOf(attempt, work, messages, closing), {
+  const characters = charactersOf(messages) + charactersOfTools(work);
+  const ratio = tokensPerCharacter(agent, attempt);
+  const live = services.liveText?.begin({ runId: run.id, step: step.id, attempt: attempt.attempt });
+  const asking = services.turns.turn(requestOf(attempt, work, messages, closing), {
     signal,
     onPart: piece => {
       if (piece.type === 'text') attempt.wrote?.(piece.text);
+      live?.write(piece);
     },
   });
+  const answered = await asking.finally(() => live?.end());
   const consumed = consumedBy(answered);
   if (answered.kind === 'failed') {
     const { code, message, retryable, retryAfterMs } = answered;
@@ -70,8 +78,15 @@ async function execute(attempt: Attempt, signal: AbortSignal, services: TurnServ
     closing === null
       ? judge(answered.content.filter(isCall), { work, tainted, asks, tools: services.agentTools })
       : NOTHING;
-  const result = resultOf(answered, judged.problems);
-  return { kind: 'completed', result: result as unknown as JsonMap, ...turnOf(judged.calls), ...consumed };
+  const result = { ...resultOf(answered, judged.problems), sent_characters: characters };
+  const context = contextAfter(answered, characters * ratio);
+  return { kind: 'completed', result: result as unknown as JsonMap, context, ...turnOf(judged.calls), ...consumed };
+}
+
+/** About how many tokens the conversation has after a turn; providers that count are believed. `sent`: as estimated. */
+function contextAfter({ usage, content }: Extract<TurnAnswer, { kind: 'answer' }>, sent: number): number {
+  if (usage.inputTokens > 0) return usage.inputTokens + usage.outputTokens;
+  return Math.ceil(sent + charactersOf([{ role: 'assistant', content }]) * ratioOf(null));
 }
 
 const turnOf = (calls: TurnCall[]): { turn?: TurnEnd } => (calls.length === 0 ? {} : { turn: { calls } });
@@ -187,7 +202,8 @@ function resultOf(answer: Extract<TurnAnswer, { kind: 'answer' }>, problems: Pro
   };
 }
 
-function consumedBy({ usage }: TurnAnswer): { consumed?: Consumption[] } {
+/** What an answer has cost in tokens. */
+export function consumedBy({ usage }: TurnAnswer): { consumed?: Consumption[] } {
   const all: Consumption[] = [
     { action: 'llm_input_tokens', quantity: usage?.inputTokens ?? 0 },
     { action: 'llm_output_tokens', quantity: usage?.outputTokens ?? 0 },

@@ -2,15 +2,26 @@ import { z } from 'zod';
 import { CREDIT } from '../../contract/microcredits.ts';
 import type { Attempt, CheckScope, Outcome, StepProblem, StepType } from '../../contract/step-type.ts';
 import type { AgentPlan, AgentProgress, GraphStep, JsonMap } from '../core/index.ts';
+import {
+  COMPACT_AT,
+  charactersOf,
+  charactersOfTools,
+  conversationOf,
+  DEFAULT_CONTEXT_WINDOW,
+  ratioOf,
+} from './agent-conversation.ts';
+import { recallFor, tainted, withMemories } from './agent-memory.ts';
 import { checkSource, namedAgent } from './agent-named.ts';
-import { type PlannedTool, type ToolPolicy, uniqueName } from './agent-plan.ts';
+import { type AgentWork, type PlannedTool, type ToolPolicy, uniqueName } from './agent-plan.ts';
 import { agentFields } from './agent-settings.ts';
 import type { AgentSource } from './agent-source.ts';
 import type { AgentTools, OfferedTool } from './agent-tools.ts';
 import { fieldReader, InvalidStep, unavailableMessage } from './common-fields.ts';
+import type { Conversations } from './conversations.ts';
 import { STEP_TYPES } from './descriptions.ts';
 import { failed, outcomeOf } from './failure.ts';
 import { checkForm } from './form.ts';
+import type { MemoryRecaller } from './memory-recaller.ts';
 import { stepsInTemplates } from './reads.ts';
 import { Rendering } from './rendering.ts';
 import { collectReferences, hasTemplate } from './templates.ts';
@@ -46,6 +57,8 @@ export type AgentServices = {
   turns?: TurnCaller | undefined;
   agentTools?: AgentTools | undefined;
   agents?: AgentSource | undefined;
+  conversations?: Conversations | undefined;
+  recaller?: MemoryRecaller | undefined;
 };
 
 /**
@@ -97,14 +110,16 @@ async function check(step: GraphStep, scope: CheckScope, services: AgentServices
   return problems;
 }
 
-async function begin(attempt: Attempt, signal: AbortSignal, { agentTools, agents }: AgentServices): Promise<Outcome> {
+async function begin(attempt: Attempt, signal: AbortSignal, services: AgentServices): Promise<Outcome> {
+  const { agentTools, agents, conversations, recaller } = services;
   const inline = read(attempt.step);
   // Rendered before the first await: large results are there until then. The instructions of a named agent read the input alone.
   const prompt = renderPrompt(attempt, inline);
   const named = inline.agent_id === undefined ? null : await namedAgent(attempt, signal, { step: inline, agents });
   if (named !== null && 'kind' in named) return named;
   const given = named ?? inline;
-  const rendered = render(attempt, given, prompt);
+  const { messages, ...rendered } = render(attempt, given, prompt);
+  const earlier = (await conversations?.before(attempt.run, signal)) ?? [];
   const tools: PlannedTool[] = [];
   for (const entry of given.tools ?? []) {
     const { tenantId, projectId } = attempt.run;
@@ -115,18 +130,24 @@ async function begin(attempt: Attempt, signal: AbortSignal, { agentTools, agents
     const problem = addTools(tools, entry, offer);
     if (problem !== null) return problem;
   }
-  const { temperature, max_tokens } = given;
+  const { temperature, max_tokens, memory } = given;
+  const context_window = await windowOf(attempt, rendered.model, given.limits?.context_tokens, services);
+  const asked = { memory, agentId: inline.agent_id, query: prompt };
+  const recalled = await recallFor(attempt, asked, { recaller, signal });
   const work = {
     ...rendered,
-    tools,
+    messages: withMemories([...messages.slice(0, -1), ...earlier, ...messages.slice(-1)], recalled),
+    tools: tainted(tools, recalled),
+    context_window,
     ...(temperature !== undefined && { temperature }),
     ...(max_tokens !== undefined && { max_tokens }),
   };
   return {
     kind: 'expanding',
-    plan: planOf(attempt.step, given, rendered.model),
+    plan: planOf(attempt.step, given, work),
     items: [],
     agent: work as unknown as JsonMap,
+    ...(recalled.note !== undefined && { log: [recalled.note] }),
   };
 }
 
@@ -195,17 +216,42 @@ function policyOf(tool: OfferedTool, approval: 'auto' | 'ask' | undefined, isWil
   return isWildcard ? 'ask_when_tainted' : 'auto';
 }
 
-function planOf({ timeout_s }: GraphStep, { limits, on_limit }: Fields, model: string): AgentPlan {
+/** How many tokens a conversation may have. */
+async function windowOf(
+  { run }: Attempt,
+  model: string,
+  limit = Number.POSITIVE_INFINITY,
+  { turns }: AgentServices,
+): Promise<number> {
+  const { tenantId, projectId } = run;
+  const window = await turns?.contextWindow({ tenantId, projectId }, model);
+  return Math.min(window ?? DEFAULT_CONTEXT_WINDOW, limit);
+}
+
+function planOf(
+  { timeout_s }: GraphStep,
+  { limits, on_limit }: Fields,
+  work: Rendered & { tools: PlannedTool[]; context_window: number },
+): AgentPlan {
   const { max_turns, max_tool_calls, budget_credits, timeout_s: limit } = limits ?? {};
   return {
     type: 'agent',
-    model,
+    model: work.model,
     max_turns: max_turns ?? DEFAULTS.max_turns,
     max_tool_calls: max_tool_calls ?? DEFAULTS.max_tool_calls,
     ...(budget_credits !== undefined && { budget: Math.round(budget_credits * CREDIT) }),
     timeout_s: Math.min(timeout_s ?? limit ?? DEFAULTS.timeout_s, limit ?? Number.POSITIVE_INFINITY),
     on_limit: on_limit ?? 'answer',
+    ...contextOf(work),
   };
+}
+
+/** A request that nothing came before has nothing that could be left out before its first turn. */
+function contextOf(work: Pick<AgentWork, 'messages' | 'tools'> & { context_window: number }) {
+  const { history } = conversationOf(work);
+  const characters = history.length === 0 ? 0 : charactersOf(work.messages) + charactersOfTools(work);
+  const context = Math.ceil(characters * ratioOf(null));
+  return { ...(context > 0 && { context }), compact_at: Math.floor(work.context_window * COMPACT_AT) };
 }
 
 /** The result of an agent: that of its last turn, and how it came about. */

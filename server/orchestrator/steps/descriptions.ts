@@ -34,7 +34,10 @@ export const STEP_TYPES = {
   },
 } as const satisfies Record<string, StepTypeDescription>;
 
-/** The types of the steps that agents add to their runs; no graph can have them. */
+/**
+ * The types of the steps that agents add to their runs, of those that stand in for others in trials, and of those in the
+ * service's own workflows; no draft can have them.
+ */
 export const ADDED_STEP_TYPES = {
   agent_turn: {
     label: 'Agent turn',
@@ -42,8 +45,21 @@ export const ADDED_STEP_TYPES = {
     billable: ['llm_input_tokens', 'llm_output_tokens'],
     subject: 'model',
   },
+  agent_compaction: {
+    label: 'Summary of a conversation',
+    icon: 'bot',
+    billable: ['llm_input_tokens', 'llm_output_tokens'],
+    subject: 'model',
+  },
   agent_tool: { label: 'Tool call of an agent', icon: 'blocks', billable: ['tool_call'], subject: 'tool' },
+  stand_in: { label: 'Stand-in', icon: 'repeat', billable: [] },
   agent_approval: { label: 'Approval', icon: 'user-check', billable: [], waitsForPeople: true },
+  memory_extract: {
+    label: 'Extraction of memories',
+    icon: 'bot',
+    billable: ['llm_input_tokens', 'llm_output_tokens'],
+    subject: 'model',
+  },
 } as const satisfies Record<string, StepTypeDescription>;
 
 const byName: ReadonlyMap<string, StepTypeDescription> = new Map(

@@ -108,7 +108,7 @@ function schemaOf(schema: JsonMap, rendering: Rendering): JsonMap {
 }
 
 function outcome(answer: ModelAnswer): Outcome {
-  const used = consumed(answer.usage);
+  const used = consumedTokens(answer.usage);
   const more = { ...(answer.log?.length ? { log: answer.log } : {}), ...(used.length > 0 ? { consumed: used } : {}) };
   if (answer.kind === 'failed') {
     const { code, message, retryable, retryAfterMs } = answer;
@@ -136,7 +136,8 @@ function outcome(answer: ModelAnswer): Outcome {
 
 type Consumed = NonNullable<Extract<Outcome, { kind: 'completed' }>['consumed']>;
 
-function consumed(usage: TokenUsage | undefined): Consumed {
+/** The tokens for which an attempt is charged. */
+export function consumedTokens(usage: TokenUsage | undefined): Consumed {
   const all: Consumed = [
     { action: 'llm_input_tokens', quantity: usage?.inputTokens ?? 0 },
     { action: 'llm_output_tokens', quantity: usage?.outputTokens ?? 0 },

@@ -1,12 +1,15 @@
+import type { LiveText } from '../../contract/live-text.ts';
 import type { StepTypes } from '../../contract/step-type.ts';
 import { agent } from './agent.ts';
 import { agentApproval } from './agent-approval.ts';
+import { agentCompaction } from './agent-compaction.ts';
 import type { AgentSource } from './agent-source.ts';
 import { agentTool } from './agent-tool.ts';
 import type { AgentTools } from './agent-tools.ts';
 import { agentTurn } from './agent-turn.ts';
 import { callWorkflow } from './call-workflow.ts';
 import { condition } from './condition.ts';
+import type { Conversations } from './conversations.ts';
 import { forEach } from './for-each.ts';
 import { httpRequest } from './http-request.ts';
 import type { HttpRequester } from './http-requester.ts';
@@ -15,8 +18,12 @@ import { llmCall } from './llm-call.ts';
 import type { LuaPool } from './lua/index.ts';
 import { luaScript } from './lua-script.ts';
 import { mcpCall } from './mcp-call.ts';
+import { memoryExtract } from './memory-extract.ts';
+import type { MemoryExtractor } from './memory-extractor.ts';
+import type { MemoryRecaller } from './memory-recaller.ts';
 import type { ModelCaller } from './model-caller.ts';
 import type { RunAuthority } from './run-authority.ts';
+import { standIn } from './stand-in.ts';
 import type { ToolCaller } from './tool-caller.ts';
 import type { TurnCaller } from './turn-caller.ts';
 import { wait } from './wait.ts';
@@ -33,10 +40,28 @@ export function createStepTypes(services: {
   agentTools?: AgentTools;
   authority?: RunAuthority;
   agents?: AgentSource;
+  conversations?: Conversations;
+  liveText?: LiveText;
+  extractor?: MemoryExtractor;
+  recaller?: MemoryRecaller;
 }): StepTypes {
-  const { luaPool, tools, models, requester, workflows } = services;
-  const ofAgents = [agent(services), agentTurn(services), agentTool(services), agentApproval];
+  const { luaPool, tools, models, requester, workflows, extractor } = services;
+  const ofAgents = [
+    agent(services),
+    agentTurn(services),
+    agentTool(services),
+    agentApproval,
+    agentCompaction(services),
+  ];
   const own = [luaScript(luaPool), condition(luaPool), humanTask, wait, forEach(luaPool), callWorkflow(workflows)];
-  const types = [...own, mcpCall(tools), httpRequest(requester), llmCall(models), ...ofAgents];
+  const types = [
+    ...own,
+    mcpCall(tools),
+    httpRequest(requester),
+    llmCall(models),
+    ...ofAgents,
+    memoryExtract(extractor),
+    standIn,
+  ];
   return new Map(types.map(type => [type.type, type]));
 }

@@ -20,7 +20,7 @@ test('every step type has help, whose example is valid and shows a step of this 
       requester: { check: async () => [], send: unused },
       tools: { check: async () => [], call: unused },
       models: { check: async () => [], call: unused },
-      turns: { check: async () => [], turn: unused },
+      turns: { check: async () => [], turn: unused, contextWindow: async () => null },
       agentTools: { check: async () => [], offer: unused, problems: () => [] },
       workflows: { check: async () => [], resolve: unused, output: unused },
     });

@@ -74,6 +74,8 @@ export type TurnAnswer =
 export type TurnCaller = {
   /** Returns the problems of a step that names this model: an unknown provider or model, or one without a key here. */
   check(scope: CheckScope, request: { model: string }): Promise<StepProblem[]>;
+  /** Returns how many tokens the model reads at most; null where nobody has said. */
+  contextWindow(scope: { tenantId: string; projectId: string }, model: string): Promise<number | null>;
   /**
    * Asks once. Resolves soon after `signal` aborts; rejects only for defects. Keys are redacted from everything that it
    * returns and hands to `onPart`.

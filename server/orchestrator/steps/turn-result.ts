@@ -12,6 +12,8 @@ const TurnResult = z.strictObject({
   finish_reason: z.enum(['stop', 'length', 'tool_calls']),
   model: z.string(),
   usage: z.strictObject({ input_tokens: z.number(), output_tokens: z.number() }),
+  /** Characters of the request, which give the number of tokens a measure. */
+  sent_characters: z.number().optional(),
   /** Why calls are not carried out, by their numbers in the turn, from 1. */
   problems: z.record(z.string(), z.strictObject({ code: z.string(), message: z.string() })).optional(),
 });

@@ -1,6 +1,7 @@
 import type { Pool } from 'pg';
 import type { z } from 'zod';
 import { containsPattern } from '../../../platform/postgres/prisma.ts';
+import { RECENT_RUN } from '../../workflows/sql/store.ts';
 import type { ProjectScope, WorkflowRow } from '../../workflows/store.ts';
 import type { AgentStatus, ListAgentsOutput } from '../schemas.ts';
 import type { AgentSettings } from '../settings.ts';
@@ -34,7 +35,7 @@ export async function listAgentRows(
               w.latest_version AS "latestVersion", w.graph_checksum AS "graphChecksum", w.created_by AS "createdBy",
               w.created_at AS "createdAt", w.updated_at AS "updatedAt", w.status = 'archived' AS archived,
               json_build_object('status', a.status, 'starters', a.starters) AS extras,
-              (w.graph->'steps'->0)::jsonb - '{id,type,prompt,instructions,response_schema}'::text[] AS settings
+              (w.graph->'steps'->0)::jsonb - '{id,type,prompt,instructions,response_schema,memory}'::text[] AS settings
          FROM workflows w JOIN agents a ON a.id = w.id AND a.tenant_id = w.tenant_id
         WHERE w.tenant_id = $1 AND w.project_id = $2 AND w.kind = 'agent'
           AND (CASE WHEN $3::text IS NULL THEN w.status <> 'archived' WHEN $3 = 'archived' THEN w.status = 'archived'
@@ -44,10 +45,8 @@ export async function listAgentRows(
         ORDER BY w.created_at DESC, w.id DESC LIMIT $8)
      SELECT page.*, coalesce(recent.runs, '[]'::json) AS "recentRuns"
        FROM page LEFT JOIN LATERAL (
-         SELECT json_agg(json_build_object('run_id', id, 'status', status,
-                  'started_at', to_char(started_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'),
-                  'ended_at', to_char(ended_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'),
-                  'credits_microcredits', credits_microcredits) ORDER BY started_at DESC, id DESC) AS runs
+         SELECT json_agg(json_build_object(${RECENT_RUN}, 'credits_microcredits', credits_microcredits)
+                  ORDER BY started_at DESC, id DESC) AS runs
            FROM (SELECT * FROM runs
                   WHERE workflow_id = page.id AND tenant_id = $1 AND version > 0
                   ORDER BY started_at DESC, id DESC LIMIT 20) last_runs) recent ON true

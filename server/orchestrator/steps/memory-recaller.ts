@@ -1,0 +1,26 @@
+import type { Attempt } from '../../contract/step-type.ts';
+
+/** Whose memories an agent is given: those of the person who asked, of the project, of the workspace. */
+export const MEMORY_SCOPES = ['private', 'project', 'workspace'] as const;
+export type MemoryScopeName = (typeof MEMORY_SCOPES)[number];
+
+/** What an agent asks of memory before its first turn. */
+export type RecallCall = {
+  run: Attempt['run'];
+  /** The agent that a step names, if it names one. */
+  agentId?: string | undefined;
+  read: readonly MemoryScopeName[];
+  /** What the agent is asked. */
+  query: string;
+};
+
+/** `source`: the subject, or where it was said; `date`: since when it is true, or when it was said. */
+export type RecalledMemory = { id: string; text: string; source: string; date: string; untrusted: boolean };
+/** `pinned` is given whatever is asked. `note` says why nothing was recalled. */
+export type Recalled = { pinned: readonly RecalledMemory[]; found: readonly RecalledMemory[]; note?: string };
+
+/** The port of agents to memory; the domain of memory implements it. */
+export type MemoryRecaller = {
+  /** Returns what the person for whom the run acts may see of what is asked, and notes that it was recalled. */
+  recall(call: RecallCall, signal: AbortSignal): Promise<Recalled>;
+};
