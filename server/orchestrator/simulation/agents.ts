@@ -6,6 +6,7 @@ import {
   MAX_SAME_CALLS,
   type TurnCall,
 } from '../core/index.ts';
+import { conversationOf } from './agent-conversations.ts';
 import { allSteps, publishedStep } from './growth.ts';
 import type { History, StepHistory } from './history.ts';
 import { type StepPlan, stepPlan } from './plans.ts';
@@ -13,7 +14,14 @@ import type { Random } from './random.ts';
 import type { Knobs } from './scenario.ts';
 
 /** What an agent of a run is going to do: the calls of each turn; one beyond them answers. */
-export type AgentScript = { readonly plan: AgentPlan; readonly turns: readonly (readonly TurnCall[])[] };
+export type AgentScript = {
+  readonly plan: AgentPlan;
+  readonly turns: readonly (readonly TurnCall[])[];
+  /** Tokens of the conversation after each turn. */
+  readonly contexts: readonly number[];
+  /** Turns that are refused because the conversation is too long. */
+  readonly refused: readonly number[];
+};
 
 const OF_AGENTS: readonly StepPlan['kind'][] = ['hangs', 'endless', 'poison', 'throws'];
 const MAX_CALLS = 3;
@@ -57,14 +65,19 @@ export function agentPlans(
 
 function addPlansOf(random: Random, knobs: Knobs, id: string, script: AgentScript, all: Map<string, StepPlan>): void {
   const draw = (step: string, type: string) => all.set(step, stepPlan(random, knobs, { id: step, type }, false));
-  for (let turn = 1; turn <= script.turns.length + 2; turn++) {
+  for (let turn = 1; turn <= mostTurns(script); turn++) {
     draw(`${id}.${turn}`, 'agent_turn');
+    draw(`${id}.c${2 * turn - 1}`, 'agent_compaction');
+    draw(`${id}.c${2 * turn}`, 'agent_compaction');
     for (let call = 1; call <= MAX_CALLS; call++) {
       draw(`${id}.${turn}.${call}`, 'agent_tool');
       draw(`${id}.${turn}.${call}.ok`, 'human_task');
     }
   }
 }
+
+/** The one that answers, the closing one, and those that are made once more. */
+const mostTurns = ({ turns, refused }: AgentScript): number => turns.length + 2 + refused.length;
 
 function randomScript(random: Random): AgentScript {
   // One that goes round in circles, now and then.
@@ -85,7 +98,22 @@ function randomScript(random: Random): AgentScript {
     ...(random.chance(0.2) && { timeout_s: 1 + random.below(8) }),
     on_limit: random.pick(['answer', 'answer', 'fail']),
   };
-  return { plan, turns };
+  return { plan: { ...plan, ...randomContext(random) }, turns, ...randomConversation(random) };
+}
+
+const COMPACTED_SHARE = 0.4;
+const MAX_CONTEXT = 100;
+
+function randomContext(random: Random): Pick<AgentPlan, 'context' | 'compact_at'> {
+  if (!random.chance(COMPACTED_SHARE)) return {};
+  return { compact_at: random.below(MAX_CONTEXT), ...(random.chance(0.4) && { context: random.below(MAX_CONTEXT) }) };
+}
+
+function randomConversation(random: Random): Pick<AgentScript, 'contexts' | 'refused'> {
+  const refused = random.chance(0.2) ? [1 + random.below(3)] : [];
+  const [first] = refused;
+  if (first !== undefined && random.chance(0.3)) refused.push(first + 1 + random.below(2));
+  return { contexts: Array.from({ length: 8 }, () => random.below(MAX_CONTEXT)), refused };
 }
 
 /** What is to follow under an agent, by the log alone. */
@@ -93,6 +121,7 @@ export type NextOfAgent =
   | { is: 'wait' }
   | { is: 'turn'; closing: AgentLimit | null }
   | { is: 'calls'; numbers: number[] }
+  | { is: 'compact' }
   | { is: 'end'; limit: AgentLimit | null }
   | { is: 'limit'; limit: AgentLimit }
   /** A turn failed, or a call in a way that its model cannot be told. */
@@ -100,11 +129,39 @@ export type NextOfAgent =
 
 /** Decides it from the text of docs/adr/0021 alone, without regard to speed. */
 export function expectedNext(history: History, id: string): NextOfAgent {
-  const plan = planOf(history, id);
+  const conversation = conversationOf(history, id);
   const children = history.step(id).children.map(child => history.step(child));
-  const failed = children.find(({ end }) => end?.type === 'step_failed' && !end.data.continues);
+  const failed = children.find(
+    ({ end, spec }) => end?.type === 'step_failed' && !end.data.continues && !conversation.repeated.has(spec.id),
+  );
   if (failed !== undefined) return { is: 'failed', step: failed.spec.id };
   if (children.some(({ end }) => end === null)) return { is: 'wait' };
+  const next =
+    conversation.after === null ? afterTurn(history, id, children) : afterRefusal(history, id, conversation.after);
+  const isLong = conversation.context > conversation.compactAt && !conversation.isCompacted;
+  return next.is === 'turn' && next.closing !== 'budget' && isLong ? { is: 'compact' } : next;
+}
+
+/** The last turn was refused: the conversation is compacted, and the turn is made once more, if both can be paid. */
+function afterRefusal(history: History, id: string, after: 'compact' | 'repeat'): NextOfAgent {
+  const plan = planOf(history, id);
+  const closing = closingOf(history, id);
+  const isPaid = spentUnder(history, id) + dearest(history, id, 'agent_turn') <= usable(plan);
+  if (isPaid) return after === 'compact' ? { is: 'compact' } : { is: 'turn', closing };
+  if (after === 'repeat' && closing !== null) return { is: 'turn', closing };
+  if (plan.on_limit === 'fail') return { is: 'limit', limit: 'budget' };
+  const canClose = after === 'repeat' && spentUnder(history, id) < (plan.budget ?? 0);
+  return canClose ? { is: 'turn', closing: 'budget' } : { is: 'end', limit: closing ?? 'budget' };
+}
+
+/** The limit for which a closing turn was added. */
+function closingOf(history: History, id: string): AgentLimit | null {
+  const closing = history.step(id).children.map(child => history.step(child).spec.closing);
+  return (closing.findLast(each => each !== undefined) as AgentLimit | undefined) ?? null;
+}
+
+function afterTurn(history: History, id: string, children: readonly StepHistory[]): NextOfAgent {
+  const plan = planOf(history, id);
   const turns = children.filter(({ spec }) => spec.type === 'agent_turn');
   const last = turns.at(-1);
   if (last === undefined) return { is: 'turn', closing: null };

@@ -174,7 +174,10 @@ export class Auditor {
     if (event.type === 'step_completed') count(`${what} completed`);
     if (what === 'agent' && event.type === 'step_expanded' && event.step.includes('.')) count('agent in a loop');
     if (event.type !== 'steps_added') return;
-    for (const { fields } of event.data.steps)
+    for (const { type, fields } of event.data.steps) {
       if (fields?.closing !== undefined) count(`agent closes: ${fields.closing}`);
+      if (type === 'agent_compaction')
+        count(fields?.overflow === undefined ? 'agent compacted' : 'agent compacted after a refusal');
+    }
   }
 }

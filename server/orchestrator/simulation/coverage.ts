@@ -47,6 +47,8 @@ export const EXPECTED = [
   'agent in a loop',
   'agent timed out',
   'agent failed by a turn or a limit',
+  'agent compacted',
+  'agent compacted after a refusal',
   'agent closes: max_turns',
   'agent closes: max_tool_calls',
   'agent closes: budget',

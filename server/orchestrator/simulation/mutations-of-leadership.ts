@@ -66,7 +66,7 @@ export const LEADING: readonly Mutation[] = [
     file: ORCHESTRATOR,
     find: 'const cause = await Promise.race([session.lost, this.#whenClosing]);',
     replace: 'const cause = await this.#whenClosing;',
-    caughtBy: ['leadership', 'liveness', 'not-stuck'],
+    caughtBy: ['leadership', 'liveness', 'not-stuck', 'stream'],
   },
   {
     name: 'a session is not released when its leadership fails to start',
@@ -94,6 +94,7 @@ export const LEADING: readonly Mutation[] = [
     file: ORCHESTRATOR,
     find: 'await pause(this.#options.alarm ?? systemAlarm, RECOVERY_RETRY_MS, signal);',
     replace: 'return { recovered: 0 };',
-    caughtBy: ['not-stuck', 'liveness'],
+    // A run that was not recovered also keeps a row that says it drains.
+    caughtBy: ['not-stuck', 'liveness', 'projection'],
   },
 ];

@@ -107,7 +107,8 @@ function readOf(run: StoredRun, isSkeleton: boolean): RunRead {
   const { id: runId, tenantId, projectId, workflowId, version } = run.row;
   const events = decodeToFold(run, run.events);
   const read = isSkeleton ? events.map(withoutValues) : events;
-  return { ok: true, run: { runId, tenantId, projectId, workflowId, version, events: read } };
+  const rowSeq = run.row.lastSeq;
+  return { ok: true, run: { runId, tenantId, projectId, workflowId, version, events: read }, rowSeq };
 }
 
 /** Removes every value, as if all were too large for a skeleton. */

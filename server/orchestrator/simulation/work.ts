@@ -3,12 +3,13 @@ import {
   type AgentProgress,
   addedId,
   agentStepType,
+  CONTEXT_LENGTH_EXCEEDED,
   type Consumption,
   type GraphStep,
   type JsonMap,
   type JsonValue,
+  type OfAgentStep,
   type TaskRequest,
-  type TurnEnd,
 } from '../core/index.ts';
 import { stepTypeDescription } from '../steps/descriptions.ts';
 import { loopResult } from '../steps/for-each.ts';
@@ -74,6 +75,7 @@ export class Work {
       type('agent'),
       type('agent_turn'),
       type('agent_tool'),
+      type('agent_compaction'),
       type('agent_approval', { waitsForPeople: true, execute: attempt => this.#ask(server, attempt) }),
       type('call_workflow'),
       type('mcp_call', { queues: true, io: true }),
@@ -221,13 +223,24 @@ export class Work {
   }
 
   /** What a turn of an agent asks for, and what tells the results of its calls apart. */
-  #ofAgent({ run, step }: Attempt, { result }: StepPlan): { turn?: TurnEnd; digest?: string } | null {
+  #ofAgent({ run, step }: Attempt, { result }: StepPlan): OfAgentStep | null {
     const type = agentStepType(step.id);
-    if (type === 'agent_tool') return { digest: JSON.stringify(result)?.slice(0, 16) ?? '' };
+    const text = JSON.stringify(result) ?? '';
+    if (type === 'agent_tool') return { digest: text.slice(0, 16), context: text.length % 40 };
+    if (type === 'agent_compaction') return { context: text.length % 60 };
     if (type !== 'agent_turn') return null;
     const { parent, index } = addedId(step.id) ?? { parent: '', index: 0 };
-    const calls = this.#at.scenario(run.id).plans.get(parent)?.agent?.turns[index - 1] ?? [];
-    return calls.length === 0 || step.closing !== undefined ? {} : { turn: { calls: [...calls] } };
+    const { turns, contexts } = this.#at.scenario(run.id).plans.get(parent)?.agent ?? { turns: [], contexts: [] };
+    const calls = turns[index - 1] ?? [];
+    const context = contexts[index - 1] ?? 0;
+    return calls.length === 0 || step.closing !== undefined ? { context } : { turn: { calls: [...calls] }, context };
+  }
+
+  /** Whether the model finds the conversation too long for this turn. */
+  #isRefused({ run, step }: Attempt): boolean {
+    if (agentStepType(step.id) !== 'agent_turn') return false;
+    const { parent, index } = addedId(step.id) ?? { parent: '', index: 0 };
+    return this.#at.scenario(run.id).plans.get(parent)?.agent?.refused.includes(index) === true;
   }
 
   #plan(attempt: Attempt): StepPlan {
@@ -251,6 +264,10 @@ export class Work {
       const error = { code: 'boom', message: 'It broke.' };
       const retryAfter = random.chance(0.1) ? { retryAfterMs: random.below(5_000) } : {};
       return { kind: 'failed', error, retryable: plan.retryable, ...retryAfter, ...this.#oddHint(), ...log };
+    }
+    if (this.#isRefused(attempt)) {
+      const error = { code: CONTEXT_LENGTH_EXCEEDED, message: 'It is too long.' };
+      return { kind: 'failed', error, retryable: false, ...log };
     }
     if (plan.call !== null && !before.hasCalled) return callOutcome(plan.call, random);
     if (plan.agent !== null) return agentOutcome(plan.agent, before.agent);

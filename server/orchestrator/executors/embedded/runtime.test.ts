@@ -20,7 +20,12 @@ function memoryLog() {
       new Promise(resolve => {
         reads.push(() => {
           const found = runIds.flatMap(id => runs.get(id) ?? []);
-          resolve({ runs: new Map(found.map(run => [run.runId, { ok: true, run } satisfies RunRead])), left: [] });
+          resolve({
+            runs: new Map(
+              found.map(run => [run.runId, { ok: true, run, rowSeq: run.events.length } satisfies RunRead]),
+            ),
+            left: [],
+          });
         });
       }),
     readStored: async () => new Map(),

@@ -355,12 +355,12 @@ export class Runtime implements RunHost {
     return this.#finder.find(ref.runId, true);
   }
 
-  readonly #takeUp = ({ identity, state, events, account, quarantined }: LoadedRun): LiveRun | null => {
+  readonly #takeUp = ({ identity, state, events, account, isBehind, quarantined }: LoadedRun): LiveRun | null => {
     if (this.#abandoned) return null;
     const { runId } = identity;
     this.#loadRetries.succeeded(runId);
     if (quarantined !== null) this.faults.quarantined(identity, quarantined);
-    const run = this.#inMemory({ identity, state, quarantined }, account);
+    const run = this.#inMemory({ identity, state, isBehind, quarantined }, account);
     this.#children.loaded(run);
     if (state.endedAt === null) {
       this.#runs.set(runId, run);

@@ -21,13 +21,16 @@ function checkAdded(history: History, { step, data, at }: Extract<RunEvent, { ty
   if (data.parent !== step) throw fail(`"${step}" adds steps under "${data.parent}"`);
   const ids = data.steps.map(({ id }) => id);
   const [first] = data.steps;
-  if (first?.fields?.closing === 'timeout') {
+  const next = expectedNext(history, step);
+  // One that was refused is made once more.
+  const isRepeated = next.is === 'turn' && next.closing === 'timeout';
+  if (first?.fields?.closing === 'timeout' && !isRepeated) {
     if (planOf(history, step).on_limit !== 'answer') throw fail(`"${step}" answers at its limit, but is to fail`);
     const deadline = agentDeadline(history, step);
     if (deadline === null || at < deadline) throw fail(`the time of "${step}" was not up`);
     return;
   }
-  const expected = stepsOf(history, step, expectedNext(history, step));
+  const expected = stepsOf(history, step, next);
   if (
     !isDeepStrictEqual(
       ids,
@@ -49,6 +52,10 @@ type Expected = { id: string; closing: string | null; approval: string | null };
 function stepsOf(history: History, agent: string, next: NextOfAgent): Expected[] {
   const turns = history.step(agent).children.filter(id => history.step(id).spec.type === 'agent_turn');
   if (next.is === 'turn') return [{ id: `${agent}.${turns.length + 1}`, closing: next.closing, approval: null }];
+  if (next.is === 'compact') {
+    const made = history.step(agent).children.filter(id => history.step(id).spec.type === 'agent_compaction');
+    return [{ id: `${agent}.c${made.length + 1}`, closing: null, approval: null }];
+  }
   const last = turns.at(-1);
   if (next.is !== 'calls' || last === undefined) return [];
   const end = history.step(last).end;
@@ -98,7 +105,10 @@ export function checkAgentsGoOn(history: History): void {
   for (const [id, step] of history.steps) {
     if (step.end !== null || !isExpandedAgent(step)) continue;
     const isOpen = (child: string) =>
-      history.step(child).end === null && history.step(child).spec.closing === undefined;
+      history.step(child).end === null &&
+      history.step(child).spec.closing === undefined &&
+      // Made for a closing turn that was refused.
+      history.step(child).spec.overflow === undefined;
     const isClosing = step.children.some(child => history.step(child).spec.closing !== undefined);
     if (isClosing && step.children.some(isOpen)) throw fail(`"${id}" closes, and goes on with what it was doing`);
     const next = expectedNext(history, id);

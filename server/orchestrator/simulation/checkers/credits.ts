@@ -192,7 +192,8 @@ export class CreditWatch {
 
   #priceOf(type: string | undefined): number {
     const { prices } = this.#at.economy;
-    if (type === 'agent_turn') return prices.workflow_step + prices.llm_input_tokens + prices.llm_output_tokens;
+    if (type === 'agent_turn' || type === 'agent_compaction')
+      return prices.workflow_step + prices.llm_input_tokens + prices.llm_output_tokens;
     return prices.workflow_step + (type === 'mcp_call' || type === 'agent_tool' ? prices.tool_call : 0);
   }
 

@@ -43,6 +43,8 @@ export class SlotWatch {
   }
 
   claims(run: LiveRun): void {
+    // A run that is loaded again after a failed commit has a new place: in between, its tenant did not wait.
+    if (!this.#isWaiting(run.tenantId)) this.#passedBy.delete(run.tenantId);
     this.#claiming.add(run);
     if (this.#watched.has(run)) return;
     this.#watched.add(run);
@@ -51,6 +53,10 @@ export class SlotWatch {
       this.#granted(run);
       grant();
     };
+  }
+
+  #isWaiting(tenantId: string): boolean {
+    return [...this.#claiming].some(run => run.tenantId === tenantId && run.wants());
   }
 
   released(tenantId: string, kind: SlotKind): void {

@@ -43,7 +43,7 @@ export function withinBudget(state: RunState, command: Command, maxBytes: number
   if (command.type === 'attempt_expanding') return heldWithin(state, command, command.agent ?? command.items, maxBytes);
   if (command.type === 'attempt_calling') return heldWithin(state, command, command.call.input, maxBytes);
   if (command.type !== 'attempt_succeeded' || fits(state.bytes, command.result, maxBytes)) return command;
-  const { step, attempt, result: _result, type: _type, turn: _turn, digest: _digest, ...rest } = command;
+  const { step, attempt, result: _, type: _type, turn: _turn, digest: _digest, context: _context, ...rest } = command;
   const error = { code: RUN_TOO_LARGE, message: messageOf(maxBytes) };
   return { ...rest, type: 'attempt_failed', step, attempt, error, retryable: false, random: 0 };
 }

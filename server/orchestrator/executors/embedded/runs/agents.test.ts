@@ -5,6 +5,7 @@ import { createTestDatabase, type TestDatabase } from '../../../../testing/postg
 import type { JsonMap, JsonValue, RunEvent } from '../../../core/index.ts';
 import { agent } from '../../../steps/agent.ts';
 import { agentApproval } from '../../../steps/agent-approval.ts';
+import { agentCompaction } from '../../../steps/agent-compaction.ts';
 import { agentTool } from '../../../steps/agent-tool.ts';
 import type { AgentTools, OfferedTool } from '../../../steps/agent-tools.ts';
 import { agentTurn } from '../../../steps/agent-turn.ts';
@@ -42,11 +43,13 @@ let asked: TurnRequest[] = [];
 let made: ToolCall[] = [];
 let answerTo: (call: ToolCall) => ToolAnswer | Promise<ToolAnswer>;
 let standing: Standing;
+let window: number | null;
 /** Called with each turn that is asked, which waits for it. */
 let held: (on: Parameters<TurnCaller['turn']>[1]) => Promise<void>;
 
 const turns: TurnCaller = {
   check: async () => [],
+  contextWindow: async () => window,
   async turn(request, on) {
     asked.push(structuredClone(request));
     await held(on);
@@ -78,7 +81,7 @@ let harness: Harness;
 beforeAll(async () => {
   db = await createTestDatabase();
   const services = { turns, tools, agentTools, authority: { standing: async () => standing } };
-  const types = [agent(services), agentTurn(services), agentTool(services), agentApproval];
+  const types = [agent(services), agentTurn(services), agentTool(services), agentApproval, agentCompaction(services)];
   harness = await createHarness(db, { types: types.map(type => [type.type, type]) });
 });
 afterAll(async () => {
@@ -90,6 +93,7 @@ beforeEach(() => {
   script = [[say('Done.')]];
   asked = [];
   made = [];
+  window = null;
   held = async () => undefined;
   answerTo = () => ({ kind: 'result', result: { found: 3 } });
   standing = { kind: 'held', userId: 'u', email: 'ann@x.org', role: 'project_contributor', scopes: ['mcp:execute'] };

@@ -57,7 +57,7 @@ export class LiveRun implements Claimant, AttemptOwner, Lagging {
   readonly #resident: ResidentBytes;
   readonly quarantined: string | null;
 
-  constructor({ identity, state, quarantined }: HeldRun, credits: RunCredits, host: RunHost) {
+  constructor({ identity, state, isBehind, quarantined }: HeldRun, credits: RunCredits, host: RunHost) {
     this.identity = identity;
     this.state = state;
     this.quarantined = quarantined;
@@ -66,8 +66,8 @@ export class LiveRun implements Claimant, AttemptOwner, Lagging {
     this.#onExcess = (step, said) => host.faults.excess(identity, step, said);
     this.#host = host;
     this.#lost = state.inFlight.size > 0 ? new Set(state.inFlight) : null;
-    // Its row may still say `draining`, and nothing else would update it before the run is resumed.
-    this.#catchingUp = this.#lost !== null && state.status === 'paused';
+    // Its row may also still say `draining`; nothing else would update it before a step of the run begins or ends.
+    this.#catchingUp = isBehind || (this.#lost !== null && state.status === 'paused');
     this.#progress.behind = this.#catchingUp;
     if (!isTerminal(state.status)) this.#resident.set(state.residentBytes);
   }

@@ -13,6 +13,8 @@ export type LoadedRun = {
   state: RunState;
   events: readonly RunEvent[];
   account: CreditAccount;
+  /** Whether its row has not the progress of its last events. */
+  isBehind: boolean;
   /** Why the run is to be ended immediately, or null. If set, `state` has none of the run's values. */
   quarantined: string | null;
 };
@@ -167,7 +169,8 @@ export class Loader {
     const graph = cached instanceof Promise ? await cached : cached;
     const known = meter.get(identity.tenantId);
     const account = known instanceof Promise ? await known : known;
-    return { identity, state: folded(newRun(identity.runId, graph), events), events, account, quarantined };
+    const state = folded(newRun(identity.runId, graph), events);
+    return { identity, state, events, account, isBehind: read.rowSeq < state.seq, quarantined };
   }
 }
 

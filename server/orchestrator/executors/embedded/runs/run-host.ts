@@ -40,8 +40,8 @@ export type RunHost = AttemptHost & {
 
 /**
  * The initial state of a run in memory. `quarantined`: the reason for ending it immediately; its state then has none of
- * its values.
+ * its values. `isBehind`: its row has not the progress of its last events.
  */
-export type HeldRun = { identity: RunIdentity; state: RunState; quarantined: string | null };
+export type HeldRun = { identity: RunIdentity; state: RunState; isBehind: boolean; quarantined: string | null };
 
 export type AttemptRef = { step: string; attempt: number };

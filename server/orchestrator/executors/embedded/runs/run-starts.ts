@@ -56,7 +56,10 @@ export class RunStarts {
     if (isPoor) throw insufficientCredits();
     resources.memory.admit(tenantId, this.#bytesOfParent(data));
     activeRuns.reserve(tenantId, data.parent !== undefined && data.parent.detached !== true);
-    const created = this.#host.inMemory({ identity, state: newRun(runId, graph), quarantined: null }, account);
+    const created = this.#host.inMemory(
+      { identity, state: newRun(runId, graph), isBehind: false, quarantined: null },
+      account,
+    );
     const started = created.submit({ type: 'start', data });
     starting.set(runId, started);
     try {

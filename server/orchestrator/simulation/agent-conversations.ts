@@ -1,0 +1,61 @@
+import { CONTEXT_LENGTH_EXCEEDED, type RunEvent } from '../core/index.ts';
+import type { History } from './history.ts';
+
+/** What the log says about the length of an agent's conversation (docs/adr/0021). */
+export type ConversationView = {
+  /** Tokens, and from how many on the conversation is compacted. */
+  context: number;
+  compactAt: number;
+  /** No turn has ended since the last compaction was added. */
+  isCompacted: boolean;
+  /** The last turn was refused: what is to follow, if anything but its failure. */
+  after: 'compact' | 'repeat' | null;
+  /** Turns that were refused and are made once more. */
+  repeated: ReadonlySet<string>;
+};
+
+/** Reads the log from its beginning, without regard to speed. */
+export function conversationOf(history: History, id: string): ConversationView {
+  const plan = history.step(id).expanded?.data.plan;
+  if (plan?.type !== 'agent') throw new Error(`"${id}" is no agent that has expanded`);
+  const repeated = new Set<string>();
+  const view: ConversationView = {
+    context: plan.context ?? 0,
+    compactAt: plan.compact_at ?? Number.POSITIVE_INFINITY,
+    isCompacted: false,
+    after: null,
+    repeated,
+  };
+  let isRepeat = false;
+  for (const event of history.events) {
+    if (event.type === 'steps_added' && event.step === id) {
+      for (const { type } of event.data.steps) {
+        if (type === 'agent_compaction') {
+          view.isCompacted = true;
+          if (view.after === 'compact') view.after = 'repeat';
+        }
+        if (type !== 'agent_turn') continue;
+        isRepeat = view.after !== null;
+        view.after = null;
+      }
+    }
+    if (!('step' in event) || !history.step(id).children.includes(event.step)) continue;
+    const { type } = history.step(event.step).spec;
+    if (event.type === 'step_completed') note(view, type, event);
+    if (type === 'agent_turn' && event.type === 'step_completed') isRepeat = false;
+    if (type !== 'agent_turn' || event.type !== 'step_failed' || isRepeat || plan.compact_at === undefined) continue;
+    if (event.data.error.code !== CONTEXT_LENGTH_EXCEEDED) continue;
+    repeated.add(event.step);
+    view.after = 'compact';
+    if (view.context > 0) view.compactAt = Math.min(view.compactAt, Math.floor(view.context * 0.7));
+  }
+  return view;
+}
+
+function note(view: ConversationView, type: string, { data }: Extract<RunEvent, { type: 'step_completed' }>): void {
+  if (!('result' in data)) return;
+  const { context = 0 } = data;
+  if (type === 'agent_tool') view.context += context;
+  else if (context > 0) view.context = context;
+  if (type === 'agent_turn') view.isCompacted = false;
+}
