@@ -22,6 +22,9 @@ export const targets: readonly Target[] = [
   { workload: 'rest-starts', figure: 'p99 ms', reach: 50 },
   { workload: 'rest-outputs', figure: 'p50 ms', reach: 8 },
   { workload: 'ws-fanout', figure: 'commit → frame p50 ms', reach: 3 },
+  { workload: 'chat', figure: 'message → provider p50 ms', reach: 25 },
+  { workload: 'chat', figure: 'token p50 ms', reach: 3 },
+  { workload: 'chat', figure: 'reconnect p50 ms', reach: 60 },
   { workload: 'long-chain', figure: 'times as long', reach: 1.1 },
   { workload: 'large-graph', figure: 'ms to start, new graph', reach: 50 },
   { workload: 'old-runs', figure: 'times the CPU', reach: 1.1 },
@@ -33,6 +36,7 @@ export const targets: readonly Target[] = [
   { workload: 'run-page', figure: 'ms until drawn', reach: 1_000 },
   { workload: 'run-page', figure: 'events: p95 ms a frame', reach: 17 },
   { workload: 'run-page', figure: 'timeline: p95 ms a frame', reach: 17 },
+  { workload: 'editor-typing', figure: 'p50 ms a key', reach: 16 },
 ];
 
 /** By how many times Baton must be faster than a peer with its defaults, for the chain of ten with 64 in flight. */

@@ -52,6 +52,31 @@ export type SocketsReport = {
   seconds: number;
 };
 
+export type ChatOrder = {
+  url: string;
+  token: string;
+  /** Messages that are sent one after the other. */
+  messages: number;
+  streams: number;
+  tokensPerStream: number;
+  /** ms between the tokens of a stream. */
+  pauseMs: number;
+  /** Characters of the answer that clients come back to, and how often they do. */
+  answerChars: number;
+  reconnects: number;
+};
+/** Durations in ms, ascending. */
+export type ChatReport = {
+  /** From the sending of a message to the request that the provider gets for it. */
+  toRequest: number[];
+  /** From the writing of a token by the provider to its arrival at the client. */
+  perToken: number[];
+  /** From a client's coming back to the last character that has been written. */
+  reconnect: number[];
+  cpuSeconds: number;
+  seconds: number;
+};
+
 /** Returns ms of CLOCK_MONOTONIC, which all processes of a machine share; `performance.now()` starts at 0 in each. */
 export function monotonicMs(): number {
   return Number(process.hrtime.bigint()) / 1e6;
@@ -64,7 +89,7 @@ export function ownCpuSeconds(): number {
 }
 
 /** Sends a message to the parent and settles when it has been written; throws if there is no parent. */
-export function tellParent(message: ServerAnswer | LoadReport | SocketsReport): Promise<void> {
+export function tellParent(message: ServerAnswer | LoadReport | SocketsReport | ChatReport): Promise<void> {
   return new Promise((resolve, reject) => {
     if (!process.send) throw new Error('This is to be started by bench/http, with an IPC channel.');
     process.send(message, undefined, undefined, error => (error ? reject(error) : resolve()));

@@ -7,7 +7,16 @@ import { generatePatToken } from '../../server/domains/pats/token.ts';
 import type { Graph } from '../../server/orchestrator/core/index.ts';
 import { withDatabase } from '../../server/platform/postgres/cluster.ts';
 import { startTestCluster } from '../../server/testing/postgres-cluster.ts';
-import type { LoadOrder, LoadReport, ServerAnswer, ServerRequest, SocketsOrder, SocketsReport } from './protocol.ts';
+import type {
+  ChatOrder,
+  ChatReport,
+  LoadOrder,
+  LoadReport,
+  ServerAnswer,
+  ServerRequest,
+  SocketsOrder,
+  SocketsReport,
+} from './protocol.ts';
 
 /** CPU seconds so far. */
 export type Usage = { server: number; postgres: number };
@@ -91,6 +100,11 @@ export class HttpService {
     return delegate<SocketsReport>('sockets-process.ts', { ...order, url: this.url, token: this.token });
   }
 
+  /** Chats with a model that this order's own process plays (needs BATON_ALLOW_PRIVATE_NETWORK in `env`). */
+  chat(order: Omit<ChatOrder, 'url' | 'token'>): Promise<ChatReport> {
+    return delegate<ChatReport>('chat-process.ts', { ...order, url: this.url, token: this.token });
+  }
+
   /** Returns when the service learned of each commit since the last call (needs `BENCH_STAMPS=1` in `env`). */
   async stamps(): Promise<Map<string, number>> {
     this.#ask('stamps');
@@ -139,7 +153,7 @@ function launch(file: string, env: Record<string, string> = {}): ChildProcess {
 }
 
 /** Passes an order to a new process, and returns its answer. */
-async function delegate<Report>(file: string, order: LoadOrder | SocketsOrder): Promise<Report> {
+async function delegate<Report>(file: string, order: LoadOrder | SocketsOrder | ChatOrder): Promise<Report> {
   const child = launch(file);
   child.send(order);
   return new Promise((resolve, reject) => {

@@ -27,6 +27,7 @@ export const workloads: readonly Workload[] = [
   // The same call as the console makes it.
   { name: 'trpc-reads', run: () => reads('/api/trpc/me_get') },
   { name: 'ws-fanout', run: () => fanOut() },
+  { name: 'chat', run: () => chat() },
 ];
 
 async function starts(graph: Graph, keyed = false): Promise<Figures> {
@@ -109,6 +110,35 @@ async function fanOut(): Promise<Figures> {
     'answer → frame p50 ms': percentile(sinceAnswer, 0.5),
     'server CPU s/1,000 frames': ((after.server - before.server) / all.length) * 1000,
     'client CPU s/1,000 frames': (report.cpuSeconds / all.length) * 1000,
+  };
+}
+
+/** Chats with a provider that answers at once: what remains is the service. One token is one piece of the provider's stream. */
+async function chat(): Promise<Figures> {
+  await using service = await HttpService.open({
+    BATON_ENABLE_AGENTS: 'true',
+    BATON_ALLOW_PRIVATE_NETWORK: '127.0.0.1/32',
+  });
+  const order = {
+    messages: 200,
+    streams: 100,
+    tokensPerStream: 250,
+    pauseMs: 20,
+    answerChars: 200_000,
+    reconnects: 30,
+  };
+  await service.chat({ ...order, tokensPerStream: 50 });
+  const before = await service.usage();
+  const { toRequest, perToken, reconnect, seconds, cpuSeconds } = await service.chat(order);
+  const after = await service.usage();
+  return {
+    'message → provider p50 ms': percentile(toRequest, 0.5),
+    'message → provider p99 ms': percentile(toRequest, 0.99),
+    'token p50 ms': percentile(perToken, 0.5),
+    'token p99 ms': percentile(perToken, 0.99),
+    'reconnect p50 ms': percentile(reconnect, 0.5),
+    'server cores': (after.server - before.server) / seconds,
+    'client cores': cpuSeconds / seconds,
   };
 }
 

@@ -10,6 +10,7 @@ const titles: Readonly<Record<string, string>> = {
   'rest-outputs': 'starts through REST that wait for the output of two steps, one at a time',
   'rest-reads': 'reads through REST, 32 connections',
   'ws-fanout': 'frames on 200 sockets of one workflow',
+  chat: 'messages, 100 streams of 50 tokens/s, and reconnects to 200 KB',
 };
 
 /**

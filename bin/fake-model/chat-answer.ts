@@ -145,9 +145,13 @@ function piecesOf(text: string): string[] {
   return pieces;
 }
 
+/** The tokens of texts, roughly as providers count them. */
+export function estimatedTokens(texts: readonly string[]): number {
+  return Math.ceil(texts.join('').length / CHARACTERS_PER_TOKEN);
+}
+
 function usageOf({ usage, content }: Said, { messages }: ChatRequest): JsonObject | null {
   if (usage === null) return null;
-  const estimate = (texts: readonly string[]) => Math.ceil(texts.join('').length / CHARACTERS_PER_TOKEN);
   const said = content.flatMap(piece => ('text' in piece ? piece.text : 'reasoning' in piece ? piece.reasoning : []));
   const called = callsOf(content).map(({ call }) => call.name + textOfArguments(call));
   const {
@@ -156,8 +160,8 @@ function usageOf({ usage, content }: Said, { messages }: ChatRequest): JsonObjec
     cached = 0,
     reasoning = 0,
   } = usage ?? {
-    input: estimate(messages.map(textOf)),
-    output: estimate([...said, ...called]),
+    input: estimatedTokens(messages.map(textOf)),
+    output: estimatedTokens([...said, ...called]),
   };
   return {
     prompt_tokens: input,

@@ -96,6 +96,8 @@ export const Script = z.strictObject({
   models: z.array(z.string()).default(['scripted', 'scripted-embedding']),
   /** Words that mean the same to the embeddings, beside those that they know. */
   synonyms: z.array(z.array(z.string())).default([]),
+  /** A longer conversation is refused, in tokens as it counts them. */
+  context_tokens: z.number().int().min(1).optional(),
   /** How long it waits before each piece, in ms. */
   pause_ms: z.number().min(0).max(60_000).default(0),
 });

@@ -1,10 +1,10 @@
 import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { z } from 'zod';
-import { answerChat } from './chat-answer.ts';
+import { answerChat, estimatedTokens } from './chat-answer.ts';
 import { demoAnswer } from './demo.ts';
 import { DEFAULT_DIMENSIONS, Embedder } from './embeddings.ts';
-import { type Answer, ChatRequest, Script, Scripted, type ScriptInput } from './script.ts';
+import { type Answer, ChatRequest, Script, Scripted, type ScriptInput, textOf } from './script.ts';
 
 /** So many requests are kept; a server that runs for days forgets the oldest. */
 const MAX_RECORDED = 10_000;
@@ -140,6 +140,10 @@ class Fake {
     if (path !== '/v1/chat/completions') return refuse(response, 404, `There is no ${method} ${path}.`);
     const chat = ChatRequest.safeParse(body);
     if (!chat.success) return refuse(response, 400, z.prettifyError(chat.error));
+    const { context_tokens: limit = Number.POSITIVE_INFINITY } = this.#script;
+    const tokens = estimatedTokens(chat.data.messages.map(textOf));
+    if (tokens > limit)
+      return refuse(response, 400, `${tokens} tokens are more than ${limit}.`, 'context_length_exceeded');
     const next = this.#scripted === undefined ? demoAnswer(chat.data) : this.#scripted.next(chat.data);
     // Not an error that is worth a retry: the script is what has to change.
     if (next === undefined)

@@ -1,0 +1,35 @@
+import type { Services } from '../../../contract/services.ts';
+import { type AnswerError, type EndedAnswer, saveAnswer } from '../messages/store.ts';
+import { AnswerFrames } from '../stream/frames.ts';
+import { type MessagePart, MessageParts } from '../stream/parts.ts';
+import { readAnswerEvents } from './read-events.ts';
+import type { EndedRun } from './store.ts';
+
+export type AnswerServices = Pick<Services, 'pool'>;
+
+/** Returns the parts of an answer as the log of its run has them. */
+export async function readAnswerOf(
+  services: AnswerServices,
+  { tenantId, runId }: { tenantId: string; runId: string },
+): Promise<{ parts: MessagePart[] }> {
+  const frames = new AnswerFrames({ runId });
+  const message = new MessageParts();
+  for await (const event of readAnswerEvents(services, { tenantId, runId }))
+    for (const { chunk } of frames.event(event)) message.add(chunk);
+  return message;
+}
+
+const LOST: AnswerError = { code: 'run_purged', message: 'The run of this answer is not kept any more.' };
+
+/** Keeps what the answer of an ended run says with the thread: logs are purged earlier than threads. */
+export async function settleAnswer(services: AnswerServices, run: EndedRun): Promise<void> {
+  const { tenantId, threadId, runId } = run;
+  await saveAnswer(services.pool, { tenantId, threadId, runId }, await endedAnswer(services, run));
+}
+
+async function endedAnswer(services: AnswerServices, run: EndedRun): Promise<EndedAnswer> {
+  const { status, error } = run;
+  if (status === null) return { status: 'failed', parts: [], error: LOST };
+  const { parts } = await readAnswerOf(services, run);
+  return { status, parts, error: error && { code: error.code, message: error.message } };
+}

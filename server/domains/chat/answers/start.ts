@@ -1,0 +1,81 @@
+import { type Scope, scopes } from '../../../contract/context.ts';
+import type { Services } from '../../../contract/services.ts';
+import { AppError } from '../../../platform/errors.ts';
+import { findRights } from '../../agents/sql/authority-store.ts';
+import { effectiveRole } from '../../identity/principal.ts';
+import { startRun } from '../../runs/start.ts';
+import { markRunning } from '../messages/store.ts';
+import type { QueuedAnswer } from './store.ts';
+import { CHAT_TRIGGER } from './trigger-type.ts';
+
+/** Whose rights a start has: the sender's, as they are now. */
+export type Sender = { email: string; carried: readonly Scope[] };
+
+/**
+ * Starts the run of an answer, once: its id is that of the answer. Throws what `startRun` throws, except that a run that has
+ * started already is no error. An answer that was withdrawn meanwhile is stopped.
+ */
+export async function startAnswer(services: Services, answer: QueuedAnswer, sender: Sender): Promise<void> {
+  const { tenantId, projectId, threadId, workflowId, runId, text, sentBy, patId } = answer;
+  try {
+    await startRun(services, {
+      tenantId,
+      projectId,
+      workflowId,
+      params: { trigger_payload: { message: text }, session_id: threadId },
+      defaultTriggerType: CHAT_TRIGGER,
+      startedBy: sender.email,
+      carried: [sender.carried],
+      actsFor: { user_id: sentBy, pat_id: patId },
+      runId,
+    });
+  } catch (error) {
+    if (!(error instanceof AppError) || error.code !== 'run_id_taken') throw error;
+  }
+  if (await markRunning(services.pool, { tenantId, threadId, runId })) return;
+  await stopRun(services, { tenantId, projectId, workflowId, runId }, sender.email);
+}
+
+/** Tells those who stream an answer that will not come, and records it as a refused start. Nothing depends on it. */
+export async function tellRefused(
+  { orchestrator, clock, logger }: Services,
+  { tenantId, projectId, workflowId, runId }: RunPlace,
+  { code, message }: { code: string; message: string },
+): Promise<void> {
+  try {
+    await orchestrator.reject({ tenantId, projectId, workflowId, runId, at: clock.now(), code, message });
+  } catch (error) {
+    logger.warn({ err: error, run_id: runId }, 'an answer that will not come could not be announced');
+  }
+}
+
+type RunPlace = { tenantId: string; projectId: string; workflowId: string; runId: string };
+
+/** Stops a run at once. A run that has ended, or that never was, stays as it is. */
+export async function stopRun({ orchestrator }: Services, run: RunPlace, by: string): Promise<boolean> {
+  try {
+    await orchestrator.command(run, { type: 'stop', mode: 'immediate', by });
+    return true;
+  } catch (error) {
+    if (error instanceof AppError && (error.status === 404 || error.status === 409)) return false;
+    throw error;
+  }
+}
+
+/**
+ * Returns the rights that the sender of a waiting message has now. Throws AppError 403 `authority_lost` if the person has left the
+ * project, or the token was revoked or has expired.
+ */
+export async function senderOf({ pool, clock }: Services, answer: QueuedAnswer): Promise<Sender> {
+  const { tenantId, projectId, sentBy, patId } = answer;
+  const rights = await findRights(pool, { tenantId, projectId }, { user_id: sentBy, pat_id: patId });
+  const isMember = rights !== null && effectiveRole(rights.tenant_admin, rights.role) !== null;
+  const hasToken =
+    patId === null || (rights?.scopes != null && (rights.expires_at?.getTime() ?? Infinity) > clock.now());
+  if (!isMember || !hasToken)
+    throw new AppError(403, 'authority_lost', 'Who sent the message may no longer use chat in this project.');
+  const carried = patId === null ? scopes : (rights.scopes as Scope[]);
+  if (!carried.includes('ai:use'))
+    throw new AppError(403, 'authority_lost', 'The token that sent the message may no longer use chat.');
+  return { email: rights.email, carried };
+}

@@ -1,0 +1,73 @@
+import type { Pool } from 'pg';
+
+/** An answer that waits to be started, and what its run needs. */
+export type QueuedAnswer = {
+  tenantId: string;
+  projectId: string;
+  threadId: string;
+  workflowId: string;
+  runId: string;
+  text: string;
+  sentBy: string;
+  patId: string | null;
+};
+/** An answer whose run has ended, or is gone. */
+export type EndedRun = {
+  tenantId: string;
+  projectId: string;
+  threadId: string;
+  workflowId: string;
+  runId: string;
+  status: 'completed' | 'failed' | 'stopped' | null;
+  error: { code: string; message: string } | null;
+};
+
+const PLACE = `m.tenant_id AS "tenantId", t.project_id AS "projectId", t.id AS "threadId", t.workflow_id AS "workflowId", m.run_id AS "runId"`;
+
+/** The next answer of each thread in which none is being written: of one thread, or of all. At most `limit`. */
+export async function listStartable(
+  pool: Pool,
+  { threadId, limit }: { threadId: string | null; limit: number },
+): Promise<QueuedAnswer[]> {
+  const { rows } = await pool.query<QueuedAnswer>(
+    `SELECT DISTINCT ON (m.thread_id) ${PLACE}, q.parts->0->>'text' AS text, m.sent_by AS "sentBy", m.pat_id AS "patId"
+       FROM chat_messages m
+       JOIN chat_threads t ON t.id = m.thread_id
+       JOIN chat_messages q ON q.thread_id = m.thread_id AND q.id = m.parent_id
+      WHERE m.status = 'queued' AND ($1::uuid IS NULL OR m.thread_id = $1)
+        AND NOT EXISTS (SELECT FROM chat_messages o JOIN runs r ON r.id = o.run_id
+                         WHERE o.thread_id = m.thread_id AND o.status = 'running' AND r.ended_at IS NULL)
+      ORDER BY m.thread_id, m.place LIMIT $2`,
+    [threadId, limit],
+  );
+  return rows;
+}
+
+/** The answers whose run has ended and that have not been kept yet: of one thread, or of all. At most `limit`. */
+export async function listEnded(
+  pool: Pool,
+  { threadId, limit }: { threadId: string | null; limit: number },
+): Promise<EndedRun[]> {
+  const { rows } = await pool.query<EndedRun>(
+    `SELECT ${PLACE}, r.status, r.error
+       FROM chat_messages m
+       JOIN chat_threads t ON t.id = m.thread_id
+       LEFT JOIN runs r ON r.id = m.run_id
+      WHERE m.status = 'running' AND ($1::uuid IS NULL OR m.thread_id = $1) AND (r.id IS NULL OR r.ended_at IS NOT NULL)
+      LIMIT $2`,
+    [threadId, limit],
+  );
+  return rows;
+}
+
+/** Deletes threads that a person deleted before `erasedBefore`, and those that their workspace keeps no longer. Returns how many. */
+export async function purgeThreads(pool: Pool, now: Date, erasedBefore: Date): Promise<number> {
+  const { rowCount } = await pool.query(
+    `DELETE FROM chat_threads WHERE id = ANY (ARRAY(
+       SELECT t.id FROM chat_threads t LEFT JOIN chat_settings s ON s.tenant_id = t.tenant_id
+        WHERE (t.deleted_at < $2 OR t.updated_at < $1::timestamptz - make_interval(days => s.retention_days))
+          AND NOT EXISTS (SELECT FROM chat_messages m WHERE m.thread_id = t.id AND m.status IN ('queued', 'running')) LIMIT 200))`,
+    [now, erasedBefore],
+  );
+  return rowCount ?? 0;
+}

@@ -1,0 +1,2 @@
+/** The `trigger_type` of a run that answers a message. */
+export const CHAT_TRIGGER = 'chat';

@@ -1,0 +1,60 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type ChatService, saidIn, startChatService } from '../../testing/chat.ts';
+import { purgeThreads } from './answers/store.ts';
+
+let chat: ChatService;
+beforeAll(async () => {
+  chat = await startChatService();
+});
+afterAll(() => chat.close());
+
+const DAY = 86_400_000;
+const NOW = Date.UTC(2030, 0, 1);
+const ids = async () => (await chat.act('chat_list_threads', {})).threads.map(({ id }) => id);
+/** Says when the thread changed last. */
+const changedAt = (id: string, at: number) =>
+  chat.service.db.pool.query('UPDATE chat_threads SET updated_at = $2 WHERE id = $1', [id, new Date(at)]);
+
+test('threads are kept as long as their workspace says, and for ever by default', async () => {
+  const { pool } = chat.service.db;
+  const purge = (now: number) => purgeThreads(pool, new Date(now), new Date(now - 2 * DAY));
+  const [kept, old] = [await chat.thread(), await chat.thread()];
+  await changedAt(kept, NOW - 30 * DAY);
+  await changedAt(old, NOW - 30 * DAY - 1);
+  expect(await purge(NOW)).toBe(0);
+  await chat.act('chat_patch_settings', { retention_days: 30 });
+  expect(await purge(NOW - 1)).toBe(0);
+  expect(await purge(NOW)).toBe(1);
+  expect(await ids()).toEqual([kept]);
+  for (const retention_days of [0, 36_501])
+    await expect(chat.act('chat_patch_settings', { retention_days })).rejects.toMatchObject({ status: 422 });
+});
+
+test('what a deleted thread leaves behind is purged two days later', async () => {
+  const { pool } = chat.service.db;
+  const rows = async (id: string) => (await pool.query('SELECT FROM chat_threads WHERE id = $1', [id])).rowCount;
+  await chat.act('chat_patch_settings', { retention_days: null });
+  const id = await chat.thread();
+  await chat.act('chat_delete_thread', { id });
+  await pool.query('UPDATE chat_threads SET deleted_at = $2 WHERE id = $1', [id, new Date(NOW)]);
+  await purgeThreads(pool, new Date(NOW), new Date(NOW));
+  expect(await rows(id)).toBe(1);
+  await purgeThreads(pool, new Date(NOW), new Date(NOW + 1));
+  expect(await rows(id)).toBe(0);
+});
+
+test('an answer outlives the log of its run; one whose log is gone too early says so', async () => {
+  chat.fake.script({ answers: [{ content: [{ text: 'Kept.' }] }, { content: [{ hold: 'lost' }, { text: 'Lost.' }] }] });
+  const { pool } = chat.service.db;
+  const id = await chat.thread();
+  const { run_id } = await chat.act('chat_send_message', { id, text: 'Hello' });
+  await chat.settled(id);
+  await pool.query('DELETE FROM runs WHERE id = $1', [run_id]);
+  expect((await chat.messages(id)).map(saidIn)).toEqual(['Hello', 'Kept.']);
+  // As if the process had been away until after the retention of runs.
+  await pool.query(
+    `UPDATE chat_messages SET status = 'running', parts = '[]' WHERE thread_id = $1 AND role = 'assistant'`,
+    [id],
+  );
+  expect((await chat.settled(id)).at(-1)?.metadata).toMatchObject({ status: 'failed', error: { code: 'run_purged' } });
+});

@@ -1,0 +1,40 @@
+import type { Conversations } from '../../../orchestrator/steps/conversations.ts';
+import { whileDatabaseAway } from '../../../platform/postgres/while-away.ts';
+import { type AnswerServices, readAnswerOf } from '../answers/settle.ts';
+import { type MessagePart, textOf } from '../stream/parts.ts';
+import { conversationOf, type Said } from './conversation.ts';
+import { findHistory, type MessageRow } from './store.ts';
+
+/** Gives agents the conversation before the message that they answer. */
+export function createConversations(services: AnswerServices): Conversations {
+  const before = async (tenantId: string, runId: string) => {
+    const found = await findHistory(services.pool, { tenantId, runId });
+    if (found === null) return [];
+    const branch: Said[] = [];
+    for (const message of found.messages) branch.push(await toSaid(services, tenantId, message));
+    return conversationOf(branch);
+  };
+  return { before: ({ id, tenantId }, signal) => whileDatabaseAway(signal, () => before(tenantId, id)) };
+}
+
+type Earlier = Pick<MessageRow, 'id' | 'role' | 'status' | 'parts' | 'run_id'>;
+
+async function toSaid(services: AnswerServices, tenantId: string, message: Earlier): Promise<Said> {
+  const { role, status, run_id: runId } = message;
+  if (role === 'user') return { role, text: textOf(message.parts), summary: null };
+  // Its run has ended, and what it says may not have been kept yet.
+  const isUnread = status === 'running' && runId !== null;
+  const { parts } = isUnread ? await readAnswerOf(services, { tenantId, runId }) : message;
+  const summary = parts.findLast(part => part.type === 'data-summary');
+  return { role, text: spokenIn(parts), summary: summary?.data ?? null };
+}
+
+/** What an answer said, turn by turn. What tools returned is not repeated: the agent can call them again. */
+function spokenIn(parts: readonly MessagePart[]): string {
+  const turns: string[] = [];
+  for (const part of parts) {
+    if (part.type === 'step-start') turns.push('');
+    else if (part.type === 'text') turns.push(`${turns.pop() ?? ''}${part.text}`);
+  }
+  return turns.filter(text => text.trim() !== '').join('\n\n');
+}

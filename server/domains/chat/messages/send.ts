@@ -1,0 +1,177 @@
+import type { z } from 'zod';
+import type { Context } from '../../../contract/context.ts';
+import { sha256 } from '../../../platform/crypto/digest.ts';
+import { AppError, conflict, invalid } from '../../../platform/errors.ts';
+import { newId } from '../../../platform/ids.ts';
+import { isDatabaseAway } from '../../../platform/postgres/away.ts';
+import { type Queryable, transact } from '../../../platform/postgres/transaction.ts';
+import { carriedScopes } from '../../identity/authority.ts';
+import { startWatched } from '../answers/proceed.ts';
+import { stopRun } from '../answers/start.ts';
+import type { QueuedAnswer } from '../answers/store.ts';
+import { requireBudget } from '../budget.ts';
+import type { RegenerateInput, SendInput, SentOutput } from '../schemas.ts';
+import { textOf } from '../stream/parts.ts';
+import { lockThread, type ThreadRow } from '../threads/store.ts';
+import { requireThread, threadBusy, threadNotFound, threadScope } from '../threads/view.ts';
+import { type AnswerState, findMessage, findRequested, insertAnswer, isBusy, removeRefused } from './store.ts';
+
+type Sent = z.input<typeof SentOutput>;
+type Thread = Omit<ThreadRow, 'active_run_id'>;
+/** What is asked for: a message with its answer, or another answer to a message. */
+type Asked = {
+  threadId: string;
+  requestId: string;
+  requestHash: Buffer;
+  whenBusy: 'queue' | 'interrupt' | 'reject';
+  /** Checks the request against the thread, which is locked. */
+  place(
+    thread: Thread,
+    client: Queryable,
+  ): Promise<{ messageId: string; text: string; isNew: boolean; parentId: string | null }>;
+};
+
+const TITLE_CHARS = 80;
+
+/**
+ * POST /v1/chat/threads/{id}/messages: stores a message and the id of the run that answers it, and starts the run. A repeated
+ * `message_id` returns the same answer. Throws AppError 404, 409 `message_id_reused`, `thread_busy`, `thread_archived`, 422 for a
+ * parent that is no answer, 422 `ai_budget_exhausted`, and what any start throws.
+ */
+export async function sendMessage(ctx: Context, input: z.output<typeof SendInput>): Promise<Sent> {
+  const { id, text, message_id: messageId = newId(), parent_id, when_busy } = input;
+  return ask(ctx, {
+    threadId: id,
+    requestId: messageId,
+    requestHash: sha256(JSON.stringify([text, parent_id === undefined ? [] : parent_id])),
+    whenBusy: when_busy,
+    async place(thread, client) {
+      const scope = { tenantId: thread.tenant_id, threadId: id };
+      if ((await findMessage(client, scope, messageId)) !== null) throw messageIdReused();
+      const parentId = parent_id === undefined ? thread.head_id : parent_id;
+      const parent = parentId === null ? null : await findMessage(client, scope, parentId);
+      if (parentId !== null && parent?.role !== 'assistant')
+        throw badReference('parent_id', 'is no answer of the thread');
+      return { messageId, text, isNew: true, parentId };
+    },
+  });
+}
+
+/**
+ * POST /v1/chat/threads/{id}/messages/{message_id}/regenerate: answers a message once more; the earlier answer stays. Throws what
+ * `sendMessage` throws, and 404 for a message that no person sent.
+ */
+export async function regenerateAnswer(ctx: Context, input: z.output<typeof RegenerateInput>): Promise<Sent> {
+  const { id, message_id: messageId, request_id: requestId = newId(), when_busy } = input;
+  return ask(ctx, {
+    threadId: id,
+    requestId,
+    requestHash: sha256(JSON.stringify({ regenerate: messageId })),
+    whenBusy: when_busy,
+    async place(thread, client) {
+      const message = await findMessage(client, { tenantId: thread.tenant_id, threadId: id }, messageId);
+      if (message?.role !== 'user') throw threadNotFound();
+      return { messageId, text: textOf(message.parts), isNew: false, parentId: message.parent_id };
+    },
+  });
+}
+
+const messageIdReused = () => conflict('message_id_reused', 'This id was used for another message of the thread.');
+const badReference = (path: string, message: string) =>
+  invalid('The request is not valid.', [{ path, message }], 'validation_error');
+
+type Accepted = {
+  thread: Thread;
+  messageId: string;
+  text: string;
+  isNew: boolean;
+  runId: string;
+  state: AnswerState;
+  isBusy: boolean;
+};
+
+async function ask(ctx: Context, asked: Asked): Promise<Sent> {
+  const { services, principal } = ctx;
+  await requireThread(ctx, asked.threadId);
+  const accepted = await transact(services.pool, client => accept(ctx, client, asked));
+  const { thread, runId, messageId, state } = accepted;
+  const answer = answerOf(ctx, accepted);
+  const sent = { thread_id: thread.id, message_id: messageId, run_id: runId, workflow_id: thread.workflow_id };
+  if (state !== 'queued') return { ...sent, status: state };
+  if (accepted.isBusy) {
+    if (asked.whenBusy === 'interrupt') await interrupt(ctx, thread.id);
+    return { ...sent, status: 'queued' };
+  }
+  try {
+    await startWatched(services, answer, { email: principal.email, carried: carriedScopes(principal) });
+  } catch (error) {
+    // It is on disk: whoever leads next starts it.
+    if (isDatabaseAway(error) || (error instanceof AppError && error.status >= 500))
+      return { ...sent, status: 'queued' };
+    if (error instanceof AppError) await takeBack(ctx, accepted, error);
+    throw error;
+  }
+  return { ...sent, status: 'running' };
+}
+
+/** Stores what is asked for, in one transaction; for a repeated request returns what was stored. */
+async function accept(ctx: Context, client: Queryable, asked: Asked): Promise<Accepted> {
+  const { clock } = ctx.services;
+  const { threadId, requestId, requestHash, whenBusy } = asked;
+  const thread = await lockThread(client, threadScope(ctx), threadId);
+  if (thread === null) throw threadNotFound();
+  const scope = { tenantId: thread.tenant_id, threadId };
+  const earlier = await findRequested(client, scope, requestId);
+  if (earlier !== null) {
+    if (!earlier.request_hash.equals(requestHash)) throw messageIdReused();
+    const { parent_id: messageId, run_id: runId, status: state } = earlier;
+    const message = await findMessage(client, scope, messageId);
+    const text = message === null ? '' : textOf(message.parts);
+    // One that waits for another answer waits on; one whose start failed is started.
+    return { thread, messageId, text, isNew: false, runId, state, isBusy: await isBusy(client, scope, runId) };
+  }
+  if (thread.archived_at !== null) throw conflict('thread_archived', 'The thread is archived: nobody writes in it.');
+  const { messageId, text, isNew, parentId } = await asked.place(thread, client);
+  const busy = await isBusy(client, scope);
+  if (busy && whenBusy === 'reject') throw threadBusy();
+  const { userId, tenantId, credential } = ctx.principal;
+  await requireBudget({ pool: client, clock }, { tenantId, userId });
+  const runId = newId();
+  const by = { sentBy: userId, patId: credential.kind === 'pat' ? credential.patId : null, at: new Date(clock.now()) };
+  const message = isNew ? { message: { id: messageId, parentId, text } } : { message: null, parentId: messageId };
+  const title = text.trim().split('\n', 1).join('').slice(0, TITLE_CHARS).toWellFormed();
+  await insertAnswer(client, { ...scope, title }, { runId, requestId, requestHash, ...by, ...message });
+  return { thread, messageId, text, isNew, runId, state: 'queued', isBusy: busy };
+}
+
+function answerOf({ principal }: Context, { thread, runId, text }: Accepted): QueuedAnswer {
+  const { tenantId, projectId, userId, credential } = principal;
+  const patId = credential.kind === 'pat' ? credential.patId : null;
+  return {
+    tenantId,
+    projectId,
+    threadId: thread.id,
+    workflowId: thread.workflow_id,
+    runId,
+    text,
+    sentBy: userId,
+    patId,
+  };
+}
+
+/** The answer that is being written is stopped; what follows its end starts the next one. */
+async function interrupt(ctx: Context, threadId: string): Promise<void> {
+  const { tenantId, projectId, email } = ctx.principal;
+  const { active_run_id: runId, workflow_id: workflowId } = await requireThread(ctx, threadId);
+  if (runId !== null) await stopRun(ctx.services, { tenantId, projectId, workflowId, runId }, email);
+}
+
+/** A start that was refused leaves no message behind: the request may be repeated. */
+async function takeBack(ctx: Context, { thread, runId, messageId, isNew }: Accepted, error: AppError): Promise<void> {
+  const scope = { tenantId: thread.tenant_id, threadId: thread.id };
+  const { code, message } = error;
+  await transact(ctx.services.pool, async client => {
+    await lockThread(client, threadScope(ctx), thread.id);
+    await removeRefused(client, scope, { runId, messageId: isNew ? messageId : null, error: { code, message } });
+  });
+}

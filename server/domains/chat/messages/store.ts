@@ -1,0 +1,258 @@
+import type { Pool } from 'pg';
+import type { Queryable } from '../../../platform/postgres/transaction.ts';
+import type { MessagePart } from '../stream/parts.ts';
+
+export type AnswerState = 'queued' | 'running' | 'completed' | 'failed' | 'stopped' | 'refused' | 'withdrawn';
+export type AnswerError = { code: string; message: string };
+export type MessageRow = {
+  id: string;
+  parent_id: string | null;
+  role: 'user' | 'assistant';
+  status: AnswerState | 'sent';
+  parts: MessagePart[];
+  run_id: string | null;
+  error: AnswerError | null;
+  sent_by: string;
+  place: number;
+  created_at: Date;
+};
+type Thread = { tenantId: string; threadId: string };
+
+const COLUMNS = `m.id, m.parent_id, m.role, m.status, m.parts, m.run_id, m.error, m.place, m.created_at,
+  coalesce(u.email, m.sent_by::text) AS sent_by`;
+
+/** A page of the thread's messages, of all branches. */
+export async function listMessageRows(
+  pool: Pool,
+  { tenantId, threadId }: Thread,
+  { after, limit, order }: { after: number | null; limit: number; order: 'asc' | 'desc' },
+): Promise<MessageRow[]> {
+  const [compare, direction] = order === 'asc' ? ['>', 'ASC'] : ['<', 'DESC'];
+  const { rows } = await pool.query<MessageRow>(
+    `SELECT ${COLUMNS} FROM chat_messages m LEFT JOIN users u ON u.id = m.sent_by
+      WHERE m.thread_id = $1 AND m.tenant_id = $2 AND ($3::int IS NULL OR m.place ${compare} $3)
+      ORDER BY m.place ${direction} LIMIT $4`,
+    [threadId, tenantId, after, limit],
+  );
+  return rows;
+}
+
+/** Returns a message of the thread; null where it has none of this id. */
+export async function findMessage(
+  db: Queryable,
+  { tenantId, threadId }: Thread,
+  id: string,
+): Promise<Pick<MessageRow, 'id' | 'role' | 'parent_id' | 'parts'> | null> {
+  const { rows } = await db.query<Pick<MessageRow, 'id' | 'role' | 'parent_id' | 'parts'>>(
+    'SELECT id, role, parent_id, parts FROM chat_messages WHERE thread_id = $1 AND tenant_id = $2 AND id = $3',
+    [threadId, tenantId, id],
+  );
+  return rows[0] ?? null;
+}
+
+export type RequestedAnswer = { parent_id: string; run_id: string; status: AnswerState; request_hash: Buffer };
+
+/** Returns the answer that a request of this id has asked for. */
+export async function findRequested(
+  db: Queryable,
+  { tenantId, threadId }: Thread,
+  requestId: string,
+): Promise<RequestedAnswer | null> {
+  const { rows } = await db.query<RequestedAnswer>({
+    name: 'chat_find_requested',
+    text: `SELECT parent_id, id AS run_id, status, request_hash FROM chat_messages
+            WHERE thread_id = $1 AND tenant_id = $2 AND request_id = $3`,
+    values: [threadId, tenantId, requestId],
+  });
+  return rows[0] ?? null;
+}
+
+/** Whether an answer of the thread is being written, or waits to be; with `runId`: whether one does that comes before this one. */
+export async function isBusy(
+  db: Queryable,
+  { tenantId, threadId }: Thread,
+  runId: string | null = null,
+): Promise<boolean> {
+  const { rowCount } = await db.query({
+    name: 'chat_is_busy',
+    text: `SELECT FROM chat_messages m LEFT JOIN runs r ON r.id = m.run_id
+            WHERE m.thread_id = $1 AND m.tenant_id = $2 AND m.status IN ('queued', 'running')
+              AND (m.status = 'queued' OR r.id IS NOT NULL AND r.ended_at IS NULL)
+              AND ($3::text IS NULL OR m.place < (SELECT o.place FROM chat_messages o WHERE o.thread_id = $1 AND o.id = $3))
+            LIMIT 1`,
+    values: [threadId, tenantId, runId],
+  });
+  return rowCount !== 0;
+}
+
+export type NewAnswer = {
+  runId: string;
+  requestId: string;
+  requestHash: Buffer;
+  sentBy: string;
+  patId: string | null;
+  at: Date;
+} & (
+  | { message: { id: string; parentId: string | null; text: string }; parentId?: never }
+  | { message: null /** The message that is answered once more. */; parentId: string }
+);
+
+/**
+ * Inserts a message and its answer, which waits to be started, or only another answer to a message. `title` replaces an empty one.
+ * The thread must be locked.
+ */
+export async function insertAnswer(
+  db: Queryable,
+  { tenantId, threadId, title }: Thread & { title: string },
+  answer: NewAnswer,
+): Promise<void> {
+  const { message, runId, requestId, requestHash, sentBy, patId, at } = answer;
+  const parts = message === null ? null : JSON.stringify([{ type: 'text', text: message.text }]);
+  await db.query({
+    name: 'chat_insert_answer',
+    text: `WITH thread AS (
+       UPDATE chat_threads SET head_id = $3::text, message_count = message_count + CASE WHEN $4::text IS NULL THEN 1 ELSE 2 END,
+              title = CASE WHEN title = '' THEN $13 ELSE title END, updated_at = greatest(updated_at, $12)
+        WHERE id = $1 AND tenant_id = $2 RETURNING message_count),
+     question AS (
+       INSERT INTO chat_messages (thread_id, id, tenant_id, place, parent_id, role, status, parts, sent_by, created_at)
+       SELECT $1, $4, $2, message_count - 1, $5, 'user', 'sent', $6::json, $10::uuid, $12 FROM thread WHERE $4 IS NOT NULL)
+     INSERT INTO chat_messages (thread_id, id, tenant_id, place, parent_id, role, status, parts, run_id, request_id, request_hash,
+       sent_by, pat_id, created_at)
+     SELECT $1, $3, $2, message_count, $7, 'assistant', 'queued', '[]', $3::uuid, $8, $9, $10::uuid, $11::uuid, $12 FROM thread`,
+    values: [
+      threadId,
+      tenantId,
+      runId,
+      message?.id ?? null,
+      message?.parentId ?? null,
+      parts,
+      message?.id ?? answer.parentId,
+      requestId,
+      requestHash,
+      sentBy,
+      patId,
+      at,
+      title,
+    ],
+  });
+}
+
+/**
+ * Takes back an answer that was not started, and the message with it, unless other messages follow: then the answer stays, with the
+ * error. The thread must be locked.
+ */
+export async function removeRefused(
+  db: Queryable,
+  { tenantId, threadId }: Thread,
+  { runId, messageId, error }: { runId: string; messageId: string | null; error: AnswerError },
+): Promise<void> {
+  const { rowCount } = await db.query(
+    'SELECT FROM chat_messages WHERE thread_id = $1 AND tenant_id = $2 AND parent_id = $3 LIMIT 1',
+    [threadId, tenantId, runId],
+  );
+  if (rowCount !== 0) return markRefused(db, { tenantId, threadId, runId, error });
+  await db.query(
+    `WITH gone AS (
+       DELETE FROM chat_messages WHERE thread_id = $1 AND tenant_id = $2 AND id IN ($3::text, $4::text)
+       RETURNING id, parent_id)
+     UPDATE chat_threads SET head_id = (SELECT parent_id FROM gone WHERE id = coalesce($4::text, $3::text))
+      WHERE id = $1 AND tenant_id = $2 AND head_id = $3::text`,
+    [threadId, tenantId, runId, messageId],
+  );
+}
+
+/** The answer will not be started. */
+export async function markRefused(
+  db: Queryable,
+  { tenantId, threadId, runId, error }: Thread & { runId: string; error: AnswerError },
+): Promise<void> {
+  await db.query(
+    `UPDATE chat_messages SET status = 'refused', error = $4
+      WHERE thread_id = $1 AND tenant_id = $2 AND id = $3::text AND status = 'queued'`,
+    [threadId, tenantId, runId, JSON.stringify(error)],
+  );
+}
+
+/** The run of the answer has started. Returns false if the answer was withdrawn before. */
+export async function markRunning(
+  db: Queryable,
+  { tenantId, threadId, runId }: Thread & { runId: string },
+): Promise<boolean> {
+  const { rows } = await db.query<{ status: AnswerState }>({
+    name: 'chat_mark_running',
+    text: `UPDATE chat_messages SET status = CASE WHEN status = 'queued' THEN 'running' ELSE status END
+            WHERE thread_id = $1 AND tenant_id = $2 AND id = $3::text RETURNING status`,
+    values: [threadId, tenantId, runId],
+  });
+  return rows[0]?.status !== 'withdrawn';
+}
+
+/** Withdraws the answers that wait to be started. Returns the ids of their runs. */
+export async function withdrawQueued(db: Queryable, { tenantId, threadId }: Thread): Promise<string[]> {
+  const { rows } = await db.query<{ run_id: string }>(
+    `UPDATE chat_messages SET status = 'withdrawn' WHERE thread_id = $1 AND tenant_id = $2 AND status = 'queued' RETURNING run_id`,
+    [threadId, tenantId],
+  );
+  return rows.map(({ run_id }) => run_id);
+}
+
+export type EndedAnswer = {
+  status: 'completed' | 'failed' | 'stopped';
+  parts: readonly MessagePart[];
+  error: AnswerError | null;
+};
+
+/** Keeps what the answer says, once its run has ended. A thread that was deleted keeps nothing. */
+export async function saveAnswer(
+  db: Queryable,
+  { tenantId, threadId, runId }: Thread & { runId: string },
+  { status, parts, error }: EndedAnswer,
+): Promise<void> {
+  await db.query(
+    `UPDATE chat_messages m SET status = $4, error = CASE WHEN t.deleted_at IS NULL THEN $6::json END,
+            parts = CASE WHEN t.deleted_at IS NULL THEN $5::json ELSE '[]'::json END
+       FROM chat_threads t
+      WHERE t.id = m.thread_id AND m.thread_id = $1 AND m.tenant_id = $2 AND m.id = $3::text AND m.status = 'running'`,
+    [threadId, tenantId, runId, status, JSON.stringify(parts), error && JSON.stringify(error)],
+  );
+}
+
+/** Returns the messages before that of an answer, the oldest first, and the thread; null for a run that answers no message. */
+export async function findHistory(
+  pool: Pool,
+  { tenantId, runId }: { tenantId: string; runId: string },
+): Promise<{ threadId: string; messages: Pick<MessageRow, 'id' | 'role' | 'status' | 'parts' | 'run_id'>[] } | null> {
+  const { rows } = await pool.query<{ thread_id: string; messages: MessageRow[] }>({
+    name: 'chat_find_history',
+    text: `WITH RECURSIVE answer AS (
+         SELECT thread_id, parent_id FROM chat_messages WHERE run_id = $2 AND tenant_id = $1),
+       branch AS (
+         SELECT q.thread_id, q.id, q.parent_id, q.role, q.status, q.parts, q.run_id, 0 AS depth
+           FROM answer a JOIN chat_messages q ON q.thread_id = a.thread_id AND q.id = a.parent_id
+         UNION ALL
+         SELECT m.thread_id, m.id, m.parent_id, m.role, m.status, m.parts, m.run_id, b.depth + 1
+           FROM branch b JOIN chat_messages m ON m.thread_id = b.thread_id AND m.id = b.parent_id)
+       SELECT a.thread_id, coalesce((SELECT json_agg(json_build_object('id', id, 'role', role, 'status', status, 'parts', parts,
+                'run_id', run_id) ORDER BY depth DESC) FROM branch WHERE depth > 0), '[]') AS messages
+         FROM answer a`,
+    values: [tenantId, runId],
+  });
+  const [row] = rows;
+  return row === undefined ? null : { threadId: row.thread_id, messages: row.messages };
+}
+
+/** Whether a client that has an answer up to `after` gets more of it; false for what is no answer of the thread. */
+export async function hasMore(
+  db: Queryable,
+  { tenantId, threadId }: Thread,
+  { runId, after }: { runId: string; after: number },
+): Promise<boolean> {
+  const { rowCount } = await db.query(
+    `SELECT FROM chat_messages m LEFT JOIN runs r ON r.id = m.run_id
+      WHERE m.thread_id = $1 AND m.tenant_id = $2 AND m.id = $3 AND m.run_id IS NOT NULL
+        AND (m.status = 'queued' OR r.id IS NOT NULL AND (r.ended_at IS NULL OR r.last_seq > $4))`,
+    [threadId, tenantId, runId, after],
+  );
+  return rowCount === 1;
+}

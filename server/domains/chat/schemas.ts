@@ -1,0 +1,175 @@
+import { z } from 'zod';
+import { Id, Json, NameText, nextCursor, PlainText, page, Timestamp } from '../../contract/wire.ts';
+
+export const MAX_MESSAGE_CHARS = 100_000;
+/** A day in this many years is as good as for ever. */
+const MAX_RETENTION_DAYS = 36_500;
+const MAX_DAILY_CREDITS = 1_000_000;
+
+const Visibility = z.enum(['private', 'project']).meta({
+  description: '`private`: listed for its owner alone. `project`: everybody in the project reads it and writes in it',
+});
+const Title = NameText(200);
+export const MessageId = z
+  .string()
+  .regex(/^[A-Za-z0-9_-]{1,100}$/, 'must be 1 to 100 letters, digits, - or _')
+  .meta({ description: 'Chosen by the client: a request that repeats it gets the same answer' });
+const Text = PlainText(MAX_MESSAGE_CHARS).regex(/\S/, 'must not be blank');
+
+export const AnswerStatus = z.enum(['queued', 'running', 'completed', 'failed', 'stopped', 'refused', 'withdrawn']);
+export const ThreadRef = z.strictObject({ id: Id });
+export const ThreadSchema = z.strictObject({
+  id: Id,
+  project_id: Id,
+  owner_id: Id,
+  title: z.string(),
+  agent_id: Id.nullable().meta({ description: 'The agent that answers; null: an assistant without tools' }),
+  model: z.string().nullable().meta({ description: 'The model of the assistant; null where an agent answers' }),
+  workflow_id: Id.meta({ description: 'The runs of the answers are under /v1/workflows/{id}' }),
+  visibility: Visibility,
+  head_id: z.string().nullable().meta({ description: 'The last message of the branch that people see' }),
+  message_count: z.number().int().meta({ description: 'Of all branches, answers included' }),
+  active_run_id: Id.nullable().meta({ description: 'The run whose answer is being written, or is the next to be' }),
+  archived_at: Timestamp.nullable(),
+  created_at: Timestamp,
+  updated_at: Timestamp,
+});
+export const ListThreadsInput = z.strictObject({
+  ...page,
+  q: PlainText(200).optional().meta({ description: 'Part of the title' }),
+  agent_id: Id.optional(),
+  archived: z.enum(['true', 'false']).optional().meta({ description: 'Default: false' }),
+});
+export const ListThreadsOutput = z.strictObject({ threads: z.array(ThreadSchema), ...nextCursor });
+export const CreateThreadInput = z.strictObject({
+  title: Title.optional().meta({ description: 'Default: the beginning of the first message' }),
+  agent_id: Id.optional().meta({ description: 'Who answers. Default: an assistant without tools' }),
+  model: z.string().min(1).max(200).optional().meta({
+    description: 'provider/model of the assistant, without `agent_id`. Default: the first model that has a key',
+  }),
+  visibility: Visibility.optional().meta({ description: 'Default: private' }),
+});
+export const PatchThreadInput = z.strictObject({
+  id: Id,
+  title: Title.optional(),
+  visibility: Visibility.optional(),
+  head_id: MessageId.optional().meta({ description: 'Shows the branch that ends with this answer' }),
+});
+export const ArchiveThreadInput = z.strictObject({
+  id: Id,
+  archived: z.boolean().optional().meta({ description: 'Default: true; false: people write in it again' }),
+});
+export const ForkThreadInput = z.strictObject({
+  id: Id,
+  message_id: MessageId.optional().meta({ description: 'The last answer of the copy. Default: the head' }),
+  title: Title.optional(),
+});
+
+const ToolState = z.enum([
+  'input-streaming',
+  'input-available',
+  'approval-requested',
+  'approval-responded',
+  'output-available',
+  'output-error',
+  'output-denied',
+]);
+export const Part = z.discriminatedUnion('type', [
+  z.strictObject({ type: z.literal('step-start') }),
+  z.strictObject({
+    type: z.literal('data-summary'),
+    id: z.string(),
+    data: z.strictObject({ text: z.string(), messages: z.number().int(), history: z.number().int() }),
+  }),
+  z.strictObject({ type: z.literal('text'), text: z.string(), state: z.enum(['streaming', 'done']).optional() }),
+  z.strictObject({ type: z.literal('reasoning'), text: z.string(), state: z.enum(['streaming', 'done']).optional() }),
+  z.strictObject({
+    type: z.literal('dynamic-tool'),
+    toolCallId: z.string(),
+    toolName: z.string(),
+    state: ToolState,
+    input: Json.optional(),
+    output: Json.optional(),
+    errorText: z.string().optional(),
+    approval: z.strictObject({ id: z.string(), approved: z.boolean().optional() }).optional(),
+  }),
+]);
+const AnswerError = z.strictObject({ code: z.string(), message: z.string() });
+/** A `UIMessage` of the AI SDK. */
+export const MessageSchema = z.strictObject({
+  id: z.string(),
+  role: z.enum(['user', 'assistant']),
+  parts: z.array(Part).meta({ description: 'Empty while the answer is being written: the stream has it' }),
+  metadata: z.strictObject({
+    parent_id: z.string().nullable(),
+    status: z.union([z.literal('sent'), AnswerStatus]),
+    run_id: Id.nullable(),
+    error: AnswerError.nullable(),
+    sent_by: z.string().meta({ description: 'The address of who sent the message' }),
+    created_at: Timestamp,
+  }),
+});
+export const ListMessagesInput = z.strictObject({
+  id: Id,
+  ...page,
+  order: z.enum(['asc', 'desc']).default('asc').meta({ description: 'asc: the oldest first' }),
+});
+export const ListMessagesOutput = z.strictObject({ messages: z.array(MessageSchema), ...nextCursor });
+
+const WhenBusy = z.enum(['queue', 'interrupt', 'reject']).default('queue').meta({
+  description:
+    'While an answer is being written: `queue` answers afterwards; `interrupt` stops that answer first; `reject` is 409 `thread_busy`',
+});
+export const SendInput = z.strictObject({
+  id: Id,
+  text: Text,
+  message_id: MessageId.optional(),
+  parent_id: MessageId.nullable().optional().meta({
+    description:
+      'The answer that it follows; null: it begins anew. Default: the head. Another one than the head makes a branch',
+  }),
+  when_busy: WhenBusy,
+});
+export const RegenerateInput = z.strictObject({
+  id: Id,
+  message_id: MessageId.meta({ description: 'The message of a person that is to be answered once more' }),
+  request_id: MessageId.optional(),
+  when_busy: WhenBusy,
+});
+export const SentOutput = z.strictObject({
+  thread_id: Id,
+  message_id: z.string(),
+  run_id: Id.meta({ description: 'Also the id of the answer' }),
+  workflow_id: Id,
+  status: AnswerStatus,
+});
+export const StreamInput = z.strictObject({
+  id: Id,
+  after: z
+    .string()
+    .regex(/^[0-9a-f-]{36}:\d{1,9}$/, 'must be the id of an event of this stream')
+    .optional()
+    .meta({ description: 'The id of the last event that the client has, without the header Last-Event-ID' }),
+});
+/** A chunk of the AI SDK's UI message stream. */
+export const StreamChunk = z.looseObject({ type: z.string() });
+export const StopOutput = z.strictObject({
+  thread_id: Id,
+  stopped_run_id: Id.nullable().meta({ description: 'null: no answer was being written' }),
+  withdrawn: z.number().int().meta({ description: 'Messages that were waiting for their answer, and get none' }),
+});
+
+export const SettingsSchema = z.strictObject({
+  daily_credits: z
+    .number()
+    .nullable()
+    .meta({ description: 'What the chats of one person may cost a day; null: no limit' }),
+  retention_days: z.number().int().nullable().meta({ description: 'null: threads are kept' }),
+  used_today: z.number().meta({ description: 'Credits that your chats have cost today' }),
+  resets_at: Timestamp.meta({ description: 'When the next day begins, in UTC' }),
+});
+export const SettingsInput = z.strictObject({});
+export const PatchSettingsInput = z.strictObject({
+  daily_credits: z.number().min(0).max(MAX_DAILY_CREDITS).nullable().optional(),
+  retention_days: z.number().int().min(1).max(MAX_RETENTION_DAYS).nullable().optional(),
+});

@@ -1,0 +1,54 @@
+import type { UIMessageChunk } from 'ai';
+import type { ToolCallPart } from '../../../orchestrator/steps/turn-messages.ts';
+import type { TurnResult } from '../../../orchestrator/steps/turn-result.ts';
+import { isObject } from '../../../platform/json.ts';
+import type { AnswerEvent } from './frames.ts';
+
+/** Returns the chunks of the calls of a turn that has ended. Those with a problem are never carried out. */
+export function callsFrames(
+  calls: readonly ToolCallPart[],
+  problems: NonNullable<TurnResult['problems']>,
+  callId: (number: number) => string,
+): UIMessageChunk[] {
+  return calls.map((call, index): UIMessageChunk => {
+    const toolCallId = callId(index + 1);
+    const common = { toolCallId, toolName: call.name, input: call.arguments, dynamic: true };
+    const problem = problems[String(index + 1)];
+    if (problem === undefined) return { type: 'tool-input-available', ...common };
+    return { type: 'tool-input-error', ...common, errorText: `${problem.code}: ${problem.message}` };
+  });
+}
+
+/** Returns the chunks of an event of a call. */
+export function outcomeOfCall({ event_type: type, data }: AnswerEvent, toolCallId: string): UIMessageChunk[] {
+  switch (type) {
+    case 'step_completed':
+      if (data.skipped !== true)
+        return [{ type: 'tool-output-available', toolCallId, output: data.result ?? storedOutput(data.result_ref) }];
+      if (data.reason === 'not_approved') return [{ type: 'tool-output-denied', toolCallId }];
+      return [{ type: 'tool-output-error', toolCallId, errorText: 'The call was not made.' }];
+    case 'step_failed': {
+      const { code, message } = isObject(data.error) ? data.error : {};
+      return [{ type: 'tool-output-error', toolCallId, errorText: `${code}: ${message}` }];
+    }
+    case 'step_cancelled':
+      return [{ type: 'tool-output-error', toolCallId, errorText: 'The call was cancelled.' }];
+    default:
+      return [];
+  }
+}
+
+/** A result that is too large for an event is named, and read by itself. */
+const storedOutput = (ref: unknown) => ({ result_ref: ref ?? null });
+
+/** Returns the chunks of an event of an approval; its id names the run and the task, which is answered as any task. */
+export function approvalOf(
+  { event_type: type, data }: AnswerEvent,
+  approvalId: string,
+  toolCallId: string,
+): UIMessageChunk[] {
+  if (type === 'task_pending') return [{ type: 'tool-approval-request', approvalId, toolCallId }];
+  if (type === 'task_completed')
+    return [{ type: 'tool-approval-response', approvalId, approved: data.approved === true }];
+  return [];
+}

@@ -1,0 +1,139 @@
+import type { z } from 'zod';
+import type { Context, StreamConnection } from '../../../contract/context.ts';
+import type { AttemptPiece } from '../../../contract/live-text.ts';
+import type { StreamFrame } from '../../../contract/operation.ts';
+import type { StreamItem } from '../../../contract/orchestrator.ts';
+import { BoundedQueue } from '../../../platform/bounded-queue.ts';
+import { invalid, unavailable } from '../../../platform/errors.ts';
+import { seqOf } from '../../runs/event-selection.ts';
+import { MAX_BEHIND_BYTES } from '../../runs/stream-events.ts';
+import { answerEventOfItem, readAnswerEvents } from '../answers/read-events.ts';
+import { sendMessage } from '../messages/send.ts';
+import { hasMore } from '../messages/store.ts';
+import type { SendInput, StreamInput } from '../schemas.ts';
+import type { ThreadRow } from '../threads/store.ts';
+import { requireThread } from '../threads/view.ts';
+import { AnswerFrames, type Frame } from './frames.ts';
+
+type Target = { runId: string; after: number };
+
+/**
+ * GET /v1/chat/threads/{id}/stream: the answer that is being written, from its beginning or after what the client has, until it has
+ * ended. Null if none is being written and the client has everything. Throws AppError 404, 422 for a malformed `Last-Event-ID`, 503.
+ */
+export async function streamThread(
+  ctx: Context,
+  { id, after }: z.output<typeof StreamInput>,
+): Promise<AsyncIterable<StreamFrame> | null> {
+  const thread = await requireThread(ctx, id);
+  const cursor = cursorOf(lastEventId(ctx) ?? after);
+  const target = await targetOf(ctx, thread, cursor);
+  return target === null ? null : follow(ctx, thread, target);
+}
+
+/**
+ * POST /v1/chat/threads/{id}/stream: sends a message, and streams its answer. Throws what `sendMessage` throws.
+ */
+export async function sendAndStream(
+  ctx: Context,
+  input: z.output<typeof SendInput>,
+): Promise<AsyncIterable<StreamFrame> | null> {
+  const thread = await requireThread(ctx, input.id);
+  const { run_id: runId } = await sendMessage(ctx, input);
+  return follow(ctx, thread, { runId, after: 0 });
+}
+
+/** The answer that the client was reading, if there is more of it, else the one that is being written. */
+async function targetOf(
+  ctx: Context,
+  { id, tenant_id, active_run_id }: ThreadRow,
+  cursor: Target | null,
+): Promise<Target | null> {
+  const thread = { tenantId: tenant_id, threadId: id };
+  if (cursor !== null && (await hasMore(ctx.services.pool, thread, cursor))) return cursor;
+  return active_run_id === null ? null : { runId: active_run_id, after: 0 };
+}
+
+function cursorOf(text: string | undefined): Target | null {
+  if (text === undefined) return null;
+  const [runId = '', seq = ''] = text.split(':');
+  return { runId, after: Number(seq) };
+}
+
+function lastEventId({ headers }: Context): string | undefined {
+  const text = headers.get('last-event-id');
+  if (text === undefined || text === '') return undefined;
+  if (/^[0-9a-f-]{36}:\d{1,9}$/.test(text)) return text;
+  const details = [{ path: 'Last-Event-ID', message: 'must be the id of an event of this stream' }];
+  throw invalid('The request is not valid.', details, 'validation_error');
+}
+
+function follow(ctx: Context, thread: ThreadRow, target: Target): AsyncIterable<StreamFrame> {
+  const { services, stream, responseHeaders } = ctx;
+  if (stream === undefined) throw new Error('An answer is streamed to a connection.');
+  // The leader has the live text; a stream of another process would stay silent.
+  if (services.orchestrator.status() !== 'leading')
+    throw unavailable('not_leading', 'This server is not executing runs at the moment.');
+  responseHeaders.set('X-Vercel-AI-UI-Message-Stream', 'v1');
+  return framesOf(services, { ...target, tenantId: thread.tenant_id, workflowId: thread.workflow_id }, stream);
+}
+
+type Heard = { item: StreamItem } | { piece: AttemptPiece };
+
+/** Listens first and reads the log then, so that nothing is missed; what is both heard and read is sent once. */
+async function* framesOf(
+  services: Context['services'],
+  { tenantId, workflowId, runId, after }: Target & { tenantId: string; workflowId: string },
+  { signal, cut }: StreamConnection,
+): AsyncGenerator<StreamFrame, void> {
+  const heard = new BoundedQueue<Heard>(MAX_BEHIND_BYTES);
+  const end = () => heard.end();
+  const add = (each: Heard, bytes: number) => {
+    if (!heard.push(each, bytes)) cut();
+  };
+  const unsubscribe = services.orchestrator.subscribe(
+    { tenantId, workflowId, runId },
+    items => {
+      for (const item of items) add({ item }, JSON.stringify(item).length);
+    },
+    end,
+  );
+  const { written, unfollow } = services.liveText.follow(runId, piece => add({ piece }, 64 + sizeOfPiece(piece)));
+  signal.addEventListener('abort', end);
+  if (signal.aborted) end();
+  const frames = new AnswerFrames({ runId, after });
+  const wire = (frame: Frame) => wireOf(frame, runId);
+  let last = 0;
+  try {
+    for await (const event of readAnswerEvents(services, { tenantId, runId })) {
+      if (signal.aborted) return;
+      last = event.seq;
+      yield* frames.event(event).map(wire);
+    }
+    for (const piece of written) yield* frames.piece(piece).map(wire);
+    if (frames.isEnded) return;
+    for await (const each of heard) {
+      if (signal.aborted) return;
+      if ('piece' in each) yield* frames.piece(each.piece).map(wire);
+      else {
+        const seq = seqOf(each.item);
+        if (seq <= last) continue;
+        // Something was committed that was not handed over: the client comes back, and reads it from the log.
+        if (seq > last + 1) return;
+        last = seq;
+        yield* frames.event(await answerEventOfItem(services, each.item)).map(wire);
+      }
+      if (frames.isEnded) return;
+    }
+  } finally {
+    signal.removeEventListener('abort', end);
+    unfollow();
+    unsubscribe();
+  }
+}
+
+const sizeOfPiece = (piece: AttemptPiece): number => (piece.type === 'tool_call' ? piece.name : piece.text).length;
+
+function wireOf({ seq, chunk }: Frame, runId: string): StreamFrame {
+  return { ...(seq !== undefined && { id: `${runId}:${seq}` }), json: JSON.stringify(chunk) };
+}

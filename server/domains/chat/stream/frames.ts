@@ -1,0 +1,179 @@
+import type { UIMessageChunk } from 'ai';
+import type { AttemptPiece } from '../../../contract/live-text.ts';
+import type { JsonMap, JsonValue } from '../../../orchestrator/core/index.ts';
+import { agentStepType, approvalId } from '../../../orchestrator/core/index.ts';
+import { callsOf, type TurnResult, turnResultOf } from '../../../orchestrator/steps/turn-result.ts';
+import { isObject } from '../../../platform/json.ts';
+import { approvalOf, callsFrames, outcomeOfCall } from './call-frames.ts';
+import { OpenTurn } from './open-turn.ts';
+
+/** An event of the run that answers a message; the results of turns are in place, however large. */
+export type AnswerEvent = {
+  seq: number;
+  event_type: string;
+  step_id?: string | undefined;
+  attempt?: number | undefined;
+  data: JsonMap;
+};
+
+/** A chunk of the AI SDK's UI message stream; the last one of an event has the event's `seq`. */
+export type Frame = { seq?: number; chunk: UIMessageChunk };
+
+/**
+ * Turns the events of a run, and what its model is writing, into the AI SDK's UI message stream, version 1. Pure: the same
+ * events always make the same frames, and whatever was written live is completed to exactly the text in the log.
+ */
+export class AnswerFrames {
+  readonly #runId: string;
+  readonly #metadata: JsonMap;
+  /** Events up to this one are known to the client: they are read, and make no frames. */
+  readonly #after: number;
+  #turn: OpenTurn | null = null;
+  #isStepOpen = false;
+  #hasResumed = false;
+  #finish: 'stop' | 'length' = 'stop';
+  /** Pieces of an attempt whose start has not been read yet. */
+  #early: AttemptPiece[] = [];
+  /** Whether the run has ended. */
+  isEnded = false;
+
+  constructor({ runId, metadata = {}, after = 0 }: { runId: string; metadata?: JsonMap; after?: number }) {
+    this.#runId = runId;
+    this.#metadata = metadata;
+    this.#after = after;
+  }
+
+  /** Returns the frames of the event that follows those before. */
+  event(event: AnswerEvent): Frame[] {
+    const isKnown = event.seq <= this.#after;
+    const again = isKnown ? [] : this.#resume();
+    const chunks = this.#chunksOf(event);
+    if (isKnown || chunks.length === 0) return again.map(chunk => ({ chunk }));
+    const all = [...again, ...chunks].map((chunk): Frame => ({ chunk }));
+    all[all.length - 1] = { ...(all.at(-1) as Frame), seq: event.seq };
+    const early = this.#early.splice(0);
+    return [...all, ...early.flatMap(piece => this.piece(piece))];
+  }
+
+  /** Returns the frames of a piece that a model wrote. Pieces of attempts that have ended make none. */
+  piece(piece: AttemptPiece): Frame[] {
+    if (this.isEnded) return [];
+    const turn = this.#turn;
+    if (turn === null || turn.step !== piece.step || turn.attempt < piece.attempt) {
+      this.#early.push(piece);
+      return [];
+    }
+    if (turn.isDone || turn.attempt > piece.attempt) return [];
+    return [...this.#resume(), ...turn.write(piece)].map(chunk => ({ chunk }));
+  }
+
+  /** A client that comes back in the middle of a turn begins that turn anew: it cannot know which of its text is the log's. */
+  #resume(): UIMessageChunk[] {
+    if (this.#hasResumed) return [];
+    this.#hasResumed = true;
+    return this.#after > 0 && this.#turn !== null && !this.#turn.isDone ? [{ type: 'reset-step' }] : [];
+  }
+
+  #chunksOf(event: AnswerEvent): UIMessageChunk[] {
+    const { event_type: type, step_id: step, data } = event;
+    if (type === 'run_started')
+      return [{ type: 'start', messageId: this.#runId, messageMetadata: { ...this.#metadata, run_id: this.#runId } }];
+    if (type === 'run_rejected') return this.#end([{ type: 'error', errorText: String(data.message) }]);
+    if (type === 'state_changed') return this.#stateChanged(data);
+    if (step === undefined) return [];
+    switch (agentStepType(step)) {
+      case 'agent_turn':
+        return this.#turnEvent(event, step);
+      case 'agent_tool':
+        return outcomeOfCall(event, this.#callId(step));
+      case 'agent_approval':
+        return approvalOf(event, this.#callId(step), this.#callId(callOfApproval(step)));
+      case 'agent_compaction':
+        return summaryOf(event, step);
+      default:
+        return [];
+    }
+  }
+
+  #turnEvent({ event_type: type, attempt = 1, data }: AnswerEvent, step: string): UIMessageChunk[] {
+    switch (type) {
+      case 'step_started':
+        return this.#turnStarted(step, attempt);
+      case 'step_completed': {
+        const result = turnResultOf((data.result ?? null) as JsonValue);
+        return result === null ? this.#turnEnded() : this.#turnCompleted(step, result);
+      }
+      case 'step_cancelled':
+        return this.#turn?.step === step ? this.#turn.cut(typeof data.partial === 'string' ? data.partial : '') : [];
+      case 'step_failed':
+        return this.#turnEnded();
+      default:
+        return [];
+    }
+  }
+
+  #turnStarted(step: string, attempt: number): UIMessageChunk[] {
+    const isAgain = this.#turn?.step === step;
+    this.#turn = new OpenTurn(step, attempt, number => this.#callId(`${step}.${number}`));
+    if (isAgain) return [{ type: 'reset-step' }];
+    const before: UIMessageChunk[] = this.#isStepOpen ? [{ type: 'finish-step' }] : [];
+    this.#isStepOpen = true;
+    return [...before, { type: 'start-step' }];
+  }
+
+  #turnCompleted(step: string, result: TurnResult): UIMessageChunk[] {
+    if (this.#turn?.step !== step) return [];
+    this.#finish = result.finish_reason === 'length' ? 'length' : 'stop';
+    return [
+      ...this.#turn.complete(result.content),
+      ...callsFrames(callsOf(result), result.problems ?? {}, number => this.#callId(`${step}.${number}`)),
+    ];
+  }
+
+  #turnEnded(): UIMessageChunk[] {
+    return this.#turn === null ? [] : this.#turn.end();
+  }
+
+  #stateChanged(data: JsonMap): UIMessageChunk[] {
+    const { to, error } = data;
+    switch (to) {
+      case 'completed':
+        return this.#end([{ type: 'finish', finishReason: this.#finish, messageMetadata: { status: to } }]);
+      case 'stopped':
+        return this.#end([
+          { type: 'abort', reason: typeof data.by === 'string' ? `Stopped by ${data.by}` : 'Stopped' },
+        ]);
+      case 'failed': {
+        const text = isObject(error) && typeof error.message === 'string' ? error.message : 'The answer failed.';
+        return this.#end([
+          { type: 'error', errorText: text },
+          { type: 'finish', finishReason: 'error', messageMetadata: { status: to } },
+        ]);
+      }
+      case 'paused':
+      case 'running':
+        return [{ type: 'message-metadata', messageMetadata: { status: to } }];
+      default:
+        return [];
+    }
+  }
+
+  #end(last: UIMessageChunk[]): UIMessageChunk[] {
+    this.isEnded = true;
+    const open = this.#turnEnded();
+    return [...open, ...(this.#isStepOpen ? [{ type: 'finish-step' } as const] : []), ...last];
+  }
+
+  /** Unique among all messages of a thread: models count their calls from the start in every turn. */
+  #callId(step: string): string {
+    return `${this.#runId}:${step}`;
+  }
+}
+
+function summaryOf({ event_type: type, data }: AnswerEvent, id: string): UIMessageChunk[] {
+  const { text, messages, history } = type === 'step_completed' && isObject(data.result) ? data.result : {};
+  if (typeof text !== 'string' || typeof messages !== 'number' || typeof history !== 'number') return [];
+  return messages === 0 ? [] : [{ type: 'data-summary', id, data: { text, messages, history } }];
+}
+
+const callOfApproval = (step: string): string => step.slice(0, -approvalId('').length);

@@ -1,0 +1,123 @@
+import type { UIMessageChunk } from 'ai';
+import type { LivePiece } from '../../../contract/live-text.ts';
+import type { ContentPart } from '../../../orchestrator/steps/turn-messages.ts';
+
+type Written = { type: 'text' | 'reasoning'; text: string; isEnded: boolean };
+
+/** The turn of a model that is being sent: what a client has of it so far. */
+export class OpenTurn {
+  readonly step: string;
+  readonly attempt: number;
+  isDone = false;
+  readonly #callId: (number: number) => string;
+  readonly #written = new Map<number, Written>();
+  /** The ids of calls by the places of their parts. */
+  readonly #calls = new Map<number, string>();
+
+  /** `callId` returns the id of the call of a number, from 1. */
+  constructor(step: string, attempt: number, callId: (number: number) => string) {
+    this.step = step;
+    this.attempt = attempt;
+    this.#callId = callId;
+  }
+
+  /** Returns the chunks of a piece that the model wrote. */
+  write(piece: LivePiece): UIMessageChunk[] {
+    const { index } = piece;
+    if (piece.type === 'tool_call') {
+      const toolCallId = this.#callId(this.#calls.size + 1);
+      this.#calls.set(index, toolCallId);
+      return [...this.#endBefore(index), { type: 'tool-input-start', toolCallId, toolName: piece.name, dynamic: true }];
+    }
+    if (piece.type === 'arguments') {
+      const toolCallId = this.#calls.get(index);
+      if (toolCallId === undefined || piece.text === '') return [];
+      return [{ type: 'tool-input-delta', toolCallId, inputTextDelta: piece.text }];
+    }
+    return this.#add(index, piece.type, piece.text);
+  }
+
+  /** Returns the chunks that complete what was written to exactly `content`; calls are not among them. */
+  complete(content: readonly ContentPart[]): UIMessageChunk[] {
+    this.isDone = true;
+    const again: UIMessageChunk[] = this.#fits(content) ? [] : this.#reset();
+    const rest = content.flatMap((part, index) =>
+      part.type === 'tool_call' ? [] : this.#add(index, part.type, part.text.slice(this.#textAt(index).length)),
+    );
+    return [...again, ...rest, ...this.#endAll()];
+  }
+
+  /** The turn was cancelled: returns the chunks that complete what was written to `partial`, the text that the log keeps. */
+  cut(partial: string): UIMessageChunk[] {
+    this.isDone = true;
+    const texts = [...this.#written].filter(([, { type }]) => type === 'text');
+    const sent = texts.map(([, { text }]) => text).join('');
+    if (sent.startsWith(partial)) return this.#endAll();
+    const isContinued = partial.startsWith(sent);
+    const again = isContinued ? [] : this.#reset();
+    const last = texts.at(-1);
+    const isOpen = isContinued && last !== undefined && !last[1].isEnded;
+    const index = isOpen ? last[0] : Math.max(-1, ...this.#written.keys(), ...this.#calls.keys()) + 1;
+    return [
+      ...again,
+      ...this.#add(index, 'text', isContinued ? partial.slice(sent.length) : partial),
+      ...this.#endAll(),
+    ];
+  }
+
+  /** Returns the chunks that end what is open. */
+  end(): UIMessageChunk[] {
+    this.isDone = true;
+    return this.#endAll();
+  }
+
+  #textAt(index: number): string {
+    return this.#written.get(index)?.text ?? '';
+  }
+
+  /** Whether everything that was written is the beginning of the same part of `content`. */
+  #fits(content: readonly ContentPart[]): boolean {
+    return [...this.#written].every(([index, { type, text, isEnded }]) => {
+      const part = content[index];
+      return part?.type === type && (isEnded ? part.text === text : part.text.startsWith(text));
+    });
+  }
+
+  #reset(): UIMessageChunk[] {
+    this.#written.clear();
+    this.#calls.clear();
+    return [{ type: 'reset-step' }];
+  }
+
+  #add(index: number, type: Written['type'], text: string): UIMessageChunk[] {
+    if (text === '') return [];
+    const id = this.#blockId(index);
+    const delta: UIMessageChunk = { type: `${type}-delta`, id, delta: text };
+    const present = this.#written.get(index);
+    if (present !== undefined) {
+      present.text += text;
+      return [delta];
+    }
+    this.#written.set(index, { type, text, isEnded: false });
+    return [...this.#endBefore(index), { type: `${type}-start`, id }, delta];
+  }
+
+  /** A model writes one part after the other. */
+  #endBefore(index: number): UIMessageChunk[] {
+    return [...this.#written].flatMap(([at, block]) => (at < index ? this.#endBlock(at, block) : []));
+  }
+
+  #endAll(): UIMessageChunk[] {
+    return [...this.#written].flatMap(([at, block]) => this.#endBlock(at, block));
+  }
+
+  #endBlock(index: number, block: Written): UIMessageChunk[] {
+    if (block.isEnded) return [];
+    block.isEnded = true;
+    return [{ type: `${block.type}-end`, id: this.#blockId(index) }];
+  }
+
+  #blockId(index: number): string {
+    return `${this.step}:${index}`;
+  }
+}

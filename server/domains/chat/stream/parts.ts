@@ -1,0 +1,141 @@
+import type { UIMessageChunk } from 'ai';
+import type { JsonValue } from '../../../orchestrator/core/index.ts';
+
+export type ToolState =
+  | 'input-streaming'
+  | 'input-available'
+  | 'approval-requested'
+  | 'approval-responded'
+  | 'output-available'
+  | 'output-error'
+  | 'output-denied';
+
+/**
+ * The older part of the conversation was summarised, because it would have filled what the model reads. `messages`: how many the text
+ * stands for, with those of summaries before it. `history`: how many units of what came before the message, each of which begins with
+ * what a person said.
+ */
+export type SummaryPart = {
+  type: 'data-summary';
+  id: string;
+  data: { text: string; messages: number; history: number };
+};
+
+/** A part of a message, as the AI SDK's `UIMessage` has it. */
+export type MessagePart =
+  | { type: 'step-start' }
+  | SummaryPart
+  | { type: 'text' | 'reasoning'; text: string; state: 'streaming' | 'done' }
+  | {
+      type: 'dynamic-tool';
+      toolCallId: string;
+      toolName: string;
+      state: ToolState;
+      input?: JsonValue;
+      output?: JsonValue;
+      errorText?: string;
+      approval?: { id: string; approved?: boolean };
+    };
+type ToolPart = Extract<MessagePart, { type: 'dynamic-tool' }>;
+
+/** Folds a stream into the parts of its message, as clients do. */
+export class MessageParts {
+  readonly parts: MessagePart[] = [];
+  #open = new Map<string, Extract<MessagePart, { type: 'text' | 'reasoning' }>>();
+
+  add(chunk: UIMessageChunk): void {
+    switch (chunk.type) {
+      case 'start-step':
+        this.parts.push({ type: 'step-start' });
+        return;
+      case 'reset-step':
+        this.parts.length = this.parts.findLastIndex(({ type }) => type === 'step-start') + 1;
+        this.#open.clear();
+        return;
+      case 'text-start':
+      case 'reasoning-start':
+        this.#start(chunk.type === 'text-start' ? 'text' : 'reasoning', chunk.id);
+        return;
+      case 'text-delta':
+      case 'reasoning-delta': {
+        const part = this.#open.get(chunk.id);
+        if (part !== undefined) part.text += chunk.delta;
+        return;
+      }
+      case 'text-end':
+      case 'reasoning-end': {
+        const part = this.#open.get(chunk.id);
+        if (part !== undefined) part.state = 'done';
+        this.#open.delete(chunk.id);
+        return;
+      }
+      case 'data-summary': {
+        const { type, id = '', data } = chunk as SummaryPart;
+        const at = this.parts.findIndex(part => part.type === type && part.id === id);
+        this.parts.splice(at < 0 ? this.parts.length : at, at < 0 ? 0 : 1, { type, id, data });
+        return;
+      }
+      default:
+        this.#addOfCall(chunk);
+    }
+  }
+
+  #start(type: 'text' | 'reasoning', id: string): void {
+    const part = { type, text: '', state: 'streaming' as const };
+    this.#open.set(id, part);
+    this.parts.push(part);
+  }
+
+  #addOfCall(chunk: UIMessageChunk): void {
+    switch (chunk.type) {
+      case 'tool-input-start':
+        this.#setCall(chunk.toolCallId, { toolName: chunk.toolName, state: 'input-streaming' });
+        return;
+      case 'tool-input-available':
+      case 'tool-input-error': {
+        const { toolName, input } = chunk as { toolName: string; input: JsonValue };
+        const isError = chunk.type === 'tool-input-error';
+        const error = isError ? { errorText: chunk.errorText } : {};
+        this.#setCall(chunk.toolCallId, {
+          toolName,
+          input,
+          state: isError ? 'output-error' : 'input-available',
+          ...error,
+        });
+        return;
+      }
+      case 'tool-approval-request':
+        this.#setCall(chunk.toolCallId, { state: 'approval-requested', approval: { id: chunk.approvalId } });
+        return;
+      case 'tool-approval-response': {
+        const { approvalId: id, approved } = chunk;
+        const part = this.#calls().find(({ approval }) => approval?.id === id);
+        if (part !== undefined) Object.assign(part, { state: 'approval-responded', approval: { id, approved } });
+        return;
+      }
+      case 'tool-output-available':
+        this.#setCall(chunk.toolCallId, { state: 'output-available', output: chunk.output as JsonValue });
+        return;
+      case 'tool-output-error':
+        this.#setCall(chunk.toolCallId, { state: 'output-error', errorText: chunk.errorText });
+        return;
+      case 'tool-output-denied':
+        this.#setCall(chunk.toolCallId, { state: 'output-denied' });
+    }
+  }
+
+  #calls(): ToolPart[] {
+    return this.parts.filter(part => part.type === 'dynamic-tool');
+  }
+
+  #setCall(toolCallId: string, fields: Partial<ToolPart> & Pick<ToolPart, 'state'>): void {
+    const present = this.#calls().find(part => part.toolCallId === toolCallId);
+    if (present !== undefined) Object.assign(present, fields);
+    else this.parts.push({ type: 'dynamic-tool', toolCallId, toolName: '', ...fields });
+  }
+}
+
+/** The text of a message. */
+export function textOf(parts: readonly MessagePart[]): string {
+  return parts.flatMap(part => (part.type === 'text' ? part.text : [])).join('');
+}

@@ -1,0 +1,86 @@
+import { expect } from 'vitest';
+import { type FakeModel, startFakeModel } from '../../bin/fake-model/server.ts';
+import { operations } from '../api/operations.ts';
+import { type Principal, scopes } from '../contract/context.ts';
+import { createCall } from './call.ts';
+import { startTestContainer, type TestContainer } from './container.ts';
+import { createTestPat, createTestTenant, type TestTenant } from './identity.ts';
+
+export const CHAT_MODEL = 'openai_compatible/scripted';
+type Name = (typeof operations)[number]['name'];
+type Part = { type: string; text?: string; state?: string; toolName?: string };
+export type ChatMessage = {
+  id: string;
+  role: string;
+  parts: Part[];
+  metadata: {
+    parent_id: string | null;
+    status: string;
+    run_id: string | null;
+    error: { code: string; message: string } | null;
+    sent_by: string;
+  };
+};
+/** The fields that tests read of what operations answer. */
+type Answer = { id: string; run_id: string; workflow_id: string; head_id: string | null } & {
+  messages: ChatMessage[];
+  threads: { id: string }[];
+} & Record<string, unknown>;
+
+/** The whole service with a scripted model and a workspace that has a key for it. */
+export type ChatService = {
+  service: TestContainer;
+  fake: FakeModel;
+  acme: TestTenant;
+  /** The owner's token. */
+  token: string;
+  act(name: Name, input?: object, by?: Principal): Promise<Answer>;
+  /** A new thread's id. */
+  thread(input?: object, by?: Principal): Promise<string>;
+  /** The last 200 messages. */
+  messages(id: string): Promise<ChatMessage[]>;
+  /** Waits until no answer is being written, and returns the messages. */
+  settled(id: string): Promise<ChatMessage[]>;
+  close(): Promise<void>;
+};
+
+export async function startChatService(
+  env: Record<string, string> = {},
+  given: Parameters<typeof startTestContainer>[1] = {},
+): Promise<ChatService> {
+  const fake = await startFakeModel();
+  const own = { BATON_ALLOW_PRIVATE_NETWORK: '127.0.0.1/32', BATON_SHUTDOWN_GRACE_S: '0' };
+  const service = await startTestContainer({ ...own, ...env }, given);
+  const { services } = service.container;
+  const acme = await createTestTenant(services, { slug: 'acme' });
+  const { token } = await createTestPat(services, acme.owner, scopes);
+  const call = createCall(services, operations);
+  const act = async (name: Name, input: object = {}, by: Principal = acme.owner) =>
+    (await call(by, name, input)) as Answer;
+  const key = { provider: 'openai_compatible', base_url: fake.url, models: ['scripted'] };
+  await act('llm_provider_keys_create', key);
+  const messages = async (id: string) =>
+    (await act('chat_list_messages', { id, limit: 200, order: 'desc' })).messages.toReversed();
+  const isOpen = ({ metadata: { status } }: ChatMessage) => status === 'queued' || status === 'running';
+  return {
+    service,
+    fake,
+    acme,
+    token,
+    act,
+    thread: async (input = {}, by) => (await act('chat_create_thread', input, by)).id,
+    messages,
+    async settled(id) {
+      await expect.poll(async () => (await messages(id)).filter(isOpen)).toEqual([]);
+      return messages(id);
+    },
+    async close() {
+      await service.close();
+      await fake.close();
+    },
+  };
+}
+
+/** What a message says. */
+export const saidIn = ({ parts }: Pick<ChatMessage, 'parts'> = { parts: [] }): string =>
+  parts.flatMap(({ type, text }) => (type === 'text' ? text : [])).join('');
