@@ -305,4 +305,14 @@ describe('the list', () => {
     expect(workflows[0]?.recent_runs.map(recent => recent.run_id)).toEqual(runs.reverse().slice(0, 20));
     expect(workflows[0]?.recent_runs[1]).toMatchObject({ status: 'failed', started_at: '2026-06-01T00:00:00.021Z' });
   });
+
+  test('says of a run that it waits for people', async () => {
+    const made = await draft({ name: 'With a person', graph: chain('a') });
+    const { tenantId, projectId } = tenant;
+    const id = await insertRun(services, { tenantId, projectId, workflowId: made.id, status: 'running' });
+    await services.pool.query("UPDATE runs SET orchestration_phase = 'blocked', pending_tasks = 2 WHERE id = $1", [id]);
+    const { workflows } = await call(list, as(tenant.viewer), { q: 'With a person' });
+    const [recent] = workflows[0]?.recent_runs ?? [];
+    expect(recent).toMatchObject({ status: 'running', orchestration_phase: 'blocked', pending_tasks: 2 });
+  });
 });

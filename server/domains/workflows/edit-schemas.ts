@@ -21,7 +21,12 @@ export const MAX_EDITS = 100;
 const StepId = z.string().max(200).meta({ description: 'The id of a step of the draft' });
 const StepIds = z.array(StepId).max(2_000);
 const FieldNames = z.array(z.string().max(200)).max(200);
-const GraphFieldsSchema = GraphSchema.pick({ input_schema: true, output: true, on_failure: true });
+const GraphFieldsSchema = GraphSchema.pick({
+  input_schema: true,
+  output: true,
+  on_failure: true,
+  searchable: true,
+});
 const GraphFieldNames = z.array(z.enum(GRAPH_FIELDS)).max(GRAPH_FIELDS.length);
 const Branch = z.enum(['then', 'else']);
 
@@ -114,7 +119,7 @@ export const EditWorkflowOutput = z.strictObject({
 /** One side of a comparison: a published version, or the draft. */
 const VersionOrDraft = z.union([z.literal('draft'), VersionNumber]);
 export const DiffVersionsInput = z.strictObject({ id: Id, a: VersionOrDraft, b: VersionOrDraft });
-const FieldChange = z.strictObject({
+export const FieldChange = z.strictObject({
   field: z.string(),
   before: z.json().optional().meta({ description: 'Absent where the field was' }),
   after: z.json().optional().meta({ description: 'Absent where the field is' }),

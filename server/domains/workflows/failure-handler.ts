@@ -1,7 +1,7 @@
 import type { Services } from '../../contract/services.ts';
 import type { CheckScope } from '../../contract/step-type.ts';
 import type { Graph } from '../../orchestrator/core/graph.ts';
-import type { GraphProblem } from '../../orchestrator/validation/index.ts';
+import { type GraphProblem, ProblemList } from '../../orchestrator/validation/index.ts';
 import { isId } from '../../platform/ids.ts';
 import { findWorkflow } from './store.ts';
 
@@ -14,9 +14,11 @@ export async function failureHandlerProblems(
   const named: unknown = graph.on_failure?.workflow_id;
   const id = typeof named === 'string' ? named.toLowerCase() : '';
   if (!isId(id)) return [];
-  const problem = (code: string, message: string): GraphProblem[] => [
-    { step_id: null, path: 'on_failure.workflow_id', code, message },
-  ];
+  const problem = (code: string, message: string): GraphProblem[] => {
+    const found = new ProblemList();
+    found.push({ step_id: null, path: 'on_failure.workflow_id', code, message });
+    return found.toReport();
+  };
   if (id === scope.workflowId) return problem('workflow_cycle', 'the workflow would handle its own failures');
   const workflow = await findWorkflow(prisma, scope, id);
   if (workflow === null) return problem('workflow_unknown', 'the project has no workflow of this id');

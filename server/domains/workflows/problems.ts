@@ -4,7 +4,11 @@ import type { GraphProblem } from './schemas.ts';
 
 /** Problems of a graph as `details` of an error response. */
 export function toDetails(problems: readonly z.output<typeof GraphProblem>[]): ErrorDetail[] {
-  return problems.map(({ path, message, code, step_id }) =>
-    step_id === null ? { path, message, code } : { path, message, code, step_id },
-  );
+  return problems.map(({ path, message, code, step_id, hint }) => ({
+    path,
+    message,
+    code,
+    ...(step_id !== null && { step_id }),
+    ...(hint !== undefined && { hint }),
+  }));
 }

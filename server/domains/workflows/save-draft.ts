@@ -1,6 +1,6 @@
 import type { Context } from '../../contract/context.ts';
 import { DEFAULT_KIND } from '../../contract/workflow-kinds.ts';
-import { transact } from '../../platform/postgres/transaction.ts';
+import { type Transaction, transact } from '../../platform/postgres/transaction.ts';
 import { recordSave } from './editors/sql/store.ts';
 import { type DraftChange, updateDraft, type WorkflowRow } from './store.ts';
 import { projectScope } from './view.ts';
@@ -14,14 +14,21 @@ export function saveDraft(
   { id, revision }: { id: string; revision: number | null },
   change: DraftChange,
 ): Promise<WorkflowRow | null> {
-  const { services, principal } = ctx;
-  const at = new Date(services.clock.now());
-  return transact(services, async tx => {
-    const row = await updateDraft(tx, { ...projectScope(ctx), id, kind: DEFAULT_KIND, revision, at }, change);
-    if (row !== null) {
-      const editor = { tenantId: row.tenantId, workflowId: row.id, userId: principal.userId };
-      await recordSave(tx, editor, { revision: row.revision, at });
-    }
-    return row;
-  });
+  return transact(ctx.services, tx => saveDraftIn(tx, ctx, { id, revision }, change));
+}
+
+/** The same, as a part of a transaction. */
+export async function saveDraftIn(
+  tx: Transaction,
+  ctx: Context,
+  { id, revision }: { id: string; revision: number | null },
+  change: DraftChange,
+): Promise<WorkflowRow | null> {
+  const at = new Date(ctx.services.clock.now());
+  const row = await updateDraft(tx, { ...projectScope(ctx), id, kind: DEFAULT_KIND, revision, at }, change);
+  if (row !== null) {
+    const editor = { tenantId: row.tenantId, workflowId: row.id, userId: ctx.principal.userId };
+    await recordSave(tx, editor, { revision: row.revision, at });
+  }
+  return row;
 }

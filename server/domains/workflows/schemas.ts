@@ -13,6 +13,7 @@ import {
   Timestamp,
 } from '../../contract/wire.ts';
 import { WORKFLOW_KINDS } from '../../contract/workflow-kinds.ts';
+import { PHASES } from '../../orchestrator/core/events.ts';
 
 export const WorkflowName = NameText(200);
 export const Description = PlainText(20_000);
@@ -53,6 +54,10 @@ export const GraphSchema = z.strictObject({
     .strictObject({ workflow_id: z.string().max(200) })
     .optional()
     .meta({ description: 'A workflow of the same project, started with the summary of each run that failed' }),
+  searchable: AnyObject.optional().meta({
+    description:
+      'Values that runs are found by: a name and one template of the input or of a result for each, at most 10',
+  }),
 });
 /** The most inputs that a workflow keeps. */
 export const MAX_SAVED_INPUTS = 50;
@@ -91,6 +96,8 @@ export const WorkflowSchema = z.strictObject({
 export const RecentRun = z.strictObject({
   run_id: Id,
   status: z.string(),
+  orchestration_phase: z.enum(PHASES),
+  pending_tasks: z.number().int().meta({ description: 'Human tasks that wait for their answer' }),
   started_at: Timestamp,
   ended_at: Timestamp.nullable(),
 });
@@ -130,6 +137,7 @@ export const GraphProblem = z.strictObject({
   path: z.string(),
   code: z.string(),
   message: z.string(),
+  hint: z.string().optional().meta({ description: 'A way out of the problem, if one is known' }),
 });
 export const ValidationReport = z.strictObject({
   valid: z.boolean(),

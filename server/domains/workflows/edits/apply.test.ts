@@ -241,6 +241,14 @@ describe('renaming a step', () => {
       expect(renamed(step)).toEqual(step);
   });
 
+  test('renames it in the searchable fields of the graph', () => {
+    const draft = draftOf(script('a'));
+    const searchable = { total: '{{steps.a.result.total}}', order: '{{input.a}}', other: '{{steps.ab.result}}' };
+    const done = applied({ ...draft, graph: { ...draft.graph, searchable } }, rename);
+    expect(Object.keys(done.draft.graph.searchable ?? {})).toEqual(['total', 'order', 'other']);
+    expect(done.draft.graph.searchable).toEqual({ ...searchable, total: '{{steps.first-one.result.total}}' });
+  });
+
   test('renames it in the output of the graph', () => {
     const draft = draftOf(script('a'));
     const output = { total: ['{{steps.a.result}}'], other: '{{steps.ab.result}}' };

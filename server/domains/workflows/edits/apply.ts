@@ -148,7 +148,7 @@ function renameStep(draft: Draft, from: string, to: string): Changed {
   // A step cannot read its own result.
   const unrewritten = renamed.graph.steps.flatMap(each => (each.id === to ? [] : luaReferences(each, from)));
   return {
-    draft: { ...withOutputRenamed(renamed, { from, to }), run_setup: renameInSetup(draft, from, to) },
+    draft: { ...withGraphFieldsRenamed(renamed, { from, to }), run_setup: renameInSetup(draft, from, to) },
     renamed: { from, to },
     unrewritten,
   };
@@ -302,10 +302,18 @@ function updateGraph(
   return { ...draft, graph: withFields(draft.graph as Fields, Object.fromEntries(changed), removed) as Graph };
 }
 
-function withOutputRenamed(draft: Draft, rename: { from: string; to: string }): Draft {
-  const { output } = draft.graph;
-  const renamed = output === undefined ? undefined : renameInValue(output, rename);
-  return renamed === output ? draft : { ...draft, graph: { ...draft.graph, output: renamed } };
+function withGraphFieldsRenamed(draft: Draft, rename: { from: string; to: string }): Draft {
+  const fields = graphFields(draft.graph);
+  const renamed = Object.fromEntries(
+    TEMPLATE_FIELDS.flatMap((field): [string, Json][] => {
+      const value = fields[field];
+      const changed = value === undefined ? undefined : renameInValue(value, rename);
+      return changed === undefined || changed === value ? [] : [[field, changed]];
+    }),
+  );
+  return Object.keys(renamed).length === 0 ? draft : { ...draft, graph: { ...draft.graph, ...renamed } };
 }
+/** The fields of a graph that hold templates. */
+const TEMPLATE_FIELDS = ['output', 'searchable'] as const;
 
 const withNotes = (draft: Draft, notes: readonly Note[]): Draft => ({ ...draft, graph: { ...draft.graph, notes } });

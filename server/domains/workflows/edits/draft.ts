@@ -19,9 +19,11 @@ export type Graph = {
   readonly input_schema?: Fields | undefined;
   readonly output?: Json | undefined;
   readonly on_failure?: FailureHandler | undefined;
+  /** A template for each name under which runs are found. */
+  readonly searchable?: Fields | undefined;
 };
 /** The fields of a graph beside its steps and notes. */
-export const GRAPH_FIELDS = ['input_schema', 'output', 'on_failure'] as const;
+export const GRAPH_FIELDS = ['input_schema', 'output', 'on_failure', 'searchable'] as const;
 export type GraphField = (typeof GRAPH_FIELDS)[number];
 
 export type Draft = {

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { GRAPH_FIELDS, graphFields } from './draft.ts';
-import { apply, type Draft, diff, type Edit, merge, type Note, type Step } from './index.ts';
+import { apply, choose, type Draft, diff, type Edit, merge, type Note, type Step } from './index.ts';
 import { sameDraft } from './restore.ts';
 
 /** Drafts, edits and merges from seeds: what holds for all of them. */
@@ -246,6 +246,84 @@ describe('merge', () => {
           }
         },
       ),
+      RUNS,
+    );
+  });
+});
+
+describe('a proposal that is applied and undone', () => {
+  const edits = fc.array(edit, { maxLength: 3 });
+
+  test('is gone without a trace where nothing came later', () => {
+    fc.assert(
+      fc.property(draft, edits, edits, (base, proposed, others) => {
+        const before = all(base, others);
+        const applied = merge(base, all(base, proposed), before);
+        if (!applied.ok) return;
+        const undone = merge(applied.draft, before, applied.draft);
+        if (!undone.ok) throw new Error(JSON.stringify(undone.conflicts));
+        expect(textOf(undone.draft)).toBe(textOf(before));
+      }),
+      RUNS,
+    );
+  });
+
+  test('leaves every later edit, and nothing of its own', () => {
+    fc.assert(
+      fc.property(draft, edits, edits, edits, (base, proposed, others, later) => {
+        const before = all(base, others);
+        const applied = merge(base, all(base, proposed), before);
+        if (!applied.ok) return;
+        const now = all(applied.draft, later);
+        const undone = merge(applied.draft, before, now);
+        if (!undone.ok) return;
+        expectKept(applied.draft, before, undone.draft);
+        expectKept(applied.draft, now, undone.draft);
+      }),
+      RUNS,
+    );
+  });
+});
+
+describe('choose', () => {
+  test('takes the chosen steps over, leaves the others, and refers to nothing that is left out', () => {
+    fc.assert(
+      fc.property(draft, fc.array(edit, { maxLength: 5 }), fc.infiniteStream(fc.boolean()), (base, changes, coin) => {
+        const after = all(base, changes);
+        const steps = diff(base, after).steps.map(({ step }) => step);
+        const chosen = steps.filter(() => coin.next().value);
+        const result = choose(base, after, chosen);
+        if (!result.ok) {
+          expect(result.needed.length).toBeGreaterThan(0);
+          return;
+        }
+        const [old, proposed] = [base, after].map(({ graph }) => new Map(graph.steps.map(step => [step.id, step])));
+        const taken = new Map(result.draft.graph.steps.map(step => [step.id, step]));
+        const ids = new Set([...(old?.keys() ?? []), ...(proposed?.keys() ?? [])]);
+        for (const each of ids) expect(taken.get(each)).toBe((chosen.includes(each) ? proposed : old)?.get(each));
+        for (const step of taken.values()) {
+          const own = chosen.includes(step.id) ? proposed : old;
+          const named = [step.depends_on, step.then, step.else].flat().filter(each => typeof each === 'string');
+          expect(named.filter(each => own?.has(each) && !taken.has(each))).toEqual([]);
+        }
+      }),
+      RUNS,
+    );
+  });
+
+  test('of all changed steps has the steps of the draft', () => {
+    fc.assert(
+      fc.property(draft, fc.array(edit, { maxLength: 5 }), (base, changes) => {
+        const after = all(base, changes);
+        const result = choose(
+          base,
+          after,
+          diff(base, after).steps.map(({ step }) => step),
+        );
+        if (!result.ok) throw new Error(JSON.stringify(result.needed));
+        const byId = ({ graph }: Draft) => graph.steps.toSorted((a, b) => (a.id < b.id ? -1 : 1));
+        expect(byId(result.draft)).toEqual(byId(after));
+      }),
       RUNS,
     );
   });

@@ -4,8 +4,10 @@
  *   apply(draft, edit)            the changed draft and the edit that undoes it, or a problem
  *   diff(a, b)                    what differs, by step and field
  *   merge(base, ours, theirs)     both sides' changes, or the conflicts
+ *   choose(base, draft, steps)    the changes of these steps alone
  */
 export { apply } from './apply.ts';
+export { type Chosen, choose, type Needed } from './choose.ts';
 export { type DraftDiff, diff, type FieldChange, type StepChange } from './diff.ts';
 export type {
   Applied,

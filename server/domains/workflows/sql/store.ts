@@ -18,6 +18,12 @@ export type WorkflowListRow = Omit<WorkflowRow, 'graph' | 'runSetup'> & {
 const columns = `id, tenant_id AS "tenantId", project_id AS "projectId", name, description, status, revision, latest_version AS "latestVersion", graph_checksum AS "graphChecksum", kind,
   created_by AS "createdBy", created_at AS "createdAt", updated_at AS "updatedAt"`;
 
+/** SQL: the fields of a `RecentRun`, from `runs`, for json_build_object. */
+export const RECENT_RUN = `'run_id', id, 'status', status,
+                  'orchestration_phase', orchestration_phase, 'pending_tasks', pending_tasks,
+                  'started_at', to_char(started_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'),
+                  'ended_at', to_char(ended_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
+
 /**
  * Archives, and switches its webhooks off; false where there is no such workflow of this kind. Archiving twice keeps the first time.
  */
@@ -72,11 +78,8 @@ export async function listWorkflows(
               SELECT graph_checksum FROM workflow_versions
                WHERE workflow_id = page.id AND version = page."latestVersion"), false) AS "unpublishedChanges"
        FROM page LEFT JOIN LATERAL (
-         SELECT json_agg(json_build_object('run_id', id, 'status', status,
-                  'started_at', to_char(started_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'),
-                  'ended_at', to_char(ended_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'))
-                  ORDER BY started_at DESC, id DESC) AS runs
-           FROM (SELECT id, status, started_at, ended_at FROM runs
+         SELECT json_agg(json_build_object(${RECENT_RUN}) ORDER BY started_at DESC, id DESC) AS runs
+           FROM (SELECT id, status, orchestration_phase, pending_tasks, started_at, ended_at FROM runs
                   WHERE workflow_id = page.id AND tenant_id = $1 AND version > 0
                   ORDER BY started_at DESC, id DESC LIMIT 20) last_runs) recent ON true
       ORDER BY page."createdAt" DESC, page.id DESC`,

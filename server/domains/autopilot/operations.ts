@@ -1,0 +1,166 @@
+import { operation } from '../../contract/operation.ts';
+import { EDIT_SCOPE } from '../runs/override-rights.ts';
+import { startScopes } from '../runs/step-scopes.ts';
+import { applyProposal, undoProposal } from './proposals/apply.ts';
+import { discardProposal, editProposal, propose } from './proposals/change.ts';
+import { getProposal, listProposals } from './proposals/read.ts';
+import * as schema from './schemas.ts';
+import { describeStepTypes } from './step-types.ts';
+import { getTrial } from './trials/read.ts';
+import { tryProposal } from './trials/start.ts';
+
+const common = { tag: 'Autopilot', mcp: { group: 'chat' } } as const;
+const read = { ...common, access: 'project_viewer', scope: 'workflow:read' } as const;
+/** A proposal shows the draft that it was made from. */
+const draft = {
+  ...common,
+  access: 'project_viewer',
+  scope: 'ai:use',
+  scopesWhere: [{ scope: 'workflow:read', when: 'always: a proposal shows the draft' }],
+} as const;
+const write = { ...common, access: 'project_contributor', scope: 'workflow:write' } as const;
+
+/** Changes of workflows that are worked out beside the draft. */
+export const autopilotOperations = [
+  operation({
+    ...read,
+    name: 'autopilot_describe_step_types',
+    method: 'GET',
+    path: '/v1/autopilot/step-types',
+    status: 200,
+    summary: 'Describe the types of steps, or one of them with its fields and an example',
+    input: schema.StepTypesInput,
+    output: schema.StepTypesOutput,
+    errors: [404],
+    run: describeStepTypes,
+  }),
+  operation({
+    ...draft,
+    name: 'autopilot_propose',
+    method: 'POST',
+    path: '/v1/autopilot/proposals',
+    status: 201,
+    summary: 'Propose changes of a workflow, or a new workflow',
+    description:
+      'The draft of the workflow stays as it is until the proposal is applied. The edits are those of `workflows_edit`.',
+    input: schema.ProposeInput,
+    output: schema.ProposalSchema,
+    errors: [404, 409],
+    run: propose,
+  }),
+  operation({
+    ...read,
+    name: 'autopilot_list_proposals',
+    method: 'GET',
+    path: '/v1/autopilot/proposals',
+    status: 200,
+    summary: "List the project's proposals, newest first",
+    input: schema.ListProposalsInput,
+    output: schema.ListProposalsOutput,
+    run: listProposals,
+  }),
+  operation({
+    ...read,
+    name: 'autopilot_get_proposal',
+    method: 'GET',
+    path: '/v1/autopilot/proposals/{id}',
+    status: 200,
+    summary: 'Read a proposal: what it changes, step by step, and whether that could be published',
+    description: '`conflicts` says where the draft has changed differently since.',
+    input: schema.ProposalRef,
+    output: schema.ProposalSchema,
+    run: getProposal,
+  }),
+  operation({
+    ...draft,
+    name: 'autopilot_edit_proposal',
+    method: 'POST',
+    path: '/v1/autopilot/proposals/{id}/edits',
+    status: 200,
+    summary: 'Apply edits to a proposal: all of them, or none',
+    description:
+      'The answer has the problems of the result in `validation`, each with a way out. After six requests in succession that leave errors the proposal has the status `needs_input`.',
+    input: schema.EditProposalInput,
+    output: schema.ProposalSchema,
+    errors: [409],
+    run: editProposal,
+  }),
+  operation({
+    ...draft,
+    name: 'autopilot_try_proposal',
+    startsRun: () => true,
+    method: 'POST',
+    path: '/v1/autopilot/proposals/{id}/trial',
+    status: 202,
+    summary: 'Try a proposal in a run that writes nothing, sends nothing and asks nobody',
+    description:
+      'Steps that would do so are replaced by stand-ins; scripts, models and tools that only read are executed. The checks are judged by the service, from the log of the run.',
+    scopesWhere: [
+      ...draft.scopesWhere,
+      ...startScopes.filter(({ scope }) => scope !== 'ai:use'),
+      { scope: EDIT_SCOPE, when: 'it continues a run' },
+    ],
+    input: schema.TryProposalInput,
+    output: schema.TrialSchema,
+    errors: [409, 503],
+    headers: ['traceparent'],
+    mcp: { ...common.mcp, hints: { openWorld: true } },
+    run: tryProposal,
+  }),
+  operation({
+    ...read,
+    name: 'autopilot_get_trial',
+    method: 'GET',
+    path: '/v1/autopilot/proposals/{id}/trial',
+    status: 200,
+    summary: 'Read the last trial of a proposal, with its verdict once the run has ended',
+    input: schema.ProposalRef,
+    output: schema.TrialSchema,
+    run: getTrial,
+  }),
+  operation({
+    ...write,
+    name: 'autopilot_apply_proposal',
+    method: 'POST',
+    path: '/v1/autopilot/proposals/{id}/apply',
+    status: 200,
+    summary: 'Apply a proposal, or some of its steps, to the draft',
+    description:
+      'Changes that others have made to the draft since stay. Where they changed the same, it is 409 `proposal_conflict` with both sides, and nothing is written. Nothing is published.',
+    input: schema.ApplyProposalInput,
+    output: schema.ChangedWorkflow,
+    errors: [409, 412],
+    headers: ['If-Match'],
+    mcp: { ...common.mcp, hints: { destructive: true } },
+    run: applyProposal,
+  }),
+  operation({
+    ...write,
+    name: 'autopilot_undo_proposal',
+    method: 'POST',
+    path: '/v1/autopilot/proposals/{id}/undo',
+    status: 200,
+    summary: 'Undo an applied proposal, and nothing that was changed since',
+    description:
+      'Where later edits changed the same, it is 409 `proposal_conflict` with both sides, and nothing is written.',
+    input: schema.ProposalRef,
+    output: schema.ChangedWorkflow,
+    errors: [409, 412],
+    headers: ['If-Match'],
+    mcp: { ...common.mcp, hints: { destructive: true } },
+    run: undoProposal,
+  }),
+  operation({
+    ...draft,
+    name: 'autopilot_discard_proposal',
+    method: 'POST',
+    path: '/v1/autopilot/proposals/{id}/discard',
+    status: 200,
+    summary: 'Discard a proposal: it can no longer be applied',
+    input: schema.ProposalRef,
+    output: schema.ProposalSchema,
+    errors: [409],
+    mcp: { ...common.mcp, hints: { destructive: true, idempotent: true } },
+    run: discardProposal,
+  }),
+] as const;

@@ -1,0 +1,159 @@
+import type { z } from 'zod';
+import type { Context } from '../../../contract/context.ts';
+import { conflict, invalid } from '../../../platform/errors.ts';
+import { newId } from '../../../platform/ids.ts';
+import { transact } from '../../../platform/postgres/transaction.ts';
+import { requireScopes } from '../../identity/authority.ts';
+import { acceptEdits, applyEdits, draftOf } from '../../workflows/apply-edits.ts';
+import { acceptDraft } from '../../workflows/draft.ts';
+import type { Draft, Edit } from '../../workflows/edits/index.ts';
+import { archived, requireEditable } from '../../workflows/precondition.ts';
+import type { WorkflowRow } from '../../workflows/store.ts';
+import { validateDraft } from '../../workflows/validate.ts';
+import { projectScope } from '../../workflows/view.ts';
+import {
+  type EditProposalInput,
+  MAX_OPEN_PROPOSALS,
+  MAX_PROPOSAL_BYTES,
+  MAX_PROPOSAL_EDITS,
+  MAX_ROUNDS,
+  type ProposalRef,
+  type ProposalSchema,
+  type ProposalStatus,
+  type ProposeInput,
+} from '../schemas.ts';
+import {
+  countOpenProposals,
+  insertProposal,
+  type ProposalRow,
+  updateContents,
+  updateStatus,
+  type Validation,
+} from './store.ts';
+import { requireOpen, requireProposal, toProposal } from './view.ts';
+
+type Output = z.input<typeof ProposalSchema>;
+type Contents = Pick<ProposalRow, 'draft' | 'ops' | 'validation' | 'rounds' | 'status'>;
+
+/** How often a proposal may change under a request before that fails. */
+const MAX_ATTEMPTS = 5;
+const EMPTY: Draft = { name: 'New workflow', description: '', graph: { steps: [] }, run_setup: {} };
+
+/**
+ * POST /v1/autopilot/proposals: a proposal to change a workflow, or to make one. Changes no workflow. AppError 403
+ * `insufficient_scope` without `workflow:read`, 404, 409 `managed_elsewhere`, `workflow_archived` or `proposal_closed` (the one that it
+ * replaces), 422 `limit_reached`, and what editing throws.
+ */
+export async function propose(ctx: Context, input: z.output<typeof ProposeInput>): Promise<Output> {
+  requireScopes(ctx.principal, ['workflow:read']);
+  const workflow = input.workflow_id === undefined ? null : await requireEditable(ctx, input.workflow_id);
+  if (workflow?.status === 'archived') throw archived();
+  const base = workflow === null ? EMPTY : draftOf(workflow);
+  const before = { draft: base, ops: [], rounds: 0, workflow_id: workflow?.id ?? null };
+  const contents = await edited(ctx, before, (input.edits ?? []) as Edit[]);
+  const id = newId();
+  await insert(ctx, { id, workflow, base, title: input.title, contents, supersedes: input.supersedes });
+  return toProposal(ctx, await requireProposal(ctx, id));
+}
+
+type New = {
+  id: string;
+  workflow: WorkflowRow | null;
+  base: Draft;
+  title: string;
+  contents: Contents;
+  supersedes: string | undefined;
+};
+
+async function insert(ctx: Context, { id, workflow, base, title, contents, supersedes }: New): Promise<void> {
+  const { services, principal } = ctx;
+  const scope = projectScope(ctx);
+  const at = new Date(services.clock.now());
+  await transact(services.pool, async db => {
+    if (supersedes !== undefined) {
+      const old = await requireProposal(ctx, supersedes, { db, lock: true });
+      requireOpen(old);
+      await updateStatus(db, { ...scope, id: old.id, revision: old.revision, at }, 'superseded');
+    }
+    if ((await countOpenProposals(db, scope)) >= MAX_OPEN_PROPOSALS) {
+      throw invalid(
+        `A project has at most ${MAX_OPEN_PROPOSALS} open proposals. Apply or discard some.`,
+        undefined,
+        'limit_reached',
+      );
+    }
+    const about = { id, title, workflowId: workflow?.id ?? null, baseRevision: workflow?.revision ?? null, base };
+    await insertProposal(db, scope, { ...about, ...contents, createdBy: principal.userId, at });
+  });
+}
+
+/**
+ * POST /v1/autopilot/proposals/{id}/edits: applies all edits to the proposal, or none, and checks the result. AppError 403, 404, 409
+ * `proposal_closed` or `busy`, 422 `edit_not_applicable`, `limit_reached`, or a result that is no draft.
+ */
+export async function editProposal(ctx: Context, input: z.output<typeof EditProposalInput>): Promise<Output> {
+  requireScopes(ctx.principal, ['workflow:read']);
+  for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt += 1) {
+    const row = await requireProposal(ctx, input.id);
+    requireOpen(row);
+    const contents = await edited(ctx, row, input.edits as Edit[]);
+    const at = new Date(ctx.services.clock.now());
+    const where = { ...projectScope(ctx), id: row.id, revision: row.revision, at };
+    if (await updateContents(ctx.services.pool, where, contents)) {
+      return toProposal(ctx, await requireProposal(ctx, input.id));
+    }
+  }
+  throw conflict('busy', 'Others are changing the proposal at this moment. Try again.');
+}
+
+/** POST /v1/autopilot/proposals/{id}/discard: it can no longer be applied. AppError 403, 404, 409 `proposal_closed` for one that is applied. */
+export async function discardProposal(ctx: Context, { id }: z.output<typeof ProposalRef>): Promise<Output> {
+  requireScopes(ctx.principal, ['workflow:read']);
+  const at = new Date(ctx.services.clock.now());
+  await transact(ctx.services.pool, async db => {
+    const row = await requireProposal(ctx, id, { db, lock: true });
+    // These can no longer be applied either.
+    if (['discarded', 'superseded', 'undone'].includes(row.status)) return;
+    requireOpen(row);
+    await updateStatus(db, { ...projectScope(ctx), id, revision: row.revision, at }, 'discarded');
+  });
+  return toProposal(ctx, await requireProposal(ctx, id));
+}
+
+/** Returns what the contents are after these edits. */
+async function edited(
+  ctx: Context,
+  before: Pick<ProposalRow, 'draft' | 'ops' | 'rounds' | 'workflow_id'>,
+  edits: readonly Edit[],
+): Promise<Contents> {
+  const ops = [...before.ops, ...edits];
+  requireWithinLimits(ops);
+  acceptEdits(edits);
+  const { draft } = applyEdits(before.draft, edits);
+  const { graph, run_setup: runSetup } = draft;
+  acceptDraft({ graph, runSetup });
+  const validation = await check(ctx, draft, before.workflow_id);
+  const rounds = validation.valid || edits.length === 0 ? 0 : (before.rounds % MAX_ROUNDS) + 1;
+  return { draft, ops, validation, rounds, status: statusOf(validation, rounds) };
+}
+
+function statusOf({ valid }: Validation, rounds: number): ProposalStatus {
+  if (valid) return 'ready';
+  return rounds >= MAX_ROUNDS ? 'needs_input' : 'building';
+}
+
+function requireWithinLimits(ops: readonly Edit[]): void {
+  if (ops.length > MAX_PROPOSAL_EDITS) {
+    const message = `A proposal has at most ${MAX_PROPOSAL_EDITS} edits. Apply it, and continue in another one.`;
+    throw invalid(message, undefined, 'limit_reached');
+  }
+  if (Buffer.byteLength(JSON.stringify(ops)) > MAX_PROPOSAL_BYTES) {
+    throw invalid('The edits of a proposal take at most 4 MiB as JSON.', undefined, 'limit_reached');
+  }
+}
+
+/** Returns what publishing the draft would find. */
+function check(ctx: Context, { graph, run_setup }: Draft, workflowId: string | null): Promise<Validation> {
+  const draft = { graph, runSetup: run_setup } as unknown as Pick<WorkflowRow, 'graph' | 'runSetup'>;
+  return validateDraft(ctx.services, draft, { ...projectScope(ctx), ...(workflowId !== null && { workflowId }) });
+}

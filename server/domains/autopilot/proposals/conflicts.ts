@@ -1,0 +1,30 @@
+import { AppError, type ErrorDetail } from '../../../platform/errors.ts';
+import type { Conflict } from '../../workflows/edits/index.ts';
+
+/** What a message shows of one side. */
+const MAX_SHOWN = 500;
+/** The conflicts that an answer shows. */
+export const MAX_CONFLICTS = 200;
+
+/** 409 `proposal_conflict`: each detail has what both sides say. */
+export function proposalConflict(conflicts: readonly Conflict[], sides: { ours: string; theirs: string }): AppError {
+  const details = conflicts.map(
+    (conflict): ErrorDetail => ({
+      path: pathOf(conflict),
+      code: 'proposal_conflict',
+      message: `${sides.ours}: ${shown(conflict.ours)}; ${sides.theirs}: ${shown(conflict.theirs)}`,
+      ...(conflict.step !== null && { step_id: conflict.step }),
+    }),
+  );
+  const message = 'The draft has changed in the same places since. Nothing was written.';
+  return new AppError(409, 'proposal_conflict', message, { details });
+}
+
+const pathOf = ({ step, field }: Conflict): string =>
+  step === null ? (field ?? '') : `steps.${step}${field === null ? '' : `.${field}`}`;
+
+function shown(value: unknown): string {
+  if (value === undefined) return 'absent';
+  const text = JSON.stringify(value);
+  return text.length > MAX_SHOWN ? `${text.slice(0, MAX_SHOWN)}…` : text;
+}

@@ -1,0 +1,75 @@
+import type { z } from 'zod';
+import type { Context } from '../../../contract/context.ts';
+import { isoTimestamp } from '../../../platform/clock.ts';
+import { conflict, notFound } from '../../../platform/errors.ts';
+import type { Queryable } from '../../../platform/postgres/transaction.ts';
+import { draftOf } from '../../workflows/apply-edits.ts';
+import { diff, merge } from '../../workflows/edits/index.ts';
+import { findWorkflow } from '../../workflows/store.ts';
+import { projectScope } from '../../workflows/view.ts';
+import { OPEN_STATUSES, type ProposalHead, type ProposalSchema } from '../schemas.ts';
+import { MAX_CONFLICTS } from './conflicts.ts';
+import { findProposal, type ProposalHeadRow, type ProposalRow } from './store.ts';
+
+type Head = z.input<typeof ProposalHead>;
+type Proposal = z.input<typeof ProposalSchema>;
+
+const isOpen = ({ status }: Pick<ProposalHeadRow, 'status'>): boolean =>
+  (OPEN_STATUSES as readonly string[]).includes(status);
+
+/** Returns the proposal of the request's project. AppError 404. */
+export async function requireProposal(
+  ctx: Context,
+  id: string,
+  on: { db: Queryable; lock: boolean } = { db: ctx.services.pool, lock: false },
+): Promise<ProposalRow> {
+  const row = await findProposal(on.db, projectScope(ctx), id, { lock: on.lock });
+  if (row === null) throw notFound('Proposal');
+  return row;
+}
+
+/** AppError 409 `proposal_closed` for a proposal that was decided on. */
+export function requireOpen(row: ProposalHeadRow): void {
+  if (!isOpen(row)) throw conflict('proposal_closed', `The proposal is ${row.status}.`);
+}
+
+/** A proposal as lists show it. */
+export function toProposalHead(row: ProposalHeadRow): Head {
+  const { id, tenant_id, project_id, workflow_id, title, status, base_revision, edits, valid, rounds } = row;
+  return {
+    ...{ id, tenant_id, project_id, workflow_id, title, status, base_revision, edits, valid, rounds },
+    applied_revision: row.applied_revision,
+    applied_by: row.applied_by,
+    applied_at: row.applied_at && isoTimestamp(row.applied_at.getTime()),
+    created_by: row.created_by,
+    created_at: isoTimestamp(row.created_at.getTime()),
+    updated_at: isoTimestamp(row.updated_at.getTime()),
+  };
+}
+
+/** A proposal with all that it would change, compared with the draft as it is now. */
+export async function toProposal(ctx: Context, row: ProposalRow): Promise<Proposal> {
+  const { draft, base, validation } = row;
+  return {
+    ...toProposalHead(row),
+    draft: draft as unknown as Proposal['draft'],
+    diff: diff(base, draft) as Proposal['diff'],
+    validation,
+    conflicts: isOpen(row) ? await conflictsOf(ctx, row) : [],
+  };
+}
+
+async function conflictsOf(ctx: Context, { workflow_id, base, draft }: ProposalRow): Promise<Proposal['conflicts']> {
+  const workflow =
+    workflow_id === null ? null : await findWorkflow(ctx.services.prisma, projectScope(ctx), workflow_id);
+  if (workflow === null) return [];
+  const merged = merge(base, draft, draftOf(workflow));
+  if (merged.ok) return [];
+  return merged.conflicts.slice(0, MAX_CONFLICTS).map(({ step, field, base: from, ours, theirs }) => ({
+    step,
+    field,
+    ...(from !== undefined && { base: from as never }),
+    ...(ours !== undefined && { proposal: ours as never }),
+    ...(theirs !== undefined && { draft: theirs as never }),
+  }));
+}

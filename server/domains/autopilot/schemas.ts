@@ -1,0 +1,187 @@
+import { z } from 'zod';
+import { AnyObject, Id, Json, NameText, nextCursor, PlainText, page, Timestamp } from '../../contract/wire.ts';
+import { DiffVersionsOutput, EditSchema, FieldChange, MAX_EDITS } from '../workflows/edit-schemas.ts';
+import {
+  Description,
+  GraphSchema,
+  RunSetupSchema,
+  ValidationReport,
+  WorkflowName,
+  WorkflowSchema,
+} from '../workflows/schemas.ts';
+
+/** The most edits of a proposal, all requests together. */
+export const MAX_PROPOSAL_EDITS = 1_000;
+/** The most they take as JSON. */
+export const MAX_PROPOSAL_BYTES = 4 * 1024 * 1024;
+/** The most proposals of a project that wait for a decision. */
+export const MAX_OPEN_PROPOSALS = 100;
+/** After so many requests in succession whose edits leave errors, a proposal needs input. */
+export const MAX_ROUNDS = 6;
+
+/** A proposal that can be changed, tried and applied. */
+export const OPEN_STATUSES = ['building', 'ready', 'needs_input'] as const;
+export const ProposalStatus = z.enum([...OPEN_STATUSES, 'applied', 'undone', 'discarded', 'superseded']);
+export type ProposalStatus = z.output<typeof ProposalStatus>;
+
+const Edits = z.array(EditSchema).min(1).max(MAX_EDITS);
+const StepIds = z.array(z.string().max(200)).min(1).max(2_000);
+
+export const DraftSchema = z.strictObject({
+  name: WorkflowName,
+  description: Description,
+  graph: GraphSchema,
+  run_setup: RunSetupSchema,
+});
+const DraftDiff = DiffVersionsOutput.extend({
+  details: z.array(FieldChange).meta({ description: '`name` and `description`, where they differ' }),
+});
+const Conflict = z.strictObject({
+  step: z.string().nullable().meta({ description: 'null: something outside of the steps' }),
+  field: z.string().nullable().meta({ description: 'null: the whole step, which one side removed' }),
+  base: Json.optional().meta({ description: 'What both sides started from' }),
+  proposal: Json.optional().meta({ description: 'Absent where the proposal has no such step or field' }),
+  draft: Json.optional().meta({ description: 'Absent where the draft has no such step or field' }),
+});
+
+const head = {
+  id: Id,
+  tenant_id: z.string(),
+  project_id: Id,
+  workflow_id: Id.nullable().meta({ description: 'null: it makes a new workflow, until it is applied' }),
+  title: z.string(),
+  status: ProposalStatus,
+  base_revision: z
+    .number()
+    .int()
+    .nullable()
+    .meta({ description: 'The revision of the draft that it was made from; null: it makes a new workflow' }),
+  edits: z.number().int().meta({ description: 'How many edits it consists of' }),
+  valid: z.boolean().meta({ description: 'Whether the proposed draft could be published' }),
+  rounds: z
+    .number()
+    .int()
+    .meta({ description: 'How many requests in succession have left it with errors; after 6 it needs input' }),
+  applied_revision: z.number().int().nullable(),
+  applied_by: z.string().nullable(),
+  applied_at: Timestamp.nullable(),
+  created_by: z.string(),
+  created_at: Timestamp,
+  updated_at: Timestamp,
+};
+export const ProposalHead = z.strictObject(head);
+export const ProposalSchema = z.strictObject({
+  ...head,
+  draft: DraftSchema.meta({ description: 'What it proposes' }),
+  diff: DraftDiff.meta({ description: 'What leads from the draft that it was made from to what it proposes' }),
+  validation: ValidationReport,
+  conflicts: z.array(Conflict).meta({
+    description: 'What the draft has changed since, differently: applying it is a 409 until these are gone',
+  }),
+});
+
+export const ProposalRef = z.strictObject({ id: Id });
+export const ProposeInput = z.strictObject({
+  workflow_id: Id.optional().meta({ description: 'The workflow to change; absent: a new one' }),
+  title: NameText(200).meta({ description: 'What it is for, in a few words' }),
+  edits: Edits.optional(),
+  supersedes: Id.optional().meta({ description: 'An open proposal that this one replaces' }),
+});
+export const ListProposalsInput = z.strictObject({
+  ...page,
+  workflow_id: Id.optional(),
+  status: ProposalStatus.optional(),
+});
+export const ListProposalsOutput = z.strictObject({ proposals: z.array(ProposalHead), ...nextCursor });
+export const EditProposalInput = z.strictObject({ id: Id, edits: Edits });
+export const ApplyProposalInput = z.strictObject({
+  id: Id,
+  steps: StepIds.optional().meta({
+    description: 'Applies the changes of these steps alone; absent: everything, also what changes outside of the steps',
+  }),
+});
+export const ChangedWorkflow = z.strictObject({ proposal: ProposalHead, workflow: WorkflowSchema });
+
+/** The most checks of a trial. */
+export const MAX_CHECKS = 50;
+const CHECK_OPS = [
+  'equals',
+  'not_equals',
+  'contains',
+  'exists',
+  'absent',
+  'at_least',
+  'at_most',
+  'completed',
+  'skipped',
+] as const;
+export const Check = z.strictObject({
+  step: z.string().max(200).meta({ description: 'The step whose result is checked; not one of a loop' }),
+  path: PlainText(500)
+    .default('')
+    .meta({ description: 'Where in the result, such as `items[0].name`; empty: the whole result' }),
+  op: z.enum(CHECK_OPS),
+  value: Json.optional().meta({ description: 'What the value is compared with' }),
+});
+export const CheckResult = z.strictObject({
+  ...Check.shape,
+  path: z.string(),
+  result: z.enum(['proven', 'simulated', 'failed']),
+  reason: z.string().nullable().meta({ description: 'Why it failed' }),
+  actual: Json.optional().meta({ description: 'What the value is, unless it is long' }),
+});
+export const StandInSchema = z.strictObject({
+  step: z.string().meta({ description: 'For a step of a loop: the loop' }),
+  type: z.string(),
+  why: z.enum(['writes', 'sends', 'asks_people', 'waits', 'starts_runs', 'unknown_tool']),
+  source: z
+    .enum(['recorded', 'example'])
+    .meta({ description: 'Its result: that of the last run, or an example of what it could be' }),
+});
+export const TryProposalInput = z.strictObject({
+  id: Id,
+  input: AnyObject.optional().meta({ description: 'The input of the run; default: that of the run setup' }),
+  checks: z.array(Check).min(1).max(MAX_CHECKS).meta({ description: 'What the trial has to show' }),
+  from_run: Id.optional().meta({
+    description: 'A run of the workflow: the trial continues it, with its input and the results of the steps before',
+  }),
+  from_step: z
+    .string()
+    .max(200)
+    .optional()
+    .meta({ description: 'With `from_run`: the step from which on the proposal is executed' }),
+});
+export const StepTypesInput = z.strictObject({
+  type: z.string().max(100).optional().meta({ description: 'The type to describe in full; absent: a line for each' }),
+});
+export const StepTypesOutput = z.strictObject({
+  step_types: z.array(
+    z.strictObject({
+      type: z.string(),
+      label: z.string(),
+      what: z.string(),
+      result: z.string().meta({ description: 'What later steps read' }),
+      available: z.boolean().meta({ description: 'Whether this deployment can execute it' }),
+      facts: z.array(z.string()).optional(),
+      fields: AnyObject.optional().meta({ description: 'JSON Schema of the fields of the type itself' }),
+      common_fields: AnyObject.optional().meta({ description: 'JSON Schema of the fields that all types have' }),
+      example: GraphSchema.optional().meta({ description: 'A graph in which the step `example` has this type' }),
+    }),
+  ),
+});
+export const TrialSchema = z.strictObject({
+  proposal_id: Id,
+  workflow_id: Id.meta({
+    description: 'A workflow of the kind `trial`: the run is under `/v1/workflows/{workflow_id}`',
+  }),
+  run_id: Id,
+  run_status: z.string().nullable().meta({ description: 'null: the run is not kept any more' }),
+  verdict: z.enum(['proven', 'simulated', 'failed']).nullable().meta({
+    description: 'null: the run has not ended. The worst of the checks; `failed` if the run has not completed',
+  }),
+  checks: z.array(CheckResult).meta({ description: 'Empty until the run has ended' }),
+  stand_ins: z.array(StandInSchema).meta({ description: 'Steps that were not executed' }),
+  current: z.boolean().meta({ description: 'Whether the proposal is still the one that was tried' }),
+  started_by: z.string(),
+  started_at: Timestamp,
+});

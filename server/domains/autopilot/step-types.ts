@@ -1,0 +1,45 @@
+import { z } from 'zod';
+import type { Context } from '../../contract/context.ts';
+import type { StepType } from '../../contract/step-type.ts';
+import type { JsonMap } from '../../orchestrator/core/index.ts';
+import { CommonStepFields } from '../../orchestrator/steps/common-fields.ts';
+import { STEP_HELP, type StepHelp } from '../../orchestrator/steps/step-help.ts';
+import { notFound } from '../../platform/errors.ts';
+import type { StepTypesInput, StepTypesOutput } from './schemas.ts';
+
+type Output = z.input<typeof StepTypesOutput>;
+const helpOf: ReadonlyMap<string, StepHelp> = new Map(Object.entries(STEP_HELP));
+
+/**
+ * GET /v1/autopilot/step-types: what the editor says about each type, so that an assistant need not know all schemas in advance.
+ * AppError 404 for a type that nobody can write.
+ */
+export async function describeStepTypes(
+  { services }: Context,
+  { type }: z.output<typeof StepTypesInput>,
+): Promise<Output> {
+  const known = [...services.stepTypes.values()].flatMap(each => {
+    const help = helpOf.get(each.type);
+    return help === undefined ? [] : [{ type: each, help }];
+  });
+  if (type === undefined) return { step_types: known.map(({ type, help }) => inShort(type, help)) };
+  const found = known.find(each => each.type.type === type);
+  if (found === undefined) throw notFound('Step type');
+  const { facts, example } = found.help;
+  const fields = schemaOf(found.type.fields);
+  const full = { facts: [...facts], fields, common_fields: schemaOf(CommonStepFields), example };
+  return { step_types: [{ ...inShort(found.type, found.help), ...full }] } as Output;
+}
+
+const inShort = ({ type, label, available }: StepType, { what, result }: StepHelp) => ({
+  type,
+  label,
+  what,
+  result,
+  available: available === true,
+});
+
+function schemaOf(fields: z.ZodObject): JsonMap {
+  const { $schema: _, ...schema } = z.toJSONSchema(fields, { io: 'input', unrepresentable: 'any' });
+  return schema as JsonMap;
+}

@@ -1,0 +1,88 @@
+import type { z } from 'zod';
+import type { Context } from '../../../contract/context.ts';
+import { compile, type Graph } from '../../../orchestrator/core/index.ts';
+import { notFound } from '../../../platform/errors.ts';
+import { readRecordedValues } from '../../runs/recorded-values.ts';
+import { findGraph, findRun, listResultEvents, type RunRow } from '../../runs/store.ts';
+import { projectScope } from '../../workflows/view.ts';
+import { endTrial, type ProposalRow, type StoredTrial } from '../proposals/store.ts';
+import { requireProposal } from '../proposals/view.ts';
+import type { ProposalRef, TrialSchema } from '../schemas.ts';
+import { judge, type StepEnd } from './checks.ts';
+
+type Output = z.input<typeof TrialSchema>;
+type Ended = NonNullable<StoredTrial['ended']>;
+
+/** Results of the checked steps that are read, in bytes. */
+const MAX_RESULT_BYTES = 16 * 1024 * 1024;
+
+/** GET /v1/autopilot/proposals/{id}/trial: the last trial. AppError 404, also for a proposal that was not tried. */
+export async function getTrial(ctx: Context, { id }: z.output<typeof ProposalRef>): Promise<Output> {
+  return toTrial(ctx, await requireProposal(ctx, id));
+}
+
+/** The last trial of a proposal, judged if its run has ended. AppError 404. */
+export async function toTrial(ctx: Context, row: ProposalRow): Promise<Output> {
+  const { trial, trial_workflow_id: workflowId } = row;
+  if (trial === null || workflowId === null) throw notFound('Trial');
+  const run = await findRun(ctx.services.pool, { ...projectScope(ctx), workflowId, runId: trial.run_id });
+  const ended = trial.ended ?? (await judged(ctx, row, trial, run));
+  return {
+    proposal_id: row.id,
+    workflow_id: workflowId,
+    run_id: trial.run_id,
+    run_status: run?.status ?? null,
+    verdict: ended?.verdict ?? null,
+    checks: ended?.checks ?? [],
+    stand_ins: trial.stand_ins,
+    current: trial.edits === row.edits,
+    started_by: trial.started_by,
+    started_at: trial.started_at,
+  };
+}
+
+/** Judges a trial whose run has ended, once. Null while it has not. */
+async function judged(
+  ctx: Context,
+  { id }: ProposalRow,
+  trial: StoredTrial,
+  run: RunRow | null,
+): Promise<Ended | null> {
+  if (run === null || run.ended_at === null) return null;
+  const { pool } = ctx.services;
+  const scope = projectScope(ctx);
+  const graph = await findGraph(pool, {
+    tenantId: scope.tenantId,
+    workflowId: run.workflow_id,
+    version: trial.version,
+  });
+  if (graph === null) return null;
+  const ends = await endsOf(ctx, trial);
+  const isSimulated = simulatedIn(graph, trial);
+  const checks = trial.checks.map(check => judge(check, ends.get(check.step), isSimulated));
+  const worst = ['failed', 'simulated'].find(result => checks.some(check => check.result === result));
+  const verdict = run.status === 'completed' ? (worst ?? 'proven') : 'failed';
+  const ended = { verdict, checks } as Ended;
+  await endTrial(pool, { ...scope, id }, { ...trial, ended });
+  return ended;
+}
+
+async function endsOf({ services: { pool } }: Context, { run_id, checks }: StoredTrial): Promise<Map<string, StepEnd>> {
+  const steps = [...new Set(checks.map(({ step }) => step))];
+  const { results } = await readRecordedValues(pool, run_id, MAX_RESULT_BYTES, steps);
+  const ends = new Map<string, StepEnd>();
+  for (const { step_id, data } of await listResultEvents(pool, run_id, steps)) {
+    if (step_id !== null && data.skipped === true) ends.set(step_id, { kind: 'skipped' });
+  }
+  for (const [step, { value, ref }] of results) {
+    ends.set(step, ref === undefined ? { kind: 'completed', result: value } : { kind: 'too_large' });
+  }
+  return ends;
+}
+
+/** Whether a step, or one before it, only stood in for another one. */
+function simulatedIn(graph: Graph, { stand_ins }: StoredTrial): (step: string) => boolean {
+  const compiled = compile(graph);
+  const replaced = new Set(stand_ins.map(({ step }) => step));
+  return step => replaced.has(step) || [...compiled.ancestors(step)].some(each => replaced.has(each));
+}

@@ -1,0 +1,45 @@
+import type { Services } from '../../../contract/services.ts';
+import type { GraphStep, JsonValue } from '../../../orchestrator/core/index.ts';
+import { readRecordedValues } from '../../runs/recorded-values.ts';
+import { findGraph } from '../../runs/store.ts';
+import type { ProjectScope } from '../../workflows/store.ts';
+import { listCompletedRuns } from './recorded-store.ts';
+
+/** How many runs are searched for results. */
+const RUNS = 5;
+/** What the results may take in the graph of a trial, in bytes of JSON. */
+const MAX_BYTES = 512 * 1024;
+
+/** Returns what a step returned in the last run that executed the same: a step of this id, type and tool. */
+export async function recordedResults(
+  pool: Services['pool'],
+  scope: ProjectScope,
+  workflowId: string | null,
+): Promise<(step: GraphStep) => JsonValue | undefined> {
+  const found = new Map<string, JsonValue>();
+  if (workflowId === null) return () => undefined;
+  let left = MAX_BYTES;
+  for (const { id, version } of await listCompletedRuns(pool, { ...scope, workflowId }, RUNS)) {
+    const graph = await findGraph(pool, { tenantId: scope.tenantId, workflowId, version });
+    const steps = (graph?.steps ?? []).filter(step => !found.has(keyOf(step)));
+    if (steps.length === 0) continue;
+    const { results } = await readRecordedValues(
+      pool,
+      id,
+      left,
+      steps.map(step => step.id),
+    );
+    for (const step of steps) {
+      const result = results.get(step.id);
+      if (result === undefined || result.ref !== undefined) continue;
+      const bytes = Buffer.byteLength(JSON.stringify(result.value));
+      if (bytes > left) continue;
+      left -= bytes;
+      found.set(keyOf(step), result.value);
+    }
+  }
+  return step => found.get(keyOf(step));
+}
+
+const keyOf = ({ id, type, tool_name, instance_id }: GraphStep): string =>
+  JSON.stringify([id, type, tool_name ?? null, instance_id ?? null]);

@@ -1,0 +1,171 @@
+import type { z } from 'zod';
+import type { Context } from '../../../contract/context.ts';
+import { compile, type Graph, type GraphStep, type JsonMap } from '../../../orchestrator/core/index.ts';
+import { hasTemplate } from '../../../orchestrator/steps/templates.ts';
+import { isoTimestamp } from '../../../platform/clock.ts';
+import { AppError, conflict, type ErrorDetail, invalid, notFound } from '../../../platform/errors.ts';
+import { newId } from '../../../platform/ids.ts';
+import type { McpTool } from '../../../platform/mcp-client/index.ts';
+import { actorOf, carriedScopes, requireScopes } from '../../identity/authority.ts';
+import { findOffer } from '../../mcp-servers/calls/binding.ts';
+import { callersTrace } from '../../runs/command.ts';
+import { requireRun } from '../../runs/find.ts';
+import { startRun } from '../../runs/start.ts';
+import { readRun, storeSnapshot } from '../../runs/test-run.ts';
+import { checksum } from '../../workflows/checksum.ts';
+import { toDetails } from '../../workflows/problems.ts';
+import { insertWorkflow, type RunSetup } from '../../workflows/store.ts';
+import { validateDraft } from '../../workflows/validate.ts';
+import { projectScope } from '../../workflows/view.ts';
+import { type ProposalRow, updateTrial } from '../proposals/store.ts';
+import { requireOpen, requireProposal } from '../proposals/view.ts';
+import type { TrialSchema, TryProposalInput } from '../schemas.ts';
+import { toTrial } from './read.ts';
+import { recordedResults } from './recorded.ts';
+import { type StandIn, withStandIns } from './stand-ins.ts';
+
+type Input = z.output<typeof TryProposalInput>;
+
+/**
+ * POST /v1/autopilot/proposals/{id}/trial: starts a run of what is proposed, in which nothing is written or sent and nobody is asked.
+ * AppError 403 `insufficient_scope`, 404, 409 `proposal_closed` or `run_not_ended`, 422 `invalid_graph`, `unknown_step`,
+ * `rerun_too_large`, and what any start throws.
+ */
+export async function tryProposal(ctx: Context, input: Input): Promise<z.input<typeof TrialSchema>> {
+  requireScopes(ctx.principal, ['workflow:read']);
+  const row = await requireProposal(ctx, input.id);
+  requireOpen(row);
+  const graph = row.draft.graph as unknown as Graph;
+  await requireRunnable(ctx, row, graph);
+  requireKnownSteps(input.checks, graph);
+  const continued = await continuedRun(ctx, row, input, graph);
+  const { graph: replaced, standIns } = await prepare(ctx, row, graph);
+  const workflowId = row.trial_workflow_id ?? (await createHidden(ctx, row));
+  const params = {
+    ...continued?.params,
+    ...(input.input !== undefined && { trigger_payload: input.input as JsonMap }),
+  };
+  const started = await start(ctx, workflowId, { graph: replaced, runSetup: setupOf(row), params });
+  const trial = {
+    ...started,
+    edits: row.edits,
+    checks: input.checks,
+    // A step whose result is that of the run is not executed.
+    stand_ins: standIns.filter(({ step }) => continued?.seeded.has(step) !== true),
+    started_by: ctx.principal.email,
+    started_at: isoTimestamp(ctx.services.clock.now()),
+    ended: null,
+  };
+  await updateTrial(ctx.services.pool, { ...projectScope(ctx), id: row.id }, { workflowId, trial });
+  return toTrial(ctx, await requireProposal(ctx, row.id));
+}
+
+async function requireRunnable(ctx: Context, row: ProposalRow, graph: Graph): Promise<void> {
+  const scope = { ...projectScope(ctx), ...(row.workflow_id !== null && { workflowId: row.workflow_id }) };
+  const report = await validateDraft(ctx.services, { graph, runSetup: {} }, scope);
+  if (!report.valid) throw invalid('The proposal cannot run.', toDetails(report.errors), 'invalid_graph');
+}
+
+function requireKnownSteps(checks: Input['checks'], { steps }: Graph): void {
+  const known = new Set(steps.map(({ id }) => id));
+  const details = checks.flatMap(({ step }, at): ErrorDetail[] =>
+    known.has(step) ? [] : [{ path: `checks[${at}].step`, message: 'is not a step of the proposal' }],
+  );
+  if (details.length > 0) throw invalid('These steps cannot be checked.', details, 'unknown_step');
+}
+
+async function prepare(ctx: Context, row: ProposalRow, graph: Graph): Promise<{ graph: Graph; standIns: StandIn[] }> {
+  const { services, principal } = ctx;
+  const scope = projectScope(ctx);
+  return withStandIns(graph, {
+    types: services.stepTypes,
+    toolOf: step => toolOf(ctx, step),
+    maySend: principal.role !== 'project_viewer',
+    recorded: await recordedResults(services.pool, scope, row.workflow_id),
+    now: isoTimestamp(services.clock.now()),
+  });
+}
+
+/** The tool of a step whose instance and tool do not depend on the run. */
+async function toolOf(ctx: Context, { instance_id, tool_name }: GraphStep): Promise<McpTool | undefined> {
+  if (typeof instance_id !== 'string' || typeof tool_name !== 'string') return undefined;
+  if (hasTemplate(instance_id) || hasTemplate(tool_name)) return undefined;
+  try {
+    const { tools } = await findOffer(ctx.services, { ...projectScope(ctx), instanceId: instance_id });
+    return tools.find(({ name }) => name === tool_name);
+  } catch (error) {
+    if (error instanceof AppError && error.status < 500) return undefined;
+    throw error;
+  }
+}
+
+/** The hidden workflow of a proposal's trials. Its snapshots are what runs; its draft stays empty. */
+async function createHidden(ctx: Context, { title }: ProposalRow): Promise<string> {
+  const graph = { steps: [] };
+  const contents = { name: title, description: '', graph, runSetup: {}, graphChecksum: checksum(graph) };
+  const { prisma, clock } = ctx.services;
+  const made = { kind: 'trial' as const, createdBy: ctx.principal.userId, at: new Date(clock.now()) };
+  const { id } = await insertWorkflow(prisma, { id: newId(), scope: projectScope(ctx), ...contents, ...made });
+  return id;
+}
+
+/** What a start takes from the run setup. Overrides of steps are left out: they may be of steps that are replaced. */
+function setupOf({ draft }: ProposalRow): RunSetup {
+  const { trigger_payload, use_as_default } = draft.run_setup as RunSetup;
+  return { ...(trigger_payload && { trigger_payload }), ...(use_as_default !== undefined && { use_as_default }) };
+}
+
+/** The params of a trial that continues a run, and the steps that keep their results; null for one from the beginning. */
+async function continuedRun(
+  ctx: Context,
+  { workflow_id }: ProposalRow,
+  { from_run, from_step }: Input,
+  graph: Graph,
+): Promise<{ params: JsonMap; seeded: ReadonlySet<string> } | null> {
+  if (from_run === undefined && from_step === undefined) return null;
+  if (from_run === undefined || from_step === undefined) {
+    const [given, missing] = from_run === undefined ? ['from_step', 'from_run'] : ['from_run', 'from_step'];
+    throw invalid('A trial continues a run from a step.', [{ path: missing, message: `is needed with \`${given}\`` }]);
+  }
+  if (!graph.steps.some(({ id }) => id === from_step)) {
+    const detail = { path: 'from_step', message: 'is not a step of the proposal' };
+    throw invalid('The proposal has no such step.', [detail], 'unknown_step');
+  }
+  if (workflow_id === null) throw notFound('Run');
+  const ref = { id: workflow_id, runID: from_run };
+  const { ended_at } = await requireRun(ctx, ref);
+  if (ended_at === null) throw conflict('run_not_ended', 'Only a run that has ended can be continued.');
+  const compiled = compile(graph);
+  const kept = compiled.order.filter(id => id !== from_step && !compiled.ancestors(id).has(from_step));
+  const { input, results } = await readRun(ctx, ref, new Set(kept));
+  const params = {
+    trigger_payload: input,
+    mode: 'episode',
+    trigger_steps: Object.fromEntries([[from_step, {}]]),
+    seed_results: results,
+  };
+  return { params, seeded: new Set(Object.keys(results)) };
+}
+
+type Start = { graph: Graph; runSetup: RunSetup; params: JsonMap };
+
+async function start(
+  ctx: Context,
+  workflowId: string,
+  { graph, runSetup, params }: Start,
+): Promise<{ run_id: string; version: number }> {
+  const { services, principal } = ctx;
+  const version = await storeSnapshot(ctx, workflowId, { graph, runSetup });
+  const run = await startRun(services, {
+    ...projectScope(ctx),
+    workflowId,
+    params,
+    defaultTriggerType: 'test',
+    startedBy: principal.email,
+    carried: [carriedScopes(principal)],
+    actsFor: actorOf(principal),
+    snapshot: { version, runSetup: runSetup as JsonMap },
+    ...callersTrace(ctx),
+  });
+  return { run_id: run.runId, version };
+}
