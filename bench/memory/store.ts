@@ -38,7 +38,7 @@ export async function createRememberer(pool: Pool, slug: string, embed: Embed): 
     credential,
   };
   const noConnections = { connection: { findMany: async () => [] } };
-  const services = { pool, embed, clock: { now: () => Date.now() }, prisma: noConnections };
+  const services = { pool, embed, clock: { now: () => Date.now() }, prisma: noConnections, secrets: {} };
   return { principal, ctx: { principal, services } as unknown as Context };
 }
 

@@ -2,6 +2,7 @@ import type { Services } from '../../contract/services.ts';
 import { type Alarm, DAY_MS } from '../../platform/clock.ts';
 import { type RepeatingJob, startRepeatingJob } from '../../platform/repeating-job.ts';
 import { embedPending } from './embeddings/embed-pending.ts';
+import { deleteExtractions } from './extraction/store.ts';
 import { deleteRecalls } from './recalls-store.ts';
 
 export type MemoryJobOptions = {
@@ -18,8 +19,10 @@ const AFTER_FAILURE_MS = 30_000;
 const CLEAN_EVERY_MS = DAY_MS;
 /** What was recalled longer ago is no part of a conversation that goes on. */
 const RECALLS_KEPT_MS = 30 * DAY_MS;
+/** For so long a job of extraction can be looked up. */
+const EXTRACTIONS_KEPT_MS = 90 * DAY_MS;
 
-/** Embeds texts that wait, and purges old recalls once a day. Without memory it does nothing. */
+/** Embeds texts that wait, and purges old recalls and jobs once a day. Without memory it does nothing. */
 export function startMemoryJob({ services, alarm, leading }: MemoryJobOptions): RepeatingJob {
   let cleanedAt = Number.NEGATIVE_INFINITY;
   /** Runs a pass; returns in how many ms the next one is due. */
@@ -29,6 +32,7 @@ export function startMemoryJob({ services, alarm, leading }: MemoryJobOptions): 
       const now = services.clock.now();
       if (now - cleanedAt >= CLEAN_EVERY_MS) {
         while (!closing.aborted && (await deleteRecalls(services.pool, new Date(now - RECALLS_KEPT_MS))) > 0);
+        while (!closing.aborted && (await deleteExtractions(services.pool, new Date(now - EXTRACTIONS_KEPT_MS))) > 0);
         cleanedAt = now;
       }
       return (await embedPending(services, closing)) ? AGAIN_MS : EVERY_MS;

@@ -4,7 +4,9 @@ import { getSettings, patchSettings } from './embeddings/settings.ts';
 import { indexConversation, indexFile } from './episodes/index-text.ts';
 import { getContinuation, getEpisode, listMemoryEpisodes } from './episodes/read.ts';
 import { exportMemory } from './export.ts';
+import { getExtraction, startExtraction } from './extraction/jobs.ts';
 import { forget } from './forget.ts';
+import { getHealth } from './health/read.ts';
 import { proposeItems } from './items/propose.ts';
 import { confirmItem, deleteItem, getMemoryItem, listMemoryItems, patchItem } from './items/review.ts';
 import * as schema from './schemas.ts';
@@ -193,6 +195,36 @@ administrators those of the workspace.`,
   }),
   operation({
     ...common,
+    name: 'memory_extract_batch',
+    startsRun: () => true,
+    method: 'POST',
+    path: '/v1/memory/extract/batch',
+    status: 202,
+    summary: 'Propose items from conversations, with a model',
+    description: `Starts a run that reads what people, models and tools said in the episodes. Each item that it proposes rests on a quote, and
+waits for review unless the user asked to remember it. What was recalled from memory is never read as news.`,
+    access: 'project_contributor',
+    scopesWhere: [{ scope: 'ai:use', when: 'always: a model is asked' }],
+    input: schema.ExtractInput,
+    output: schema.ExtractJob,
+    errors: [503],
+    headers: ['traceparent'],
+    run: startExtraction,
+  }),
+  operation({
+    ...common,
+    name: 'memory_extract_get',
+    method: 'GET',
+    path: '/v1/memory/extract/{jobId}',
+    status: 200,
+    summary: 'Get how far an extraction has come',
+    access: 'project_viewer',
+    input: schema.ExtractJobInput,
+    output: schema.ExtractJob,
+    run: getExtraction,
+  }),
+  operation({
+    ...common,
     name: 'memory_export',
     method: 'GET',
     path: '/v1/memory/export',
@@ -217,6 +249,18 @@ administrators those of the workspace.`,
     input: schema.ForgetInput,
     output: schema.ForgetOutput,
     run: forget,
+  }),
+  operation({
+    ...common,
+    name: 'memory_health',
+    method: 'GET',
+    path: '/v1/memory/health',
+    status: 200,
+    summary: 'Count memories, and find those that are worth a look',
+    access: 'project_viewer',
+    input: Nothing,
+    output: schema.HealthOutput,
+    run: getHealth,
   }),
   operation({
     ...common,

@@ -8,6 +8,7 @@ export async function insertRecall(
   scope: MemoryScope,
   targetIds: readonly string[],
   at: Date,
+  runId: string | null = null,
 ): Promise<void> {
   const to = parameters();
   const targets = to.add(targetIds);
@@ -16,10 +17,33 @@ export async function insertRecall(
     `WITH relaxed AS (SELECT set_config('synchronous_commit', 'off', true) AS done),
        used AS (UPDATE memory_items i SET uses = uses + 1, last_used_at = ${now}
          FROM relaxed WHERE relaxed.done IS NOT NULL AND ${visibleTo('i', scope, to)} AND i.id = ANY(${targets}::uuid[]))
-     INSERT INTO memory_recalls (tenant_id, id, project_id, user_id, target_ids, recalled_at)
-     VALUES (${to.add(scope.tenantId)}, ${to.add(newId())}, ${to.add(scope.projectId)}, ${to.add(scope.userId)}, ${targets}::uuid[], ${now})`,
+     INSERT INTO memory_recalls (tenant_id, id, project_id, user_id, run_id, target_ids, recalled_at)
+     VALUES (${to.add(scope.tenantId)}, ${to.add(newId())}, ${to.add(scope.projectId)}, ${to.add(scope.userId)}, ${to.add(runId)}::uuid, ${targets}::uuid[], ${now})`,
     to.values,
   );
+}
+
+/** Recalls that are looked at: the newest before the episode was indexed. */
+const MAX_RECALLS = 200;
+
+/** The texts that tools recalled for this person before the episode was indexed, apart from those of the episode itself. */
+export async function readRecalled(
+  db: Queryable,
+  scope: MemoryScope,
+  episode: { id: string; created_at: Date },
+): Promise<string[]> {
+  const to = parameters();
+  const { rows } = await db.query<{ text: string }>(
+    `WITH recalled AS MATERIALIZED (SELECT DISTINCT unnest(r.target_ids) AS id FROM (
+       SELECT target_ids FROM memory_recalls WHERE tenant_id = ${to.add(scope.tenantId)} AND user_id = ${to.add(scope.userId)}
+         AND recalled_at <= ${to.add(episode.created_at)} ORDER BY recalled_at DESC LIMIT ${MAX_RECALLS}) r)
+     SELECT i.text FROM memory_items i JOIN recalled USING (id) WHERE ${visibleTo('i', scope, to)}
+     UNION ALL
+     SELECT c.text FROM memory_chunks c JOIN recalled USING (id)
+      WHERE ${visibleTo('c', scope, to)} AND c.episode_id <> ${to.add(episode.id)}::uuid`,
+    to.values,
+  );
+  return rows.map(({ text }) => text);
 }
 
 /** Deletes recalls of all workspaces from before `cutoff`; returns how many. */

@@ -305,6 +305,53 @@ export const Settings = z.strictObject({
   pending: z.number().int().meta({ description: 'Texts that wait for an embedding, counted up to 10,000' }),
   ready: z.boolean().meta({ description: 'False while texts are embedded for a new model' }),
 });
+/** Parts of a job: as many steps. */
+export const MAX_PARTS = 500;
+const MAX_EPISODES_PER_JOB = 100;
+export const ExtractInput = z.strictObject({
+  episode_ids: z.array(Id).min(1).max(MAX_EPISODES_PER_JOB).meta({ description: 'Conversations that you may write' }),
+  model: z.string().min(1).max(200).meta({ description: 'provider/model, such as openai/gpt-5' }),
+});
+export const ExtractJobInput = z.strictObject({ jobId: Id });
+export const ExtractJob = z.strictObject({
+  job_id: Id.meta({ description: 'Also the id of its run' }),
+  workflow_id: Id.meta({ description: 'The workflow of the run; its kind is `extraction`' }),
+  status: z.enum(['queued', 'running', 'completed', 'failed', 'stopped']),
+  total: z.number().int().meta({ description: 'Parts: a long conversation has several' }),
+  done: z.number().int(),
+  failed: z.number().int(),
+  proposed: z.number().int().meta({ description: 'New items' }),
+  merged: z.number().int().meta({ description: 'Evidence that was added to items which say the same' }),
+  superseded: z.number().int().meta({ description: 'Items that a new one has replaced, as the user asked' }),
+  dropped: z
+    .number()
+    .int()
+    .meta({ description: 'Found by the model, and thrown away: without a quote that stands there' }),
+  credits_microcredits: z.number().int(),
+  errors: z.array(z.strictObject({ code: z.string(), message: z.string() })).meta({
+    description: 'Why parts have failed, 20 at most',
+  }),
+});
+
+const Pair = z.strictObject({ first: Item, second: Item });
+export const HealthOutput = z.strictObject({
+  items: z.strictObject({
+    proposed: z.number().int(),
+    active: z.number().int(),
+    rejected: z.number().int(),
+    superseded: z.number().int(),
+  }),
+  episodes: z.number().int(),
+  never_used: z.number().int().meta({
+    description: 'Active items that are older than 30 days and that no search of a tool has found',
+  }),
+  duplicates: z.array(Pair).meta({
+    description: 'Active items of one subject that say much the same, among the newest 300; 20 pairs at most',
+  }),
+  contradictions: z.array(Pair).meta({
+    description: 'Proposals (`first`) that would supersede an active item (`second`); 20 pairs at most',
+  }),
+});
 export const PatchSettingsInput = z.strictObject({
   embedding_model: z.string().min(1).max(200).nullable().meta({
     description: 'provider/model of a model key that is shared with the workspace; null forgets all embeddings',

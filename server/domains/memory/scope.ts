@@ -12,6 +12,8 @@ export type Narrowing = {
   workflowId?: string | null | undefined;
   agentId?: string | null | undefined;
   visibility?: Visibility | undefined;
+  /** One of these; absent: any. */
+  visibilities?: readonly Visibility[] | undefined;
 };
 /** The columns of a scope, as rows have them. */
 export type ScopeColumns = { projectId: string | null; userId: string | null };
@@ -35,12 +37,15 @@ export function visibleTo(alias: string, scope: MemoryScope, to: Parameters, nar
     `(${alias}.project_id IS NULL OR ${alias}.project_id = ${to.add(scope.projectId)}::uuid)`,
     `(${alias}.user_id IS NULL OR ${alias}.user_id = ${to.add(scope.userId)}::uuid)`,
   ];
-  const { workflowId, agentId, visibility } = narrowing;
+  const { workflowId, agentId, visibility, visibilities } = narrowing;
   if (workflowId != null) {
     conditions.push(`(${alias}.workflow_id IS NULL OR ${alias}.workflow_id = ${to.add(workflowId)}::uuid)`);
   }
   if (agentId != null) conditions.push(`(${alias}.agent_id IS NULL OR ${alias}.agent_id = ${to.add(agentId)}::uuid)`);
   if (visibility !== undefined) conditions.push(conditionOf(alias, visibility));
+  if (visibilities !== undefined) {
+    conditions.push(`(${visibilities.map(each => `(${conditionOf(alias, each)})`).join(' OR ') || 'false'})`);
+  }
   return conditions.join(' AND ');
 }
 
@@ -72,9 +77,12 @@ const WRITERS: Readonly<Record<Visibility, readonly Role[]>> = {
   workspace: ['tenant_admin'],
 };
 
+/** Whether a role may write memories of this visibility. */
+export const mayWrite = (role: Role, visibility: Visibility): boolean => WRITERS[visibility].includes(role);
+
 /** AppError 403 `insufficient_role` unless the principal may write memories of this visibility. */
 export function requireWriter({ role }: Principal, visibility: Visibility): void {
-  if (WRITERS[visibility].includes(role)) return;
+  if (mayWrite(role, visibility)) return;
   const needed = visibility === 'workspace' ? 'tenant_admin' : 'project_contributor';
   throw forbidden(`Memories of the ${visibility} need the role ${needed}.`, 'insufficient_role');
 }

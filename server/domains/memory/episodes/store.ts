@@ -157,6 +157,24 @@ export async function findEpisode(db: Queryable, scope: MemoryScope, id: string)
   return rows[0] ?? null;
 }
 
+export type ExtractableRow = Pick<EpisodeRow, 'id' | 'source' | 'project_id' | 'user_id'> & { chunks: number };
+
+/** Those of the episodes that the principal sees, with their numbers of chunks. */
+export async function listExtractable(
+  db: Queryable,
+  scope: MemoryScope,
+  ids: readonly string[],
+): Promise<ExtractableRow[]> {
+  const to = parameters();
+  const { rows } = await db.query<ExtractableRow>(
+    `SELECT e.id, e.source, e.project_id, e.user_id, (SELECT count(*)::int FROM memory_chunks c
+       WHERE c.tenant_id = e.tenant_id AND c.episode_id = e.id) AS chunks
+     FROM memory_episodes e WHERE ${visibleTo('e', scope, to)} AND e.id = ANY(${to.add(ids)}::uuid[])`,
+    to.values,
+  );
+  return rows;
+}
+
 export type EpisodeKey = { at: Date; id: string };
 
 /** Episodes, newest first, after the keyset. */

@@ -204,6 +204,52 @@ export async function findItem(
   return rows[0] ?? null;
 }
 
+/** Those of the items that the principal sees. */
+export async function findItems(db: Queryable, scope: MemoryScope, ids: readonly string[]): Promise<ItemRow[]> {
+  const to = parameters();
+  const { rows } = await db.query<ItemRow>(
+    `SELECT ${ITEM_COLUMNS} FROM memory_items i WHERE ${visibleTo('i', scope, to)} AND i.id = ANY(${to.add(ids)}::uuid[])`,
+    to.values,
+  );
+  return rows;
+}
+
+/** For each subject the newest items of the place that are about it, and are active or wait for review. */
+export async function listOfSubjects(
+  db: Queryable,
+  place: ItemPlace,
+  { subjects, limit }: { subjects: readonly string[]; limit: number },
+): Promise<{ subject: string; item: ItemRow }[]> {
+  const to = parameters();
+  const keys = to.add(subjects.map(subjectKey));
+  const { rows } = await db.query<ItemRow>(
+    `SELECT found.* FROM (SELECT DISTINCT unnest(${keys}::text[]) AS key) asked CROSS JOIN LATERAL (
+       SELECT ${ITEM_COLUMNS} FROM memory_items i WHERE ${samePlace(place, to.add)} AND i.subject_key = asked.key
+         AND i.status IN ('active', 'proposed') ORDER BY i.created_at DESC, i.id DESC LIMIT ${to.add(limit)}) found`,
+    to.values,
+  );
+  return subjects.flatMap(subject =>
+    rows.filter(row => row.subject_key === subjectKey(subject)).map(item => ({ subject, item })),
+  );
+}
+
+/** Pinned items that are active and true at a time, the longest pinned first: their order stays the same. */
+export async function listPinned(
+  db: Queryable,
+  scope: MemoryScope,
+  { narrowing, at, limit }: { narrowing: Narrowing; at: Date; limit: number },
+): Promise<(ItemRow & { tokens: number })[]> {
+  const to = parameters();
+  const now = `${to.add(at)}::timestamptz`;
+  const { rows } = await db.query<ItemRow & { tokens: number }>(
+    `SELECT ${ITEM_COLUMNS}, i.tokens FROM memory_items i WHERE ${visibleTo('i', scope, to, narrowing)} AND i.pinned
+       AND i.status = 'active' AND i.valid_from <= ${now} AND (i.valid_to IS NULL OR i.valid_to > ${now})
+       AND (i.expires_at IS NULL OR i.expires_at > ${now}) ORDER BY i.created_at, i.id LIMIT ${to.add(limit)}`,
+    to.values,
+  );
+  return rows;
+}
+
 export type ItemFilter = Narrowing & {
   status?: ItemStatus | undefined;
   kind?: ItemKind | undefined;

@@ -1,11 +1,12 @@
 import type { z } from 'zod';
 import type { Context } from '../../../contract/context.ts';
+import type { Services } from '../../../contract/services.ts';
 import { isoTimestamp } from '../../../platform/clock.ts';
 import { searchByMeaning } from '../embeddings/embed-query.ts';
 import { isCommon, wordsOf } from '../folding.ts';
 import { requireAbout } from '../require-about.ts';
 import { ITEM_KINDS, type SearchInput, type SearchOutput, SIGNALS } from '../schemas.ts';
-import { type MemoryScope, scopeOf, visibilityOf } from '../scope.ts';
+import { type MemoryScope, type Narrowing, scopeOf, visibilityOf } from '../scope.ts';
 import {
   type Candidate,
   canUseTrigrams,
@@ -41,11 +42,19 @@ type Ask = { pool: Context['services']['pool']; scope: MemoryScope; filter: Sear
 
 /** POST /v1/memory/search. What a signal cannot answer is in `degraded`; a search itself does not fail for it. AppError 404. */
 export async function searchMemory(ctx: Context, input: Input): Promise<z.input<typeof SearchOutput>> {
-  const { services } = ctx;
-  const { pool } = services;
   await requireAbout(ctx, input);
-  const scope = scopeOf(ctx.principal);
-  const filter = filterOf(input, services.clock.now());
+  return searchIn(ctx.services, scopeOf(ctx.principal), input);
+}
+
+/** The same for the principal of this scope; `narrowing` restricts it beside the input. */
+export async function searchIn(
+  services: Pick<Services, 'pool' | 'clock' | 'embed'>,
+  scope: MemoryScope,
+  input: Input,
+  narrowing: Narrowing = {},
+): Promise<z.input<typeof SearchOutput>> {
+  const { pool } = services;
+  const filter = { ...filterOf(input, services.clock.now()), ...narrowing };
   const ask: Ask = { pool, scope, filter, query: parseQuery(input.query) };
   const [lexical, named, meaning] = await Promise.all([
     searchLexically(ask),

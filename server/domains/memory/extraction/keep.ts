@@ -1,0 +1,113 @@
+import type { Queryable } from '../../../platform/postgres/transaction.ts';
+import { subjectKey } from '../folding.ts';
+import {
+  addEvidence,
+  findItem,
+  findSameItem,
+  type ItemPlace,
+  type ItemRow,
+  insertItem,
+  updateItem,
+} from '../items/store.ts';
+import { supersede } from '../items/supersede.ts';
+import type { MemoryScope } from '../scope.ts';
+import type { Grounded } from './candidates.ts';
+import type { Relation } from './prompts.ts';
+import type { ExtractionCounts } from './store.ts';
+
+/** How a candidate relates to an item of the same subject and place, as the model judged. */
+export type Judgement = { itemId: string; relation: Relation };
+export type Judged = Grounded & { judgements: readonly Judgement[] };
+
+/** Items that nobody has looked at yet are less certain than those of a person. */
+const CONFIDENCE = 0.8;
+
+type Keeping = { scope: MemoryScope; place: ItemPlace; at: Date };
+
+/** Makes items of candidates, or evidence of items that say the same. Returns what became of them. In a transaction of items. */
+export async function keepCandidates(
+  db: Queryable,
+  candidates: readonly Judged[],
+  on: Keeping,
+): Promise<Omit<ExtractionCounts, 'dropped'>> {
+  const counts = { proposed: 0, merged: 0, superseded: 0 };
+  for (const candidate of candidates) {
+    const known = await findKnown(db, candidate, on);
+    if (known === null) {
+      const superseded = await propose(db, candidate, on);
+      counts.proposed += 1;
+      if (superseded) counts.superseded += 1;
+    } else {
+      await merge(db, known, candidate, on);
+      counts.merged += 1;
+    }
+  }
+  return counts;
+}
+
+const evidenceOf = ({ chunk, quote }: Judged) => [
+  { chunkId: chunk.id, episodeId: chunk.episode_id, quote, trust: chunk.trust },
+];
+
+/** The item that says the same: in the same words, or in others, as the model judged. */
+async function findKnown(db: Queryable, candidate: Judged, on: Keeping): Promise<ItemRow | null> {
+  const same = await findSameItem(db, on.place, candidate);
+  if (same !== null) return same;
+  const judged = candidate.judgements.find(({ relation }) => relation === 'same');
+  if (judged === undefined) return null;
+  const item = await findItem(db, on.scope, judged.itemId, { lock: true });
+  return item !== null && item.status !== 'superseded' && isBeside(item, candidate, on) ? item : null;
+}
+
+/** Only items of the same subject in the same place are touched, whatever a model says. */
+const isBeside = (item: ItemRow, { subject }: Judged, { place }: Keeping): boolean =>
+  item.subject_key === subjectKey(subject) &&
+  item.project_id === place.projectId &&
+  item.user_id === place.userId &&
+  item.workflow_id === place.workflowId &&
+  item.agent_id === place.agentId;
+
+/** A rejected item stays rejected, and an item of a person stays as it is. */
+async function merge(db: Queryable, known: ItemRow, candidate: Judged, { scope, at }: Keeping): Promise<void> {
+  const ref = { tenantId: scope.tenantId, id: known.id };
+  await addEvidence(db, { tenantId: scope.tenantId, itemId: known.id }, evidenceOf(candidate), at);
+  if (!candidate.asked || known.status !== 'proposed' || known.trust !== 'trusted') return;
+  await updateItem(db, ref, { status: 'active', confirmedBy: scope.userId, confirmedAt: at }, at);
+}
+
+/** Inserts an item; returns whether it has taken the place of another one. Where a person wrote that one, a person decides. */
+async function propose(db: Queryable, candidate: Judged, on: Keeping): Promise<boolean> {
+  const { scope, place, at } = on;
+  const old = await findSuperseded(db, candidate, on);
+  const active = candidate.asked && old?.author !== 'person';
+  const validFrom = new Date(Math.min(candidate.chunk.occurred_at.getTime(), at.getTime()));
+  const id = await insertItem(
+    db,
+    place,
+    {
+      subject: candidate.subject,
+      kind: candidate.kind,
+      text: candidate.text,
+      status: active ? 'active' : 'proposed',
+      trust: candidate.chunk.trust,
+      author: 'machine',
+      confidence: CONFIDENCE,
+      validFrom,
+      expiresAt: null,
+      supersedes: old?.id ?? null,
+      createdBy: scope.userId,
+    },
+    at,
+  );
+  await addEvidence(db, { tenantId: scope.tenantId, itemId: id }, evidenceOf(candidate), at);
+  if (!active || old === null) return false;
+  await supersede(db, scope.tenantId, { old, newId: id, validFrom, at });
+  return true;
+}
+
+async function findSuperseded(db: Queryable, candidate: Judged, on: Keeping): Promise<ItemRow | null> {
+  const judged = candidate.judgements.find(({ relation }) => relation === 'supersedes');
+  if (judged === undefined) return null;
+  const old = await findItem(db, on.scope, judged.itemId, { lock: true });
+  return old !== null && old.status === 'active' && isBeside(old, candidate, on) ? old : null;
+}

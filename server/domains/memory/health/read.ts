@@ -1,0 +1,45 @@
+import type { z } from 'zod';
+import type { Context } from '../../../contract/context.ts';
+import { DAY_MS } from '../../../platform/clock.ts';
+import { findItems } from '../items/store.ts';
+import { itemOf } from '../items/view.ts';
+import type { HealthOutput } from '../schemas.ts';
+import { scopeOf } from '../scope.ts';
+import { canUseTrigrams } from '../search/candidates-store.ts';
+import { countMemories, findAlike, findContradictions, type ItemPair } from './store.ts';
+
+/** A newer item had no chance to be used. */
+const NEVER_USED_AFTER_MS = 30 * DAY_MS;
+/** Each is compared with each of its subject. */
+const COMPARED = 300;
+/** From here on two texts are likely to say the same in other words. */
+const ALIKE = 0.6;
+const PAIRS_SHOWN = 20;
+
+/** GET /v1/memory/health: what of the memories that the principal sees is worth a look. */
+export async function getHealth({ principal, services }: Context): Promise<z.input<typeof HealthOutput>> {
+  const { pool, clock } = services;
+  const scope = scopeOf(principal);
+  const now = new Date(clock.now());
+  const usedBy = new Date(clock.now() - NEVER_USED_AFTER_MS);
+  const alike = { among: COMPARED, similarity: ALIKE, limit: PAIRS_SHOWN };
+  const [{ never_used, episodes, ...items }, duplicates, contradictions] = await Promise.all([
+    countMemories(pool, scope, { now, usedBy }),
+    canUseTrigrams(pool).then(can => (can ? findAlike(pool, scope, alike) : [])),
+    findContradictions(pool, scope, PAIRS_SHOWN),
+  ]);
+  const pairs = [...duplicates, ...contradictions];
+  const found = await findItems(
+    pool,
+    scope,
+    pairs.flatMap(({ first, second }) => [first, second]),
+  );
+  const byId = new Map(found.map(row => [row.id, itemOf(row)]));
+  const read = (each: readonly ItemPair[]) =>
+    each.flatMap(({ first, second }) => {
+      const both = [byId.get(first), byId.get(second)] as const;
+      // One of them was forgotten meanwhile.
+      return both[0] === undefined || both[1] === undefined ? [] : [{ first: both[0], second: both[1] }];
+    });
+  return { items, episodes, never_used, duplicates: read(duplicates), contradictions: read(contradictions) };
+}

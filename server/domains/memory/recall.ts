@@ -1,0 +1,104 @@
+import type { Services } from '../../contract/services.ts';
+import type { MemoryRecaller, RecallCall, Recalled, RecalledMemory } from '../../orchestrator/steps/memory-recaller.ts';
+import type { RunAuthority } from '../../orchestrator/steps/run-authority.ts';
+import { isoTimestamp } from '../../platform/clock.ts';
+import { whileDatabaseAway } from '../../platform/postgres/while-away.ts';
+import { listPinned } from './items/store.ts';
+import { insertRecall } from './recalls-store.ts';
+import { MAX_QUERY_LENGTH } from './schemas.ts';
+import type { MemoryScope, Narrowing } from './scope.ts';
+import { searchIn } from './search/search.ts';
+
+/** Tokens of what is pinned, and of what is found for the question. */
+const PINNED_TOKENS = 800;
+const FOUND_TOKENS = 1_200;
+const MAX_PINNED = 20;
+const MAX_FOUND = 20;
+const SCOPE = 'memory:use';
+
+type RecallServices = Pick<Services, 'config' | 'pool' | 'clock' | 'embed'> & { authority: RunAuthority };
+
+const NOTHING: Recalled = { pinned: [], found: [] };
+
+/** Recalls for agents, as the person for whom their run acts. A search that fails in part is answered in part, as everywhere. */
+export function createMemoryRecaller(services: RecallServices): MemoryRecaller {
+  return {
+    async recall(call, signal) {
+      if (!services.config.memory.on) return NOTHING;
+      const standing = await services.authority.standing(call.run, signal);
+      if (standing.kind === 'lost') return { ...NOTHING, note: `Nothing was recalled: ${standing.message}` };
+      if (!standing.scopes.includes(SCOPE)) {
+        return { ...NOTHING, note: `Nothing was recalled: the token does not have the scope ${SCOPE}.` };
+      }
+      const { tenantId, projectId } = call.run;
+      const scope = { tenantId, projectId, userId: standing.userId };
+      return whileDatabaseAway(signal, () => recall(services, scope, call));
+    },
+  };
+}
+
+async function recall(services: RecallServices, scope: MemoryScope, call: RecallCall): Promise<Recalled> {
+  const { pool, clock } = services;
+  const now = new Date(clock.now());
+  // Memories of the agent and of the workflow, and those of none in particular.
+  const about = { workflowId: call.run.workflowId, agentId: call.agentId ?? call.run.workflowId };
+  const narrowing: Narrowing = { ...about, visibilities: call.read };
+  const rows = await listPinned(pool, scope, { narrowing, at: now, limit: MAX_PINNED });
+  const pinned = withinTokens(rows, PINNED_TOKENS).map(
+    (row): RecalledMemory => ({
+      id: row.id,
+      text: row.text,
+      source: row.subject,
+      date: isoTimestamp(row.valid_from.getTime()),
+      untrusted: row.trust === 'untrusted',
+    }),
+  );
+  const found = await search(services, scope, call, narrowing, new Set(pinned.map(({ id }) => id)));
+  const ids = [...pinned, ...found].map(({ id }) => id);
+  if (ids.length > 0) await insertRecall(pool, scope, ids, now, call.run.id);
+  return { pinned, found };
+}
+
+async function search(
+  services: RecallServices,
+  scope: MemoryScope,
+  { query }: RecallCall,
+  narrowing: Narrowing,
+  known: ReadonlySet<string>,
+): Promise<RecalledMemory[]> {
+  const text = questionOf(query);
+  if (text === '') return [];
+  const input = { query: text, k: MAX_FOUND, max_tokens: FOUND_TOKENS, include_superseded: false, explain: false };
+  const { hits } = await searchIn(services, scope, input, narrowing);
+  return hits.flatMap(hit =>
+    known.has(hit.id)
+      ? []
+      : [
+          {
+            id: hit.id,
+            text: hit.text,
+            source: hit.subject ?? hit.source ?? 'unknown',
+            date: hit.occurred_at,
+            untrusted: hit.trust === 'untrusted',
+          },
+        ],
+  );
+}
+
+/** What an agent is asked is no query: quotation marks and hyphens in it demand and exclude nothing. */
+const questionOf = (text: string): string =>
+  text
+    .slice(0, MAX_QUERY_LENGTH)
+    .toWellFormed()
+    .replaceAll('\0', ' ')
+    .replaceAll('"', ' ')
+    .replaceAll(/(^|\s)-+/g, ' ')
+    .trim();
+
+function withinTokens<T extends { tokens: number }>(rows: readonly T[], most: number): T[] {
+  let sum = 0;
+  return rows.filter(({ tokens }) => {
+    sum += tokens;
+    return sum <= most;
+  });
+}
