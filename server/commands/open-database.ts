@@ -1,3 +1,4 @@
+import pg from 'pg';
 import type { Services } from '../contract/services.ts';
 import { loadConfig } from '../load-config.ts';
 import { systemClock } from '../platform/clock.ts';
@@ -16,6 +17,19 @@ export async function requireSchema(pool: Pick<Services['pool'], 'query'>, found
     throw new StartupError(`The database cannot be reached: ${reason(cause)}`, { cause });
   });
   if (!rows[0]?.found) throw new StartupError('The database is of an older Baton: start this one once, to migrate it.');
+}
+
+/**
+ * Returns a pool for a command. `pool.end()` does not wait for its sessions: PostgreSQL may stop while they end, and then
+ * says so on each of them, which would end the command if nobody listened.
+ */
+export function createCommandPool(
+  url: string | undefined,
+  options: { max: number; application_name?: string },
+): pg.Pool {
+  const pool = new pg.Pool({ connectionString: url, connectionTimeoutMillis: 10_000, ...options });
+  pool.on('error', () => undefined);
+  return pool;
 }
 
 /**

@@ -1,5 +1,4 @@
 import { chmod, mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import type { RetentionPlan } from '../domains/retention/plan.ts';
@@ -9,6 +8,7 @@ import { migrate } from '../platform/postgres/migrate.ts';
 import { runBaton, runCommand } from '../testing/commands.ts';
 import { createTestDatabase } from '../testing/postgres.ts';
 import { DAY, idAt, makeMonths, partitionNames, silent, writeRuns } from '../testing/retention.ts';
+import { scratchFolder } from '../testing/scratch-folder.ts';
 import { UsageError } from './command-line.ts';
 import { declareRetention, trustClock } from './retention.ts';
 
@@ -74,7 +74,7 @@ test('what was locked is named, and the exit code asks to try again', async () =
 });
 
 test('joins an embedded database that runs, starts one that does not, and leaves each as it was', async () => {
-  const folder = await mkdtemp(join(tmpdir(), 'baton-retention-'));
+  const folder = await mkdtemp(join(scratchFolder(), 'baton-retention-'));
   await chmod(folder, 0o755);
   try {
     const none = await retention(['--dry-run'], { BATON_DATA_DIR: folder });

@@ -1,5 +1,4 @@
 import type { Command } from '@commander-js/extra-typings';
-import pg from 'pg';
 import { findClockDoubt } from '../domains/retention/clock.ts';
 import { recordTrustedClock } from '../domains/retention/clock-store.ts';
 import { planRetention, type RetentionPlan } from '../domains/retention/plan.ts';
@@ -16,7 +15,7 @@ import { StartupError } from '../platform/postgres/startup-error.ts';
 import type { Queryable } from '../platform/postgres/transaction.ts';
 import { readDays } from './arguments.ts';
 import { type Outcome, operatorCommand, type Run } from './command-line.ts';
-import { requireSchema } from './open-database.ts';
+import { createCommandPool, requireSchema } from './open-database.ts';
 
 type RetentionServices = { url: string; policy: RetentionPolicy; clock: Clock };
 
@@ -127,7 +126,7 @@ export const retention = operatorCommand(declareRetention, async work => {
   const config = loadConfig();
   const database = await reachDatabase(config.database, createLogger('silent'));
   try {
-    const pool = new pg.Pool({ connectionString: database.url, max: 1, connectionTimeoutMillis: 10_000 });
+    const pool = createCommandPool(database.url, { max: 1 });
     await requireSchema(pool, `to_regclass('retention_progress') IS NOT NULL`).finally(() => pool.end());
     return await work({ url: database.url, policy: config.retention, clock: systemClock });
   } finally {

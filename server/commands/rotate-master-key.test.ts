@@ -1,6 +1,5 @@
 import { randomBytes } from 'node:crypto';
 import { chmod, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
 import { afterEach, beforeEach, expect, test } from 'vitest';
@@ -12,13 +11,15 @@ import { migrate } from '../platform/postgres/migrate.ts';
 import { DatabaseSecretStore } from '../platform/secrets/database-secret-store.ts';
 import { runBaton } from '../testing/commands.ts';
 import { createTestDatabase } from '../testing/postgres.ts';
+import { scratchFolder } from '../testing/scratch-folder.ts';
+import { createCommandPool } from './open-database.ts';
 import { rotateKeyFile } from './rotate-master-key.ts';
 
 const clock = new ManualClock();
 let folder: string;
 
 beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'baton-rotation-'));
+  folder = await mkdtemp(join(scratchFolder(), 'baton-rotation-'));
   await chmod(folder, 0o755);
 });
 afterEach(() => rm(folder, { recursive: true, force: true }));
@@ -106,7 +107,7 @@ test('refuses while a server runs on the embedded data folder, and works when it
   await key();
   const embedded = await startEmbedded(folder, 10, createLogger('silent'));
   await migrate(embedded.url);
-  const pool = new pg.Pool({ connectionString: embedded.url });
+  const pool = createCommandPool(embedded.url, { max: 2 });
   await (await store(pool)).put('acme', 'n', 'kept');
   await pool.end();
   expect(await rotate({})).toMatchObject({ code: 1, out: '', err: expect.stringMatching(/^baton: Another Baton/) });
@@ -115,7 +116,7 @@ test('refuses while a server runs on the embedded data folder, and works when it
   expect(await rotate({})).toMatchObject({ code: 0, err: '' });
   expect((await keyFiles()).length).toBe(2);
   const again = await startEmbedded(folder, 10, createLogger('silent'));
-  const reopened = new pg.Pool({ connectionString: again.url });
+  const reopened = createCommandPool(again.url, { max: 2 });
   expect(await (await store(reopened)).get('acme', 'n')).toBe('kept');
   await reopened.end();
   await again.close();

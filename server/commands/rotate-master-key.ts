@@ -1,6 +1,6 @@
 import { link, open, rename, unlink } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
-import pg from 'pg';
+import type pg from 'pg';
 import { loadConfig } from '../load-config.ts';
 import { type Clock, isoTimestamp, systemClock } from '../platform/clock.ts';
 import { DecryptionError } from '../platform/crypto/envelope.ts';
@@ -10,6 +10,7 @@ import { startEmbedded } from '../platform/postgres/embedded.ts';
 import { reason, StartupError } from '../platform/postgres/startup-error.ts';
 import { rotateMasterKey } from '../platform/secrets/database-secret-store.ts';
 import { type Outcome, operatorCommand } from './command-line.ts';
+import { createCommandPool } from './open-database.ts';
 
 export type Rotation = {
   /** Workspaces whose key was wrapped again; 0 if an interrupted rotation had already wrapped them. */
@@ -77,12 +78,7 @@ async function syncFolder(file: string): Promise<void> {
 
 async function openPool(url: string | undefined, dataDir: string): Promise<{ pool: pg.Pool; close(): Promise<void> }> {
   const embedded = url === undefined ? await openEmbedded(dataDir) : undefined;
-  const pool = new pg.Pool({
-    connectionString: url ?? embedded?.url,
-    max: 2,
-    application_name: 'baton-rotation',
-    connectionTimeoutMillis: 10_000,
-  });
+  const pool = createCommandPool(url ?? embedded?.url, { max: 2, application_name: 'baton-rotation' });
   const close = async () => {
     await pool.end();
     await embedded?.close();

@@ -6,7 +6,7 @@ import { type IdRange, rowBytes } from './ranges.ts';
 const BATCH = 500;
 
 /**
- * Deletes one batch of the runs of a range that ended before `cutoff` (ms since the epoch), with their tasks and the
+ * Deletes one batch of the runs of a range that ended before `cutoff` (ms since the epoch), with their tasks, searchable values and the
  * part of their logs in DEFAULT, in one statement. Afterwards their logs in monthly partitions cannot be read any more,
  * and are dropped with the partition. Returns how many were deleted, and where to continue; null = nothing is left.
  */
@@ -22,6 +22,7 @@ export async function deleteExpiredRuns(
      gone AS (DELETE FROM runs WHERE id IN (SELECT id FROM past)),
      tasks AS (DELETE FROM human_tasks WHERE run_id IN (SELECT id FROM past)),
      calls AS (DELETE FROM child_runs WHERE run_id IN (SELECT id FROM past)),
+     found_by AS (DELETE FROM run_search_values WHERE run_id IN (SELECT id FROM past)),
      payloads AS (DELETE FROM run_payloads_default WHERE run_id IN (SELECT id FROM past)),
      events AS (DELETE FROM run_events_default WHERE run_id IN (SELECT id FROM past))
      SELECT count(*)::int AS deleted, (SELECT id FROM past ORDER BY id DESC LIMIT 1) AS last FROM past`,

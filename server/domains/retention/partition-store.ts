@@ -31,7 +31,7 @@ const MAX_BYTES_KEPT = 32 * 1024 * 1024;
  * otherwise, if it has logs of deleted runs, empties it and writes the rest back. Each is one transaction, so a process
  * that dies in it leaves everything unchanged.
  */
-export async function disposeOf(client: ClientBase, partition: Partition): Promise<Disposal> {
+export async function purgePartition(client: ClientBase, partition: Partition): Promise<Disposal> {
   const range = idRange(partition);
   try {
     if (!(await hasRuns(client, range))) {

@@ -14,5 +14,5 @@ export async function tryRetentionLock(client: ClientBase): Promise<boolean> {
 /** Makes the space of deleted rows reusable, without hurry. */
 export async function vacuumRuns(client: ClientBase): Promise<void> {
   await client.query('SET vacuum_cost_delay = 2');
-  await client.query('VACUUM runs, human_tasks');
+  await client.query('VACUUM runs, human_tasks, run_search_values');
 }

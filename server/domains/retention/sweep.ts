@@ -6,12 +6,13 @@ import { deleteUsageRollups, permitUsagePurge, recordRunPurge } from './analytic
 import { deleteAuditEntries } from './audit-store.ts';
 import { deleteExpiredRuns, deleteRejections, deleteStrayUsage } from './expired-runs-store.ts';
 import { deleteNotificationDeliveries } from './notification-store.ts';
-import { type Disposal, disposeOf, dropUsage } from './partition-store.ts';
+import { type Disposal, dropUsage, purgePartition } from './partition-store.ts';
 import type { Cutoffs } from './policy.ts';
 import { type IdRange, pastPartitions, sweptRanges } from './ranges.ts';
 import { SESSION } from './session.ts';
 import { deleteSnapshots } from './snapshot-store.ts';
 import { tryRetentionLock, vacuumRuns } from './sweep-store.ts';
+import { deleteTrials } from './trial-store.ts';
 
 /** The result of a pass. `postponed` partitions are unchanged, and tried again in the next pass. */
 export type RetentionResult = {
@@ -103,6 +104,7 @@ async function sweepRuns(
     await pause();
     deleted = await deleteSnapshots(client, cutoff);
   }
+  while ((await deleteTrials(client, cutoff)) > 0) await pause();
   for (let deleted = await deleteNotificationDeliveries(client, cutoff); deleted > 0; ) {
     result.notifications += deleted;
     await pause();
@@ -110,7 +112,7 @@ async function sweepRuns(
   }
   if (result.runs >= VACUUM_FROM) await vacuumRuns(client);
   for (const partition of pastPartitions(partitions, cutoff)) {
-    await account(partition, await disposeOf(client, partition), pause, logger, result);
+    await account(partition, await purgePartition(client, partition), pause, logger, result);
   }
 }
 

@@ -1,0 +1,54 @@
+import { expect, test } from 'vitest';
+import { newId } from '../../platform/ids.ts';
+import { createTestTenant } from '../../testing/identity.ts';
+import { operationsByName } from '../../testing/operations.ts';
+import { createTestDatabase } from '../../testing/postgres.ts';
+import { DAY, idAt, makeMonths, NOW, silent, writeRuns } from '../../testing/retention.ts';
+import { call, contextFor, createServicesWithSteps } from '../../testing/workflows.ts';
+import { autopilotOperations } from '../autopilot/operations.ts';
+import { insertWorkflow } from '../workflows/store.ts';
+import { insertTestVersion } from '../workflows/versions/sql/store.ts';
+import { cutoffsAt } from './policy.ts';
+import { sweep } from './sweep.ts';
+
+const { autopilot_propose: propose, autopilot_discard_proposal: discard } = operationsByName(autopilotOperations);
+
+test('the workflow of a trial goes when its runs are gone and its proposal is closed', async () => {
+  await using db = await createTestDatabase();
+  await makeMonths(db.pool);
+  const { services, close } = createServicesWithSteps(db);
+  const { contributor, tenantId, projectId } = await createTestTenant(services, { slug: 'acme' });
+  const ctx = contextFor(services, contributor);
+  const hidden = async (status: 'open' | 'closed', at: number) => {
+    const { id: proposal } = await call(propose, ctx, { title: 'Tried' });
+    const made = { name: 'Tried', description: '', graph: {}, runSetup: {}, graphChecksum: '', kind: 'trial' as const };
+    const scope = { tenantId, projectId };
+    const row = { id: newId(), scope, ...made, createdBy: contributor.userId, at: new Date(at) };
+    const { id } = await insertWorkflow(services.prisma, row);
+    const snapshot = { graph: {}, runSetup: {}, checksum: 'x', by: contributor.userId, at: new Date(at) };
+    await insertTestVersion(db.pool, { tenantId, id }, snapshot);
+    await db.pool.query('UPDATE autopilot_proposals SET trial_workflow_id = $2 WHERE id = $1', [proposal, id]);
+    if (status === 'closed') await call(discard, ctx, { id: proposal });
+    return id;
+  };
+  const old = NOW - 40 * DAY;
+  const unused = await hidden('closed', old);
+  const open = await hidden('open', old);
+  const recent = await hidden('closed', NOW - DAY);
+  const used = await hidden('closed', old);
+  // Runs are purged by the month in which they started.
+  const run = idAt(NOW - 80 * DAY);
+  await writeRuns(db.pool, [{ id: run, endedAt: null }]);
+  await db.pool.query('UPDATE runs SET workflow_id = $2, version = -1 WHERE id = $1', [run, used]);
+  const left = async () => {
+    const cutoffs = cutoffsAt({ runDays: 30, usageMonths: 0, auditDays: 0 }, NOW);
+    await sweep({ url: db.url, logger: silent, cutoffs, now: NOW, pause: async () => undefined });
+    const { rows } = await db.pool.query(`SELECT id FROM workflows WHERE kind = 'trial' ORDER BY id`);
+    return rows.map(({ id }) => id);
+  };
+  expect(await left()).toEqual([open, recent, used].sort());
+  expect(await left()).not.toContain(unused);
+  await db.pool.query('UPDATE runs SET ended_at = to_timestamp($2::float8 / 1000) WHERE id = $1', [run, old]);
+  expect(await left()).toEqual([open, recent].sort());
+  await close();
+});
