@@ -6,6 +6,7 @@ import { Button } from '../ui/button.tsx';
 import { cx } from '../ui/classes.ts';
 import { DayInput } from '../ui/day-input.tsx';
 import { controlClass } from '../ui/field.tsx';
+import { FilterBar, WIDE_FILTER } from '../ui/filter-bar.tsx';
 import { Select } from '../ui/select.tsx';
 import { useUrlState } from '../ui/use-url-state.ts';
 import { type Filters, type Granularity, granularities, hoursFit, type Period } from './filters.ts';
@@ -39,10 +40,10 @@ export function AnalyticsFilters({ filters, zone, now }: { filters: Filters; zon
   const offered = granularities.filter(each => each !== 'hour' || hoursFit(period, from, to || today));
   const active = ['period', 'from', 'to', 'granularity', 'workflow_id', 'zone'].some(key => get(key) !== '');
   return (
-    <div className="mb-4 flex flex-wrap items-center gap-2">
+    <FilterBar>
       <Select<Period>
         label="Period"
-        className="w-36"
+        className={cx('w-36', period === 'custom' && WIDE_FILTER)}
         value={period}
         options={Object.entries(periodLabels).map(([value, label]) => ({ value: value as Period, label }))}
         onChange={choose}
@@ -75,7 +76,7 @@ export function AnalyticsFilters({ filters, zone, now }: { filters: Filters; zon
           Clear
         </Button>
       ) : null}
-    </div>
+    </FilterBar>
   );
 }
 

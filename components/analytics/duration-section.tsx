@@ -44,7 +44,7 @@ export function Durations({ query }: { query: Query<ExecutionDuration> }) {
           { label: 'Mean', unit: duration },
           { label: 'Shortest', unit: duration },
           { label: 'Longest', unit: duration },
-          { label: 'Workflow id' },
+          { label: 'Workflow ID' },
         ],
         rows: rowsOf(data).map(row => [
           row.name,

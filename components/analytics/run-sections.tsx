@@ -53,7 +53,7 @@ export function RunsByWorkflow({ query }: { query: Query<RunsCount> }) {
           { label: 'Workflow' },
           { label: 'Started', unit: 'count' },
           { label: 'Failed', unit: 'count' },
-          { label: 'Workflow id' },
+          { label: 'Workflow ID' },
         ],
         rows: data.by_workflow.map(each => [
           workflowLabel(each.workflow_name),

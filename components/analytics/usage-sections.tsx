@@ -126,7 +126,7 @@ export function CreditsByWorkflow({ query }: { query: Query<CreditsConsumed> }) 
       isEmpty={data => data.by_workflow.length === 0}
       empty="No credits were consumed in this period."
       figures={data => ({
-        columns: [{ label: 'Workflow' }, { label: 'Credits', unit: 'credits' }, { label: 'Workflow id' }],
+        columns: [{ label: 'Workflow' }, { label: 'Credits', unit: 'credits' }, { label: 'Workflow ID' }],
         rows: data.by_workflow.map(each => [workflowLabel(each.workflow_name), each.microcredits, each.workflow_id]),
       })}
     >

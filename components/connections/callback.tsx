@@ -111,10 +111,10 @@ function FinishMessaging({ callback, returned }: { callback: Callback; returned:
     <Card title="Which account is it?" description="The signup shows both when it ends.">
       <form onSubmit={submit} className="flex flex-col gap-4">
         <FormError error={complete.error} />
-        <Field label="Business account id">
+        <Field label="Business account ID">
           <Input name="business_account_id" required maxLength={64} defaultValue={returned.business_account_id} />
         </Field>
-        <Field label="Phone number id">
+        <Field label="Phone number ID">
           <Input name="phone_number_id" required maxLength={64} defaultValue={returned.phone_number_id} />
         </Field>
         <div className="flex justify-end gap-2">

@@ -6,6 +6,7 @@ import { usePermissions } from '../shell/session.tsx';
 import { useTRPC } from '../trpc/provider.tsx';
 import { Badge } from '../ui/badge.tsx';
 import { Button } from '../ui/button.tsx';
+import { FilterBar } from '../ui/filter-bar.tsx';
 import { ListCard } from '../ui/list-card.tsx';
 import { Page, PageHeader } from '../ui/page.tsx';
 import { SearchInput } from '../ui/search-input.tsx';
@@ -63,7 +64,7 @@ function Filters() {
   const { get, set } = useUrlState();
   const filters = useFilters();
   return (
-    <div className="mb-3 flex flex-wrap items-center gap-2">
+    <FilterBar>
       <SearchInput
         label="Name, provider or service"
         value={get('q')}
@@ -86,7 +87,7 @@ function Filters() {
           Clear
         </Button>
       ) : null}
-    </div>
+    </FilterBar>
   );
 }
 

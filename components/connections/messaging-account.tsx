@@ -58,10 +58,10 @@ export function MessagingAccountDialog({ former, onClose }: { former?: Connectio
         <Input required maxLength={120} autoComplete="off" {...control('display_name')} />
       </Field>
       <div className="grid gap-4 sm:grid-cols-2">
-        <Field label="Business account id">
+        <Field label="Business account ID">
           <Input required maxLength={64} autoComplete="off" {...control('business_account_id')} />
         </Field>
-        <Field label="Phone number id">
+        <Field label="Phone number ID">
           <Input required maxLength={64} autoComplete="off" {...control('phone_number_id')} />
         </Field>
       </div>

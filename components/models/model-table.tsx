@@ -13,6 +13,8 @@ import { useUrlState } from '../ui/use-url-state.ts';
 type CatalogProvider = Outputs['llm_catalog_list']['providers'][number];
 type Entry = { provider: CatalogProvider; model: CatalogProvider['models'][number] };
 
+const COLUMNS = ['Model', 'ID for a step', 'Provider', 'Context tokens', 'Output tokens', 'Takes'];
+
 /** Models to choose from, with the id that a step names. */
 export function ModelTable() {
   const trpc = useTRPC();
@@ -37,17 +39,18 @@ export function ModelTable() {
           A step may name any model of a provider, as <code>provider/model</code>.
         </EmptyState>
       ) : (
-        <Table label="Models">
+        <Table label="Models" cards={COLUMNS}>
           <THead>
-            <Th>Model</Th>
-            <Th>Id for a step</Th>
-            <Th>Provider</Th>
-            <Th>Context tokens</Th>
-            <Th>Output tokens</Th>
-            <Th>Takes</Th>
+            {COLUMNS.map(column => (
+              <Th key={column}>{column}</Th>
+            ))}
           </THead>
           <tbody>
-            {shown ? shown.map(entry => <Row key={entry.model.id} {...entry} />) : <SkeletonRows columns={6} />}
+            {shown ? (
+              shown.map(entry => <Row key={entry.model.id} {...entry} />)
+            ) : (
+              <SkeletonRows columns={COLUMNS.length} />
+            )}
           </tbody>
         </Table>
       )}
@@ -83,7 +86,7 @@ function Row({ provider, model }: Entry) {
       <Td className="whitespace-nowrap">{tokens(model.context_window)}</Td>
       <Td className="whitespace-nowrap">{tokens(model.max_output)}</Td>
       <Td>
-        <span className="flex gap-1">
+        <span className="flex flex-wrap gap-1">
           {model.supports.structured_output ? <Badge>Schema</Badge> : null}
           {model.supports.temperature ? <Badge>Temperature</Badge> : null}
           {model.supports.tools ? <Badge>Tools</Badge> : null}

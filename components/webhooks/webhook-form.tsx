@@ -207,7 +207,7 @@ function AutomationChoice({
         />
       </Field>
       {value.kind === 'pasted' ? (
-        <Field label="Token" required hint="Only its id is kept.">
+        <Field label="Token" required hint="Only its ID is kept.">
           <Input
             type="password"
             autoComplete="off"

@@ -7,7 +7,7 @@ import { type Queryable, transact } from '../../platform/postgres/transaction.ts
 import { type Segment, segmentsOf } from './buckets.ts';
 import { readProgress } from './progress-store.ts';
 import { type Range, rangeOf } from './range.ts';
-import { findFirstBucket, type Scope, seeOneInstant } from './store.ts';
+import { findFirstBucket, readFromOneSnapshot, type Scope } from './store.ts';
 
 type Input = Parameters<typeof rangeOf>[0] & Subject;
 type Subject = { workflow_id?: string | undefined; kind: WorkflowKind };
@@ -21,7 +21,7 @@ export type RollupQuery = { db: Queryable; scope: Scope; range: Range; segments:
 export async function inSnapshot<T>({ services }: Context, work: (db: Queryable) => Promise<T>): Promise<T> {
   try {
     return await transact(services.pool, async db => {
-      await seeOneInstant(db);
+      await readFromOneSnapshot(db);
       return await work(db);
     });
   } catch (error) {

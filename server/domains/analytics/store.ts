@@ -192,7 +192,7 @@ export async function countLiveRuns(db: Queryable, scope: Scope): Promise<LiveCo
  * Begins a read-only transaction with one snapshot. Rows are always found by key, because the planner has no statistics
  * of new tables. Compiling a plan would cost more than running it.
  */
-export async function seeOneInstant(db: Queryable): Promise<void> {
+export async function readFromOneSnapshot(db: Queryable): Promise<void> {
   await db.query(
     `SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY; SET LOCAL jit = off; SET LOCAL enable_seqscan = off;
      SET LOCAL enable_hashjoin = off; SET LOCAL enable_mergejoin = off`,

@@ -5,7 +5,7 @@ import { connectionSecret } from './document.ts';
 import { connectionRef, requireConnection } from './get.ts';
 import { requireManageable } from './ownership.ts';
 import type { DeleteConnectionInput } from './schemas.ts';
-import { whileHolding } from './sql/lock-store.ts';
+import { withConnectionLock } from './sql/lock-store.ts';
 import { deleteHidden, findConnection, hideConnection, showConnection } from './store.ts';
 import { usageOf } from './usage.ts';
 
@@ -24,7 +24,7 @@ export async function deleteConnection(
   const ref = connectionRef(ctx, id);
   const { name, ...found } = await requireConnection(ctx, id);
   requireManageable(ctx, { name, ...found });
-  await whileHolding(services, id, async () => {
+  await withConnectionLock(services, id, async () => {
     if (!force) await refuseInUse(ctx, id, name);
     const row = await findConnection(services.prisma, ref);
     if (row === null || !(await hideConnection(services.prisma, ref))) throw notFound('Connection');

@@ -12,7 +12,7 @@ import { loadCredentials } from './credentials.ts';
 import { connectionSecret } from './document.ts';
 import { connectionOperations } from './operations.ts';
 import { removeAbandonedConnections } from './remove-abandoned.ts';
-import { whileHolding } from './sql/lock-store.ts';
+import { withConnectionLock } from './sql/lock-store.ts';
 
 let db: TestDatabase;
 let services: Services;
@@ -219,7 +219,7 @@ describe('a crash', () => {
     const times = { rotatedAt: at, createdAt: at, updatedAt: at };
     const { tenantId } = acme;
     await db.prisma.connection.create({ data: { id, tenantId, ...state, createdBy: newId(), ...times } });
-    await whileHolding(services, id, () => removeAbandonedConnections(services));
+    await withConnectionLock(services, id, () => removeAbandonedConnections(services));
     expect(await db.prisma.connection.count({ where: { id } })).toBe(1);
     await removeAbandonedConnections({ ...services, secrets: storeWith({ delete: away }) });
     expect(await db.prisma.connection.count({ where: { id } })).toBe(1);

@@ -1,11 +1,22 @@
+import type { Services } from '../../contract/services.ts';
+import { setBounded } from '../../platform/bounded-map.ts';
 import { AppError } from '../../platform/errors.ts';
 import { createRedactor } from '../../platform/secrets/redaction.ts';
 import { NO_SECRET } from './document.ts';
-import { listConnectionIds } from './store.ts';
+import { listConnectionRevisions } from './store.ts';
 import { readStored, type StoreServices } from './stored.ts';
 
 /** A shorter value stands in ordinary text: a user name, a region, a port. */
 const SHORTEST_TELLING = 8;
+/** For so long the values of a connection are kept in memory: many texts are checked one after the other. */
+export const VALUES_KEPT_MS = 30_000;
+/** Connections whose values are kept, of all workspaces. */
+const MAX_KEPT = 500;
+
+type Kept = { revision: number; values: readonly string[]; until: number };
+
+/** Kept for each secret store: containers of a process share nothing. */
+const keptBy = new WeakMap<Services['secrets'], Map<string, Kept>>();
 
 /**
  * Returns whether a text holds a credential of a connection that the project sees, in any form that redaction knows. The values
@@ -15,21 +26,48 @@ export async function readKnownSecrets(
   services: StoreServices,
   { tenantId, projectId }: { tenantId: string; projectId: string },
 ): Promise<(text: string) => boolean> {
+  const kept = keptBy.get(services.secrets) ?? new Map<string, Kept>();
+  keptBy.set(services.secrets, kept);
+  dropExpired(kept, services.clock.now());
   const values: string[] = [];
-  for (const connectionId of await listConnectionIds(services.prisma, { tenantId, projectId })) {
-    values.push(...(await secretsOf(services, { tenantId, projectId, connectionId })));
+  for (const { id, rotatedAt } of await listConnectionRevisions(services.prisma, { tenantId, projectId })) {
+    values.push(...(await secretsOf(services, kept, { tenantId, projectId, connectionId: id }, rotatedAt.getTime())));
   }
   const redactor = createRedactor(values.filter(value => value.length >= SHORTEST_TELLING && value !== NO_SECRET));
   return text => redactor.text(text) !== text;
 }
 
-async function secretsOf(services: StoreServices, ref: Parameters<typeof readStored>[1]): Promise<string[]> {
+function dropExpired(kept: Map<string, Kept>, now: number): void {
+  for (const [key, { until }] of kept) if (now >= until || now < until - VALUES_KEPT_MS) kept.delete(key);
+}
+
+/** The values of a connection: those that are kept, if the row still names the same secret. */
+async function secretsOf(
+  services: StoreServices,
+  kept: Map<string, Kept>,
+  ref: Parameters<typeof readStored>[1],
+  revision: number,
+): Promise<readonly string[]> {
+  const key = `${ref.tenantId} ${ref.connectionId}`;
+  const present = kept.get(key);
+  if (present?.revision === revision) return present.values;
+  const stored = await readValues(services, ref);
+  if (stored === null) return [];
+  const until = services.clock.now() + VALUES_KEPT_MS;
+  setBounded(kept, key, { ...stored, until }, MAX_KEPT);
+  return stored.values;
+}
+
+async function readValues(
+  services: StoreServices,
+  ref: Parameters<typeof readStored>[1],
+): Promise<Pick<Kept, 'revision' | 'values'> | null> {
   try {
     const stored = await readStored(services, ref);
-    return stored === null ? [] : Object.values(stored.document.values);
+    return stored && { revision: stored.row.rotatedAt.getTime(), values: Object.values(stored.document.values) };
   } catch (error) {
     // A connection whose secret is lost has none to protect.
-    if (error instanceof AppError && error.status === 409) return [];
+    if (error instanceof AppError && error.status === 409) return null;
     throw error;
   }
 }

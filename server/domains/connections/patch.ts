@@ -6,7 +6,7 @@ import { connectionRef, requireConnection } from './get.ts';
 import { impliedOrigins, maySend, originsOf, requireSecretsForOrigins } from './origins.ts';
 import { requireManageable, requireSharing } from './ownership.ts';
 import { type Connection, flowProviders, maxCredentials, type PatchConnectionInput } from './schemas.ts';
-import { whileHolding } from './sql/lock-store.ts';
+import { withConnectionLock } from './sql/lock-store.ts';
 import type { ConnectionChange, ConnectionRow } from './store.ts';
 import { change, readForWriting, replaceSecret } from './stored.ts';
 import { usageOf } from './usage.ts';
@@ -33,7 +33,7 @@ export async function patchConnection(ctx: Context, input: Input): Promise<z.inp
   if (input.shared === false && current.projectId === null) await refuseUsedElsewhere(ctx, current);
   const { id: _, ...given } = input;
   if (Object.values(given).every(value => value === undefined)) return toConnection(current);
-  await whileHolding(services, input.id, async () => {
+  await withConnectionLock(services, input.id, async () => {
     const row = await requireConnection(ctx, input.id);
     const origins = wantedOrigins(row, input);
     const changes = { name, config, origins, projectId: ownerAfter(ctx, input) };

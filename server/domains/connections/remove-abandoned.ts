@@ -1,6 +1,6 @@
 import type { Services } from '../../contract/services.ts';
 import { connectionSecret } from './document.ts';
-import { ifNobodyHolds } from './sql/lock-store.ts';
+import { tryWithConnectionLock } from './sql/lock-store.ts';
 import { deleteHidden, isHidden, listHidden } from './store.ts';
 
 /** More than a crash can leave: a process creates two at a time. */
@@ -17,7 +17,7 @@ export async function removeAbandonedConnections(
   const { prisma, secrets, logger } = services;
   try {
     for (const ref of await listHidden(prisma, batch)) {
-      await ifNobodyHolds(services, ref.connectionId, async () => {
+      await tryWithConnectionLock(services, ref.connectionId, async () => {
         // It may have become visible between the query and the lock.
         if (!(await isHidden(prisma, ref))) return;
         await secrets.delete(ref.tenantId, connectionSecret(ref.connectionId));

@@ -1,7 +1,7 @@
 import type { Services } from '../../contract/services.ts';
 import { newId } from '../../platform/ids.ts';
 import { connectionSecret, documentOf } from './document.ts';
-import { whileHolding } from './sql/lock-store.ts';
+import { withConnectionLock } from './sql/lock-store.ts';
 import { activate, type ConnectionKey, type ConnectionRow, deleteHidden, insertPending } from './store.ts';
 import { writeDocument } from './stored.ts';
 
@@ -35,7 +35,7 @@ export async function saveNew(services: SavingServices, made: NewConnection): Pr
   const ref = { tenantId, connectionId: newId() };
   const at = new Date(clock.now());
   // Locked before the row exists: removeAbandonedConnections treats a hidden row without a lock as left by a crash.
-  return whileHolding(services, ref.connectionId, async () => {
+  return withConnectionLock(services, ref.connectionId, async () => {
     await insertPending(prisma, { ...row, tokenOrigin, ref, at });
     try {
       await writeDocument(services, ref, documentOf(values, { revision: at.getTime(), origins: made.origins }));

@@ -133,16 +133,15 @@ export async function listOfService(
   return rows.map(toRow);
 }
 
-/** The ids of all connections that the project sees. */
-export async function listConnectionIds(
+/** The ids of all connections that the project sees, each with the revision of its secret. */
+export function listConnectionRevisions(
   prisma: Models,
   { tenantId, projectId }: Pick<ConnectionRef, 'tenantId' | 'projectId'>,
-): Promise<string[]> {
-  const rows = await prisma.connection.findMany({
+): Promise<{ id: string; rotatedAt: Date }[]> {
+  return prisma.connection.findMany({
     where: { tenantId, ...seenBy(projectId), ...visible },
-    select: { id: true },
+    select: { id: true, rotatedAt: true },
   });
-  return rows.map(({ id }) => id);
 }
 
 export type ConnectionChange = {

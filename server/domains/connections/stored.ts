@@ -3,7 +3,7 @@ import { AppError, conflict, notFound } from '../../platform/errors.ts';
 import { noteSecrets } from '../../platform/secrets/in-use.ts';
 import { createRedactor } from '../../platform/secrets/redaction.ts';
 import { type CredentialDocument, connectionSecret, decodeDocument, documentOf, encodeDocument } from './document.ts';
-import { whileHolding } from './sql/lock-store.ts';
+import { withConnectionLock } from './sql/lock-store.ts';
 import {
   type ConnectionChange,
   type ConnectionKey,
@@ -28,7 +28,7 @@ type MaybeLost = { row: ConnectionRow; document: CredentialDocument | null };
 export async function readStored(services: StoreServices, ref: ConnectionRef): Promise<StoredConnection | null> {
   const stored = await readBoth(services, ref);
   if (stored === null || agrees(stored)) return stored && present(stored);
-  return whileHolding(services, ref.connectionId, () => readHeld(services, ref));
+  return withConnectionLock(services, ref.connectionId, () => readHeld(services, ref));
 }
 
 /**

@@ -20,7 +20,7 @@ const PURPOSE = 'confirm_address';
 const VALID_FOR_MS = 3 * DAY_MS;
 
 /** The same answer for a link that is unknown, used or expired, and for an account that was replaced since. */
-const gone = () => notFound('Link');
+const linkNotFound = () => notFound('Link');
 
 /** Mails a link that confirms the account's address; does nothing if mail is not configured. */
 export function sendConfirmation(services: Services, { id, email }: { id: string; email: string }): void {
@@ -67,19 +67,19 @@ export async function confirmAddress(
   const address = ctx.clientAddress ?? 'unknown';
   await limitAttemptsFrom(services, { kind: 'confirmation', address });
   const found = await findToken(services.prisma, { token: input.token, purpose: PURPOSE }, services.clock.now());
-  if (found?.userId == null) throw gone();
+  if (found?.userId == null) throw linkNotFound();
   const { email, userId } = found;
   await limitAttempts(services, `sign-in:${address}:${email}`);
   const user = await findPresentAccount(services.prisma, userId);
-  if (!user) throw gone();
+  if (!user) throw linkNotFound();
   const requester = { address, account: email };
   if (!(await checkPassword(services, () => verifyPassword(input.password, user.passwordHash, requester))))
     throw forbidden('This is not the password of the account.', 'wrong_password');
   const dead = await transact(services, async tx => {
     await lockAddress(tx, email);
-    if (!(await spendToken(tx, found))) throw gone();
+    if (!(await spendToken(tx, found))) throw linkNotFound();
     const present = await findPresentAccount(tx, userId);
-    if (!present) throw gone();
+    if (!present) throw linkNotFound();
     return (await claimAddress(tx, present, new Date(services.clock.now()))).dead;
   });
   principalCache(services).clear();

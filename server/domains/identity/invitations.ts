@@ -37,7 +37,7 @@ import { lockTenant } from './sql/lock-store.ts';
 const validForMs = 7 * DAY_MS;
 const tokenHash = (token: string) => new Uint8Array(sha256(token));
 /** The same answer for a token that is unknown, withdrawn, used or expired. */
-const gone = () => notFound('Invitation');
+const invitationNotFound = () => notFound('Invitation');
 
 function storedRole(row: InvitationRow) {
   const role = projectRoles.find(known => known === row.role);
@@ -109,7 +109,7 @@ export async function deleteInvitation(
   { id }: z.output<typeof ById>,
 ): Promise<undefined> {
   requireEveryScope(principal);
-  if (!(await withdrawInvitation(services.prisma, { tenantId: principal.tenantId, id }))) throw gone();
+  if (!(await withdrawInvitation(services.prisma, { tenantId: principal.tenantId, id }))) throw invitationNotFound();
 }
 
 /**
@@ -127,7 +127,7 @@ export async function acceptInvitation(
   await limitAttemptsFrom(services, { kind: 'invitation', address });
   const link = { tokenHash: tokenHash(input.token), now: new Date(services.clock.now()) };
   const found = await findOpenInvitation(services.prisma, link);
-  if (!found) throw gone();
+  if (!found) throw invitationNotFound();
   const { email, tenantId, projectId } = found;
   // The holder of the link must not be able to guess the invited person's password with it either.
   await limitAttempts(services, `sign-in:${address}:${email}`);
@@ -135,7 +135,7 @@ export async function acceptInvitation(
   const joined = await withAccount(services, attempt, async (tx, account, at) => {
     await lockTenant(tx, tenantId);
     // Of two concurrent acceptances, only one changes the row; the same holds for an acceptance and a withdrawal.
-    if (!(await acceptOpenInvitation(tx, link, at))) throw gone();
+    if (!(await acceptOpenInvitation(tx, link, at))) throw invitationNotFound();
     const replaced = await replaceUnconfirmedMembers(tx, { tenantId, email, keep: account.id }, at);
     const tenantAdmin = found.tenantAdmin || replaced.wasSoleAdmin;
     await addMember(tx, { tenantId, userId: account.id, tenantAdmin, projectId, role: storedRole(found) }, at);

@@ -27,6 +27,8 @@ export async function getMe(ctx: Context): Promise<z.input<typeof Me>> {
     scopes: [...carriedScopes(principal)],
     can_create_workspaces: mayCreate(ctx, visible),
     billing: ctx.services.config.billing.mode,
+    agents: ctx.services.config.agents,
+    memory: ctx.services.config.memory.on,
     tenants: visible.map(({ slug, name, tenant_admin, projects }) => ({ id: slug, name, tenant_admin, projects })),
   };
 }

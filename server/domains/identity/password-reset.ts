@@ -21,7 +21,7 @@ const MAILED_FOR_MS = 60 * 60 * 1000;
 /** For a link that an operator hands on, perhaps by letter. */
 const HANDED_FOR_MS = DAY_MS;
 
-const gone = () => notFound('Link');
+const linkNotFound = () => notFound('Link');
 const linkOf = (baseUrl: string, token: string) => `${baseUrl}/reset-password#token=${token}`;
 
 /**
@@ -76,10 +76,10 @@ export async function resetPassword(
   const address = ctx.clientAddress ?? 'unknown';
   await limitAttemptsFrom(services, { kind: 'reset-link', address });
   const found = await findToken(services.prisma, { token: input.token, purpose: PURPOSE }, services.clock.now());
-  if (!found) throw gone();
+  if (!found) throw linkNotFound();
   const { email } = found;
   const [account] = await readAccounts(services.prisma, email);
-  if (!account) throw gone();
+  if (!account) throw linkNotFound();
   // With the salt that all accounts of the address share. Done before the transaction, which would
   // otherwise hold its locks meanwhile.
   const requester = { address, account: email };
@@ -89,7 +89,7 @@ export async function resetPassword(
   const dead = await transact(services, async tx => {
     await lockAddress(tx, email);
     const [first] = await readAccounts(tx, email);
-    if (!first || !(await spendToken(tx, found))) throw gone();
+    if (!first || !(await spendToken(tx, found))) throw linkNotFound();
     const at = new Date(services.clock.now());
     const revoked = first.confirmedAt === null ? await withdrawGrantsOf(tx, first.id, at) : [];
     const { survivor, dead } = await claimAddress(tx, first, at);

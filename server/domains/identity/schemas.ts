@@ -36,6 +36,10 @@ export const Me = z.strictObject({
   can_create_workspaces: z.boolean(),
   /** How this deployment treats credits (`BATON_BILLING`). */
   billing: z.enum(billingModes),
+  /** Whether this deployment has agents (`BATON_ENABLE_AGENTS`). */
+  agents: z.boolean(),
+  /** Whether this deployment has memory (`BATON_MEMORY`). */
+  memory: z.boolean(),
   /** Everything the user can switch to. */
   tenants: z.array(
     z.strictObject({ id: z.string(), name: z.string(), tenant_admin: z.boolean(), projects: z.array(ProjectAccess) }),

@@ -9,6 +9,7 @@ import { createRedactor, type Redactor } from '../../platform/secrets/redaction.
 import { loadCredentials } from '../connections/credentials.ts';
 import { NO_SECRET } from '../connections/document.ts';
 import { isHeaderValue } from '../connections/schemas.ts';
+import { contextWindowOf } from './known-models.ts';
 import { parseReference, type ReferenceProblem } from './reference.ts';
 import { KeyConfig } from './schemas.ts';
 import { type KeyScope, listKeyRows, selectKey, type UsableKey, usableKeys } from './select-key.ts';
@@ -38,6 +39,15 @@ export class ModelDirectory {
     const reference = parseReference(model);
     const found = 'code' in reference ? reference : selectKey(await this.#keysOf(scope), reference);
     return 'code' in found ? [{ path: 'model', ...found }] : [];
+  }
+
+  /** Returns how many tokens the model reads, by its key or by what is known of it; null where neither says so. */
+  async contextWindow(scope: KeyScope, model: string): Promise<number | null> {
+    const reference = parseReference(model);
+    if ('code' in reference) return null;
+    const key = selectKey(await this.#keysOf(scope), reference);
+    const ofKey = 'code' in key ? undefined : key.contextWindow;
+    return ofKey ?? contextWindowOf(reference) ?? null;
   }
 
   /** Returns a model with its key, or why it cannot be asked. */

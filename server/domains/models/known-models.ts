@@ -69,6 +69,13 @@ export const knownModels: Readonly<Record<Exclude<ModelProvider, 'openai_compati
   ],
 };
 
+/** Returns how many tokens a model reads; undefined where that is not known. */
+export function contextWindowOf({ provider, model }: ModelReference): number | undefined {
+  return provider === 'openai_compatible'
+    ? undefined
+    : knownModels[provider].find(({ id }) => id === model)?.contextWindow;
+}
+
 /** Whether a model makes embeddings rather than answers. Of models that are not known, the name says so by custom. */
 export function isEmbeddingModel({ provider, model }: ModelReference): boolean {
   const known = provider === 'openai_compatible' ? undefined : knownModels[provider].find(({ id }) => id === model);

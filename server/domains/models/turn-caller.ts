@@ -9,6 +9,7 @@ export function createTurnCaller(services: ModelServices): TurnCaller {
   const models = new ModelDirectory(services);
   return {
     check: (scope, request) => models.check(scope, request),
+    contextWindow: (scope, model) => models.contextWindow(scope, model),
     turn: (request, { signal, onPart = () => undefined }) =>
       inSecretScope(async () => {
         const model = await models.open(request, request.model);

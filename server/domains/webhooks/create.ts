@@ -37,7 +37,7 @@ export async function createWebhook(
   if (secret !== null) await storeSigningSecret(services, { tenantId, id }, secret);
   try {
     await transact(services, async tx => {
-      await admit(tx, { tenantId, projectId, workflowId: input.workflow_id });
+      await lockForNewWebhook(tx, { tenantId, projectId, workflowId: input.workflow_id });
       await insertWebhook(tx, {
         id,
         tenantId,
@@ -66,7 +66,7 @@ export async function createWebhook(
  * Locks the project, so that two concurrent ones cannot both become the last one, and the workflow, so that it
  * is not archived meanwhile.
  */
-async function admit(tx: Transaction, workflow: WorkflowKey): Promise<void> {
+async function lockForNewWebhook(tx: Transaction, workflow: WorkflowKey): Promise<void> {
   await lockProject(tx, workflow);
   const status = await lockWorkflowStatus(tx, workflow);
   if (status === null) throw notFound('Workflow');

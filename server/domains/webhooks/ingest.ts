@@ -6,7 +6,7 @@ import { idempotencyKey } from '../runs/idempotency.ts';
 import { withOutput } from '../runs/run-and-wait.ts';
 import { runEndsOf } from '../runs/run-ends.ts';
 import { mergeBeneath } from '../runs/run-input.ts';
-import { type Address, type Admission, admit, readAddress } from './admit.ts';
+import { type Address, type Admission, authenticateDelivery, readAddress } from './authenticate-delivery.ts';
 import { type Admitted, type Delivery as DeliveryRequest, deliver, readPayload } from './deliver.ts';
 import { type Delivery, recordDelivery } from './delivery-log.ts';
 import type { Acknowledgement, Received } from './presets/preset.ts';
@@ -43,7 +43,7 @@ async function attempt(ctx: PublicContext, address: Address): Promise<Ended> {
   try {
     const received = receivedBy(ctx, await raw.body(), address);
     bytes = received.body.byteLength;
-    const admission = await admit(services, address, received);
+    const admission = await authenticateDelivery(services, address, received);
     if (!admission.admitted) {
       const { code, message, error } = admission;
       const finding: Finding = { outcome: 'unauthorized', http_status: 401, run_id: null, code, message };

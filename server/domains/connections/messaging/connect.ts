@@ -10,7 +10,7 @@ import { originOf, originsOf } from '../origins.ts';
 import { requireManageable } from '../ownership.ts';
 import { saveNew } from '../save-new.ts';
 import type { Connection, OauthUrl } from '../schemas.ts';
-import { whileHolding } from '../sql/lock-store.ts';
+import { withConnectionLock } from '../sql/lock-store.ts';
 import { findConnection } from '../store.ts';
 import { readForWriting, replaceSecret } from '../stored.ts';
 import { toConnection } from '../view.ts';
@@ -138,7 +138,7 @@ async function save(
     const row = await saveNew(services, { ...identity, ...bound, values, config, account, expiresAt });
     return toConnection({ ...row, usedBy: 0 });
   }
-  await whileHolding(services, id, async () => {
+  await withConnectionLock(services, id, async () => {
     const stored = await readForWriting(services, connectionRef(ctx, id));
     if (stored === null) throw notFound('Messaging connection');
     requireManageable(ctx, stored.row);

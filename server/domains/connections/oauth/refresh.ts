@@ -3,7 +3,7 @@ import type { Services } from '../../../contract/services.ts';
 import { AppError, conflict } from '../../../platform/errors.ts';
 import type { OauthSettings } from '../../../platform/oauth/settings.ts';
 import { maySend, originOf } from '../origins.ts';
-import { whileHolding } from '../sql/lock-store.ts';
+import { withConnectionLock } from '../sql/lock-store.ts';
 import type { ConnectionRef, ConnectionRow } from '../store.ts';
 import { change, readHeld, replaceSecret, type StoredConnection } from '../stored.ts';
 import { narrowedScope } from '../suite/services.ts';
@@ -34,7 +34,7 @@ export function refreshed(services: RefreshServices, ref: ConnectionRef): Promis
   const key = `${ref.tenantId}/${ref.connectionId}`;
   const joined = running.get(key);
   if (joined) return joined;
-  const refreshing = whileHolding(services, ref.connectionId, () => refreshHeld(services, ref)).finally(() =>
+  const refreshing = withConnectionLock(services, ref.connectionId, () => refreshHeld(services, ref)).finally(() =>
     running.delete(key),
   );
   running.set(key, refreshing);

@@ -30,12 +30,16 @@ function holdersOf(pool: Pool): LimitFunction {
  * Runs `work` while no other caller, in any process, holds this connection. `work` commits its
  * own statements on the pool.
  */
-export function whileHolding<T>({ pool }: { pool: Pool }, connectionId: string, work: () => Promise<T>): Promise<T> {
+export function withConnectionLock<T>(
+  { pool }: { pool: Pool },
+  connectionId: string,
+  work: () => Promise<T>,
+): Promise<T> {
   return locked(pool, connectionId, 'SELECT pg_advisory_xact_lock(hashtextextended($1, 0))', work);
 }
 
 /** The same, but returns immediately, without `work`, if the connection is held. */
-export async function ifNobodyHolds(
+export async function tryWithConnectionLock(
   { pool }: { pool: Pool },
   connectionId: string,
   work: () => Promise<void>,

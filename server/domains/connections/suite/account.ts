@@ -3,7 +3,7 @@ import type { Context } from '../../../contract/context.ts';
 import { invalid } from '../../../platform/errors.ts';
 import type { SuiteSettings } from '../../../platform/oauth/settings.ts';
 import { requireManageable } from '../ownership.ts';
-import { whileHolding } from '../sql/lock-store.ts';
+import { withConnectionLock } from '../sql/lock-store.ts';
 import type { ConnectionRow } from '../store.ts';
 import { change } from '../stored.ts';
 import { requireSuite, requireSuiteConnection } from './connect.ts';
@@ -32,7 +32,7 @@ export async function patchSuiteServices(
   const { services } = ctx;
   const settings = requireSuite(services);
   requireManageable(ctx, await requireSuiteConnection(ctx, connectionId));
-  return whileHolding(services, connectionId, async () => {
+  return withConnectionLock(services, connectionId, async () => {
     const row = await requireSuiteConnection(ctx, connectionId);
     const config = suiteConfigOf(row);
     refuseUngranted(settings, config.granted_scopes, wanted);

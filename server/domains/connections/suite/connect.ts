@@ -11,7 +11,7 @@ import { originOf, originsOf } from '../origins.ts';
 import { requireManageable } from '../ownership.ts';
 import { saveNew } from '../save-new.ts';
 import type { Connection, OauthUrl } from '../schemas.ts';
-import { whileHolding } from '../sql/lock-store.ts';
+import { withConnectionLock } from '../sql/lock-store.ts';
 import { findConnection } from '../store.ts';
 import { readForWriting, replaceSecret } from '../stored.ts';
 import { toConnection } from '../view.ts';
@@ -110,7 +110,7 @@ export async function suiteComplete(
     const origins = wanted.origins ?? [];
     return toConnection({ ...(await saveNew(services, { ...identity, ...made, origins })), usedBy: 0 });
   }
-  await whileHolding(services, id, async () => {
+  await withConnectionLock(services, id, async () => {
     const stored = await readForWriting(services, connectionRef(ctx, id));
     if (stored === null) throw notFound('Suite connection');
     requireManageable(ctx, stored.row);

@@ -4,7 +4,7 @@ import type { PresetRules } from './preset.ts';
 const SIGNATURE = 'x-service-signature';
 const TIMESTAMP = 'x-service-timestamp';
 
-/** The signature of the API contract. `admit` checks the token that must accompany it. */
+/** The signature of the API contract. `authenticateDelivery` checks the token that must accompany it. */
 export const batonPreset: PresetRules = {
   verify({ body, header }, { secrets, requireTimestamp, now }) {
     const timestamp = header(TIMESTAMP);

@@ -39,7 +39,11 @@ export function readAddress(segment: string): Address {
  * query, one reading of the secret store, digests for two secrets. So the time reveals neither whether a webhook exists
  * nor which half of the proof was right. AppError 503 if the database or the secret store is unavailable.
  */
-export async function admit(services: Services, { id }: Address, received: Received): Promise<Admission> {
+export async function authenticateDelivery(
+  services: Services,
+  { id }: Address,
+  received: Received,
+): Promise<Admission> {
   const authorization = received.header('authorization');
   const found = await findIngress(services.pool, id ?? nobody.id, patHash(bearerOf(authorization))).catch(cause => {
     throw unavailable('token_lookup_unavailable', 'The token cannot be looked up at the moment.', 2, cause);
