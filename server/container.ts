@@ -23,11 +23,14 @@ import { settleAudit } from './domains/audit/record.ts';
 import { startBillingJob } from './domains/billing/job.ts';
 import { startCountJob } from './domains/billing/ledger/count-job.ts';
 import { createCreditSource } from './domains/billing/ledger/credit-source.ts';
-import { readCatalogue } from './domains/billing/plans/catalogue.ts';
+import { readCatalog } from './domains/billing/plans/catalog.ts';
 import { seedPlans } from './domains/billing/plans/store.ts';
 import { createManualProvider } from './domains/billing/provider/manual.ts';
 import { startReconciliationJob } from './domains/billing/provider/stripe/job.ts';
 import { createStripeProvider } from './domains/billing/provider/stripe/provider.ts';
+import { settleChats } from './domains/chat/answers/proceed.ts';
+import { startChatJob } from './domains/chat/job.ts';
+import { createConversations } from './domains/chat/messages/history.ts';
 import { removeAbandonedConnections } from './domains/connections/remove-abandoned.ts';
 import { startFailureHandlerJob } from './domains/failure-handlers/job.ts';
 import { createHttpRequester } from './domains/http-requests/requester.ts';
@@ -37,7 +40,9 @@ import { loadIdentityKeys, openSecretStore, verifyMasterKey } from './domains/id
 import { settleLastUsed } from './domains/identity/principal.ts';
 import { createAgentTools } from './domains/mcp-servers/calls/agent-tools.ts';
 import { createToolCaller } from './domains/mcp-servers/calls/tool-caller.ts';
+import { createMemoryExtractor } from './domains/memory/extraction/extractor.ts';
 import { startMemoryJob } from './domains/memory/job.ts';
+import { createMemoryRecaller } from './domains/memory/recall.ts';
 import { createModelCaller } from './domains/models/caller.ts';
 import { createEmbed } from './domains/models/embed.ts';
 import { createTurnCaller } from './domains/models/turn-caller.ts';
@@ -46,6 +51,7 @@ import { startRetentionJob } from './domains/retention/job.ts';
 import { runEndsOf } from './domains/runs/run-ends.ts';
 import { createWorkflowCaller } from './domains/runs/workflow-caller.ts';
 import { settleDeliveries } from './domains/webhooks/delivery-log.ts';
+import { createLiveText } from './orchestrator/live-text.ts';
 import { createEmbeddedOrchestrator } from './orchestrator/runtime.ts';
 import { LuaPool } from './orchestrator/steps/lua/index.ts';
 import { createStepTypes } from './orchestrator/steps/registry.ts';
@@ -133,7 +139,8 @@ export async function createContainer(options: ContainerOptions): Promise<Contai
     stepTypes,
     secrets,
     egress,
-    embed: createEmbed({ config, pool, prisma, secrets, clock, egress }),
+    liveText: callers.liveText,
+    embed: callers.embed,
     rateLimiter,
     mail: config.mail && createMailer(config.mail),
     payments,
@@ -186,15 +193,23 @@ function createDemos({ config, clock }: Pick<Services, 'config' | 'clock'>): Pic
   return { demoMcp: createDemoMcp({ clock, allowed: config.mcp }), demoApi: createDemoApi(config.mcp) };
 }
 
-/** The callers through which steps reach other systems. */
+/** The callers through which steps reach other systems, and what those write meanwhile. */
 function createCallers(services: Pick<Services, 'config' | 'pool' | 'prisma' | 'secrets' | 'clock' | 'egress'>) {
+  const models = createModelCaller(services);
+  const authority = createRunAuthority(services);
+  const embed = createEmbed(services);
   return {
     tools: createToolCaller(services),
-    models: createModelCaller(services),
+    models,
     turns: createTurnCaller(services),
+    liveText: createLiveText(),
     agentTools: createAgentTools(services),
-    authority: createRunAuthority(services),
+    authority,
+    extractor: createMemoryExtractor({ ...services, models, authority }),
+    embed,
+    recaller: createMemoryRecaller({ ...services, embed, authority }),
     agents: createAgentSource(services),
+    conversations: createConversations(services),
     requester: createHttpRequester(services),
     workflows: createWorkflowCaller(services),
   };
@@ -202,6 +217,7 @@ function createCallers(services: Pick<Services, 'config' | 'pool' | 'prisma' | '
 
 /** Waits for what was promised to be done after its answer. */
 async function settleWrites(services: Services): Promise<void> {
+  await settleChats(services);
   await settleMails(services);
   services.mail?.close();
   await settleLastUsed(services);
@@ -212,11 +228,11 @@ async function settleWrites(services: Services): Promise<void> {
 /** The plans and the payment provider. Throws ConfigError for plans that cannot be used. */
 async function openBilling(services: Pick<Services, 'config' | 'pool' | 'clock' | 'logger'>) {
   const { config, pool, clock } = services;
-  const catalogue = readCatalogue(config.billing);
-  await seedPlans(pool, catalogue, clock.now());
+  const catalog = readCatalog(config.billing);
+  await seedPlans(pool, catalog, clock.now());
   const { stripe } = config.billing;
   return {
-    topUp: catalogue.topUp,
+    topUp: catalog.topUp,
     credits: createCreditSource(services),
     payments: stripe ? createStripeProvider(services, stripe) : createManualProvider({ clock }),
   };
@@ -251,6 +267,7 @@ function startJobs(
     startNotificationJob({ services, alarm, leading }),
     startFailureHandlerJob({ services, alarm, leading }),
     startMemoryJob({ services, alarm, leading }),
+    startChatJob({ services, alarm, leading }),
   ];
   return {
     async close() {

@@ -1,12 +1,12 @@
 import { type Config, ConfigError, type FurtherChecks, readConfig, unknownVariables } from './contract/config.ts';
-import { readCatalogue } from './domains/billing/plans/catalogue.ts';
+import { readCatalog } from './domains/billing/plans/catalog.ts';
 import { ownerProblems } from './domains/identity/bootstrap.ts';
 
 const checks: FurtherChecks = {
   owner: ownerProblems,
   billing(settings) {
     try {
-      readCatalogue(settings);
+      readCatalog(settings);
       return [];
     } catch (error) {
       if (error instanceof ConfigError) return [error.message];

@@ -38,14 +38,15 @@ const WITHOUT_TENANT: Record<string, Record<string, string[]>> = {
     'webhooks/sql/store.ts': ['findIngress'],
   },
   'What it is about was found under the tenant before': {
-    'connections/sql/lock-store.ts': ['ifNobodyHolds whileHolding'],
+    'connections/sql/lock-store.ts': ['tryWithConnectionLock withConnectionLock'],
     'identity/sql/principal-store.ts': ['saveLastUsed'],
     'pats/store.ts': ['findExpiry'],
+    'runs/added-step-store.ts': ['findAddedFields findLoopItem'],
     'runs/store.ts': ['findPayloads findStepErrors hasStarted listResultEvents'],
     'webhooks/sql/deliveries-store.ts': ['insertDeliveries pruneDeliveries'],
     'webhooks/sql/signature-store.ts': ['claimSignature findSignedRun'],
   },
-  'The catalogue, its codes and the events of the payment provider belong to the deployment': {
+  'The catalog, its codes and the events of the payment provider belong to the deployment': {
     'billing/codes/store.ts': ['disableCode insertCode isKnownCode listCodes'],
     'billing/plans/store.ts': [
       'findOnboardingPlan findPlan listPlanChanges listPlans lockPlans noteChange savePlan seedPlans',
@@ -64,6 +65,7 @@ const WITHOUT_TENANT: Record<string, Record<string, string[]>> = {
     'billing/due-store.ts': ['chargedTenants dueTenants nextDue'],
     'billing/ledger/count-store.ts': ['countCharges countNext'],
     'billing/provider/stripe/reconcile-store.ts': ['listCustomers listOpenPayments'],
+    'chat/answers/store.ts': ['listEnded listStartable purgeThreads'],
     'connections/oauth/flow-store.ts': ['listLapsedFlows'],
     'connections/store.ts': ['listHidden'],
     'failure-handlers/enqueue-store.ts': ['enqueueHandlers hasNews lockNextRange saveProgress'],
@@ -71,6 +73,7 @@ const WITHOUT_TENANT: Record<string, Record<string, string[]>> = {
     'identity/sql/lock-store.ts': ['lockWorkflows'],
     'memory/embeddings/store.ts': ['listWaitingTenants'],
     'memory/recalls-store.ts': ['deleteRecalls'],
+    'memory/extraction/store.ts': ['deleteExtractions'],
     'notifications/delivery-store.ts': ['claimDue'],
     'notifications/enqueue-store.ts': ['enqueueFailedRuns enqueueTasks'],
     'notifications/progress-store.ts': ['hasNews holdProgress lockProgress nextBatch saveProgress'],
@@ -81,15 +84,16 @@ const WITHOUT_TENANT: Record<string, Record<string, string[]>> = {
       'bytesInDefault countRejections countRuns deleteExpiredRuns deleteRejections deleteStrayUsage',
     ],
     'retention/notification-store.ts': ['countNotificationDeliveries deleteNotificationDeliveries'],
-    'retention/partition-store.ts': ['disposeOf dropUsage'],
+    'retention/partition-store.ts': ['dropUsage purgePartition'],
     'retention/plan-store.ts': ['beginReading countStrayUsage endReading measureLogs sizeOf'],
     'retention/snapshot-store.ts': ['deleteSnapshots'],
     'retention/sweep-store.ts': ['tryRetentionLock vacuumRuns'],
+    'retention/trial-store.ts': ['deleteTrials'],
   },
   'It reads no rows: it prepares the transaction, or the text of a query': {
-    'analytics/store.ts': ['seeOneInstant'],
+    'analytics/store.ts': ['readFromOneSnapshot'],
     'memory/search/candidates-store.ts': ['canUseTrigrams'],
-    'runs/search-store.ts': ['searchRuns'],
+    'runs/search-store.ts': ['runsWithValue searchRuns'],
   },
 };
 

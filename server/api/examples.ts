@@ -55,6 +55,11 @@ export const requiredExamples: Partial<Record<Name, Record<string, unknown>>> = 
   webhooks_create: { workflow_id: '{workflows/id}', name: 'Orders' },
   agents_create: { name: 'Support', model: 'openai_compatible/any' },
   agents_run: { input: { message: 'What is open?' } },
+  autopilot_propose: { title: 'Ask a person first' },
+  autopilot_edit_proposal: { edits: [{ type: 'set_details', description: 'What it does' }] },
+  autopilot_try_proposal: { checks: [{ step: 'approve', op: 'completed' }] },
+  chat_send_message: { text: 'What is open?' },
+  chat_send_and_stream: { text: 'What is open?' },
   llm_resolve: { model: 'openai/gpt-5' },
   llm_provider_keys_create: modelKeyExample,
   memory_search: { query: 'delivery address' },
@@ -63,6 +68,7 @@ export const requiredExamples: Partial<Record<Name, Record<string, unknown>>> = 
   memory_tools_call: { tool: 'memory_search', arguments: { query: 'Lisbon' } },
   memory_propose_items: { items: [{ subject: 'office', text: 'The office is in Lisbon.' }] },
   memory_forget: { of: 'me' },
+  memory_extract_batch: { episode_ids: ['{episodes/id}'], model: 'openai_compatible/any' },
   memory_settings_patch: { embedding_model: null },
   billing_settings_patch: { when_exhausted: 'pause' },
   billing_code_apply: { code: 'credits' },
@@ -75,6 +81,8 @@ export const furtherExamples: Partial<Record<Name, Record<string, unknown>>> = {
   // Another `auth_mode` makes the server a draft again, so there is a version to publish.
   mcp_servers_patch: { auth_mode: 'header' },
   mcp_servers_delete: { force: 'true' },
+  chat_create_thread: { agent_id: '{agents/id}' },
+  chat_archive_thread: { archived: false },
   // An agent uses its model.
   llm_provider_keys_delete: { force: 'true' },
   mcp_instances_resolve: { graph },
@@ -94,6 +102,9 @@ export function exampleOf(operation: string): Record<string, unknown> | null {
   const all: Partial<Record<string, Record<string, unknown>>> = { ...furtherExamples, ...requiredExamples };
   const fields = all[operation];
   if (fields === undefined) return null;
-  const isPlace = (value: unknown) => typeof value === 'string' && /^\{.*\}$/.test(value);
-  return Object.fromEntries(Object.entries(fields).map(([key, value]) => [key, isPlace(value) ? SOME_ID : value]));
+  const shown = (value: unknown): unknown => {
+    if (Array.isArray(value)) return value.map(shown);
+    return typeof value === 'string' && /^\{.*\}$/.test(value) ? SOME_ID : value;
+  };
+  return Object.fromEntries(Object.entries(fields).map(([key, value]) => [key, shown(value)]));
 }

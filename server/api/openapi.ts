@@ -60,8 +60,8 @@ const requestHeaders = {
     in: 'header',
     required: false,
     description:
-      'The id of the last event that the client has; the stream goes on after it. Browsers send it by themselves.',
-    schema: { type: 'string', pattern: '^[0-9]{1,9}$' },
+      'The id of the last event that the client has, as the stream gave it; the stream goes on after it. Browsers send it by themselves.',
+    schema: { type: 'string', pattern: '^([0-9a-f-]{36}:)?[0-9]{1,9}$' },
   },
   'If-Match': {
     name: 'If-Match',
@@ -283,6 +283,7 @@ function describeBody(entry: RegisteredOperation, schemas: Schemas): Record<stri
   return { requestBody: { required: demanded, content: { 'application/json': media } } };
 }
 
+const text: JsonSchema = { type: 'string' };
 const errorSchema: JsonSchema = {
   type: 'object',
   description: 'Every error. `error` is for people, `code` for programs.',
@@ -295,12 +296,7 @@ const errorSchema: JsonSchema = {
       items: {
         type: 'object',
         required: ['path', 'message'],
-        properties: {
-          path: { type: 'string' },
-          message: { type: 'string' },
-          code: { type: 'string' },
-          step_id: { type: 'string' },
-        },
+        properties: { path: text, message: text, code: text, step_id: text, hint: text },
       },
     },
     request_id: { type: 'string', description: 'Also in the X-Request-Id header' },

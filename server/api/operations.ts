@@ -2,7 +2,9 @@ import type { AnyOperation } from '../contract/operation.ts';
 import { agentOperations } from '../domains/agents/operations.ts';
 import { analyticsOperations } from '../domains/analytics/operations.ts';
 import { auditOperations } from '../domains/audit/operations.ts';
+import { autopilotOperations } from '../domains/autopilot/operations.ts';
 import { billingOperations } from '../domains/billing/operations.ts';
+import { chatOperations } from '../domains/chat/operations.ts';
 import { connectionOperations } from '../domains/connections/operations.ts';
 import { identityOperations } from '../domains/identity/operations.ts';
 import { mcpServerOperations } from '../domains/mcp-servers/operations.ts';
@@ -30,6 +32,8 @@ export const operations = [
   ...modelOperations,
   ...memoryOperations,
   ...agentOperations,
+  ...autopilotOperations,
+  ...chatOperations,
   ...webhookOperations,
   ...analyticsOperations,
   ...billingOperations,

@@ -140,13 +140,22 @@ export function rawOperation<
  * carries. `run` does what can be refused and resolves with the frames, which it begins to produce when they are read, and
  * stops when `ctx.stream.signal` aborts; or with null (204) where nothing will ever come, so that clients do not come back.
  */
-export function streamOperation<const N extends string, I extends z.ZodType, O extends z.ZodType>(
+export function streamOperation<
+  const N extends string,
+  I extends z.ZodType,
+  O extends z.ZodType,
+  const M extends 'GET' | 'POST' = 'GET',
+>(
   declared: Omit<Common<I, O>, 'name' | 'method' | 'status' | 'produces' | 'mcp'> & {
     name: N;
+    /** Default: GET. POST does something first, and streams what comes of it. */
+    method?: M;
     access: Role | 'member';
     scope: Scope | null;
     run: (ctx: Context, input: z.output<I>) => Promise<AsyncIterable<StreamFrame> | null>;
   },
 ) {
-  return { ...declared, method: 'GET', status: 200, produces: 'text/event-stream' } as const;
+  // The type cannot see that GET is the default of `M`.
+  const method = (declared.method ?? 'GET') as M;
+  return { ...declared, method, status: 200, produces: 'text/event-stream' } as const;
 }

@@ -7,6 +7,7 @@ import type { PrismaClient } from '../platform/postgres/generated/client.ts';
 import type { SecretStore } from '../platform/secrets/secret-store.ts';
 import type { Config } from './config.ts';
 import type { Embed } from './embed.ts';
+import type { LiveText } from './live-text.ts';
 import type { Orchestrator } from './orchestrator.ts';
 import type { PaymentProvider } from './payment-provider.ts';
 import type { TopUpTerms } from './plan.ts';
@@ -33,6 +34,8 @@ export type Services = {
   egress: Egress;
   /** The embedding models of workspaces, by their own keys. */
   embed: Embed;
+  /** What models of this process are writing now. */
+  liveText: LiveText;
   rateLimiter: RequestLimiter;
   /** Null: this deployment sends no mail. */
   mail: Mailer | null;

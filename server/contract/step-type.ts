@@ -6,9 +6,9 @@ import type {
   GraphStep,
   JsonMap,
   JsonValue,
+  OfAgentStep,
   StepError,
   TaskRequest,
-  TurnEnd,
 } from '../orchestrator/core/index.ts';
 import type { Scope } from './context.ts';
 
@@ -77,15 +77,8 @@ export type WorkflowCall = { workflowId: string; version: number; input: JsonMap
 export type CallLineage = { depth: number; withheldScopes: readonly string[] };
 
 export type Outcome =
-  /** `turn`, `digest`: of a turn, and of a call, of an agent. */
-  | {
-      kind: 'completed';
-      result: JsonValue;
-      log?: string[];
-      consumed?: Consumption[];
-      turn?: TurnEnd;
-      digest?: string;
-    }
+  /** The fields of `OfAgentStep` are those of a step under an agent. */
+  | ({ kind: 'completed'; result: JsonValue; log?: string[]; consumed?: Consumption[] } & OfAgentStep)
   | { kind: 'waiting'; task: TaskRequest }
   /**
    * The step is carried out by steps that are added to the run: those of its own graph, once for each of `items`, or

@@ -1,5 +1,5 @@
 /** One item of `details` in an error response. */
-export type ErrorDetail = { path: string; message: string; code?: string; step_id?: string };
+export type ErrorDetail = { path: string; message: string; code?: string; step_id?: string; hint?: string };
 
 /**
  * The number of details that a response shows: a body of 1 MiB can have 70,000 unknown fields, which

@@ -143,8 +143,17 @@ export async function createWorld(
   const memory = await rememberSomething(post, path => request('GET', path, { token }));
   const { id: key = '' } = await post('/v1/llm-provider-keys', modelKeyExample);
   const { id: agent = '' } = await post('/v1/agents', { name: 'First', model: 'openai_compatible/any' });
+  const { id: proposal = '' } = await post('/v1/autopilot/proposals', { workflow_id: workflow, title: 'First' });
+  await post(`/v1/autopilot/proposals/${proposal}/trial`, { checks: [{ step: 'approve', op: 'completed' }] });
+  // Another agent: the usage of the workspace, which every project's administrators see, names those that have run.
+  const { id: chatting = '' } = await post('/v1/agents', { name: 'Chatting', model: 'openai_compatible/any' });
+  const { id: thread = '' } = await post('/v1/chat/threads', { agent_id: chatting, visibility: 'project' });
+  const { message_id: message = '' } = await post(`/v1/chat/threads/${thread}/messages`, { text: 'Hello' });
   const ids = {
     ...memory,
+    'proposals/id': proposal,
+    // A run of its own would be in the usage of the workspace, which every project's administrators see.
+    'extract/jobId': newId(),
     'workflows/id': workflow,
     'versions/version': '1',
     'versions/a': '1',
@@ -163,6 +172,8 @@ export async function createWorld(
     'connections/connection_id': (await post('/v1/connections', connectionExample)).id ?? '',
     'llm-provider-keys/id': key,
     'agents/id': agent,
+    'threads/id': thread,
+    'messages/message_id': message,
     'servers/id': server,
     'instances/id': instance,
     'config-profiles/profile_id': profile,
@@ -232,9 +243,10 @@ export function fieldsOf(name: Name): Record<string, unknown> {
 
 /** The fields with the world's ids in them. */
 export function inWorld(fields: Record<string, unknown>, ids: Ids): Record<string, unknown> {
-  const filled = Object.entries(fields).map(([key, value]) => {
+  const fill = (value: unknown): unknown => {
+    if (Array.isArray(value)) return value.map(fill);
     const placed = typeof value === 'string' ? /^\{(.*)\}$/.exec(value)?.[1] : undefined;
-    return [key, placed === undefined ? value : ids[placed]];
-  });
-  return Object.fromEntries(filled);
+    return placed === undefined ? value : ids[placed];
+  };
+  return Object.fromEntries(Object.entries(fields).map(([key, value]) => [key, fill(value)]));
 }

@@ -34,8 +34,8 @@ retry_count, on_error ("continue": dependents run and read steps.id.error), disa
 - mcp_call: {tool_name, tool_args?, instance_id}. Find instances with catalog_bff_request GET /v1/mcp/instances, tools with GET /v1/mcp/tools.
 - http_request: {url, method?, query?, headers?, body?|form?|text?|multipart?, connection_id?, auth?, expect?, pagination?}. Result: {status, headers, body}.
 - llm_call: {model: "provider/model", prompt, system?, temperature?, max_tokens?, response_schema?}.
-- agent: {model, prompt, instructions?, tools?: [{type: "mcp", instance_id, tools: ["*"|name], approval?: "auto"|"ask"|"deny"}], limits?: {max_turns?, max_tool_calls?, budget_credits?, timeout_s?}, on_limit?: "answer"|"fail", response_schema?}. A model that calls tools until it answers. Result: {text, object, ended_by, complete}.
-Beside steps, "input_schema" (JSON Schema of the input) refuses starts that do not fit, and "output" gives the output of a run (any JSON with templates; default: the result of the last step). "on_failure": {"workflow_id"} starts another workflow with input.failed_run when a run fails.
+- agent: {model, prompt, instructions?, tools?: [{type: "mcp", instance_id, tools: ["*"|name], approval?: "auto"|"ask"|"deny"}], memory?: {read: ("private"|"project"|"workspace")[]}, limits?: {max_turns?, max_tool_calls?, budget_credits?, timeout_s?}, on_limit?: "answer"|"fail", response_schema?}. A model that calls tools until it answers. Result: {text, object, ended_by, complete}.
+Beside steps, "input_schema" (JSON Schema of the input) refuses starts that do not fit, and "output" gives the output of a run (any JSON with templates; default: the result of the last step). "on_failure": {"workflow_id"} starts another workflow with input.failed_run when a run fails. "searchable" ({"order": "{{input.order_id}}"}) names values that runs are found by (runs_list_tenant, field: "order=4711").
 Texts take {{input.x}} and {{steps.id.result.path}} of steps that come before; a condition reads input and steps directly.`;
 
 /** Throws McpError for an unknown prompt or a missing argument, AppError for a run that does not exist. */

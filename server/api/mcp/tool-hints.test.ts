@@ -30,6 +30,22 @@ const writing: Record<string, string> = {
   agents_archive: 'destructive, idempotent',
   // The tools of an agent are anywhere.
   agents_run: 'destructive, open world',
+  chat_create_thread: 'adds',
+  chat_patch_thread: 'destructive, idempotent',
+  chat_delete_thread: 'destructive, idempotent',
+  chat_archive_thread: 'idempotent',
+  chat_fork_thread: 'adds',
+  chat_send_message: 'destructive, open world',
+  chat_regenerate: 'destructive, open world',
+  chat_stop: 'destructive, idempotent',
+  chat_patch_settings: 'destructive, idempotent',
+  autopilot_propose: 'adds',
+  autopilot_edit_proposal: 'adds',
+  autopilot_discard_proposal: 'destructive, idempotent',
+  // A trial asks tools that only read.
+  autopilot_try_proposal: 'open world',
+  autopilot_apply_proposal: 'destructive',
+  autopilot_undo_proposal: 'destructive',
   pats_create: 'adds',
   // The second call is 404: the copy is destroyed by the first.
   pats_reveal: 'destructive',

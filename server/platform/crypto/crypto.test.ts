@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { useRealCost } from '../../testing/cheap-passwords.ts';
 import { constantTimeEqual, deriveKey, randomToken, sha256 } from './digest.ts';
 import { DecryptionError, open, seal } from './envelope.ts';
 import { loadMasterKey, MasterKeyError } from './master-key.ts';
@@ -60,6 +61,8 @@ describe('envelope', () => {
 });
 
 describe('password', () => {
+  beforeAll(useRealCost);
+
   const cheap = { log2N: 4, r: 8, p: 1 };
 
   it('verifies only the password that was hashed', async () => {

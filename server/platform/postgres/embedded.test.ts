@@ -1,11 +1,11 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { chmod, chown, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import pg from 'pg';
 import { afterEach, beforeEach, expect, inject, test } from 'vitest';
+import { scratchFolder } from '../../testing/scratch-folder.ts';
 import { createLogger } from '../logger.ts';
 import { clusterUrl, isRunning, openCluster, postmaster, stopCluster } from './cluster.ts';
 import { openDatabase } from './database.ts';
@@ -18,7 +18,7 @@ let folder: string;
 const open = (dataDir = folder) => openDatabase({ database: { url: undefined, dataDir, pool: 4 } }, logger);
 
 beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'baton-embedded-'));
+  folder = await mkdtemp(join(scratchFolder(), 'baton-embedded-'));
 });
 afterEach(async () => {
   await stopCluster(await openCluster(join(folder, 'postgres')), 'immediate');

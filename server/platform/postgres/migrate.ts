@@ -119,6 +119,8 @@ async function pending(client: pg.Client, migrations: Migration[], { locked }: {
 
 async function apply(url: string, migrations: Migration[], dir: string, names: string[]): Promise<string[]> {
   const pool = new pg.Pool({ connectionString: url, max: 2, application_name: 'baton-migrate' });
+  // A failed start stops the embedded PostgreSQL while these sessions are still ending.
+  pool.on('error', () => undefined);
   try {
     const engine = await createSchemaEngine(pool, [await readSchema(dir)]);
     try {
