@@ -15,6 +15,7 @@ describe('the content security policy', () => {
       'default-src': "'self'",
       'script-src': "'self' 'nonce-abc' 'strict-dynamic'",
       'connect-src': "'self'",
+      'worker-src': "'self'",
       'object-src': "'none'",
       'frame-ancestors': "'none'",
     });

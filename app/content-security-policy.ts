@@ -30,6 +30,8 @@ export function contentSecurityPolicy({ nonce, development, stripe }: PolicyOpti
     "style-src 'self' 'unsafe-inline'",
     "img-src 'self' data: blob:",
     "font-src 'self'",
+    // Large graphs are laid out in a worker. Without this directive script-src applies, whose 'strict-dynamic' ignores 'self'.
+    "worker-src 'self'",
     `connect-src 'self'${of(stripeSources.connect)}`,
     ...(stripe ? [`frame-src 'self'${of(stripeSources.frame)}`] : []),
     "object-src 'none'",

@@ -3,10 +3,12 @@ import { Panel } from '@xyflow/react';
 import { LayoutDashboard, Plus, Redo2, Search, StickyNote, Undo2, Waypoints } from 'lucide-react';
 import { useCallback, useEffect, useMemo, useRef, useState } from 'react';
 import { Button, IconButton } from '../ui/button.tsx';
+import { Skeleton } from '../ui/skeleton.tsx';
 import { EmptyState, ErrorState } from '../ui/states.tsx';
 import { useUrlState } from '../ui/use-url-state.ts';
 import { EditorCanvas } from './canvas/editor-canvas.tsx';
 import { useCanvasKeys } from './canvas/use-canvas-keys.ts';
+import { useLateTexts } from './canvas/use-layout.ts';
 import { ConflictPanel } from './conflict-panel.tsx';
 import { graphSteps, type Place } from './editor-actions.ts';
 import { type UnfinishedFields, unfinishedFields } from './inspector/unfinished-fields.ts';
@@ -165,6 +167,7 @@ function Canvas({
   const frame = useRef<HTMLElement>(null);
   const [search, setSearch] = useState<string | null>(null);
   const errors = useMemo(() => countErrors(problems), [problems]);
+  const drawing = useLateTexts(editor.drawing);
   const { steps } = editor.drawing;
   const found = useMemo(() => (search === null ? [] : findSteps(steps, search)), [steps, search]);
   const foundSet = useMemo(() => (found.length === 0 ? nothing : new Set(found)), [found]);
@@ -179,6 +182,7 @@ function Canvas({
     frame.current?.focus({ preventScroll: true });
     onFocused();
   }, [focus, onFocused]);
+  const isEmpty = steps.length === 0 && editor.notes.length === 0;
   const closeSearch = () => {
     setSearch(null);
     editor.refocus();
@@ -192,11 +196,13 @@ function Canvas({
       tabIndex={0}
       className="relative h-[60dvh] min-h-80 overflow-hidden rounded-lg border bg-sunken lg:h-[68dvh]"
     >
-      {steps.length === 0 && editor.notes.length === 0 ? (
+      {isEmpty ? (
         <EmptyCanvas editable={editable} onAdd={() => onAdd({ kind: 'free' })} />
+      ) : !drawing.isLaidOut ? (
+        <Skeleton className="h-full w-full" />
       ) : (
         <EditorCanvas
-          drawing={editor.drawing}
+          drawing={drawing}
           notes={editor.notes}
           places={editor.places}
           problems={errors}
@@ -216,29 +222,52 @@ function Canvas({
           onMove={editor.moveNodes}
           onConnect={editor.connect}
           onReconnect={editor.reconnect}
-        >
-          <Panel position="top-left" className="m-2! flex flex-wrap gap-2">
-            {editable ? (
-              <>
-                <StepStrip types={stepTypes} onAdd={type => editor.add(type, editor.nextPlace())} />
-                <Toolbar draft={view} editor={editor} onAddNote={onAddNote} onSearch={() => setSearch(search ?? '')} />
-              </>
-            ) : null}
-          </Panel>
-          {search === null ? null : (
-            <Panel position="top-right" className="m-2!">
-              <StepSearch
-                found={found}
-                text={search}
-                onText={setSearch}
-                onShow={id => editor.show([id], 'stays')}
-                onClose={closeSearch}
-              />
-            </Panel>
-          )}
-        </EditorCanvas>
+        />
+      )}
+      {isEmpty ? null : (
+        <CanvasTools
+          {...{ view, editor, editable, stepTypes, onAddNote, found, search }}
+          onSearch={setSearch}
+          onClose={closeSearch}
+        />
       )}
     </section>
+  );
+}
+
+type ToolsProps = Pick<CanvasProps, 'view' | 'editor' | 'editable' | 'stepTypes'> & {
+  onAddNote: (() => void) | undefined;
+  /** The text that is searched for; null: the search is closed. */
+  search: string | null;
+  found: readonly string[];
+  onSearch: (text: string) => void;
+  onClose: () => void;
+};
+
+/** What lies over the canvas. Beside it, so that it can render without the canvas. */
+function CanvasTools({ view, editor, editable, stepTypes, onAddNote, search, found, onSearch, onClose }: ToolsProps) {
+  return (
+    <>
+      <Panel position="top-left" data-over-canvas className="m-2! flex max-w-[calc(100%-1rem)] flex-wrap gap-2">
+        {editable ? (
+          <>
+            <StepStrip types={stepTypes} onAdd={type => editor.add(type, editor.nextPlace())} />
+            <Toolbar draft={view} editor={editor} onAddNote={onAddNote} onSearch={() => onSearch(search ?? '')} />
+          </>
+        ) : null}
+      </Panel>
+      {search === null ? null : (
+        <Panel position="top-right" className="m-2!">
+          <StepSearch
+            found={found}
+            text={search}
+            onText={onSearch}
+            onShow={id => editor.show([id], 'stays')}
+            onClose={onClose}
+          />
+        </Panel>
+      )}
+    </>
   );
 }
 

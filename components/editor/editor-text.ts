@@ -29,12 +29,17 @@ export function useEditorText(value: string, onChange: ((text: string) => void) 
   const [initial] = useState(value);
   const [echoes] = useState(() => new Echoes());
   const seen = useRef(value);
+  const latest = useRef(onChange);
+  useEffect(() => {
+    latest.current = onChange;
+  });
+  // The same function always: the component configures its editor again for each new one.
   const change = useCallback(
     (text: string) => {
       echoes.tell(text);
-      onChange?.(text);
+      latest.current?.(text);
     },
-    [echoes, onChange],
+    [echoes],
   );
   useEffect(() => {
     if (!view || value === seen.current) return;

@@ -1,6 +1,6 @@
 import { jsonLanguage } from '@codemirror/lang-json';
 
-export type GraphProblem = { step_id: string | null; path: string; code: string; message: string };
+export type GraphProblem = { step_id: string | null; path: string; code: string; message: string; hint?: string };
 export type Range = { from: number; to: number };
 
 type SyntaxNode = ReturnType<ReturnType<typeof jsonLanguage.parser.parse>['resolve']>;

@@ -34,7 +34,9 @@ export function problemsInside(
   problems: readonly Problem[],
   steps: readonly Step[],
   path: readonly string[],
-): Problem[] {
+): readonly Problem[] {
+  // The same list, so that typing in a step draws none of the others again.
+  if (path.length === 0) return problems;
   return problems.flatMap(problem => innerProblem(problem, steps, path) ?? []);
 }
 

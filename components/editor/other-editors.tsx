@@ -1,16 +1,16 @@
 'use client';
 import { PencilLine } from 'lucide-react';
 import type { Person } from './editor-store.ts';
-import { namesOf } from './people.ts';
+import { presenceOf } from './people.ts';
 
-/** Says who else edits the draft. Its place is always there, so that screen readers notice a change. */
-export function OtherEditors({ people }: { people: readonly Person[] }) {
+/** Says who else edits the draft, other windows of the user included. Its place is always there, so that screen readers notice a change. */
+export function OtherEditors({ people, otherWindow }: { people: readonly Person[]; otherWindow: boolean }) {
   return (
     <span role="status" aria-label="Other editors" className="inline-flex items-center gap-1 font-medium text-info">
-      {people.length === 0 ? null : (
+      {people.length === 0 && !otherWindow ? null : (
         <>
           <PencilLine aria-hidden className="size-3.5" />
-          {namesOf(people)} {people.length === 1 ? 'is' : 'are'} editing
+          {presenceOf(people, otherWindow)}
         </>
       )}
     </span>

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { namesOf, otherSide } from './people.ts';
+import { namesOf, otherSide, presenceOf } from './people.ts';
 
 const people = (...names: string[]) => names.map(name => ({ id: name.toLowerCase(), name }));
 
@@ -9,6 +9,12 @@ test.each([
   [['Ada', 'Bob', 'Cy'], 'Ada, Bob, and Cy'],
   [['Ada', 'Bob', 'Cy', 'Di'], 'Ada, Bob, and 2 others'],
 ])('%j are named %j', (names, text) => expect(namesOf(people(...names))).toBe(text));
+
+test('who edits is said of other people and of another window', () => {
+  expect(presenceOf(people('Ada'), false)).toBe('Ada is editing');
+  expect(presenceOf(people('Ada', 'Bob'), true)).toBe('Ada and Bob are editing. You are editing in another window');
+  expect(presenceOf([], true)).toBe('You are editing in another window');
+});
 
 test('the other side of a conflict is named by who saved it', () => {
   expect(otherSide(people('Ada', 'Me'), 'me')).toBe('Ada');

@@ -15,3 +15,11 @@ export function otherSide(savedBy: readonly Person[], me: string): string {
   if (others.length > 0) return namesOf(others);
   return savedBy.length > 0 ? 'You, in another window or with a token,' : 'Somebody else';
 }
+
+/** Returns the sentence that says who else edits a draft: other people, and the user in another window. */
+export function presenceOf(people: readonly Person[], otherWindow: boolean): string {
+  const elsewhere = 'You are editing in another window';
+  if (people.length === 0) return elsewhere;
+  const others = `${namesOf(people)} ${people.length === 1 ? 'is' : 'are'} editing`;
+  return otherWindow ? `${others}. ${elsewhere}` : others;
+}

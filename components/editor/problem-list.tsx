@@ -54,6 +54,7 @@ export function ProblemList({
                     <code className="mr-1 text-muted">{placeOf(problem, byId.get(problem.step_id))}</code>
                   ) : null}
                   {problem.message}
+                  {problem.hint === undefined ? null : <span className="block text-muted">{problem.hint}</span>}
                 </span>
               </button>
             </li>

@@ -1,9 +1,7 @@
 'use client';
-import { FlaskConical } from 'lucide-react';
 import dynamic from 'next/dynamic';
 import { type RefObject, useEffect, useMemo, useRef } from 'react';
 import { Button } from '../ui/button.tsx';
-import { EmptyState } from '../ui/states.tsx';
 import { Tabs } from '../ui/tabs.tsx';
 import { useUrlState } from '../ui/use-url-state.ts';
 import { CompletionProvider } from './code/use-completion.tsx';
@@ -83,13 +81,7 @@ export function SidePanel(props: SidePanelProps) {
                   label: 'Test',
                   content: (
                     <div className="-mx-3 -mt-4 h-full lg:overflow-y-auto">
-                      {path.length > 0 ? (
-                        <EmptyState icon={FlaskConical} title="Part of a loop">
-                          The steps of a loop are tested with it: “Test run” above runs the whole draft.
-                        </EmptyState>
-                      ) : (
-                        <StepTest workflowId={workflowId} draft={draft} editor={editor} kept={unfinished} />
-                      )}
+                      <StepTest {...{ workflowId, draft, view, loop: path, editor }} kept={unfinished} />
                     </div>
                   ),
                 },

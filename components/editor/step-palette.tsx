@@ -76,7 +76,11 @@ function promptFor(place: Place): string {
 /** The types of steps beside the canvas: a click adds one after the selected step, dragging puts it where it is dropped. */
 export function StepStrip({ types, onAdd }: { types: readonly StepTypeForm[]; onAdd: (type: string) => void }) {
   return (
-    <div role="toolbar" aria-label="Step types" className="flex gap-1 rounded-lg border bg-surface p-1 shadow-sm">
+    <div
+      role="toolbar"
+      aria-label="Step types"
+      className="flex flex-wrap gap-1 rounded-lg border bg-surface p-1 shadow-sm"
+    >
       {types.map(({ type }) => {
         const { icon: Icon, label } = stepTypeLook(type);
         return (

@@ -127,13 +127,25 @@ export type Validation = {
   error: unknown;
 };
 
+const numbers = new WeakMap<object, number>();
+let graphsNumbered = 0;
+
+/** The number of a graph object. For keys of queries: with a graph as the key, each rendering hashed all of it. */
+function numberOf(graph: DraftGraph): number {
+  const known = numbers.get(graph);
+  if (known !== undefined) return known;
+  graphsNumbered += 1;
+  numbers.set(graph, graphsNumbered);
+  return graphsNumbered;
+}
+
 /** What the server finds in a graph, asked again when it stands still. */
 export function useValidation(id: string, draft: DraftGraph, enabled: boolean): Validation {
   const trpc = useTRPC();
   const settled = useDebounced(draft, 400);
   const client = useTRPCClient();
   const report = useQuery({
-    queryKey: [...trpc.workflows_validate.mutationKey(), id, settled],
+    queryKey: [...trpc.workflows_validate.mutationKey(), id, numberOf(settled)],
     queryFn: () =>
       client.workflows_validate.mutate({ id, graph: settled as NonNullable<Inputs['workflows_validate']['graph']> }),
     enabled,

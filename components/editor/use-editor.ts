@@ -2,6 +2,7 @@
 import { useCallback, useEffect, useMemo, useRef, useState } from 'react';
 import type { Branch, Edit, Step } from '../../server/domains/workflows/edits/index.ts';
 import type { Point } from '../graph/layout.ts';
+import { drawnNotes, noteNodeId, noteOfNode, type Size } from '../graph/notes.ts';
 import { toast } from '../ui/toaster.tsx';
 import { useUrlState } from '../ui/use-url-state.ts';
 import { type Drawing, useLayout } from './canvas/use-layout.ts';
@@ -22,16 +23,7 @@ import {
   planStep,
 } from './editor-actions.ts';
 import type { StepsDraft, StepsStore } from './loop-store.ts';
-import {
-  drawnNotes,
-  MAX_NOTES,
-  noteNodeId,
-  noteOfNode,
-  planNote,
-  planNoteChange,
-  planNoteMoves,
-  type Size,
-} from './notes/note-actions.ts';
+import { MAX_NOTES, planNote, planNoteChange, planNoteMoves } from './notes/note-actions.ts';
 
 const none: ReadonlySet<string> = new Set();
 
@@ -70,7 +62,8 @@ function useSelection(drawing: Drawing) {
   const [ids, selectSteps] = useSelectedSteps();
   const [edge, setEdge] = useState<string | null>(null);
   const [note, setNote] = useState<string | null>(null);
-  const selected = useMemo(() => new Set([...ids].filter(id => drawing.places.has(id))), [ids, drawing]);
+  const { places } = drawing;
+  const selected = useMemo(() => new Set([...ids].filter(id => places.has(id))), [ids, places]);
   const select = useCallback(
     (next: ReadonlySet<string>) => {
       selectSteps(next);
@@ -110,8 +103,7 @@ export function useEditor(draft: StepsDraft) {
   const { store } = draft;
   const drawing = useLayout(graphSteps(draft.state.draft));
   const { notes: drafted } = draft.state.draft.graph;
-  // biome-ignore lint/correctness/useExhaustiveDependencies: notes depend on nothing else of the draft
-  const notes = useMemo(() => drawnNotes(draft.state.draft), [drafted]);
+  const notes = useMemo(() => drawnNotes({ notes: drafted }), [drafted]);
   const places = useMemo(
     () => new Map([...drawing.places, ...notes.map(note => [noteNodeId(note.id), note.position] as const)]),
     [drawing.places, notes],
@@ -251,7 +243,7 @@ function noteActions(store: StepsStore, { places, selected, note, showNode }: No
     /** Moves what is selected a little. */
     nudge: (by: Point) => {
       const id = note();
-      const drawn = drawnNotes(draft()).find(each => each.id === id);
+      const drawn = drawnNotes(draft().graph).find(each => each.id === id);
       const from = drawn
         ? [[noteNodeId(drawn.id), drawn.position] as const]
         : selected().map(step => [step, places().get(step)] as const);

@@ -83,7 +83,11 @@ export function VersionList({
       >
         {shown ? (
           <div className="h-[60dvh]">
-            <WorkflowGraph label={`Graph of version ${shown.version}`} steps={shown.graph_snapshot.steps} />
+            <WorkflowGraph
+              label={`Graph of version ${shown.version}`}
+              steps={shown.graph_snapshot.steps}
+              notes={shown.graph_snapshot.notes}
+            />
           </div>
         ) : null}
       </Dialog>

@@ -4,7 +4,7 @@ import { FlaskConical, Play, Rocket } from 'lucide-react';
 import dynamic from 'next/dynamic';
 import { type ComponentProps, useState } from 'react';
 import { ContinueRun } from '../runs/continue-run.tsx';
-import { usePermissions } from '../shell/session.tsx';
+import { usePermissions, useSession } from '../shell/session.tsx';
 import { useHotkeys } from '../shell/use-hotkeys.ts';
 import { useTRPC } from '../trpc/provider.tsx';
 import { Badge } from '../ui/badge.tsx';
@@ -24,6 +24,7 @@ import { ShareLink } from './share-link.tsx';
 import type { StepTypeForm } from './step-fields.ts';
 import { type Draft, useDraft, useValidation, type Workflow } from './use-draft.ts';
 import { useEditors } from './use-editors.ts';
+import { useOtherWindow } from './use-other-window.ts';
 
 // React Flow and the forms, which the other views of a workflow do without.
 const DraftEditor = dynamic(() => import('./draft-editor.tsx').then(module => module.DraftEditor), {
@@ -78,6 +79,7 @@ function WorkflowView({ workflow, stepTypes }: { workflow: Workflow; stepTypes: 
   const tab = tabNames.find(name => name === url.get('tab')) ?? 'draft';
   const errors = validation.problems.filter(problem => problem.severity === 'error').length;
   const others = useEditors(workflow.id, draft.store, editable && tab === 'draft');
+  const otherWindow = useOtherWindow(useSession().me.user.id, workflow.id, editable && tab === 'draft');
   useHotkeys({ 'mod+s': () => void draft.save() }, editable);
   return (
     <Page>
@@ -124,7 +126,7 @@ function WorkflowView({ workflow, stepTypes }: { workflow: Workflow; stepTypes: 
           </span>
           <CopyId id={workflow.id} />
           <ShareLink />
-          <OtherEditors people={others} />
+          <OtherEditors people={others} otherWindow={otherWindow} />
         </p>
       </div>
       {editable ? <ContinueRun workflowId={workflow.id} save={draft.save} /> : null}

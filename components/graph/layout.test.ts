@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { edgesOf, innerStepsOf, layout, layoutByRank, nodeSize } from './layout.ts';
+import { edgesOf, innerStepsOf, layout, layoutByRank, nodeSize, takesLong } from './layout.ts';
 
 type Step = { id: string; type: string; depends_on: string[] };
 
@@ -11,6 +11,15 @@ describe('the drawing of a graph', () => {
     expect(innerStepsOf({ id: 'l', type: 'for_each' })).toBe(0);
     const inner = { id: 'm', type: 'for_each', steps: [step, null, 'a'] };
     expect(innerStepsOf({ id: 'l', type: 'for_each', steps: [step, inner] })).toBe(5);
+  });
+
+  it('takes long for graphs that dagre needs longer than a frame for', () => {
+    const steps = (count: number, fields: object = {}) =>
+      Array.from({ length: count }, (_, at) => ({ id: `s${at}`, type: 'lua_script', ...fields }));
+    expect([50, 51, 300, 301].map(count => takesLong(steps(count)))).toEqual([false, true, true, false]);
+    const position = { x: 0, y: 0 };
+    expect(takesLong(steps(51, { position }))).toBe(false);
+    expect(takesLong([...steps(51, { position }), { id: 'new', type: 'lua_script' }])).toBe(true);
   });
 
   it('labels the edges of a condition with their branch', () => {

@@ -61,6 +61,15 @@ export function ownPosition(step: GraphStepInput): Point | null {
   return typeof x === 'number' && typeof y === 'number' && Number.isFinite(x) && Number.isFinite(y) ? { x, y } : null;
 }
 
+/** Graphs with more steps are laid out by ranks alone. */
+export const MAX_MINIMIZED = 300;
+/** Graphs with more steps are laid out in a worker: 50 take about as long as a frame. */
+const MAX_AT_ONCE = 50;
+
+/** Whether laying out the steps would hold the page for longer than a frame. */
+export const takesLong = (steps: readonly GraphStepInput[]): boolean =>
+  steps.length > MAX_AT_ONCE && steps.length <= MAX_MINIMIZED && steps.some(step => ownPosition(step) === null);
+
 /**
  * Where each step is drawn (top left corner). Positions that people gave are kept when every step has one; otherwise the
  * whole graph is laid out, top to bottom (panels here are taller than a row of steps is wide, and so is a phone): a mixture would put new steps on top of old ones.
@@ -70,8 +79,8 @@ export function layout(steps: readonly GraphStepInput[], edges: readonly GraphEd
   if (own.length > 0 && own.every(([, position]) => position !== null)) {
     return new Map(own.filter((entry): entry is readonly [string, Point] => entry[1] !== null));
   }
-  // dagre's crossing minimisation is super-linear: past 300 steps ranks alone are drawn (2,000 steps: 5,700 ms with it, 6 ms without).
-  if (steps.length > 300) return layoutByRank(steps, edges);
+  // dagre's crossing minimisation is super-linear: 2,000 steps take 5,700 ms with it, 6 ms by ranks alone.
+  if (steps.length > MAX_MINIMIZED) return layoutByRank(steps, edges);
   const graph = new dagre.graphlib.Graph();
   graph.setGraph({ rankdir: 'TB', nodesep: 32, ranksep: ROW_GAP, marginx: 16, marginy: 16 });
   graph.setDefaultEdgeLabel(() => ({}));

@@ -12,14 +12,18 @@ import {
   ReactFlowProvider,
 } from '@xyflow/react';
 import { useTheme } from 'next-themes';
-import { type CSSProperties, useId, useMemo, useRef } from 'react';
+import { type CSSProperties, type RefObject, useId, useMemo, useRef } from 'react';
+import { Skeleton } from '../ui/skeleton.tsx';
 import { useDetailLevel } from './detail-level.ts';
 import { firstView, ICONS_ZOOM, MARGIN } from './first-view.ts';
 import { GraphMap } from './graph-map.tsx';
-import { edgesOf, type GraphEdge, type GraphStepInput, innerStepsOf, layout, nodeSize, type Point } from './layout.ts';
+import { edgesOf, type GraphEdge, type GraphStepInput, innerStepsOf, nodeSize, type Point } from './layout.ts';
+import { drawnNotes } from './notes.ts';
+import { PlainNote, type PlainNoteNode, toPlainNote } from './plain-note.tsx';
 import { type StepFlowNode, StepNode } from './step-node.tsx';
+import { type LaidOut, useLaidOut } from './use-laid-out.ts';
 
-const nodeTypes = { step: StepNode };
+const nodeTypes = { step: StepNode, note: PlainNote };
 
 /**
  * The ends of edges, where a node draws its handles. React Flow draws every node once to measure what it is not told: 2,000 of them before
@@ -54,6 +58,8 @@ export type StepDisplay = {
 
 export type WorkflowGraphProps = {
   steps: readonly GraphStepInput[];
+  /** The notes of the graph; anything that is no note is left out. */
+  notes?: unknown;
   /** By step id; absent = a draft, where nothing has a status. */
   displays?: ReadonlyMap<string, StepDisplay>;
   /** Number of validation problems by step id. */
@@ -72,17 +78,89 @@ export function WorkflowGraph(props: WorkflowGraphProps) {
   );
 }
 
-function Flow({ steps, displays, problems, selected = null, onSelect, label }: WorkflowGraphProps) {
-  const { resolvedTheme } = useTheme();
+function Flow(props: WorkflowGraphProps) {
+  const { steps, label } = props;
   const detail = useDetailLevel();
-  const flowId = useId();
   const frame = useRef<HTMLElement>(null);
   const unique = useMemo(() => [...new Map(steps.map(step => [step.id, step])).values()], [steps]);
-  const drawn = useMemo(() => edgesOf(unique), [unique]);
-  const places = useMemo(() => layout(unique, drawn), [unique, drawn]);
-  const keptNodes = useRef(new Map<string, StepFlowNode>());
+  const edges = useMemo(() => edgesOf(unique), [unique]);
+  const graph = useLaidOut(unique, edges);
+  return (
+    <section
+      ref={frame}
+      aria-label={label}
+      data-detail={detail}
+      className="group/graph h-full min-h-80 w-full overflow-hidden rounded-lg border bg-sunken"
+    >
+      {graph === null ? <Skeleton className="h-full w-full" /> : <Drawing {...props} graph={graph} frame={frame} />}
+    </section>
+  );
+}
+
+type DrawingProps = WorkflowGraphProps & { graph: LaidOut; frame: RefObject<HTMLElement | null> };
+
+function Drawing({ graph, frame, notes, displays, problems, selected = null, onSelect }: DrawingProps) {
+  const { steps, places } = graph;
+  const { resolvedTheme } = useTheme();
+  const flowId = useId();
+  const { nodes, noteNodes } = useNodes({ notes, displays, problems, selected }, steps, places);
   const keptEdges = useRef(new Map<string, Edge>());
-  const nodes = useMemo(
+  const edges = useMemo(
+    () => graph.edges.map(edge => kept(keptEdges.current, toEdge(edge, displays?.get(edge.to)?.status))),
+    [graph.edges, displays],
+  );
+  return (
+    <ReactFlow
+      // Two graphs on a page must not share the ids of their parts.
+      id={flowId}
+      nodes={nodes}
+      edges={edges}
+      nodeTypes={nodeTypes}
+      onNodeClick={(_, node) => {
+        if (node.type === 'step') onSelect?.(node.id);
+      }}
+      onPaneClick={() => onSelect?.(null)}
+      // Enter and Space select a focused node; React Flow reports that as a change, not as a click.
+      onNodesChange={changes => {
+        for (const change of changes) if (change.type === 'select' && change.selected) onSelect?.(change.id);
+      }}
+      nodesDraggable={false}
+      nodesConnectable={false}
+      edgesFocusable={false}
+      onlyRenderVisibleElements={steps.length > 200}
+      onInit={instance => {
+        const { clientWidth: width = 0, clientHeight: height = 0 } = frame.current ?? {};
+        const at = places.get(firstSight(steps, displays, selected));
+        const all = [...places.values(), ...noteNodes.map(({ position }) => position)];
+        // The buttons at the bottom are higher than the margin, and on a phone they would cover the last step.
+        const room = { width, height: height - 16, top: MARGIN };
+        void instance.setViewport(firstView(all, room, { smallest: ICONS_ZOOM, at }));
+      }}
+      minZoom={0.05}
+      maxZoom={1.5}
+      colorMode={resolvedTheme === 'dark' ? 'dark' : 'light'}
+      style={flowTheme}
+      proOptions={{ hideAttribution: true }}
+    >
+      <Background variant={BackgroundVariant.Dots} gap={16} size={1} color="var(--line)" />
+      {/* In a row: a column would cover the lowest steps of a graph that fills the width of a phone. */}
+      <Controls showInteractive={false} orientation="horizontal" />
+      {steps.length >= mapFrom ? <GraphMap places={places} /> : null}
+    </ReactFlow>
+  );
+}
+
+type Look = Pick<WorkflowGraphProps, 'notes' | 'displays' | 'problems'> & { selected: string | null };
+
+/** Notes and steps as React Flow's nodes. */
+function useNodes(
+  { notes, displays, problems, selected }: Look,
+  unique: readonly GraphStepInput[],
+  places: ReadonlyMap<string, Point>,
+) {
+  const noteNodes = useMemo(() => drawnNotes({ notes }).map(toPlainNote), [notes]);
+  const keptNodes = useRef(new Map<string, StepFlowNode>());
+  const stepNodes = useMemo(
     () =>
       unique.map(step =>
         kept(
@@ -92,53 +170,8 @@ function Flow({ steps, displays, problems, selected = null, onSelect, label }: W
       ),
     [unique, places, displays, problems, selected],
   );
-  const edges = useMemo(
-    () => drawn.map(edge => kept(keptEdges.current, toEdge(edge, displays?.get(edge.to)?.status))),
-    [drawn, displays],
-  );
-  return (
-    <section
-      ref={frame}
-      aria-label={label}
-      data-detail={detail}
-      className="group/graph h-full min-h-80 w-full overflow-hidden rounded-lg border bg-sunken"
-    >
-      <ReactFlow
-        // Two graphs on a page must not share the ids of their parts.
-        id={flowId}
-        nodes={nodes}
-        edges={edges}
-        nodeTypes={nodeTypes}
-        onNodeClick={(_, node) => onSelect?.(node.id)}
-        onPaneClick={() => onSelect?.(null)}
-        // Enter and Space select a focused node; React Flow reports that as a change, not as a click.
-        onNodesChange={changes => {
-          for (const change of changes) if (change.type === 'select' && change.selected) onSelect?.(change.id);
-        }}
-        nodesDraggable={false}
-        nodesConnectable={false}
-        edgesFocusable={false}
-        onlyRenderVisibleElements={unique.length > 200}
-        onInit={instance => {
-          const { clientWidth: width = 0, clientHeight: height = 0 } = frame.current ?? {};
-          const at = places.get(firstSight(unique, displays, selected));
-          // The buttons at the bottom are higher than the margin, and on a phone they would cover the last step.
-          const room = { width, height: height - 16, top: MARGIN };
-          void instance.setViewport(firstView([...places.values()], room, { smallest: ICONS_ZOOM, at }));
-        }}
-        minZoom={0.05}
-        maxZoom={1.5}
-        colorMode={resolvedTheme === 'dark' ? 'dark' : 'light'}
-        style={flowTheme}
-        proOptions={{ hideAttribution: true }}
-      >
-        <Background variant={BackgroundVariant.Dots} gap={16} size={1} color="var(--line)" />
-        {/* In a row: a column would cover the lowest steps of a graph that fills the width of a phone. */}
-        <Controls showInteractive={false} orientation="horizontal" />
-        {unique.length >= mapFrom ? <GraphMap places={places} /> : null}
-      </ReactFlow>
-    </section>
-  );
+  const nodes = useMemo((): (StepFlowNode | PlainNoteNode)[] => [...noteNodes, ...stepNodes], [noteNodes, stepNodes]);
+  return { nodes, noteNodes };
 }
 
 /** The step at which a large graph opens: the selected one, else one that failed or is under way, else the first. */

@@ -1,7 +1,7 @@
 'use client';
 import { createContext, useContext } from 'react';
+import type { Size } from '../../graph/notes.ts';
 import type { Place } from '../editor-actions.ts';
-import type { Size } from '../notes/note-actions.ts';
 
 export type CanvasActions = {
   /** Asks for the type of a new step, and adds it there. */

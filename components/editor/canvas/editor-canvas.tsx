@@ -2,13 +2,14 @@
 import '@xyflow/react/dist/style.css';
 import { Background, BackgroundVariant, Controls, ReactFlow, ReactFlowProvider, SelectionMode } from '@xyflow/react';
 import { useTheme } from 'next-themes';
-import { type ReactNode, useMemo, useRef } from 'react';
+import { memo, useMemo, useRef } from 'react';
 import type { Branch } from '../../../server/domains/workflows/edits/index.ts';
 import { useDetailLevel } from '../../graph/detail-level.ts';
 import { GraphMap } from '../../graph/graph-map.tsx';
+import { MAX_MINIMIZED } from '../../graph/layout.ts';
+import type { DrawnNote, Size } from '../../graph/notes.ts';
 import { flowTheme, kept, mapFrom } from '../../graph/workflow-graph.tsx';
 import type { Place, Places } from '../editor-actions.ts';
-import type { DrawnNote, Size } from '../notes/note-actions.ts';
 import { type NoteFlowNode, NoteNode } from '../notes/note-node.tsx';
 import type { FocusRequest } from '../use-editor.ts';
 import { CanvasActionsContext } from './canvas-actions.tsx';
@@ -54,20 +55,22 @@ export type CanvasProps = {
   onMove: (moved: Places) => void;
   onConnect: (from: string, to: string, branch: Branch | undefined) => void;
   onReconnect: (old: { from: string; to: string }, next: { from: string; to: string; branch?: Branch }) => void;
-  children?: ReactNode;
 };
 
-/** The graph of a draft, to be edited: steps are added, moved, connected and selected here. */
-export function EditorCanvas(props: CanvasProps) {
+/**
+ * The graph of a draft, to be edited: steps are added, moved, connected and selected here. It renders only for other props:
+ * each of its renderings updates what React Flow keeps of every step.
+ */
+export const EditorCanvas = memo(function EditorCanvas(props: CanvasProps) {
   return (
     <ReactFlowProvider>
       <Flow {...props} />
     </ReactFlowProvider>
   );
-}
+});
 
 function Flow(props: CanvasProps) {
-  const { editable, onAdd, onSelect, onSelectEdge, onResizeNote, children } = props;
+  const { editable, onAdd, onSelect, onSelectEdge, onResizeNote } = props;
   const { resolvedTheme } = useTheme();
   const frame = useRef<HTMLDivElement>(null);
   const { nodes, ...hands } = useNodes(props);
@@ -106,7 +109,8 @@ function Flow(props: CanvasProps) {
           multiSelectionKeyCode={MULTI_SELECT}
           selectionMode={SelectionMode.Partial}
           elevateNodesOnSelect={false}
-          onlyRenderVisibleElements={nodes.length > 200}
+          // A step that a late layout moves out of view would lose the keyboard, were it no longer in the DOM.
+          onlyRenderVisibleElements={nodes.length > MAX_MINIMIZED}
           minZoom={0.05}
           maxZoom={1.5}
           colorMode={resolvedTheme === 'dark' ? 'dark' : 'light'}
@@ -116,7 +120,6 @@ function Flow(props: CanvasProps) {
           <Background variant={BackgroundVariant.Dots} gap={16} size={1} color="var(--line)" />
           <Controls showInteractive={false} />
           {nodes.length >= mapFrom ? <GraphMap places={props.places} /> : null}
-          {children}
         </ReactFlow>
       </div>
     </CanvasActionsContext>

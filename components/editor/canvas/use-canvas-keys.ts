@@ -1,9 +1,9 @@
 'use client';
 import { type RefObject, useEffect, useRef } from 'react';
 import type { Point } from '../../graph/layout.ts';
+import { noteNodeId } from '../../graph/notes.ts';
 import { isTyping } from '../../shell/use-hotkeys.ts';
 import type { Place } from '../editor-actions.ts';
-import { noteNodeId } from '../notes/note-actions.ts';
 import type { Editor } from '../use-editor.ts';
 import { type Direction, neighbour } from './flow-elements.ts';
 

@@ -8,8 +8,18 @@ import type { FocusRequest } from '../use-editor.ts';
 import type { CanvasNode } from './editor-canvas.tsx';
 import type { EditorFlowEdge } from './editor-edge.tsx';
 
-/** The toolbars lie over the canvas at its top. */
-const TOOLBARS = 56;
+/** What lies over the canvas at its top has this attribute. */
+const OVER_CANVAS = '[data-over-canvas]';
+/** Between what lies over the canvas and the first step. */
+const GAP = 8;
+
+/** How much of the canvas the toolbars beside it cover, from its top, in pixels: on a phone they take several rows. */
+function coveredHeight(frame: HTMLElement): number {
+  const { top } = frame.getBoundingClientRect();
+  const above = frame.parentElement?.querySelectorAll(OVER_CANVAS) ?? [];
+  const ends = [...above].map(each => each.getBoundingClientRect().bottom - top + GAP);
+  return Math.max(MARGIN, ...ends);
+}
 
 type Instance = ReactFlowInstance<CanvasNode, EditorFlowEdge>;
 
@@ -25,8 +35,10 @@ export function useCanvasView(
   latest.current = places;
   const onInit = useCallback(
     (instance: Instance) => {
-      const { clientWidth: width = 0, clientHeight: height = 0 } = frame.current ?? {};
-      void instance.setViewport(firstView([...latest.current.values()], { width, height, top: TOOLBARS }));
+      if (frame.current === null) return;
+      const { clientWidth: width, clientHeight: height } = frame.current;
+      const room = { width, height, top: coveredHeight(frame.current) };
+      void instance.setViewport(firstView([...latest.current.values()], room));
     },
     [frame],
   );

@@ -1,13 +1,32 @@
 'use client';
-import { useMemo, useRef } from 'react';
-import { edgesOf, type GraphEdge, type GraphStepInput, layout } from '../../graph/layout.ts';
+import { useDeferredValue, useEffect, useMemo, useRef, useState } from 'react';
+import {
+  edgesOf,
+  type GraphEdge,
+  type GraphStepInput,
+  layout,
+  layoutByRank,
+  nodeSize,
+  ROW_GAP,
+  takesLong,
+} from '../../graph/layout.ts';
+import { layOutInWorker } from '../../graph/worker-layout.ts';
 import type { Places } from '../editor-actions.ts';
 
-export type Drawing = { steps: readonly GraphStepInput[]; edges: readonly GraphEdge[]; places: Places };
+export type Drawing = {
+  steps: readonly GraphStepInput[];
+  edges: readonly GraphEdge[];
+  places: Places;
+  /** False until a graph that opens has been laid out: its places are rough, and nothing is drawn there. */
+  isLaidOut: boolean;
+};
+/** What the layout depends on. The places are rough where it takes long: a worker gives the others. */
+type Structure = Pick<Drawing, 'steps' | 'edges' | 'places'> & { key: string; takesLong: boolean };
 
 /**
  * Where the steps of a draft are drawn. Typing a name or a script changes nothing here: the layout, which takes 200 ms for
- * 300 steps, is made again only where steps, connections or places have changed.
+ * 300 steps, is made again only where steps, connections or places have changed. A layout that takes long is made in a
+ * worker; until then, steps that were drawn stay where they are.
  */
 export function useLayout(steps: readonly GraphStepInput[]): Drawing {
   const unique = useMemo(() => [...new Map(steps.map(step => [step.id, step])).values()], [steps]);
@@ -18,11 +37,53 @@ export function useLayout(steps: readonly GraphStepInput[]): Drawing {
       ),
     [unique],
   );
-  const last = useRef<{ key: string; drawing: Pick<Drawing, 'edges' | 'places'> } | null>(null);
-  if (last.current?.key !== key) {
-    const edges = edgesOf(unique);
-    last.current = { key, drawing: { edges, places: layout(unique, edges) } };
+  const last = useRef<Structure | null>(null);
+  const drawn = useRef<Places | null>(null);
+  if (last.current?.key !== key) last.current = structureOf(key, unique, drawn.current);
+  const structure = last.current;
+  const late = useLatePlaces(structure);
+  const { edges } = structure;
+  const places = late ?? structure.places;
+  const isLaidOut = drawn.current !== null || late !== null || !structure.takesLong;
+  if (isLaidOut) drawn.current = places;
+  return useMemo(() => ({ steps: unique, edges, places, isLaidOut }), [unique, edges, places, isLaidOut]);
+}
+
+function structureOf(key: string, steps: readonly GraphStepInput[], drawn: Places | null): Structure {
+  const edges = edgesOf(steps);
+  if (!takesLong(steps)) return { key, steps, edges, places: layout(steps, edges), takesLong: false };
+  return { key, steps, edges, places: roughPlaces(steps, edges, drawn), takesLong: true };
+}
+
+/** Returns the places that a worker gives the steps; null until it does, and where none is needed. */
+function useLatePlaces(structure: Structure): Places | null {
+  const [late, setLate] = useState<{ of: Structure; places: Places } | null>(null);
+  useEffect(() => {
+    if (!structure.takesLong) return;
+    return layOutInWorker(structure.steps, structure.edges, places => setLate({ of: structure, places }));
+  }, [structure]);
+  return late?.of === structure ? late.places : null;
+}
+
+/** Returns places without a layout: where the steps are drawn now; new ones below a step that they depend on. */
+function roughPlaces(steps: readonly GraphStepInput[], edges: readonly GraphEdge[], drawn: Places | null): Places {
+  const ranked = layoutByRank(steps, edges);
+  if (drawn === null) return ranked;
+  const rough = new Map(ranked);
+  for (const { id } of steps) {
+    const before = edges.find(({ to, from }) => to === id && drawn.has(from));
+    const above = before && drawn.get(before.from);
+    const place = drawn.get(id) ?? (above && { x: above.x, y: above.y + nodeSize.height + ROW_GAP });
+    if (place !== undefined) rough.set(id, place);
   }
-  const { drawing } = last.current;
-  return useMemo(() => ({ steps: unique, ...drawing }), [unique, drawing]);
+  return rough;
+}
+
+/**
+ * Returns the drawing with the texts of its steps a moment late while somebody types in one of them: the letters appear in
+ * the form first, and the graph follows when the browser has time. Steps, connections and places are never late.
+ */
+export function useLateTexts(drawing: Drawing): Drawing {
+  const late = useDeferredValue(drawing);
+  return late.places === drawing.places && late.edges === drawing.edges ? late : drawing;
 }

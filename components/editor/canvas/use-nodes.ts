@@ -2,9 +2,9 @@
 import type { NodeChange } from '@xyflow/react';
 import { useCallback, useMemo, useRef, useState } from 'react';
 import type { GraphStepInput, Point } from '../../graph/layout.ts';
+import { noteNodeId, noteOfNode, type Size } from '../../graph/notes.ts';
 import { kept } from '../../graph/workflow-graph.tsx';
 import type { Places } from '../editor-actions.ts';
-import { noteNodeId, noteOfNode, type Size } from '../notes/note-actions.ts';
 import { type NoteFlowNode, toNoteNode } from '../notes/note-node.tsx';
 import type { CanvasNode, CanvasProps } from './editor-canvas.tsx';
 import type { EditorFlowNode } from './editor-node.tsx';

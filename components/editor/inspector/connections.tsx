@@ -1,7 +1,7 @@
 'use client';
 import { Plus, X } from 'lucide-react';
-import { useMemo } from 'react';
-import { apply, type Branch, type Draft, type Step } from '../../../server/domains/workflows/edits/index.ts';
+import { memo, useMemo, useRef } from 'react';
+import type { Branch, Draft, Step } from '../../../server/domains/workflows/edits/index.ts';
 import type { GraphEdge, GraphStepInput } from '../../graph/layout.ts';
 import { IconButton } from '../../ui/button.tsx';
 import { controlClass } from '../../ui/field.tsx';
@@ -10,6 +10,7 @@ import { hasBranches } from '../canvas/flow-elements.ts';
 import type { Place } from '../editor-actions.ts';
 import type { StepsStore } from '../loop-store.ts';
 import type { Editor } from '../use-editor.ts';
+import { type FarEnd, unconnectable } from './connectable.ts';
 
 type Props = { store: StepsStore; editor: Editor; step: Step; editable: boolean; onAdd: (place: Place) => void };
 
@@ -31,7 +32,7 @@ export function Connections(props: Props) {
   );
 }
 
-type ListProps = Props & { title: string; edges: readonly GraphEdge[]; far: 'from' | 'to' };
+type ListProps = Props & { title: string; edges: readonly GraphEdge[]; far: FarEnd };
 
 function ConnectionList({ title, edges, far, ...props }: ListProps) {
   const { editor, editable, store } = props;
@@ -103,17 +104,15 @@ function BranchSelect({ editor, editable, store, edge }: Props & { edge: GraphEd
   );
 }
 
+type Option = { id: string; label: string };
+
 /** Connects another step. Those that would close a circle are not offered. */
-function StepPicker({ store, editor, step, title, far, edges }: ListProps) {
+function StepPicker({ store, editor, step, title, far }: ListProps) {
   const { draft } = store.state;
-  const options = useMemo(() => {
-    const connected = new Set(edges.map(edge => edge[far]));
-    return draft.graph.steps.filter(({ id }) => {
-      if (id === step.id || connected.has(id)) return false;
-      const ends = far === 'from' ? { from: id, to: step.id } : { from: step.id, to: id };
-      return apply(draft, { type: 'connect', ...ends }).ok;
-    });
-  }, [draft, edges, far, step.id]);
+  const { edges } = editor.drawing;
+  const excluded = useMemo(() => unconnectable(edges, step.id, far), [edges, step.id, far]);
+  const offered = draft.graph.steps.filter(({ id }) => !excluded.has(id));
+  const options = useSameOptions(offered.map(each => ({ id: each.id, label: optionLabel(each) })));
   if (options.length === 0) return null;
   return (
     <select
@@ -129,11 +128,28 @@ function StepPicker({ store, editor, step, title, far, edges }: ListProps) {
       <option value="" disabled>
         Add a step …
       </option>
-      {options.map(({ id }) => (
-        <option key={id} value={id}>
-          {nameOf(draft, id) === id ? id : `${nameOf(draft, id)} (${id})`}
-        </option>
-      ))}
+      <Options options={options} />
     </select>
   );
 }
+
+const optionLabel = ({ id, name }: Step): string =>
+  typeof name === 'string' && name !== '' && name !== id ? `${name} (${id})` : id;
+
+/** Returns the options of the last rendering where they say the same: typing in one step must not render 1,000 options. */
+function useSameOptions(options: readonly Option[]): readonly Option[] {
+  const last = useRef(options);
+  const isSame =
+    last.current.length === options.length &&
+    options.every(({ id, label }, at) => last.current[at]?.id === id && last.current[at]?.label === label);
+  if (!isSame) last.current = options;
+  return last.current;
+}
+
+const Options = memo(function Options({ options }: { options: readonly Option[] }) {
+  return options.map(({ id, label }) => (
+    <option key={id} value={id}>
+      {label}
+    </option>
+  ));
+});

@@ -16,7 +16,8 @@ export function withPresent(options: readonly SelectOption<string>[], value: str
   return isKnown ? [...options] : [{ value, label: value, hint: 'Not in the list' }, ...options];
 }
 
-type PickerProps = SchemaFieldProps & {
+type ChoiceProps = Pick<SchemaFieldProps, 'value' | 'onChange' | 'problem' | 'readOnly'>;
+type PickerProps = ChoiceProps & {
   label: string;
   hint?: string;
   placeholder: string;
@@ -125,7 +126,7 @@ function ToolPicker(props: SchemaFieldProps) {
 const OTHER = '\u0001';
 
 /** Chooses a model of the providers that the workspace has keys for, or names another one. */
-export function ModelField(props: SchemaFieldProps) {
+export function ModelField(props: ChoiceProps & { field: Pick<SchemaFieldProps['field'], 'hint'> }) {
   const { value, onChange, readOnly } = props;
   const trpc = useTRPC();
   const catalog = useQuery(trpc.llm_catalog_list.queryOptions({}));

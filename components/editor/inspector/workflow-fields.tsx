@@ -7,7 +7,7 @@ import { JsonField } from './code-field.tsx';
 import type { InspectorProps } from './inspector.tsx';
 import { WorkflowField } from './workflow-picker.tsx';
 
-type FieldName = 'input_schema' | 'output';
+type FieldName = 'input_schema' | 'output' | 'searchable';
 
 const JSON_FIELDS: readonly (StepField & { name: FieldName })[] = [
   {
@@ -25,6 +25,15 @@ const JSON_FIELDS: readonly (StepField & { name: FieldName })[] = [
     kind: 'json',
     required: false,
     hint: 'What a run gives back: JSON with templates such as "{{steps.total.result}}". Default: the results of the last steps.',
+    choices: [],
+    integer: false,
+  },
+  {
+    name: 'searchable',
+    label: 'Searchable values',
+    kind: 'json',
+    required: false,
+    hint: 'Values by which the list of runs finds a run: a name and one template for each, such as {"order": "{{input.order_id}}"}. At most 10, and no secrets.',
     choices: [],
     integer: false,
   },

@@ -1,16 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { apply, type Draft, type Edit, type Note } from '../../../server/domains/workflows/edits/index.ts';
-import {
-  drawnNotes,
-  MAX_NOTE,
-  MAX_NOTES,
-  MIN_NOTE,
-  noteNodeId,
-  noteOfNode,
-  planNote,
-  planNoteChange,
-  planNoteMoves,
-} from './note-actions.ts';
+import { noteNodeId } from '../../graph/notes.ts';
+import { MAX_NOTES, planNote, planNoteChange, planNoteMoves } from './note-actions.ts';
 
 const note = (id: string, fields: object = {}): Note => ({ id, text: 'Why', position: { x: 0, y: 0 }, ...fields });
 const draftOf = (...notes: Note[]): Draft => ({
@@ -30,41 +21,6 @@ const places = new Map([
   ['a', { x: 100, y: 50 }],
   ['b', { x: 500, y: 300 }],
 ]);
-
-test('nodes of notes are distinguished from those of steps', () => {
-  expect(noteOfNode(noteNodeId('n'))).toBe('n');
-  expect(noteOfNode('note')).toBeNull();
-});
-
-describe('drawing', () => {
-  test('gives a note a size and a color where it has none', () => {
-    expect(drawnNotes(draftOf(note('n')))).toEqual([
-      { id: 'n', text: 'Why', color: 'yellow', position: { x: 0, y: 0 }, width: 240, height: 120 },
-    ]);
-  });
-
-  test.each([
-    [MIN_NOTE.width - 1, MIN_NOTE.width],
-    [MIN_NOTE.width, MIN_NOTE.width],
-    [MAX_NOTE.width, MAX_NOTE.width],
-    [MAX_NOTE.width + 1, MAX_NOTE.width],
-  ])('draws a width of %i as %i', (width, drawn) => {
-    expect(drawnNotes(draftOf(note('n', { width })))).toMatchObject([{ width: drawn }]);
-  });
-
-  test('leaves out what is no note, and a second one of the same id', () => {
-    const odd = [
-      null,
-      1,
-      {},
-      { id: 'x', text: 1, position: { x: 0, y: 0 } },
-      { id: 'x', text: '', position: { x: 'l' } },
-    ];
-    const draft = draftOf(...(odd as unknown as Note[]), note('n', { text: 'first' }), note('n', { text: 'second' }));
-    expect(drawnNotes(draft)).toMatchObject([{ id: 'n', text: 'second' }]);
-    expect(drawnNotes({ ...draft, graph: { steps: [], notes: 'no' as unknown as Note[] } })).toEqual([]);
-  });
-});
 
 describe('a new note', () => {
   test('is right of the step, or of the graph, and lies on no other', () => {

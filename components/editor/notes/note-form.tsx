@@ -2,21 +2,13 @@
 import { StickyNote, Trash2 } from 'lucide-react';
 import { useEffect, useRef, useState } from 'react';
 import type { Note } from '../../../server/domains/workflows/edits/index.ts';
+import { type DrawnNote, MAX_NOTE, MIN_NOTE, NOTE_COLORS, noteNodeId, type Size } from '../../graph/notes.ts';
 import { IconButton } from '../../ui/button.tsx';
 import { Field, Input, Textarea } from '../../ui/field.tsx';
 import { Select } from '../../ui/select.tsx';
 import type { StepsStore } from '../loop-store.ts';
 import { change, type Editor } from '../use-editor.ts';
-import {
-  type DrawnNote,
-  MAX_NOTE,
-  MAX_NOTE_CHARACTERS,
-  MIN_NOTE,
-  NOTE_COLORS,
-  noteNodeId,
-  planNoteChange,
-  type Size,
-} from './note-actions.ts';
+import { MAX_NOTE_CHARACTERS, planNoteChange } from './note-actions.ts';
 
 type Props = { note: DrawnNote; store: StepsStore; editor: Editor; editable: boolean };
 

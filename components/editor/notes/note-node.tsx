@@ -1,20 +1,11 @@
 'use client';
 import { type Node, type NodeProps, NodeResizeControl } from '@xyflow/react';
 import { memo } from 'react';
-import { cx } from '../../ui/classes.ts';
-import { LazyMarkdown } from '../../ui/lazy-markdown.tsx';
+import { NoteCard, noteLabel } from '../../graph/note-card.tsx';
+import { type DrawnNote, MAX_NOTE, MIN_NOTE, type NoteColor, noteNodeId } from '../../graph/notes.ts';
 import { useCanvasActions } from '../canvas/canvas-actions.tsx';
-import { type DrawnNote, MAX_NOTE, MIN_NOTE, type NoteColor, noteNodeId } from './note-actions.ts';
 
 export type NoteFlowNode = Node<{ note: string; text: string; color: NoteColor; editable: boolean }, 'note'>;
-
-const looks: Readonly<Record<NoteColor, string>> = {
-  yellow: 'bg-warn-soft border-warn/40',
-  blue: 'bg-info-soft border-info/40',
-  green: 'bg-ok-soft border-ok/40',
-  red: 'bg-bad-soft border-bad/40',
-  gray: 'bg-surface border-line-strong/60',
-};
 
 /** Returns a note as React Flow draws it: beneath the steps. */
 export function toNoteNode(note: DrawnNote, state: { selected: boolean; editable: boolean }): NoteFlowNode {
@@ -27,7 +18,7 @@ export function toNoteNode(note: DrawnNote, state: { selected: boolean; editable
     height,
     zIndex: -1,
     selected: state.selected,
-    ariaLabel: `Note: ${text.trim() === '' ? 'empty' : text.slice(0, 80)}`,
+    ariaLabel: noteLabel(text),
     data: { note: id, text, color, editable: state.editable },
   };
 }
@@ -37,12 +28,7 @@ export const NoteNode = memo(function NoteNode({ data, selected, width, height }
   const { resizeNote } = useCanvasActions();
   const { note, text, color, editable } = data;
   return (
-    <div
-      style={{ width, height }}
-      data-note={note}
-      className={cx('overflow-hidden rounded-md border p-3 text-text', looks[color], selected && 'ring-2 ring-accent')}
-    >
-      {text.trim() === '' ? <p className="text-sm text-muted">Empty note</p> : <LazyMarkdown text={text} />}
+    <NoteCard note={note} text={text} color={color} size={{ width, height }} selected={selected}>
       {editable && selected ? (
         <NodeResizeControl
           position="bottom-right"
@@ -56,6 +42,6 @@ export const NoteNode = memo(function NoteNode({ data, selected, width, height }
           className="size-3! rounded-sm! border-2! border-surface! bg-accent!"
         />
       ) : null}
-    </div>
+    </NoteCard>
   );
 });

@@ -18,17 +18,25 @@ import { outcomeOf } from './step-test-data.ts';
 /** How often a test under way is looked at, in ms. */
 const POLL_MS = 700;
 
-type Props = { workflowId: string; runId: string; step: string };
+type Props = {
+  workflowId: string;
+  runId: string;
+  step: string;
+  /** The loop that the test executed the step in. */
+  loop: string | undefined;
+};
 /** `reveal`: the test was just started, so that its outcome is brought into view. */
 type OutcomeProps = Props & { reveal: boolean };
 type StepSummary = Outputs['runs_get_summary']['steps'][number];
 
 /** What a test of a step came to: its status while it runs, then its result, error and log. */
-export function StepOutcome({ workflowId, runId, step, reveal }: OutcomeProps) {
+export function StepOutcome({ workflowId, runId, step, loop, reveal }: OutcomeProps) {
   const showsCredits = useCreditsShown();
   const section = useRef<HTMLElement>(null);
   const trpc = useTRPC();
   const ref = { id: workflowId, runID: runId };
+  // A loop adds its steps to the run, under the number of the item.
+  const executed = loop === undefined ? step : `${loop}.0.${step}`;
   const summary = useQuery(
     trpc.runs_get_summary.queryOptions(ref, {
       refetchInterval: query => (query.state.data?.run_complete ? false : POLL_MS),
@@ -36,7 +44,7 @@ export function StepOutcome({ workflowId, runId, step, reveal }: OutcomeProps) {
   );
   const complete = summary.data?.run_complete === true;
   const events = useQuery(
-    trpc.runs_list_events.queryOptions({ ...ref, step_id: step, limit: 1000 }, { enabled: complete }),
+    trpc.runs_list_events.queryOptions({ ...ref, step_id: executed, limit: 1000 }, { enabled: complete }),
   );
   const shown = complete && events.data !== undefined;
   // biome-ignore lint/correctness/useExhaustiveDependencies: the values are below the fold when they arrive
@@ -47,7 +55,7 @@ export function StepOutcome({ workflowId, runId, step, reveal }: OutcomeProps) {
     return (
       <ErrorState title="The test could not be shown" error={summary.error} onRetry={() => void summary.refetch()} />
     );
-  const own = summary.data?.steps.find(({ step_id }) => step_id === step);
+  const own = ownSummary(summary.data, loop ?? step);
   return (
     <section ref={section} aria-label="Last test" className="flex flex-col gap-3 border-t pt-4">
       <div className="flex flex-wrap items-center gap-2">
@@ -75,7 +83,7 @@ export function StepOutcome({ workflowId, runId, step, reveal }: OutcomeProps) {
           Open run
         </ButtonLink>
       </div>
-      {own ? <Problem step={own} runId={runId} /> : null}
+      {own ? <Problem step={{ ...own, step_id: executed }} runId={runId} /> : null}
       {!complete ? null : events.data ? (
         <Values workflowId={workflowId} runId={runId} events={events.data.events} />
       ) : events.isError ? (
@@ -85,6 +93,13 @@ export function StepOutcome({ workflowId, runId, step, reveal }: OutcomeProps) {
       )}
     </section>
   );
+}
+
+/** The state of a step in a run; a loop waits with the step in it that does. */
+function ownSummary(run: Outputs['runs_get_summary'] | undefined, step: string): StepSummary | undefined {
+  const own = run?.steps.find(({ step_id }) => step_id === step);
+  const waits = own?.status === 'running' && run?.orchestration_phase === 'blocked';
+  return waits ? { ...own, status: 'waiting' } : own;
 }
 
 function Problem({ step, runId }: { step: StepSummary; runId: string }) {
@@ -109,7 +124,7 @@ function Problem({ step, runId }: { step: StepSummary; runId: string }) {
   );
 }
 
-type ValueProps = Omit<Props, 'step'> & { events: Outputs['runs_list_events']['events'] };
+type ValueProps = Omit<Props, 'step' | 'loop'> & { events: Outputs['runs_list_events']['events'] };
 
 function Values({ workflowId, runId, events }: ValueProps) {
   const { result, resultRef, logs } = outcomeOf(events);

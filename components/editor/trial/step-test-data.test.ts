@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { JsonObject } from '@/server/platform/json.ts';
-import { emptyResults, outcomeOf, readResults, resultsOf, stepsBefore } from './step-test-data.ts';
+import type { Step } from '../../../server/domains/workflows/edits/index.ts';
+import { emptyResults, levelsOf, outcomeOf, readItem, readResults, resultsOf, stepsBefore } from './step-test-data.ts';
 
 const edge = (from: string, to: string) => ({ id: `${from}→${to}`, from, to, branch: null });
 const edges = [edge('a', 'b'), edge('b', 'c'), edge('x', 'c'), edge('c', 'd')];
@@ -10,6 +11,31 @@ test('the steps before a step are found, the nearest first, also where a draft h
   expect(stepsBefore(edges, 'a')).toEqual([]);
   expect(stepsBefore([...edges, edge('d', 'a')], 'c')).toEqual(['b', 'x', 'a', 'd']);
   expect(emptyResults(edges, 'c')).toEqual({ b: null, x: null });
+});
+
+test('a step in a loop has the steps before it in the loop and before the loop', () => {
+  const inner: Step[] = [
+    { id: 'price', type: 'lua_script' },
+    { id: 'sum', type: 'lua_script', depends_on: ['price'] },
+  ];
+  const steps: Step[] = [
+    { id: 'orders', type: 'lua_script' },
+    { id: 'each', type: 'for_each', depends_on: ['orders'], steps: inner },
+  ];
+  const levels = levelsOf(steps, ['each', 'sum']);
+  expect(levels.map(({ id }) => id)).toEqual(['sum', 'each']);
+  expect(levels.flatMap(level => stepsBefore(level.edges, level.id))).toEqual(['price', 'orders']);
+  expect(levelsOf(steps, ['gone', 'sum']).flatMap(level => stepsBefore(level.edges, level.id))).toEqual([]);
+});
+
+test('an item is any JSON', () => {
+  expect([' ', 'null', '[1]', '"a"'].map(readItem)).toEqual([
+    { item: null },
+    { item: null },
+    { item: [1] },
+    { item: 'a' },
+  ]);
+  expect(readItem('{')).toHaveProperty('problem');
 });
 
 test('only results of the steps before are taken from a run, and large ones are named', () => {

@@ -1,6 +1,8 @@
 import { isObject, type Json, type JsonObject } from '@/server/platform/json.ts';
-import type { GraphEdge } from '../../graph/layout.ts';
+import type { Step } from '../../../server/domains/workflows/edits/index.ts';
+import { edgesOf, type GraphEdge, type GraphStepInput } from '../../graph/layout.ts';
 import type { Outputs } from '../../trpc/provider.tsx';
+import { stepsOfLoop } from '../loop-store.ts';
 
 type RunContext = Outputs['runs_get_context'];
 type RunEvent = Outputs['runs_list_events']['events'][number];
@@ -24,6 +26,21 @@ export function emptyResults(edges: readonly GraphEdge[], step: string): JsonObj
   return Object.fromEntries(edges.filter(({ to }) => to === step).map(({ from }) => [from, null]));
 }
 
+/** A step, or a loop around it, among the steps that it is connected with. */
+type Level = { edges: readonly GraphEdge[]; id: string };
+
+/** Returns a step and the loops around it, the step first. `path` has their ids, the outermost first. */
+export function levelsOf(steps: readonly Step[], path: readonly string[]): Level[] {
+  const levels: Level[] = [];
+  let level = steps;
+  for (const id of path) {
+    levels.unshift({ edges: edgesOf(level as readonly GraphStepInput[]), id });
+    const loop = level.find(step => step.id === id);
+    level = (loop && stepsOfLoop(loop)) ?? [];
+  }
+  return levels;
+}
+
 /** Returns a run's results of the steps before the one under test, and the ids of those that are too large to show. */
 export function resultsOf(context: Pick<RunContext, 'steps'>, before: readonly string[]) {
   const found = before.flatMap(id => {
@@ -43,10 +60,20 @@ export function readResults(text: string, before: readonly string[]): { results:
   if (text.trim() === '') return { results: {} };
   try {
     const value: unknown = JSON.parse(text);
-    if (!isObject(value)) return { problem: 'Enter an object with the ids of steps as its keys.' };
+    if (!isObject(value)) return { problem: 'Enter an object with the IDs of steps as its keys.' };
     const unknown = Object.keys(value).find(id => !before.includes(id));
     if (unknown !== undefined) return { problem: `“${unknown}” is not a step before this one.` };
     return { results: value };
+  } catch (error) {
+    return { problem: error instanceof Error ? error.message : 'This is not JSON.' };
+  }
+}
+
+/** Reads a text as the item of a loop: any JSON. Empty text is null. */
+export function readItem(text: string): { item: Json } | { problem: string } {
+  if (text.trim() === '') return { item: null };
+  try {
+    return { item: JSON.parse(text) as Json };
   } catch (error) {
     return { problem: error instanceof Error ? error.message : 'This is not JSON.' };
   }

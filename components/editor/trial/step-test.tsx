@@ -17,14 +17,19 @@ import { toastError } from '../../ui/toaster.tsx';
 import { type InputObject, keepInput, lastInput, parseInput } from '../../workflows/run-input.ts';
 import type { UnfinishedFields } from '../inspector/unfinished-fields.ts';
 import { LazyCodeEditor } from '../lazy-code-editor.tsx';
+import type { StepsDraft } from '../loop-store.ts';
 import type { Draft } from '../use-draft.ts';
 import type { Editor } from '../use-editor.ts';
 import { StepOutcome } from './step-outcome.tsx';
-import { emptyResults, readResults, resultsOf, stepsBefore } from './step-test-data.ts';
+import { emptyResults, levelsOf, readItem, readResults, resultsOf, stepsBefore } from './step-test-data.ts';
 
 export type StepTestProps = {
   workflowId: string;
   draft: Draft;
+  /** The steps that are edited: those of the draft, or of a loop in it. */
+  view: StepsDraft;
+  /** The ids of that loop and of those around it, the outermost first. */
+  loop: readonly string[];
   editor: Editor;
   /** What was typed for tests, and the last test of each step, while this tab is open. */
   kept: UnfinishedFields;
@@ -32,8 +37,8 @@ export type StepTestProps = {
 
 /** Tests the selected step alone, with an input and with results of the steps before it. */
 export function StepTest(props: StepTestProps) {
-  const { draft, editor } = props;
-  const chosen = draft.state.draft.graph.steps.filter(({ id }) => editor.selected.has(id));
+  const { view, loop, editor } = props;
+  const chosen = view.state.draft.graph.steps.filter(({ id }) => editor.selected.has(id));
   const [step, ...others] = chosen;
   if (step === undefined || others.length > 0)
     return (
@@ -41,7 +46,7 @@ export function StepTest(props: StepTestProps) {
         Select one step to test it alone. “Test run” above runs the whole draft.
       </EmptyState>
     );
-  return <StepTestForm key={step.id} {...props} step={step} />;
+  return <StepTestForm key={[...loop, step.id].join('.')} {...props} step={step} />;
 }
 
 /** A text that survives leaving the page, until the tab is closed. */
@@ -57,18 +62,20 @@ function useKeptText(kept: UnfinishedFields, key: string, initial: () => string)
 const pretty = (value: JsonObject | InputObject) => JSON.stringify(value, null, 2);
 
 /** The texts of a test, and what starts it. */
-function useStepTest({ workflowId, draft, editor, kept, step }: StepTestProps & { step: Step }) {
-  const { edges } = editor.drawing;
+function useStepTest({ workflowId, draft, loop, kept, step }: StepTestProps & { step: Step }) {
+  const path = [...loop, step.id];
+  const id = path.join('.');
+  const levels = levelsOf(draft.state.draft.graph.steps, path);
   const trpc = useTRPC();
   const queryClient = useQueryClient();
-  const before = stepsBefore(edges, step.id);
+  const before = levels.flatMap(level => stepsBefore(level.edges, level.id));
+  const empty = () => Object.assign({}, ...levels.map(level => emptyResults(level.edges, level.id))) as JsonObject;
   const sample = (draft.state.draft.run_setup.trigger_payload ?? {}) as InputObject;
   const [input, setInput] = useKeptText(kept, 'test.input', () => pretty(lastInput(workflowId) ?? sample));
-  const [results, setResults] = useKeptText(kept, `test.results:${step.id}`, () =>
-    pretty(emptyResults(edges, step.id)),
-  );
+  const [results, setResults] = useKeptText(kept, `test.results:${id}`, () => pretty(empty()));
+  const [item, setItem] = useKeptText(kept, `test.item:${loop.join('.')}`, () => 'null');
   const [run, setRun] = useState('');
-  const [last, setLast] = useKeptText(kept, `test.run:${step.id}`, () => '');
+  const [last, setLast] = useKeptText(kept, `test.run:${id}`, () => '');
   const [unsaved, setUnsaved] = useState(false);
   const test = useMutation(
     trpc.workflows_start_test_run.mutationOptions({
@@ -80,8 +87,9 @@ function useStepTest({ workflowId, draft, editor, kept, step }: StepTestProps & 
   );
   const parsedInput = parseInput(input);
   const parsedResults = readResults(results, before);
+  const parsedItem = readItem(item);
   const submit = async () => {
-    if ('problem' in parsedInput || 'problem' in parsedResults) return;
+    if ('problem' in parsedInput || 'problem' in parsedResults || 'problem' in parsedItem) return;
     keepInput(workflowId, parsedInput.input);
     // What is tested is what is stored, so the latest changes are saved first.
     const { kind } = await draft.save();
@@ -89,7 +97,8 @@ function useStepTest({ workflowId, draft, editor, kept, step }: StepTestProps & 
     if (kind !== 'saved') return;
     test.mutate({
       id: workflowId,
-      step: step.id,
+      step: id,
+      ...(loop.length === 0 ? {} : parsedItem),
       params: { trigger_payload: parsedInput.input },
       results: parsedResults.results,
       ...(run === '' ? {} : { from_run: run }),
@@ -99,11 +108,12 @@ function useStepTest({ workflowId, draft, editor, kept, step }: StepTestProps & 
     setRun(next);
     if (data === null) return;
     setInput(pretty(data.input));
-    setResults(pretty({ ...emptyResults(edges, step.id), ...data.results }));
+    setResults(pretty({ ...empty(), ...data.results }));
   };
   return {
     before,
     input: { text: input, set: setInput, problem: 'problem' in parsedInput ? parsedInput.problem : null },
+    item: { text: item, set: setItem, problem: 'problem' in parsedItem ? parsedItem.problem : null },
     results: { text: results, set: setResults, problem: 'problem' in parsedResults ? parsedResults.problem : null },
     run,
     takeRun,
@@ -117,9 +127,10 @@ function useStepTest({ workflowId, draft, editor, kept, step }: StepTestProps & 
 }
 
 function StepTestForm(props: StepTestProps & { step: Step }) {
-  const { workflowId, step } = props;
+  const { workflowId, loop, step } = props;
   const test = useStepTest(props);
-  const { before, input, results, run, last } = test;
+  const { before, input, item, results, run, last } = test;
+  const around = loop.at(-1);
   return (
     <form
       className="flex flex-col gap-4 p-4"
@@ -134,6 +145,9 @@ function StepTestForm(props: StepTestProps & { step: Step }) {
       </p>
       <PastRun workflowId={workflowId} before={before} value={run} onChange={test.takeRun} />
       <TestData label="Input" hint="What the step reads as input." data={input} revision={run} />
+      {around === undefined ? null : (
+        <TestData label="Item" hint={`The one item of “${around}” in this test.`} data={item} revision="" />
+      )}
       {before.length === 0 ? null : (
         <TestData
           label="Results of earlier steps"
@@ -158,12 +172,17 @@ function StepTestForm(props: StepTestProps & { step: Step }) {
         className="self-start"
         icon={<FlaskConical aria-hidden className="size-3.5" />}
         pending={test.pending}
-        disabled={input.problem !== null || results.problem !== null}
+        disabled={[input, item, results].some(({ problem }) => problem !== null)}
       >
         Test step
       </Button>
       {last === '' ? null : (
-        <StepOutcome key={last} workflowId={workflowId} runId={last} step={step.id} reveal={test.started === last} />
+        <StepOutcome
+          key={last}
+          {...{ workflowId, loop: around, step: step.id }}
+          runId={last}
+          reveal={test.started === last}
+        />
       )}
     </form>
   );
