@@ -9,7 +9,7 @@ import { CopyId } from '../ui/copy.tsx';
 import { Credits } from '../ui/credits.tsx';
 import { ListCard } from '../ui/list-card.tsx';
 import { EmptyState } from '../ui/states.tsx';
-import { StatusBadge, waitingFor } from '../ui/status-badge.tsx';
+import { StatusBadge, shownStatus } from '../ui/status-badge.tsx';
 import { Td, Tr } from '../ui/table.tsx';
 import { Duration, RelativeTime } from '../ui/time.tsx';
 import { useUrlState } from '../ui/use-url-state.ts';
@@ -51,7 +51,6 @@ export function RunTable({ workflowId }: { workflowId?: string }) {
 
 function Row({ run }: { run: Run }) {
   const href = `/workflows/${run.workflow_id}/runs/${run.run_id}`;
-  const blocked = run.status === 'running' && run.orchestration_phase === 'blocked';
   return (
     <Tr>
       <Td className="max-w-72 min-w-40">
@@ -65,7 +64,7 @@ function Row({ run }: { run: Run }) {
         ) : null}
       </Td>
       <Td>
-        <StatusBadge kind="run" status={blocked ? waitingFor(run) : run.status} />
+        <StatusBadge kind="run" status={shownStatus(run)} />
       </Td>
       <Td>
         <Progress done={run.steps_done} total={run.steps_total} />

@@ -6,7 +6,7 @@ import { type Outputs, useTRPC, useTRPCClient } from '../trpc/provider.tsx';
 import { Button } from '../ui/button.tsx';
 import { Skeleton } from '../ui/skeleton.tsx';
 import { ErrorState } from '../ui/states.tsx';
-import { StatusBadge, waitingFor } from '../ui/status-badge.tsx';
+import { StatusBadge, shownStatus } from '../ui/status-badge.tsx';
 import { useCursorPages } from '../ui/use-cursor-pages.ts';
 import { Part, type Ref } from './run-values.tsx';
 
@@ -124,13 +124,12 @@ function CalledRun({ call: { step_id, attempt, run_id, workflow_id, run }, ended
         <span className="text-xs text-muted">{ended ? 'Deleted' : 'Not started'}</span>
       </>
     );
-  const blocked = run.status === 'running' && run.orchestration_phase === 'blocked';
   return (
     <>
       <Link href={`/workflows/${workflow_id}/runs/${run_id}`} className={`min-w-0 truncate ${linkLook}`}>
         {name}
       </Link>
-      <StatusBadge kind="run" status={blocked ? waitingFor(run) : run.status} />
+      <StatusBadge kind="run" status={shownStatus(run)} />
     </>
   );
 }

@@ -1,5 +1,6 @@
 import { useMemo } from 'react';
 import type { RunState } from '@/server/domains/runs/run-state.ts';
+import type { GraphStepInput } from '../graph/layout.ts';
 import { type StepDisplay, WorkflowGraph } from '../graph/workflow-graph.tsx';
 import type { Outputs } from '../trpc/provider.tsx';
 import { stepOutcomeLabel } from './outcome.ts';
@@ -7,7 +8,9 @@ import { stepOutcomeLabel } from './outcome.ts';
 export type Steps = Outputs['workflows_get_version']['graph_snapshot']['steps'];
 
 type Props = {
-  steps: Steps;
+  steps: readonly GraphStepInput[];
+  /** The notes of the version's graph. */
+  notes?: unknown;
   state: RunState;
   /** Counts the changes of `state`, which is changed in place. */
   revision: number;
@@ -20,7 +23,7 @@ type Props = {
 
 /** The graph of a run's version, with the state of each step. */
 export function RunGraph(props: Props) {
-  const { steps, state, revision, selected, onSelect } = props;
+  const { steps, notes, state, revision, selected, onSelect } = props;
   const { label = 'Graph of the run', className = 'h-[45dvh] sm:h-[68dvh]' } = props;
   // biome-ignore lint/correctness/useExhaustiveDependencies: the state is changed in place; `revision` says when
   const displays = useMemo(() => {
@@ -28,19 +31,27 @@ export function RunGraph(props: Props) {
     for (const { id } of steps) {
       const step = state.steps.get(id);
       if (step === undefined) continue;
-      const { status, attempts, taskName } = step;
+      const { status, attempts, taskName, ofAgent } = step;
       all.set(step.id, {
         status,
         label: stepOutcomeLabel(step),
         attempt: attempts.length,
-        title: taskName ?? undefined,
+        // What an agent added has a name of its own.
+        title: ofAgent === null ? (taskName ?? undefined) : undefined,
       });
     }
     return all;
   }, [steps, state, revision]);
   return (
     <div className={className}>
-      <WorkflowGraph label={label} steps={steps} displays={displays} selected={selected} onSelect={onSelect} />
+      <WorkflowGraph
+        label={label}
+        steps={steps}
+        notes={notes}
+        displays={displays}
+        selected={selected}
+        onSelect={onSelect}
+      />
     </div>
   );
 }

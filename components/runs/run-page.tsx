@@ -1,29 +1,39 @@
 'use client';
 import { useQuery } from '@tanstack/react-query';
 import { CloudOff, Unplug } from 'lucide-react';
+import dynamic from 'next/dynamic';
 import { useMemo } from 'react';
-import { isTerminal, type Snapshot } from '@/server/domains/runs/run-state.ts';
+import { isAgentStep, isTerminal, type Snapshot } from '@/server/domains/runs/run-state.ts';
+import { useSession } from '../shell/session.tsx';
 import { type Outputs, useTRPC } from '../trpc/provider.tsx';
 import { cx } from '../ui/classes.ts';
 import { Page, PageHeader, PageSkeleton } from '../ui/page.tsx';
+import { Skeleton } from '../ui/skeleton.tsx';
 import { ErrorState } from '../ui/states.tsx';
 import { StatusBadge } from '../ui/status-badge.tsx';
 import { Tabs } from '../ui/tabs.tsx';
+import { useLoadedEarly } from '../ui/use-opened.ts';
 import { useUrlState } from '../ui/use-url-state.ts';
+import { AgentGraph } from './agent-graph.tsx';
+import { agentStepsOf } from './agent-steps.ts';
 import { CreditShortage, shortageOf } from './credit-shortage.tsx';
 import { EventList } from './event-list.tsx';
 import { shownStatus, waitsFor } from './outcome.ts';
 import { RunActions } from './run-actions.tsx';
-import { RunComparison } from './run-comparison.tsx';
 import { RunFacts } from './run-facts.tsx';
 import { RunFailure } from './run-failure.tsx';
-import { RunGraph } from './run-graph.tsx';
 import { RunOutput } from './run-output.tsx';
 import { RunTimeline } from './run-timeline.tsx';
 import { RunInput } from './run-values.tsx';
 import { StepInspector } from './step-inspector.tsx';
 import { StepList } from './step-list.tsx';
 import { type LiveRun, useRun } from './use-run.ts';
+
+const loadComparison = () => import('./run-comparison.tsx');
+const RunComparison = dynamic(() => loadComparison().then(module => module.RunComparison), {
+  ssr: false,
+  loading: () => <Skeleton className="h-80 w-full" />,
+});
 
 type Version = Outputs['workflows_get_version'];
 
@@ -61,93 +71,55 @@ const tabNames = ['graph', 'timeline', 'events', 'data', 'output', 'compare'] as
 function Run({ snapshot, version }: { snapshot: Snapshot; version: Version }) {
   const ref = { workflowId: snapshot.workflow_id, runId: snapshot.run_id };
   const steps = version.graph_snapshot.steps;
-  const hasTemplate = version.graph_snapshot.output !== undefined;
   const stepIds = useMemo(() => steps.map(step => step.id), [steps]);
   const live = useRun(snapshot, stepIds);
+  useLoadedEarly(loadComparison);
   const { state } = live;
   const url = useUrlState();
   const selected = url.get('step') || null;
   // A step that a loop added is shown by the loop.
   const authored = selected?.split('.')[0];
   const spec = steps.find(step => step.id === authored);
+  const added = selected !== null && isAgentStep(selected) ? addedSpec(live, selected) : undefined;
+  const shown = added ?? spec;
+  const opensAgents = (url.get('agents') || (added !== undefined || isAgentAlone(steps) ? '1' : '0')) === '1';
   const select = (step: string | null) => url.set({ step: step ?? undefined });
-  const inspected = spec && state.steps.get(spec.id);
+  const inspected = shown && state.steps.get(shown.id);
   const tab = tabNames.find(name => name === url.get('tab')) ?? 'graph';
   const shortage = shortageOf(state, state.error?.code);
   // The comparison needs the whole width, and shows the selected step itself.
   const beside = tab !== 'compare' && (inspected !== undefined || tab === 'graph');
   return (
     <Page>
-      <RunHeader snapshot={snapshot} live={live} waits={waitsFor(state, steps)} selected={spec?.id ?? selected} />
+      <RunHeader
+        snapshot={snapshot}
+        live={live}
+        waits={waitsFor(state, steps)}
+        selected={spec?.id ?? selected}
+        isAlone={isAgentAlone(steps)}
+      />
       <RunFacts snapshot={snapshot} state={state} hasHandler={version.graph_snapshot.on_failure !== undefined} />
       <Connection live={live} />
       {shortage ? <CreditShortage kind={shortage} className="mb-4" /> : null}
       <RunFailure state={state} steps={steps} onSelect={select} />
       <div className={cx('grid grid-cols-[minmax(0,1fr)] gap-4', beside && 'lg:grid-cols-[minmax(0,1fr)_380px]')}>
-        <Tabs
-          label="Views of the run"
-          value={tab}
-          onChange={next => url.set({ tab: next === 'graph' ? undefined : next }, { push: true })}
-          tabs={[
-            {
-              value: 'graph',
-              label: 'Graph',
-              content: (
-                <RunGraph steps={steps} state={state} revision={live.revision} selected={selected} onSelect={select} />
-              ),
-            },
-            {
-              value: 'timeline',
-              label: 'Timeline',
-              content: (
-                <div className="h-[65dvh]">
-                  <RunTimeline
-                    steps={steps}
-                    snapshot={snapshot}
-                    live={live}
-                    selected={selected}
-                    onSelect={select}
-                    folded={url.get('fold') !== '0'}
-                    onFolded={folded => url.set({ fold: folded ? undefined : '0' })}
-                  />
-                </div>
-              ),
-            },
-            {
-              value: 'events',
-              label: 'Events',
-              content: <Events {...ref} live={live} stepIds={stepIds} selected={selected} onSelect={select} />,
-            },
-            { value: 'data', label: 'Input', content: <RunInput {...ref} /> },
-            {
-              value: 'output',
-              label: 'Output',
-              content: <RunOutput {...ref} steps={steps} state={state} hasTemplate={hasTemplate} />,
-            },
-            {
-              value: 'compare',
-              label: 'Compare',
-              content: (
-                <RunComparison
-                  here={{ snapshot, state, steps }}
-                  revision={live.revision}
-                  other={url.get('with')}
-                  onOther={runId => url.set({ with: runId })}
-                  selected={selected}
-                  onSelect={select}
-                />
-              ),
-            },
-          ]}
+        <RunViews
+          snapshot={snapshot}
+          version={version}
+          live={live}
+          selected={selected}
+          tab={tab}
+          opensAgents={opensAgents}
         />
-        {beside && inspected && spec ? (
+        {beside && inspected && shown ? (
           <div className="min-w-0 lg:pt-13">
             <StepInspector
               {...ref}
-              key={spec.id}
+              key={shown.id}
               live={live}
               step={inspected}
-              spec={spec}
+              spec={shown}
+              onSelect={select}
               onClose={() => select(null)}
             />
           </div>
@@ -161,13 +133,119 @@ function Run({ snapshot, version }: { snapshot: Snapshot; version: Version }) {
   );
 }
 
-type HeaderProps = { snapshot: Snapshot; live: LiveRun; waits: 'people' | 'time' | null; selected: string | null };
+type ViewsProps = {
+  snapshot: Snapshot;
+  version: Version;
+  live: LiveRun;
+  selected: string | null;
+  tab: (typeof tabNames)[number];
+  opensAgents: boolean;
+};
 
-function RunHeader({ snapshot, live: { state }, waits, selected }: HeaderProps) {
+/** The views of a run, over the same selection. */
+function RunViews({ snapshot, version, live, selected, tab, opensAgents }: ViewsProps) {
+  const ref = { workflowId: snapshot.workflow_id, runId: snapshot.run_id };
+  const url = useUrlState();
+  const { state } = live;
+  const { steps, notes, output } = version.graph_snapshot;
+  const select = (step: string | null) => url.set({ step: step ?? undefined });
+  const stepIds = [...steps.map(({ id }) => id), ...[...state.steps.keys()].filter(isAgentStep)];
+  return (
+    <Tabs
+      label="Views of the run"
+      value={tab}
+      onChange={next => url.set({ tab: next === 'graph' ? undefined : next }, { push: true })}
+      tabs={[
+        {
+          value: 'graph',
+          label: 'Graph',
+          content: (
+            <AgentGraph
+              steps={steps}
+              notes={notes}
+              live={live}
+              selected={selected}
+              onSelect={select}
+              open={opensAgents}
+              onOpen={open => url.set({ agents: open ? '1' : '0' })}
+            />
+          ),
+        },
+        {
+          value: 'timeline',
+          label: 'Timeline',
+          content: (
+            <div className="h-[65dvh]">
+              <RunTimeline
+                steps={steps}
+                snapshot={snapshot}
+                live={live}
+                selected={selected}
+                onSelect={select}
+                folded={url.get('fold') !== '0'}
+                onFolded={folded => url.set({ fold: folded ? undefined : '0' })}
+              />
+            </div>
+          ),
+        },
+        {
+          value: 'events',
+          label: 'Events',
+          content: <Events {...ref} live={live} stepIds={stepIds} selected={selected} onSelect={select} />,
+        },
+        { value: 'data', label: 'Input', content: <RunInput {...ref} /> },
+        {
+          value: 'output',
+          label: 'Output',
+          content: <RunOutput {...ref} steps={steps} state={state} hasTemplate={output !== undefined} />,
+        },
+        {
+          value: 'compare',
+          label: 'Compare',
+          content: (
+            <RunComparison
+              here={{ snapshot, state, steps }}
+              revision={live.revision}
+              other={url.get('with')}
+              onOther={runId => url.set({ with: runId })}
+              selected={selected}
+              onSelect={select}
+            />
+          ),
+        },
+      ]}
+    />
+  );
+}
+
+/** The run of an agent is about nothing else, so that its graph opens at once. */
+const isAgentAlone = (steps: Version['graph_snapshot']['steps']) => steps.length === 1 && steps[0]?.type === 'agent';
+
+const addedSpec = ({ state }: LiveRun, id: string) =>
+  [...agentStepsOf(state).values()].flat().find(step => step.id === id);
+
+type HeaderProps = {
+  snapshot: Snapshot;
+  live: LiveRun;
+  waits: 'people' | 'time' | null;
+  selected: string | null;
+  /** Whether an agent is the only step: it may then be an agent's own run. */
+  isAlone: boolean;
+};
+
+function RunHeader({ snapshot, live: { state }, waits, selected, isAlone }: HeaderProps) {
+  const trpc = useTRPC();
+  const id = snapshot.workflow_id;
+  const { agents } = useSession().me;
+  // The assistant of the chat has runs like an agent, and no page.
+  const agent = useQuery(
+    trpc.agents_get.queryOptions({ id }, { enabled: isAlone && agents, staleTime: Number.POSITIVE_INFINITY }),
+  );
+  const ofAgent = agent.data !== undefined;
   const status = state.status ?? snapshot.status;
   return (
     <PageHeader
-      parent={{ href: `/workflows/${snapshot.workflow_id}`, label: snapshot.workflow_name }}
+      parent={{ href: ofAgent ? `/agents/${id}` : `/workflows/${id}`, label: snapshot.workflow_name }}
       title={
         <span className="flex flex-wrap items-center gap-2">
           Run

@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
 import { type WebSocket as Peer, WebSocketServer } from 'ws';
 import type { WireEvent } from '@/server/domains/runs/run-state.ts';
-import { RunStream, type StreamState } from './run-stream.ts';
+import { RunStream, reconnectDelayMs, type StreamState } from './run-stream.ts';
 
 const id = '01900000-0000-7000-8000-000000000001';
 const event = (seq: number): WireEvent => ({
@@ -83,5 +83,13 @@ describe('the live stream of a run', () => {
     const run = await start(peer => peer.close(4003));
     await run.until(() => run.states.at(-1) === 'refused');
     expect(run.connections()).toBe(1);
+  });
+
+  it('reconnects at once, then less often, and never later than after 2 s', () => {
+    expect([0, 1, 2, 3, 4, 5, 6, 1_000].map(attempt => reconnectDelayMs(attempt, 0))).toEqual([
+      100, 200, 400, 800, 1_600, 2_000, 2_000, 2_000,
+    ]);
+    expect(reconnectDelayMs(0, 1)).toBe(50);
+    expect(reconnectDelayMs(9, 1)).toBe(1_000);
   });
 });

@@ -10,7 +10,7 @@ export type RunStreamOptions = {
   /** Events in order, without gaps or repeats, many at once where many arrive together. */
   onEvents: (events: WireEvent[]) => void;
   onState: (state: StreamState) => void;
-  /** How long to wait before the nth reconnect, in ms. Default: 250 ms doubled up to 10 s, with jitter. */
+  /** How long to wait before the nth reconnect (from 0), in ms. Default: `reconnectDelayMs`. */
   backoffMs?: (attempt: number) => number;
 };
 
@@ -19,7 +19,16 @@ const accessLost = 4003;
 
 const handOverEveryMs = 100;
 
-const defaultBackoff = (attempt: number) => Math.min(10_000, 250 * 2 ** attempt) * (0.5 + Math.random() / 2);
+const FIRST_DELAY_MS = 100;
+/** A server that is back is noticed after this time at the latest; longer delays made people reload the page. */
+const MAX_DELAY_MS = 2_000;
+
+/**
+ * Returns how long to wait before the nth reconnect (from 0), in ms: 100 ms doubled up to 2 s, of which `random` (0 to 1) takes up to
+ * a half, so that the pages of many people do not come back at the same moment.
+ */
+export const reconnectDelayMs = (attempt: number, random = Math.random()): number =>
+  Math.min(MAX_DELAY_MS, FIRST_DELAY_MS * 2 ** attempt) * (1 - random / 2);
 
 /**
  * A live view of one run that misses nothing: it replays from the log first, and after a lost connection resumes behind
@@ -64,7 +73,7 @@ export class RunStream {
         this.#options.onState('refused');
         return;
       }
-      const wait = (this.#options.backoffMs ?? defaultBackoff)(this.#failures);
+      const wait = (this.#options.backoffMs ?? reconnectDelayMs)(this.#failures);
       this.#failures += 1;
       this.#options.onState('reconnecting');
       this.#timer = setTimeout(() => this.#connect(), wait);

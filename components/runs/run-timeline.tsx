@@ -12,6 +12,8 @@ import { gapsOf, type SegmentKind, type Span, scaleOf, type TimelineRow, timelin
 import type { LiveRun } from './use-run.ts';
 
 const ROW_PX = 30;
+/** How far a name is moved in, by the depth of its row. */
+const insets = ['', 'pl-5 sm:pl-6', 'pl-8 sm:pl-10'];
 
 /** Each kind has a shape of its own beside its colour. */
 const looks: Record<SegmentKind, { label: string; className: string }> = {
@@ -22,6 +24,7 @@ const looks: Record<SegmentKind, { label: string; className: string }> = {
   cancelled: { label: 'Cancelled', className: 'h-4 rounded-sm border border-line-strong bg-sunken' },
   waiting: { label: 'Waiting for a person', className: 'h-4 rounded-sm border border-dashed border-warn bg-warn-soft' },
   retry: { label: 'Waiting to retry', className: 'h-0 border-t-2 border-dotted border-warn' },
+  inside: { label: 'Turns and calls', className: 'h-1 rounded-full bg-line-strong' },
 };
 const kinds = Object.keys(looks) as SegmentKind[];
 
@@ -50,7 +53,7 @@ export function RunTimeline({ steps, snapshot, live, selected, onSelect, folded,
   return (
     <div className="flex h-full min-h-80 flex-col gap-2">
       <div className="flex flex-wrap items-center gap-x-4 gap-y-2">
-        <Legend />
+        <Legend inside={timeline.rows.some(({ depth }) => depth > 0)} />
         {gaps.length > 0 ? (
           <span className="ml-auto">
             <Checkbox label="Fold idle time" checked={folded} onCheckedChange={onFolded} />
@@ -63,10 +66,11 @@ export function RunTimeline({ steps, snapshot, live, selected, onSelect, folded,
   );
 }
 
-function Legend() {
+function Legend({ inside }: { inside: boolean }) {
+  const shown = inside ? kinds : kinds.filter(kind => kind !== 'inside');
   return (
     <ul aria-label="Legend" className="flex flex-wrap gap-x-3 gap-y-1 text-xs text-muted">
-      {kinds.map(kind => (
+      {shown.map(kind => (
         <li key={kind} className="flex items-center gap-1.5">
           <span aria-hidden className={cx('inline-block w-4', looks[kind].className)} />
           {looks[kind].label}
@@ -137,7 +141,7 @@ function Rows({ rows, steps, place, gaps, selected, onSelect }: RowsProps) {
             >
               <Row
                 row={row}
-                name={row.step.taskName || names.get(row.id) || row.id}
+                name={row.name ?? (row.step.taskName || names.get(row.id) || row.id)}
                 place={place}
                 gaps={gaps}
                 selected={row.id === selected}
@@ -171,7 +175,7 @@ const Row = memo(function Row({ row, name, place, gaps, selected, onSelect }: Ro
       onKeyDown={moveFocus}
       className={cx('flex size-full items-center text-left hover:bg-hover', selected && 'bg-accent-soft')}
     >
-      <span className="w-28 shrink-0 truncate px-2 text-xs sm:w-48">{name}</span>
+      <span className={cx('w-28 shrink-0 truncate px-2 text-xs sm:w-48', insets[row.depth])}>{name}</span>
       <span aria-hidden className="relative h-full min-w-0 flex-1">
         {gaps.map(gap => (
           <span

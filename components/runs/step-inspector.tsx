@@ -1,8 +1,15 @@
 'use client';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { Inbox, Workflow, X } from 'lucide-react';
+import dynamic from 'next/dynamic';
 import Link from 'next/link';
-import type { AttemptState, StepError, StepState, WireEvent } from '@/server/domains/runs/run-state.ts';
+import {
+  type AttemptState,
+  isAgentStep,
+  type StepError,
+  type StepState,
+  type WireEvent,
+} from '@/server/domains/runs/run-state.ts';
 import type { Json } from '@/server/platform/json.ts';
 import { stepTypeLook } from '../graph/step-icon.tsx';
 import { useCreditsShown, usePermissions, useSession } from '../shell/session.tsx';
@@ -15,6 +22,8 @@ import { Skeleton } from '../ui/skeleton.tsx';
 import { ErrorState } from '../ui/states.tsx';
 import { StatusBadge } from '../ui/status-badge.tsx';
 import { Duration, formatDuration, formatLocal } from '../ui/time.tsx';
+import { agentStepsOf } from './agent-steps.ts';
+import { AgentTrace } from './agent-trace.tsx';
 import { CalledRuns } from './called-runs.tsx';
 import { INSUFFICIENT_CREDITS } from './credit-shortage.tsx';
 import { FailedScript } from './failed-script.tsx';
@@ -23,20 +32,25 @@ import { LargeValue, Part } from './run-values.tsx';
 import { useStepEvents } from './use-events.ts';
 import type { LiveRun } from './use-run.ts';
 
+const AgentStepValues = dynamic(() => import('./agent-step-values.tsx').then(module => module.AgentStepValues));
+
 type Run = { workflowId: string; runId: string };
 type Props = Run & {
   live: LiveRun;
   step: StepState;
   spec: Record<string, unknown> & { id: string; type: string };
+  onSelect: (step: string) => void;
   onClose: () => void;
 };
 
 /** Everything about one step of a run: how it went, its input, result or error, attempts and log. */
-export function StepInspector({ workflowId, runId, live, step, spec, onClose }: Props) {
+export function StepInspector({ workflowId, runId, live, step, spec, onSelect, onClose }: Props) {
   const showsCredits = useCreditsShown();
   const { canWrite } = usePermissions();
   const ref = { workflowId, runId };
   const type = stepTypeLook(spec.type);
+  const ofAgent = isAgentStep(step.id);
+  const inner = agentStepsOf(live.state).get(step.id) ?? [];
   return (
     <section aria-label={`Step ${spec.id}`} className="flex flex-col gap-4 rounded-lg border bg-surface p-4 shadow-sm">
       <header className="flex items-start justify-between gap-2">
@@ -80,7 +94,16 @@ export function StepInspector({ workflowId, runId, live, step, spec, onClose }: 
       </div>
       {step.error && step.status !== 'completed' ? <StepFailure error={step.error} script={spec.script} /> : null}
       <CalledRuns {...ref} state={live.state} step={step} spec={spec} />
-      {step.attempts.length > 0 ? <StepValues {...ref} step={step} /> : null}
+      {inner.length > 0 ? (
+        <Part title="Turns and calls">
+          <AgentTrace steps={inner} state={live.state} selected={null} onSelect={onSelect} />
+        </Part>
+      ) : null}
+      {step.attempts.length === 0 ? null : ofAgent ? (
+        <AgentStepValues {...ref} live={live} step={step} onSelect={onSelect} />
+      ) : (
+        <StepValues {...ref} step={step} />
+      )}
       <StepLog {...ref} live={live} step={step.id} />
       {step.attempts.length > 0 ? (
         <Part title={step.attempts.length === 1 ? 'Attempt' : `${step.attempts.length} attempts`}>
@@ -91,9 +114,11 @@ export function StepInspector({ workflowId, runId, live, step, spec, onClose }: 
           </ol>
         </Part>
       ) : null}
-      <Part title="Definition">
-        <JsonTree label="Definition" value={spec as unknown as Json} open={1} />
-      </Part>
+      {ofAgent ? null : (
+        <Part title="Definition">
+          <JsonTree label="Definition" value={spec as unknown as Json} open={1} />
+        </Part>
+      )}
     </section>
   );
 }

@@ -1,15 +1,21 @@
 import type { RunState } from '@/server/domains/runs/run-state.ts';
+import { cx } from '../ui/classes.ts';
 import { StatusBadge } from '../ui/status-badge.tsx';
+import { agentStepsOf } from './agent-steps.ts';
 import type { Steps } from './run-graph.tsx';
 
 type Props = { steps: Steps; state: RunState; onSelect: (step: string) => void };
 
 // A list of 2,000 buttons would not help; the graph, the timeline and the events reach every step.
 const MAX_SHOWN = 50;
+/** The steps that an agent added are moved in below it. */
+const insets = ['pl-3', 'pl-6', 'pl-9'];
 
 /** The steps as a list: the way to one by keyboard or on a phone, where a graph is hard to hit. */
 export function StepList({ steps, state, onSelect }: Props) {
-  const shown = steps.slice(0, MAX_SHOWN);
+  const added = agentStepsOf(state);
+  const all = steps.flatMap(({ id, name }) => [{ id, name, depth: 0 }, ...(added.get(id) ?? [])]);
+  const shown = all.slice(0, MAX_SHOWN);
   return (
     <section aria-label="Steps" className="rounded-lg border bg-surface shadow-sm">
       <ul>
@@ -20,10 +26,10 @@ export function StepList({ steps, state, onSelect }: Props) {
               <button
                 type="button"
                 onClick={() => onSelect(step.id)}
-                className="flex w-full items-center gap-2 px-3 py-2 text-left hover:bg-hover"
+                className={cx('flex w-full items-center gap-2 py-2 pr-3 text-left hover:bg-hover', insets[step.depth])}
               >
                 <span className="min-w-0 flex-1 truncate">
-                  {of?.taskName || (typeof step.name === 'string' && step.name) || step.id}
+                  {(step.depth === 0 && of?.taskName) || (typeof step.name === 'string' && step.name) || step.id}
                 </span>
                 <StatusBadge kind="step" status={of?.status ?? 'pending'} detail={of?.skipReason ?? null} />
               </button>
@@ -31,8 +37,8 @@ export function StepList({ steps, state, onSelect }: Props) {
           );
         })}
       </ul>
-      {steps.length > shown.length ? (
-        <p className="px-3 py-2 text-xs text-muted">and {steps.length - shown.length} more in the graph</p>
+      {all.length > shown.length ? (
+        <p className="px-3 py-2 text-xs text-muted">and {all.length - shown.length} more in the graph</p>
       ) : null}
     </section>
   );

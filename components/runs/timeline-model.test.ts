@@ -88,3 +88,52 @@ test('a loop is at work between its two attempts, and until now where it has onl
     'completed 4000-4100',
   ]);
 });
+
+test('the turns and calls of an agent stand below it, and while it waits for a person nothing runs', () => {
+  const spec = [
+    { id: 'research', type: 'agent' },
+    { id: 'after', type: 'lua_script', depends_on: ['research'] },
+  ];
+  const state = newRunState(spec.map(({ id }) => id));
+  const add = (id: string, type: string, dependsOn: string[], tool: string | null, patch: Partial<StepState>) =>
+    state.steps.set(id, {
+      id,
+      status: 'completed',
+      attempts: [],
+      skipReason: null,
+      error: null,
+      taskName: null,
+      endedAt: null,
+      credits: 0,
+      childRun: null,
+      ofAgent: { type, tool, closing: null, dependsOn },
+      ...patch,
+    });
+  Object.assign(state.steps.get('research') ?? {}, {
+    status: 'running',
+    attempts: [attempt(1_000, 1_010, 'completed')],
+  });
+  add('research.1', 'agent_turn', [], null, { attempts: [attempt(1_020, 2_000, 'completed')], endedAt: 2_000 });
+  add('research.1.1.ok', 'agent_approval', ['research.1'], 'send', {
+    status: 'waiting',
+    taskName: 'May it?',
+    attempts: [attempt(2_000, null, 'waiting')],
+  });
+  add('research.1.1', 'agent_tool', ['research.1', 'research.1.1.ok'], 'send', { status: 'pending' });
+  const timeline = timelineOf(spec, state, 1_000, 9_000);
+  expect(
+    timeline.rows.map(({ id, name, depth, segments }) => [
+      id,
+      name,
+      depth,
+      segments.map(({ kind, from, to }) => `${kind} ${from}-${to}`),
+    ]),
+  ).toEqual([
+    ['research', null, 0, ['completed 1000-1010', 'inside 1010-9000']],
+    ['research.1', 'Turn 1', 1, ['completed 1020-2000']],
+    ['research.1.1.ok', 'Approval of send', 2, ['waiting 2000-9000']],
+    ['research.1.1', 'send', 2, []],
+    ['after', null, 0, []],
+  ]);
+  expect(gapsOf(timeline)).toEqual([{ from: 2_000, to: 9_000 }]);
+});

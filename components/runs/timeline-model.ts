@@ -1,17 +1,27 @@
 import { type AttemptState, isExpanded, type RunState, type StepState } from '@/server/domains/runs/run-state.ts';
 import type { GraphStepInput } from '../graph/layout.ts';
+import { agentStepsOf } from './agent-steps.ts';
 import { dependenciesOf } from './outcome.ts';
 
-export type SegmentKind = 'queued' | 'running' | 'completed' | 'failed' | 'cancelled' | 'waiting' | 'retry';
+/** `inside`: what the step is about is in the rows below it. */
+export type SegmentKind = 'queued' | 'running' | 'completed' | 'failed' | 'cancelled' | 'waiting' | 'retry' | 'inside';
 /** A span of a step's time, in ms since the epoch. */
 export type Segment = { kind: SegmentKind; from: number; to: number };
-export type TimelineRow = { id: string; step: StepState; segments: Segment[] };
+export type TimelineRow = {
+  id: string;
+  step: StepState;
+  segments: Segment[];
+  /** Of a step that an agent added: what it is called. */
+  name: string | null;
+  /** How far below an agent it stands: 0 for a step of the graph. */
+  depth: number;
+};
 export type Span = { from: number; to: number };
 export type Timeline = Span & { rows: TimelineRow[] };
 
 /**
- * Returns what each step of a run did when, in the order in which the steps began; those that have not begun come last. `now` ends what is
- * still under way.
+ * Returns what each step of a run did when, in the order in which the steps began; those that have not begun come last. Below an agent
+ * stand its turns and calls. `now` ends what is still under way.
  */
 export function timelineOf(
   steps: readonly GraphStepInput[],
@@ -20,17 +30,32 @@ export function timelineOf(
   now: number,
 ): Timeline {
   const until = state.endedAt ?? Math.max(now, startedAt);
-  const rows = steps.flatMap(spec => {
+  const run = { from: startedAt, to: until };
+  const added = agentStepsOf(state);
+  const rowOf = (spec: GraphStepInput, depth: number): TimelineRow[] => {
     const step = state.steps.get(spec.id);
-    return step ? [{ id: spec.id, step, segments: segmentsOf(spec, step, state, { from: startedAt, to: until }) }] : [];
-  });
+    if (step === undefined) return [];
+    const between = added.has(spec.id) ? 'inside' : 'running';
+    const segments = segmentsOf({ spec, step, between }, state, run);
+    return [{ id: spec.id, step, segments, name: depth === 0 ? null : (spec.name ?? null), depth }];
+  };
+  const authored = steps.flatMap(spec => rowOf(spec, 0));
   const began = (row: TimelineRow) => row.segments[0]?.from ?? Number.POSITIVE_INFINITY;
-  rows.sort((a, b) => (began(a) === began(b) ? 0 : began(a) - began(b)));
+  authored.sort((a, b) => (began(a) === began(b) ? 0 : began(a) - began(b)));
+  const inner = (agent: string) => (added.get(agent) ?? []).flatMap(spec => rowOf(spec, spec.depth));
+  const rows = added.size === 0 ? authored : authored.flatMap(row => [row, ...inner(row.id)]);
   const to = rows.reduce((last, row) => Math.max(last, row.segments.at(-1)?.to ?? 0), until);
   return { from: startedAt, to: Math.max(to, startedAt + 1), rows };
 }
 
-function segmentsOf(spec: GraphStepInput, step: StepState, state: RunState, run: Span): Segment[] {
+type Drawn = {
+  spec: GraphStepInput;
+  step: StepState;
+  /** What the step does between two attempts of which the first did not fail. */
+  between: 'running' | 'inside';
+};
+
+function segmentsOf({ spec, step, between }: Drawn, state: RunState, run: Span): Segment[] {
   const segments: Segment[] = [];
   const [first] = step.attempts;
   const ready = readyAt(spec, step, state, run.from);
@@ -42,14 +67,18 @@ function segmentsOf(spec: GraphStepInput, step: StepState, state: RunState, run:
   for (const attempt of step.attempts) {
     if (last?.endedAt && attempt.startedAt > last.endedAt) {
       // Between its two attempts a loop's steps are at work, or the run that the step called.
-      const kind = last.outcome === 'completed' ? 'running' : 'retry';
+      const kind = last.outcome === 'completed' ? between : 'retry';
       segments.push({ kind, from: last.endedAt, to: attempt.startedAt });
     }
     segments.push({ kind: kindOf(step, attempt), from: attempt.startedAt, to: attempt.endedAt ?? run.to });
     last = attempt;
   }
   if (step.status === 'retrying' && last?.endedAt) segments.push({ kind: 'retry', from: last.endedAt, to: run.to });
-  if (isExpanded(step) && last?.endedAt) segments.push({ kind: 'running', from: last.endedAt, to: run.to });
+  if (last?.endedAt && (isExpanded(step) || between === 'inside')) {
+    // An agent that fails or is stopped has no attempt after its last turn.
+    const to = step.endedAt ?? run.to;
+    if (to > last.endedAt) segments.push({ kind: between, from: last.endedAt, to });
+  }
   return segments;
 }
 
@@ -88,11 +117,13 @@ const FOLDED_SHARE = 0.04;
 const MIN_GAP_SHARE = 0.1;
 const MIN_GAP_MS = 1_000;
 
+const idle: ReadonlySet<SegmentKind> = new Set(['waiting', 'retry', 'queued', 'inside']);
+
 /** Spans in which no step ran: all waited for people, for a retry or in a queue. */
 export function gapsOf({ from, to, rows }: Timeline): Span[] {
   const busy: Span[] = rows
     .flatMap(row => row.segments)
-    .filter(({ kind }) => kind !== 'waiting' && kind !== 'retry' && kind !== 'queued')
+    .filter(({ kind }) => !idle.has(kind))
     .sort((a, b) => a.from - b.from);
   const least = Math.max(MIN_GAP_MS, (to - from) * MIN_GAP_SHARE);
   const gaps: Span[] = [];

@@ -5,6 +5,7 @@ import { usePermissions } from '../shell/session.tsx';
 import { useTRPC, useTRPCClient } from '../trpc/provider.tsx';
 import { Card } from '../ui/card.tsx';
 import { ExportButton } from '../ui/export-button.tsx';
+import { FilterBar } from '../ui/filter-bar.tsx';
 import { ListCard } from '../ui/list-card.tsx';
 import { Page, PageHeader } from '../ui/page.tsx';
 import { PeriodFilter, usePeriod } from '../ui/period-filter.tsx';
@@ -98,8 +99,8 @@ function Filters() {
   const members = useQuery(trpc.members_list.queryOptions({ limit: 100 }));
   const change = (patch: Record<string, string>) => set({ ...patch, cursor: '' }, { push: true });
   return (
-    <div className="mb-3 flex flex-wrap items-center gap-2">
-      <SearchInput label="Id of what was changed" value={target} onChange={text => change({ target: text })} />
+    <FilterBar>
+      <SearchInput label="ID of what was changed" value={target} onChange={text => change({ target: text })} />
       <Select
         label="Person"
         className="w-52"
@@ -122,6 +123,6 @@ function Filters() {
         onChange={choice => change({ outcome: choice })}
       />
       <PeriodFilter period={period} />
-    </div>
+    </FilterBar>
   );
 }

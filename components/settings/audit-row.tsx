@@ -22,7 +22,7 @@ export function AuditRow({ entry }: { entry: Entry }) {
         <span className="block truncate font-medium">{user.name ?? 'Deleted account'}</span>
         {user.email ? <span className="block truncate text-xs text-muted">{user.email}</span> : null}
       </Td>
-      <Td className="min-w-44">
+      <Td className="card-title min-w-44">
         <code className="text-xs">{entry.operation}</code>
         {entry.action ? <span className="block text-xs text-muted">{entry.action}</span> : null}
       </Td>

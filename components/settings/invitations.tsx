@@ -23,7 +23,7 @@ export function Invitations() {
   if (!list.data || list.data.invitations.length === 0) return null;
   return (
     <Card flush title="Open invitations" className="mt-6">
-      <Table label="Open invitations">
+      <Table label="Open invitations" cards={['Email', 'Role', 'Invited', 'Expires', '']}>
         <THead>
           <Th>Email</Th>
           <Th>Role</Th>

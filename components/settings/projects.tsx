@@ -50,7 +50,7 @@ export function Projects() {
       />
       <ListCard
         label="Projects"
-        columns={['Name', 'Id', 'Created', '']}
+        columns={['Name', 'ID', 'Created', '']}
         query={list}
         items={list.data?.projects}
         next={list.data?.next_cursor}

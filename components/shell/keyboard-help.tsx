@@ -2,15 +2,17 @@
 import { Dialog } from '../ui/dialog.tsx';
 import { Kbd } from '../ui/kbd.tsx';
 import { ScrollRegion } from '../ui/scroll-region.tsx';
+import { useSession } from './session.tsx';
 import { usePages } from './use-pages.ts';
 
 type KeyGroup = { title: string; keys: [string, string][] };
 
-const groupsFor = (goTo: KeyGroup['keys']): KeyGroup[] => [
+const groupsFor = (goTo: KeyGroup['keys'], hasChat: boolean): KeyGroup[] => [
   {
     title: 'Everywhere',
     keys: [
       ['⌘ K', 'Search, go to, start a run, create'],
+      ...(hasChat ? [['⌘ J', 'Chat'] as [string, string]] : []),
       ['?', 'This help'],
       ['/', 'Search in the list'],
     ],
@@ -46,11 +48,22 @@ const groupsFor = (goTo: KeyGroup['keys']): KeyGroup[] => [
       ['r', 'Reject'],
     ],
   },
+  {
+    title: 'Review of memories',
+    keys: [
+      ['j', 'Next proposal'],
+      ['k', 'Previous proposal'],
+      ['a', 'Accept'],
+      ['e', 'Edit, then accept'],
+      ['r', 'Reject'],
+    ],
+  },
 ];
 
 /** The list of keys, opened with `?`. */
 export function KeyboardHelp({ open, onOpenChange }: { open: boolean; onOpenChange: (open: boolean) => void }) {
   const { main, settings } = usePages();
+  const { agents } = useSession().me;
   const goTo = [...main, ...settings].flatMap((page): [string, string][] =>
     page.key ? [[`g ${page.key}`, page.label]] : [],
   );
@@ -60,7 +73,7 @@ export function KeyboardHelp({ open, onOpenChange }: { open: boolean; onOpenChan
         label="Keys"
         className="grid max-h-[calc(100dvh-120px)] gap-x-8 gap-y-5 overflow-y-auto sm:grid-cols-2"
       >
-        {groupsFor(goTo).map(group => (
+        {groupsFor(goTo, agents).map(group => (
           <section key={group.title}>
             <h3 className="mb-1 text-xs text-faint">{group.title}</h3>
             <dl>

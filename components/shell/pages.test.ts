@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
 import { pagesFor } from './pages.ts';
 
-const viewer = { canWrite: false, isAdmin: false };
-const contributor = { canWrite: true, isAdmin: false };
-const admin = { canWrite: true, isAdmin: true };
+const viewer = { canWrite: false, isAdmin: false, agents: true, memory: true };
+const contributor = { canWrite: true, isAdmin: false, agents: true, memory: true };
+const admin = { canWrite: true, isAdmin: true, agents: true, memory: true };
 
 const labels = (...asked: Parameters<typeof pagesFor>) => {
   const { main, settings } = pagesFor(...asked);
@@ -27,4 +27,14 @@ test('billing is usage where nothing is sold, and absent where it is off', () =>
   expect(labels({ ...admin, billing: 'metered' })).toContain('Usage');
   expect(labels({ ...admin, billing: 'metered' })).not.toContain('Billing');
   expect(labels({ ...admin, billing: 'off' }).filter(label => /Billing|Usage/.test(label))).toEqual([]);
+});
+
+test('agents are offered to everybody where the deployment has them', () => {
+  expect(labels({ ...viewer, billing: 'on' })).toContain('Agents');
+  expect(labels({ ...admin, agents: false, billing: 'on' })).not.toContain('Agents');
+});
+
+test('memory is offered to everybody where the deployment has it', () => {
+  expect(labels({ ...viewer, billing: 'on' })).toContain('Memory');
+  expect(labels({ ...admin, memory: false, billing: 'on' })).not.toContain('Memory');
 });

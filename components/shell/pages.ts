@@ -1,6 +1,8 @@
 import {
   Bell,
   Blocks,
+  Bot,
+  Brain,
   BrainCircuit,
   ChartNoAxesCombined,
   CircleUser,
@@ -10,6 +12,7 @@ import {
   Inbox,
   KeyRound,
   type LucideIcon,
+  MessagesSquare,
   Plug,
   ScrollText,
   Users,
@@ -31,8 +34,11 @@ export type ConsolePage = {
 /** The pages that the sidebar and ⌘K lead to: only complete ones. */
 const mainPages: readonly ConsolePage[] = [
   { href: '/workflows', label: 'Workflows', icon: Workflow, key: 'w' },
+  { href: '/agents', label: 'Agents', icon: Bot, key: 'e' },
+  { href: '/chat', label: 'Chat', icon: MessagesSquare, key: 't' },
   { href: '/runs', label: 'Runs', icon: Waypoints, key: 'r' },
   { href: '/inbox', label: 'Inbox', icon: Inbox, key: 'i' },
+  { href: '/memory', label: 'Memory', icon: Brain, key: 'o' },
   { href: '/webhooks', label: 'Webhooks', icon: Webhook, key: 'h', for: 'contributors' },
   { href: '/connections', label: 'Connections', icon: Plug, key: 'c', for: 'contributors' },
   { href: '/mcp-servers', label: 'MCP servers', icon: Blocks, key: 's', for: 'contributors' },
@@ -50,16 +56,18 @@ const settingsPages: readonly ConsolePage[] = [
   { href: '/settings/api-reference', label: 'API reference', icon: ScrollText },
 ];
 
-type Member = { canWrite: boolean; isAdmin: boolean; billing: BillingMode };
+type Member = { canWrite: boolean; isAdmin: boolean; billing: BillingMode; agents: boolean; memory: boolean };
 
-/** The pages that a member may use; what there is of billing follows from the deployment's mode. */
-export function pagesFor({ canWrite, isAdmin, billing }: Member): {
+/** The pages that a member may use; the deployment decides whether there are agents, chats and memory, and what there is of billing. */
+export function pagesFor({ canWrite, isAdmin, billing, agents, memory }: Member): {
   main: readonly ConsolePage[];
   settings: readonly ConsolePage[];
 } {
   const isOpen = (page: ConsolePage) =>
     page.for === 'admins' ? isAdmin : page.for === 'contributors' ? canWrite : true;
   const main = mainPages.filter(isOpen).flatMap(page => {
+    if ((page.href === '/agents' || page.href === '/chat') && !agents) return [];
+    if (page.href === '/memory' && !memory) return [];
     if (page.href !== '/billing' || (billing === 'on' && canWrite)) return page;
     return billing === 'off' ? [] : { ...page, label: 'Usage' };
   });

@@ -7,6 +7,7 @@ import { BrowserNotifications } from '../notifications/browser-notifications.tsx
 import { IconButton } from '../ui/button.tsx';
 import { useLoadedEarly, useOpened } from '../ui/use-opened.ts';
 import { Logo } from './logo.tsx';
+import { useSession } from './session.tsx';
 import { Sidebar } from './sidebar.tsx';
 import { useHotkeys } from './use-hotkeys.ts';
 import { usePages } from './use-pages.ts';
@@ -16,6 +17,8 @@ const loadPalette = () => import('./command-palette.tsx');
 const CommandPalette = dynamic(() => loadPalette().then(module => module.CommandPalette), { ssr: false });
 const loadHelp = () => import('./keyboard-help.tsx');
 const KeyboardHelp = dynamic(() => loadHelp().then(module => module.KeyboardHelp), { ssr: false });
+const loadChat = () => import('../chat/chat-panel.tsx');
+const ChatPanel = dynamic(() => loadChat().then(module => module.ChatPanel), { ssr: false });
 const loadDrawer = () => import('./drawer.tsx');
 const Drawer = dynamic(() => loadDrawer().then(module => module.Drawer), { ssr: false });
 
@@ -44,7 +47,11 @@ export function Shell({ notice, children }: { notice?: ReactNode; children: Reac
   useLoadedEarly(loadDrawer);
   const hasDrawer = useOpened(drawer);
   const { main, settings } = usePages();
+  const { agents } = useSession().me;
+  const [chat, setChat] = useState(false);
+  const hasChat = useOpened(chat);
   useHotkeys({
+    ...(agents && { 'mod+j': () => setChat(open => !open) }),
     'mod+k': () => setPalette(open => !open),
     '?': () => setHelp(true),
     ...Object.fromEntries(
@@ -85,6 +92,7 @@ export function Shell({ notice, children }: { notice?: ReactNode; children: Reac
         </main>
       </div>
       <BrowserNotifications />
+      {hasChat ? <ChatPanel open={chat} onClose={() => setChat(false)} /> : null}
       {hasPalette ? <CommandPalette open={palette} onOpenChange={setPalette} onHelp={() => setHelp(true)} /> : null}
       {hasHelp ? <KeyboardHelp open={help} onOpenChange={setHelp} /> : null}
     </div>

@@ -4,6 +4,6 @@ import { usePermissions, useSession } from './session.tsx';
 
 /** Returns the pages of the main navigation and of the settings that this user may use on this deployment. */
 export function usePages(): { main: readonly ConsolePage[]; settings: readonly ConsolePage[] } {
-  const { billing } = useSession().me;
-  return pagesFor({ ...usePermissions(), billing });
+  const { billing, agents, memory } = useSession().me;
+  return pagesFor({ ...usePermissions(), billing, agents, memory });
 }

@@ -23,14 +23,14 @@ export function DayInput({
 }) {
   const id = useId();
   return (
-    <div className="flex items-center gap-1.5 text-xs text-muted">
+    <div className="flex items-center gap-x-1.5 gap-y-0.5 text-xs text-muted max-sm:flex-col max-sm:items-start">
       <label htmlFor={id}>{label}</label>
       <Input
         id={id}
         type="date"
         value={isDay(value) ? value : ''}
         onChange={event => onChange(event.target.value)}
-        className="w-36"
+        className="w-36 max-sm:w-full"
       />
     </div>
   );

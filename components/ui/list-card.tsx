@@ -35,7 +35,7 @@ export function ListCard<T>({ label, columns, query, items, next, row, empty, sk
   if (empty && items?.length === 0) return <Card flush>{empty}</Card>;
   return (
     <Card flush>
-      <Table label={label}>
+      <Table label={label} cards={columns}>
         <THead>
           {columns.map(column => (
             <Th key={column}>{column || <span className="sr-only">Actions</span>}</Th>

@@ -1,6 +1,8 @@
 'use client';
 import { DAY_MS } from '@/server/platform/clock.ts';
+import { cx } from './classes.ts';
 import { DayInput, isDay } from './day-input.tsx';
+import { WIDE_FILTER } from './filter-bar.tsx';
 import { Select } from './select.tsx';
 import { useUrlState } from './use-url-state.ts';
 
@@ -40,7 +42,7 @@ export function PeriodFilter({ period, all = 'All time' }: { period: Period; all
     <>
       <Select<PeriodChoice>
         label="Period"
-        className="w-44"
+        className={cx('w-44', WIDE_FILTER)}
         value={period.choice}
         options={[
           { value: '', label: all },

@@ -1,6 +1,6 @@
 'use client';
 import { Search } from 'lucide-react';
-import { useEffect, useRef, useState } from 'react';
+import { useEffect, useId, useRef, useState } from 'react';
 import { useHotkeys } from '../shell/use-hotkeys.ts';
 import { cx } from './classes.ts';
 import { Input } from './field.tsx';
@@ -10,14 +10,18 @@ export function SearchInput({
   value,
   onChange,
   label,
+  hint,
   wide = false,
 }: {
   value: string;
   onChange: (value: string) => void;
   label: string;
+  /** What can be searched for; shown below the box while it has the focus. */
+  hint?: string;
   /** Takes the width it is given, not its own. */
   wide?: boolean;
 }) {
+  const hintId = useId();
   const input = useRef<HTMLInputElement>(null);
   const [text, setText] = useState(value);
   const report = useRef(onChange);
@@ -31,18 +35,27 @@ export function SearchInput({
     return () => clearTimeout(timer);
   }, [text, value]);
   return (
-    <div className={cx('relative w-full', !wide && 'sm:w-64')}>
+    <div className={cx('group relative col-span-full w-full', !wide && 'sm:w-64')}>
       <Search aria-hidden className="pointer-events-none absolute top-2.5 left-2.5 size-3.5 text-faint" />
       <Input
         ref={input}
         type="search"
         aria-label={label}
+        aria-describedby={hint === undefined ? undefined : hintId}
         placeholder={label}
         value={text}
         onChange={event => setText(event.target.value)}
         onKeyDown={event => event.key === 'Escape' && event.currentTarget.blur()}
         className="pl-8"
       />
+      {hint === undefined ? null : (
+        <p
+          id={hintId}
+          className="pointer-events-none absolute top-full left-0 z-10 mt-1 hidden w-full rounded-md border bg-surface p-2 text-xs text-muted shadow-pop group-focus-within:block sm:w-72"
+        >
+          {hint}
+        </p>
+      )}
     </div>
   );
 }

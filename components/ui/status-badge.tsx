@@ -63,9 +63,10 @@ export function statusLook(kind: StatusKind, status: string): StatusLook {
   return looks[kind][status] ?? { label: status, tone: 'neutral', icon: CircleAlert };
 }
 
-/** How a run looks in which nothing runs: it waits for people, or only for a time. */
-export function waitingFor({ pending_tasks }: { pending_tasks: number }): 'blocked' | 'sleeping' {
-  return pending_tasks > 0 ? 'blocked' : 'sleeping';
+/** How a run of a list looks: one in which nothing runs waits for people, or only for a time. */
+export function shownStatus(run: { status: string; orchestration_phase: string; pending_tasks: number }): string {
+  if (run.status !== 'running' || run.orchestration_phase !== 'blocked') return run.status;
+  return run.pending_tasks > 0 ? 'blocked' : 'sleeping';
 }
 
 /** Icon and word, never colour alone. `detail` is added in brackets, as in "Skipped (blocked)". */

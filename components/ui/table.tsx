@@ -1,15 +1,45 @@
-import type { ComponentProps, ReactNode } from 'react';
+import type { ComponentProps, CSSProperties, ReactNode } from 'react';
 import { cx } from './classes.ts';
 import { ScrollRegion } from './scroll-region.tsx';
 import { Skeleton } from './skeleton.tsx';
 
-/** A dense table that scrolls sideways inside itself rather than moving the page. `label` is its accessible name. */
-export function Table({ label, className, children }: { label: string; className?: string; children: ReactNode }) {
+/**
+ * A dense table that scrolls sideways inside itself rather than moving the page. `label` is its accessible name. With
+ * `cards`, the headings of its columns (up to nine), each row is a card on a phone (app/globals.css): the first cell, or
+ * the one of the class `card-title`, is its title, a last one without a heading has its actions, and the others carry
+ * their headings.
+ */
+export function Table({
+  label,
+  cards,
+  className,
+  children,
+}: {
+  label: string;
+  cards?: readonly string[];
+  className?: string;
+  children: ReactNode;
+}) {
   return (
     <ScrollRegion label={label} className="overflow-x-auto focus-visible:-outline-offset-2">
-      <table className={cx('w-full border-collapse text-left text-sm', className)}>{children}</table>
+      <table
+        className={cx(
+          'w-full border-collapse text-left text-sm',
+          cards && 'cards',
+          cards?.at(-1) === '' && 'cards-with-actions',
+          className,
+        )}
+        style={cards && headingsOf(cards)}
+      >
+        {children}
+      </table>
     </ScrollRegion>
   );
+}
+
+/** The headings as custom properties `--heading-2`…, which the style sheet writes in front of the cells of a card. */
+function headingsOf(columns: readonly string[]): CSSProperties {
+  return Object.fromEntries(columns.map((column, index) => [`--heading-${index + 1}`, JSON.stringify(column)]));
 }
 
 export function THead({ children }: { children: ReactNode }) {

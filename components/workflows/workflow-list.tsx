@@ -6,12 +6,13 @@ import Link from 'next/link';
 import { usePermissions } from '../shell/session.tsx';
 import { useTRPC } from '../trpc/provider.tsx';
 import { Button } from '../ui/button.tsx';
+import { FilterBar } from '../ui/filter-bar.tsx';
 import { ListCard } from '../ui/list-card.tsx';
 import { Page, PageHeader } from '../ui/page.tsx';
 import { SearchInput } from '../ui/search-input.tsx';
 import { Select } from '../ui/select.tsx';
 import { EmptyState } from '../ui/states.tsx';
-import { StatusBadge } from '../ui/status-badge.tsx';
+import { StatusBadge, shownStatus } from '../ui/status-badge.tsx';
 import { Td, Tr } from '../ui/table.tsx';
 import { RelativeTime } from '../ui/time.tsx';
 import { loadingBeforeClick, useOpened } from '../ui/use-opened.ts';
@@ -65,7 +66,7 @@ export function WorkflowList() {
           ) : null
         }
       />
-      <div className="mb-3 flex flex-wrap gap-2">
+      <FilterBar>
         <SearchInput label="Search workflows" value={q} onChange={value => set({ q: value, cursor: '' })} />
         <Select<Status | ''>
           label="Status"
@@ -74,7 +75,7 @@ export function WorkflowList() {
           options={statusOptions}
           onChange={value => set({ status: value, cursor: '' }, { push: true })}
         />
-      </div>
+      </FilterBar>
       <Rows q={q} status={status} cursor={get('cursor')} />
       {canWrite ? <Dialogs /> : null}
     </Page>
@@ -154,7 +155,7 @@ function Row({ workflow }: { workflow: WorkflowRow }) {
             href={`/workflows/${workflow.id}/runs/${last.run_id}`}
             className="inline-flex items-center gap-2 hover:underline"
           >
-            <StatusBadge kind="run" status={last.status} />
+            <StatusBadge kind="run" status={shownStatus(last)} />
             <RelativeTime at={last.started_at} />
           </Link>
         ) : (

@@ -1,0 +1,81 @@
+import type { Inputs, Outputs } from '../trpc/provider.tsx';
+
+export type Agent = Outputs['agents_get'];
+type Patch = Omit<Inputs['agents_patch'], 'id'>;
+
+/** An agent while it is edited: what people type, as text. */
+export type AgentDraft = {
+  name: string;
+  description: string;
+  model: string;
+  instructions: string;
+  tools: Agent['tools'];
+  maxTurns: string;
+  maxToolCalls: string;
+  timeoutS: string;
+  budgetCredits: string;
+  onLimit: Agent['on_limit'];
+  temperature: string;
+  maxTokens: string;
+  /** One a line. */
+  starters: string;
+};
+
+export const draftOf = (agent: Agent): AgentDraft => ({
+  name: agent.name,
+  description: agent.description,
+  model: agent.model,
+  instructions: agent.instructions,
+  tools: agent.tools,
+  maxTurns: String(agent.limits.max_turns),
+  maxToolCalls: String(agent.limits.max_tool_calls),
+  timeoutS: String(agent.limits.timeout_s),
+  budgetCredits: textOf(agent.limits.budget_credits),
+  onLimit: agent.on_limit,
+  temperature: textOf(agent.temperature),
+  maxTokens: textOf(agent.max_tokens),
+  starters: agent.starters.join('\n'),
+});
+
+const textOf = (value: number | null | undefined): string => (value == null ? '' : String(value));
+
+/** The fields of a draft that are numbers, with the paths under which the server reports problems. */
+const NUMBERS = {
+  maxTurns: 'limits.max_turns',
+  maxToolCalls: 'limits.max_tool_calls',
+  timeoutS: 'limits.timeout_s',
+  budgetCredits: 'limits.budget_credits',
+  temperature: 'temperature',
+  maxTokens: 'max_tokens',
+} as const;
+type NumberField = keyof typeof NUMBERS;
+/** Those that may be left empty, which is their default. */
+const OPTIONAL: ReadonlySet<NumberField> = new Set(['budgetCredits', 'temperature', 'maxTokens']);
+
+/** The request that saves a draft, or the problems of fields that hold no number, by their paths. */
+export function patchOf(draft: AgentDraft): { patch: Patch } | { problems: Record<string, string> } {
+  const problems: Record<string, string> = {};
+  for (const field of Object.keys(NUMBERS) as NumberField[]) {
+    const text = draft[field].trim();
+    if (text === '' && OPTIONAL.has(field)) continue;
+    if (text === '' || !Number.isFinite(Number(text))) problems[NUMBERS[field]] = 'must be a number';
+  }
+  if (draft.name.trim() === '') problems.name = 'is needed';
+  if (draft.model === '') problems.model = 'is needed';
+  if (Object.keys(problems).length > 0) return { problems };
+  const { name, description, model, instructions, tools, onLimit } = draft;
+  const limits = {
+    max_turns: Number(draft.maxTurns),
+    max_tool_calls: Number(draft.maxToolCalls),
+    timeout_s: Number(draft.timeoutS),
+    budget_credits: numberOf(draft.budgetCredits),
+  };
+  const ofModel = { temperature: numberOf(draft.temperature), max_tokens: numberOf(draft.maxTokens) };
+  const starters = draft.starters.split('\n').flatMap(line => line.trim() || []);
+  return { patch: { name, description, model, instructions, tools, limits, on_limit: onLimit, ...ofModel, starters } };
+}
+
+const numberOf = (text: string): number | null => (text.trim() === '' ? null : Number(text));
+
+/** Whether two drafts say the same. */
+export const isSame = (a: AgentDraft, b: AgentDraft): boolean => JSON.stringify(a) === JSON.stringify(b);

@@ -1,0 +1,18 @@
+import { Bot } from 'lucide-react';
+import { Card } from '../ui/card.tsx';
+import { Page, PageHeader } from '../ui/page.tsx';
+import { EmptyState } from '../ui/states.tsx';
+
+/** Stands in place of a page that needs agents, where the deployment has none. */
+export function AgentsOff({ title }: { title: string }) {
+  return (
+    <Page>
+      <PageHeader title={title} />
+      <Card>
+        <EmptyState icon={Bot} title="Agents are switched off">
+          The operator of this deployment has switched agents off.
+        </EmptyState>
+      </Card>
+    </Page>
+  );
+}

@@ -1,0 +1,57 @@
+import { expect, test } from 'vitest';
+import {
+  type AgentTools,
+  type CatalogTool,
+  choicesOf,
+  defaultChoice,
+  instancesOf,
+  withChoices,
+} from './tool-choices.ts';
+
+const tool = (name: string, annotations: CatalogTool['annotations'] = null) => ({ name, annotations }) as CatalogTool;
+const catalog = [
+  tool('read', { readOnlyHint: true }),
+  tool('write'),
+  tool('delete', { destructiveHint: true }),
+  tool('odd', { readOnlyHint: true, destructiveHint: true }),
+];
+const entry = (instance_id: string, tools: string[], approval?: 'auto' | 'ask' | 'deny') => ({
+  type: 'mcp' as const,
+  instance_id,
+  tools,
+  ...(approval && { approval }),
+});
+
+test('without more, tools that only read are called, and all others ask', () => {
+  expect(choicesOf([entry('a', ['*'])], 'a', catalog)).toEqual({
+    read: 'auto',
+    write: 'ask',
+    delete: 'ask',
+    odd: 'ask',
+  });
+  expect(defaultChoice({ reads: false, destroys: false })).toBe('ask');
+});
+
+test('an entry that names a tool goes before one that means all', () => {
+  const tools: AgentTools = [entry('a', ['*'], 'auto'), entry('a', ['read'], 'ask'), entry('b', ['write'], 'auto')];
+  expect(choicesOf(tools, 'a', catalog)).toEqual({ read: 'ask', write: 'auto', delete: 'ask', odd: 'ask' });
+  expect(choicesOf(tools, 'b', catalog)).toEqual({ read: 'never', write: 'auto', delete: 'never', odd: 'never' });
+  expect(choicesOf([entry('a', ['*'], 'deny')], 'a', catalog)).toEqual({
+    read: 'never',
+    write: 'never',
+    delete: 'never',
+    odd: 'never',
+  });
+});
+
+test('what is chosen is what is read again, and other instances stay', () => {
+  const choices = { read: 'auto', write: 'ask', delete: 'never', odd: 'never' } as const;
+  const chosen = withChoices([entry('a', ['*']), entry('b', ['*'])], 'a', choices);
+  expect(chosen).toEqual([entry('b', ['*']), entry('a', ['read'], 'auto'), entry('a', ['write'], 'ask')]);
+  expect(choicesOf(chosen, 'a', catalog)).toEqual(choices);
+  expect(instancesOf(chosen)).toEqual(['b', 'a']);
+});
+
+test('an instance without a tool that may be called goes', () => {
+  expect(withChoices([entry('a', ['*'])], 'a', { read: 'never' })).toEqual([]);
+});

@@ -1,0 +1,55 @@
+import type { Inputs, Outputs } from '../trpc/provider.tsx';
+
+export type AgentTools = NonNullable<Inputs['agents_patch']['tools']>;
+export type CatalogTool = Outputs['mcp_tools_list']['tools'][number];
+/** What an agent does with a tool: calls it, asks a person first, or never calls it. */
+export type Choice = 'auto' | 'ask' | 'never';
+
+export type ToolFacts = { reads: boolean; destroys: boolean };
+
+/** What a tool says about itself. A server that says nothing may do anything. */
+export function factsOf({ annotations }: Pick<CatalogTool, 'annotations'>): ToolFacts {
+  return { reads: annotations?.readOnlyHint === true, destroys: annotations?.destructiveHint === true };
+}
+
+/** What the server does by itself with a tool that an agent names without saying more. */
+export function defaultChoice({ reads, destroys }: ToolFacts): Choice {
+  return reads && !destroys ? 'auto' : 'ask';
+}
+
+/** The choices for the tools of an instance; tools that the agent does not name are never called. */
+export function choicesOf(
+  tools: AgentTools,
+  instanceId: string,
+  catalog: readonly CatalogTool[],
+): Record<string, Choice> {
+  const choices: Record<string, Choice> = {};
+  for (const tool of catalog) {
+    const facts = factsOf(tool);
+    const entry = entryFor(tools, instanceId, tool.name);
+    if (entry === undefined || entry.approval === 'deny') choices[tool.name] = 'never';
+    else choices[tool.name] = facts.destroys ? 'ask' : (entry.approval ?? defaultChoice(facts));
+  }
+  return choices;
+}
+
+/** The entry that decides: one that names the tool goes before one that means all. */
+function entryFor(tools: AgentTools, instanceId: string, name: string) {
+  const own = tools.filter(entry => entry.instance_id === instanceId);
+  return own.find(entry => entry.tools.includes(name)) ?? own.find(entry => entry.tools.includes('*'));
+}
+
+/** The tools of an agent with the choices for one instance in place of what it had; without any choice the instance goes. */
+export function withChoices(tools: AgentTools, instanceId: string, choices: Record<string, Choice>): AgentTools {
+  const named = (choice: Choice) => Object.keys(choices).filter(name => choices[name] === choice);
+  const entries = (['auto', 'ask'] as const).flatMap(approval => {
+    const names = named(approval);
+    return names.length === 0 ? [] : [{ type: 'mcp' as const, instance_id: instanceId, tools: names, approval }];
+  });
+  return [...tools.filter(entry => entry.instance_id !== instanceId), ...entries];
+}
+
+/** The instances whose tools an agent may call, in the order in which it names them. */
+export function instancesOf(tools: AgentTools): string[] {
+  return [...new Set(tools.map(({ instance_id }) => instance_id))];
+}

@@ -1,0 +1,158 @@
+'use client';
+import { useQuery } from '@tanstack/react-query';
+import Link from 'next/link';
+import { useState } from 'react';
+import { usePermissions } from '../shell/session.tsx';
+import { useTRPC } from '../trpc/provider.tsx';
+import { Badge } from '../ui/badge.tsx';
+import { Button } from '../ui/button.tsx';
+import { Select } from '../ui/select.tsx';
+import { Skeleton } from '../ui/skeleton.tsx';
+import { FormError } from '../ui/states.tsx';
+import {
+  type AgentTools,
+  type CatalogTool,
+  type Choice,
+  choicesOf,
+  defaultChoice,
+  factsOf,
+  instancesOf,
+  withChoices,
+} from './tool-choices.ts';
+
+type Props = { tools: AgentTools; onChange: (tools: AgentTools) => void; readOnly: boolean };
+
+/** The tools of an agent, instance by instance: what it calls by itself, what it asks for, and what it never calls. */
+export function ToolsField(props: Props) {
+  const { canWrite } = usePermissions();
+  return canWrite ? <ToolsEditor {...props} /> : <ToolNames tools={props.tools} />;
+}
+
+/** For viewers, who may not list what instances offer. */
+function ToolNames({ tools }: { tools: AgentTools }) {
+  if (tools.length === 0) return <p className="text-sm text-muted">None</p>;
+  return (
+    <ul className="flex flex-col gap-1 text-sm">
+      {tools.map(entry => (
+        <li key={JSON.stringify(entry)}>
+          <code className="text-xs">{entry.tools.join(', ')}</code>
+          {entry.approval === undefined ? null : <span className="text-muted"> · {entry.approval}</span>}
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+function ToolsEditor({ tools, onChange, readOnly }: Props) {
+  const trpc = useTRPC();
+  const list = useQuery(trpc.mcp_instances_list.queryOptions({ limit: 100 }));
+  // An instance whose every tool is "Never" stays here until the page is left.
+  const [added, setAdded] = useState<readonly string[]>([]);
+  const present = [...new Set([...instancesOf(tools), ...added])];
+  const nameOf = (id: string) => list.data?.instances.find(instance => instance.id === id)?.name ?? id;
+  const others = list.data?.instances.filter(({ id }) => !present.includes(id)) ?? [];
+  if (list.isError) return <FormError error={list.error} />;
+  return (
+    <div className="flex flex-col gap-3">
+      {present.map(id => (
+        <InstanceTools key={id} id={id} name={nameOf(id)} tools={tools} onChange={onChange} readOnly={readOnly} />
+      ))}
+      {readOnly ? null : list.data?.instances.length === 0 ? (
+        <p className="text-xs text-muted">
+          This project has no MCP instance yet.{' '}
+          <Link href="/mcp-servers" className="text-accent-text underline">
+            Set one up
+          </Link>
+        </p>
+      ) : others.length > 0 ? (
+        <Select<string>
+          label="Add the tools of an MCP instance"
+          placeholder="Add the tools of an MCP instance"
+          value={undefined}
+          options={others.map(({ id, name, server }) => ({ value: id, label: name, hint: server.name }))}
+          onChange={id => setAdded([...added, id])}
+        />
+      ) : null}
+      {present.length === 0 && readOnly ? <p className="text-sm text-muted">None</p> : null}
+    </div>
+  );
+}
+
+const options = [
+  { value: 'auto', label: 'Auto', hint: 'Calls it by itself' },
+  { value: 'ask', label: 'Ask', hint: 'A person approves each call' },
+  { value: 'never', label: 'Never', hint: 'The model is not told of it' },
+] as const;
+
+function InstanceTools({ id, name, tools, onChange, readOnly }: Props & { id: string; name: string }) {
+  const trpc = useTRPC();
+  const list = useQuery(trpc.mcp_tools_list.queryOptions({ instance_id: id, limit: 100 }, { staleTime: 60_000 }));
+  const catalog = list.data?.tools ?? [];
+  const choices = choicesOf(tools, id, catalog);
+  const set = (changed: Record<string, Choice>) => onChange(withChoices(tools, id, { ...choices, ...changed }));
+  const all = (choice: (tool: CatalogTool) => Choice) =>
+    set(Object.fromEntries(catalog.map(tool => [tool.name, choice(tool)])));
+  return (
+    <section aria-label={`Tools of ${name}`} className="rounded-md border">
+      <div className="flex flex-wrap items-center justify-between gap-2 border-b bg-sunken px-3 py-2">
+        <h3 className="text-sm font-medium">{name}</h3>
+        {readOnly || catalog.length === 0 ? null : (
+          <div className="flex gap-1">
+            <Button size="sm" onClick={() => all(tool => defaultChoice(factsOf(tool)))}>
+              Offer all
+            </Button>
+            <Button size="sm" onClick={() => all(() => 'never')}>
+              Offer none
+            </Button>
+          </div>
+        )}
+      </div>
+      {list.isError ? <FormError error={list.error} /> : null}
+      {list.isPending ? <Skeleton className="m-3 h-8" /> : null}
+      <ul>
+        {catalog.map(tool => (
+          <ToolRow
+            key={tool.name}
+            tool={tool}
+            choice={choices[tool.name] ?? 'never'}
+            onChange={choice => set({ [tool.name]: choice })}
+            readOnly={readOnly}
+          />
+        ))}
+      </ul>
+      {list.data?.tools.length === 0 ? (
+        <p className="px-3 py-2 text-xs text-muted">The instance has no published tools.</p>
+      ) : null}
+    </section>
+  );
+}
+
+type RowProps = { tool: CatalogTool; choice: Choice; onChange: (choice: Choice) => void; readOnly: boolean };
+
+function ToolRow({ tool, choice, onChange, readOnly }: RowProps) {
+  const { reads, destroys } = factsOf(tool);
+  return (
+    <li className="flex flex-wrap items-center gap-x-3 gap-y-1 border-b px-3 py-2 last:border-b-0">
+      <div className="min-w-0 flex-1 basis-48">
+        <p className="truncate font-mono text-xs">{tool.name}</p>
+        {tool.description ? <p className="truncate text-xs text-muted">{tool.description}</p> : null}
+      </div>
+      {destroys ? (
+        <Badge tone="warn" title="The published version says that it may delete or overwrite: it always asks">
+          May destroy
+        </Badge>
+      ) : reads ? (
+        <Badge tone="info">Only reads</Badge>
+      ) : null}
+      <Select<Choice>
+        label={`${tool.name}: what the agent does`}
+        size="sm"
+        className="w-24"
+        value={choice}
+        disabled={readOnly}
+        options={destroys ? options.filter(({ value }) => value !== 'auto') : options}
+        onChange={onChange}
+      />
+    </li>
+  );
+}

@@ -1,0 +1,18 @@
+'use client';
+import { memo } from 'react';
+import { Markdown } from '../ui/markdown.tsx';
+import { blocksOf } from './markdown-blocks.ts';
+
+const Block = memo(Markdown);
+
+/** Markdown while it is being written: only its last block is drawn again. It looks the same when it is complete. */
+export function AnswerMarkdown({ text }: { text: string }) {
+  return (
+    <div className="flex flex-col gap-2">
+      {blocksOf(text).map((block, index) => (
+        // biome-ignore lint/suspicious/noArrayIndexKey: a block is its place
+        <Block key={index} text={block} />
+      ))}
+    </div>
+  );
+}

@@ -1,0 +1,44 @@
+'use client';
+import { ChevronRight } from 'lucide-react';
+import { AnswerMarkdown } from './answer-markdown.tsx';
+import { Call } from './call.tsx';
+import type { Part } from './parts.ts';
+
+type Props = { parts: readonly Part[]; workflowId: string };
+
+/** What an answer consists of, in its order: text, folded reasoning, and calls of tools as one line each. */
+export function AnswerParts({ parts, workflowId }: Props) {
+  return (
+    <div className="flex flex-col gap-2">
+      {parts.map((part, index) => (
+        // biome-ignore lint/suspicious/noArrayIndexKey: a part is its place
+        <AnswerPart key={index} part={part} workflowId={workflowId} />
+      ))}
+    </div>
+  );
+}
+
+function AnswerPart({ part, workflowId }: { part: Part; workflowId: string }) {
+  switch (part.type) {
+    case 'step-start':
+      return null;
+    case 'text':
+      return <AnswerMarkdown text={part.text} />;
+    case 'reasoning':
+      return part.text.trim() === '' ? null : <Reasoning text={part.text} />;
+    case 'dynamic-tool':
+      return <Call part={part} workflowId={workflowId} />;
+  }
+}
+
+function Reasoning({ text }: { text: string }) {
+  return (
+    <details className="group">
+      <summary className="flex cursor-default list-none items-center gap-1 text-sm text-muted">
+        <ChevronRight aria-hidden className="size-3.5 group-open:rotate-90" />
+        Reasoning
+      </summary>
+      <p className="mt-1 border-l-2 pl-3 text-sm whitespace-pre-wrap wrap-anywhere text-muted">{text}</p>
+    </details>
+  );
+}

@@ -1,0 +1,88 @@
+'use client';
+import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { Check, X } from 'lucide-react';
+import Link from 'next/link';
+import { useState } from 'react';
+import type { Json } from '@/server/platform/json.ts';
+import { usePermissions } from '../shell/session.tsx';
+import { readError } from '../trpc/errors.ts';
+import { useTRPC } from '../trpc/provider.tsx';
+import { Button } from '../ui/button.tsx';
+import { Field, Input } from '../ui/field.tsx';
+import { JsonTree } from '../ui/json-tree.tsx';
+import { FormError } from '../ui/states.tsx';
+import { stepOf } from './parts.ts';
+
+type Props = { id: string; tool: string; input: Json | undefined; workflowId: string };
+
+/** Asks whether a call may be made. It is the task that also waits in the inbox: who answers first decides. */
+export function Approval({ id, tool, input, workflowId }: Props) {
+  const trpc = useTRPC();
+  const queries = useQueryClient();
+  const { canWrite } = usePermissions();
+  const [reason, setReason] = useState('');
+  const { runId, step } = stepOf(id);
+  const answer = useMutation(
+    trpc.tasks_complete.mutationOptions({
+      onSuccess: () => queries.invalidateQueries(trpc.tasks_list_pending.queryFilter()),
+    }),
+  );
+  const decide = (approved: boolean) =>
+    answer.mutate({
+      id: workflowId,
+      runID: runId,
+      task_id: step,
+      approved,
+      ...(!approved && reason.trim() !== '' && { result: { reason: reason.trim() } }),
+    });
+  // Somebody else was faster, which the stream says in a moment.
+  const isDecided = answer.isSuccess || (answer.error !== null && readError(answer.error).status === 409);
+  const inbox = `/inbox/${runId}/${encodeURIComponent(step)}`;
+  return (
+    <fieldset className="flex flex-col gap-2 border-t bg-warn-soft/40 p-2.5" disabled={isDecided || answer.isPending}>
+      <legend className="sr-only">Approval of {tool}</legend>
+      <p className="text-sm">
+        {canWrite ? (
+          <>
+            May <code className="text-xs">{tool}</code> be called? To change the arguments, open it in the{' '}
+          </>
+        ) : (
+          'A contributor has to approve this call. It waits in the '
+        )}
+        <Link href={inbox} className="text-accent-text underline">
+          inbox
+        </Link>
+        .
+      </p>
+      {input === undefined ? null : <JsonTree label="Arguments to approve" value={input} className="max-h-60" />}
+      {canWrite ? (
+        <>
+          <Field label="Reason to reject" optional>
+            <Input value={reason} maxLength={2_000} onChange={event => setReason(event.target.value)} />
+          </Field>
+          {isDecided ? null : <FormError error={answer.error} />}
+          <div className="flex gap-2">
+            <Button
+              variant="primary"
+              size="sm"
+              icon={<Check aria-hidden className="size-3.5" />}
+              pending={answer.isPending && answer.variables?.approved === true}
+              onClick={() => decide(true)}
+            >
+              Approve
+            </Button>
+            <Button
+              variant="danger"
+              size="sm"
+              icon={<X aria-hidden className="size-3.5" />}
+              pending={answer.isPending && answer.variables?.approved === false}
+              onClick={() => decide(false)}
+            >
+              Reject
+            </Button>
+          </div>
+        </>
+      ) : null}
+    </fieldset>
+  );
+}

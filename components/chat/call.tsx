@@ -1,0 +1,59 @@
+'use client';
+import { ChevronRight } from 'lucide-react';
+import Link from 'next/link';
+import type { Json } from '@/server/platform/json.ts';
+import { JsonTree } from '../ui/json-tree.tsx';
+import { StatusBadge } from '../ui/status-badge.tsx';
+import { Approval } from './approval.tsx';
+import { type CallPart, stepOf } from './parts.ts';
+
+/** How the states of calls are shown: as those of the steps that they are. */
+const statuses: Record<CallPart['state'], string> = {
+  'input-streaming': 'running',
+  'input-available': 'running',
+  'approval-requested': 'waiting',
+  'approval-responded': 'running',
+  'output-available': 'completed',
+  'output-error': 'failed',
+  'output-denied': 'skipped',
+};
+
+/** A call of a tool as one line, which opens to its arguments and its result. One that waits for a person asks below it. */
+export function Call({ part, workflowId }: { part: CallPart; workflowId: string }) {
+  const { toolName, toolCallId, state, input, output, errorText, approval } = part;
+  const { runId, step } = stepOf(toolCallId);
+  return (
+    <div className="rounded-md border">
+      <details className="group">
+        <summary
+          aria-label={`Call of ${toolName}`}
+          className="flex cursor-default list-none items-center gap-2 px-2.5 py-1.5 text-sm hover:bg-hover"
+        >
+          <ChevronRight aria-hidden className="size-3.5 shrink-0 text-muted group-open:rotate-90" />
+          <code className="min-w-0 flex-1 truncate text-xs">{toolName}</code>
+          <StatusBadge
+            kind="step"
+            status={statuses[state]}
+            detail={state === 'output-denied' ? 'not approved' : null}
+          />
+        </summary>
+        <div className="flex flex-col gap-2 border-t p-2.5">
+          {input === undefined ? null : <JsonTree label="Arguments" value={input as Json} />}
+          {output === undefined ? null : <JsonTree label="Result" value={output as Json} />}
+          <Link
+            href={`/workflows/${workflowId}/runs/${runId}?step=${encodeURIComponent(step)}`}
+            className="self-start text-xs text-accent-text hover:underline"
+          >
+            Time, credits and attempts
+          </Link>
+        </div>
+      </details>
+      {errorText === undefined ? null : (
+        <p className="border-t px-2.5 py-1.5 text-xs wrap-anywhere text-bad">{errorText}</p>
+      )}
+      {state === 'approval-requested' && approval ? (
+        <Approval id={approval.id} tool={toolName} input={input as Json | undefined} workflowId={workflowId} />
+      ) : null}
+    </div>
+  );
+}

@@ -1,0 +1,91 @@
+'use client';
+import { useQuery } from '@tanstack/react-query';
+import { Archive, ArrowLeft, Plus } from 'lucide-react';
+import dynamic from 'next/dynamic';
+import Link from 'next/link';
+import { useRouter } from 'next/navigation';
+import { AgentsOff } from '../agents/agents-off.tsx';
+import { useSession } from '../shell/session.tsx';
+import { useTRPC } from '../trpc/provider.tsx';
+import { ButtonLink, IconButton } from '../ui/button.tsx';
+import { cx } from '../ui/classes.ts';
+import { NewThread } from './new-thread.tsx';
+import { ThreadList } from './thread-list.tsx';
+import { useThreadActions } from './use-thread.ts';
+
+// With the client of the stream, which a list of threads does without.
+const ThreadView = dynamic(() => import('./thread-view.tsx').then(module => module.ThreadView), { ssr: false });
+
+/** The chat: threads on the left, one of them or a new one beside them. A phone shows the one or the other. */
+export function ChatPage(props: Props) {
+  return useSession().me.agents ? <Chat {...props} /> : <AgentsOff title="Chat" />;
+}
+
+type Props = { id: string | null; isNew?: boolean };
+
+function Chat({ id, isNew = false }: Props) {
+  const router = useRouter();
+  const onOpen = (threadId: string) => router.push(`/chat/${threadId}`);
+  const isListAlone = id === null && !isNew;
+  // The page is about the thread where it shows one.
+  const Heading = isListAlone ? 'h1' : 'p';
+  return (
+    <div className="flex h-[calc(100dvh-3rem)] min-h-0 lg:h-dvh">
+      <div
+        className={cx(
+          'flex min-h-0 flex-col gap-3 border-r py-4 max-lg:w-full lg:w-64',
+          !isListAlone && 'max-lg:hidden',
+        )}
+      >
+        <div className="flex items-center justify-between px-3">
+          <Heading className="text-lg font-semibold">Chat</Heading>
+          <ButtonLink size="sm" href="/chat/new" icon={<Plus aria-hidden className="size-3.5" />}>
+            New
+          </ButtonLink>
+        </div>
+        <ThreadList selected={id} />
+      </div>
+      <section
+        aria-label="Thread"
+        className={cx('flex min-h-0 min-w-0 flex-1 flex-col', isListAlone && 'max-lg:hidden')}
+      >
+        <Link href="/chat" className="flex items-center gap-1 px-4 pt-3 text-sm text-muted lg:hidden">
+          <ArrowLeft aria-hidden className="size-3.5" />
+          Threads
+        </Link>
+        {id === null ? (
+          <>
+            {isNew ? <h1 className="px-4 pt-4 text-lg font-semibold">New thread</h1> : null}
+            <NewThread onOpen={onOpen} />
+          </>
+        ) : (
+          <>
+            <ThreadHeader id={id} />
+            <ThreadView key={id} id={id} onOpen={onOpen} />
+          </>
+        )}
+      </section>
+    </div>
+  );
+}
+
+function ThreadHeader({ id }: { id: string }) {
+  const trpc = useTRPC();
+  const router = useRouter();
+  const thread = useQuery(trpc.chat_get_thread.queryOptions({ id }));
+  const { archive } = useThreadActions(id);
+  return (
+    <header className="flex h-12 shrink-0 items-center gap-2 border-b px-4">
+      <h1 className="min-w-0 flex-1 truncate text-base font-semibold">{thread.data?.title || 'Thread'}</h1>
+      {thread.data?.archived_at === null ? (
+        <IconButton
+          label="Archive the thread"
+          size="sm"
+          onClick={() => archive.mutate({ id }, { onSuccess: () => router.push('/chat') })}
+        >
+          <Archive aria-hidden className="size-3.5" />
+        </IconButton>
+      ) : null}
+    </header>
+  );
+}

@@ -1,0 +1,35 @@
+/**
+ * Cuts Markdown at the blank lines between its blocks; code in a fence, and a list with what is indented in it, stay in one piece. What is
+ * written at the end of a text changes its last block alone, so that everything above it stays as it is drawn.
+ */
+export function blocksOf(text: string): string[] {
+  const blocks: string[] = [];
+  let block: string[] = [];
+  let fence: string | null = null;
+  let wasBlank = false;
+  for (const line of text.split('\n')) {
+    const isBlank = line.trim() === '';
+    if (fence === null && wasBlank && !isBlank && !continues(block, line)) {
+      blocks.push(block.join('\n').trimEnd());
+      block = [];
+    }
+    if (fence !== null) fence = closes(line, fence) ? null : fence;
+    else fence = FENCE.exec(line)?.[1] ?? null;
+    wasBlank = isBlank && block.length > 0;
+    if (!isBlank || block.length > 0) block.push(line);
+  }
+  if (block.length > 0) blocks.push(block.join('\n').trimEnd());
+  return blocks;
+}
+
+const FENCE = /^ {0,3}(`{3,}|~{3,})/;
+const LIST = /^ {0,3}([-*+]|\d{1,9}[.)])( |$)/;
+/** What is indented, and the next item, belong to a list above a blank line; so does what may become an item once more is written. */
+const CONTINUES = /^(\s|[-*+]( |$)|\d{1,9}([.)]( |$)|$))/;
+
+const continues = ([first = '']: readonly string[], line: string): boolean => LIST.test(first) && CONTINUES.test(line);
+
+const closes = (line: string, fence: string): boolean => {
+  const mark = FENCE.exec(line)?.[1];
+  return mark?.startsWith(fence) === true && line.trim() === mark;
+};

@@ -1,0 +1,58 @@
+'use client';
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useState } from 'react';
+import { MissingKey } from '../agents/missing-key.tsx';
+import { useTRPC } from '../trpc/provider.tsx';
+import { Button } from '../ui/button.tsx';
+import { Field } from '../ui/field.tsx';
+import { Select } from '../ui/select.tsx';
+import { Composer } from './composer.tsx';
+import { newMessageId } from './use-thread.ts';
+
+/** Begins a conversation: who answers, and the first message. */
+export function NewThread({ onOpen }: { onOpen: (threadId: string) => void }) {
+  const trpc = useTRPC();
+  const queries = useQueryClient();
+  const [agentId, setAgentId] = useState('');
+  const [first, setFirst] = useState<string | null>(null);
+  const agents = useQuery(trpc.agents_list.queryOptions({ limit: 100, status: 'active' }));
+  const create = useMutation(trpc.chat_create_thread.mutationOptions());
+  const send = useMutation(trpc.chat_send_message.mutationOptions());
+  const chosen = agents.data?.agents.find(({ id }) => id === agentId);
+  const begin = async (text: string) => {
+    setFirst(text);
+    // One that a refused message has left is used again.
+    const thread = create.data ?? (await create.mutateAsync(agentId === '' ? {} : { agent_id: agentId }));
+    await send.mutateAsync({ id: thread.id, text, message_id: newMessageId(), when_busy: 'queue' });
+    void queries.invalidateQueries(trpc.chat_list_threads.pathFilter());
+    onOpen(thread.id);
+  };
+  return (
+    <div className="mx-auto flex w-full max-w-180 flex-1 flex-col justify-end gap-4 p-4">
+      <MissingKey />
+      <Field label="Who answers">
+        <Select
+          value={agentId}
+          onChange={next => {
+            setAgentId(next);
+            create.reset();
+          }}
+          options={[
+            { value: '', label: 'Assistant', hint: 'A model without tools' },
+            ...(agents.data?.agents.map(({ id, name, model }) => ({ value: id, label: name, hint: model })) ?? []),
+          ]}
+        />
+      </Field>
+      {chosen && chosen.starters.length > 0 && first === null ? (
+        <div className="flex flex-wrap gap-1">
+          {chosen.starters.map(starter => (
+            <Button key={starter} size="sm" onClick={() => void begin(starter)}>
+              {starter}
+            </Button>
+          ))}
+        </div>
+      ) : null}
+      <Composer onSend={begin} />
+    </div>
+  );
+}

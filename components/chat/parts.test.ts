@@ -1,0 +1,40 @@
+import type { UIMessage } from 'ai';
+import { expect, test } from 'vitest';
+import { partsOf, stepOf } from './parts.ts';
+
+const call = { toolCallId: 'run:agent.1.2', input: { a: 1 } };
+
+test('an answer that is streamed has the parts with which it will be stored', () => {
+  const parts: UIMessage['parts'] = [
+    { type: 'step-start' },
+    { type: 'reasoning', text: 'Hm.', state: 'done' },
+    { type: 'text', text: 'Yes', state: 'streaming' },
+    { type: 'dynamic-tool', toolName: 'send', state: 'output-available', output: { b: 2 }, ...call },
+    { type: 'tool-send', state: 'output-error', errorText: 'no', ...call },
+    {
+      type: 'dynamic-tool',
+      toolName: 'send',
+      state: 'approval-requested',
+      approval: { id: 'run:agent.1.2.ok' },
+      ...call,
+    },
+  ];
+  expect(partsOf({ parts })).toEqual([
+    { type: 'reasoning', text: 'Hm.' },
+    { type: 'text', text: 'Yes' },
+    { type: 'dynamic-tool', toolName: 'send', state: 'output-available', output: { b: 2 }, ...call },
+    { type: 'dynamic-tool', toolName: 'send', state: 'output-error', errorText: 'no', ...call },
+    {
+      type: 'dynamic-tool',
+      toolName: 'send',
+      state: 'approval-requested',
+      approval: { id: 'run:agent.1.2.ok' },
+      ...call,
+    },
+  ]);
+});
+
+test('the id of a call names its run and its step', () => {
+  expect(stepOf('run:agent.1.2')).toEqual({ runId: 'run', step: 'agent.1.2' });
+  expect(stepOf('')).toEqual({ runId: '', step: '' });
+});

@@ -1,0 +1,35 @@
+import type { UIMessage } from 'ai';
+import type { Message } from './branches.ts';
+
+export type Part = Message['parts'][number];
+export type CallPart = Extract<Part, { type: 'dynamic-tool' }>;
+
+/** The parts of an answer while it is streamed, in the form in which they are stored. */
+export function partsOf({ parts }: Pick<UIMessage, 'parts'>): Part[] {
+  return parts.flatMap((part): Part[] => {
+    if (part.type === 'text' || part.type === 'reasoning') return [{ type: part.type, text: part.text }];
+    if (!('toolCallId' in part)) return [];
+    const { toolCallId, state, approval } = part;
+    const toolName = part.type === 'dynamic-tool' ? part.toolName : part.type.replace(/^tool-/, '');
+    return [
+      {
+        type: 'dynamic-tool',
+        toolCallId,
+        toolName,
+        state,
+        ...(part.input !== undefined && { input: part.input as CallPart['input'] }),
+        ...(part.state === 'output-available' && { output: part.output as CallPart['output'] }),
+        ...(part.state === 'output-error' && { errorText: part.errorText }),
+        ...(approval && {
+          approval: { id: approval.id, ...(approval.approved !== undefined && { approved: approval.approved }) },
+        }),
+      },
+    ];
+  });
+}
+
+/** The run and the step that an id of a call or an approval names (`run:step`). */
+export function stepOf(id: string): { runId: string; step: string } {
+  const [runId = '', step = ''] = id.split(':');
+  return { runId, step };
+}

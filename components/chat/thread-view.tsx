@@ -1,0 +1,48 @@
+'use client';
+import { Skeleton } from '../ui/skeleton.tsx';
+import { ErrorState } from '../ui/states.tsx';
+import { branchTo } from './branches.ts';
+import { Composer } from './composer.tsx';
+import { Answer, PersonMessage } from './message.tsx';
+import { newMessageId, useThread, useThreadActions } from './use-thread.ts';
+
+type Props = { id: string; onOpen: (threadId: string) => void };
+
+/** A conversation: the branch that people see, the answer that is being written, and the field for the next message. */
+export function ThreadView({ id, onOpen }: Props) {
+  const { thread, messages } = useThread(id);
+  const actions = useThreadActions(id);
+  const error = thread.error ?? messages.error;
+  if (error && !messages.data)
+    return <ErrorState error={error} onRetry={() => void Promise.all([thread.refetch(), messages.refetch()])} />;
+  if (!thread.data || !messages.data) return <Skeleton className="m-4 h-40" />;
+  const { active_run_id: active, head_id, archived_at } = thread.data;
+  const all = messages.data;
+  const branch = branchTo(all, head_id);
+  const send = (text: string) => actions.send.mutateAsync({ id, text, message_id: newMessageId(), when_busy: 'queue' });
+  return (
+    <div className="flex min-h-0 flex-1 flex-col">
+      {/* From the end: the browser keeps the last line in view while it grows, unless the reader has scrolled away from it. */}
+      <div className="flex min-h-0 flex-1 flex-col-reverse overflow-y-auto">
+        <div className="mx-auto mb-auto flex w-full max-w-180 flex-col gap-4 p-4">
+          {branch.map(placed => {
+            const { message } = placed;
+            const props = { thread: thread.data, messages: all, placed, actions, onOpen };
+            return message.role === 'user' ? (
+              <PersonMessage key={message.id} {...props} />
+            ) : (
+              <Answer key={message.id} {...props} />
+            );
+          })}
+        </div>
+      </div>
+      <div className="mx-auto w-full max-w-180 border-t p-4">
+        {archived_at === null ? (
+          <Composer onSend={send} isBusy={active !== null} onStop={() => actions.stop.mutate({ id })} />
+        ) : (
+          <p className="text-sm text-muted">The thread is archived.</p>
+        )}
+      </div>
+    </div>
+  );
+}

@@ -1,0 +1,130 @@
+'use client';
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useState } from 'react';
+import { usePermissions } from '../shell/session.tsx';
+import { readError } from '../trpc/errors.ts';
+import { type Outputs, useTRPC } from '../trpc/provider.tsx';
+import { Button } from '../ui/button.tsx';
+import { Card } from '../ui/card.tsx';
+import { Confirm } from '../ui/confirm.tsx';
+import { Field, Input } from '../ui/field.tsx';
+import { FormDialog } from '../ui/form-dialog.tsx';
+import { Skeleton } from '../ui/skeleton.tsx';
+import { ErrorState } from '../ui/states.tsx';
+import { toast } from '../ui/toaster.tsx';
+import { counted } from './words.ts';
+
+type Settings = Outputs['memory_settings_get'];
+
+/** The model that search by meaning uses, and how far it has come. */
+export function EmbeddingCard() {
+  const trpc = useTRPC();
+  const { isAdmin } = usePermissions();
+  const [open, setOpen] = useState<'choose' | 'off' | null>(null);
+  const settings = useQuery(
+    trpc.memory_settings_get.queryOptions(
+      {},
+      { refetchInterval: query => ((query.state.data?.pending ?? 0) > 0 ? 5_000 : false) },
+    ),
+  );
+  const model = settings.data?.embedding_model ?? null;
+  const actions = (
+    <>
+      {model === null ? null : (
+        <Button size="sm" onClick={() => setOpen('off')}>
+          Switch off
+        </Button>
+      )}
+      <Button size="sm" onClick={() => setOpen('choose')}>
+        {model === null ? 'Choose a model' : 'Change model'}
+      </Button>
+    </>
+  );
+  return (
+    <Card
+      title="Search by meaning"
+      description="With an embedding model, search also finds texts that say the same in other words."
+      actions={isAdmin && settings.data ? actions : null}
+    >
+      {settings.data ? (
+        <State settings={settings.data} />
+      ) : settings.isError ? (
+        <ErrorState error={settings.error} onRetry={() => void settings.refetch()} />
+      ) : (
+        <Skeleton className="h-4 w-60" />
+      )}
+      {open === 'choose' ? <ChooseModel model={model ?? ''} onClose={() => setOpen(null)} /> : null}
+      {open === 'off' ? <SwitchOff onClose={() => setOpen(null)} /> : null}
+    </Card>
+  );
+}
+
+function State({ settings }: { settings: Settings }) {
+  const { embedding_model: model, dimensions, pending, ready } = settings;
+  if (model === null)
+    return <p className="text-sm text-muted">Off: memories are found by their words. No text leaves the deployment.</p>;
+  return (
+    <p className="text-sm">
+      <code>{model}</code>
+      {dimensions === null ? null : <span className="text-muted">, {dimensions.toLocaleString('en')} dimensions</span>}
+      <span role="status" className="block text-muted">
+        {pending === 0
+          ? 'Every text has its embedding.'
+          : `${counted(pending, 'text')} ${pending === 1 ? 'waits' : 'wait'} for an embedding.`}
+        {ready ? '' : ' Until all have one, search does without meaning.'}
+      </span>
+    </p>
+  );
+}
+
+function useChange(onClose: () => void, said: string) {
+  const trpc = useTRPC();
+  const queries = useQueryClient();
+  return useMutation(
+    trpc.memory_settings_patch.mutationOptions({
+      onSuccess: () => {
+        onClose();
+        toast.success(said);
+        return queries.invalidateQueries(trpc.memory_settings_get.queryFilter());
+      },
+    }),
+  );
+}
+
+function ChooseModel({ model, onClose }: { model: string; onClose: () => void }) {
+  const change = useChange(onClose, 'The embedding model is chosen');
+  return (
+    <FormDialog
+      onClose={onClose}
+      title="Embedding model"
+      action="Save"
+      pending={change.isPending}
+      error={change.error}
+      onSubmit={text => change.mutate({ embedding_model: text('model') })}
+    >
+      <Field
+        label="Model"
+        hint="provider/model, such as openai/text-embedding-3-small. Its key has to be shared with the workspace. The texts of all memories and the queries of all searches are sent to it."
+      >
+        <Input name="model" required maxLength={200} defaultValue={model} autoComplete="off" spellCheck={false} />
+      </Field>
+    </FormDialog>
+  );
+}
+
+function SwitchOff({ onClose }: { onClose: () => void }) {
+  const change = useChange(onClose, 'Search by meaning is switched off');
+  return (
+    <Confirm
+      open
+      onOpenChange={open => !open && onClose()}
+      title="Switch off search by meaning?"
+      action="Switch off"
+      pending={change.isPending}
+      error={change.error ? readError(change.error).message : null}
+      onConfirm={() => change.mutate({ embedding_model: null })}
+    >
+      All embeddings are deleted. Memories are then found by their words alone.
+    </Confirm>
+  );
+}

@@ -1,0 +1,71 @@
+'use client';
+import { BrainCircuit, Plus } from 'lucide-react';
+import dynamic from 'next/dynamic';
+import { useSession } from '../shell/session.tsx';
+import { Button } from '../ui/button.tsx';
+import { Card } from '../ui/card.tsx';
+import { Page, PageHeader } from '../ui/page.tsx';
+import { EmptyState } from '../ui/states.tsx';
+import { Tabs } from '../ui/tabs.tsx';
+import { useLoadedEarly } from '../ui/use-opened.ts';
+import { useUrlState } from '../ui/use-url-state.ts';
+import { AboutMe } from './about-me.tsx';
+import { HealthTab } from './health-tab.tsx';
+import { ItemsTab } from './items-tab.tsx';
+import { ReviewTab } from './review-tab.tsx';
+import { SearchTab } from './search-tab.tsx';
+
+const loadDialogs = () => import('./dialogs.tsx');
+const Dialogs = dynamic(() => loadDialogs().then(module => module.Dialogs), { ssr: false });
+
+const views = ['search', 'review', 'items', 'me', 'health'] as const;
+type View = (typeof views)[number];
+
+/** What the deployment remembers: search, review, all items, what is known about the reader, and what is worth a look. */
+export function MemoryPage() {
+  const { get, set } = useUrlState();
+  const { me } = useSession();
+  const view = views.find(each => each === get('view')) ?? 'search';
+  useLoadedEarly(loadDialogs);
+  if (!me.memory)
+    return (
+      <Page>
+        <PageHeader title="Memory" />
+        <Card flush>
+          <EmptyState icon={BrainCircuit} title="Memory is switched off">
+            The operator of this deployment has switched memory off.
+          </EmptyState>
+        </Card>
+      </Page>
+    );
+  return (
+    <Page>
+      <PageHeader
+        title="Memory"
+        description="What people, programs and agents told Baton, and what was read: found again by words and meaning."
+        actions={
+          <Button
+            variant="primary"
+            icon={<Plus aria-hidden className="size-3.5" />}
+            onClick={() => set({ open: 'remember' })}
+          >
+            Remember something
+          </Button>
+        }
+      />
+      <Tabs<View>
+        label="Memory"
+        value={view}
+        onChange={next => set({ view: next, cursor: '' }, { push: true })}
+        tabs={[
+          { value: 'search', label: 'Search', content: <SearchTab /> },
+          { value: 'review', label: 'Review', content: <ReviewTab /> },
+          { value: 'items', label: 'All items', content: <ItemsTab /> },
+          { value: 'me', label: 'About you', content: <AboutMe /> },
+          { value: 'health', label: 'Health', content: <HealthTab /> },
+        ]}
+      />
+      {get('open') !== '' || get('item') !== '' || get('episode') !== '' ? <Dialogs /> : null}
+    </Page>
+  );
+}

@@ -1,0 +1,47 @@
+'use client';
+import { useRef, useState } from 'react';
+import { readError } from '../trpc/errors.ts';
+import { useTRPCClient } from '../trpc/provider.tsx';
+import { toast } from '../ui/toaster.tsx';
+import { useRefreshMemory } from './use-refresh-memory.ts';
+import { counted, type Item } from './words.ts';
+
+export type Decision = 'accept' | 'reject';
+
+/** Accepts and rejects proposals. `decided` leave the list at once; those that the server refuses come back to it. */
+export function useDecisions(): {
+  decided: ReadonlySet<string>;
+  decide: (items: readonly Item[], decision: Decision) => void;
+} {
+  const client = useTRPCClient();
+  const refresh = useRefreshMemory();
+  const [decided, setDecided] = useState<ReadonlySet<string>>(new Set());
+  const underWay = useRef(0);
+  const send = async (items: readonly Item[], decision: Decision) => {
+    const answers = await Promise.allSettled(
+      items.map(({ id }) =>
+        decision === 'accept'
+          ? client.memory_confirm_item.mutate({ id })
+          : client.memory_items_patch.mutate({ id, status: 'rejected' }),
+      ),
+    );
+    const refused = items.filter((_, at) => answers[at]?.status === 'rejected');
+    const reason = answers.find(answer => answer.status === 'rejected')?.reason;
+    if (refused.length > 0) {
+      setDecided(before => new Set([...before].filter(id => !refused.some(item => item.id === id))));
+      const what = `${counted(refused.length, 'proposal')} could not be ${decision === 'accept' ? 'accepted' : 'rejected'}`;
+      toast.error(what, { description: readError(reason).message });
+    }
+    underWay.current -= 1;
+    // A list that was read between two decisions would show the second one again.
+    if (underWay.current > 0) return;
+    await refresh();
+    if (underWay.current === 0) setDecided(new Set());
+  };
+  const decide = (items: readonly Item[], decision: Decision) => {
+    underWay.current += 1;
+    setDecided(before => new Set([...before, ...items.map(({ id }) => id)]));
+    void send(items, decision);
+  };
+  return { decided, decide };
+}
