@@ -104,7 +104,7 @@ test('what ran is counted, agrees with the list of runs, and can be filtered, re
   expect(csv[0]).toBe('Period,Started,Completed,Failed,Stopped');
   expect(csv.filter(line => line.endsWith(',5,3,2,0'))).toHaveLength(1);
   const byWorkflow = await csvOf(member, 'Credits by workflow');
-  expect(byWorkflow[0]).toBe('Workflow,Credits (microcredits),Workflow id');
+  expect(byWorkflow[0]).toBe('Workflow,Credits (microcredits),Workflow ID');
   expect(byWorkflow[1]).toBe(`"${name.replaceAll('"', '""')}",${microcredits},${workflow}`);
 
   // Other periods, other steps, another zone: all in the URL, and a page that was shared looks the same.

@@ -15,7 +15,7 @@ test('what was changed is in the audit log: filtered, exported, and for administ
   await expect(created).toContainText('API');
   await expect(created).toContainText('Done');
 
-  await member.getByLabel('Id of what was changed').fill(String(id));
+  await member.getByLabel('ID of what was changed').fill(String(id));
   await expect(member).toHaveURL(/target=/);
   await expect(log.getByRole('row')).toHaveCount(2);
 

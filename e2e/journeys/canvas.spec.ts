@@ -197,3 +197,29 @@ test('the steps of a loop are built on a canvas of their own, over the same hist
   await expect(problems).toContainText('can be published');
   await expect.poll(stored).toEqual({ ...each, steps: [lua('x'), { ...added, instructions: 'Check {{item.sku}}?' }] });
 });
+
+test('the toolbars cover no step when a workflow is opened @phone', async ({ member, api }) => {
+  const graph = { steps: [lua('a'), lua('b', 'a')] };
+  const { id } = await api.call('POST', '/v1/workflows', { name: 'Covered', graph });
+  await open(member, `/workflows/${String(id)}`);
+  await expect(stepOf(member, 'a')).toBeVisible();
+  const first = await stepOf(member, 'a').boundingBox();
+  for (const toolbar of await canvasOf(member).getByRole('toolbar').all()) {
+    const box = await toolbar.boundingBox();
+    expect((box?.y ?? 0) + (box?.height ?? 0)).toBeLessThanOrEqual(first?.y ?? 0);
+  }
+});
+
+test('a graph of 100 steps is laid out in a worker, and again when a step is added', async ({ member, api }) => {
+  const steps = Array.from({ length: 100 }, (_, at) => lua(`s${at}`, ...(at < 10 ? [] : [`s${at - 10}`])));
+  const { id } = await api.call('POST', '/v1/workflows', { name: 'Wide', graph: { steps } });
+  const worker = member.waitForEvent('worker');
+  await open(member, `/workflows/${String(id)}?step=s0`);
+  expect((await worker).url()).toContain('/_next/static/');
+  await expect(nodeOf(member, 's0')).toBeVisible();
+  const [first, second] = [await middleOf(stepOf(member, 's0')), await middleOf(stepOf(member, 's10'))];
+  expect(second.y).toBeGreaterThan(first.y);
+  await select(member, 's0');
+  await member.keyboard.press('ControlOrMeta+d');
+  await expect(nodeOf(member, 's0_2')).toBeFocused();
+});

@@ -194,8 +194,8 @@ test('a messaging account is tried before it is saved', async ({ member }) => {
   await open(member, '/connections?create=messaging');
   await settled(member);
   await member.getByRole('textbox', { name: 'Name', exact: true }).fill('Shop');
-  await member.getByRole('textbox', { name: 'Business account id' }).fill('1');
-  await member.getByRole('textbox', { name: 'Phone number id' }).fill('2');
+  await member.getByRole('textbox', { name: 'Business account ID' }).fill('1');
+  await member.getByRole('textbox', { name: 'Phone number ID' }).fill('2');
   await member.getByRole('textbox', { name: 'Access token' }).fill('bad-token');
   await member.getByRole('button', { name: 'Connect', exact: true }).click();
   await expect(member.getByText('The messaging API did not accept these credentials.')).toBeVisible();

@@ -29,6 +29,8 @@ test('an author gives a workflow an input, an output and a failure handler, and 
   await expect(side.getByText('there is no step "doubled"')).toBeVisible();
   await replaceText(side.getByRole('textbox', { name: 'Output' }), output.replace('doubled', 'double'));
   await expect(side.getByText('there is no step "doubled"')).toHaveCount(0);
+  const searchable = { customer: '{{input.email}}', sum: '{{steps.double.result.sum}}' };
+  await replaceText(side.getByRole('textbox', { name: 'Searchable values' }), JSON.stringify(searchable));
   await side.getByRole('combobox', { name: 'When a run fails, start' }).click();
   await member.getByRole('option', { name: /^Handles failures/ }).click();
   await expect(side.getByRole('link', { name: 'Open Handles failures' })).toBeVisible();
@@ -37,6 +39,7 @@ test('an author gives a workflow an input, an output and a failure handler, and 
     steps,
     input_schema: schema,
     output: JSON.parse(output.replace('doubled', 'double')),
+    searchable,
     on_failure: { workflow_id: String(handler.id) },
   };
   await expect.poll(async () => (await api.call('GET', workflow)).graph).toEqual(expected);
@@ -58,4 +61,17 @@ test('an author gives a workflow an input, an output and a failure handler, and 
   const shown = member.getByRole('region', { name: 'Output' });
   await expect(shown).toContainText('ann@example.com');
   await expect(shown).toContainText('10');
+
+  await open(member, '/runs');
+  const search = member.getByRole('searchbox', { name: 'Search runs' });
+  await expect(search).toHaveAccessibleDescription(/order=4711 finds exactly this value/);
+  await search.fill('sum=9');
+  await expect(member.getByText('No run matches')).toBeVisible();
+  await expect(member.getByText('order=4711 finds exactly this value')).toBeVisible();
+  await expectThemesAccessible(member);
+  for (const text of ['sum=10', 'customer=ann@example.com', 'ann@ex']) {
+    await search.fill(text);
+    await expect(member).toHaveURL(url => url.searchParams.get('q') === text);
+    await expect(member.getByRole('link', { name: 'Input and output' })).toHaveCount(1);
+  }
 });

@@ -105,3 +105,19 @@ test('a note is added, written, moved and deleted with the keyboard alone', asyn
   await expect(canvasOf(member)).toBeFocused();
   await expect.poll(stored).toEqual([]);
 });
+
+test('the page of a run shows the notes of its graph', async ({ member, api }) => {
+  const notes = [{ id: 'why', text: 'Ask **Ada** first', position: { x: 300, y: 0 }, color: 'blue' }];
+  const { id } = await api.call('POST', '/v1/workflows', { name: 'Noted', graph: { ...graph, notes } });
+  await api.call('POST', `/v1/workflows/${String(id)}/versions`, { changelog: 'First' });
+  const started = await api.call('POST', `/v1/workflows/${String(id)}/command`, { command: 'start', params: {} });
+  await open(member, `/workflows/${String(id)}/runs/${String(started.run_id)}`);
+  const drawn = member.getByRole('region', { name: 'Graph of the run' });
+  const note = drawn.locator('[data-note="why"]');
+  await expect(note.locator('strong')).toHaveText('Ada');
+  // A note is no step: a click on it selects nothing.
+  await note.click();
+  await drawn.locator('[data-step="b"]').click();
+  await expect(member).toHaveURL(/step=b/);
+  await expectThemesAccessible(member);
+});

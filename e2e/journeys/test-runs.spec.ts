@@ -64,6 +64,32 @@ test('a step is tested with given results and with those of a run, by mouse', as
   await expect(member.getByRole('table')).not.toContainText('v-');
 });
 
+test('a step in a loop is tested with an item and results of earlier steps', async ({ member, api }) => {
+  const inner = [
+    { id: 'price', type: 'lua_script', script: 'return {net = item.net}' },
+    {
+      id: 'sum',
+      type: 'lua_script',
+      script: 'log("added") return {sum = steps.price.result.net * item.count}',
+      depends_on: ['price'],
+    },
+  ];
+  const loop = { id: 'each', type: 'for_each', items: '[1]', depends_on: ['order'], steps: inner };
+  const { id } = await api.call('POST', '/v1/workflows', { name: 'Loop', graph: { steps: [...steps, loop] } });
+  await open(member, `/workflows/${String(id)}?loop=each&step=sum&panel=test`);
+  const side = sideOf(member);
+  const results = side.getByRole('textbox', { name: 'Results of earlier steps' });
+  await expect(results).toContainText('"price": null');
+  await expect(results).toContainText('"order": null');
+  await replaceText(results, '{"price": {"net": 5}}');
+  await replaceText(side.getByRole('textbox', { name: 'Item' }), '{"count": 3}');
+  await side.getByRole('button', { name: 'Test step' }).click();
+  await expect(outcomeOf(member).getByRole('status')).toHaveText('Success');
+  await expect(outcomeOf(member).getByRole('region', { name: 'Result' })).toContainText('sum:15');
+  await expect(outcomeOf(member).getByRole('region', { name: 'Log' })).toContainText('added');
+  await expectThemesAccessible(member);
+});
+
 test('a step is changed and tested with the keyboard alone, and says what is wrong with it', async ({
   member,
   api,

@@ -111,3 +111,21 @@ test('two people edit at once: each sees the other, a conflict shows both sides 
   await expect(othersOf(member)).toBeEmpty();
   await context.close();
 });
+
+test('two windows of one person see each other', async ({ member, api }) => {
+  const { id } = await api.call('POST', '/v1/workflows', { name: 'Twice', graph: { steps: [lua('a', 'First')] } });
+  await member.goto(`/workflows/${String(id)}`);
+  await expect(member.locator('[data-step="a"]')).toBeVisible();
+  await expect(othersOf(member)).toBeEmpty();
+  const second = await member.context().newPage();
+  awaitLife(second);
+  await second.goto(`/workflows/${String(id)}`);
+  for (const window of [member, second]) await expect(othersOf(window)).toHaveText('You are editing in another window');
+  await second.getByRole('tab', { name: 'Versions' }).click();
+  await expect(othersOf(member)).toBeEmpty();
+  await second.getByRole('tab', { name: 'Draft' }).click();
+  await expect(othersOf(member)).toHaveText('You are editing in another window');
+  await second.goto('/workflows');
+  await expect(othersOf(member)).toBeEmpty();
+  await second.close();
+});

@@ -1,6 +1,7 @@
 import type { Page } from '@playwright/test';
 import { expect, expectAccessible, publishApproval, settled, startApproval, test } from '../fixtures/console.ts';
-import { joinAsViewer } from '../fixtures/viewer.ts';
+import { consolePages } from '../fixtures/pages.ts';
+import { joinAs, joinAsViewer } from '../fixtures/viewer.ts';
 
 /** Keeps what the browser's console reports and what the server refuses; a viewer's pages may cause neither. */
 function watchComplaints(page: Page): string[] {
@@ -59,6 +60,7 @@ test('a viewer opens every page without a refusal, and is offered only what is o
     'Workflows',
     'Runs',
     'Inbox',
+    'Memory',
     'Usage',
     'Members',
     'Model keys',
@@ -69,14 +71,20 @@ test('a viewer opens every page without a refusal, and is offered only what is o
   ]);
   const offered = await links.evaluateAll(all => all.map(link => link.getAttribute('href') ?? ''));
   // Pages that are not offered say who may use them, to those who have their address.
-  const others = [
-    '/webhooks',
-    '/connections',
-    '/mcp-servers',
-    '/analytics',
-    '/settings/api-keys',
-    '/settings/audit-log',
-  ];
-  for (const path of [...offered, ...others]) await visit(path);
+  for (const path of new Set([...offered, ...consolePages()])) await visit(path);
+  expect(complaints).toEqual([]);
+});
+
+test('a contributor opens every page without a refusal', async ({ api, page: contributor }) => {
+  test.setTimeout(480_000);
+  const approval = await publishApproval(api, 'Approve');
+  const waiting = await startApproval(api, approval, 'that');
+  await joinAs(contributor, api, { role: 'project_contributor', name: 'Cora' });
+  const complaints = watchComplaints(contributor);
+  const own = [`/workflows/${approval}`, `/workflows/${approval}/runs/${waiting}`, `/inbox/${waiting}/ask`];
+  for (const path of [...own, ...consolePages()]) {
+    await contributor.goto(path);
+    await settled(contributor);
+  }
   expect(complaints).toEqual([]);
 });

@@ -58,6 +58,7 @@ export async function fillInstance(call: Call, url: string): Promise<Shown> {
     service: 'api_key',
     credentials: { token: 'not-a-secret' },
   });
+  await rememberOffice(call);
   await call('POST', '/v1/pats', { display_name: 'CI', scopes: ['workflow:read', 'workflow:run'] });
   const [server] = await until(async () => {
     const servers = listed(await call('GET', '/v1/mcp/servers'), 'servers');
@@ -85,6 +86,25 @@ async function firstRun(call: Call, q: string, phase: string, workflow?: string)
   return runs.find(
     run => run.orchestration_phase === phase && (workflow === undefined || run.workflow_id === workflow),
   );
+}
+
+/** A conversation, with an item that is active, and two that wait for review. */
+async function rememberOffice(call: Call): Promise<void> {
+  const said = {
+    office: 'The office moved to Lisbon in May.',
+    lunch: 'Lunch for visitors is ordered before ten.',
+    travel: 'Trains are preferred to flights below six hours.',
+  };
+  const turns = Object.values(said).map(text => ({ role: 'user', text }));
+  const { episode_id } = await call('POST', '/v1/memory/index-conversation', { thread_id: 'Travel desk', turns });
+  const chunks = listed(await call('GET', `/v1/memory/episodes/${String(episode_id)}`), 'chunks');
+  const items = Object.entries(said).map(([subject, text], at) => ({
+    subject,
+    text,
+    evidence: [{ chunk_id: chunks[at]?.id, quote: text }],
+  }));
+  const [office] = listed(await call('POST', '/v1/memory/items', { items }), 'items');
+  await call('POST', `/v1/memory/items/${String(office?.id)}/confirm`, {});
 }
 
 async function publish(call: Call, { name, graph }: Pick<PartnerTemplate, 'name' | 'graph'>): Promise<string> {

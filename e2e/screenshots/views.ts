@@ -1,4 +1,5 @@
 import type { Page } from '@playwright/test';
+import { consolePages } from '../fixtures/pages.ts';
 import type { Shown } from './instance.ts';
 
 /** A picture: its name, the path of its page, and what is done there before it is taken. */
@@ -12,7 +13,9 @@ export const publicViews: readonly View[] = [
 
 /** The pages of the console, with what can be opened on them. */
 export function viewsOf(shown: Shown): View[] {
-  return [...workflowViews(shown), ...runViews(shown), ...otherViews(shown)];
+  const views = [...workflowViews(shown), ...runViews(shown), ...otherViews(shown)];
+  const others = consolePages().filter(path => !views.some(view => view.path === path));
+  return [...views, ...others.map(path => ({ name: path.slice(1).replaceAll('/', '-'), path }))];
 }
 
 function workflowViews({ workflow }: Shown): View[] {
@@ -55,6 +58,11 @@ function otherViews({ task, webhook, mcpServer }: Shown): View[] {
   return [
     { name: 'inbox', path: '/inbox' },
     { name: 'inbox-task', path: task },
+    { name: 'memory', path: '/memory?q=office' },
+    { name: 'memory-review', path: '/memory?view=review' },
+    { name: 'memory-items', path: '/memory?view=items' },
+    { name: 'memory-about-you', path: '/memory?view=me' },
+    { name: 'memory-health', path: '/memory?view=health' },
     { name: 'webhooks', path: '/webhooks' },
     { name: 'webhooks-create', path: '/webhooks?create=1' },
     { name: 'webhook', path: webhook },

@@ -144,7 +144,7 @@ function mistake(schema: Schema, body: unknown): string | null {
 
 /**
  * Fields with a rule that a schema cannot express: two of them exclude each other, or one must
- * name something that exists.
+ * name something that exists. The ids of events differ between streams.
  */
 const beyondSchemas: ReadonlySet<string> = new Set([
   'window',
@@ -157,6 +157,8 @@ const beyondSchemas: ReadonlySet<string> = new Set([
   'origins',
   'models',
   'context_window',
+  'model',
+  'Last-Event-ID',
 ]);
 
 /** Returns the fields that were refused although the document allows what was sent. */

@@ -108,6 +108,8 @@ describe("another tenant's resource in a field of the body or the query", () => 
     run_id: 'runs/runID',
     // An agent is a workflow of its own kind.
     agent_id: 'workflows/id',
+    parent_id: 'messages/message_id',
+    head_id: 'messages/message_id',
   };
   const fieldsWithIds = closed.flatMap(([name, entry]) =>
     Object.keys((entry.inputSchema.properties ?? {}) as object)
@@ -116,9 +118,10 @@ describe("another tenant's resource in a field of the body or the query", () => 
   );
 
   test('there are such fields, and every field that ends in _id is known here', () => {
-    // Names within a run or of a provider, and the project, which the credential's tenant is asked for.
+    // Names within a run or of a provider, the ids that a client gives to its messages, and the project, which the
+    // credential's tenant is asked for.
     const others =
-      'project_id session_id business_account_id phone_number_id task_id user_id payload_id step_id payment_price_id thread_id'.split(
+      'project_id session_id business_account_id phone_number_id task_id user_id payload_id step_id payment_price_id thread_id message_id request_id'.split(
         ' ',
       );
     const fields = closed.flatMap(([, entry]) => Object.keys((entry.inputSchema.properties ?? {}) as object));

@@ -1,0 +1,148 @@
+import type { Page } from '@playwright/test';
+import { addModel, agentsEnv, expect, makeInstance, test } from '../fixtures/agents.ts';
+import { expectThemesAccessible, open } from '../fixtures/console.ts';
+
+test.use({ serverEnv: agentsEnv });
+
+const answers = (page: Page) => page.getByRole('article', { name: 'Answer', exact: true });
+const message = (page: Page) => page.getByRole('textbox', { name: 'Message', exact: true });
+const send = async (page: Page, text: string, button = 'Send') => {
+  await message(page).fill(text);
+  await page.getByRole('button', { name: button, exact: true }).click();
+};
+
+test('an answer is streamed, read again in its middle, stopped, and given once more @phone', async ({
+  member,
+  api,
+  model,
+}) => {
+  await addModel(api, model);
+  model.script({
+    answers: [
+      {
+        match: { last: 'greet' },
+        content: [{ text: ['Hello ', '**there**'] }, { hold: 'greeting' }, { text: ' again.' }],
+      },
+      { match: { last: 'count' }, content: [{ text: 'One, two' }, { hold: 'counting' }, { text: ', three.' }] },
+      { match: { last: 'edited' }, content: [{ text: 'So be it.' }] },
+    ],
+  });
+  await open(member, '/chat/new');
+  await send(member, 'Please greet me.');
+  await expect(member).toHaveURL(/\/chat\/[0-9a-f-]{36}$/);
+  await expect(answers(member)).toContainText('Hello there');
+  await expectThemesAccessible(member);
+  await member.reload();
+  await expect(answers(member)).toContainText('Hello there');
+  await expect(member.getByRole('button', { name: 'Stop' })).toBeVisible();
+  model.release('greeting');
+  await expect(answers(member)).toHaveText(/^Hello there again\.$/);
+  await expect(member.getByRole('button', { name: 'Stop' })).toHaveCount(0);
+
+  await send(member, 'Now count.');
+  await expect(answers(member).last()).toContainText('One, two');
+  await send(member, 'And then edited.', 'Queue');
+  await expect(answers(member).last()).toContainText('Waits for the answer before it');
+  await member.getByRole('button', { name: 'Stop' }).click();
+  await expect(answers(member).nth(1)).toContainText('Stopped');
+  await expect(answers(member).nth(1)).toContainText('One, two');
+});
+
+test('a message is edited and answered again on branches, and forked', async ({ member, api, model }) => {
+  await addModel(api, model);
+  model.script({
+    answers: [
+      { match: { last: 'first' }, content: [{ text: 'To the first.' }] },
+      { match: { last: 'second' }, content: [{ text: 'To the second.' }] },
+    ],
+  });
+  await open(member, '/chat/new');
+  await send(member, 'The first question');
+  await expect(answers(member)).toContainText('To the first.');
+  await member.getByRole('button', { name: 'Edit the message' }).click();
+  await member.getByRole('textbox', { name: 'Edited message' }).fill('The second question');
+  await member
+    .getByRole('article', { name: /^Message of/ })
+    .getByRole('button', { name: 'Send', exact: true })
+    .click();
+  await expect(answers(member)).toContainText('To the second.');
+  await expect(member.getByText('2 of 2')).toBeVisible();
+  await member.getByRole('button', { name: 'Show the version before' }).click();
+  await expect(answers(member)).toContainText('To the first.');
+  await expect(member.getByText('1 of 2')).toBeVisible();
+  await member.getByRole('button', { name: 'Answer again' }).click();
+  await expect(answers(member).getByText('2 of 2')).toBeVisible();
+  await expect(answers(member)).toContainText('To the first.');
+  await expectThemesAccessible(member);
+  const thread = member.url();
+  await member.getByRole('button', { name: 'Continue in a new thread from here' }).click();
+  await expect(member).not.toHaveURL(thread);
+  await expect(answers(member)).toContainText('To the first.');
+  await expect(member.getByText('2 of 2')).toHaveCount(0);
+});
+
+test('a call is approved in the inbox while the chat is open elsewhere @phone', async ({
+  member,
+  api,
+  model,
+  context,
+}) => {
+  const instance_id = await makeInstance(api, 'Invoices');
+  await addModel(api, model);
+  const agent = await api.call('POST', '/v1/agents', {
+    name: 'Invoice clerk',
+    model: 'openai_compatible/scripted',
+    tools: [{ type: 'mcp', instance_id, tools: ['create_invoice'] }],
+  });
+  const invoice = { customer: 'Ann', lines: [{ description: 'Work', quantity: 2, unit_price: 50 }] };
+  const asks = { content: [{ calls: [{ name: 'create_invoice', arguments: invoice }] }] };
+  model.script({
+    answers: [asks, { content: [{ text: 'It is written.' }] }, asks, { content: [{ text: 'I did not.' }] }],
+  });
+  const thread = await api.call('POST', '/v1/chat/threads', { agent_id: agent.id });
+  await open(member, `/chat/${String(thread.id)}`);
+  await send(member, 'Write an invoice for Ann.');
+  const approval = member.getByRole('group', { name: 'Approval of create_invoice' });
+  await expect(approval).toContainText('May create_invoice be called?');
+  await expectThemesAccessible(member);
+
+  const inbox = await context.newPage();
+  await open(inbox, '/inbox');
+  await inbox
+    .getByRole('link', { name: /create_invoice/ })
+    .first()
+    .click();
+  await inbox.getByRole('button', { name: 'Approve', exact: true }).click();
+  await expect(inbox.getByText(/^Approved “/)).toBeVisible();
+  await inbox.close();
+
+  await expect(answers(member)).toContainText('It is written.');
+  await expect(approval).toHaveCount(0);
+  await answers(member).getByText('create_invoice', { exact: true }).click();
+  await expect(answers(member)).toContainText('INV-');
+
+  await send(member, 'Another one.');
+  await approval.getByRole('textbox', { name: 'Reason to reject' }).fill('One is enough.');
+  await approval.getByRole('button', { name: 'Reject', exact: true }).click();
+  await expect(answers(member).last()).toContainText('I did not.');
+  await expect(answers(member).last()).toContainText('Skipped (not approved)');
+});
+
+test('the chat opens beside any page', async ({ member, api, model }) => {
+  await addModel(api, model);
+  model.script({ answers: [{ match: { last: 'Hello' }, content: [{ text: 'Good morning.' }] }] });
+  await open(member, '/workflows');
+  await expect(member.getByRole('heading', { level: 1 })).toBeVisible();
+  await member.keyboard.press('ControlOrMeta+j');
+  const panel = member.getByRole('complementary', { name: 'Chat' });
+  await expect(message(member)).toBeFocused();
+  await send(member, 'Hello');
+  await expect(panel.getByRole('article', { name: 'Answer' })).toContainText('Good morning.');
+  await member.getByRole('link', { name: 'Runs', exact: true }).click();
+  await expect(member.getByRole('heading', { level: 1, name: 'Runs' })).toBeVisible();
+  await expect(panel.getByRole('article', { name: 'Answer' })).toContainText('Good morning.');
+  await panel.getByRole('button', { name: 'Open as a page' }).click();
+  await expect(member).toHaveURL(/\/chat\/[0-9a-f-]{36}$/);
+  await expect(panel).toHaveCount(0);
+  await expect(answers(member)).toContainText('Good morning.');
+});

@@ -1,0 +1,55 @@
+import type { Page } from '@playwright/test';
+import { expect, expectThemesAccessible, open, publishApproval, startApproval, test } from '../fixtures/console.ts';
+
+test.use({ viewport: { width: 390, height: 844 }, hasTouch: true });
+
+/** Returns the list of this name, once it has rows; nothing in it, and nothing of it, is cut off or scrolls sideways. */
+async function cardsOf(page: Page, name: string) {
+  const list = page.getByRole('region', { name, exact: true });
+  await expect(page.locator('[data-skeleton]')).toHaveCount(0);
+  await expect(list.getByRole('row').nth(1)).toBeVisible();
+  await expect.poll(() => list.evaluate(region => region.scrollWidth - region.clientWidth)).toBe(0);
+  await expectThemesAccessible(page);
+  return list;
+}
+
+test('lists are cards on a phone: what matters is seen, and links and menus are reached', async ({ member, api }) => {
+  test.setTimeout(480_000);
+  const name = 'A workflow whose name is so long that it does not fit into one line of a phone';
+  const workflow = await publishApproval(api, name);
+  const run = await startApproval(api, workflow, 'this');
+  await api.call('POST', '/v1/inbound-webhooks', { workflow_id: workflow, name: 'Orders of the shop' });
+
+  await open(member, `/workflows?q=${encodeURIComponent(name)}`);
+  const workflows = await cardsOf(member, 'Workflows');
+  await expect(workflows).toContainText('Waiting for a person');
+  await workflows.getByRole('button', { name: `Actions for ${name}` }).tap();
+  await expect(member.getByRole('menuitem', { name: 'Archive' })).toBeVisible();
+  await member.keyboard.press('Escape');
+  await expect(member.getByRole('menuitem')).toHaveCount(0);
+  await workflows.getByRole('link', { name, exact: true }).tap();
+  await expect(member).toHaveURL(new RegExp(`/workflows/${workflow}$`));
+
+  await open(member, `/runs?q=${run}`);
+  const runs = await cardsOf(member, 'Runs');
+  await expect(runs).toContainText('0/1');
+  await expect(member.getByLabel('From')).toBeInViewport({ ratio: 1 });
+  await expect(member.getByLabel('To', { exact: true })).toBeInViewport({ ratio: 1 });
+  await runs.getByRole('link', { name }).tap();
+  await expect(member).toHaveURL(new RegExp(`/runs/${run}$`));
+
+  await open(member, '/webhooks');
+  const webhooks = await cardsOf(member, 'Webhooks');
+  await webhooks.getByRole('button', { name: 'Actions for Orders of the shop' }).tap();
+  await expect(member.getByRole('menuitem', { name: 'Delete' })).toBeVisible();
+  await member.keyboard.press('Escape');
+
+  await open(member, `/settings/audit-log?target=${workflow}&period=custom`);
+  const audit = await cardsOf(member, 'Audit log');
+  await expect(audit).toContainText('workflows_create');
+  await expect(member.getByLabel('From')).toBeInViewport({ ratio: 1 });
+
+  await open(member, '/settings/members');
+  const members = await cardsOf(member, 'Members');
+  await expect(members.getByRole('switch').first()).toBeInViewport({ ratio: 1 });
+});

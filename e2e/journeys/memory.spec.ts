@@ -1,0 +1,182 @@
+import type { Page } from '@playwright/test';
+import {
+  test as console,
+  expect,
+  expectAccessible,
+  expectPagesAccessible,
+  open,
+  settled,
+} from '../fixtures/console.ts';
+
+type Api = Parameters<Parameters<typeof console>[2]>[0]['api'];
+
+/** Nothing of earlier tests is remembered. */
+const test = console.extend<{ nothingKnown: undefined }>({
+  nothingKnown: [
+    async ({ api }, use) => {
+      await api.call('POST', '/v1/memory/forget', { of: 'me' });
+      await use(undefined);
+    },
+    { auto: true },
+  ],
+});
+
+/** A conversation in which these sentences were said, and a proposal of a program for each; returns the ids of the items. */
+async function propose(api: Api, thread: string, said: Record<string, string>): Promise<string[]> {
+  const turns = Object.values(said).map(text => ({ role: 'user', text }));
+  const { episode_id } = await api.call('POST', '/v1/memory/index-conversation', { thread_id: thread, turns });
+  const { chunks } = await api.call('GET', `/v1/memory/episodes/${String(episode_id)}`);
+  const items = Object.entries(said).map(([subject, text], at) => ({
+    subject,
+    text,
+    evidence: [{ chunk_id: (chunks as { id: string }[])[at]?.id, quote: text }],
+  }));
+  const proposed = await api.call('POST', '/v1/memory/items', { items });
+  return (proposed.items as { id: string }[]).map(({ id }) => id);
+}
+
+const current = (page: Page) => page.locator('li[aria-current="true"]');
+
+test('proposals are reviewed with the keyboard, one is edited before, and two are accepted together', async ({
+  member,
+  api,
+}) => {
+  await propose(api, 'review', {
+    office: 'The office moved to Lisbon.',
+    lunch: 'Lunch is at noon.',
+    parking: 'Parking is behind the house.',
+    coffee: 'Coffee is free.',
+    tea: 'Tea costs a euro.',
+  });
+  await open(member, '/memory?view=review');
+  await expect(member.getByText('5 proposals to review')).toBeVisible();
+  await expectAccessible(member);
+  // All were proposed at once, so their order is that of their ids: the newest first.
+  await expect(current(member)).toContainText('Tea costs a euro.');
+  await expect(current(member).getByRole('list', { name: 'Evidence' })).toContainText('Tea costs a euro.');
+  await member.keyboard.press('j');
+  await expect(current(member)).toContainText('Coffee is free.');
+  await member.keyboard.press('k');
+  await expect(current(member)).toContainText('Tea costs a euro.');
+  await member.keyboard.press('a');
+  await expect(member.getByText('4 proposals to review')).toBeVisible();
+  await expect(current(member)).toContainText('Coffee is free.');
+  await member.keyboard.press('r');
+  await expect(member.getByText('3 proposals to review')).toBeVisible();
+  await expect(current(member)).toContainText('Parking is behind the house.');
+  await member.keyboard.press('e');
+  const form = member.getByRole('dialog', { name: 'Edit the memory' });
+  await form.getByRole('textbox', { name: 'Text' }).fill('Parking is in the yard.');
+  await expectAccessible(member);
+  await form.getByRole('button', { name: 'Save and accept' }).click();
+  await expect(form).toHaveCount(0);
+  await expect(member.getByText('2 proposals to review')).toBeVisible();
+  await member.getByRole('checkbox', { name: 'Select all' }).click();
+  await member.getByRole('button', { name: 'Accept 2' }).click();
+  await expect(member.getByText('Nothing waits for review')).toBeVisible();
+
+  const statusOf = async (subject: string) => {
+    const { items } = await api.call('GET', `/v1/memory/items?subject=${subject}`);
+    return (items as { status: string; text: string; author: string }[])[0];
+  };
+  for (const subject of ['tea', 'parking', 'office', 'lunch'])
+    await expect.poll(async () => (await statusOf(subject))?.status).toBe('active');
+  await expect.poll(async () => (await statusOf('coffee'))?.status).toBe('rejected');
+  // The words are a person's now.
+  expect(await statusOf('parking')).toMatchObject({ text: 'Parking is in the yard.', author: 'person' });
+});
+
+test('a memory is found, explained, replaced, reinstated, corrected and forgotten @phone', async ({ member, api }) => {
+  const [flat = ''] = await propose(api, 'moving', { flat: 'The flat is in Porto.' });
+  await api.call('POST', `/v1/memory/items/${flat}/confirm`, {});
+  await open(member, '/memory');
+  await member.getByRole('searchbox', { name: 'Search memories' }).fill('flat Porto');
+  const hits = member.getByRole('list', { name: 'Memories' });
+  await expect(hits).toContainText('1st by words');
+  await expectAccessible(member);
+
+  // A program says otherwise: a person decides.
+  const { episode_id } = await api.call('POST', '/v1/memory/index-conversation', {
+    thread_id: 'moving',
+    turns: [{ role: 'user', text: 'We live in Braga now.' }],
+  });
+  const { chunks } = await api.call('GET', `/v1/memory/episodes/${String(episode_id)}`);
+  const evidence = [{ chunk_id: (chunks as { id: string }[])[0]?.id, quote: 'Braga now' }];
+  const item = { subject: 'flat', text: 'The flat is in Braga.', evidence, supersedes: flat };
+  await api.call('POST', '/v1/memory/items', { items: [item] });
+  await member.goto('/memory?view=health');
+  await expect(member.getByRole('list', { name: 'Contradictions' })).toContainText('The flat is in Braga.');
+  await member.goto('/memory?view=review');
+  await expect(current(member)).toContainText('Would replace: The flat is in Porto.');
+  await current(member).getByRole('button', { name: 'Accept' }).click();
+  await expect(member.getByText('Nothing waits for review')).toBeVisible();
+
+  await member.goto(`/memory?view=items&item=${flat}`);
+  const dialog = member.getByRole('dialog', { name: 'flat' });
+  await expect(dialog).toContainText('Superseded by');
+  await expect(dialog.getByRole('list', { name: 'Evidence' })).toContainText('The flat is in Porto.');
+  await expectAccessible(member);
+  await dialog.getByRole('button', { name: 'It is still true' }).click();
+  await expect(dialog.getByRole('button', { name: 'Pin', exact: true })).toBeVisible();
+  await dialog.getByRole('button', { name: 'Pin', exact: true }).click();
+  await expect(dialog.getByText('Pinned')).toBeVisible();
+  await dialog.getByRole('button', { name: 'Show where it was said' }).click();
+  const said = member.getByRole('dialog', { name: 'moving' });
+  await expect(said.locator('li[aria-current="true"]')).toContainText('The flat is in Porto.');
+  await expectAccessible(member);
+  await said.getByRole('button', { name: 'Close' }).click();
+
+  await dialog.getByRole('button', { name: 'Edit' }).click();
+  const form = member.getByRole('dialog', { name: 'Edit the memory' });
+  await form.getByRole('textbox', { name: 'Text' }).fill('The flat is in Porto, by the sea.');
+  await form.getByRole('textbox', { name: 'Found until' }).fill('2099-12-31');
+  await form.getByRole('button', { name: 'Save' }).click();
+  await expect(dialog).toContainText('The flat is in Porto, by the sea.');
+  await expect(dialog).toContainText('Found until');
+  await dialog.getByRole('button', { name: 'Forget' }).click();
+  const asked = member.getByRole('alertdialog', { name: 'Forget this?' });
+  await expectAccessible(member);
+  await asked.getByRole('button', { name: 'Forget' }).click();
+  await expect(member.getByText('Forgotten', { exact: true })).toBeVisible();
+  await expect(member.getByRole('table')).not.toContainText('by the sea');
+  await expect(member.getByRole('table')).toContainText('The flat is in Braga.');
+});
+
+test('what is known about a person is shown to them, and all of it forgotten @phone', async ({ member, api }) => {
+  await propose(api, 'about me', { allergy: 'I am allergic to nuts.' });
+  await open(member, '/memory?view=me');
+  const known = member.getByRole('list', { name: 'Known about you' });
+  await expect(known).toContainText('I am allergic to nuts.');
+  await member.getByRole('button', { name: 'Show more' }).click();
+  await expect(known).toContainText('Conversation: about me (1 part)');
+  await expectAccessible(member);
+  const exported = member.waitForEvent('download');
+  await member.getByRole('button', { name: 'Export JSON' }).click();
+  expect((await exported).suggestedFilename()).toBe('what-baton-knows-about-me.json');
+  await member.getByRole('button', { name: 'Forget all of it' }).click();
+  await member
+    .getByRole('alertdialog', { name: 'Forget everything about you?' })
+    .getByRole('button', { name: 'Forget everything' })
+    .click();
+  await expect(member.getByText('1 item and 1 conversation are forgotten')).toBeVisible();
+  await expect(member.getByText('Nothing is kept about you alone')).toBeVisible();
+
+  await member.getByRole('button', { name: 'Remember something' }).click();
+  const form = member.getByRole('dialog', { name: 'Remember something' });
+  await form.getByRole('textbox', { name: 'Subject' }).fill('birthday');
+  await form.getByRole('textbox', { name: 'Text' }).fill('My birthday is in May.');
+  await expectAccessible(member);
+  await form.getByRole('button', { name: 'Remember', exact: true }).click();
+  await expect(known).toContainText('My birthday is in May.');
+});
+
+test('every view of memory is accessible, in light and dark @phone', async ({ member, api }) => {
+  test.setTimeout(480_000);
+  await propose(api, 'accessible', { office: 'The office moved to Lisbon.', lunch: 'Lunch is at noon.' });
+  const paths = ['', '?q=office', '?view=review', '?view=items', '?view=me', '?view=health', '?open=remember'];
+  await expectPagesAccessible(
+    member,
+    paths.map(path => `/memory${path}`),
+  );
+  await settled(member);
+});
