@@ -53,9 +53,9 @@ export class Server {
   #frozenMs = 0;
   #poolDownUntil = 0;
   #connectsInVainUntil = 0;
-  readonly #mourners: (() => void)[] = [];
+  readonly #onDeath: (() => void)[] = [];
   /** The process dies at the seam that reduces this to zero. */
-  #fuse = Number.POSITIVE_INFINITY;
+  #seamsUntilCrash = Number.POSITIVE_INFINITY;
   #skewMs = 0;
   #stoppedAt: number | null = null;
 
@@ -143,8 +143,8 @@ export class Server {
   /** Called wherever something leaves the process. Returns false if the process has died just before. */
   seam(): boolean {
     if (!this.alive) return false;
-    this.#fuse -= 1;
-    if (this.#fuse > 0) return true;
+    this.#seamsUntilCrash -= 1;
+    if (this.#seamsUntilCrash > 0) return true;
     this.at.count('crash at a seam');
     this.die();
     return false;
@@ -152,11 +152,11 @@ export class Server {
 
   /** Calls back when this process dies. */
   whenDead(act: () => void): void {
-    this.#mourners.push(act);
+    this.#onDeath.push(act);
   }
 
-  lightFuse(seams: number): void {
-    this.#fuse = seams;
+  crashAfter(seams: number): void {
+    this.#seamsUntilCrash = seams;
   }
 
   /** kill -9. */
@@ -169,7 +169,7 @@ export class Server {
     if (session !== null && !session.isSilent)
       at.agenda.after(at.random.below(at.random.chance(0.2) ? 2_000 : 20), () => this.postgres.end(session));
     this.work.gone(this);
-    for (const mourn of this.#mourners.splice(0)) mourn();
+    for (const mourn of this.#onDeath.splice(0)) mourn();
     this.onDeath(this);
   }
 

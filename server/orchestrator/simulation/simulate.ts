@@ -226,7 +226,7 @@ class World {
     const any = random.pick([server, ...this.#servers]);
     const kind = random.next();
     if (kind < 0.22) this.#crashBetweenTurns(server, random.below(12));
-    else if (kind < 0.37) server.lightFuse(1 + random.below(30));
+    else if (kind < 0.37) server.crashAfter(1 + random.below(30));
     else if (kind < 0.48) this.#terminate(any);
     else if (kind < 0.57) {
       server.freeze(random.below(random.chance(0.8) ? 3_000 : 14_000));
@@ -323,7 +323,7 @@ class World {
     if (this.#servers.length > 1 && this.at.random.chance(0.5)) leader?.die();
     for (const server of this.#servers) {
       server.heal();
-      server.lightFuse(Number.POSITIVE_INFINITY);
+      server.crashAfter(Number.POSITIVE_INFINITY);
       // The fence keeps runs consistent; the lock ensures that another leader continues them.
       if (this.at.twoLed) server.die();
     }

@@ -270,7 +270,7 @@ export class Runtime implements RunHost {
   committed(run: LiveRun, { isNew, ended }: { isNew: boolean; ended: boolean }): void {
     const { runId } = run.identity;
     if (isNew && !ended) this.#runs.set(runId, run);
-    this.#children.tend(run);
+    this.#children.updateCalledRuns(run);
     if (ended) {
       this.suspects.ended(runId);
       // A run that had already ended when it was folded (for a command that is then refused) was not counted as active.

@@ -36,7 +36,7 @@ type Aim = 'start' | 'drain' | 'stop';
 type Act = (row: ChildRow | undefined) => Promise<void>;
 
 /** What this process has done about the runs that a run in memory has called. */
-type Tended = {
+type Tracked = {
   readonly aims: Map<string, Aim>;
   /** Runs that were called before this run was loaded: each may or may not have been started, or have ended. */
   readonly unknown: Set<string>;
@@ -58,7 +58,7 @@ const PAGE = 500;
  */
 export class ChildRuns {
   readonly #host: Host;
-  readonly #tended = new WeakMap<LiveRun, Tended>();
+  readonly #tracked = new WeakMap<LiveRun, Tracked>();
   /** Runs that were stopped because no other run waits for them any more: their ends are not reported. */
   readonly #unwanted = new Set<string>();
 
@@ -74,15 +74,15 @@ export class ChildRuns {
   }
 
   /** Call this after each commit of a run, and after a turn that committed nothing. */
-  tend(run: LiveRun): void {
+  updateCalledRuns(run: LiveRun): void {
     const { state } = run;
     if (!hasCalled(state)) return;
-    const tended = this.#of(run);
+    const tracked = this.#of(run);
     const unknown = new Map<string, Act>();
     const aim = (runId: string, as: Aim, act: Act) => {
-      if (tended.aims.get(runId) === as) return;
-      tended.aims.set(runId, as);
-      if (tended.unknown.delete(runId)) unknown.set(runId, act);
+      if (tracked.aims.get(runId) === as) return;
+      tracked.aims.set(runId, as);
+      if (tracked.unknown.delete(runId)) unknown.set(runId, act);
       else void this.#carryOut(run, runId, act);
     };
     const isStopping = state.stopRequested !== null;
@@ -92,7 +92,7 @@ export class ChildRuns {
     }
     for (const runId of state.abandoned ?? []) aim(runId, 'stop', row => this.#abandon(run, runId, row));
     if (unknown.size === 0) return;
-    const rows = this.#lookUp(tended, [...unknown.keys()]);
+    const rows = this.#lookUp(tracked, [...unknown.keys()]);
     for (const [runId, act] of unknown) void this.#carryOut(run, runId, act, rows);
   }
 
@@ -102,7 +102,7 @@ export class ChildRuns {
    */
   keeps(run: LiveRun): boolean {
     if (!hasCalled(run.state)) return false;
-    if ((this.#tended.get(run)?.busy ?? 0) > 0) return true;
+    if ((this.#tracked.get(run)?.busy ?? 0) > 0) return true;
     if (!this.#host.memory.hasRoom) return false;
     // The end of a run that it does not wait for is not reported to it.
     for (const [, { runId, detach }] of awaitedCalls(run.state)) if (!detach && this.#host.live.has(runId)) return true;
@@ -124,16 +124,16 @@ export class ChildRuns {
     if (end !== null) void this.#report(parent.run_id, this.#endCommand(parent.step_id, state.runId, end));
   }
 
-  #of(run: LiveRun, unknown: Set<string> = new Set()): Tended {
-    const known = this.#tended.get(run);
+  #of(run: LiveRun, unknown: Set<string> = new Set()): Tracked {
+    const known = this.#tracked.get(run);
     if (known !== undefined) return known;
-    const tended: Tended = { aims: new Map(), unknown, acting: new Map(), busy: 0 };
-    this.#tended.set(run, tended);
-    return tended;
+    const tracked: Tracked = { aims: new Map(), unknown, acting: new Map(), busy: 0 };
+    this.#tracked.set(run, tracked);
+    return tracked;
   }
 
   /** Reads the rows of runs that were called before this one was loaded. For most of them nothing is left to do. */
-  async #lookUp({ unknown }: Tended, runIds: readonly string[]): Promise<ReadonlyMap<string, ChildRow>> {
+  async #lookUp({ unknown }: Tracked, runIds: readonly string[]): Promise<ReadonlyMap<string, ChildRow>> {
     const rows = new Map<string, ChildRow>();
     try {
       for (let at = 0; at < runIds.length; at += PAGE)
@@ -150,23 +150,23 @@ export class ChildRuns {
    * to stop. A temporary failure is retried after a moment.
    */
   async #carryOut(run: LiveRun, runId: string, act: Act, rows?: Promise<ReadonlyMap<string, ChildRow>>): Promise<void> {
-    const tended = this.#of(run);
-    tended.busy += 1;
-    const before = tended.acting.get(runId);
+    const tracked = this.#of(run);
+    tracked.busy += 1;
+    const before = tracked.acting.get(runId);
     // After another action, what the look-up found is out of date.
     const ready =
       (before ?? rows) && Promise.all([rows, before]).then(([found]) => (before ? undefined : found?.get(runId)));
     const acting = (ready === undefined ? act(undefined) : ready.then(act)).catch(() => this.#again(run, runId));
-    tended.acting.set(runId, acting);
+    tracked.acting.set(runId, acting);
     await acting;
-    if (tended.acting.get(runId) === acting) tended.acting.delete(runId);
-    this.#settled(run, tended);
+    if (tracked.acting.get(runId) === acting) tracked.acting.delete(runId);
+    this.#settled(run, tracked);
   }
 
-  #settled(run: LiveRun, tended: Tended): void {
-    tended.busy -= 1;
+  #settled(run: LiveRun, tracked: Tracked): void {
+    tracked.busy -= 1;
     // The run may leave memory now, unless it already has.
-    if (tended.busy === 0 && this.#host.live.get(run.identity.runId) === run) run.wake();
+    if (tracked.busy === 0 && this.#host.live.get(run.identity.runId) === run) run.wake();
   }
 
   #again(run: LiveRun, childId: string): void {

@@ -21,7 +21,7 @@ import type { RunCredits } from '../credits/run-credits.ts';
 import { withinBudget } from '../memory/run-budget.ts';
 import { ResidentBytes } from '../memory/run-resources.ts';
 import { type AttemptOwner, LiveAttempt } from './live-attempt.ts';
-import { type Caller, Mailbox, type Message, notStorable, type Settlements, toBlame } from './mailbox.ts';
+import { type Caller, Mailbox, type Message, notStorable, type Settlements, suspectAttempts } from './mailbox.ts';
 import { beingLoaded, TOO_FEW_CREDITS } from './refusals.ts';
 import type { AttemptRef, HeldRun, RunHost } from './run-host.ts';
 import { type Claimant, type SlotKind, SlotWaits } from './slots.ts';
@@ -371,7 +371,7 @@ export class LiveRun implements Claimant, AttemptOwner, Lagging {
 
   #refuse(turn: Turn, messages: readonly Message[], error: unknown): void {
     for (const _ of turn.started) this.#host.releaseSlot(this.tenantId, 'step');
-    const reason = this.#host.appendFailed(this, { error, isNew: turn.isNew, outcomes: toBlame(messages) });
+    const reason = this.#host.appendFailed(this, { error, isNew: turn.isNew, outcomes: suspectAttempts(messages) });
     for (const { caller } of messages) caller?.reject(reason);
     this.drop(reason);
   }

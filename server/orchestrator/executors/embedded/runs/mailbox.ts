@@ -27,7 +27,7 @@ export function notStorable({ step, attempt }: AttemptRef, random: number): Comm
  * Returns the attempts whose outcomes may be the reason why an entry was refused. If instead a caller's value was at
  * fault, no step fails: its attempt is started again.
  */
-export function toBlame(messages: readonly Message[]): AttemptRef[] {
+export function suspectAttempts(messages: readonly Message[]): AttemptRef[] {
   if (messages.some(({ caller }) => caller !== null)) return [];
   return messages.flatMap(({ command }) =>
     'attempt' in command && !isRefusedOutcome(command) ? [{ step: command.step, attempt: command.attempt }] : [],
