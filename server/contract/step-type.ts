@@ -10,6 +10,7 @@ import type {
   StepError,
   TaskRequest,
 } from '../orchestrator/core/index.ts';
+import type { McpTool } from '../platform/mcp-client/index.ts';
 import type { Scope } from './context.ts';
 
 /** A semantic problem found in a graph; `path` is relative to the step, such as `script` or `tool_args.url`. */
@@ -137,6 +138,29 @@ export type StepTypeDescription = {
   readonly waitsForPeople?: true;
 };
 
+/** Why a trial does not execute a step. */
+export type StandInReason = 'writes' | 'sends' | 'asks_people' | 'waits' | 'starts_runs' | 'unknown_tool';
+
+/** What is known of a step before a trial. */
+export type TrialFacts = {
+  /** The tool that the step calls, in its published version; undefined if it calls none, or that is not known. */
+  readonly tool: McpTool | undefined;
+  /** Whether the person may send requests: a viewer's trial sends none. */
+  readonly maySend: boolean;
+  /** The instant at which the trial begins. */
+  readonly now: string;
+};
+
+/** How a trial of a proposal treats the steps of a type (docs/autopilot.md). */
+export type StepTrial = {
+  /** Its steps name an instance and a tool. */
+  readonly callsTool?: true;
+  /** Returns why the step is replaced by a stand-in; null if it is executed. */
+  replacedBecause(step: GraphStep, facts: TrialFacts): StandInReason | null;
+  /** What a step that is replaced could return; null by default. */
+  example?(step: GraphStep, facts: TrialFacts): JsonValue;
+};
+
 /**
  * One step type: its fields, its checks at publish time and its execution. A new type is one file, its description and
  * a line in the registry. `execute` never throws for an error that a user can cause: such an error is an outcome. It
@@ -194,6 +218,8 @@ export type StepType = StepTypeDescription & {
   readonly decides?: true;
   /** Fields whose templates belong to something else than the step: Lua scripts, the steps of a loop. */
   readonly rawFields: readonly string[];
+  /** Default: its steps are replaced, as steps that write. */
+  readonly trial?: StepTrial;
   execute(attempt: Attempt, signal: AbortSignal): Promise<Outcome>;
 };
 

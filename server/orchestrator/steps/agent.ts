@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { CREDIT } from '../../contract/microcredits.ts';
 import type { Attempt, CheckScope, Outcome, StepProblem, StepType } from '../../contract/step-type.ts';
-import type { AgentPlan, AgentProgress, GraphStep, JsonMap } from '../core/index.ts';
+import type { AgentPlan, AgentProgress, GraphStep, JsonMap, JsonValue } from '../core/index.ts';
 import {
   COMPACT_AT,
   charactersOf,
@@ -19,6 +19,7 @@ import type { AgentTools, OfferedTool } from './agent-tools.ts';
 import { fieldReader, InvalidStep, unavailableMessage } from './common-fields.ts';
 import type { Conversations } from './conversations.ts';
 import { STEP_TYPES } from './descriptions.ts';
+import { exampleValue } from './example-value.ts';
 import { failed, outcomeOf } from './failure.ts';
 import { checkForm } from './form.ts';
 import type { MemoryRecaller } from './memory-recaller.ts';
@@ -52,6 +53,13 @@ const read = fieldReader(fields);
 type Fields = z.output<typeof fields>;
 const unavailable = unavailableMessage('agent', 'this server has no models configured');
 
+const exampleAnswer = ({ response_schema }: GraphStep): JsonValue => ({
+  text: 'example',
+  object: exampleValue(response_schema),
+  ended_by: 'answered',
+  complete: true,
+});
+
 /** The ports that agents need. */
 export type AgentServices = {
   turns?: TurnCaller | undefined;
@@ -81,6 +89,7 @@ export function agent(services: AgentServices): StepType {
     // They decide what needs an approval, and what may be spent.
     approvalFields: ['agent_id', 'tools', 'limits', 'on_limit', 'timeout_s'],
     rawFields: [],
+    trial: { replacedBecause: () => 'writes', example: exampleAnswer },
     reads: stepsInTemplates,
     check: (step, scope) => check(step, scope, services),
     async execute(attempt, signal) {

@@ -46,6 +46,7 @@ export function callWorkflow(caller: WorkflowCaller | undefined): StepType {
     // The workflow may ask people.
     approvalFields: ['workflow_id', 'version'],
     rawFields: [],
+    trial: { replacedBecause: () => 'starts_runs' },
     reads: stepsInTemplates,
     check: (step, scope) => check(caller, step, scope),
     async execute(attempt, signal) {

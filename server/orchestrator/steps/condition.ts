@@ -172,6 +172,7 @@ export function condition(pool: LuaPool): StepType {
     dataFields: ['message'],
     decides: true,
     rawFields: ['expression'],
+    trial: { replacedBecause: () => null },
     reads: readsOf,
     check,
     checkInGraph,

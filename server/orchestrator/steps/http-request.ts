@@ -1,5 +1,5 @@
-import type { Attempt, CheckScope, Outcome, StepProblem, StepType } from '../../contract/step-type.ts';
-import type { GraphStep } from '../core/index.ts';
+import type { Attempt, CheckScope, Outcome, StepProblem, StepTrial, StepType } from '../../contract/step-type.ts';
+import type { GraphStep, JsonValue } from '../core/index.ts';
 import { fieldReader, ownFields, unavailableMessage } from './common-fields.ts';
 import { STEP_TYPES } from './descriptions.ts';
 import { failed, outcomeOf } from './failure.ts';
@@ -14,6 +14,23 @@ import { hasTemplate } from './templates.ts';
 
 const read = fieldReader(httpRequestFields);
 const unavailable = unavailableMessage('http_request', 'this server sends no HTTP requests');
+
+const trial: StepTrial = {
+  replacedBecause: (step, { maySend }) => (maySend && isFixedRead(step) ? null : 'sends'),
+  example: () => ({ status: 200, headers: {}, body: null }),
+};
+
+/** A request that only reads, and cannot carry data out: nothing in it comes from the run. */
+function isFixedRead(step: GraphStep): boolean {
+  const { method = 'GET', ...rest } = ownFields(step);
+  return (method === 'GET' || method === 'HEAD') && !hasTemplateWithin(rest);
+}
+
+function hasTemplateWithin(value: JsonValue): boolean {
+  if (typeof value === 'string') return hasTemplate(value);
+  if (typeof value !== 'object' || value === null) return false;
+  return Object.entries(value).some(([key, inner]) => hasTemplate(key) || hasTemplateWithin(inner as JsonValue));
+}
 
 /**
  * `http_request` (docs/specification/steps.md#http_request): sends an HTTP request, and those for further pages. Without
@@ -33,6 +50,7 @@ export function httpRequest(requester: HttpRequester | undefined): StepType {
     filledFields: ['query', 'body', 'form', 'text', 'multipart'],
     // Its templates read a response that is not there yet.
     rawFields: ['pagination'],
+    trial,
     reads: stepsInTemplates,
     check: (step, scope) => check(requester, step, scope),
     async execute(attempt, signal) {

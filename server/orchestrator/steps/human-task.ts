@@ -1,8 +1,10 @@
 import { z } from 'zod';
-import type { Attempt, Outcome, StepProblem, StepType } from '../../contract/step-type.ts';
+import type { Attempt, Outcome, StepProblem, StepType, TrialFacts } from '../../contract/step-type.ts';
+import { isObject } from '../../platform/json.ts';
 import type { GraphStep, JsonMap, JsonValue } from '../core/index.ts';
 import { fieldReader, InvalidStep, MAX_INSTRUCTIONS_LENGTH } from './common-fields.ts';
 import { STEP_TYPES } from './descriptions.ts';
+import { exampleValue } from './example-value.ts';
 import { outcomeOf } from './failure.ts';
 import { checkForm } from './form.ts';
 import { stepsInTemplates } from './reads.ts';
@@ -31,6 +33,12 @@ const read = fieldReader(fields);
 // Deliberately loose: the address is compared with members' addresses, never written to.
 const isEmail = (text: string) => text.length <= 320 && /^[^\s@]+@[^\s@]+$/.test(text);
 const isAssignee = (text: string) => ROLES.has(text) || isEmail(text);
+
+const exampleDecision = ({ form }: GraphStep, { now }: TrialFacts): JsonValue => {
+  const values = exampleValue(form);
+  const decision = { approved: true, completed_by: 'stand-in', completed_at: now };
+  return isObject(values) ? { ...values, ...decision } : decision;
+};
 
 /** Rendered assignees: a template may give one text or a list of them. */
 function assigneesOf(texts: string[], rendering: Rendering): string[] {
@@ -103,6 +111,7 @@ export const humanTask: StepType = {
   decides: true,
   approvalFields: ['assignees', 'form', 'on_timeout', 'timeout_s', 'disabled', 'gated'],
   rawFields: [],
+  trial: { replacedBecause: () => 'asks_people', example: exampleDecision },
   reads: stepsInTemplates,
   check,
   checkInGraph(step, graph) {

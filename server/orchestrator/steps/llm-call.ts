@@ -48,6 +48,7 @@ export function llmCall(models: ModelCaller | undefined): StepType {
     dataFields: ['model', 'prompt', 'system', 'temperature', 'max_tokens', 'response_schema'],
     filledFields: ['prompt'],
     rawFields: [],
+    trial: { replacedBecause: () => null },
     reads: stepsInTemplates,
     check: async (step, scope) => [
       ...checkSchema(step),

@@ -159,6 +159,7 @@ export function luaScript(pool: LuaPool): StepType {
     queues: true,
     dataFields: [],
     rawFields: ['script'],
+    trial: { replacedBecause: () => null },
     reads: readsOf,
     check: (step, { inLoop }) => check(step.script, pool, inLoop),
     checkInGraph,

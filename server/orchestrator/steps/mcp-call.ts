@@ -1,9 +1,10 @@
 import { z } from 'zod';
-import type { Attempt, Outcome, StepType } from '../../contract/step-type.ts';
+import type { Attempt, Outcome, StepTrial, StepType } from '../../contract/step-type.ts';
 import { JsonObjectSchema } from '../../platform/json-object-schema.ts';
 import type { JsonMap } from '../core/index.ts';
 import { fieldReader, unavailableMessage } from './common-fields.ts';
 import { STEP_TYPES } from './descriptions.ts';
+import { exampleValue } from './example-value.ts';
 import { failed, outcomeOf } from './failure.ts';
 import { stepsInTemplates } from './reads.ts';
 import { Rendering } from './rendering.ts';
@@ -19,6 +20,15 @@ const read = fieldReader(fields);
 /** Two results of the largest size and some more. */
 const MAX_ARGUMENT_BYTES = 4 * 1024 * 1024;
 const message = unavailableMessage('mcp_call', 'this server has no tool servers configured');
+
+const trial: StepTrial = {
+  callsTool: true,
+  replacedBecause(_, { tool }) {
+    if (tool === undefined) return 'unknown_tool';
+    return tool.annotations?.readOnlyHint === true ? null : 'writes';
+  },
+  example: (_, { tool }) => exampleValue(tool?.outputSchema),
+};
 
 /**
  * `mcp_call` (docs/specification/steps.md#mcp_call): calls a tool of an MCP instance. Without `tools` drafts may hold
@@ -37,6 +47,7 @@ export function mcpCall(tools: ToolCaller | undefined): StepType {
     dataFields: ['tool_args'],
     filledFields: ['tool_args'],
     rawFields: [],
+    trial,
     reads: stepsInTemplates,
     check(step, scope) {
       const parsed = fields.partial().loose().safeParse(step);

@@ -68,6 +68,7 @@ export const wait: StepType = {
   retries: false,
   dataFields: ['seconds', 'until'],
   rawFields: [],
+  trial: { replacedBecause: () => 'waits', example: (_, { now }) => ({ waited_until: now }) },
   reads: stepsInTemplates,
   check,
   checkInGraph(step, graph) {

@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { JsonValue } from '../../../orchestrator/core/index.ts';
 import { type CheckInput, judge, valueAt } from './checks.ts';
-import { exampleValue } from './example-value.ts';
 
 const result = { total: 3, name: 'Ada', list: [{ id: 1 }], none: null };
 const check = (op: CheckInput['op'], path = '', value?: CheckInput['value']): CheckInput => ({
@@ -79,30 +78,5 @@ describe('a check', () => {
     ['__proto__', undefined],
   ])('reads the path "%s"', (path, expected) => {
     expect(valueAt(result, path)).toEqual(expected);
-  });
-});
-
-describe('an example of a schema', () => {
-  test.each<[unknown, JsonValue]>([
-    [{ type: 'string' }, 'example'],
-    [{ type: 'string', format: 'email' }, 'someone@example.com'],
-    [{ type: 'integer', minimum: 5 }, 5],
-    [{ type: ['boolean', 'null'] }, true],
-    [{ enum: ['a', 'b'] }, 'a'],
-    [{ const: 0 }, 0],
-    [{ type: 'number', default: 0 }, 0],
-    [{ examples: [{ a: 1 }], type: 'object' }, { a: 1 }],
-    [{ anyOf: [{ type: 'array', items: { type: 'number' } }] }, [1]],
-    [{ properties: { a: { type: 'string' } } }, { a: 'example' }],
-    [undefined, null],
-    [true, null],
-  ])('%j is %j', (schema, expected) => {
-    expect(exampleValue(schema)).toEqual(expected);
-  });
-
-  test('ends in a schema that is nested deep', () => {
-    let schema: unknown = { type: 'string' };
-    for (let depth = 0; depth < 50; depth += 1) schema = { type: 'array', items: schema };
-    expect(JSON.stringify(exampleValue(schema)).length).toBeLessThan(50);
   });
 });

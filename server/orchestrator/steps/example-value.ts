@@ -1,5 +1,5 @@
-import type { JsonMap, JsonValue } from '../../../orchestrator/core/index.ts';
-import { isObject } from '../../../platform/json.ts';
+import { isObject } from '../../platform/json.ts';
+import type { JsonMap, JsonValue } from '../core/index.ts';
 
 const MAX_DEPTH = 8;
 const MAX_PROPERTIES = 100;
