@@ -30,7 +30,7 @@ export function ended(state: RunState, { step: id, data }: Of<'child_ended'>): v
   const step = stepState(state, id);
   const { call } = step;
   if (call === undefined) throw new Error(`"${id}" of ${state.runId} has called no run.`);
-  letGo(state, step);
+  releaseInput(state, step);
   step.call = { ...call, input: null, deadline: null, ended: data.status };
   if (data.status === 'completed') move(state, id, step, 'ready');
 }
@@ -40,7 +40,7 @@ export function leaveCall(state: RunState, step: StepState): void {
   const { call } = step;
   // What it returned is read again by the next attempt.
   if (call === undefined || call.ended === 'completed') return;
-  letGo(state, step);
+  releaseInput(state, step);
   step.call = undefined;
   if (call.ended !== null || call.detach) return;
   state.abandoned ??= new Set();
@@ -48,7 +48,7 @@ export function leaveCall(state: RunState, step: StepState): void {
   state.residentBytes += BYTES_PER_ABANDONED_CALL;
 }
 
-function letGo(state: RunState, { call }: StepState): void {
+function releaseInput(state: RunState, { call }: StepState): void {
   if (call?.input != null) hold(state, -sizeOf(call.input));
 }
 

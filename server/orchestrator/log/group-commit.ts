@@ -123,7 +123,7 @@ export class GroupCommitLog {
       queueMicrotask(() => {
         this.#sending = false;
         this.#sendQueued();
-        this.#tellIdle();
+        this.#notifyIdle();
       });
     });
   }
@@ -152,7 +152,7 @@ export class GroupCommitLog {
     }
   }
 
-  #tellIdle(): void {
+  #notifyIdle(): void {
     if (this.#idle) for (const resolve of this.#whenIdle.splice(0)) resolve();
   }
 
@@ -165,7 +165,7 @@ export class GroupCommitLog {
     this.#sendQueued();
     if (error === null) this.#settle(batch);
     if (!this.full) for (const listener of this.#whenRoom.splice(0)) listener();
-    this.#tellIdle();
+    this.#notifyIdle();
   }
 
   /**
@@ -215,7 +215,7 @@ export class GroupCommitLog {
   /** Writes a part of a batch that was refused. */
   async #writePart(batch: Waiting[]): Promise<void> {
     // The session was lost during the other half of the batch.
-    if (this.#lost !== null) return this.#lose(batch, this.#lost.cause);
+    if (this.#lost !== null) return this.#loseBatch(batch, this.#lost.cause);
     const error = await this.#send(batch);
     if (error !== null) await this.#refused(batch, error);
     else this.#settle(batch);
@@ -224,7 +224,7 @@ export class GroupCommitLog {
   /** Halves a batch that the database refuses until the bad entry is alone and fails by itself. */
   async #refused(batch: Waiting[], error: unknown): Promise<void> {
     const kind = failureKind(error);
-    if (kind === 'lost') this.#lose(batch, error);
+    if (kind === 'lost') this.#loseBatch(batch, error);
     else if (batch.length === 1) for (const waiting of batch) this.#refuse(waiting, new AppendError(kind, error));
     else {
       this.#observer.batchBisected();
@@ -234,7 +234,7 @@ export class GroupCommitLog {
     }
   }
 
-  #lose(batch: Waiting[], cause: unknown): void {
+  #loseBatch(batch: Waiting[], cause: unknown): void {
     const first = this.#lost === null;
     this.abandon(cause);
     for (const waiting of batch) this.#refuse(waiting, this.#lost ?? new AppendError('lost', cause));

@@ -25,7 +25,7 @@ export type LogReader = {
    * Returns a page of the runs that called others which have not ended, although they have ended themselves or are not
    * among `movingRuns`: they may have to stop the runs that they called. Newest first, starting below the id `before`.
    */
-  callersAtRest(before: string | null, limit: number): Promise<string[]>;
+  idleCallers(before: string | null, limit: number): Promise<string[]>;
 };
 
 /** The wake-up time of a run, in ms since the epoch; null if its row has an invalid time, such as `infinity`. */
@@ -87,7 +87,7 @@ export function createLogReader(pool: Pool): LogReader {
       });
       return rows.map(({ id, parent, status, error }) => ({ runId: id, parentRunId: parent ?? '', status, error }));
     },
-    async callersAtRest(before, limit) {
+    async idleCallers(before, limit) {
       const { rows } = await pool.query<{ id: string }>(
         `SELECT DISTINCT c.parent_run_id AS id
          FROM runs r JOIN child_runs c ON c.run_id = r.id AND NOT c.detached JOIN runs p ON p.id = c.parent_run_id

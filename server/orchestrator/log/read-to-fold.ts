@@ -82,7 +82,7 @@ class Reading {
   readonly #given: { runId: string; data: JsonMap; field: string; id: string }[] = [];
   #bytes = 0;
   #readBytes = 0;
-  #told = false;
+  #reported = false;
 
   constructor(pool: Pool, options: ReadOptions) {
     this.#pool = pool;
@@ -110,7 +110,7 @@ class Reading {
     let after = { run: FIRST_UUID, seq: 0 };
     for (let rest = ids; rest.length > 0; ) {
       const rows: EventRow[] = await this.#page(rest, after);
-      await this.#tellLarge(rows);
+      await this.#reportLarge(rows);
       for (const row of rows) {
         if (row.run_id !== after.run && this.#bytes >= this.#options.maxBytes) {
           this.#leave(ids.filter(id => id >= row.run_id));
@@ -138,10 +138,10 @@ class Reading {
     return rows;
   }
 
-  async #tellLarge(rows: readonly EventRow[]): Promise<void> {
+  async #reportLarge(rows: readonly EventRow[]): Promise<void> {
     for (const { data } of rows) this.#readBytes += data.length;
-    if (this.#readBytes < LARGE_BYTES || this.#told) return;
-    this.#told = true;
+    if (this.#readBytes < LARGE_BYTES || this.#reported) return;
+    this.#reported = true;
     await this.#options.onLarge?.();
   }
 

@@ -39,7 +39,7 @@ export const CALLS: readonly Mutation[] = [
   {
     name: 'the runs that were called are forgotten when the process dies before it has stopped them',
     file: 'executors/embedded/runs/recovery.ts',
-    find: 'await recoverPages(reader.callersAtRest, runtime, signal);',
+    find: 'await recoverPages(reader.idleCallers, runtime, signal);',
     replace: '',
     caughtBy: ['calls'],
     knobs: MORE,

@@ -78,7 +78,7 @@ export const CREDITS: readonly Mutation[] = [
   {
     name: 'a cancelled attempt keeps its reservation',
     file: 'executors/embedded/runs/live-run.ts',
-    find: 'this.#attempts.delete(step);\n    this.#forgo(step, attempt.slot);',
+    find: 'this.#attempts.delete(step);\n    this.#releaseStep(step, attempt.slot);',
     replace: 'this.#attempts.delete(step);\n    this.#host.releaseSlot(this.tenantId, attempt.slot);',
     caughtBy: ['credits'],
     knobs: { commands: 12 },
@@ -165,7 +165,7 @@ export const CREDITS: readonly Mutation[] = [
   {
     name: 'a step that is denied for lack of credits starts',
     file: 'executors/embedded/runs/live-run.ts',
-    find: 'this.#deny(turn, step, now);\n        return false;',
+    find: 'this.#denyStep(turn, step, now);\n        return false;',
     replace: 'return true;',
     caughtBy: ['credits'],
   },

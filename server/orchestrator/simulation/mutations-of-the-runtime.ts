@@ -152,7 +152,7 @@ const RUN: readonly Mutation[] = [
   {
     name: 'the slot of a step that is over before it starts is lost',
     file: 'executors/embedded/runs/live-run.ts',
-    find: 'else this.#forgo(started.step);',
+    find: 'else this.#releaseStep(started.step);',
     replace: '',
     caughtBy: ['slots', 'not-stuck', 'fairness'],
     knobs: { oddities: 60, failures: 0, commands: 1 },

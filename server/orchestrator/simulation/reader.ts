@@ -62,7 +62,7 @@ export function simulatedReader(database: Database, server: Server, at: Surround
           return [{ runId, parentRunId: row.parent?.run_id ?? '', status: row.status, error }];
         }),
       ),
-    callersAtRest: (before, limit) =>
+    idleCallers: (before, limit) =>
       ask(() => {
         const callers = open().flatMap(({ parent }) =>
           parent === undefined || parent.detached ? [] : [parent.run_id],

@@ -169,7 +169,7 @@ export class Server {
     if (session !== null && !session.isSilent)
       at.agenda.after(at.random.below(at.random.chance(0.2) ? 2_000 : 20), () => this.postgres.end(session));
     this.work.gone(this);
-    for (const mourn of this.#onDeath.splice(0)) mourn();
+    for (const act of this.#onDeath.splice(0)) act();
     this.onDeath(this);
   }
 

@@ -209,12 +209,12 @@ class World {
       work: this.#work,
       config: this.#config,
       leadership: this.#leadership,
-      onDeath: died => this.#bury(died),
+      onDeath: died => this.#serverDied(died),
     });
     this.#servers.push(server);
   }
 
-  #bury(server: Server): void {
+  #serverDied(server: Server): void {
     this.#servers = this.#servers.filter(other => other !== server);
     if (this.#servers.length === 0) this.at.agenda.after(this.at.random.below(200), () => this.#boot());
   }

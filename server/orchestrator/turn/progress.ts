@@ -63,7 +63,7 @@ export class ProgressSweep {
     this.#armed = true;
     this.#timers.set(this.#now() + PROGRESS_LAG_MS, () => {
       this.#armed = false;
-      this.sweep();
+      this.catchUpAll();
     });
   }
 
@@ -72,7 +72,7 @@ export class ProgressSweep {
   }
 
   /** Lets all of them catch up now. */
-  sweep(): void {
+  catchUpAll(): void {
     const behind = this.#behind;
     this.#behind = new Set();
     for (const run of behind) run.catchUp();

@@ -119,7 +119,7 @@ export class Turn {
 
   #add(decided: RunEvent): void {
     const event = decided.type === 'step_cancelled' ? this.#withPartial(decided) : decided;
-    this.#note(event);
+    this.#record(event);
     // The steps under an agent leave memory with it, and their fields with them.
     if (this.#state.grown !== null && endsBillableAttempt(event)) {
       this.#specs ??= new Map();
@@ -277,7 +277,7 @@ export class Turn {
   }
 
   /** Called before the event is folded, while the state still shows what the step was doing. */
-  #note(event: RunEvent): void {
+  #record(event: RunEvent): void {
     switch (event.type) {
       case 'step_started':
         this.started.push({ step: event.step, attempt: event.attempt });

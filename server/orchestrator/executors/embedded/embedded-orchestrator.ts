@@ -226,7 +226,7 @@ export class Embedded implements EmbeddedOrchestrator {
       if (signal.aborted) return;
       this.#reason = reasonOf(cause);
       this.#log.cannotLead(this.#reason, cause);
-      this.#become('unavailable');
+      this.#setStatus('unavailable');
       await pause(this.#ports.alarm, this.#backoff.after(end), signal);
     }
   }
@@ -240,8 +240,8 @@ export class Embedded implements EmbeddedOrchestrator {
     let session: LeaderSession;
     try {
       const onStandby = () => {
-        this.#log.over('standby');
-        this.#become('standby');
+        this.#log.backInOrder('standby');
+        this.#setStatus('standby');
         this.#recordSurvival();
       };
       session = await acquireLeadership({ connect, alarm, signal: this.#closing.signal, onStandby });
@@ -279,8 +279,8 @@ export class Embedded implements EmbeddedOrchestrator {
       runtime.setActiveRuns(active.byTenant);
       this.#observer.leadershipTaken(active.byStatus);
       this.#runtime = runtime;
-      this.#become('leading');
-      void session.proven.then(() => this.#log.over('leading'));
+      this.#setStatus('leading');
+      void session.proven.then(() => this.#log.backInOrder('leading'));
       this.recovered = this.#recover(runtime, over.signal);
       this.#track(this.recovered);
       const cause = await Promise.race([session.lost, this.#whenClosing]);
@@ -369,7 +369,7 @@ export class Embedded implements EmbeddedOrchestrator {
     }
   }
 
-  #become(status: OrchestratorStatus): void {
+  #setStatus(status: OrchestratorStatus): void {
     if (this.#status === 'stopping' || this.#status === status) return;
     this.#log.status(status);
     this.#status = status;

@@ -33,7 +33,7 @@ function memoryLog() {
     movingRuns: async () => [],
     wakeUpTimers: async () => [],
     childRuns: async () => [],
-    callersAtRest: async () => [],
+    idleCallers: async () => [],
   };
   const commit = async (batch: readonly LogEntry[]) => {
     for (const { runId, rows, owner } of batch) {

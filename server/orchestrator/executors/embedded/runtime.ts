@@ -174,7 +174,7 @@ export class Runtime implements RunHost {
   }
 
   async #flush(): Promise<void> {
-    this.#behind.sweep();
+    this.#behind.catchUpAll();
     await this.suspects.close();
     do {
       await new Promise<void>(resolve => this.#services.defer(resolve));
@@ -283,7 +283,7 @@ export class Runtime implements RunHost {
     this.#runs.delete(runId);
     run.leaveMemory();
     this.observer.runReleased(runId);
-    this.#children.left(run);
+    this.#children.leftMemory(run);
   }
 
   appendFailed(run: LiveRun, failure: { error: unknown; isNew: boolean; outcomes: AttemptRef[] }): AppError {

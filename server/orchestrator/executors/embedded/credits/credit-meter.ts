@@ -48,7 +48,7 @@ export class CreditMeter {
    */
   get(tenantId: string): CreditAccount | Promise<CreditAccount> {
     const known = this.#accounts.get(tenantId);
-    if (known !== undefined && (this.#source === undefined || this.#fresh(known))) return known;
+    if (known !== undefined && (this.#source === undefined || this.#isFresh(known))) return known;
     return this.#reading.get(tenantId) ?? this.reread(tenantId);
   }
 
@@ -173,7 +173,7 @@ export class CreditMeter {
     if (percent !== null) this.#source?.thresholdCrossed(account.tenantId, percent);
   }
 
-  #fresh(account: CreditAccount): boolean {
+  #isFresh(account: CreditAccount): boolean {
     const age = this.#host.now() - account.readAt;
     return age >= 0 && age < STALE_MS;
   }

@@ -42,7 +42,7 @@ export class LeadershipLog {
   }
 
   /** Call this when all is well: this process leads and has written, or another one leads. */
-  over(status: OrchestratorStatus): void {
+  backInOrder(status: OrchestratorStatus): void {
     if (this.#reason === null) return;
     const attempts = this.#attempts;
     this.#reason = null;

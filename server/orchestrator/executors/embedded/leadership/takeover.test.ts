@@ -111,7 +111,7 @@ class Process {
       movingRuns: async () => [],
       wakeUpTimers: async () => [],
       childRuns: async () => [],
-      callersAtRest: async () => [],
+      idleCallers: async () => [],
     };
   }
 }

@@ -110,7 +110,7 @@ export class ChildRuns {
   }
 
   /** Call this when a run has left memory, before its end. */
-  left({ state }: LiveRun): void {
+  leftMemory({ state }: LiveRun): void {
     const parent = this.#host.live.get(state.started?.parent?.run_id ?? '');
     parent?.wake();
   }
@@ -199,7 +199,7 @@ export class ChildRuns {
 
   async #refused(run: LiveRun, step: string, call: StepCall, { code, message, status }: AppError): Promise<void> {
     const error = { code, message: `The child run was not started: ${message}` };
-    await this.#tell(run, step, call, { status: 'refused', error, retryable: status === 429 });
+    await this.#reportEnd(run, step, call, { status: 'refused', error, retryable: status === 429 });
   }
 
   async #find(run: LiveRun, step: string, call: StepCall): Promise<void> {
@@ -214,13 +214,13 @@ export class ChildRuns {
   async #found(run: LiveRun, step: string, call: StepCall, row: ChildRow): Promise<void> {
     if (row.parentRunId !== run.identity.runId) {
       const error = { code: 'child_run_id_taken', message: `A run with the id ${call.runId} exists already.` };
-      await this.#tell(run, step, call, { status: 'refused', error, retryable: true });
+      await this.#reportEnd(run, step, call, { status: 'refused', error, retryable: true });
       return;
     }
     if (call.detach) await this.#reportStarted(run, step, call);
     else {
       const end = endOf(call.runId, row.status, row.error);
-      if (end !== null) await this.#tell(run, step, call, end);
+      if (end !== null) await this.#reportEnd(run, step, call, end);
     }
   }
 
@@ -229,7 +229,7 @@ export class ChildRuns {
     const outcome = call.detach ? await this.#exists(run, call.runId) : await this.#stop(run, call.runId, 'graceful');
     if (outcome === 'none') {
       const error = { code: 'run_stopping', message: 'The run was stopped before the child run was started.' };
-      await this.#tell(run, step, call, { status: 'refused', error, retryable: false });
+      await this.#reportEnd(run, step, call, { status: 'refused', error, retryable: false });
     } else if (outcome === 'ended' || call.detach) await this.#find(run, step, call);
   }
 
@@ -260,7 +260,7 @@ export class ChildRuns {
     return this.#report(run.identity.runId, { type: 'child_started', step, run_id: runId });
   }
 
-  #tell(run: LiveRun, step: string, { runId }: StepCall, end: ChildEnd): Promise<void> {
+  #reportEnd(run: LiveRun, step: string, { runId }: StepCall, end: ChildEnd): Promise<void> {
     return this.#report(run.identity.runId, this.#endCommand(step, runId, end));
   }
 

@@ -191,7 +191,7 @@ export class LiveRun implements Claimant, AttemptOwner, Lagging {
     if (!this.#advancing) this.#credits.forgetAsked();
     if (this.wants()) this.#host.claim(this);
     if (this.#granted > 0) this.#startSteps(turn, now);
-    if (this.waitingSteps > 0) this.#slotWaits.left(this.state.ready, now);
+    if (this.waitingSteps > 0) this.#slotWaits.stillWaiting(this.state.ready, now);
     else this.#slotWaits.clear();
     if (!isTerminal(this.state.status)) this.#resident.set(this.state.residentBytes);
     const catchUp = this.#catchingUp && this.#progress.behind;
@@ -261,13 +261,13 @@ export class LiveRun implements Claimant, AttemptOwner, Lagging {
   #startSteps(turn: Turn, now: number): void {
     const candidates = this.#advancing ? [...(this.#lost ?? []), ...(this.#due ?? [])] : [];
     for (const step of candidates) {
-      if (this.#granted === 0 || !this.#pays(turn, step, now)) break;
+      if (this.#granted === 0 || !this.#hasCreditsFor(turn, step, now)) break;
       this.#lost?.delete(step);
       this.#due?.delete(step);
       this.#startOne(turn, step, now);
     }
     for (const step of effects(this.state).ready) {
-      if (this.#granted === 0 || !this.#pays(turn, step, now)) break;
+      if (this.#granted === 0 || !this.#hasCreditsFor(turn, step, now)) break;
       this.#startOne(turn, step, now);
     }
     turn.forgetCancelled(this.#lost, this.#due);
@@ -282,7 +282,7 @@ export class LiveRun implements Claimant, AttemptOwner, Lagging {
    * Returns whether the step may start as far as credits are concerned. If the workspace cannot pay for it, the step
    * fails before it does anything, or the run is paused; but no step is denied before the balance was read again.
    */
-  #pays(turn: Turn, step: string, now: number): boolean {
+  #hasCreditsFor(turn: Turn, step: string, now: number): boolean {
     if (!this.#advancing || this.#asksForCredits !== 'no') return false;
     switch (this.#credits.admit(step, stepSpec(this.state, step).type)) {
       case 'admitted':
@@ -295,12 +295,12 @@ export class LiveRun implements Claimant, AttemptOwner, Lagging {
         });
         return false;
       case 'denied':
-        this.#deny(turn, step, now);
+        this.#denyStep(turn, step, now);
         return false;
     }
   }
 
-  #deny(turn: Turn, step: string, now: number): void {
+  #denyStep(turn: Turn, step: string, now: number): void {
     if (this.#credits.pauses) {
       turn.apply({ type: 'pause', by: 'credits', reason: INSUFFICIENT_CREDITS }, now);
       return;
@@ -311,7 +311,7 @@ export class LiveRun implements Claimant, AttemptOwner, Lagging {
   }
 
   /** Releases the slot and the credits of a step that has no attempt any more. */
-  #forgo(step: string, slot: SlotKind = 'step'): void {
+  #releaseStep(step: string, slot: SlotKind = 'step'): void {
     this.#host.releaseSlot(this.tenantId, slot);
     this.#credits.release(step);
   }
@@ -320,7 +320,7 @@ export class LiveRun implements Claimant, AttemptOwner, Lagging {
     const before = turn.started.length;
     turn.apply({ type: 'start_attempt', step, leader: this.#host.leader }, now);
     this.#granted -= 1;
-    if (turn.started.length === before) this.#forgo(step);
+    if (turn.started.length === before) this.#releaseStep(step);
     else this.#host.observer.stepStarted(stepSpec(this.state, step).type, this.#slotWaits.started(step, now));
   }
 
@@ -353,7 +353,7 @@ export class LiveRun implements Claimant, AttemptOwner, Lagging {
     for (const started of turn.started) {
       // If the run ended in the same turn (a step was lost too often), the attempts of this turn are already over.
       if (this.state.inFlight.has(started.step)) this.#startAttempt(started);
-      else this.#forgo(started.step);
+      else this.#releaseStep(started.step);
     }
     this.#host.setWakeUpAt(this.identity.runId, ended ? null : nextTimerAt);
     this.#host.committed(this, { isNew: turn.isNew, ended });
@@ -389,7 +389,7 @@ export class LiveRun implements Claimant, AttemptOwner, Lagging {
     const attempt = this.#attempts.get(step);
     if (attempt === undefined) return;
     this.#attempts.delete(step);
-    this.#forgo(step, attempt.slot);
+    this.#releaseStep(step, attempt.slot);
     attempt.abort();
   }
 

@@ -58,7 +58,7 @@ test('while memory is used up no caller waits for a run that processes may have 
   await expect(loader.load('suspect', true)).rejects.toThrow('no memory');
   const recovered = loader.load('suspect', false);
   const other = loader.load('other', false);
-  loader.hurry('suspect');
+  loader.prioritize('suspect');
   await expect(recovered).rejects.toThrow('no memory');
   expect(reads()).toBe(0);
   makeRoom();

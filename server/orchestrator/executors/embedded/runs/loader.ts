@@ -75,7 +75,7 @@ export class Loader {
   }
 
   /** Call this when a caller waits for a run that is being loaded in the background. */
-  hurry(runId: string): void {
+  prioritize(runId: string): void {
     const { suspects, resources } = this.#services;
     const wanted = this.#background.remove(runId);
     if (wanted === undefined) return;
@@ -100,7 +100,7 @@ export class Loader {
         await this.#read(lane, batch, () => this.#services.suspects.loading('urgent', ids));
       }
       if (lane.isEmpty && this.#abandoned === null) await this.#services.suspects.loaded('urgent');
-      if (lane.rest()) return;
+      if (lane.stopIfEmpty()) return;
     }
   }
 
@@ -119,7 +119,7 @@ export class Loader {
       const batch = lane.next(BATCH, suspects);
       if (batch !== null) await this.#readJournaled(batch);
       if (lane.isEmpty && this.#abandoned === null) await suspects.loaded('background');
-      if (lane.rest()) return;
+      if (lane.stopIfEmpty()) return;
     }
   }
 
@@ -224,7 +224,7 @@ class Lane {
   }
 
   /** Stops reading unless more runs wait; returns whether it stopped. */
-  rest(): boolean {
+  stopIfEmpty(): boolean {
     if (this.#waiting.length > 0) return false;
     this.#reading = false;
     return true;

@@ -17,7 +17,7 @@ export async function recoverRuns(
   const [timers] = await Promise.allSettled([recoverTimers(reader, runtime, signal)]);
   const moving = await recoverPages(reader.movingRuns, runtime, signal);
   // Runs that have ended or only wait may have called runs that the process was to stop when it died.
-  await recoverPages(reader.callersAtRest, runtime, signal);
+  await recoverPages(reader.idleCallers, runtime, signal);
   if (timers.status === 'rejected') throw timers.reason;
   return { recovered: timers.value + moving };
 }

@@ -29,7 +29,7 @@ export class RunFinder {
   underWay(runId: string): Promise<unknown> | undefined {
     const { starting, loader } = this.#runs;
     const loading = this.#loading.get(runId);
-    if (loading !== undefined) loader.hurry(runId);
+    if (loading !== undefined) loader.prioritize(runId);
     return starting.get(runId) ?? loading;
   }
 
@@ -43,7 +43,7 @@ export class RunFinder {
     for (let start = starting.get(runId); start !== undefined; start = starting.get(runId))
       await start.catch(() => undefined);
     const asked = this.#loading.get(runId);
-    if (asked !== undefined && isUrgent) loader.hurry(runId);
+    if (asked !== undefined && isUrgent) loader.prioritize(runId);
     // All callers await the same promise, so they continue in the order in which they asked.
     const run = live.get(runId) ?? (await (asked ?? this.#load(runId, isUrgent)));
     if (run !== null || asked === undefined) return run;

@@ -269,7 +269,7 @@ export class SlotWaits {
   }
 
   /** Notes the steps that are ready and got no slot. */
-  left(ready: ReadonlySet<string>, now: number): void {
+  stillWaiting(ready: ReadonlySet<string>, now: number): void {
     this.#since ??= new Map();
     // Steps that started were removed, so equal sizes mean that no step has become ready.
     if (this.#since.size === ready.size) return;

@@ -35,7 +35,7 @@ export class Timers {
     this.#now();
     const timer: TimerHandle = { dueAt, rings: dueAt + this.#setBack, fire, place: this.#heap.length };
     this.#heap.push(timer);
-    this.#rise(timer);
+    this.#siftUp(timer);
     // An alarm that rings too early is harmless and re-arms itself, so a cancelled head costs nothing here.
     if (timer.place === 0 && (this.#armed === null || timer.rings < this.#armed.at)) this.#arm();
     return timer;
@@ -49,8 +49,8 @@ export class Timers {
     if (last === undefined || last === timer) return;
     this.#heap[place] = last;
     last.place = place;
-    this.#rise(last);
-    this.#sink(last);
+    this.#siftUp(last);
+    this.#siftDown(last);
   }
 
   /** Drops everything. */
@@ -89,7 +89,7 @@ export class Timers {
     return shown + this.#setBack;
   }
 
-  #rise(timer: TimerHandle): void {
+  #siftUp(timer: TimerHandle): void {
     while (timer.place > 0) {
       const parent = this.#heap[(timer.place - 1) >> 1];
       if (parent === undefined || parent.rings <= timer.rings) return;
@@ -97,7 +97,7 @@ export class Timers {
     }
   }
 
-  #sink(timer: TimerHandle): void {
+  #siftDown(timer: TimerHandle): void {
     for (;;) {
       const left = this.#heap[2 * timer.place + 1];
       const right = this.#heap[2 * timer.place + 2];
