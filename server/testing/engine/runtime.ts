@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Pool } from 'pg';
 import type { CommittedEvent, RunRef, StartRun } from '../../contract/orchestrator.ts';
 import type { Attempt, Outcome, StepType } from '../../contract/step-type.ts';
@@ -15,6 +16,7 @@ import {
   type EmbeddedOrchestratorOptions,
 } from '../../orchestrator/executors/embedded/index.ts';
 import { readEvents } from '../../orchestrator/log/index.ts';
+import { allOf, type OrchestratorObserver, unobserved } from '../../orchestrator/observer.ts';
 import { stepTypeDescription } from '../../orchestrator/steps/descriptions.ts';
 import { type Alarm, ManualClock } from '../../platform/clock.ts';
 import { newId } from '../../platform/ids.ts';
@@ -123,7 +125,7 @@ export type Harness = {
   /** Declares a workflow with this graph. */
   workflow(graph: Graph, tenantId?: string): WorkflowRef;
   start(workflow: WorkflowRef, data?: Partial<RunStartedData>, runId?: string): Promise<RunRef>;
-  /** Settles when the run's log contains an event that `matches`. */
+  /** Settles when the run's log contains an event that `matches`, and this process has handled its commit if it wrote it. */
   until(ref: RunRef, matches: (event: RunEvent) => boolean): Promise<void>;
   ended(ref: RunRef): Promise<void>;
   events(ref: RunRef): Promise<CommittedEvent[]>;
@@ -138,7 +140,8 @@ export type HarnessOptions = Partial<EmbeddedOrchestratorOptions> & { types?: re
 
 /** Creates a leading orchestrator. By default it has the `echo` and `human_task` types above. */
 export async function createHarness(db: { pool: Pool; url: string }, options: HarnessOptions = {}): Promise<Harness> {
-  const { types = [], ...given } = options;
+  const { types = [], observer = unobserved, ...given } = options;
+  const handled = new HandledCommits();
   const orchestrator = createEmbeddedOrchestrator({
     pool: db.pool,
     connectionString: db.url,
@@ -149,9 +152,10 @@ export async function createHarness(db: { pool: Pool; url: string }, options: Ha
     loadVersion: async ({ workflowId }) => graphs.get(workflowId) ?? null,
     random: () => 0.5,
     ...given,
+    observer: allOf([observer, handled.observer]),
   });
   await orchestrator.ready;
-  return new DatabaseHarness(db.pool, orchestrator);
+  return new DatabaseHarness(db.pool, orchestrator, handled);
 }
 
 export const DEFAULT_CONFIG = {
@@ -171,13 +175,50 @@ export const DEFAULT_CONFIG = {
   },
 };
 
+/** Up to which event the process has handled the commits of each run in its memory: the log has them earlier. */
+class HandledCommits {
+  readonly #seqs = new Map<string, number>();
+  readonly #waiting = new Map<string, { seq: number; resolve: () => void }[]>();
+
+  readonly observer: OrchestratorObserver = {
+    ...unobserved,
+    turnCommitted: ({ runId }, { seq }) => this.#reached(runId, seq),
+    runLoaded: ({ runId }, { seq }) => this.#reached(runId, seq),
+    runReleased: runId => {
+      this.#reached(runId, Number.POSITIVE_INFINITY);
+      this.#seqs.delete(runId);
+    },
+  };
+
+  /** Settles when the commit of the event is handled; at once if the run is not in memory. */
+  async handled(runId: string, seq: number): Promise<void> {
+    if ((this.#seqs.get(runId) ?? seq) >= seq) return;
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.#waiting.set(runId, [...(this.#waiting.get(runId) ?? []), { seq, resolve }]);
+    await promise;
+  }
+
+  #reached(runId: string, seq: number): void {
+    this.#seqs.set(runId, seq);
+    const waiting = this.#waiting.get(runId);
+    if (waiting === undefined) return;
+    for (const each of waiting) if (each.seq <= seq) each.resolve();
+    this.#waiting.set(
+      runId,
+      waiting.filter(each => each.seq > seq),
+    );
+  }
+}
+
 class DatabaseHarness implements Harness {
   readonly orchestrator: EmbeddedOrchestrator;
   readonly #pool: Pool;
+  readonly #commits: HandledCommits;
 
-  constructor(pool: Pool, orchestrator: EmbeddedOrchestrator) {
+  constructor(pool: Pool, orchestrator: EmbeddedOrchestrator, commits: HandledCommits) {
     this.#pool = pool;
     this.orchestrator = orchestrator;
+    this.#commits = commits;
   }
 
   workflow(graph: Graph, tenantId = 'acme'): WorkflowRef {
@@ -197,9 +238,12 @@ class DatabaseHarness implements Harness {
       if (items.some(item => item.kind === 'event' && matches(item.item.event))) resolve();
     });
     // Subscribed first, so that no event is missed between the log and the stream.
-    if ((await this.events(ref)).some(({ event }) => matches(event))) resolve();
+    const logged = (await this.events(ref)).find(({ event }) => matches(event));
+    if (logged !== undefined) void this.#commits.handled(ref.runId, logged.seq).then(resolve);
     await promise;
     unsubscribe();
+    // What follows the commit (the run leaves memory, results that have landed are released) happens in the same turn.
+    await nextTurn();
   }
 
   ended(ref: RunRef): Promise<void> {
