@@ -52,3 +52,35 @@ test('the workflow of a trial goes when its runs are gone and its proposal is cl
   expect(await left()).toEqual([open, recent].sort());
   await close();
 });
+
+test('a closed proposal goes when it was not changed for as long as runs are kept; an open one stays', async () => {
+  await using db = await createTestDatabase();
+  await makeMonths(db.pool);
+  const { services, close } = createServicesWithSteps(db);
+  const { contributor } = await createTestTenant(services, { slug: 'acme' });
+  const ctx = contextFor(services, contributor);
+  const proposal = async (status: string, changedAt: number) => {
+    const { id } = await call(propose, ctx, { title: status });
+    await db.pool.query(
+      'UPDATE autopilot_proposals SET status = $2, updated_at = to_timestamp($3::float8 / 1000) WHERE id = $1',
+      [id, status, changedAt],
+    );
+    return id;
+  };
+  const cutoff = NOW - 30 * DAY;
+  const open = ['building', 'ready', 'needs_input'];
+  const kept: string[] = [];
+  for (const status of open) kept.push(await proposal(status, cutoff - 1));
+  for (const status of ['applied', 'undone', 'discarded', 'superseded']) {
+    await proposal(status, cutoff - 1);
+    kept.push(await proposal(status, cutoff));
+  }
+  const left = async (runDays: number) => {
+    const cutoffs = cutoffsAt({ runDays, usageMonths: 0, auditDays: 0 }, NOW);
+    await sweep({ url: db.url, logger: silent, cutoffs, now: NOW, pause: async () => undefined });
+    return (await db.pool.query('SELECT id FROM autopilot_proposals ORDER BY id')).rows.map(({ id }) => id);
+  };
+  expect(await left(0)).toHaveLength(11);
+  expect(await left(30)).toEqual(kept.sort());
+  await close();
+});

@@ -1,0 +1,19 @@
+import type { ClientBase } from 'pg';
+
+/** Proposals per statement: each holds a workflow several times. */
+const BATCH = 500;
+
+/**
+ * Deletes one batch of the proposals that were closed, and not changed since `cutoff` (ms since the epoch). Open ones stay, however old.
+ * Returns how many.
+ */
+export async function deleteClosedProposals(client: ClientBase, cutoff: number): Promise<number> {
+  const { rowCount } = await client.query(
+    `DELETE FROM autopilot_proposals WHERE ctid = ANY (ARRAY(
+       SELECT ctid FROM autopilot_proposals
+        WHERE status IN ('applied', 'undone', 'discarded', 'superseded') AND updated_at < to_timestamp($1::float8 / 1000)
+        LIMIT ${BATCH}))`,
+    [cutoff],
+  );
+  return rowCount ?? 0;
+}
