@@ -11,6 +11,8 @@ import { proposeItems } from './items/propose.ts';
 import { confirmItem, deleteItem, getMemoryItem, listMemoryItems, patchItem } from './items/review.ts';
 import * as schema from './schemas.ts';
 import { callTool, search } from './tools.ts';
+import { listItemUses, listRecalledByRun } from './uses/read.ts';
+import * as uses from './uses/schemas.ts';
 
 const common = { tag: 'Memory', scope: 'memory:use', feature: 'memory' } as const;
 
@@ -192,6 +194,32 @@ administrators those of the workspace.`,
     input: schema.ItemInput,
     output: NoContent,
     run: deleteItem,
+  }),
+  operation({
+    ...common,
+    name: 'memory_items_list_uses',
+    method: 'GET',
+    path: '/v1/memory/items/{id}/uses',
+    status: 200,
+    summary: 'List what recalled an item, newest first',
+    description: 'Of the last 30 days, in this project.',
+    access: 'project_viewer',
+    input: uses.ListUsesInput,
+    output: uses.ListUsesOutput,
+    run: listItemUses,
+  }),
+  operation({
+    ...common,
+    name: 'memory_recalls_list',
+    method: 'GET',
+    path: '/v1/memory/recalls',
+    status: 200,
+    summary: 'List what a run was given of memory',
+    description: 'Of the last 30 days.',
+    access: 'project_viewer',
+    input: uses.ListRecalledInput,
+    output: uses.ListRecalledOutput,
+    run: listRecalledByRun,
   }),
   operation({
     ...common,

@@ -55,7 +55,7 @@ async function recall(services: RecallServices, scope: MemoryScope, call: Recall
   );
   const found = await search(services, scope, call, narrowing, new Set(pinned.map(({ id }) => id)));
   const ids = [...pinned, ...found].map(({ id }) => id);
-  if (ids.length > 0) await insertRecall(pool, scope, ids, now, call.run.id);
+  if (ids.length > 0) await insertRecall(pool, scope, ids, now, { runId: call.run.id, stepId: call.step });
   return { pinned, found };
 }
 

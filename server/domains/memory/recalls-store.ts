@@ -2,13 +2,16 @@ import { newId } from '../../platform/ids.ts';
 import type { Queryable } from '../../platform/postgres/transaction.ts';
 import { type MemoryScope, parameters, visibleTo } from './scope.ts';
 
+/** The run and the step that recalled. */
+export type RecalledBy = { runId: string; stepId: string };
+
 /** Notes what a tool was given, and counts it as a use of the items. A failure of the machine may lose the latest. */
 export async function insertRecall(
   db: Queryable,
   scope: MemoryScope,
   targetIds: readonly string[],
   at: Date,
-  runId: string | null = null,
+  by: RecalledBy | null = null,
 ): Promise<void> {
   const to = parameters();
   const targets = to.add(targetIds);
@@ -17,8 +20,9 @@ export async function insertRecall(
     `WITH relaxed AS (SELECT set_config('synchronous_commit', 'off', true) AS done),
        used AS (UPDATE memory_items i SET uses = uses + 1, last_used_at = ${now}
          FROM relaxed WHERE relaxed.done IS NOT NULL AND ${visibleTo('i', scope, to)} AND i.id = ANY(${targets}::uuid[]))
-     INSERT INTO memory_recalls (tenant_id, id, project_id, user_id, run_id, target_ids, recalled_at)
-     VALUES (${to.add(scope.tenantId)}, ${to.add(newId())}, ${to.add(scope.projectId)}, ${to.add(scope.userId)}, ${to.add(runId)}::uuid, ${targets}::uuid[], ${now})`,
+     INSERT INTO memory_recalls (tenant_id, id, project_id, user_id, run_id, step_id, target_ids, recalled_at)
+     VALUES (${to.add(scope.tenantId)}, ${to.add(newId())}, ${to.add(scope.projectId)}, ${to.add(scope.userId)}, ${to.add(by?.runId ?? null)}::uuid,
+       ${to.add(by?.stepId ?? null)}, ${targets}::uuid[], ${now})`,
     to.values,
   );
 }

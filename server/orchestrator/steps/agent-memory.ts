@@ -11,11 +11,11 @@ const FOUND =
 /** What an agent remembers before its first turn; nothing where it does not ask for memories, or where there is no memory. */
 export async function recallFor(
   attempt: Attempt,
-  { memory, ...call }: Omit<RecallCall, 'run' | 'read'> & { memory: Pick<RecallCall, 'read'> | undefined },
+  { memory, ...call }: Omit<RecallCall, 'run' | 'step' | 'read'> & { memory: Pick<RecallCall, 'read'> | undefined },
   { recaller, signal }: { recaller: MemoryRecaller | undefined; signal: AbortSignal },
 ): Promise<Recalled> {
   if (memory === undefined || recaller === undefined) return NOTHING;
-  return recaller.recall({ ...call, run: attempt.run, read: memory.read }, signal);
+  return recaller.recall({ ...call, run: attempt.run, step: attempt.step.id, read: memory.read }, signal);
 }
 
 /**

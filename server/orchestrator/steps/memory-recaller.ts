@@ -7,6 +7,8 @@ export type MemoryScopeName = (typeof MEMORY_SCOPES)[number];
 /** What an agent asks of memory before its first turn. */
 export type RecallCall = {
   run: Attempt['run'];
+  /** The step of the agent. */
+  step: string;
   /** The agent that a step names, if it names one. */
   agentId?: string | undefined;
   read: readonly MemoryScopeName[];

@@ -1,0 +1,110 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { z } from 'zod';
+import { type ChatService, startChatService } from '../../../testing/chat.ts';
+import { createTestMember, createTestTenant, withScopes } from '../../../testing/identity.ts';
+import { reached } from '../../../testing/runs.ts';
+import type { ListRecalledOutput, ListUsesOutput } from './schemas.ts';
+
+let chat: ChatService;
+beforeAll(async () => {
+  chat = await startChatService();
+});
+afterAll(() => chat?.close());
+
+type By = Parameters<ChatService['act']>[2];
+const services = () => chat.service.container.services;
+const remember = async (subject: string, text: string, more: object = {}, by?: By): Promise<string> => {
+  const made = await chat.act('memory_propose_items', { items: [{ subject, text, ...more }], remember: true }, by);
+  return String((made as unknown as { items: { id: string }[] }).items[0]?.id);
+};
+const usesOf = async (id: string, more: object = {}, by?: By) =>
+  (await chat.act('memory_items_list_uses', { id, ...more }, by)) as unknown as z.output<typeof ListUsesOutput>;
+const recalledBy = async (input: object, by?: By) =>
+  (await chat.act('memory_recalls_list', input, by)) as unknown as z.output<typeof ListRecalledOutput>;
+const shared = { visibility: 'project' };
+let agents = 0;
+const newAgent = async () => {
+  agents += 1;
+  const memory = { read: ['private', 'project'] };
+  const made = { name: `Clerk ${agents}`, model: 'openai_compatible/scripted', instructions: 'Be brief.', memory };
+  return (await chat.act('agents_create', made)).id;
+};
+const script = () => chat.fake.script({ answers: [{ content: [{ text: 'Done.' }] }] });
+async function ask(agent: string, message: string, by?: By): Promise<string> {
+  script();
+  const { run_id: run } = await chat.act('agents_run', { id: agent, input: { message } }, by);
+  await reached(services(), chat.acme.owner, { id: agent, runID: run });
+  return run;
+}
+
+test('a run says what it was given of memory, and an item which runs used it', async () => {
+  const office = await remember('office', 'The office is in Lisbon.', shared);
+  const agent = await newAgent();
+  const first = await ask(agent, 'Where is the office?');
+  const second = await ask(agent, 'Is the office large?');
+  const given = await recalledBy({ run_id: first });
+  expect(given).toMatchObject({
+    total: 1,
+    memories: [{ id: office, type: 'item', text: 'The office is in Lisbon.', step_id: 'agent' }],
+  });
+  expect(await recalledBy({ run_id: first, step_id: 'agent' })).toEqual(given);
+  expect(await recalledBy({ run_id: first, step_id: 'age' })).toEqual({ memories: [], total: 0 });
+  const { uses, next_cursor } = await usesOf(office, { limit: 1 });
+  expect(uses).toMatchObject([
+    { via: 'run', mine: true, run_id: second, step_id: 'agent', workflow_id: agent, thread_id: null },
+  ]);
+  const rest = await usesOf(office, { limit: 1, cursor: next_cursor });
+  expect(rest).toMatchObject({ uses: [{ run_id: first }], next_cursor: null });
+  // What is forgotten is counted, and not shown.
+  await chat.act('memory_items_delete', { id: office });
+  expect(await recalledBy({ run_id: first })).toEqual({ memories: [], total: 1 });
+});
+
+test('a search of a program is a use without a run', async () => {
+  const id = await remember('harbor', 'The harbor is closed on Mondays.');
+  await chat.act('memory_tools_call', { tool: 'memory_search', arguments: { query: 'harbor' } });
+  expect((await usesOf(id)).uses).toMatchObject([{ via: 'tool', mine: true, run_id: null, workflow_id: null }]);
+});
+
+test('a private chat is nobody else’s: who reads a shared memory sees that it was used there, and no more', async () => {
+  const bridge = await remember('bridge', 'The bridge opens at noon.', shared);
+  const agent = await newAgent();
+  const thread = await chat.thread({ agent_id: agent });
+  script();
+  const { run_id: run } = await chat.act('chat_send_message', { id: thread, text: 'When does the bridge open?' });
+  await chat.settled(thread);
+  const own = { via: 'chat', mine: true, run_id: run, workflow_id: agent, thread_id: thread };
+  expect((await usesOf(bridge)).uses).toMatchObject([own]);
+  const viewer = await createTestMember(services(), chat.acme, 'project_viewer', 'reader@example.com');
+  expect((await usesOf(bridge, {}, viewer)).uses).toEqual([
+    {
+      recalled_at: expect.any(String),
+      via: 'chat',
+      mine: false,
+      run_id: null,
+      step_id: null,
+      workflow_id: null,
+      workflow_name: null,
+      thread_id: null,
+    },
+  ]);
+  await expect(recalledBy({ run_id: run }, viewer)).rejects.toMatchObject({ status: 404 });
+  await chat.act('chat_patch_thread', { id: thread, visibility: 'project' });
+  expect((await usesOf(bridge, {}, viewer)).uses).toMatchObject([{ ...own, mine: false }]);
+  expect((await recalledBy({ run_id: run }, viewer)).total).toBe(1);
+});
+
+test('what is private to one person is counted for others, and not shown', async () => {
+  const secret = await remember('tower', 'The tower of Ada is tall.');
+  const run = await ask(await newAgent(), 'How is the tower?');
+  expect((await recalledBy({ run_id: run })).memories).toMatchObject([{ id: secret }]);
+  const other = await createTestMember(services(), chat.acme, 'project_viewer', 'other@example.com');
+  expect(await recalledBy({ run_id: run }, other)).toEqual({ memories: [], total: 1 });
+  await expect(usesOf(secret, {}, other)).rejects.toMatchObject({ status: 404 });
+  const rival = await createTestTenant(services(), { slug: 'rival' });
+  await expect(recalledBy({ run_id: run }, rival.owner)).rejects.toMatchObject({ status: 404 });
+  await expect(usesOf(secret, {}, rival.owner)).rejects.toMatchObject({ status: 404 });
+  const withoutScope = withScopes(chat.acme.owner, 'workflow:read');
+  await expect(recalledBy({ run_id: run }, withoutScope)).rejects.toMatchObject({ status: 403 });
+  await expect(recalledBy({ run_id: 'x' })).rejects.toMatchObject({ status: 422 });
+});
