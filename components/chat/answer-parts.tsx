@@ -1,27 +1,32 @@
 'use client';
 import { ChevronRight } from 'lucide-react';
+import dynamic from 'next/dynamic';
 import { AnswerMarkdown } from './answer-markdown.tsx';
 import { Call } from './call.tsx';
 import type { Part } from './parts.ts';
 
-type Props = { parts: readonly Part[]; workflowId: string };
+const UsedMemories = dynamic(() => import('../memory/used-memories.tsx').then(module => module.UsedMemories));
+
+type Props = { parts: readonly Part[]; workflowId: string; runId: string };
 
 /** What an answer consists of, in its order: text, folded reasoning, and calls of tools as one line each. */
-export function AnswerParts({ parts, workflowId }: Props) {
+export function AnswerParts({ parts, workflowId, runId }: Props) {
   return (
     <div className="flex flex-col gap-2">
       {parts.map((part, index) => (
         // biome-ignore lint/suspicious/noArrayIndexKey: a part is its place
-        <AnswerPart key={index} part={part} workflowId={workflowId} />
+        <AnswerPart key={index} part={part} workflowId={workflowId} runId={runId} />
       ))}
     </div>
   );
 }
 
-function AnswerPart({ part, workflowId }: { part: Part; workflowId: string }) {
+function AnswerPart({ part, workflowId, runId }: { part: Part } & Omit<Props, 'parts'>) {
   switch (part.type) {
     case 'step-start':
       return null;
+    case 'data-recall':
+      return <UsedMemories runId={runId} stepId={part.id} count={part.data.memories} />;
     case 'text':
       return <AnswerMarkdown text={part.text} />;
     case 'reasoning':

@@ -79,7 +79,7 @@ export function Answer(props: Props) {
   return (
     <article aria-label="Answer" aria-busy={isRunning} className="group flex flex-col gap-1">
       <div aria-live="polite">
-        <AnswerParts parts={parts.length > 0 ? parts : live} workflowId={thread.workflow_id} />
+        <AnswerParts parts={parts.length > 0 ? parts : live} workflowId={thread.workflow_id} runId={id} />
       </div>
       {isRunning && isVisible ? <LiveAnswer threadId={thread.id} runId={id} onParts={setLive} /> : null}
       {metadata.error ? (

@@ -8,6 +8,10 @@ export type CallPart = Extract<Part, { type: 'dynamic-tool' }>;
 export function partsOf({ parts }: Pick<UIMessage, 'parts'>): Part[] {
   return parts.flatMap((part): Part[] => {
     if (part.type === 'text' || part.type === 'reasoning') return [{ type: part.type, text: part.text }];
+    if (part.type === 'data-recall') {
+      const { type, id = '', data } = part;
+      return [{ type, id, data: data as Extract<Part, { type: 'data-recall' }>['data'] }];
+    }
     if (!('toolCallId' in part)) return [];
     const { toolCallId, state, approval } = part;
     const toolName = part.type === 'dynamic-tool' ? part.toolName : part.type.replace(/^tool-/, '');

@@ -15,7 +15,8 @@ import { EditItemDialog } from './edit-item.tsx';
 import { EvidenceList } from './evidence-list.tsx';
 import { ForgetItem } from './forget-item.tsx';
 import { useRefreshMemory } from './use-refresh-memory.ts';
-import { counted, type ItemWithEvidence, mayWrite } from './words.ts';
+import { Uses } from './uses.tsx';
+import { type ItemWithEvidence, mayWrite } from './words.ts';
 
 /** An item with its evidence, its history and its uses, and what can be done with it. */
 export function ItemDialog({ id, onClose }: { id: string; onClose: () => void }) {
@@ -123,16 +124,7 @@ function Details({ item }: { item: ItemWithEvidence }) {
         <History item={item} />
       </Section>
       <Section title="Uses">
-        <p className="text-sm text-muted">
-          {item.last_used_at === null ? (
-            'No agent or program has searched for it yet.'
-          ) : (
-            <>
-              Found by agents and programs {counted(item.uses, 'time')}, most recently{' '}
-              <RelativeTime at={item.last_used_at} />.
-            </>
-          )}
-        </p>
+        <Uses item={item} />
       </Section>
     </div>
   );

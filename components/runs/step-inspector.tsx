@@ -32,6 +32,7 @@ import { LargeValue, Part } from './run-values.tsx';
 import { useStepEvents } from './use-events.ts';
 import type { LiveRun } from './use-run.ts';
 
+const MemoriesOfStep = dynamic(() => import('../memory/used-memories.tsx').then(module => module.MemoriesOfStep));
 const AgentStepValues = dynamic(() => import('./agent-step-values.tsx').then(module => module.AgentStepValues));
 
 type Run = { workflowId: string; runId: string };
@@ -98,6 +99,9 @@ export function StepInspector({ workflowId, runId, live, step, spec, onSelect, o
         <Part title="Turns and calls">
           <AgentTrace steps={inner} state={live.state} selected={null} onSelect={onSelect} />
         </Part>
+      ) : null}
+      {spec.type === 'agent' && !ofAgent && step.attempts.length > 0 ? (
+        <MemoriesOfStep runId={runId} stepId={step.id} />
       ) : null}
       {step.attempts.length === 0 ? null : ofAgent ? (
         <AgentStepValues {...ref} live={live} step={step} onSelect={onSelect} />

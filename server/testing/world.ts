@@ -159,6 +159,7 @@ export async function createWorld(
     'versions/a': '1',
     'diff/b': '1',
     'runs/runID': run_id,
+    'recalls/runID': run_id,
     'tasks/task_id': 'approve',
     'steps/step_id': 'approve',
     'payloads/payload_id': newId(),

@@ -81,6 +81,11 @@ export const Part = z.discriminatedUnion('type', [
     id: z.string(),
     data: z.strictObject({ text: z.string(), messages: z.number().int(), history: z.number().int() }),
   }),
+  z.strictObject({
+    type: z.literal('data-recall'),
+    id: z.string(),
+    data: z.strictObject({ memories: z.number().int() }),
+  }),
   z.strictObject({ type: z.literal('text'), text: z.string(), state: z.enum(['streaming', 'done']).optional() }),
   z.strictObject({ type: z.literal('reasoning'), text: z.string(), state: z.enum(['streaming', 'done']).optional() }),
   z.strictObject({

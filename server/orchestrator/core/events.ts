@@ -80,6 +80,8 @@ export type AgentPlan = {
   /** About how many tokens the conversation has at first, and from how many on it is compacted; absent: never. */
   context?: number;
   compact_at?: number;
+  /** How many memories it was given with its request; absent: none. */
+  memories?: number;
 };
 
 /** What a step expands into. */

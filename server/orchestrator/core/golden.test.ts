@@ -253,6 +253,7 @@ const shapes = {
           on_limit: z.enum(['answer', 'fail']),
           context: z.number().optional(),
           compact_at: z.number().optional(),
+          memories: z.number().optional(),
         }),
       ]),
       items: z.array(json),

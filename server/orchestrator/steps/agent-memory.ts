@@ -48,6 +48,12 @@ function lineOf({ id, text, source, date, untrusted }: RecalledMemory): string {
   return `[m:${id}] ${said} (${source.replaceAll(/\s+/g, ' ')}, ${date.slice(0, 10)})`;
 }
 
+/** What the plan of an agent says of its memories, for those who show its answer. */
+export function countOf({ pinned, found }: Recalled): { memories?: number } {
+  const memories = pinned.length + found.length;
+  return memories === 0 ? {} : { memories };
+}
+
 /** Text from outside that was recalled is in the conversation from the first turn on: tools that would ask because of it, ask. */
 export function tainted(tools: readonly PlannedTool[], { pinned, found }: Recalled): PlannedTool[] {
   const isTainted = [...pinned, ...found].some(({ untrusted }) => untrusted);

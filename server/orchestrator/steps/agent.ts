@@ -10,7 +10,7 @@ import {
   DEFAULT_CONTEXT_WINDOW,
   ratioOf,
 } from './agent-conversation.ts';
-import { recallFor, tainted, withMemories } from './agent-memory.ts';
+import { countOf, recallFor, tainted, withMemories } from './agent-memory.ts';
 import { checkSource, namedAgent } from './agent-named.ts';
 import { type AgentWork, type PlannedTool, type ToolPolicy, uniqueName } from './agent-plan.ts';
 import { agentFields } from './agent-settings.ts';
@@ -153,7 +153,7 @@ async function begin(attempt: Attempt, signal: AbortSignal, services: AgentServi
   };
   return {
     kind: 'expanding',
-    plan: planOf(attempt.step, given, work),
+    plan: { ...planOf(attempt.step, given, work), ...countOf(recalled) },
     items: [],
     agent: work as unknown as JsonMap,
     ...(recalled.note !== undefined && { log: [recalled.note] }),

@@ -263,3 +263,26 @@ test('every frame is a chunk of the official client', async () => {
     expect(await schema.validate?.(JSON.parse(JSON.stringify(chunk)))).toMatchObject({ success: true });
   }
 });
+
+test('an answer says how many memories its agent was given; the turns after it do not take that away', () => {
+  const plan = { type: 'agent', model: 'x/y', memories: 3 };
+  const events = logOf([
+    ['run_started'],
+    ['step_started', { step: 'agent', attempt: 1 }],
+    ['step_expanded', { step: 'agent', attempt: 1, data: { plan, items: [] } }],
+    ['step_started', { step: 'agent.1', attempt: 1 }],
+    ['step_started', { step: 'agent.1', attempt: 2 }],
+    ['step_completed', { step: 'agent.1', attempt: 2, data: turn([text('Hello')]) }],
+  ]);
+  const recall = { type: 'data-recall', id: 'agent', data: { memories: 3 } };
+  expect(chunks(framesOf(events))).toContainEqual(recall);
+  expect(fold(framesOf(events))).toEqual([
+    recall,
+    { type: 'step-start' },
+    { type: 'text', text: 'Hello', state: 'done' },
+  ]);
+  const without = events.map(event =>
+    event.event_type === 'step_expanded' ? { ...event, data: { plan: {} } } : event,
+  );
+  expect(chunks(framesOf(without)).some(({ type }) => type === 'data-recall')).toBe(false);
+});

@@ -81,6 +81,7 @@ export class AnswerFrames {
     if (type === 'run_rejected') return this.#end([{ type: 'error', errorText: String(data.message) }]);
     if (type === 'state_changed') return this.#stateChanged(data);
     if (step === undefined) return [];
+    if (type === 'step_expanded') return recallOf(data, step);
     switch (agentStepType(step)) {
       case 'agent_turn':
         return this.#turnEvent(event, step);
@@ -168,6 +169,12 @@ export class AnswerFrames {
   #callId(step: string): string {
     return `${this.#runId}:${step}`;
   }
+}
+
+/** What an agent was given of memory: how much, since what it was is read by itself. */
+function recallOf({ plan }: JsonMap, id: string): UIMessageChunk[] {
+  const memories = isObject(plan) ? plan.memories : undefined;
+  return typeof memories === 'number' ? [{ type: 'data-recall', id, data: { memories } }] : [];
 }
 
 function summaryOf({ event_type: type, data }: AnswerEvent, id: string): UIMessageChunk[] {

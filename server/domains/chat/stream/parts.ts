@@ -21,10 +21,14 @@ export type SummaryPart = {
   data: { text: string; messages: number; history: number };
 };
 
+/** An agent was given memories with the message. `id`: the agent's step. */
+export type RecallPart = { type: 'data-recall'; id: string; data: { memories: number } };
+
 /** A part of a message, as the AI SDK's `UIMessage` has it. */
 export type MessagePart =
   | { type: 'step-start' }
   | SummaryPart
+  | RecallPart
   | { type: 'text' | 'reasoning'; text: string; state: 'streaming' | 'done' }
   | {
       type: 'dynamic-tool';
@@ -69,15 +73,18 @@ export class MessageParts {
         this.#open.delete(chunk.id);
         return;
       }
-      case 'data-summary': {
-        const { type, id = '', data } = chunk as SummaryPart;
-        const at = this.parts.findIndex(part => part.type === type && part.id === id);
-        this.parts.splice(at < 0 ? this.parts.length : at, at < 0 ? 0 : 1, { type, id, data });
+      case 'data-summary':
+      case 'data-recall':
+        this.#setData(chunk as SummaryPart | RecallPart);
         return;
-      }
       default:
         this.#addOfCall(chunk);
     }
+  }
+
+  #setData({ type, id, data }: SummaryPart | RecallPart): void {
+    const at = this.parts.findIndex(part => part.type === type && part.id === id);
+    this.parts.splice(at < 0 ? this.parts.length : at, at < 0 ? 0 : 1, { type, id, data } as SummaryPart | RecallPart);
   }
 
   #start(type: 'text' | 'reasoning', id: string): void {

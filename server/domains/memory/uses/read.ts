@@ -28,10 +28,10 @@ export async function listItemUses(
   };
 }
 
-/** GET /v1/memory/recalls: what a run was given of memory. AppError 404 for a run that the principal may not read. */
+/** GET /v1/memory/recalls/{runID}: what a run was given of memory. AppError 404 for a run that the principal may not read. */
 export async function listRecalledByRun(
   { principal, services }: Context,
-  { run_id: runId, step_id: stepId }: z.output<typeof ListRecalledInput>,
+  { runID: runId, step_id: stepId }: z.output<typeof ListRecalledInput>,
 ): Promise<z.input<typeof ListRecalledOutput>> {
   const scope = scopeOf(principal);
   if (!(await canReadRun(services.pool, scope, runId))) throw notFound('Run');

@@ -23,7 +23,7 @@ export const ListUsesOutput = z.strictObject({
   ...nextCursor,
 });
 export const ListRecalledInput = z.strictObject({
-  run_id: Id,
+  runID: Id,
   step_id: PlainText(200)
     .optional()
     .meta({ description: 'An agent of the run: what it was given, and what it looked up' }),

@@ -20,7 +20,7 @@ const remember = async (subject: string, text: string, more: object = {}, by?: B
 const usesOf = async (id: string, more: object = {}, by?: By) =>
   (await chat.act('memory_items_list_uses', { id, ...more }, by)) as unknown as z.output<typeof ListUsesOutput>;
 const recalledBy = async (input: object, by?: By) =>
-  (await chat.act('memory_recalls_list', input, by)) as unknown as z.output<typeof ListRecalledOutput>;
+  (await chat.act('memory_recalls_get', input, by)) as unknown as z.output<typeof ListRecalledOutput>;
 const shared = { visibility: 'project' };
 let agents = 0;
 const newAgent = async () => {
@@ -42,13 +42,13 @@ test('a run says what it was given of memory, and an item which runs used it', a
   const agent = await newAgent();
   const first = await ask(agent, 'Where is the office?');
   const second = await ask(agent, 'Is the office large?');
-  const given = await recalledBy({ run_id: first });
+  const given = await recalledBy({ runID: first });
   expect(given).toMatchObject({
     total: 1,
     memories: [{ id: office, type: 'item', text: 'The office is in Lisbon.', step_id: 'agent' }],
   });
-  expect(await recalledBy({ run_id: first, step_id: 'agent' })).toEqual(given);
-  expect(await recalledBy({ run_id: first, step_id: 'age' })).toEqual({ memories: [], total: 0 });
+  expect(await recalledBy({ runID: first, step_id: 'agent' })).toEqual(given);
+  expect(await recalledBy({ runID: first, step_id: 'age' })).toEqual({ memories: [], total: 0 });
   const { uses, next_cursor } = await usesOf(office, { limit: 1 });
   expect(uses).toMatchObject([
     { via: 'run', mine: true, run_id: second, step_id: 'agent', workflow_id: agent, thread_id: null },
@@ -57,7 +57,7 @@ test('a run says what it was given of memory, and an item which runs used it', a
   expect(rest).toMatchObject({ uses: [{ run_id: first }], next_cursor: null });
   // What is forgotten is counted, and not shown.
   await chat.act('memory_items_delete', { id: office });
-  expect(await recalledBy({ run_id: first })).toEqual({ memories: [], total: 1 });
+  expect(await recalledBy({ runID: first })).toEqual({ memories: [], total: 1 });
 });
 
 test('a search of a program is a use without a run', async () => {
@@ -72,7 +72,8 @@ test('a private chat is nobody else’s: who reads a shared memory sees that it 
   const thread = await chat.thread({ agent_id: agent });
   script();
   const { run_id: run } = await chat.act('chat_send_message', { id: thread, text: 'When does the bridge open?' });
-  await chat.settled(thread);
+  const answer = (await chat.settled(thread)).find(({ id }) => id === run);
+  expect(answer?.parts).toContainEqual({ type: 'data-recall', id: 'agent', data: { memories: 1 } });
   const own = { via: 'chat', mine: true, run_id: run, workflow_id: agent, thread_id: thread };
   expect((await usesOf(bridge)).uses).toMatchObject([own]);
   const viewer = await createTestMember(services(), chat.acme, 'project_viewer', 'reader@example.com');
@@ -88,23 +89,23 @@ test('a private chat is nobody else’s: who reads a shared memory sees that it 
       thread_id: null,
     },
   ]);
-  await expect(recalledBy({ run_id: run }, viewer)).rejects.toMatchObject({ status: 404 });
+  await expect(recalledBy({ runID: run }, viewer)).rejects.toMatchObject({ status: 404 });
   await chat.act('chat_patch_thread', { id: thread, visibility: 'project' });
   expect((await usesOf(bridge, {}, viewer)).uses).toMatchObject([{ ...own, mine: false }]);
-  expect((await recalledBy({ run_id: run }, viewer)).total).toBe(1);
+  expect((await recalledBy({ runID: run }, viewer)).total).toBe(1);
 });
 
 test('what is private to one person is counted for others, and not shown', async () => {
   const secret = await remember('tower', 'The tower of Ada is tall.');
   const run = await ask(await newAgent(), 'How is the tower?');
-  expect((await recalledBy({ run_id: run })).memories).toMatchObject([{ id: secret }]);
+  expect((await recalledBy({ runID: run })).memories).toMatchObject([{ id: secret }]);
   const other = await createTestMember(services(), chat.acme, 'project_viewer', 'other@example.com');
-  expect(await recalledBy({ run_id: run }, other)).toEqual({ memories: [], total: 1 });
+  expect(await recalledBy({ runID: run }, other)).toEqual({ memories: [], total: 1 });
   await expect(usesOf(secret, {}, other)).rejects.toMatchObject({ status: 404 });
   const rival = await createTestTenant(services(), { slug: 'rival' });
-  await expect(recalledBy({ run_id: run }, rival.owner)).rejects.toMatchObject({ status: 404 });
+  await expect(recalledBy({ runID: run }, rival.owner)).rejects.toMatchObject({ status: 404 });
   await expect(usesOf(secret, {}, rival.owner)).rejects.toMatchObject({ status: 404 });
   const withoutScope = withScopes(chat.acme.owner, 'workflow:read');
-  await expect(recalledBy({ run_id: run }, withoutScope)).rejects.toMatchObject({ status: 403 });
-  await expect(recalledBy({ run_id: 'x' })).rejects.toMatchObject({ status: 422 });
+  await expect(recalledBy({ runID: run }, withoutScope)).rejects.toMatchObject({ status: 403 });
+  await expect(recalledBy({ runID: run, step_id: 1 })).rejects.toMatchObject({ status: 422 });
 });
