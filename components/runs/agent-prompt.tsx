@@ -1,17 +1,16 @@
 'use client';
+import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
-import { addedId } from '@/server/orchestrator/core/step-ids.ts';
-import type { AgentWork } from '@/server/orchestrator/steps/agent-plan.ts';
-import { isObject } from '@/server/platform/json.ts';
+import type { Json } from '@/server/platform/json.ts';
+import { useTRPC } from '../trpc/provider.tsx';
+import { JsonTree } from '../ui/json-tree.tsx';
 import { Skeleton } from '../ui/skeleton.tsx';
 import { ErrorState } from '../ui/states.tsx';
-import { LargeValue, Part, type PayloadRef, type Ref } from './run-values.tsx';
-import { useStepEvents } from './use-events.ts';
-import type { LiveRun } from './use-run.ts';
+import { Part, type Ref } from './run-values.tsx';
 
-type Props = Ref & { live: LiveRun; turn: string };
+type Props = Ref & { step: string };
 
-/** What the model was sent for a turn, read when a person opens it. */
+/** What the model was sent for a turn or a summary, read when a person opens it. */
 export function AgentPrompt(props: Props) {
   const [open, setOpen] = useState(false);
   return (
@@ -22,47 +21,71 @@ export function AgentPrompt(props: Props) {
   );
 }
 
-function Sent({ live, turn, ...ref }: Props) {
-  const { parent, index } = addedId(turn) ?? { parent: turn, index: 1 };
-  const events = useStepEvents(ref, live, parent);
-  if (events.error) return <ErrorState error={events.error} onRetry={events.retry} />;
-  if (events.pending) return <Skeleton className="mt-2 h-20 w-full" />;
-  const data = events.all.findLast(({ event_type }) => event_type === 'step_expanded')?.data;
-  const reference = data?.agent_ref as PayloadRef | undefined;
-  if (reference)
-    return (
-      <div className="mt-2">
-        <LargeValue {...ref} title="Instructions, message and tools" reference={reference} />
-      </div>
-    );
-  if (!isObject(data?.agent)) return null;
-  return <Work work={data.agent as unknown as AgentWork} before={index - 1} />;
-}
-
-function Work({ work, before }: { work: AgentWork; before: number }) {
+function Sent({ workflowId, runId, step }: Props) {
+  const trpc = useTRPC();
+  const prompt = useQuery(
+    trpc.runs_get_prompt.queryOptions(
+      { id: workflowId, runID: runId, step_id: step },
+      { staleTime: Number.POSITIVE_INFINITY },
+    ),
+  );
+  if (prompt.isError) return <ErrorState error={prompt.error} onRetry={() => void prompt.refetch()} />;
+  if (prompt.isPending) return <Skeleton className="mt-2 h-20 w-full" />;
+  const { messages, tools, left_out } = prompt.data;
   return (
     <div className="mt-2 flex flex-col gap-3">
-      {work.messages.map((message, index) => (
+      {left_out === 0 ? null : (
+        <p className="text-xs text-muted">{left_out.toLocaleString('en')} older messages are not shown.</p>
+      )}
+      {messages.map(({ role, content }, index) => (
         // biome-ignore lint/suspicious/noArrayIndexKey: a message is its place
-        <Part key={index} title={message.role === 'system' ? 'Instructions' : 'Message'}>
-          <p className="text-sm whitespace-pre-wrap wrap-anywhere">{textOf(message)}</p>
+        <Part key={index} title={TITLES[role]}>
+          {content.map((part, place) => (
+            // biome-ignore lint/suspicious/noArrayIndexKey: a part is its place
+            <Said key={place} part={part} />
+          ))}
         </Part>
       ))}
-      {work.tools.length > 0 ? (
+      {tools.length === 0 ? null : (
         <Part title="Tools">
-          <p className="font-mono text-xs wrap-anywhere">{work.tools.map(({ name }) => name).join(', ')}</p>
+          <p className="font-mono text-xs wrap-anywhere">{tools.map(({ name }) => name).join(', ')}</p>
         </Part>
-      ) : null}
-      {before > 0 ? (
-        <p className="text-xs text-muted">
-          {before === 1 ? 'Turn 1 and the results' : `Turns 1 to ${before} and the results`} of its calls followed.
-        </p>
-      ) : null}
+      )}
     </div>
   );
 }
 
-function textOf({ content }: AgentWork['messages'][number]): string {
-  if (typeof content === 'string') return content;
-  return content.flatMap(part => ('text' in part ? [part.text] : [])).join('\n');
+const TITLES = { system: 'Instructions', user: 'Message', assistant: 'Answer', tool: 'Results' } as const;
+const OUTCOMES = { result: 'returned', error: 'failed', denied: 'was not approved' } as const;
+
+type SentPart =
+  | { type: 'text' | 'reasoning'; text: string }
+  | { type: 'tool_call'; name: string; arguments: unknown }
+  | { type: 'tool_result'; name: string; outcome: keyof typeof OUTCOMES; text: string };
+
+function Said({ part }: { part: SentPart }) {
+  switch (part.type) {
+    case 'text':
+      return <p className="text-sm whitespace-pre-wrap wrap-anywhere">{part.text}</p>;
+    case 'reasoning':
+      return <p className="text-sm whitespace-pre-wrap wrap-anywhere text-muted">{part.text}</p>;
+    case 'tool_call':
+      return (
+        <div>
+          <p className="text-xs text-muted">
+            calls <code>{part.name}</code>
+          </p>
+          <JsonTree label={`Arguments of ${part.name}`} value={part.arguments as Json} />
+        </div>
+      );
+    case 'tool_result':
+      return (
+        <div>
+          <p className="text-xs text-muted">
+            <code>{part.name}</code> {OUTCOMES[part.outcome]}
+          </p>
+          <p className="max-h-60 overflow-y-auto font-mono text-xs whitespace-pre-wrap wrap-anywhere">{part.text}</p>
+        </div>
+      );
+  }
 }

@@ -42,6 +42,7 @@ function Summary({ workflowId, runId, live, step }: Props) {
           <LazyMarkdown text={text} />
         </Part>
       )}
+      {text === null ? null : <AgentPrompt {...ref} step={step.id} />}
     </>
   );
 }
@@ -73,7 +74,7 @@ function Turn({ workflowId, runId, live, step, onSelect }: Props) {
           </p>
         </>
       )}
-      <AgentPrompt {...ref} live={live} turn={step.id} />
+      {step.attempts.length === 0 ? null : <AgentPrompt {...ref} step={step.id} />}
     </>
   );
 }

@@ -140,6 +140,12 @@ test('the run of an agent opens into its turns, calls and approvals @phone', asy
   await api.call('POST', `${task}/complete`, { approved: true });
   await expect(member.getByRole('heading', { level: 1 })).toContainText('Completed');
   await expect(step('agent.1.2.ok')).toContainText('Approved by');
+  await member.getByRole('button', { name: 'Close the step' }).click();
+  await steps.getByRole('button', { name: 'Turn 2' }).click();
+  await step('agent.2').getByText('What the model was sent').click();
+  await expect(step('agent.2')).toContainText('create_invoice returned');
+  await member.getByRole('button', { name: 'Close the step' }).click();
+  await steps.getByRole('button', { name: 'Approval of create_invoice' }).click();
 
   await member.getByRole('tab', { name: 'Timeline' }).click();
   const rows = member.getByRole('region', { name: 'Timeline' }).getByRole('button');

@@ -215,11 +215,12 @@ describe('the examples are valid: they succeed for a caller with the rights', ()
   const weight = ({ operation: { method, name } }: RegisteredOperation) =>
     method === 'GET' ? 0 : last.includes(name) ? 3 + last.indexOf(name) : method === 'DELETE' ? 2 : 1;
   const ordered = [...closed].sort(([, a], [, b]) => weight(a) - weight(b));
-  // These need more than an example: a value over 16 KiB, an unconfirmed account, a job, an
+  // These need more than an example: a value over 16 KiB, a turn of an agent, an unconfirmed account, a job, an
   // authorization server, a messaging API.
   const provider = /^connections_(suite|messaging)_(?!config$)/;
   const excepted: readonly string[] = [
     'runs_get_payload',
+    'runs_get_prompt',
     'me_request_confirmation',
     // An answer that is being written, or one that has ended; the second deletion of a thread finds none.
     'chat_stream',

@@ -114,6 +114,46 @@ test('a turn, a call and an approval are read as any step is', async () => {
   await expect(foreign).rejects.toMatchObject({ status: 404 });
 });
 
+test('what a turn was sent is read from the log, as the provider got it', async () => {
+  fake.script({ answers: [{ content: [{ reasoning: 'Greet.' }, calls] }, { content: [{ text: 'Ann knows.' }] }] });
+  fake.requests.length = 0;
+  const runID = await run(acme.contributor);
+  await ended(runID);
+  const prompt = (step_id: string) => act('runs_get_prompt', { id: agent, runID, step_id }, acme.viewer);
+  const [first, second] = [await prompt('agent.1'), await prompt('agent.2')];
+  const text = (said: string) => [{ type: 'text', text: said }];
+  const asked = [
+    { role: 'system', content: text('You write to Ann.') },
+    { role: 'user', content: text('Say hello.') },
+  ];
+  expect(first).toMatchObject({
+    model: 'openai_compatible/scripted',
+    messages: asked,
+    left_out: 0,
+    tool_choice: 'auto',
+  });
+  const called = { type: 'tool_call', name: 'send', arguments: { text: 'Hello' } };
+  expect(second.messages).toMatchObject([
+    ...asked,
+    { role: 'assistant', content: [{ type: 'reasoning', text: 'Greet.' }, called] },
+    {
+      role: 'tool',
+      content: [{ type: 'tool_result', name: 'send', outcome: 'result', text: expect.stringContaining('Sent.') }],
+    },
+  ]);
+  // The provider got as many messages, and the same tools.
+  const sent = fake.requests.map(({ body }) => body as { messages: object[]; tools: { function: { name: string } }[] });
+  const shown = [first, second] as unknown as { messages: object[]; tools: { name: string }[] }[];
+  expect(shown.map(({ messages }) => messages.length)).toEqual(sent.map(({ messages }) => messages.length));
+  for (const [at, { tools }] of shown.entries())
+    expect(tools.map(({ name }) => name)).toEqual(sent[at]?.tools.map(each => each.function.name));
+  for (const step of ['agent', 'agent.1.1', 'agent.3', 'agent.c1'])
+    await expect(prompt(step)).rejects.toMatchObject({ status: 404 });
+  const rival = await createTestTenant(service.container.services, { slug: 'curious' });
+  const foreign = act('runs_get_prompt', { id: agent, runID, step_id: 'agent.1' }, rival.owner);
+  await expect(foreign).rejects.toMatchObject({ status: 404 });
+});
+
 test('a token that is revoked while the model thinks ends the call that it asks for, and not the run', async () => {
   fake.script({ answers: [{ content: [{ hold: 'thinking' }, calls] }, { content: [{ text: 'I could not.' }] }] });
   const { services } = service.container;

@@ -79,7 +79,8 @@ async function run(
   const { events } = (await act('runs_list_events', { id, runID, limit: 500 })) as unknown as { events: Event[] };
   const { output, error } = await act('runs_get_summary', { id, runID });
   const step = (step_id: string) => act('runs_get_step', { id, runID, step_id });
-  return { output, error, events, step, added: addedSteps(events) };
+  const prompt = (step_id: string) => act('runs_get_prompt', { id, runID, step_id });
+  return { output, error, events, step, prompt, added: addedSteps(events) };
 }
 
 const addedSteps = (events: readonly Event[]) =>
@@ -123,6 +124,27 @@ describe('a long conversation', () => {
       expect(JSON.stringify(sent.messages)).toContain('Read the pages.');
     }
     expect(JSON.stringify(turnsSent().at(-1))).toContain('Pages were read.');
+  });
+
+  test('is shown as each of its turns and compactions sent it', async () => {
+    const ran = await run(6, { context_tokens: 8_192 });
+    const shown = new Map<string, string>();
+    for (const { id, type } of ran.added)
+      if (type === 'agent_turn' || type === 'agent_compaction') {
+        const { messages } = (await ran.prompt(id)) as unknown as { messages: { content: { text?: string }[] }[] };
+        shown.set(id, messages.flatMap(({ content }) => content.map(({ text = '' }) => text)).join(''));
+      }
+    const sent = fake.requests.map(({ headers, body }) => {
+      const texts = (body as Sent).messages.map(({ content }) =>
+        typeof content === 'string'
+          ? content
+          : ((content ?? []) as { text: string }[]).map(({ text }) => text).join(''),
+      );
+      return [String(headers['idempotency-key']).split(':')[1], texts.join('')];
+    });
+    expect(sent.some(([step]) => step === 'agent.c1')).toBe(true);
+    expect([...shown]).toEqual(expect.arrayContaining(sent));
+    expect(shown.size).toBe(sent.length);
   });
 
   test('shows what a summary stands for, and charges it', async () => {

@@ -6,6 +6,7 @@ import { listEvents } from './events.ts';
 import { listTenantRuns, listWorkflowRuns } from './list.ts';
 import { EDIT_SCOPE, editScope } from './override-rights.ts';
 import { getPayload } from './payload.ts';
+import { getPrompt } from './prompt.ts';
 import { rerun } from './rerun.ts';
 import { runAndWait } from './run-and-wait.ts';
 import {
@@ -24,6 +25,7 @@ import {
   RunContext,
   RunEventSchema,
   RunInput,
+  RunPrompt,
   RunRef,
   RunResult,
   RunSnapshot,
@@ -262,6 +264,21 @@ with the reason in \`problem\`. A result of more than 4 MiB is a \`result_ref\`.
     input: RunStepInput,
     output: RunStep,
     run: getStep,
+  }),
+  operation({
+    name: 'runs_get_prompt',
+    method: 'GET',
+    path: '/v1/workflows/{id}/runs/{runID}/steps/{step_id}/prompt',
+    status: 200,
+    tag,
+    summary: 'Read what a turn of an agent sent its model',
+    description: `Of a turn, or of a compaction of a conversation: the messages and tools as they were sent, made again from the log. A part of more than 64 KiB
+is shown without its middle. 404 for any other step, and for one that has not been started.`,
+    access: 'project_viewer',
+    scope: 'workflow:read',
+    input: RunStepInput,
+    output: RunPrompt,
+    run: getPrompt,
   }),
   operation({
     name: 'runs_get_payload',

@@ -195,6 +195,28 @@ export const RunStep = z.strictObject({
 export const RunRef = z.strictObject({ id: Id, runID: Id });
 /** The id of an added step begins with those of its parents. */
 export const RunStepInput = z.strictObject({ id: Id, runID: Id, step_id: z.string().min(1).max(512) });
+const PromptPart = z.discriminatedUnion('type', [
+  z.strictObject({ type: z.enum(['text', 'reasoning']), text: z.string() }),
+  z.strictObject({ type: z.literal('tool_call'), id: z.string(), name: z.string(), arguments: Json }),
+  z.strictObject({
+    type: z.literal('tool_result'),
+    id: z.string().meta({ description: 'Of the call' }),
+    name: z.string(),
+    outcome: z.enum(['result', 'error', 'denied']),
+    text: z.string(),
+  }),
+]);
+export const RunPrompt = z.strictObject({
+  run_id: Id,
+  step_id: z.string(),
+  model: z.string(),
+  messages: z.array(
+    z.strictObject({ role: z.enum(['system', 'user', 'assistant', 'tool']), content: z.array(PromptPart) }),
+  ),
+  left_out: z.number().int().meta({ description: 'Older messages that are not shown, because all are too long' }),
+  tools: z.array(z.strictObject({ name: z.string(), description: z.string() })),
+  tool_choice: z.enum(['auto', 'none']).meta({ description: '`none`: it was to answer without calling tools' }),
+});
 export const PayloadInput = z.strictObject({ id: Id, runID: Id, payload_id: Id });
 export const PayloadOutput = z.strictObject({ payload_id: Id, run_id: Id, body: Json });
 export const RerunInput = z.strictObject({

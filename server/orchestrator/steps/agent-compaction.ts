@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { Attempt, Outcome, StepType } from '../../contract/step-type.ts';
-import { CONTEXT_LENGTH_EXCEEDED } from '../core/index.ts';
+import { type AgentProgress, CONTEXT_LENGTH_EXCEEDED, type GraphStep } from '../core/index.ts';
 import {
   type Conversation,
   charactersOf,
@@ -11,7 +11,8 @@ import {
   tokensPerCharacter,
 } from './agent-conversation.ts';
 import { type AgentWork, workOf } from './agent-plan.ts';
-import { conversation } from './agent-transcript.ts';
+import type { Prompt } from './agent-prompt.ts';
+import { conversation, type TranscriptSource } from './agent-transcript.ts';
 import { consumedBy, type TurnServices } from './agent-turn.ts';
 import { shortenedTo } from './compaction-text.ts';
 import { ADDED_STEP_TYPES } from './descriptions.ts';
@@ -55,13 +56,9 @@ async function execute(attempt: Attempt, signal: AbortSignal, { turns }: TurnSer
     return failed('step_type_unavailable', 'This server has no models configured.');
   const work = workOf(agent.settings);
   // Read before the first await: large results are there until then.
-  const before = conversation(work, agent, attempt);
-  const ratio = tokensPerCharacter(agent, attempt);
-  const size: Size = { ratio, window: windowOf(work, step.overflow), fixed: fixedCharacters(work, before) };
-  const covered = coveredBy(before, size);
-  const left = leftOut(before, covered);
+  const { before, size, covered, left } = compactionOf(work, agent, step, attempt);
   if (left.length === 0) return nothingToLeaveOut(before, work, size, step.overflow !== undefined);
-  const answered = await turns.turn(requestOf(attempt, work, askedOf(before, left, size)), { signal });
+  const answered = await turns.turn(requestOf(attempt, work, promptOf(before, left, size)), { signal });
   const consumed = consumedBy(answered);
   if (answered.kind === 'failed') {
     const { code, message, retryable, retryAfterMs } = answered;
@@ -81,6 +78,33 @@ async function execute(attempt: Attempt, signal: AbortSignal, { turns }: TurnSer
     usage: { input_tokens: answered.usage.inputTokens, output_tokens: answered.usage.outputTokens },
   };
   return { kind: 'completed', result: summary, context: contextOf({ ...before, summary }, work, size), ...consumed };
+}
+
+type Compaction = { before: Conversation; size: Size; covered: Covered; left: TurnMessage[] };
+
+/** What a compaction leaves out of the conversation so far. */
+function compactionOf(
+  work: AgentWork,
+  agent: AgentProgress,
+  { overflow }: GraphStep,
+  source: TranscriptSource,
+): Compaction {
+  const before = conversation(work, agent, source);
+  const ratio = tokensPerCharacter(agent, source);
+  const size: Size = { ratio, window: windowOf(work, overflow), fixed: fixedCharacters(work, before) };
+  const covered = coveredBy(before, size);
+  return { before, size, covered, left: leftOut(before, covered) };
+}
+
+/** What the compaction `step` of an agent sends its model; null where it sends nothing. */
+export function compactionPrompt(
+  work: AgentWork,
+  agent: AgentProgress,
+  step: GraphStep,
+  source: TranscriptSource,
+): Prompt | null {
+  const { before, left, size } = compactionOf(work, agent, step, source);
+  return left.length === 0 ? null : promptOf(before, left, size);
 }
 
 /** `window`: tokens that the model reads. `fixed`: characters of what is never left out. */
@@ -152,17 +176,20 @@ function askedOf({ summary }: Conversation, left: readonly TurnMessage[], size: 
   return `${before}<conversation>\n${shortenedTo(left, room)}\n</conversation>`;
 }
 
-function requestOf({ run, step, traceparent }: Attempt, work: AgentWork, text: string): TurnRequest {
+function promptOf(before: Conversation, left: readonly TurnMessage[], size: Size): Prompt {
+  const messages: TurnMessage[] = [
+    { role: 'system', content: INSTRUCTIONS },
+    { role: 'user', content: [{ type: 'text', text: askedOf(before, left, size) }] },
+  ];
+  return { messages, tools: [], toolChoice: 'none' };
+}
+
+function requestOf({ run, step, traceparent }: Attempt, { model }: AgentWork, prompt: Prompt): TurnRequest {
   return {
     tenantId: run.tenantId,
     projectId: run.projectId,
-    model: work.model,
-    messages: [
-      { role: 'system', content: INSTRUCTIONS },
-      { role: 'user', content: [{ type: 'text', text }] },
-    ],
-    tools: [],
-    toolChoice: 'none',
+    model,
+    ...prompt,
     maxTokens: MAX_SUMMARY_TOKENS,
     idempotencyKey: `${run.id}:${step.id}`,
     traceparent,

@@ -2,17 +2,18 @@ import { z } from 'zod';
 import type { LiveText } from '../../contract/live-text.ts';
 import type { Attempt, Outcome, StepType } from '../../contract/step-type.ts';
 import { isObject } from '../../platform/json.ts';
-import type { AgentLimit, Consumption, JsonMap, TurnCall, TurnEnd } from '../core/index.ts';
+import type { Consumption, JsonMap, TurnCall, TurnEnd } from '../core/index.ts';
 import { charactersOf, charactersOfTools, ratioOf, tokensPerCharacter } from './agent-conversation.ts';
 import { type AgentWork, type PlannedTool, workOf } from './agent-plan.ts';
+import { closingOf, type Prompt, turnPrompt } from './agent-prompt.ts';
 import type { AgentTools } from './agent-tools.ts';
-import { taintedBy, transcript } from './agent-transcript.ts';
+import { taintedBy } from './agent-transcript.ts';
 import { ADDED_STEP_TYPES } from './descriptions.ts';
 import { failed } from './failure.ts';
-import { READ_RESULT, readResultArguments, readResultTool } from './read-result.ts';
+import { READ_RESULT, readResultArguments } from './read-result.ts';
 import { decideCall, type RunAuthority } from './run-authority.ts';
 import type { TurnAnswer, TurnCaller, TurnRequest } from './turn-caller.ts';
-import type { ToolCallPart, TurnMessage } from './turn-messages.ts';
+import type { ToolCallPart } from './turn-messages.ts';
 import { digestOf, type TurnResult } from './turn-result.ts';
 
 /** A model that wants more calls in one turn is told that it may not: each is a step, and the event that says so is small. */
@@ -51,15 +52,13 @@ async function execute(attempt: Attempt, signal: AbortSignal, services: TurnServ
   if (services.turns === undefined || agent == null)
     return failed('step_type_unavailable', 'This server has no models configured.');
   const work = workOf(agent.settings);
-  const closing = typeof step.closing === 'string' ? (step.closing as AgentLimit) : null;
   // Read before the first await: large results are there until then.
-  const messages = transcript(work, agent, attempt);
-  if (closing !== null) messages.push(closingMessage(closing));
+  const prompt = turnPrompt(work, agent, step, attempt);
   const tainted = taintedBy(work, agent, attempt);
-  const characters = charactersOf(messages) + charactersOfTools(work);
+  const characters = charactersOf(prompt.messages) + charactersOfTools(work);
   const ratio = tokensPerCharacter(agent, attempt);
   const live = services.liveText?.begin({ runId: run.id, step: step.id, attempt: attempt.attempt });
-  const asking = services.turns.turn(requestOf(attempt, work, messages, closing), {
+  const asking = services.turns.turn(requestOf(attempt, work, prompt), {
     signal,
     onPart: piece => {
       if (piece.type === 'text') attempt.wrote?.(piece.text);
@@ -75,7 +74,7 @@ async function execute(attempt: Attempt, signal: AbortSignal, services: TurnServ
   }
   const asks = await asksFor(run, signal, services.authority);
   const judged =
-    closing === null
+    closingOf(step) === null
       ? judge(answered.content.filter(isCall), { work, tainted, asks, tools: services.agentTools })
       : NOTHING;
   const result = { ...resultOf(answered, judged.problems), sent_characters: characters };
@@ -91,36 +90,19 @@ function contextAfter({ usage, content }: Extract<TurnAnswer, { kind: 'answer' }
 
 const turnOf = (calls: TurnCall[]): { turn?: TurnEnd } => (calls.length === 0 ? {} : { turn: { calls } });
 
-function requestOf(
-  { run, step, traceparent }: Attempt,
-  work: AgentWork,
-  messages: readonly TurnMessage[],
-  closing: AgentLimit | null,
-): TurnRequest {
-  const { model, tools, temperature, max_tokens, response_schema } = work;
-  const offered = tools.map(({ name, description, input_schema }) => ({
-    name,
-    description,
-    inputSchema: input_schema as JsonMap,
-  }));
+function requestOf({ run, step, traceparent }: Attempt, work: AgentWork, prompt: Prompt): TurnRequest {
+  const { model, temperature, max_tokens, response_schema } = work;
   return {
     tenantId: run.tenantId,
     projectId: run.projectId,
     model,
-    messages,
-    tools: offered.length === 0 ? [] : [...offered, readResultTool],
-    toolChoice: closing === null && offered.length > 0 ? 'auto' : 'none',
+    ...prompt,
     temperature,
     maxTokens: max_tokens,
     responseSchema: response_schema as JsonMap | undefined,
     idempotencyKey: `${run.id}:${step.id}`,
     traceparent,
   };
-}
-
-function closingMessage(limit: AgentLimit): TurnMessage {
-  const text = `You have reached the limit ${limit}: no more tools can be called. Answer now with what you have, and say what is missing.`;
-  return { role: 'user', content: [{ type: 'text', text }] };
 }
 
 type Problems = NonNullable<TurnResult['problems']>;

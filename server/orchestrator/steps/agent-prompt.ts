@@ -1,0 +1,35 @@
+import type { AgentLimit, AgentProgress, GraphStep, JsonMap } from '../core/index.ts';
+import type { AgentWork } from './agent-plan.ts';
+import { type TranscriptSource, transcript } from './agent-transcript.ts';
+import { readResultTool } from './read-result.ts';
+import type { TurnRequest } from './turn-caller.ts';
+import type { TurnMessage } from './turn-messages.ts';
+
+/** What a model is sent, apart from where it is and how it is to answer. */
+export type Prompt = Pick<TurnRequest, 'messages' | 'tools' | 'toolChoice'>;
+
+/** What the turn `step` of an agent sends its model. The same steps before it always give the same prompt, also later from the log. */
+export function turnPrompt(work: AgentWork, agent: AgentProgress, step: GraphStep, source: TranscriptSource): Prompt {
+  const messages = transcript(work, agent, source);
+  const closing = closingOf(step);
+  if (closing !== null) messages.push(closingMessage(closing));
+  const offered = work.tools.map(({ name, description, input_schema }) => ({
+    name,
+    description,
+    inputSchema: input_schema as JsonMap,
+  }));
+  return {
+    messages,
+    tools: offered.length === 0 ? [] : [...offered, readResultTool],
+    toolChoice: closing === null && offered.length > 0 ? 'auto' : 'none',
+  };
+}
+
+/** The limit at which the agent ends with this turn; null for any other turn. */
+export const closingOf = ({ closing }: GraphStep): AgentLimit | null =>
+  typeof closing === 'string' ? (closing as AgentLimit) : null;
+
+function closingMessage(limit: AgentLimit): TurnMessage {
+  const text = `You have reached the limit ${limit}: no more tools can be called. Answer now with what you have, and say what is missing.`;
+  return { role: 'user', content: [{ type: 'text', text }] };
+}
