@@ -1,0 +1,172 @@
+import type { Pool } from 'pg';
+import { expect, test } from 'vitest';
+import { auditLedger } from '../../server/domains/billing/ledger/audit-store.ts';
+import type { RunEvent } from '../../server/orchestrator/core/index.ts';
+import { readRuns } from '../../server/orchestrator/log/index.ts';
+import { createTestDatabase } from '../../server/testing/postgres.ts';
+import { Installation } from '../fixtures/service.ts';
+import { AgentLoad, ANSWER, SHORT_ANSWER, World } from './agent-load.ts';
+import { Client } from './client.ts';
+import { rounds, seeded, timeoutFor } from './random.ts';
+
+const KILLS = 4 * rounds;
+
+test(
+  'SIGKILL of the service while agents work, again and again: only what was in flight is repeated, under the same keys',
+  async () => {
+    await using db = await createTestDatabase();
+    await using world = await World.open();
+    await using installation = await Installation.create({
+      DATABASE_URL: db.url,
+      BATON_ENABLE_AGENTS: 'true',
+      BATON_ALLOW_PRIVATE_NETWORK: '127.0.0.1/32',
+    });
+    let service = await installation.launch();
+    await service.until('ready');
+    const port = Number(new URL(service.url).port);
+    const client = new Client(service.url, installation.pat);
+    const load = new AgentLoad(client, await makeAgent(client, world), seeded('agents'));
+    const random = seeded('kills of agents');
+    client.mayDisconnect = true;
+    let inFlight = 0;
+    try {
+      for (let kill = 0; kill < KILLS; kill += 1) {
+        // So much that no step is lost five times in a row, which would fail it.
+        const goal = world.asked + random.between(20, 60);
+        await expect.poll(() => world.asked >= goal, { interval: 2, timeout: 60_000 }).toBe(true);
+        await service.kill();
+        inFlight += await startedAndNotEnded(db.pool);
+        world.count();
+        service = await installation.launch(port);
+        await service.until('ready');
+      }
+      await load.cease();
+      const open = async () => (await db.pool.query('SELECT FROM runs WHERE ended_at IS NULL')).rowCount;
+      await expect.poll(open, { timeout: 60_000 }).toBe(0);
+      const queued = `SELECT FROM chat_messages WHERE status IN ('queued', 'running')`;
+      await expect.poll(async () => (await db.pool.query(queued)).rowCount, { timeout: 60_000 }).toBe(0);
+    } finally {
+      await load.close();
+    }
+    world.count();
+    const problems = [...client.violations, ...(await runProblems(db.pool, load, world, inFlight))];
+    for (const { threadId, messages } of load.talks) problems.push(...(await talkProblems(client, threadId, messages)));
+    const { differences, runs } = await auditLedger(db.pool, { now: Date.now() });
+    expect(problems.slice(0, 20)).toEqual([]);
+    expect(differences).toEqual([]);
+    expect(runs.compared).toBeGreaterThan(0);
+    // Kills that hit nothing would prove nothing.
+    expect(inFlight).toBeGreaterThan(KILLS / 2);
+    expect(load.runs.size).toBeGreaterThan(4);
+  },
+  timeoutFor(40_000),
+);
+
+async function makeAgent(client: Client, { fake, tools }: World): Promise<string> {
+  const post = async (path: string, body: object = {}) => {
+    const answer = await client.call('POST', path, body);
+    expect(answer.status, JSON.stringify(answer.body)).toBeLessThan(300);
+    return String(answer.body.id);
+  };
+  await post('/v1/llm-provider-keys', { provider: 'openai_compatible', base_url: fake.url, models: ['scripted'] });
+  const server = await post('/v1/mcp/servers', { name: 'Tools', canonical_url: tools.url, auth_mode: 'none' });
+  await post(`/v1/mcp/servers/${server}/discover`);
+  await post(`/v1/mcp/servers/${server}/versions`);
+  const instance_id = await post('/v1/mcp/instances', { server_id: server, name: 'Tools' });
+  return post('/v1/agents', {
+    name: 'Clerk',
+    model: 'openai_compatible/scripted',
+    tools: [{ type: 'mcp', instance_id, tools: ['read', 'send'] }],
+    limits: { context_tokens: 8_192 },
+  });
+}
+
+/** The number of steps whose attempt the death of the service has cut off. Tasks wait, and are not attempts. */
+async function startedAndNotEnded(pool: Pool): Promise<number> {
+  const { rows } = await pool.query<{ count: number }>(
+    `SELECT count(DISTINCT (run_id, step_id))::int AS count FROM run_events e
+      WHERE event_type = 'step_started' AND NOT EXISTS (
+        SELECT FROM run_events o WHERE o.run_id = e.run_id AND o.step_id = e.step_id
+           AND o.event_type IN ('step_completed', 'step_failed', 'step_cancelled', 'step_expanded', 'task_pending'))`,
+  );
+  return rows[0]?.count ?? 0;
+}
+
+type Step = { started: number; ended: number };
+
+/** Every run ended as an undisturbed one, each step once, and nothing was asked twice but what was in flight. */
+async function runProblems(pool: Pool, load: AgentLoad, world: World, inFlight: number): Promise<string[]> {
+  const problems: string[] = [];
+  const { rows } = await pool.query<{ id: string; status: string; error: unknown }>(
+    'SELECT id, status, error FROM runs',
+  );
+  const logs = await readRuns(
+    pool,
+    rows.map(({ id }) => id),
+  );
+  for (const id of load.runs) if (!logs.has(id)) problems.push(`${id}: its start was acknowledged and it is not there`);
+  for (const { id, status, error } of rows)
+    if (status !== 'completed') problems.push(`${id}: it is ${status} ${JSON.stringify(error)}`);
+  const known = new Set<string>();
+  let repeated = 0;
+  for (const [runId, { events }] of logs) {
+    for (const [step, { started, ended }] of stepsOf(events, note => problems.push(`${runId}: ${note}`))) {
+      const key = `${runId}:${step}`;
+      known.add(key);
+      if (ended !== 1) problems.push(`${key} ended ${ended} times`);
+      const seen = world.keys.get(key) ?? 0;
+      if (seen > started) problems.push(`${key} was asked ${seen} times in ${started} attempts`);
+      if (seen === 0 && /\.\d+(\.\d+)?$/.test(step)) problems.push(`${key} has ended and was never asked`);
+      repeated += Math.max(0, started - 1);
+    }
+    problems.push(...transcriptProblems(runId, world));
+  }
+  // Turns, calls, approvals and compactions, or the kills would not have met them.
+  for (const kind of [/\.\d+$/, /\.\d+\.\d+$/, /\.ok$/, /\.c\d+$/])
+    if (![...known].some(key => kind.test(key))) problems.push(`no run has a step like ${kind}`);
+  for (const key of world.keys.keys()) if (!known.has(key)) problems.push(`${key} was asked and is no step`);
+  if (repeated > inFlight) problems.push(`${repeated} attempts were repeated, and ${inFlight} were in flight`);
+  return problems;
+}
+
+function stepsOf(events: readonly RunEvent[], note: (problem: string) => unknown): Map<string, Step> {
+  const steps = new Map<string, Step>();
+  const stepOf = (id: string) => steps.get(id) ?? steps.set(id, { started: 0, ended: 0 }).get(id);
+  for (const event of events) {
+    if (!('step' in event) || event.step === undefined) continue;
+    const step = stepOf(event.step);
+    if (step === undefined) continue;
+    if (step.ended > 0) note(`${event.type} of ${event.step} after its end`);
+    // An expanded step begins again for its next expansion: that is no repetition.
+    if (event.type === 'step_started' && !/^agent$/.test(event.step)) step.started += 1;
+    if (['step_completed', 'step_failed', 'step_cancelled'].includes(event.type)) step.ended += 1;
+  }
+  return steps;
+}
+
+/** In what the model read last, each call is answered once. */
+function transcriptProblems(runId: string, { turns }: World): string[] {
+  const called: string[] = [];
+  const answered: string[] = [];
+  for (const { role, tool_calls = [], tool_call_id = '' } of turns.get(runId)?.messages ?? []) {
+    if (role === 'tool') answered.push(tool_call_id);
+    called.push(...tool_calls.map(({ id }) => id));
+  }
+  if (called.toSorted().join() === answered.toSorted().join()) return [];
+  return [`${runId}: the calls ${called.join()} have the results ${answered.join()}`];
+}
+
+type Message = { id: string; role: string; parts: { type: string; text?: string }[]; metadata: { status: string } };
+
+/** Every message that was accepted is there, in order, each with its whole answer, and nothing else. */
+async function talkProblems(client: Client, threadId: string, sent: readonly string[]): Promise<string[]> {
+  const { body } = await client.call('GET', `/v1/chat/threads/${threadId}/messages`);
+  const messages = body.messages as Message[];
+  const shown = messages.map(({ id, role, parts, metadata: { status } }) => {
+    const text = parts.flatMap(part => (part.type === 'text' ? (part.text ?? '') : [])).join('');
+    return role === 'user' ? id : `${status} ${text}`;
+  });
+  const answers = [ANSWER, SHORT_ANSWER];
+  const expected = sent.flatMap((id, at) => [id, `completed ${answers[at]}`]);
+  return shown.join('\n') === expected.join('\n') ? [] : [`thread ${threadId}: ${shown.join(' | ')}`];
+}
