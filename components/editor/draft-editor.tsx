@@ -1,12 +1,14 @@
 'use client';
 import { Panel } from '@xyflow/react';
-import { LayoutDashboard, Plus, Redo2, Search, StickyNote, Undo2, Waypoints } from 'lucide-react';
+import { LayoutDashboard, Plus, Redo2, Search, Sparkles, StickyNote, Undo2, Waypoints } from 'lucide-react';
 import { useCallback, useEffect, useMemo, useRef, useState } from 'react';
+import { ProposalCanvas } from '../autopilot/proposal-canvas.tsx';
+import { useGhosts } from '../autopilot/use-ghosts.ts';
 import { Button, IconButton } from '../ui/button.tsx';
 import { Skeleton } from '../ui/skeleton.tsx';
 import { EmptyState, ErrorState } from '../ui/states.tsx';
 import { useUrlState } from '../ui/use-url-state.ts';
-import { EditorCanvas } from './canvas/editor-canvas.tsx';
+import { type CanvasMarks, EditorCanvas } from './canvas/editor-canvas.tsx';
 import { useCanvasKeys } from './canvas/use-canvas-keys.ts';
 import { useLateTexts } from './canvas/use-layout.ts';
 import { ConflictPanel } from './conflict-panel.tsx';
@@ -33,6 +35,7 @@ export type DraftEditorProps = {
   editable: boolean;
 };
 const nothing: ReadonlySet<string> = new Set();
+const noMarks: CanvasMarks = new Map();
 
 /** The draft as a graph to build, with the selected step as a form beside it, or the whole as JSON. */
 export function DraftEditor(props: DraftEditorProps) {
@@ -76,6 +79,8 @@ function StepsEditor({ view, path, takesFocus, onLoop, ...props }: StepsEditorPr
   const json = useRef<JsonEditorHandle>(null);
   const panel = panels.find(name => name === url.get('panel') && (editable || name !== 'test')) ?? 'step';
   const { steps } = draft.state.draft.graph;
+  const proposal = panel === 'autopilot' && path.length === 0 ? url.get('proposal') : '';
+  const ghosts = useGhosts(graphSteps(draft.state.draft), proposal === '' ? null : proposal);
   const problems = useMemo(() => problemsInside(validation.problems, steps, path), [validation.problems, steps, path]);
   const onAdd = useCallback(
     (next: Place, type?: string) => (type === undefined ? setPlace(next) : editor.add(type, next)),
@@ -110,7 +115,11 @@ function StepsEditor({ view, path, takesFocus, onLoop, ...props }: StepsEditorPr
   return (
     <>
       <div className="grid gap-4 lg:grid-cols-[minmax(0,1fr)_360px]">
-        <Canvas {...shared} onInspect={inspect} onAddNote={path.length === 0 ? addNote : undefined} />
+        {ghosts === null ? (
+          <Canvas {...shared} onInspect={inspect} onAddNote={path.length === 0 ? addNote : undefined} />
+        ) : (
+          <ProposalCanvas ghosts={ghosts} notes={editor.notes} onClose={() => url.set({ proposal: undefined })} />
+        )}
         <SidePanel
           {...shared}
           allProblems={validation.problems}
@@ -206,6 +215,7 @@ function Canvas({
           notes={editor.notes}
           places={editor.places}
           problems={errors}
+          marks={noMarks}
           selected={editor.selected}
           selectedEdge={editor.edge}
           selectedNote={editor.note}
@@ -291,9 +301,15 @@ function EmptyCanvas({ editable, onAdd }: { editable: boolean; onAdd: () => void
   );
 }
 
-type ToolbarProps = { draft: StepsDraft; editor: Editor; onAddNote: (() => void) | undefined; onSearch: () => void };
+type ToolbarProps = {
+  draft: StepsDraft;
+  editor: Editor;
+  onAddNote: (() => void) | undefined;
+  onSearch: () => void;
+};
 
 function Toolbar({ draft, editor, onAddNote, onSearch }: ToolbarProps) {
+  const url = useUrlState();
   const { canUndo, canRedo } = draft.state;
   return (
     <div role="toolbar" aria-label="Edit" className="flex gap-1 rounded-lg border bg-surface p-1 shadow-sm">
@@ -310,6 +326,9 @@ function Toolbar({ draft, editor, onAddNote, onSearch }: ToolbarProps) {
       )}
       <IconButton label="Arrange automatically" onClick={editor.layOut}>
         <LayoutDashboard aria-hidden className="size-4" />
+      </IconButton>
+      <IconButton label="Autopilot" onClick={() => url.set({ panel: 'autopilot' })}>
+        <Sparkles aria-hidden className="size-4" />
       </IconButton>
       <IconButton label="Search steps" shortcut="⌘ F" onClick={onSearch}>
         <Search aria-hidden className="size-4" />

@@ -2,6 +2,7 @@
 import dynamic from 'next/dynamic';
 import { type RefObject, useEffect, useMemo, useRef } from 'react';
 import { Button } from '../ui/button.tsx';
+import { Skeleton } from '../ui/skeleton.tsx';
 import { Tabs } from '../ui/tabs.tsx';
 import { useUrlState } from '../ui/use-url-state.ts';
 import { CompletionProvider } from './code/use-completion.tsx';
@@ -14,10 +15,14 @@ import type { StepTypeForm } from './step-fields.ts';
 import { StepTest } from './trial/step-test.tsx';
 import type { Draft, Problem } from './use-draft.ts';
 
+const AutopilotPanel = dynamic(() => import('../autopilot/autopilot-panel.tsx').then(module => module.AutopilotPanel), {
+  ssr: false,
+  loading: () => <Skeleton className="m-4 h-40" />,
+});
 const JsonEditor = dynamic(() => import('./json-editor.tsx').then(module => module.JsonEditor), { ssr: false });
 
-export type PanelName = 'step' | 'test' | 'json';
-export const panels: readonly PanelName[] = ['step', 'test', 'json'];
+export type PanelName = 'step' | 'test' | 'json' | 'autopilot';
+export const panels: readonly PanelName[] = ['step', 'test', 'json', 'autopilot'];
 
 type SidePanelProps = Pick<
   InspectorProps,
@@ -91,6 +96,15 @@ export function SidePanel(props: SidePanelProps) {
             value: 'json',
             label: 'JSON',
             content: <JsonView draft={draft} editable={editable} problems={props.allProblems} handle={json} />,
+          },
+          {
+            value: 'autopilot',
+            label: 'Autopilot',
+            content: (
+              <div className="-mx-3 -mt-4 h-full lg:overflow-y-auto">
+                <AutopilotPanel workflowId={workflowId} draft={draft} editable={editable} />
+              </div>
+            ),
           },
         ]}
       />

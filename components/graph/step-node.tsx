@@ -77,18 +77,24 @@ export function StepCard({ id, data, selected, found = false }: StepCardProps) {
       data-step={id}
       data-status={data.status ?? undefined}
       className={cx(
-        'flex flex-col justify-center gap-0.5 rounded-lg border bg-surface px-3 shadow-sm transition-colors',
+        'flex flex-col justify-center gap-0.5 rounded-lg border px-3 transition-colors',
+        // What a proposal removes is pale, but as legible as any text.
+        data.status === 'removed' ? 'bg-sunken' : 'bg-surface shadow-sm',
         'group-data-[detail=far]/graph:flex-row group-data-[detail=far]/graph:items-center group-data-[detail=far]/graph:gap-3 group-data-[detail=far]/graph:border-2',
         data.problems > 0 ? 'border-bad' : look ? edge[look.tone] : 'border-line-strong/60',
         far[data.problems > 0 ? 'bad' : (look?.tone ?? 'neutral')],
         selected && 'ring-2 ring-accent',
         found && !selected && 'ring-2 ring-warn',
-        quiet && 'border-dashed',
+        (quiet || data.status === 'added' || data.status === 'removed') && 'border-dashed',
       )}
     >
       <div className="flex items-center gap-2">
         <TypeIcon aria-hidden className={cx('size-4 shrink-0 text-muted', farIcon)} />
-        <span className={cx('truncate text-sm font-medium', notFar)}>{data.title}</span>
+        <span
+          className={cx('truncate text-sm font-medium', data.status === 'removed' && 'text-muted line-through', notFar)}
+        >
+          {data.title}
+        </span>
         {data.problems > 0 ? (
           <CircleAlert aria-hidden className={cx('ml-auto size-4 shrink-0 text-bad', farIcon)} />
         ) : null}

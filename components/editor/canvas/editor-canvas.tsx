@@ -3,7 +3,7 @@ import '@xyflow/react/dist/style.css';
 import { Background, BackgroundVariant, Controls, ReactFlow, ReactFlowProvider, SelectionMode } from '@xyflow/react';
 import { useTheme } from 'next-themes';
 import { memo, useMemo, useRef } from 'react';
-import type { Branch } from '../../../server/domains/workflows/edits/index.ts';
+import type { Branch, StepChange } from '../../../server/domains/workflows/edits/index.ts';
 import { useDetailLevel } from '../../graph/detail-level.ts';
 import { GraphMap } from '../../graph/graph-map.tsx';
 import { MAX_MINIMIZED } from '../../graph/layout.ts';
@@ -31,6 +31,9 @@ const MULTI_SELECT = ['Shift', 'Meta', 'Control'];
 /** What the canvas draws beside connections. */
 export type CanvasNode = EditorFlowNode | NoteFlowNode;
 
+/** What a proposal that is shown over the draft does with its steps. */
+export type CanvasMarks = ReadonlyMap<string, StepChange['change']>;
+
 export type CanvasProps = {
   drawing: Drawing;
   notes: readonly DrawnNote[];
@@ -38,6 +41,7 @@ export type CanvasProps = {
   places: Places;
   /** Number of errors by step. */
   problems: ReadonlyMap<string, number>;
+  marks: CanvasMarks;
   selected: ReadonlySet<string>;
   selectedEdge: string | null;
   selectedNote: string | null;
@@ -127,7 +131,7 @@ function Flow(props: CanvasProps) {
 }
 
 /** The connections for React Flow, which draws again only what is a new object. */
-function useEdges({ drawing, selectedEdge, editable }: CanvasProps): EditorFlowEdge[] {
+function useEdges({ drawing, marks, selectedEdge, editable }: CanvasProps): EditorFlowEdge[] {
   const keptEdges = useRef(new Map<string, EditorFlowEdge>());
   const { steps, edges } = drawing;
   // Typing into a step changes neither of the two.
@@ -143,8 +147,9 @@ function useEdges({ drawing, selectedEdge, editable }: CanvasProps): EditorFlowE
           selected: edge.id === selectedEdge,
           editable,
           crowded,
+          ghost: marks.get(edge.from) === 'added' || marks.get(edge.to) === 'added',
         }),
       ),
     );
-  }, [edges, conditions, selectedEdge, editable]);
+  }, [edges, conditions, marks, selectedEdge, editable]);
 }

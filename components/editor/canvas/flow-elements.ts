@@ -1,10 +1,19 @@
 import { MarkerType } from '@xyflow/react';
+import type { StepChange } from '../../../server/domains/workflows/edits/index.ts';
 import { type GraphEdge, type GraphStepInput, innerStepsOf, nodeSize, type Point } from '../../graph/layout.ts';
+import { statusLook } from '../../ui/status-badge.tsx';
 import type { EditorFlowEdge } from './editor-edge.tsx';
 import type { EditorFlowNode } from './editor-node.tsx';
 import { handlesOf } from './outlets.ts';
 
-export type NodeState = { problems: number; selected: boolean; found: boolean; editable: boolean };
+export type NodeState = {
+  problems: number;
+  selected: boolean;
+  found: boolean;
+  editable: boolean;
+  /** What a proposal that is shown over the draft does with the step. */
+  mark: StepChange['change'] | null;
+};
 
 /** Whether what comes after a step belongs to one of its branches. */
 export const hasBranches = (step: GraphStepInput & { mode?: unknown }): boolean =>
@@ -13,6 +22,7 @@ export const hasBranches = (step: GraphStepInput & { mode?: unknown }): boolean 
 /** Returns a step as React Flow draws it. */
 export function toEditorNode(step: GraphStepInput, place: Point | undefined, state: NodeState): EditorFlowNode {
   const title = (typeof step.name === 'string' && step.name) || step.id;
+  const mark = state.mark === null ? null : statusLook('step', state.mark).label;
   return {
     id: step.id,
     type: 'step',
@@ -24,12 +34,12 @@ export function toEditorNode(step: GraphStepInput, place: Point | undefined, sta
     // Above its neighbours and their “+”. React Flow would raise selected notes as well, over the steps that they explain.
     zIndex: state.selected ? 1_000 : 0,
     selected: state.selected,
-    ariaLabel: `${title}${state.problems > 0 ? `: ${state.problems === 1 ? '1 problem' : `${state.problems} problems`}` : ''}`,
+    ariaLabel: `${title}${mark === null ? '' : `: ${mark}`}${state.problems > 0 ? `: ${state.problems === 1 ? '1 problem' : `${state.problems} problems`}` : ''}`,
     data: {
       title,
       type: step.type,
-      status: null,
-      statusLabel: null,
+      status: state.mark,
+      statusLabel: mark,
       attempt: 0,
       problems: state.problems,
       disabled: step.disabled === true,
@@ -42,7 +52,7 @@ export function toEditorNode(step: GraphStepInput, place: Point | undefined, sta
   };
 }
 
-type EdgeState = { branches: boolean; selected: boolean; editable: boolean; crowded: boolean };
+type EdgeState = { branches: boolean; selected: boolean; editable: boolean; crowded: boolean; ghost: boolean };
 
 /** Returns a connection as React Flow draws it. */
 export function toEditorEdge(edge: GraphEdge, state: EdgeState): EditorFlowEdge {
@@ -55,7 +65,7 @@ export function toEditorEdge(edge: GraphEdge, state: EdgeState): EditorFlowEdge 
     selected: state.selected,
     focusable: false,
     reconnectable: state.editable,
-    style: { stroke: 'var(--line-strong)' },
+    style: { stroke: 'var(--line-strong)', ...(state.ghost ? { strokeDasharray: '4 4' } : {}) },
     markerEnd: { type: MarkerType.ArrowClosed, width: 16, height: 16, color: 'var(--line-strong)' },
     data: { branch: edge.branch, editable: state.editable, crowded: state.crowded },
   };

@@ -45,18 +45,28 @@ export function useNodes(props: CanvasProps) {
 type DrawnStep = { step: GraphStepInput; place: Point | undefined; state: NodeState; node: EditorFlowNode };
 
 const isSame = (a: NodeState, b: NodeState): boolean =>
-  a.problems === b.problems && a.selected === b.selected && a.found === b.found && a.editable === b.editable;
+  a.problems === b.problems &&
+  a.selected === b.selected &&
+  a.found === b.found &&
+  a.editable === b.editable &&
+  a.mark === b.mark;
 
 type Resized = { node: string; size: Size };
 
 function useSteps(props: CanvasProps, dragged: Places | null): EditorFlowNode[] {
-  const { drawing, problems, selected, found, editable } = props;
+  const { drawing, problems, marks, selected, found, editable } = props;
   const keptNodes = useRef(new Map<string, DrawnStep>());
   return useMemo(
     () =>
       drawing.steps.map(step => {
         const { id } = step;
-        const state = { problems: problems.get(id) ?? 0, selected: selected.has(id), found: found.has(id), editable };
+        const state = {
+          problems: problems.get(id) ?? 0,
+          selected: selected.has(id),
+          found: found.has(id),
+          editable,
+          mark: marks.get(id) ?? null,
+        };
         const place = dragged?.get(id) ?? drawing.places.get(id);
         const last = keptNodes.current.get(id);
         // A key changes one step of a thousand; the others are not even compared.
@@ -65,7 +75,7 @@ function useSteps(props: CanvasProps, dragged: Places | null): EditorFlowNode[] 
         keptNodes.current.set(id, { step, place, state, node });
         return node;
       }),
-    [drawing, problems, selected, found, editable, dragged],
+    [drawing, problems, marks, selected, found, editable, dragged],
   );
 }
 

@@ -1,39 +1,48 @@
 'use client';
-import { useMemo } from 'react';
+import { type ReactNode, useMemo } from 'react';
 import type { DraftDiff, FieldChange, StepChange } from '../../../server/domains/workflows/edits/index.ts';
 import { cx } from '../../ui/classes.ts';
 import { StatusBadge } from '../../ui/status-badge.tsx';
 import { labelOf } from '../step-fields.ts';
 import { changedLines, valueText, withoutMoves } from './describe-changes.ts';
 
+type Props = {
+  diff: DraftDiff;
+  /** What stands before the change of a step, such as a box to choose it. */
+  before?: (step: string) => ReactNode;
+  /** The step whose change is marked. */
+  selected?: string;
+  /** Called where a person asks for a step on the graph. */
+  onShow?: (step: string) => void;
+};
+
 /** What differs between two states of a workflow, step by step and field by field. */
-export function ChangeList({ diff }: { diff: DraftDiff }) {
+export function ChangeList({ diff, ...shown }: Props) {
   const { steps, moved } = useMemo(() => withoutMoves(diff.steps), [diff]);
   const others = [
     moved > 0 ? `${moved === 1 ? '1 step was' : `${moved} steps were`} moved on the canvas.` : null,
     diff.notes.length > 0 ? 'The notes on the canvas have changed.' : null,
     diff.reordered ? 'The steps stand in another order.' : null,
   ].filter(text => text !== null);
-  if (steps.length === 0 && diff.graph.length === 0 && diff.run_setup.length === 0 && others.length === 0)
+  const parts = [
+    { title: 'Name and description', fields: diff.details },
+    { title: 'The workflow', fields: diff.graph },
+    { title: 'Defaults of a start', fields: diff.run_setup },
+  ].filter(({ fields }) => fields.length > 0);
+  if (steps.length === 0 && parts.length === 0 && others.length === 0)
     return <p className="text-sm text-muted">Nothing has changed.</p>;
   return (
     <div className="flex flex-col gap-2">
       <ul aria-label="Changes" className="flex flex-col gap-2">
         {steps.map(change => (
-          <Change key={change.step} change={change} />
+          <Change key={change.step} change={change} {...shown} />
         ))}
-        {diff.graph.length > 0 ? (
-          <li className="rounded-md border p-2">
-            <p className="text-sm font-medium">The workflow</p>
-            <Fields fields={diff.graph} />
+        {parts.map(({ title, fields }) => (
+          <li key={title} className="rounded-md border p-2">
+            <p className="text-sm font-medium">{title}</p>
+            <Fields fields={fields} />
           </li>
-        ) : null}
-        {diff.run_setup.length > 0 ? (
-          <li className="rounded-md border p-2">
-            <p className="text-sm font-medium">Defaults of a start</p>
-            <Fields fields={diff.run_setup} />
-          </li>
-        ) : null}
+        ))}
       </ul>
       {others.map(text => (
         <p key={text} className="text-xs text-muted">
@@ -44,13 +53,26 @@ export function ChangeList({ diff }: { diff: DraftDiff }) {
   );
 }
 
-function Change({ change }: { change: StepChange }) {
+function Change({ change, before, selected, onShow }: Omit<Props, 'diff'> & { change: StepChange }) {
+  const { step } = change;
   return (
-    <li className="rounded-md border p-2">
-      <p className="flex flex-wrap items-center gap-2 text-sm">
+    <li className={cx('rounded-md border p-2', step === selected && 'border-accent')}>
+      <div className="flex flex-wrap items-center gap-2 text-sm">
+        {before?.(step)}
         <StatusBadge kind="step" status={change.change} />
-        <code className="font-medium">{change.step}</code>
-      </p>
+        {onShow === undefined ? (
+          <code className="font-medium wrap-anywhere">{step}</code>
+        ) : (
+          <button
+            type="button"
+            title="Show it on the graph"
+            className="font-mono font-medium wrap-anywhere hover:underline"
+            onClick={() => onShow(step)}
+          >
+            {step}
+          </button>
+        )}
+      </div>
       {change.change === 'changed' ? <Fields fields={change.fields} /> : null}
     </li>
   );

@@ -1,0 +1,116 @@
+'use client';
+import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { Check, Trash2, Undo2 } from 'lucide-react';
+import { useState } from 'react';
+import type { Draft } from '../editor/use-draft.ts';
+import { type Outputs, useTRPC } from '../trpc/provider.tsx';
+import { Button } from '../ui/button.tsx';
+import { Confirm } from '../ui/confirm.tsx';
+import { FormError } from '../ui/states.tsx';
+import { toast, toastError } from '../ui/toaster.tsx';
+import { isOpen, type Proposal } from './proposal.ts';
+
+type Props = {
+  proposal: Proposal;
+  draft: Draft;
+  editable: boolean;
+  /** The steps to apply; null: all of it. */
+  chosen: readonly string[] | null;
+};
+
+/** What can be decided about a proposal: apply or discard it, or take out what was applied. */
+export function ProposalActions({ proposal, draft, editable, chosen }: Props) {
+  const trpc = useTRPC();
+  const queries = useQueryClient();
+  const [discarding, setDiscarding] = useState(false);
+  const { id } = proposal;
+  const reread = () =>
+    Promise.all([
+      queries.invalidateQueries(trpc.autopilot_get_proposal.queryFilter({ id })),
+      queries.invalidateQueries(trpc.autopilot_list_proposals.pathFilter()),
+    ]);
+  const changed = (message: string) => ({
+    onSuccess: ({ workflow }: Outputs['autopilot_apply_proposal']) => {
+      draft.take(workflow);
+      toast.success(message);
+    },
+    onSettled: reread,
+  });
+  const apply = useMutation(
+    trpc.autopilot_apply_proposal.mutationOptions(
+      changed('The proposal is in the draft. Publish the draft to use it for new runs.'),
+    ),
+  );
+  const undo = useMutation(
+    trpc.autopilot_undo_proposal.mutationOptions(changed('What the proposal changed is out of the draft again.')),
+  );
+  const discard = useMutation(
+    trpc.autopilot_discard_proposal.mutationOptions({
+      onError: toastError,
+      onSettled: () => {
+        setDiscarding(false);
+        return reread();
+      },
+    }),
+  );
+  // The server merges with what it has, so what is edited here goes there first.
+  const afterSaving = async (act: () => void) => {
+    if ((await draft.save()).kind === 'saved') act();
+    else toast.error('The draft is not saved. Resolve what its status says, and try again.');
+  };
+  if (!isOpen(proposal) && proposal.status !== 'applied') return null;
+  const isAll = chosen === null;
+  return (
+    <div className="flex flex-col gap-2">
+      <FormError error={apply.error ?? undo.error} />
+      <div className="flex flex-wrap gap-2">
+        {editable && isOpen(proposal) ? (
+          <Button
+            size="sm"
+            variant="primary"
+            icon={<Check aria-hidden className="size-3.5" />}
+            pending={apply.isPending}
+            disabled={chosen?.length === 0}
+            onClick={() => void afterSaving(() => apply.mutate({ id, ...(isAll ? {} : { steps: [...chosen] }) }))}
+          >
+            {isAll ? 'Apply all' : chosen.length === 1 ? 'Apply 1 step' : `Apply ${chosen.length} steps`}
+          </Button>
+        ) : null}
+        {editable && proposal.status === 'applied' ? (
+          <Button
+            size="sm"
+            icon={<Undo2 aria-hidden className="size-3.5" />}
+            pending={undo.isPending}
+            title="Takes what the proposal changed out of the draft; later edits stay"
+            onClick={() => void afterSaving(() => undo.mutate({ id }))}
+          >
+            Undo the proposal
+          </Button>
+        ) : null}
+        {isOpen(proposal) ? (
+          <Button
+            size="sm"
+            variant="danger"
+            icon={<Trash2 aria-hidden className="size-3.5" />}
+            onClick={() => setDiscarding(true)}
+          >
+            Discard
+          </Button>
+        ) : null}
+      </div>
+      {editable || !isOpen(proposal) ? null : (
+        <p className="text-xs text-muted">Applying it needs the contributor role.</p>
+      )}
+      <Confirm
+        open={discarding}
+        onOpenChange={setDiscarding}
+        title="Discard this proposal?"
+        action="Discard"
+        pending={discard.isPending}
+        onConfirm={() => discard.mutate({ id })}
+      >
+        It can no longer be applied. The draft stays as it is.
+      </Confirm>
+    </div>
+  );
+}
