@@ -60,7 +60,7 @@ export function ProposalList({ workflowId, onOpen }: Props) {
 }
 
 /** Who did last what with a proposal. */
-export function Deed({ proposal, nameOf }: { proposal: ProposalHead; nameOf: (id: string) => string }) {
+export function Deed({ proposal, nameOf }: { proposal: ProposalHead; nameOf: (email: string) => string }) {
   const { applied_by: by, applied_at: at, status } = proposal;
   const isApplied = by !== null && at !== null;
   return (
