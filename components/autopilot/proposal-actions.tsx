@@ -2,7 +2,6 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { Check, Trash2, Undo2 } from 'lucide-react';
 import { useState } from 'react';
-import type { Draft } from '../editor/use-draft.ts';
 import { type Outputs, useTRPC } from '../trpc/provider.tsx';
 import { Button } from '../ui/button.tsx';
 import { Confirm } from '../ui/confirm.tsx';
@@ -10,16 +9,23 @@ import { FormError } from '../ui/states.tsx';
 import { toast, toastError } from '../ui/toaster.tsx';
 import { isOpen, type Proposal } from './proposal.ts';
 
+/** The draft to which a proposal is applied. */
+export type Target = {
+  /** Resolves to `saved` once the server has what is edited here. */
+  save: () => Promise<{ kind: string }>;
+  /** Takes the workflow as the server has it now. */
+  take: (workflow: Outputs['autopilot_apply_proposal']['workflow']) => void;
+};
 type Props = {
   proposal: Proposal;
-  draft: Draft;
+  target: Target;
   editable: boolean;
   /** The steps to apply; null: all of it. */
   chosen: readonly string[] | null;
 };
 
 /** What can be decided about a proposal: apply or discard it, or take out what was applied. */
-export function ProposalActions({ proposal, draft, editable, chosen }: Props) {
+export function ProposalActions({ proposal, target, editable, chosen }: Props) {
   const trpc = useTRPC();
   const queries = useQueryClient();
   const [discarding, setDiscarding] = useState(false);
@@ -31,7 +37,7 @@ export function ProposalActions({ proposal, draft, editable, chosen }: Props) {
     ]);
   const changed = (message: string) => ({
     onSuccess: ({ workflow }: Outputs['autopilot_apply_proposal']) => {
-      draft.take(workflow);
+      target.take(workflow);
       toast.success(message);
     },
     onSettled: reread,
@@ -55,7 +61,7 @@ export function ProposalActions({ proposal, draft, editable, chosen }: Props) {
   );
   // The server merges with what it has, so what is edited here goes there first.
   const afterSaving = async (act: () => void) => {
-    if ((await draft.save()).kind === 'saved') act();
+    if ((await target.save()).kind === 'saved') act();
     else toast.error('The draft is not saved. Resolve what its status says, and try again.');
   };
   if (!isOpen(proposal) && proposal.status !== 'applied') return null;

@@ -13,16 +13,21 @@ import { useNames } from './use-names.ts';
 /** Assistants work elsewhere: what they propose appears after this at the latest. */
 const REFRESH_MS = 5_000;
 
-type Props = { workflowId: string; onOpen: (id: string) => void };
+type Props = {
+  /** Absent: the proposals of the whole project. */
+  workflowId?: string;
+  onOpen: (proposal: ProposalHead) => void;
+};
 
-/** The proposals of a workflow, newest first: what each is for, how it stands, and who made or applied it. */
+/** The proposals of a workflow or of the project, newest first: what each is for, how it stands, and who made or applied it. */
 export function ProposalList({ workflowId, onOpen }: Props) {
   const trpc = useTRPC();
   const client = useTRPCClient();
   const nameOf = useNames();
   const list = useCursorPages(
-    [...trpc.autopilot_list_proposals.pathKey(), workflowId],
-    from => client.autopilot_list_proposals.query({ workflow_id: workflowId, limit: 20, ...from }),
+    [...trpc.autopilot_list_proposals.pathKey(), workflowId ?? ''],
+    from =>
+      client.autopilot_list_proposals.query({ ...(workflowId && { workflow_id: workflowId }), limit: 20, ...from }),
     () => REFRESH_MS,
   );
   if (list.isPending) return <Skeleton className="m-4 h-40" />;
@@ -31,8 +36,8 @@ export function ProposalList({ workflowId, onOpen }: Props) {
   if (proposals.length === 0)
     return (
       <EmptyState icon={Sparkles} title="No proposals yet">
-        An assistant that is connected by MCP or the API proposes changes of this workflow. You look at them on the
-        graph, try them, and apply all or some of them. Until then the draft stays as it is.
+        An assistant that is connected by MCP or the API proposes changes of workflows. You look at them on the graph,
+        try them, and apply all or some of them. Until then the draft stays as it is.
       </EmptyState>
     );
   return (
@@ -42,11 +47,12 @@ export function ProposalList({ workflowId, onOpen }: Props) {
           <li key={proposal.id}>
             <button
               type="button"
-              onClick={() => onOpen(proposal.id)}
+              onClick={() => onOpen(proposal)}
               className="flex w-full flex-col gap-1 px-4 py-3 text-left hover:bg-hover"
             >
               <span className="flex w-full items-start gap-2">
                 <span className="min-w-0 flex-1 text-sm font-medium wrap-anywhere">{proposal.title}</span>
+                {proposal.workflow_id === null ? <Badge>New workflow</Badge> : null}
                 <Badge tone={statusLooks[proposal.status].tone}>{statusLooks[proposal.status].label}</Badge>
               </span>
               <Deed proposal={proposal} nameOf={nameOf} />

@@ -7,11 +7,10 @@ import { Badge } from '../ui/badge.tsx';
 import { IconButton } from '../ui/button.tsx';
 import { Skeleton } from '../ui/skeleton.tsx';
 import { ErrorState } from '../ui/states.tsx';
-import type { AutopilotPanelProps } from './autopilot-panel.tsx';
 import { Conflicts } from './conflicts.tsx';
 import { Findings } from './findings.tsx';
 import { diffOf, isOpen, type Proposal, statusLooks, withNeeded } from './proposal.ts';
-import { ProposalActions } from './proposal-actions.tsx';
+import { ProposalActions, type Target } from './proposal-actions.tsx';
 import { ProposalChanges } from './proposal-changes.tsx';
 import { Deed } from './proposal-list.tsx';
 import { TrialSection } from './trial-section.tsx';
@@ -20,7 +19,7 @@ import { useNames } from './use-names.ts';
 /** An assistant may go on editing it, and others the draft. */
 const REFRESH_MS = 3_000;
 
-type Props = AutopilotPanelProps & { id: string; onClose: () => void };
+type Props = { id: string; target: Target; editable: boolean; onClose: () => void };
 
 /** One proposal: what it changes, what is wrong with it, what a trial showed; and the decision about it. */
 export function ProposalView({ id, onClose, ...panel }: Props) {
@@ -32,7 +31,7 @@ export function ProposalView({ id, onClose, ...panel }: Props) {
     ),
   );
   return (
-    <div className="flex flex-col gap-4 p-4">
+    <div className="flex flex-col gap-4">
       <div className="flex items-start gap-1">
         <IconButton label="All proposals" size="sm" className="-ml-2" onClick={onClose}>
           <ChevronLeft aria-hidden className="size-4" />
@@ -52,7 +51,7 @@ export function ProposalView({ id, onClose, ...panel }: Props) {
   );
 }
 
-function Opened({ proposal, draft, editable }: AutopilotPanelProps & { proposal: Proposal }) {
+function Opened({ proposal, target, editable }: Pick<Props, 'target' | 'editable'> & { proposal: Proposal }) {
   const nameOf = useNames();
   const diff = diffOf(proposal);
   const [left, setLeft] = useState<ReadonlySet<string>>(new Set());
@@ -70,7 +69,7 @@ function Opened({ proposal, draft, editable }: AutopilotPanelProps & { proposal:
       </p>
       <ProposalActions
         proposal={proposal}
-        draft={draft}
+        target={target}
         editable={editable}
         chosen={left.size === 0 ? null : diff.steps.map(({ step }) => step).filter(step => chosen.has(step))}
       />

@@ -1,11 +1,11 @@
 'use client';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
-import { FileUp, Plus, SearchX, Workflow } from 'lucide-react';
+import { FileUp, Plus, SearchX, Sparkles, Workflow } from 'lucide-react';
 import dynamic from 'next/dynamic';
 import Link from 'next/link';
 import { usePermissions } from '../shell/session.tsx';
 import { useTRPC } from '../trpc/provider.tsx';
-import { Button } from '../ui/button.tsx';
+import { Button, ButtonLink } from '../ui/button.tsx';
 import { FilterBar } from '../ui/filter-bar.tsx';
 import { ListCard } from '../ui/list-card.tsx';
 import { Page, PageHeader } from '../ui/page.tsx';
@@ -45,25 +45,30 @@ export function WorkflowList() {
       <PageHeader
         title="Workflows"
         actions={
-          canWrite ? (
-            <>
-              <Button
-                icon={<FileUp aria-hidden className="size-3.5" />}
-                {...loadingBeforeClick(loadImport)}
-                onClick={() => set({ import: '1' })}
-              >
-                Import
-              </Button>
-              <Button
-                variant="primary"
-                icon={<Plus aria-hidden className="size-3.5" />}
-                {...loadingBeforeClick(loadCreate)}
-                onClick={() => set({ create: '1' })}
-              >
-                Create workflow
-              </Button>
-            </>
-          ) : null
+          <>
+            <ButtonLink href="/workflows/proposals" icon={<Sparkles aria-hidden className="size-3.5" />}>
+              Proposals
+            </ButtonLink>
+            {canWrite ? (
+              <>
+                <Button
+                  icon={<FileUp aria-hidden className="size-3.5" />}
+                  {...loadingBeforeClick(loadImport)}
+                  onClick={() => set({ import: '1' })}
+                >
+                  Import
+                </Button>
+                <Button
+                  variant="primary"
+                  icon={<Plus aria-hidden className="size-3.5" />}
+                  {...loadingBeforeClick(loadCreate)}
+                  onClick={() => set({ create: '1' })}
+                >
+                  Create workflow
+                </Button>
+              </>
+            ) : null}
+          </>
         }
       />
       <FilterBar>

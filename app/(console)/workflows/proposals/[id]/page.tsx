@@ -1,0 +1,8 @@
+import type { Metadata } from 'next';
+import { NewWorkflowProposal } from '@/components/autopilot/proposals-page.tsx';
+
+export const metadata: Metadata = { title: 'Proposal' };
+
+export default async function Page({ params }: { params: Promise<{ id: string }> }) {
+  return <NewWorkflowProposal id={(await params).id} />;
+}

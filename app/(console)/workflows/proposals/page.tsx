@@ -1,0 +1,8 @@
+import type { Metadata } from 'next';
+import { ProposalsPage } from '@/components/autopilot/proposals-page.tsx';
+
+export const metadata: Metadata = { title: 'Proposals' };
+
+export default function Page() {
+  return <ProposalsPage />;
+}

@@ -1,0 +1,65 @@
+import { expect, expectThemesAccessible, open, test } from '../fixtures/console.ts';
+import { replaceText } from '../fixtures/editor.ts';
+
+const lua = (id: string, script: string, ...depends_on: string[]) => ({ id, type: 'lua_script', script, depends_on });
+
+test('a proposal is seen on the graph, tried, applied in part, and undone after an edit by hand', async ({
+  member,
+  api,
+}) => {
+  const graph = { steps: [lua('price', 'return { net = 10 }'), lua('old', 'return 1', 'price')] };
+  const { id } = await api.call('POST', '/v1/workflows', { name: 'Invoice total', graph });
+  const propose = (title: string, edits: object[]) =>
+    api.call('POST', '/v1/autopilot/proposals', { workflow_id: id, title, edits });
+  await propose('Add the tax', [
+    { type: 'update_step', step: 'price', set: { script: 'return { net = 20 }' } },
+    { type: 'add_step', step: lua('tax', 'return { sum = steps.price.result.net * 1.5 }', 'price') },
+    { type: 'add_step', step: lua('report', 'return steps.tax.result.sum', 'tax') },
+    { type: 'remove_step', step: 'old', heal: true },
+  ]);
+  await open(member, `/workflows/${String(id)}`);
+  await member.getByRole('toolbar', { name: 'Edit' }).getByRole('button', { name: 'Autopilot' }).click();
+  const panel = member.getByRole('tabpanel', { name: 'Autopilot' });
+  await expectThemesAccessible(member);
+  await panel.getByRole('button', { name: /Add the tax.*Ready/ }).click();
+
+  const ghosts = member.getByRole('region', { name: 'Graph of the proposal' });
+  await expect(ghosts.locator('[data-step="tax"]')).toContainText('Added');
+  await expect(ghosts.locator('[data-step="price"]')).toContainText('Changed');
+  await expect(ghosts.locator('[data-step="old"]')).toContainText('Removed');
+  await ghosts.locator('[data-step="tax"]').click();
+  await expect(member).toHaveURL(/step=tax/);
+
+  await panel.getByRole('button', { name: 'Try', exact: true }).click();
+  await panel.getByRole('button', { name: 'Add a check' }).click();
+  await panel.getByRole('combobox', { name: 'Step of check 4' }).click();
+  await member.getByRole('option', { name: 'report' }).click();
+  await panel.getByRole('textbox', { name: 'Value of check 4' }).fill('30');
+  await panel.getByRole('button', { name: 'Start the trial' }).click();
+  await expect(panel.getByRole('region', { name: 'Trial' }).getByRole('status')).toContainText('Proven');
+  await expect(panel.getByRole('list', { name: 'Checks' })).toContainText('report equals 30');
+  await expectThemesAccessible(member);
+
+  await panel.getByRole('checkbox', { name: 'Apply price' }).click();
+  await panel.getByRole('checkbox', { name: 'Apply old' }).click();
+  await panel.getByRole('checkbox', { name: 'Apply tax' }).click();
+  await expect(panel.getByRole('checkbox', { name: 'Apply tax' })).toBeChecked();
+  await panel.getByRole('button', { name: 'Apply 2 steps' }).click();
+  const draft = member.getByRole('region', { name: 'Graph of the draft' });
+  await expect(draft.locator('[data-step="report"]')).toBeVisible();
+  await expect(draft.locator('[data-step="old"]')).toBeVisible();
+
+  await draft.locator('[data-step="price"]').dblclick();
+  await replaceText(member.getByRole('textbox', { name: 'Script' }), 'return { net = 99 }');
+  await expect(member.getByText('Saved', { exact: true })).toBeVisible();
+  await member.getByRole('tab', { name: 'Autopilot' }).click();
+  await panel.getByRole('button', { name: 'Undo the proposal' }).click();
+  await expect(draft.locator('[data-step="tax"]')).toHaveCount(0);
+  const { graph: left } = await api.call('GET', `/v1/workflows/${String(id)}`);
+  expect(left).toEqual({
+    steps: [
+      expect.objectContaining({ id: 'price', script: 'return { net = 99 }' }),
+      expect.objectContaining({ id: 'old' }),
+    ],
+  });
+});
