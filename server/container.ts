@@ -5,6 +5,7 @@ import { createMetrics } from './api/metrics.ts';
 import { OpenStreams } from './api/open-streams.ts';
 import { operations } from './api/operations.ts';
 import { createPages } from './api/pages.ts';
+import { createPlatformTools } from './api/platform-tools.ts';
 import { createRegistry } from './api/registry.ts';
 import { fromFetch, toFetch } from './api/request.ts';
 import { createRest, type Rest } from './api/rest.ts';
@@ -20,6 +21,7 @@ import { createRunAuthority } from './domains/agents/authority.ts';
 import { createAgentSource } from './domains/agents/source.ts';
 import { startAnalyticsJob } from './domains/analytics/job.ts';
 import { settleAudit } from './domains/audit/record.ts';
+import { BRIEF } from './domains/autopilot/agent/brief.ts';
 import { startBillingJob } from './domains/billing/job.ts';
 import { startCountJob } from './domains/billing/ledger/count-job.ts';
 import { createCreditSource } from './domains/billing/ledger/credit-source.ts';
@@ -146,7 +148,7 @@ export async function createContainer(options: ContainerOptions): Promise<Contai
     payments,
     topUp,
   };
-  const surfaces = createSurfaces(services, keys.sessionSecret, telemetry.registry);
+  const surfaces = createSurfaces(services, keys.sessionSecret, telemetry.registry, callers.platform);
   const abandonedRemoved = removeAbandonedConnections(services);
   const jobs = startJobs(services, {
     database,
@@ -204,6 +206,7 @@ function createCallers(services: Pick<Services, 'config' | 'pool' | 'prisma' | '
     turns: createTurnCaller(services),
     liveText: createLiveText(),
     agentTools: createAgentTools(services),
+    platform: createPlatformTools(authority, BRIEF),
     authority,
     extractor: createMemoryExtractor({ ...services, models, authority }),
     embed,
@@ -280,6 +283,7 @@ function createSurfaces(
   services: Services,
   sessionSecret: string,
   measured: MetricsRegistry,
+  platform: ReturnType<typeof createPlatformTools>,
 ): Pick<Container, 'handle' | 'rest' | 'handleTrpc' | 'trpc' | 'handleMcp' | 'mcp' | 'stream'> {
   const registry = createRegistry(operations);
   const metrics = createMetrics(() => services.orchestrator.status() === 'leading', measured);
@@ -291,6 +295,7 @@ function createSurfaces(
     features: featuresOf(services.config),
     checkOutput: services.config.env !== 'production',
   };
+  platform.connect(common);
   const streams = new OpenStreams(common);
   const rest = createRest({ ...common, streams, pages: createPages(services, registry, metrics) });
   const trpc = createTrpc(common);

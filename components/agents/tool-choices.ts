@@ -1,6 +1,7 @@
 import type { Inputs, Outputs } from '../trpc/provider.tsx';
 
 export type AgentTools = NonNullable<Inputs['agents_patch']['tools']>;
+type McpEntry = Extract<AgentTools[number], { type: 'mcp' }>;
 export type CatalogTool = Outputs['mcp_tools_list']['tools'][number];
 /** What an agent does with a tool: calls it, asks a person first, or never calls it. */
 export type Choice = 'auto' | 'ask' | 'never';
@@ -33,9 +34,12 @@ export function choicesOf(
   return choices;
 }
 
+const isOf = (entry: AgentTools[number], instanceId: string): entry is McpEntry =>
+  entry.type === 'mcp' && entry.instance_id === instanceId;
+
 /** The entry that decides: one that names the tool goes before one that means all. */
 function entryFor(tools: AgentTools, instanceId: string, name: string) {
-  const own = tools.filter(entry => entry.instance_id === instanceId);
+  const own = tools.filter(entry => isOf(entry, instanceId));
   return own.find(entry => entry.tools.includes(name)) ?? own.find(entry => entry.tools.includes('*'));
 }
 
@@ -46,10 +50,11 @@ export function withChoices(tools: AgentTools, instanceId: string, choices: Reco
     const names = named(approval);
     return names.length === 0 ? [] : [{ type: 'mcp' as const, instance_id: instanceId, tools: names, approval }];
   });
-  return [...tools.filter(entry => entry.instance_id !== instanceId), ...entries];
+  // Entries of other types stay as they are.
+  return [...tools.filter(entry => !isOf(entry, instanceId)), ...entries];
 }
 
 /** The instances whose tools an agent may call, in the order in which it names them. */
 export function instancesOf(tools: AgentTools): string[] {
-  return [...new Set(tools.map(({ instance_id }) => instance_id))];
+  return [...new Set(tools.flatMap(entry => (entry.type === 'mcp' ? entry.instance_id : [])))];
 }

@@ -35,7 +35,7 @@ function ToolNames({ tools }: { tools: AgentTools }) {
     <ul className="flex flex-col gap-1 text-sm">
       {tools.map(entry => (
         <li key={JSON.stringify(entry)}>
-          <code className="text-xs">{entry.tools.join(', ')}</code>
+          <code className="text-xs">{(entry.type === 'mcp' ? entry.tools : entry.operations).join(', ')}</code>
           {entry.approval === undefined ? null : <span className="text-muted"> · {entry.approval}</span>}
         </li>
       ))}

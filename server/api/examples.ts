@@ -55,6 +55,7 @@ export const requiredExamples: Partial<Record<Name, Record<string, unknown>>> = 
   webhooks_create: { workflow_id: '{workflows/id}', name: 'Orders' },
   agents_create: { name: 'Support', model: 'openai_compatible/any' },
   agents_run: { input: { message: 'What is open?' } },
+  autopilot_chat: { text: 'Ask a person first.', model: 'openai_compatible/any' },
   autopilot_propose: { title: 'Ask a person first' },
   autopilot_edit_proposal: { edits: [{ type: 'set_details', description: 'What it does' }] },
   autopilot_try_proposal: { checks: [{ step: 'approve', op: 'completed' }] },

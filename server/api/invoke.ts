@@ -39,6 +39,7 @@ export type Invocation = {
   /** For an operation that produces a stream. */
   stream?: StreamConnection;
   onDisconnect?: Context['onDisconnect'];
+  agentCall?: Context['agentCall'];
   /** Looks a request header up by its lower-case name. */
   header: (name: string) => string | undefined;
   /** Reads and parses the input; called only once the caller is known to be allowed. */
@@ -78,6 +79,7 @@ export async function invoke(invoker: Invoker, call: Invocation): Promise<Result
     ...(call.raw === undefined ? {} : { raw: call.raw }),
     ...(call.stream === undefined ? {} : { stream: call.stream }),
     ...(call.onDisconnect === undefined ? {} : { onDisconnect: call.onDisconnect }),
+    ...(call.agentCall === undefined ? {} : { agentCall: call.agentCall }),
     headers: declaredHeaders(operation, call.header),
     responseHeaders,
   };

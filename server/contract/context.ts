@@ -80,6 +80,8 @@ export type Context = {
    * where this cannot be detected.
    */
   onDisconnect?: (listener: () => void) => () => void;
+  /** The run and the step whose agent calls the operation for the caller; absent where the caller does so. */
+  agentCall?: { runId: string; stepId: string };
   /** How the request came in; becomes a run's default `trigger_type`. */
   surface: 'rest' | 'trpc' | 'mcp';
   /** Request headers an operation may need (If-Match, Idempotency-Key), lower-case names. */

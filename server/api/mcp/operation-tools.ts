@@ -13,15 +13,35 @@ const argumentName = (parameter: string) => parameter.replace(/[A-Z]+/g, letters
 
 /** Returns the tools that are operations: one for each that declares an MCP group, with its name and description. */
 export function operationTools(options: McpOptions): PlatformTool[] {
-  return options.registry.operations.flatMap(entry => {
+  const { registry } = options;
+  const declared = registry.operations.filter(({ operation: { mcp } }) => mcp !== undefined && mcp.tool !== false);
+  return toolsOf(options, declared);
+}
+
+/**
+ * Returns the operations that an agent may be given: those tools, and all that read. None that returns a secret, and none that lets
+ * agents ask agents.
+ */
+export function agentOperationTools(options: McpOptions): PlatformTool[] {
+  const { registry } = options;
+  const given = registry.operations.filter(({ operation: { mcp, method, produces, path, startsRun, tag } }) => {
+    if (mcp?.risk === true || produces !== undefined || path.split('/').includes('credentials')) return false;
+    if (tag === 'Chat' || (tag === 'Autopilot' && startsRun !== undefined && path.endsWith('/chat'))) return false;
+    return mcp === undefined ? method === 'GET' : mcp.tool !== false;
+  });
+  return toolsOf(options, given);
+}
+
+function toolsOf(options: McpOptions, entries: readonly RegisteredOperation[]): PlatformTool[] {
+  return entries.flatMap(entry => {
     const { operation } = entry;
-    if (operation.mcp === undefined || operation.mcp.tool === false || operation.access === 'public') return [];
+    if (operation.access === 'public') return [];
     const { feature } = operation;
     if (feature !== undefined && !isAnnounced(feature) && !options.features.has(feature)) return [];
     const { access, scope } = operation;
     const tool: PlatformTool = {
-      group: operation.mcp.group,
-      risk: operation.mcp.risk === true,
+      group: operation.mcp?.group ?? 'core',
+      risk: operation.mcp?.risk === true,
       definition: define(entry),
       usable: principal => hasRole(principal.role, access) && hasScope(principal, scope),
       call: (caller, args) => invokeOperation(options, entry, caller, toInput(entry, args)),
@@ -44,7 +64,7 @@ export function invokeOperation(
 export async function invokeRead(
   options: McpOptions,
   entry: RegisteredOperation,
-  { principal, requestId, address }: McpCaller,
+  { principal, requestId, address, agentCall }: McpCaller,
   read: () => unknown,
 ): Promise<unknown> {
   const { output } = await invoke(options, {
@@ -52,7 +72,8 @@ export async function invokeRead(
     principal,
     requestId,
     surface: 'mcp',
-    clientAddress: address,
+    ...(address !== undefined && { clientAddress: address }),
+    ...(agentCall !== undefined && { agentCall }),
     header: () => undefined,
     input: read,
   });

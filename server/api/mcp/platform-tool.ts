@@ -1,5 +1,5 @@
 import type { Tool } from '@modelcontextprotocol/sdk/types.js';
-import type { Principal } from '../../contract/context.ts';
+import type { Context, Principal } from '../../contract/context.ts';
 import type { McpGroup } from '../../contract/mcp-groups.ts';
 import type { Invoker } from '../invoke.ts';
 import type { Registry } from '../registry.ts';
@@ -8,7 +8,12 @@ import type { Registry } from '../registry.ts';
 export type McpOptions = Invoker & { registry: Registry };
 
 /** The caller and the request. */
-export type McpCaller = { principal: Principal; requestId: string; address: string };
+export type McpCaller = {
+  principal: Principal;
+  requestId: string;
+  address?: string;
+  agentCall?: Context['agentCall'];
+};
 
 /** A tool of the Platform MCP endpoint (docs/specification/mcp.md#tool-groups). */
 export type PlatformTool = {

@@ -39,6 +39,7 @@ const writing: Record<string, string> = {
   chat_regenerate: 'destructive, open world',
   chat_stop: 'destructive, idempotent',
   chat_patch_settings: 'destructive, idempotent',
+  autopilot_chat: 'open world',
   autopilot_propose: 'adds',
   autopilot_edit_proposal: 'adds',
   autopilot_discard_proposal: 'destructive, idempotent',

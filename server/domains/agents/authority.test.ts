@@ -61,6 +61,7 @@ describe('a run of an agent', () => {
       expect(await standingOf(await runOf(principal))).toEqual({
         kind: 'held',
         userId: principal.userId,
+        patId: null,
         email: principal.email,
         role,
         scopes,

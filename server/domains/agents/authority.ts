@@ -59,6 +59,7 @@ async function readRights(
   if (actor.pat_id !== null && row.scopes === null)
     return { standing: lost(`The token of ${row.email} that asked for the run was revoked.`), ...never };
   const held = row.scopes ?? scopes;
-  const standing: Standing = { kind: 'held', userId: actor.user_id, email: row.email, role, scopes: held };
+  const { user_id: userId, pat_id: patId } = actor;
+  const standing: Standing = { kind: 'held', userId, email: row.email, role, scopes: held, patId };
   return { standing, expiresAt: row.expires_at?.getTime() ?? null };
 }

@@ -1,6 +1,8 @@
-import { operation } from '../../contract/operation.ts';
+import { operation, streamOperation } from '../../contract/operation.ts';
+import { SentOutput, StreamChunk } from '../chat/schemas.ts';
 import { EDIT_SCOPE } from '../runs/override-rights.ts';
 import { startScopes } from '../runs/step-scopes.ts';
+import { chatWithAutopilot, streamAutopilot } from './agent/chat.ts';
 import { applyProposal, undoProposal } from './proposals/apply.ts';
 import { discardProposal, editProposal, propose } from './proposals/change.ts';
 import { getProposal, listProposals } from './proposals/read.ts';
@@ -20,8 +22,47 @@ const draft = {
 } as const;
 const write = { ...common, access: 'project_contributor', scope: 'workflow:write' } as const;
 
+const conversation = { tag: 'Autopilot', feature: 'agents', access: 'project_viewer', scope: 'ai:use' } as const;
+
+const conversationOperations = [
+  operation({
+    ...conversation,
+    name: 'autopilot_chat',
+    method: 'POST',
+    path: '/v1/autopilot/chat',
+    status: 202,
+    summary: 'Ask Autopilot to build, explain or repair a workflow',
+    description: `A run of the built-in agent answers, with the rights of the caller. It reads what the caller may read, proposes changes and tries them; it never applies
+or publishes any. The conversation is a thread of \`/v1/chat\`, where its messages are read, stopped and branched. 422 \`model_not_configured\` where no model has a key.`,
+    input: schema.AutopilotChatInput,
+    output: SentOutput,
+    errors: [404, 409, 503],
+    startsRun: () => true,
+    scopesWhere: [
+      { scope: 'workflow:read', when: 'the message has a `context`; what the token lacks, Autopilot cannot do' },
+      ...startScopes.filter(({ scope }) => scope !== 'ai:use'),
+    ],
+    mcp: { group: 'chat', hints: { openWorld: true } },
+    run: chatWithAutopilot,
+  }),
+  streamOperation({
+    ...conversation,
+    name: 'autopilot_stream',
+    path: '/v1/autopilot/stream',
+    summary: "Stream Autopilot's answer",
+    description:
+      'The same stream as that of a chat, with a chunk `data-proposal` whenever the answer has made or changed a proposal. 204 where nothing is being written.',
+    input: schema.AutopilotStreamInput,
+    output: StreamChunk,
+    errors: [404, 503],
+    headers: ['Last-Event-ID'],
+    run: streamAutopilot,
+  }),
+] as const;
+
 /** Changes of workflows that are worked out beside the draft. */
 export const autopilotOperations = [
+  ...conversationOperations,
   operation({
     ...read,
     name: 'autopilot_describe_step_types',

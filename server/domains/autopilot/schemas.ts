@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { AnyObject, Id, Json, NameText, nextCursor, PlainText, page, Timestamp } from '../../contract/wire.ts';
+import { Message, MessageId, StreamInput, WhenBusy } from '../chat/schemas.ts';
 import { DiffVersionsOutput, EditSchema, FieldChange, MAX_EDITS } from '../workflows/edit-schemas.ts';
 import {
   Description,
@@ -65,6 +66,8 @@ const head = {
   applied_revision: z.number().int().nullable(),
   applied_by: z.string().nullable(),
   applied_at: Timestamp.nullable(),
+  thread_id: Id.nullable().meta({ description: 'The conversation in which an agent made it, under /v1/chat/threads' }),
+  message_id: Id.nullable().meta({ description: 'The answer that made it, which is also its run' }),
   created_by: z.string(),
   created_at: Timestamp,
   updated_at: Timestamp,
@@ -184,4 +187,20 @@ export const TrialSchema = z.strictObject({
   current: z.boolean().meta({ description: 'Whether the proposal is still the one that was tried' }),
   started_by: z.string(),
   started_at: Timestamp,
+});
+
+export const AutopilotChatInput = z.strictObject({
+  ...Message,
+  thread_id: Id.optional().meta({ description: 'A conversation with Autopilot. Default: a new one' }),
+  model: z.string().min(1).max(200).optional().meta({
+    description: 'provider/model, for a new conversation. Default: the first model that has a key',
+  }),
+  parent_id: MessageId.nullable().optional().meta({
+    description: 'The answer that it follows. Default: the head of the thread',
+  }),
+  when_busy: WhenBusy,
+});
+export const AutopilotStreamInput = z.strictObject({
+  thread_id: Id.optional().meta({ description: 'Default: your conversation with Autopilot that changed last' }),
+  after: StreamInput.shape.after,
 });

@@ -1,12 +1,10 @@
 import type { Context } from '../../contract/context.ts';
 import { type AppError, invalid } from '../../platform/errors.ts';
 import { derivedId } from '../../platform/ids.ts';
-import { transact } from '../../platform/postgres/transaction.ts';
-import { graphOf, newSettings } from '../agents/settings.ts';
+import { type AgentSettings, graphOf, newSettings } from '../agents/settings.ts';
 import { requireValid } from '../agents/validate.ts';
 import { listCatalog } from '../models/catalog.ts';
-import { insertPublished } from '../workflows/insert-published.ts';
-import { findWorkflow } from '../workflows/store.ts';
+import { ensurePublished } from '../workflows/ensure-published.ts';
 import { projectScope } from '../workflows/view.ts';
 
 const INSTRUCTIONS =
@@ -21,31 +19,26 @@ export async function assistantFor(
   ctx: Context,
   given: string | undefined,
 ): Promise<{ workflowId: string; model: string }> {
-  const { prisma, clock } = ctx.services;
   const model = given ?? (await firstModel(ctx));
   const scope = projectScope(ctx);
-  const workflowId = derivedId(0, ['chat assistant', scope.tenantId, scope.projectId, model]);
+  const id = derivedId(0, ['chat assistant', scope.tenantId, scope.projectId, model]);
   const settings = newSettings({ model, instructions: INSTRUCTIONS });
-  await requireValid(ctx, workflowId, settings).catch((error: AppError) => {
-    if (error.code !== 'invalid_agent') throw error;
-    const details = error.details ?? [];
-    throw invalid(`The model ${model} cannot be used. ${WHERE}`, details, 'model_not_configured');
-  });
-  if ((await findWorkflow(prisma, scope, workflowId)) !== null) return { workflowId, model };
-  const { userId } = ctx.principal;
-  const at = new Date(clock.now());
-  const texts = { name: `Chat with ${model}`, description: '' };
-  const workflow = { id: workflowId, scope, ...texts, graph: graphOf(settings), kind: 'agent' } as const;
-  try {
-    await transact({ prisma }, tx => insertPublished(tx, { ...workflow, createdBy: userId, at }));
-  } catch (error) {
-    // A concurrent caller made it.
-    if ((await findWorkflow(prisma, scope, workflowId)) === null) throw error;
-  }
-  return { workflowId, model };
+  await requireUsable(ctx, id, settings);
+  await ensurePublished(ctx, { id, name: `Chat with ${model}`, kind: 'agent', graph: graphOf(settings) });
+  return { workflowId: id, model };
 }
 
-async function firstModel(ctx: Context): Promise<string> {
+/** Throws AppError 422 `model_not_configured`, which says where to add a key, for a model that cannot be used. */
+export async function requireUsable(ctx: Context, id: string, settings: AgentSettings): Promise<void> {
+  await requireValid(ctx, id, settings).catch((error: AppError) => {
+    if (error.code !== 'invalid_agent') throw error;
+    const details = error.details ?? [];
+    throw invalid(`The model ${settings.model} cannot be used. ${WHERE}`, details, 'model_not_configured');
+  });
+}
+
+/** The first model that has a key and can call tools. Throws AppError 422 `model_not_configured`. */
+export async function firstModel(ctx: Context): Promise<string> {
   const { providers } = await listCatalog(ctx);
   for (const { configured, models } of providers) {
     const model = configured ? models.find(({ supports }) => supports.tools) : undefined;

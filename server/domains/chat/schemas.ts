@@ -16,6 +16,9 @@ export const MessageId = z
   .meta({ description: 'Chosen by the client: a request that repeats it gets the same answer' });
 const Text = PlainText(MAX_MESSAGE_CHARS).regex(/\S/, 'must not be blank');
 
+export const ThreadKind = z
+  .enum(['chat', 'autopilot'])
+  .meta({ description: '`autopilot`: the agent that works out changes of workflows answers' });
 export const AnswerStatus = z.enum(['queued', 'running', 'completed', 'failed', 'stopped', 'refused', 'withdrawn']);
 export const ThreadRef = z.strictObject({ id: Id });
 export const ThreadSchema = z.strictObject({
@@ -23,6 +26,7 @@ export const ThreadSchema = z.strictObject({
   project_id: Id,
   owner_id: Id,
   title: z.string(),
+  kind: ThreadKind,
   agent_id: Id.nullable().meta({ description: 'The agent that answers; null: an assistant without tools' }),
   model: z.string().nullable().meta({ description: 'The model of the assistant; null where an agent answers' }),
   workflow_id: Id.meta({ description: 'The runs of the answers are under /v1/workflows/{id}' }),
@@ -38,6 +42,7 @@ export const ListThreadsInput = z.strictObject({
   ...page,
   q: PlainText(200).optional().meta({ description: 'Part of the title' }),
   agent_id: Id.optional(),
+  kind: ThreadKind.optional(),
   archived: z.enum(['true', 'false']).optional().meta({ description: 'Default: false' }),
 });
 export const ListThreadsOutput = z.strictObject({ threads: z.array(ThreadSchema), ...nextCursor });
@@ -74,6 +79,33 @@ const ToolState = z.enum([
   'output-error',
   'output-denied',
 ]);
+/** What a message is about, as it was when the message was sent. */
+export const ContextData = z.strictObject({
+  workflow_id: Id,
+  workflow_name: z.string(),
+  run_id: Id.nullable(),
+  run_status: z.string().nullable(),
+  version: z.number().int().nullable().meta({ description: 'That the run executes' }),
+  step_id: z.string().nullable().meta({ description: 'The step that was named, else the one at which the run failed' }),
+  error: z
+    .strictObject({ code: z.string(), message: z.string(), step_id: z.string() })
+    .nullable()
+    .meta({ description: 'Why the run failed' }),
+});
+export const ProposalData = z.strictObject({
+  proposal_id: Id,
+  workflow_id: Id.nullable(),
+  title: z.string(),
+  status: z.string(),
+  edits: z.number().int(),
+  valid: z.boolean(),
+});
+export const TrialData = z.strictObject({
+  proposal_id: Id,
+  workflow_id: Id,
+  run_id: Id,
+  verdict: z.enum(['proven', 'simulated', 'failed']).nullable(),
+});
 export const Part = z.discriminatedUnion('type', [
   z.strictObject({ type: z.literal('step-start') }),
   z.strictObject({
@@ -86,6 +118,9 @@ export const Part = z.discriminatedUnion('type', [
     id: z.string(),
     data: z.strictObject({ memories: z.number().int() }),
   }),
+  z.strictObject({ type: z.literal('data-context'), data: ContextData }),
+  z.strictObject({ type: z.literal('data-proposal'), id: z.string(), data: ProposalData }),
+  z.strictObject({ type: z.literal('data-trial'), id: z.string(), data: TrialData }),
   z.strictObject({ type: z.literal('text'), text: z.string(), state: z.enum(['streaming', 'done']).optional() }),
   z.strictObject({ type: z.literal('reasoning'), text: z.string(), state: z.enum(['streaming', 'done']).optional() }),
   z.strictObject({
@@ -121,14 +156,30 @@ export const ListMessagesInput = z.strictObject({
 });
 export const ListMessagesOutput = z.strictObject({ messages: z.array(MessageSchema), ...nextCursor });
 
-const WhenBusy = z.enum(['queue', 'interrupt', 'reject']).default('queue').meta({
+export const WhenBusy = z.enum(['queue', 'interrupt', 'reject']).default('queue').meta({
   description:
     'While an answer is being written: `queue` answers afterwards; `interrupt` stops that answer first; `reject` is 409 `thread_busy`',
 });
-export const SendInput = z.strictObject({
-  id: Id,
+export const MessageContext = z.strictObject({
+  workflow_id: Id,
+  run_id: Id.optional().meta({ description: 'A run of the workflow' }),
+  step_id: z
+    .string()
+    .min(1)
+    .max(200)
+    .optional()
+    .meta({ description: 'A step of the run, or of the draft without one' }),
+});
+export const Message = {
   text: Text,
   message_id: MessageId.optional(),
+  context: MessageContext.optional().meta({
+    description: 'What the message is about: the agent is told its names, and how the run failed. Needs workflow:read',
+  }),
+};
+export const SendInput = z.strictObject({
+  id: Id,
+  ...Message,
   parent_id: MessageId.nullable().optional().meta({
     description:
       'The answer that it follows; null: it begins anew. Default: the head. Another one than the head makes a branch',

@@ -32,7 +32,20 @@ const McpTools = z.strictObject({
   }),
 });
 
-export const AgentTool = z.discriminatedUnion('type', [McpTools]);
+/** Operations of this service. */
+const PlatformOperations = z.strictObject({
+  type: z.literal('platform'),
+  operations: z
+    .array(z.string().min(1).max(200))
+    .min(1)
+    .max(MAX_AGENT_TOOLS)
+    .meta({ description: 'Names of operations; each has the rights of the person who asks' }),
+  approval: z.enum(APPROVALS).optional().meta({
+    description: 'Default: operations that only read run at once, all others ask. One that may destroy always asks',
+  }),
+});
+
+export const AgentTool = z.discriminatedUnion('type', [McpTools, PlatformOperations]);
 
 export const AgentLimits = z.strictObject({
   max_turns: z.number().int().min(1).max(MAX_AGENT_TURNS).optional().meta({ description: 'Default 25' }),

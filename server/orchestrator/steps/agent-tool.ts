@@ -16,6 +16,7 @@ import type { AgentTools } from './agent-tools.ts';
 import { toolOf } from './agent-turn.ts';
 import { ADDED_STEP_TYPES } from './descriptions.ts';
 import { failed } from './failure.ts';
+import { PLATFORM, type PlatformTools } from './platform-tools.ts';
 import { READ_RESULT, readResult, readResultArguments, SHOWN_CHARACTERS, textOf } from './read-result.ts';
 import { decideCall, type RunAuthority } from './run-authority.ts';
 import type { ToolAnswer, ToolCaller } from './tool-caller.ts';
@@ -25,6 +26,7 @@ import { callsOf, digestOf, turnResultOf } from './turn-result.ts';
 export type ToolServices = {
   tools?: ToolCaller | undefined;
   agentTools?: AgentTools | undefined;
+  platform?: PlatformTools | undefined;
   authority?: RunAuthority | undefined;
 };
 
@@ -72,9 +74,11 @@ async function execute(attempt: Attempt, signal: AbortSignal, services: ToolServ
   if (args === null) return failed('tool_args_invalid', 'The arguments are not an object.');
   if (call.name === READ_RESULT) return readStored(attempt, args, ratio);
   const tool = toolOf(workOf(agent.settings), call.name);
-  if (tool === undefined || services.tools === undefined) return failed('unknown_tool', 'There is no such tool.');
+  if (tool === undefined) return failed('unknown_tool', 'There is no such tool.');
   const problems = services.agentTools?.problems(tool.input_schema as JsonMap, args) ?? [];
   if (problems.length > 0) return failed('tool_args_invalid', problems.join(' '));
+  if (tool.instance_id === PLATFORM) return callOperation(services.platform, { attempt, signal, tool, args, ratio });
+  if (services.tools === undefined) return failed('unknown_tool', 'There is no such tool.');
   const refusal = await refusalOf({ attempt, signal, tool, isApproved: approval !== null }, services.authority);
   if (refusal !== null) return refusal;
   return outcomeOf(await callTool(services.tools, { attempt, signal, tool, args }), ratio);
@@ -112,6 +116,17 @@ async function refusalOf(
     case 'refused':
       return failed(decision.code, decision.message);
   }
+}
+
+/** The operation itself checks the rights of the person for whom the run acts. It costs what it costs everybody. */
+async function callOperation(
+  platform: PlatformTools | undefined,
+  { attempt, signal, tool, args, ratio }: Call & { args: JsonMap; ratio: number },
+): Promise<Outcome> {
+  if (platform === undefined) return failed('unknown_tool', 'There is no such tool.');
+  const { run, step } = attempt;
+  const answer = await platform.call({ run, step: step.id, operation: tool.tool, args }, signal);
+  return answer.kind === 'result' ? completed(answer.result, ratio) : failed(answer.code, answer.message);
 }
 
 function callTool(tools: ToolCaller, { attempt, signal, tool, args }: Call & { args: JsonMap }): Promise<ToolAnswer> {

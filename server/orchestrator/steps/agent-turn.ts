@@ -10,6 +10,7 @@ import type { AgentTools } from './agent-tools.ts';
 import { taintedBy } from './agent-transcript.ts';
 import { ADDED_STEP_TYPES } from './descriptions.ts';
 import { failed } from './failure.ts';
+import { PLATFORM } from './platform-tools.ts';
 import { READ_RESULT, readResultArguments } from './read-result.ts';
 import { decideCall, type RunAuthority } from './run-authority.ts';
 import type { TurnAnswer, TurnCaller, TurnRequest } from './turn-caller.ts';
@@ -151,7 +152,8 @@ function problemOf(call: ToolCallPart, { work, tools }: Judging): { code: string
 function policyOf(call: ToolCallPart, { work, tainted, asks }: Judging): TurnCall['policy'] {
   const tool = toolOf(work, call.name);
   if (tool === undefined || (tool.read_only && tool.policy === 'auto')) return 'auto';
-  if (asks || tool.policy === 'ask') return 'ask';
+  // An operation says itself whose rights suffice.
+  if ((asks && tool.instance_id !== PLATFORM) || tool.policy === 'ask') return 'ask';
   return tool.policy === 'ask_when_tainted' && tainted !== null ? 'ask' : 'auto';
 }
 

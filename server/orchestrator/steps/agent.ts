@@ -23,6 +23,7 @@ import { exampleValue } from './example-value.ts';
 import { failed, outcomeOf } from './failure.ts';
 import { checkForm } from './form.ts';
 import type { MemoryRecaller } from './memory-recaller.ts';
+import { PLATFORM, PLATFORM_NAME, type PlatformTools } from './platform-tools.ts';
 import { stepsInTemplates } from './reads.ts';
 import { Rendering } from './rendering.ts';
 import { collectReferences, hasTemplate } from './templates.ts';
@@ -64,6 +65,7 @@ const exampleAnswer = ({ response_schema }: GraphStep): JsonValue => ({
 export type AgentServices = {
   turns?: TurnCaller | undefined;
   agentTools?: AgentTools | undefined;
+  platform?: PlatformTools | undefined;
   agents?: AgentSource | undefined;
   conversations?: Conversations | undefined;
   recaller?: MemoryRecaller | undefined;
@@ -106,21 +108,33 @@ export function agent(services: AgentServices): StepType {
 }
 
 async function check(step: GraphStep, scope: CheckScope, services: AgentServices): Promise<StepProblem[]> {
-  const { turns, agentTools } = services;
+  const { turns, agentTools, platform } = services;
   const problems = await checkSource(step, scope, services);
   const { model, tools, response_schema } = fields.partial().loose().safeParse(step).data ?? {};
   if (response_schema !== undefined && collectReferences(response_schema).length === 0)
     problems.push(...checkForm(response_schema as JsonMap, 'response_schema'));
   if (model !== undefined && !hasTemplate(model)) problems.push(...((await turns?.check(scope, { model })) ?? []));
   for (const [index, entry] of (tools ?? []).entries()) {
-    const found = await agentTools?.check(scope, { instanceId: entry.instance_id, tools: entry.tools });
+    const found =
+      entry.type === 'platform'
+        ? unknownOperations(entry.operations, platform)
+        : await agentTools?.check(scope, { instanceId: entry.instance_id, tools: entry.tools });
     for (const problem of found ?? []) problems.push({ ...problem, path: `tools[${index}].${problem.path}` });
   }
   return problems;
 }
 
+function unknownOperations(names: readonly string[], platform: PlatformTools | undefined): StepProblem[] {
+  const unknown = new Set(platform?.unknown(names));
+  return names.flatMap((name, index) =>
+    unknown.has(name)
+      ? [{ path: `operations[${index}]`, code: 'unknown_operation', message: 'is no operation that agents may have' }]
+      : [],
+  );
+}
+
 async function begin(attempt: Attempt, signal: AbortSignal, services: AgentServices): Promise<Outcome> {
-  const { agentTools, agents, conversations, recaller } = services;
+  const { agents, conversations, recaller } = services;
   const inline = read(attempt.step);
   // Rendered before the first await: large results are there until then. The instructions of a named agent read the input alone.
   const prompt = renderPrompt(attempt, inline);
@@ -129,16 +143,8 @@ async function begin(attempt: Attempt, signal: AbortSignal, services: AgentServi
   const given = named ?? inline;
   const { messages, ...rendered } = render(attempt, given, prompt);
   const earlier = (await conversations?.before(attempt.run, signal)) ?? [];
-  const tools: PlannedTool[] = [];
-  for (const entry of given.tools ?? []) {
-    const { tenantId, projectId } = attempt.run;
-    const offer = await agentTools?.offer({ tenantId, projectId, instanceId: entry.instance_id });
-    if (offer === undefined) return failed('step_type_unavailable', 'This server has no tool servers configured.');
-    if (offer.kind === 'failed')
-      return { kind: 'failed', error: { code: offer.code, message: offer.message }, retryable: offer.retryable };
-    const problem = addTools(tools, entry, offer);
-    if (problem !== null) return problem;
-  }
+  const tools = await plannedTools(attempt, signal, { entries: given.tools ?? [], services });
+  if (!Array.isArray(tools)) return tools;
   const { temperature, max_tokens, memory } = given;
   const context_window = await windowOf(attempt, rendered.model, given.limits?.context_tokens, services);
   const asked = { memory, agentId: inline.agent_id, query: prompt };
@@ -184,10 +190,43 @@ function render(attempt: Attempt, { model, instructions, response_schema }: Fiel
 
 type Entry = NonNullable<Fields['tools']>[number];
 
+/** The tools of the agent's entries, or how the step fails. */
+async function plannedTools(
+  { run }: Attempt,
+  signal: AbortSignal,
+  { entries, services: { agentTools, platform } }: { entries: readonly Entry[]; services: AgentServices },
+): Promise<PlannedTool[] | Outcome> {
+  const { tenantId, projectId } = run;
+  const tools: PlannedTool[] = [];
+  for (const entry of entries) {
+    if (entry.type === 'platform') {
+      // What the person may not do is not offered.
+      const offered = (await platform?.offer(run, entry.operations, signal)) ?? [];
+      const names = offered.map(({ name }) => name);
+      addTools(
+        tools,
+        { approval: entry.approval, instance_id: PLATFORM, tools: names },
+        { instance: PLATFORM_NAME, tools: offered },
+      );
+      continue;
+    }
+    const offer = await agentTools?.offer({ tenantId, projectId, instanceId: entry.instance_id });
+    if (offer === undefined) return failed('step_type_unavailable', 'This server has no tool servers configured.');
+    if (offer.kind === 'failed')
+      return { kind: 'failed', error: { code: offer.code, message: offer.message }, retryable: offer.retryable };
+    const problem = addTools(tools, entry, offer);
+    if (problem !== null) return problem;
+  }
+  return tools;
+}
+
+/** Tools of one instance. */
+type Chosen = { instance_id: string; tools: readonly string[]; approval?: Entry['approval'] };
+
 /** Adds the tools that an entry names. Returns the failure for a name that the instance does not offer. */
 function addTools(
   into: PlannedTool[],
-  entry: Entry,
+  entry: Chosen,
   offer: { instance: string; tools: readonly OfferedTool[] },
 ): Outcome | null {
   if (entry.approval === 'deny') return null;

@@ -22,6 +22,7 @@ import { memoryExtract } from './memory-extract.ts';
 import type { MemoryExtractor } from './memory-extractor.ts';
 import type { MemoryRecaller } from './memory-recaller.ts';
 import type { ModelCaller } from './model-caller.ts';
+import type { PlatformTools } from './platform-tools.ts';
 import type { RunAuthority } from './run-authority.ts';
 import { standIn } from './stand-in.ts';
 import type { ToolCaller } from './tool-caller.ts';
@@ -38,6 +39,7 @@ export function createStepTypes(services: {
   workflows?: WorkflowCaller;
   turns?: TurnCaller;
   agentTools?: AgentTools;
+  platform?: PlatformTools;
   authority?: RunAuthority;
   agents?: AgentSource;
   conversations?: Conversations;

@@ -6,7 +6,15 @@ import type { Attempt } from '../../contract/step-type.ts';
  * gone. `scopes`: those of the token, or all of them where a session asked.
  */
 export type Standing =
-  | { kind: 'held'; userId: string; email: string; role: Role; scopes: readonly string[] }
+  | {
+      kind: 'held';
+      userId: string;
+      email: string;
+      role: Role;
+      scopes: readonly string[];
+      /** The token that asked; null or absent: a session. */
+      patId?: string | null;
+    }
   | { kind: 'lost'; code: 'authority_lost'; message: string };
 
 /** What a call of an agent does, as far as rights are concerned. */

@@ -3,6 +3,7 @@ import type { Context } from '../../../contract/context.ts';
 import { conflict, invalid } from '../../../platform/errors.ts';
 import { newId } from '../../../platform/ids.ts';
 import { transact } from '../../../platform/postgres/transaction.ts';
+import { findThreadOfRun } from '../../chat/messages/store.ts';
 import { requireScopes } from '../../identity/authority.ts';
 import { acceptEdits, applyEdits, draftOf } from '../../workflows/apply-edits.ts';
 import { acceptDraft } from '../../workflows/draft.ts';
@@ -25,6 +26,7 @@ import {
 import {
   countOpenProposals,
   insertProposal,
+  type NewProposal,
   type ProposalRow,
   updateContents,
   updateStatus,
@@ -69,6 +71,7 @@ async function insert(ctx: Context, { id, workflow, base, title, contents, super
   const { services, principal } = ctx;
   const scope = projectScope(ctx);
   const at = new Date(services.clock.now());
+  const madeIn = await conversationOf(ctx);
   await transact(services.pool, async db => {
     if (supersedes !== undefined) {
       const old = await requireProposal(ctx, supersedes, { db, lock: true });
@@ -83,8 +86,16 @@ async function insert(ctx: Context, { id, workflow, base, title, contents, super
       );
     }
     const about = { id, title, workflowId: workflow?.id ?? null, baseRevision: workflow?.revision ?? null, base };
-    await insertProposal(db, scope, { ...about, ...contents, createdBy: principal.userId, at });
+    await insertProposal(db, scope, { ...about, ...contents, madeIn, createdBy: principal.userId, at });
   });
+}
+
+/** The conversation in which an agent proposes it; null where a person or another client does. */
+async function conversationOf({ agentCall, principal, services }: Context): Promise<NewProposal['madeIn']> {
+  if (agentCall === undefined) return null;
+  const { runId } = agentCall;
+  const threadId = await findThreadOfRun(services.pool, { tenantId: principal.tenantId, runId });
+  return threadId === null ? null : { threadId, messageId: runId };
 }
 
 /**

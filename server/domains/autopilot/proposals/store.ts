@@ -21,6 +21,8 @@ export type ProposalHeadRow = {
   applied_revision: number | null;
   applied_by: string | null;
   applied_at: Date | null;
+  thread_id: string | null;
+  message_id: string | null;
   created_by: string;
   created_at: Date;
   updated_at: Date;
@@ -52,7 +54,7 @@ export type ProposalRow = ProposalHeadRow & {
 
 const HEAD = `p.id, p.tenant_id, p.project_id, p.workflow_id, p.title, p.status, p.revision, p.base_revision,
   json_array_length(p.ops) AS edits, p.rounds, (p.validation->>'valid')::boolean AS valid, p.applied_revision,
-  coalesce(a.email, p.applied_by::text) AS applied_by, p.applied_at, coalesce(c.email, p.created_by::text) AS created_by,
+  coalesce(a.email, p.applied_by::text) AS applied_by, p.applied_at, p.thread_id, p.message_id, coalesce(c.email, p.created_by::text) AS created_by,
   p.created_at, p.updated_at`;
 const FROM = `FROM autopilot_proposals p LEFT JOIN users a ON a.id = p.applied_by LEFT JOIN users c ON c.id = p.created_by`;
 
@@ -67,6 +69,8 @@ export type NewProposal = {
   ops: readonly Edit[];
   rounds: number;
   validation: Validation;
+  /** The conversation, and the answer in it, that made the proposal. */
+  madeIn: { threadId: string; messageId: string } | null;
   createdBy: string;
   at: Date;
 };
@@ -79,8 +83,8 @@ export async function insertProposal(
 ): Promise<void> {
   await db.query(
     `INSERT INTO autopilot_proposals (id, tenant_id, project_id, workflow_id, title, status, revision, base_revision, base, draft,
-       ops, rounds, validation, checks, created_by, created_at, updated_at)
-     VALUES ($1, $2, $3, $4, $5, $6, 1, $7, $8, $9, $10, $11, $12, '[]', $13, $14, $14)`,
+       ops, rounds, validation, checks, created_by, created_at, updated_at, thread_id, message_id)
+     VALUES ($1, $2, $3, $4, $5, $6, 1, $7, $8, $9, $10, $11, $12, '[]', $13, $14, $14, $15, $16)`,
     [
       row.id,
       tenantId,
@@ -96,6 +100,8 @@ export async function insertProposal(
       JSON.stringify(row.validation),
       row.createdBy,
       row.at,
+      row.madeIn?.threadId ?? null,
+      row.madeIn?.messageId ?? null,
     ],
   );
 }

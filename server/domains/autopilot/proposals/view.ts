@@ -41,6 +41,8 @@ export function toProposalHead(row: ProposalHeadRow): Head {
     applied_revision: row.applied_revision,
     applied_by: row.applied_by,
     applied_at: row.applied_at && isoTimestamp(row.applied_at.getTime()),
+    thread_id: row.thread_id,
+    message_id: row.message_id,
     created_by: row.created_by,
     created_at: isoTimestamp(row.created_at.getTime()),
     updated_at: isoTimestamp(row.updated_at.getTime()),

@@ -4,6 +4,7 @@ import { AppError } from '../../../platform/errors.ts';
 import { findRights } from '../../agents/sql/authority-store.ts';
 import { effectiveRole } from '../../identity/principal.ts';
 import { startRun } from '../../runs/start.ts';
+import { toldOf } from '../messages/context-text.ts';
 import { markRunning } from '../messages/store.ts';
 import type { QueuedAnswer } from './store.ts';
 import { CHAT_TRIGGER } from './trigger-type.ts';
@@ -16,13 +17,13 @@ export type Sender = { email: string; carried: readonly Scope[] };
  * started already is no error. An answer that was withdrawn meanwhile is stopped.
  */
 export async function startAnswer(services: Services, answer: QueuedAnswer, sender: Sender): Promise<void> {
-  const { tenantId, projectId, threadId, workflowId, runId, text, sentBy, patId } = answer;
+  const { tenantId, projectId, threadId, workflowId, runId, parts, sentBy, patId } = answer;
   try {
     await startRun(services, {
       tenantId,
       projectId,
       workflowId,
-      params: { trigger_payload: { message: text }, session_id: threadId },
+      params: { trigger_payload: { message: toldOf(parts) }, session_id: threadId },
       defaultTriggerType: CHAT_TRIGGER,
       startedBy: sender.email,
       carried: [sender.carried],

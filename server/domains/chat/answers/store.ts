@@ -1,4 +1,5 @@
 import type { Pool } from 'pg';
+import type { MessagePart } from '../stream/parts.ts';
 
 /** An answer that waits to be started, and what its run needs. */
 export type QueuedAnswer = {
@@ -7,7 +8,8 @@ export type QueuedAnswer = {
   threadId: string;
   workflowId: string;
   runId: string;
-  text: string;
+  /** Those of the message. */
+  parts: readonly MessagePart[];
   sentBy: string;
   patId: string | null;
 };
@@ -30,7 +32,7 @@ export async function listStartable(
   { threadId, limit }: { threadId: string | null; limit: number },
 ): Promise<QueuedAnswer[]> {
   const { rows } = await pool.query<QueuedAnswer>(
-    `SELECT DISTINCT ON (m.thread_id) ${PLACE}, q.parts->0->>'text' AS text, m.sent_by AS "sentBy", m.pat_id AS "patId"
+    `SELECT DISTINCT ON (m.thread_id) ${PLACE}, q.parts, m.sent_by AS "sentBy", m.pat_id AS "patId"
        FROM chat_messages m
        JOIN chat_threads t ON t.id = m.thread_id
        JOIN chat_messages q ON q.thread_id = m.thread_id AND q.id = m.parent_id

@@ -1,7 +1,8 @@
 import type { Conversations } from '../../../orchestrator/steps/conversations.ts';
 import { whileDatabaseAway } from '../../../platform/postgres/while-away.ts';
 import { type AnswerServices, readAnswerOf } from '../answers/settle.ts';
-import { type MessagePart, textOf } from '../stream/parts.ts';
+import type { MessagePart } from '../stream/parts.ts';
+import { toldOf } from './context-text.ts';
 import { conversationOf, type Said } from './conversation.ts';
 import { findHistory, type MessageRow } from './store.ts';
 
@@ -21,7 +22,7 @@ type Earlier = Pick<MessageRow, 'id' | 'role' | 'status' | 'parts' | 'run_id'>;
 
 async function toSaid(services: AnswerServices, tenantId: string, message: Earlier): Promise<Said> {
   const { role, status, run_id: runId } = message;
-  if (role === 'user') return { role, text: textOf(message.parts), summary: null };
+  if (role === 'user') return { role, text: toldOf(message.parts), summary: null };
   // Its run has ended, and what it says may not have been kept yet.
   const isUnread = status === 'running' && runId !== null;
   const { parts } = isUnread ? await readAnswerOf(services, { tenantId, runId }) : message;

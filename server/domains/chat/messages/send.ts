@@ -11,9 +11,10 @@ import { stopRun } from '../answers/start.ts';
 import type { QueuedAnswer } from '../answers/store.ts';
 import { requireBudget } from '../budget.ts';
 import type { RegenerateInput, SendInput, SentOutput } from '../schemas.ts';
-import { textOf } from '../stream/parts.ts';
+import { type MessagePart, textOf } from '../stream/parts.ts';
 import { lockThread, type ThreadRow } from '../threads/store.ts';
 import { requireThread, threadBusy, threadNotFound, threadScope } from '../threads/view.ts';
+import { readContext } from './context.ts';
 import { type AnswerState, findMessage, findRequested, insertAnswer, isBusy, removeRefused } from './store.ts';
 
 type Sent = z.input<typeof SentOutput>;
@@ -28,7 +29,7 @@ type Asked = {
   place(
     thread: Thread,
     client: Queryable,
-  ): Promise<{ messageId: string; text: string; isNew: boolean; parentId: string | null }>;
+  ): Promise<{ messageId: string; parts: readonly MessagePart[]; isNew: boolean; parentId: string | null }>;
 };
 
 const TITLE_CHARS = 80;
@@ -39,11 +40,13 @@ const TITLE_CHARS = 80;
  * parent that is no answer, 422 `ai_budget_exhausted`, and what any start throws.
  */
 export async function sendMessage(ctx: Context, input: z.output<typeof SendInput>): Promise<Sent> {
-  const { id, text, message_id: messageId = newId(), parent_id, when_busy } = input;
+  const { id, text, message_id: messageId = newId(), parent_id, when_busy, context } = input;
+  const about = context === undefined ? [] : [await readContext(ctx, context)];
+  const said = [text, parent_id === undefined ? [] : parent_id, ...(context === undefined ? [] : [context])];
   return ask(ctx, {
     threadId: id,
     requestId: messageId,
-    requestHash: sha256(JSON.stringify([text, parent_id === undefined ? [] : parent_id])),
+    requestHash: sha256(JSON.stringify(said)),
     whenBusy: when_busy,
     async place(thread, client) {
       const scope = { tenantId: thread.tenant_id, threadId: id };
@@ -52,7 +55,7 @@ export async function sendMessage(ctx: Context, input: z.output<typeof SendInput
       const parent = parentId === null ? null : await findMessage(client, scope, parentId);
       if (parentId !== null && parent?.role !== 'assistant')
         throw badReference('parent_id', 'is no answer of the thread');
-      return { messageId, text, isNew: true, parentId };
+      return { messageId, parts: [{ type: 'text', text }, ...about], isNew: true, parentId };
     },
   });
 }
@@ -71,7 +74,7 @@ export async function regenerateAnswer(ctx: Context, input: z.output<typeof Rege
     async place(thread, client) {
       const message = await findMessage(client, { tenantId: thread.tenant_id, threadId: id }, messageId);
       if (message?.role !== 'user') throw threadNotFound();
-      return { messageId, text: textOf(message.parts), isNew: false, parentId: message.parent_id };
+      return { messageId, parts: message.parts, isNew: false, parentId: message.parent_id };
     },
   });
 }
@@ -83,7 +86,7 @@ const badReference = (path: string, message: string) =>
 type Accepted = {
   thread: Thread;
   messageId: string;
-  text: string;
+  parts: readonly MessagePart[];
   isNew: boolean;
   runId: string;
   state: AnswerState;
@@ -126,25 +129,25 @@ async function accept(ctx: Context, client: Queryable, asked: Asked): Promise<Ac
     if (!earlier.request_hash.equals(requestHash)) throw messageIdReused();
     const { parent_id: messageId, run_id: runId, status: state } = earlier;
     const message = await findMessage(client, scope, messageId);
-    const text = message === null ? '' : textOf(message.parts);
+    const parts = message?.parts ?? [];
     // One that waits for another answer waits on; one whose start failed is started.
-    return { thread, messageId, text, isNew: false, runId, state, isBusy: await isBusy(client, scope, runId) };
+    return { thread, messageId, parts, isNew: false, runId, state, isBusy: await isBusy(client, scope, runId) };
   }
   if (thread.archived_at !== null) throw conflict('thread_archived', 'The thread is archived: nobody writes in it.');
-  const { messageId, text, isNew, parentId } = await asked.place(thread, client);
+  const { messageId, parts, isNew, parentId } = await asked.place(thread, client);
   const busy = await isBusy(client, scope);
   if (busy && whenBusy === 'reject') throw threadBusy();
   const { userId, tenantId, credential } = ctx.principal;
   await requireBudget({ pool: client, clock }, { tenantId, userId });
   const runId = newId();
   const by = { sentBy: userId, patId: credential.kind === 'pat' ? credential.patId : null, at: new Date(clock.now()) };
-  const message = isNew ? { message: { id: messageId, parentId, text } } : { message: null, parentId: messageId };
-  const title = text.trim().split('\n', 1).join('').slice(0, TITLE_CHARS).toWellFormed();
+  const message = isNew ? { message: { id: messageId, parentId, parts } } : { message: null, parentId: messageId };
+  const title = textOf(parts).trim().split('\n', 1).join('').slice(0, TITLE_CHARS).toWellFormed();
   await insertAnswer(client, { ...scope, title }, { runId, requestId, requestHash, ...by, ...message });
-  return { thread, messageId, text, isNew, runId, state: 'queued', isBusy: busy };
+  return { thread, messageId, parts, isNew, runId, state: 'queued', isBusy: busy };
 }
 
-function answerOf({ principal }: Context, { thread, runId, text }: Accepted): QueuedAnswer {
+function answerOf({ principal }: Context, { thread, runId, parts }: Accepted): QueuedAnswer {
   const { tenantId, projectId, userId, credential } = principal;
   const patId = credential.kind === 'pat' ? credential.patId : null;
   return {
@@ -153,7 +156,7 @@ function answerOf({ principal }: Context, { thread, runId, text }: Accepted): Qu
     threadId: thread.id,
     workflowId: thread.workflow_id,
     runId,
-    text,
+    parts,
     sentBy: userId,
     patId,
   };

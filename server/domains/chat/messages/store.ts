@@ -93,7 +93,7 @@ export type NewAnswer = {
   patId: string | null;
   at: Date;
 } & (
-  | { message: { id: string; parentId: string | null; text: string }; parentId?: never }
+  | { message: { id: string; parentId: string | null; parts: readonly MessagePart[] }; parentId?: never }
   | { message: null /** The message that is answered once more. */; parentId: string }
 );
 
@@ -107,7 +107,7 @@ export async function insertAnswer(
   answer: NewAnswer,
 ): Promise<void> {
   const { message, runId, requestId, requestHash, sentBy, patId, at } = answer;
-  const parts = message === null ? null : JSON.stringify([{ type: 'text', text: message.text }]);
+  const parts = message === null ? null : JSON.stringify(message.parts);
   await db.query({
     name: 'chat_insert_answer',
     text: `WITH thread AS (
@@ -240,6 +240,18 @@ export async function findHistory(
   });
   const [row] = rows;
   return row === undefined ? null : { threadId: row.thread_id, messages: row.messages };
+}
+
+/** Returns the thread in which the run answers; null for a run that answers no message. */
+export async function findThreadOfRun(
+  db: Queryable,
+  { tenantId, runId }: { tenantId: string; runId: string },
+): Promise<string | null> {
+  const { rows } = await db.query<{ thread_id: string }>(
+    'SELECT thread_id FROM chat_messages WHERE run_id = $2 AND tenant_id = $1',
+    [tenantId, runId],
+  );
+  return rows[0]?.thread_id ?? null;
 }
 
 /** Whether a client that has an answer up to `after` gets more of it; false for what is no answer of the thread. */

@@ -6,6 +6,7 @@ import { callsOf, type TurnResult, turnResultOf } from '../../../orchestrator/st
 import { isObject } from '../../../platform/json.ts';
 import { approvalOf, callsFrames, outcomeOfCall } from './call-frames.ts';
 import { OpenTurn } from './open-turn.ts';
+import { proposalFrames } from './proposal-frames.ts';
 
 /** An event of the run that answers a message; the results of turns are in place, however large. */
 export type AnswerEvent = {
@@ -29,6 +30,8 @@ export class AnswerFrames {
   /** Events up to this one are known to the client: they are read, and make no frames. */
   readonly #after: number;
   #turn: OpenTurn | null = null;
+  /** What calls name, by their steps. */
+  readonly #tools = new Map<string, string>();
   #isStepOpen = false;
   #hasResumed = false;
   #finish: 'stop' | 'length' = 'stop';
@@ -86,7 +89,7 @@ export class AnswerFrames {
       case 'agent_turn':
         return this.#turnEvent(event, step);
       case 'agent_tool':
-        return outcomeOfCall(event, this.#callId(step));
+        return [...outcomeOfCall(event, this.#callId(step)), ...proposalFrames(event, this.#tools.get(step))];
       case 'agent_approval':
         return approvalOf(event, this.#callId(step), this.#callId(callOfApproval(step)));
       case 'agent_compaction':
@@ -125,6 +128,7 @@ export class AnswerFrames {
   #turnCompleted(step: string, result: TurnResult): UIMessageChunk[] {
     if (this.#turn?.step !== step) return [];
     this.#finish = result.finish_reason === 'length' ? 'length' : 'stop';
+    for (const [index, { name }] of callsOf(result).entries()) this.#tools.set(`${step}.${index + 1}`, name);
     return [
       ...this.#turn.complete(result.content),
       ...callsFrames(callsOf(result), result.problems ?? {}, number => this.#callId(`${step}.${number}`)),

@@ -1,5 +1,7 @@
 import type { UIMessageChunk } from 'ai';
+import type { z } from 'zod';
 import type { JsonValue } from '../../../orchestrator/core/index.ts';
+import type { ContextData, ProposalData, TrialData } from '../schemas.ts';
 
 export type ToolState =
   | 'input-streaming'
@@ -23,13 +25,22 @@ export type SummaryPart = {
 
 /** An agent was given memories with the message. `id`: the agent's step. */
 export type RecallPart = { type: 'data-recall'; id: string; data: { memories: number } };
+/** What a person's message is about. */
+export type ContextPart = { type: 'data-context'; data: z.output<typeof ContextData> };
+
+/** What the agent has made of a proposal so far, and of its trial. The last one of an id counts. */
+export type ProposalPart =
+  | { type: 'data-proposal'; id: string; data: z.output<typeof ProposalData> }
+  | { type: 'data-trial'; id: string; data: z.output<typeof TrialData> };
 
 /** A part of a message, as the AI SDK's `UIMessage` has it. */
 export type MessagePart =
   | { type: 'step-start' }
   | SummaryPart
   | RecallPart
-  | { type: 'text' | 'reasoning'; text: string; state: 'streaming' | 'done' }
+  | ContextPart
+  | ProposalPart
+  | { type: 'text' | 'reasoning'; text: string; state?: 'streaming' | 'done' }
   | {
       type: 'dynamic-tool';
       toolCallId: string;
@@ -75,22 +86,26 @@ export class MessageParts {
       }
       case 'data-summary':
       case 'data-recall':
-        this.#setData(chunk as SummaryPart | RecallPart);
+      case 'data-proposal':
+      case 'data-trial':
+        this.#setData(chunk as SummaryPart | RecallPart | ProposalPart);
         return;
       default:
         this.#addOfCall(chunk);
     }
   }
 
-  #setData({ type, id, data }: SummaryPart | RecallPart): void {
-    const at = this.parts.findIndex(part => part.type === type && part.id === id);
-    this.parts.splice(at < 0 ? this.parts.length : at, at < 0 ? 0 : 1, { type, id, data } as SummaryPart | RecallPart);
-  }
-
   #start(type: 'text' | 'reasoning', id: string): void {
     const part = { type, text: '', state: 'streaming' as const };
     this.#open.set(id, part);
     this.parts.push(part);
+  }
+
+  /** In the place of an earlier one of its id. */
+  #setData(given: SummaryPart | RecallPart | ProposalPart): void {
+    const { type, id, data } = given;
+    const at = this.parts.findIndex(part => part.type === type && part.id === id);
+    this.parts.splice(at < 0 ? this.parts.length : at, at < 0 ? 0 : 1, { type, id, data } as typeof given);
   }
 
   #addOfCall(chunk: UIMessageChunk): void {

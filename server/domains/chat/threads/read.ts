@@ -8,12 +8,13 @@ import { requireThread, threadScope, toThread } from './view.ts';
 /** GET /v1/chat/threads: the caller's own threads and those of the project, those that changed last first. */
 export async function listThreads(
   ctx: Context,
-  { limit, cursor, q, agent_id, archived }: z.output<typeof ListThreadsInput>,
+  { limit, cursor, q, agent_id, kind, archived }: z.output<typeof ListThreadsInput>,
 ): Promise<z.input<typeof ListThreadsOutput>> {
   const key = decodeCursor(TimeIdKey, cursor);
   const rows = await listThreadRows(ctx.services.pool, threadScope(ctx), {
     q: q === '' ? undefined : q,
     agentId: agent_id,
+    kind,
     archived: archived === 'true',
     after: key && { at: new Date(key[0]), id: key[1] },
     limit: limit + 1,

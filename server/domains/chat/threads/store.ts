@@ -10,6 +10,7 @@ export type ThreadRow = {
   project_id: string;
   owner_id: string;
   workflow_id: string;
+  kind: 'chat' | 'autopilot';
   agent_id: string | null;
   model: string | null;
   title: string;
@@ -22,8 +23,10 @@ export type ThreadRow = {
   updated_at: Date;
 };
 
+/** Whose runs answer. */
+const KIND = `CASE WHEN (SELECT w.kind FROM workflows w WHERE w.id = t.workflow_id) = 'autopilot' THEN 'autopilot' ELSE 'chat' END`;
 const COLUMNS = `t.id, t.tenant_id, t.project_id, t.owner_id, t.workflow_id, t.agent_id, t.model, t.title, t.visibility, t.head_id,
-  t.message_count, t.archived_at, t.created_at, t.updated_at`;
+  t.message_count, t.archived_at, t.created_at, t.updated_at, ${KIND} AS kind`;
 /** The oldest answer that has not ended. */
 const ACTIVE_RUN = `(SELECT m.run_id FROM chat_messages m LEFT JOIN runs r ON r.id = m.run_id
    WHERE m.thread_id = t.id AND m.status IN ('queued', 'running') AND (m.status = 'queued' OR r.ended_at IS NULL AND r.id IS NOT NULL)
@@ -35,12 +38,17 @@ export type NewThread = Pick<ThreadRow, 'id' | 'workflow_id' | 'agent_id' | 'mod
 };
 
 /** Inserts an empty thread. */
-export async function insertThread(db: Queryable, scope: ThreadScope, thread: NewThread): Promise<void> {
+export async function insertThread(
+  db: Queryable,
+  scope: ThreadScope,
+  thread: NewThread,
+  otherwise: '' | 'ON CONFLICT (id) DO NOTHING' = '',
+): Promise<void> {
   const { id, workflow_id, agent_id, model, title, visibility, at } = thread;
   await db.query(
     `INSERT INTO chat_threads (id, tenant_id, project_id, owner_id, workflow_id, agent_id, model, title, visibility, message_count,
        created_at, updated_at)
-     VALUES ($4, $1, $2, $3, $5, $6, $7, $8, $9, 0, $10, $10)`,
+     VALUES ($4, $1, $2, $3, $5, $6, $7, $8, $9, 0, $10, $10) ${otherwise}`,
     [scope.tenantId, scope.projectId, scope.userId, id, workflow_id, agent_id, model, title, visibility, at],
   );
 }
@@ -69,9 +77,17 @@ export async function lockThread(
   return rows[0] ?? null;
 }
 
+/** The same, unless the thread is there already. */
+export async function ensureThread(db: Queryable, scope: ThreadScope, thread: NewThread): Promise<void> {
+  await insertThread(db, scope, thread, 'ON CONFLICT (id) DO NOTHING');
+}
+
 export type ThreadFilter = {
   q: string | undefined;
   agentId: string | undefined;
+  kind: ThreadRow['kind'] | undefined;
+  /** Only those of the person. */
+  own?: boolean;
   archived: boolean;
   after: { at: Date; id: string } | null;
   limit: number;
@@ -84,6 +100,7 @@ export async function listThreadRows(pool: Pool, scope: ThreadScope, filter: Thr
       WHERE ${VISIBLE} AND (t.archived_at IS NOT NULL) = $4 AND ($5::uuid IS NULL OR t.agent_id = $5)
         AND ($6::text IS NULL OR t.title ILIKE $6)
         AND ($7::timestamptz IS NULL OR (t.updated_at, t.id) < ($7, $8::uuid))
+        AND ($10::text IS NULL OR ${KIND} = $10) AND (NOT $11::boolean OR t.owner_id = $3)
       ORDER BY t.updated_at DESC, t.id DESC LIMIT $9`,
     [
       scope.tenantId,
@@ -95,6 +112,8 @@ export async function listThreadRows(pool: Pool, scope: ThreadScope, filter: Thr
       filter.after?.at ?? null,
       filter.after?.id ?? null,
       filter.limit,
+      filter.kind ?? null,
+      filter.own ?? false,
     ],
   );
   return rows;

@@ -21,6 +21,7 @@ export function toThread(row: ThreadRow): z.input<typeof ThreadSchema> {
     project_id: row.project_id,
     owner_id: row.owner_id,
     title: row.title,
+    kind: row.kind,
     agent_id: row.agent_id,
     model: row.model,
     workflow_id: row.workflow_id,

@@ -1,0 +1,97 @@
+import type { Principal, Scope } from '../contract/context.ts';
+import type { JsonMap, JsonValue } from '../orchestrator/core/index.ts';
+import type { OfferedTool } from '../orchestrator/steps/agent-tools.ts';
+import type { PlatformCall, PlatformTools } from '../orchestrator/steps/platform-tools.ts';
+import type { RunAuthority, Standing } from '../orchestrator/steps/run-authority.ts';
+import type { ToolAnswer } from '../orchestrator/steps/tool-caller.ts';
+import { AppError, type ErrorDetail } from '../platform/errors.ts';
+import { newId } from '../platform/ids.ts';
+import { whileDatabaseAway } from '../platform/postgres/while-away.ts';
+import { agentOperationTools } from './mcp/operation-tools.ts';
+import type { McpOptions, PlatformTool } from './mcp/platform-tool.ts';
+
+type Run = PlatformCall['run'];
+/** What a model reads of the problems of a request. */
+const MAX_DETAILS = 10;
+
+/**
+ * The operations of this service as tools of agents, with the checks of every surface and the rights of the person for whom the run
+ * acts. `connect` comes once the service that they belong to is there. `brief`: what a model reads in place of what an operation returns.
+ */
+export function createPlatformTools(
+  authority: RunAuthority,
+  brief: Readonly<Record<string, (output: JsonValue) => JsonValue>> = {},
+): PlatformTools & { connect(options: McpOptions): void } {
+  let tools: ReadonlyMap<string, PlatformTool> = new Map();
+  return {
+    connect(options) {
+      tools = new Map(agentOperationTools(options).map(tool => [tool.definition.name, tool]));
+    },
+    unknown: names => names.filter(name => !tools.has(name)),
+    async offer(run, names, signal) {
+      const standing = await authority.standing(run, signal);
+      if (standing.kind === 'lost') return [];
+      const principal = principalOf(run, standing);
+      return names.flatMap(name => {
+        const tool = tools.get(name);
+        return tool?.usable(principal) ? [offered(tool)] : [];
+      });
+    },
+    async call({ run, step, operation, args }, signal) {
+      const tool = tools.get(operation);
+      if (tool === undefined) return failure('unknown_tool', 'There is no such tool.');
+      const standing = await authority.standing(run, signal);
+      if (standing.kind === 'lost') return failure(standing.code, standing.message);
+      const principal = principalOf(run, standing);
+      if (!tool.usable(principal)) return failure('authority_lost', `${standing.email} may not call ${operation}.`);
+      const caller = { principal, requestId: newId(), agentCall: { runId: run.id, stepId: step } };
+      const answer = await answerOf(tool, args, caller, signal);
+      const shorten = Object.hasOwn(brief, operation) ? brief[operation] : undefined;
+      return answer.kind === 'result' && shorten ? { ...answer, result: shorten(answer.result) } : answer;
+    },
+  };
+}
+
+function principalOf(run: Run, { userId, email, role, scopes, patId }: Extract<Standing, { kind: 'held' }>): Principal {
+  const { tenantId, projectId } = run;
+  const credential =
+    patId == null
+      ? ({ kind: 'session' } as const)
+      : ({ kind: 'pat', patId, scopes: scopes as readonly Scope[] } as const);
+  return { userId, email, name: email, tenantId, projectId, role, credential };
+}
+
+/** What an operation returns may have been written by anybody: by a tool, or by who called a webhook. */
+function offered({ definition: { name, description = '', inputSchema, annotations } }: PlatformTool): OfferedTool {
+  return {
+    name,
+    description,
+    inputSchema: inputSchema as JsonMap,
+    readOnly: annotations?.readOnlyHint === true,
+    destructive: annotations?.destructiveHint === true,
+    openWorld: true,
+  };
+}
+
+/** What only reads waits while the database is away; whether anything else was done could not be known. */
+async function answerOf(
+  tool: PlatformTool,
+  args: JsonMap,
+  caller: Parameters<PlatformTool['call']>[0],
+  signal: AbortSignal,
+): Promise<ToolAnswer> {
+  const call = () => tool.call(caller, args);
+  try {
+    const isRead = tool.definition.annotations?.readOnlyHint === true;
+    const result = await (isRead ? whileDatabaseAway(signal, call) : call());
+    return { kind: 'result', result: (result ?? null) as JsonValue };
+  } catch (error) {
+    if (!(error instanceof AppError)) throw error;
+    return failure(error.code, [error.message, ...(error.details ?? []).slice(0, MAX_DETAILS).map(lineOf)].join('\n'));
+  }
+}
+
+const lineOf = ({ path, message, hint }: ErrorDetail): string =>
+  [`${path}: ${message}`, hint].filter(text => text !== undefined).join(' — ');
+
+const failure = (code: string, message: string): ToolAnswer => ({ kind: 'failed', code, message, retryable: false });

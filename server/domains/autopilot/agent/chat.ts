@@ -1,0 +1,43 @@
+import type { z } from 'zod';
+import type { Context } from '../../../contract/context.ts';
+import type { StreamFrame } from '../../../contract/operation.ts';
+import { invalid } from '../../../platform/errors.ts';
+import { sendMessage } from '../../chat/messages/send.ts';
+import type { SentOutput } from '../../chat/schemas.ts';
+import { streamThread } from '../../chat/stream/follow.ts';
+import type { AutopilotChatInput, AutopilotStreamInput } from '../schemas.ts';
+import { autopilotFor, beginThread, lastThread, requireAutopilotThread } from './threads.ts';
+
+/**
+ * POST /v1/autopilot/chat: sends a message to Autopilot, in a conversation that there is or in a new one. Throws AppError 404 for a
+ * thread that is none of its conversations, 422 `model_not_configured`, and what `sendMessage` throws.
+ */
+export async function chatWithAutopilot(
+  ctx: Context,
+  { thread_id, model, ...message }: z.output<typeof AutopilotChatInput>,
+): Promise<z.input<typeof SentOutput>> {
+  if (thread_id === undefined) {
+    const id = await beginThread(ctx, { model, messageId: message.message_id });
+    return sendMessage(ctx, { ...message, id });
+  }
+  if (model !== undefined) {
+    const details = [{ path: 'model', message: 'is chosen when a conversation begins: leave it out with thread_id' }];
+    throw invalid('The request is not valid.', details, 'validation_error');
+  }
+  const thread = await requireAutopilotThread(ctx, thread_id);
+  // A conversation goes on with what Autopilot is told by now.
+  await autopilotFor(ctx, thread.model ?? undefined);
+  return sendMessage(ctx, { ...message, id: thread.id });
+}
+
+/**
+ * GET /v1/autopilot/stream: the answer that is being written, as `chat_stream` gives it. Null if none is. Throws AppError 404, 422 for
+ * a malformed `Last-Event-ID`, 503.
+ */
+export async function streamAutopilot(
+  ctx: Context,
+  { thread_id, after }: z.output<typeof AutopilotStreamInput>,
+): Promise<AsyncIterable<StreamFrame> | null> {
+  const thread = thread_id === undefined ? await lastThread(ctx) : await requireAutopilotThread(ctx, thread_id);
+  return thread === null ? null : streamThread(ctx, { id: thread.id, after });
+}

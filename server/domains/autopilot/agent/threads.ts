@@ -1,0 +1,68 @@
+import type { Context } from '../../../contract/context.ts';
+import { notFound } from '../../../platform/errors.ts';
+import { derivedId, newId } from '../../../platform/ids.ts';
+import { graphOf } from '../../agents/settings.ts';
+import { firstModel, requireUsable } from '../../chat/assistant.ts';
+import { ensureThread, listThreadRows, type ThreadRow } from '../../chat/threads/store.ts';
+import { requireThread, threadScope } from '../../chat/threads/view.ts';
+import { ensurePublished } from '../../workflows/ensure-published.ts';
+import { projectScope } from '../../workflows/view.ts';
+import { autopilotSettings } from './settings.ts';
+
+/**
+ * Returns the workflow whose runs are Autopilot's answers: one for each model of the project, made when it is first needed. No list
+ * shows it. Throws AppError 422 `model_not_configured`.
+ */
+export async function autopilotFor(
+  ctx: Context,
+  given: string | undefined,
+): Promise<{ workflowId: string; model: string }> {
+  const model = given ?? (await firstModel(ctx));
+  const { tenantId, projectId } = projectScope(ctx);
+  const id = derivedId(0, ['autopilot', tenantId, projectId, model]);
+  const settings = autopilotSettings(model);
+  await requireUsable(ctx, id, settings);
+  await ensurePublished(ctx, { id, name: `Autopilot with ${model}`, kind: 'autopilot', graph: graphOf(settings) });
+  return { workflowId: id, model };
+}
+
+/**
+ * Begins a conversation with Autopilot. A request that repeats a message id finds the conversation that the first one began. Throws
+ * what `autopilotFor` throws.
+ */
+export async function beginThread(
+  ctx: Context,
+  { model: given, messageId }: { model: string | undefined; messageId: string | undefined },
+): Promise<string> {
+  const { pool, clock } = ctx.services;
+  const scope = threadScope(ctx);
+  const { workflowId, model } = await autopilotFor(ctx, given);
+  const { tenantId, projectId, userId } = scope;
+  const id =
+    messageId === undefined ? newId() : derivedId(0, ['autopilot thread', tenantId, projectId, userId, messageId]);
+  const thread = { id, workflow_id: workflowId, agent_id: null, model, title: '', visibility: 'private' as const };
+  await ensureThread(pool, scope, { ...thread, at: new Date(clock.now()) });
+  return id;
+}
+
+/** Returns a conversation with Autopilot that the caller may see. Throws AppError 404 for any other thread. */
+export async function requireAutopilotThread(ctx: Context, id: string): Promise<ThreadRow> {
+  const thread = await requireThread(ctx, id);
+  if (thread.kind !== 'autopilot') throw notFound('Thread');
+  return thread;
+}
+
+/** Returns the caller's own conversation with Autopilot that changed last; null where there is none. */
+export async function lastThread(ctx: Context): Promise<ThreadRow | null> {
+  const scope = threadScope(ctx);
+  const filter = {
+    q: undefined,
+    agentId: undefined,
+    kind: 'autopilot',
+    archived: false,
+    after: null,
+    limit: 1,
+  } as const;
+  const [thread] = await listThreadRows(ctx.services.pool, scope, { ...filter, own: true });
+  return thread ?? null;
+}
