@@ -6,6 +6,18 @@ export type CatalogTool = Outputs['mcp_tools_list']['tools'][number];
 /** What an agent does with a tool: calls it, asks a person first, or never calls it. */
 export type Choice = 'auto' | 'ask' | 'never';
 
+/** The names of the tools of an entry. */
+export function namesOf(entry: AgentTools[number]): readonly string[] {
+  switch (entry.type) {
+    case 'mcp':
+      return entry.tools;
+    case 'platform':
+      return entry.operations;
+    case 'ask_user':
+      return [entry.type];
+  }
+}
+
 export type ToolFacts = { reads: boolean; destroys: boolean };
 
 /** What a tool says about itself. A server that says nothing may do anything. */

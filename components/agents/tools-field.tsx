@@ -17,6 +17,7 @@ import {
   defaultChoice,
   factsOf,
   instancesOf,
+  namesOf,
   withChoices,
 } from './tool-choices.ts';
 
@@ -35,8 +36,10 @@ function ToolNames({ tools }: { tools: AgentTools }) {
     <ul className="flex flex-col gap-1 text-sm">
       {tools.map(entry => (
         <li key={JSON.stringify(entry)}>
-          <code className="text-xs">{(entry.type === 'mcp' ? entry.tools : entry.operations).join(', ')}</code>
-          {entry.approval === undefined ? null : <span className="text-muted"> · {entry.approval}</span>}
+          <code className="text-xs">{namesOf(entry).join(', ')}</code>
+          {entry.type === 'ask_user' || entry.approval === undefined ? null : (
+            <span className="text-muted"> · {entry.approval}</span>
+          )}
         </li>
       ))}
     </ul>

@@ -1,5 +1,6 @@
 'use client';
 import { ChevronRight } from 'lucide-react';
+import dynamic from 'next/dynamic';
 import Link from 'next/link';
 import type { Json } from '@/server/platform/json.ts';
 import { JsonTree } from '../ui/json-tree.tsx';
@@ -17,6 +18,8 @@ const statuses: Record<CallPart['state'], string> = {
   'output-error': 'failed',
   'output-denied': 'skipped',
 };
+
+const Question = dynamic(() => import('./question.tsx').then(module => module.Question), { ssr: false });
 
 /** A call of a tool as one line, which opens to its arguments and its result. One that waits for a person asks below it. */
 export function Call({ part, workflowId }: { part: CallPart; workflowId: string }) {
@@ -51,7 +54,9 @@ export function Call({ part, workflowId }: { part: CallPart; workflowId: string 
       {errorText === undefined ? null : (
         <p className="border-t px-2.5 py-1.5 text-xs wrap-anywhere text-bad">{errorText}</p>
       )}
-      {state === 'approval-requested' && approval ? (
+      {state === 'approval-requested' && approval && toolName === 'ask_user' ? (
+        <Question id={approval.id} input={input as Json | undefined} workflowId={workflowId} />
+      ) : state === 'approval-requested' && approval ? (
         <Approval id={approval.id} tool={toolName} input={input as Json | undefined} workflowId={workflowId} />
       ) : null}
     </div>

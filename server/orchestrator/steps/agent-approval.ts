@@ -5,6 +5,7 @@ import { type AgentWork, type PlannedTool, workOf } from './agent-plan.ts';
 import { askedCall } from './agent-tool.ts';
 import { taintedBy } from './agent-transcript.ts';
 import { toolOf } from './agent-turn.ts';
+import { PERSON, questionOf } from './ask-user.ts';
 import { ADDED_STEP_TYPES } from './descriptions.ts';
 import { failed } from './failure.ts';
 
@@ -38,6 +39,7 @@ function ask(attempt: Attempt): Outcome {
   const tool = toolOf(work, asked.call.name);
   if (tool === undefined) return failed('unknown_tool', 'There is no such tool.');
   const args = asked.call.arguments as JsonMap;
+  if (tool.instance_id === PERSON) return question(agent.step, args);
   const tainted = tool.policy === 'ask_when_tainted' ? taintedBy(work, agent, attempt) : null;
   return {
     kind: 'waiting',
@@ -45,6 +47,23 @@ function ask(attempt: Attempt): Outcome {
       name: `${agent.step} wants to call ${tool.tool}`.slice(0, 500),
       instructions: instructions({ tool, args, why: asked.text, tainted }),
       form: formOf(args),
+      assignees: [],
+      due_at: null,
+      on_timeout: 'reject',
+    },
+  };
+}
+
+/** What an agent asks. The turn has checked it. */
+function question(step: string, args: JsonMap): Outcome {
+  const asked = questionOf(args);
+  if ('problem' in asked) return failed('tool_args_invalid', asked.problem);
+  return {
+    kind: 'waiting',
+    task: {
+      name: `${step} asks something`,
+      instructions: `${inline(step)} asks:\n\n${fenced(asked.question)}\n\nPasswords, keys and tokens do not belong here: add them under Connections.`,
+      form: asked.form,
       assignees: [],
       due_at: null,
       on_timeout: 'reject',

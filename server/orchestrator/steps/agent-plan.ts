@@ -47,10 +47,13 @@ export function workOf(settings: JsonMap): AgentWork {
   return work;
 }
 
+/** Names of tools that are the agent's own. */
+const RESERVED: ReadonlySet<string> = new Set([READ_RESULT, 'ask_user']);
+
 /** Providers take these names; those of tools may have other characters, and two instances may offer the same one. */
 export function uniqueName(tool: string, taken: ReadonlySet<string>): string {
   const name = tool.replaceAll(/[^A-Za-z0-9_-]/g, '_').slice(0, 56) || 'tool';
-  const isTaken = (candidate: string) => candidate === READ_RESULT || taken.has(candidate);
+  const isTaken = (candidate: string) => RESERVED.has(candidate) || taken.has(candidate);
   for (let number = 1; ; number++) {
     const candidate = number === 1 ? name : `${name}_${number}`;
     if (!isTaken(candidate)) return candidate;

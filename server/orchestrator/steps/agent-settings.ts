@@ -45,7 +45,10 @@ const PlatformOperations = z.strictObject({
   }),
 });
 
-export const AgentTool = z.discriminatedUnion('type', [McpTools, PlatformOperations]);
+/** Questions to people, which wait in the inbox. */
+const AskUser = z.strictObject({ type: z.literal('ask_user') });
+
+export const AgentTool = z.discriminatedUnion('type', [McpTools, PlatformOperations, AskUser]);
 
 export const AgentLimits = z.strictObject({
   max_turns: z.number().int().min(1).max(MAX_AGENT_TURNS).optional().meta({ description: 'Default 25' }),

@@ -14,6 +14,7 @@ import { ratioOf } from './agent-conversation.ts';
 import { type PlannedTool, workOf } from './agent-plan.ts';
 import type { AgentTools } from './agent-tools.ts';
 import { toolOf } from './agent-turn.ts';
+import { answerTo, PERSON } from './ask-user.ts';
 import { ADDED_STEP_TYPES } from './descriptions.ts';
 import { failed } from './failure.ts';
 import { PLATFORM, type PlatformTools } from './platform-tools.ts';
@@ -70,10 +71,12 @@ async function execute(attempt: Attempt, signal: AbortSignal, services: ToolServ
     return failed('result_missing', 'The turn that asked for the call is missing in the log.');
   const { call, ratio } = asked;
   const approval = step.depends_on?.includes(approvalId(step.id)) ? attempt.result(approvalId(step.id)) : null;
+  const tool = toolOf(workOf(agent.settings), call.name);
+  // The fields of an answer may have any names.
+  if (tool?.instance_id === PERSON) return completed(answerTo(approval), ratio);
   const args = argumentsOf(call, approval);
   if (args === null) return failed('tool_args_invalid', 'The arguments are not an object.');
   if (call.name === READ_RESULT) return readStored(attempt, args, ratio);
-  const tool = toolOf(workOf(agent.settings), call.name);
   if (tool === undefined) return failed('unknown_tool', 'There is no such tool.');
   const problems = services.agentTools?.problems(tool.input_schema as JsonMap, args) ?? [];
   if (problems.length > 0) return failed('tool_args_invalid', problems.join(' '));

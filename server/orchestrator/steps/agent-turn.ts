@@ -8,6 +8,7 @@ import { type AgentWork, type PlannedTool, workOf } from './agent-plan.ts';
 import { closingOf, type Prompt, turnPrompt } from './agent-prompt.ts';
 import type { AgentTools } from './agent-tools.ts';
 import { taintedBy } from './agent-transcript.ts';
+import { PERSON, questionOf } from './ask-user.ts';
 import { ADDED_STEP_TYPES } from './descriptions.ts';
 import { failed } from './failure.ts';
 import { PLATFORM } from './platform-tools.ts';
@@ -144,6 +145,10 @@ function problemOf(call: ToolCallPart, { work, tools }: Judging): { code: string
   if (tool === undefined) {
     const names = work.tools.map(({ name }) => name).join(', ');
     return { code: 'unknown_tool', message: `There is no such tool. There are: ${names}.`.slice(0, 1_000) };
+  }
+  if (tool.instance_id === PERSON) {
+    const question = questionOf(args);
+    return 'problem' in question ? { code: 'tool_args_invalid', message: question.problem } : null;
   }
   const problems = tools?.problems(tool.input_schema as JsonMap, args) ?? [];
   return problems.length === 0 ? null : { code: 'tool_args_invalid', message: problems.join(' ').slice(0, 1_000) };

@@ -13,9 +13,10 @@ import {
 import { countOf, recallFor, tainted, withMemories } from './agent-memory.ts';
 import { checkSource, namedAgent } from './agent-named.ts';
 import { type AgentWork, type PlannedTool, type ToolPolicy, uniqueName } from './agent-plan.ts';
-import { agentFields } from './agent-settings.ts';
+import { type APPROVALS, agentFields } from './agent-settings.ts';
 import type { AgentSource } from './agent-source.ts';
 import type { AgentTools, OfferedTool } from './agent-tools.ts';
+import { askUserTool } from './ask-user.ts';
 import { fieldReader, InvalidStep, unavailableMessage } from './common-fields.ts';
 import type { Conversations } from './conversations.ts';
 import { STEP_TYPES } from './descriptions.ts';
@@ -26,6 +27,7 @@ import type { MemoryRecaller } from './memory-recaller.ts';
 import { PLATFORM, PLATFORM_NAME, type PlatformTools } from './platform-tools.ts';
 import { stepsInTemplates } from './reads.ts';
 import { Rendering } from './rendering.ts';
+import type { RunAuthority } from './run-authority.ts';
 import { collectReferences, hasTemplate } from './templates.ts';
 import type { TurnCaller } from './turn-caller.ts';
 import type { TurnMessage } from './turn-messages.ts';
@@ -66,6 +68,7 @@ export type AgentServices = {
   turns?: TurnCaller | undefined;
   agentTools?: AgentTools | undefined;
   platform?: PlatformTools | undefined;
+  authority?: RunAuthority | undefined;
   agents?: AgentSource | undefined;
   conversations?: Conversations | undefined;
   recaller?: MemoryRecaller | undefined;
@@ -115,13 +118,25 @@ async function check(step: GraphStep, scope: CheckScope, services: AgentServices
     problems.push(...checkForm(response_schema as JsonMap, 'response_schema'));
   if (model !== undefined && !hasTemplate(model)) problems.push(...((await turns?.check(scope, { model })) ?? []));
   for (const [index, entry] of (tools ?? []).entries()) {
-    const found =
-      entry.type === 'platform'
-        ? unknownOperations(entry.operations, platform)
-        : await agentTools?.check(scope, { instanceId: entry.instance_id, tools: entry.tools });
+    const found = await problemsOf(entry, scope, { agentTools, platform });
     for (const problem of found ?? []) problems.push({ ...problem, path: `tools[${index}].${problem.path}` });
   }
   return problems;
+}
+
+async function problemsOf(
+  entry: Entry,
+  scope: CheckScope,
+  { agentTools, platform }: Pick<AgentServices, 'agentTools' | 'platform'>,
+): Promise<StepProblem[] | undefined> {
+  switch (entry.type) {
+    case 'mcp':
+      return agentTools?.check(scope, { instanceId: entry.instance_id, tools: entry.tools });
+    case 'platform':
+      return unknownOperations(entry.operations, platform);
+    case 'ask_user':
+      return [];
+  }
 }
 
 function unknownOperations(names: readonly string[], platform: PlatformTools | undefined): StepProblem[] {
@@ -194,11 +209,15 @@ type Entry = NonNullable<Fields['tools']>[number];
 async function plannedTools(
   { run }: Attempt,
   signal: AbortSignal,
-  { entries, services: { agentTools, platform } }: { entries: readonly Entry[]; services: AgentServices },
+  { entries, services: { agentTools, platform, authority } }: { entries: readonly Entry[]; services: AgentServices },
 ): Promise<PlannedTool[] | Outcome> {
   const { tenantId, projectId } = run;
   const tools: PlannedTool[] = [];
   for (const entry of entries) {
+    if (entry.type === 'ask_user') {
+      if (await mayAnswer(run, signal, authority)) tools.push(askUserTool());
+      continue;
+    }
     if (entry.type === 'platform') {
       // What the person may not do is not offered.
       const offered = (await platform?.offer(run, entry.operations, signal)) ?? [];
@@ -220,8 +239,18 @@ async function plannedTools(
   return tools;
 }
 
+/** A viewer can answer no task: the agent asks in its answer. */
+async function mayAnswer(
+  run: Attempt['run'],
+  signal: AbortSignal,
+  authority: RunAuthority | undefined,
+): Promise<boolean> {
+  const standing = await authority?.standing(run, signal);
+  return standing === undefined || (standing.kind === 'held' && standing.role !== 'project_viewer');
+}
+
 /** Tools of one instance. */
-type Chosen = { instance_id: string; tools: readonly string[]; approval?: Entry['approval'] };
+type Chosen = { instance_id: string; tools: readonly string[]; approval?: (typeof APPROVALS)[number] | undefined };
 
 /** Adds the tools that an entry names. Returns the failure for a name that the instance does not offer. */
 function addTools(

@@ -96,6 +96,8 @@ test('it may read, propose and try, whoever asks, and has no tool that applies o
   expect(offered).toEqual(expect.arrayContaining(['workflows_get', 'autopilot_propose', 'autopilot_try_proposal']));
   // What a viewer may not read is not offered either.
   expect(offered).not.toContain('connections_list');
+  // Nor a form that a viewer could not answer.
+  expect(offered).not.toContain('ask_user');
   expect(offered.filter(name => /apply|undo|publish|patch|create|delete|command|run$|complete/.test(name))).toEqual([]);
   const [proposal] = await proposalsOf();
   expect(proposal).toMatchObject({ title: 'Mine', created_by: viewer.email });
@@ -208,4 +210,29 @@ test('the answer is streamed, with a chunk for each proposal; without one being 
   expect(idle.status).toBe(204);
   const foreign = await openSse(`${chat.service.url}/v1/autopilot/stream?thread_id=${await chat.thread()}`, headers);
   expect(foreign.status).toBe(404);
+});
+
+test('it asks a person with a form, reads the answer, and cannot ask for a credential', async () => {
+  const choice = { type: 'string', enum: ['mail', 'chat'], title: 'Where to' };
+  const form = { type: 'object', properties: { channel: choice }, required: ['channel'] };
+  const secret = { type: 'object', properties: { api_key: { type: 'string' } } };
+  script(
+    calls('ask_user', { question: 'Which key?', form: secret }),
+    calls('ask_user', { question: 'Where should it go?', form }),
+    { text: 'Then by mail.' },
+  );
+  const sent = await chat.act('autopilot_chat', { text: 'Tell me about new orders' });
+  const run = { id: sent.workflow_id, runID: sent.run_id };
+  const pending = async () => (await chat.act('tasks_list_pending_run', run)).tasks as { task_id: string }[];
+  await expect.poll(pending).toHaveLength(1);
+  const [task] = await pending();
+  expect(task).toMatchObject({ form, instructions: expect.stringContaining('Where should it go?') });
+  expect(lastTold(1)).toMatch(/tool_args_invalid: form: "api_key" asks for a credential/);
+  const answer = { task_id: String(task?.task_id), approved: true };
+  const wrong = chat.act('tasks_complete', { ...run, ...answer, result: { channel: 'fax' } });
+  await expect(wrong).rejects.toMatchObject({ status: 422 });
+  await chat.act('tasks_complete', { ...run, ...answer, result: { channel: 'mail' } });
+  const messages = await settled(String(sent.thread_id));
+  expect(JSON.parse(lastTold())).toEqual({ channel: 'mail', completed_by: chat.acme.owner.email });
+  expect(saidIn(messages.at(-1))).toBe('Then by mail.');
 });

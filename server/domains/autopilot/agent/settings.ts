@@ -32,6 +32,7 @@ const LIMITS = { max_turns: 60, max_tool_calls: 200, timeout_s: 3_600 };
 
 /** What the built-in agent is told and may do. */
 export function autopilotSettings(model: string): AgentSettings {
-  const tools = [{ type: 'platform' as const, operations: [...READS, ...PROPOSES], approval: 'auto' as const }];
+  const operations = { type: 'platform' as const, operations: [...READS, ...PROPOSES], approval: 'auto' as const };
+  const tools = [operations, { type: 'ask_user' as const }];
   return newSettings({ model, instructions: INSTRUCTIONS, tools, limits: LIMITS });
 }
