@@ -1,4 +1,5 @@
 import { cookies, headers } from 'next/headers';
+import { cache } from 'react';
 import type { Outputs } from '../../components/trpc/provider.tsx';
 import { parseScope, SCOPE_COOKIE, scopeHeaders } from '../../components/trpc/scope.ts';
 import { clientOf, container } from '../container.ts';
@@ -6,20 +7,26 @@ import { clientOf, container } from '../container.ts';
 type Me = Outputs['me_get'];
 
 /** GET of our own API in this process, as the browser that asks for the page. */
-async function ask(path: string, extra: Record<string, string> = {}): Promise<Response> {
+export async function ask(path: string, extra: Record<string, string> = {}): Promise<Response> {
   const incoming = await headers();
   const request = new Request(`http://console.internal${path}`, {
     headers: { cookie: incoming.get('cookie') ?? '', ...extra },
   });
   const address = clientOf(new Request('http://console.internal/', { headers: new Headers(incoming) }));
-  return container().handle(request, address);
+  const { handle, handleTrpc } = container();
+  return path.startsWith('/api/trpc/') ? handleTrpc(request, address) : handle(request, address);
+}
+
+/** The search parameters of the page, for what is not told them: a layout. */
+export async function requestedParams(): Promise<URLSearchParams> {
+  const path = (await headers()).get('x-console-path') ?? '/';
+  return new URL(path, 'http://console.internal').searchParams;
 }
 
 /** The scope a link asks for (`?project=`, with `tenant=` where it is another one), else the one this browser chose last. */
 async function wantedScopes(): Promise<Record<string, string>[]> {
   const kept = parseScope((await cookies()).get(SCOPE_COOKIE)?.value);
-  const path = (await headers()).get('x-console-path') ?? '/';
-  const params = new URL(path, 'http://console.internal').searchParams;
+  const params = await requestedParams();
   const project = params.get('project');
   const tenant = params.get('tenant') ?? kept?.tenant;
   const asked: Record<string, string> = {
@@ -35,9 +42,9 @@ export class TooManyRequests extends Error {}
 /**
  * Returns the signed-in user, in the requested scope; null without a session, or with a session whose access has ended.
  * A scope that no longer exists or is not the user's (403, 404, 422) falls back to the previous one, and then to the
- * user's first. Throws TooManyRequests.
+ * user's first. Throws TooManyRequests. Read once for a page and its layouts.
  */
-export async function loadMe(): Promise<Me | null> {
+export const loadMe = cache(async (): Promise<Me | null> => {
   let response = new Response(null, { status: 401 });
   for (const scope of await wantedScopes()) {
     response = await ask('/v1/me', scope);
@@ -48,7 +55,7 @@ export async function loadMe(): Promise<Me | null> {
   if (response.status === 429) throw new TooManyRequests();
   if (!response.ok) throw new Error(`The service answered ${response.status}.`);
   return (await response.json()) as Me;
-}
+});
 
 /** The same for pages that work without a session: over the limit it returns no user, and `limited` is true. */
 export async function loadMeIfAny(): Promise<{ me: Me | null; limited: boolean }> {

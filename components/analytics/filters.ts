@@ -1,4 +1,4 @@
-import { isDay } from '../ui/day-input.tsx';
+import { isDay } from '../ui/calendar-day.ts';
 import { addDays, dayIn, startOfDay } from './zoned-days.ts';
 
 export const periods = ['week', 'month', 'all', 'custom'] as const;

@@ -1,3 +1,5 @@
+import type { Inputs } from '../trpc/provider.tsx';
+
 /** What the list shows, from the search parameters of the page. Empty text and null: everything. */
 export type InboxFilter = {
   view: 'waiting' | 'answered';
@@ -40,4 +42,19 @@ export function readFilter(params: Pick<URLSearchParams, 'get'>): InboxFilter {
 /** Whether anything narrows the list. */
 export function isFiltered({ workflow, project, q, mine, dueWithinS }: InboxFilter): boolean {
   return workflow !== '' || project !== '' || q !== '' || mine || dueWithinS !== null;
+}
+
+/** What the list of waiting tasks asks for: the server asks the same for the first page that it renders. */
+export function pendingTasksInput(
+  { workflow, project, q, mine, dueWithinS }: InboxFilter,
+  email: string,
+): Exclude<Inputs['tasks_list_pending'], void> {
+  return {
+    limit: 200,
+    ...(workflow ? { workflow_id: workflow } : {}),
+    ...(project ? { project_id: project } : {}),
+    ...(q ? { q } : {}),
+    ...(mine ? { assignee: email } : {}),
+    ...(dueWithinS === null ? {} : { due_within_s: dueWithinS }),
+  };
 }

@@ -3,6 +3,7 @@ import Link from 'next/link';
 import { useParams, usePathname, useRouter, useSearchParams } from 'next/navigation';
 import { type ReactNode, useEffect, useRef, useState } from 'react';
 import { useHotkeys } from '../shell/use-hotkeys.ts';
+import type { FirstRead } from '../trpc/first-read.ts';
 import { cx } from '../ui/classes.ts';
 import { AnsweredList } from './answered-list.tsx';
 import { AskedDecision } from './asked-decision.tsx';
@@ -11,11 +12,17 @@ import { TaskList } from './task-list.tsx';
 import { taskHref, taskKey, useInbox, useInboxFilter } from './use-inbox.ts';
 
 /** List on the left, the chosen task beside it; on a phone one or the other. */
-export function InboxFrame({ children }: { children: ReactNode }) {
+export function InboxFrame({
+  first,
+  children,
+}: {
+  first: FirstRead<'tasks_list_pending'> | null;
+  children: ReactNode;
+}) {
   const router = useRouter();
   const query = useSearchParams().toString();
   const chosen = useChosen();
-  const { data } = useInbox();
+  const { data } = useInbox(first);
   const { view } = useInboxFilter();
   const [selected, setSelected] = useState<ReadonlySet<string>>(new Set());
   const tasks = view === 'waiting' ? (data?.tasks ?? []) : [];

@@ -2,9 +2,10 @@
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useSearchParams } from 'next/navigation';
 import { useSession } from '../shell/session.tsx';
+import { type FirstRead, useFirstRead } from '../trpc/first-read.ts';
 import { type Outputs, useTRPC, useTRPCClient } from '../trpc/provider.tsx';
 import { useCursorPages } from '../ui/use-cursor-pages.ts';
-import { type InboxFilter, readFilter } from './inbox-filter.ts';
+import { type InboxFilter, pendingTasksInput, readFilter } from './inbox-filter.ts';
 
 export type Task = Outputs['tasks_list_pending']['tasks'][number];
 export type AnsweredTask = Outputs['tasks_list_answered']['tasks'][number];
@@ -14,21 +15,17 @@ export function useInboxFilter(): InboxFilter {
   return readFilter(useSearchParams());
 }
 
-/** The pending tasks, filtered by the URL. */
-export function useInbox() {
+/** The pending tasks, filtered by the URL. `first` is what the server has read of them. */
+export function useInbox(first?: FirstRead<'tasks_list_pending'> | null) {
   const trpc = useTRPC();
   const { me } = useSession();
-  const { workflow, project, q, mine, dueWithinS } = useInboxFilter();
-  const input = {
-    limit: 200,
-    ...(workflow ? { workflow_id: workflow } : {}),
-    ...(project ? { project_id: project } : {}),
-    ...(q ? { q } : {}),
-    ...(mine ? { assignee: me.user.email } : {}),
-    ...(dueWithinS === null ? {} : { due_within_s: dueWithinS }),
-  };
+  const input = pendingTasksInput(useInboxFilter(), me.user.email);
   return useQuery(
-    trpc.tasks_list_pending.queryOptions(input, { refetchInterval: 3_000, placeholderData: keepPreviousData }),
+    trpc.tasks_list_pending.queryOptions(input, {
+      refetchInterval: 3_000,
+      placeholderData: keepPreviousData,
+      ...useFirstRead(first, input),
+    }),
   );
 }
 

@@ -2,7 +2,7 @@
 import { useMutation } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useTRPC } from '../trpc/provider.tsx';
-import { isDay } from '../ui/day-input.tsx';
+import { isDay } from '../ui/calendar-day.ts';
 import { Field, Input, Textarea } from '../ui/field.tsx';
 import { FormDialog } from '../ui/form-dialog.tsx';
 import { Select } from '../ui/select.tsx';

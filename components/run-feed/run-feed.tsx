@@ -1,15 +1,15 @@
 'use client';
 import { Page, PageHeader } from '../ui/page.tsx';
 import { RunFilters } from './run-filters.tsx';
-import { RunTable } from './run-table.tsx';
+import { type FirstRuns, RunTable } from './run-table.tsx';
 
 /** Every run of the tenant, newest first, live. */
-export function RunFeed() {
+export function RunFeed({ first }: { first: FirstRuns }) {
   return (
     <Page>
       <PageHeader title="Runs" />
       <RunFilters />
-      <RunTable />
+      <RunTable first={first} />
     </Page>
   );
 }

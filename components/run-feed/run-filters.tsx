@@ -1,54 +1,16 @@
 'use client';
 import { X } from 'lucide-react';
 import { RUN_STATUSES, type RunStatus } from '@/server/orchestrator/core/events.ts';
-import { readFieldFilter } from '@/server/orchestrator/core/searchable.ts';
-import type { Inputs } from '../trpc/provider.tsx';
 import { Button } from '../ui/button.tsx';
 import { cx } from '../ui/classes.ts';
-import { DayInput, isDay } from '../ui/day-input.tsx';
+import { DayInput } from '../ui/day-input.tsx';
 import { FilterBar, WIDE_FILTER } from '../ui/filter-bar.tsx';
 import { SearchInput } from '../ui/search-input.tsx';
 import { Select } from '../ui/select.tsx';
 import { statusLook } from '../ui/status-badge.tsx';
 import { useUrlState } from '../ui/use-url-state.ts';
+import { KINDS, type Kind, kindOf, readRunFilters } from './read-run-filters.ts';
 import { WorkflowSelect } from './workflow-select.tsx';
-
-type Filters = Pick<
-  Exclude<Inputs['runs_list_tenant'], void>,
-  'q' | 'field' | 'status' | 'workflow_id' | 'from' | 'to' | 'test'
->;
-
-const UUID = /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/;
-
-/**
- * The filters in the URL as the API takes them; what is malformed is left out. The search box takes `name=value` of a searchable field, too. Days are those of the browser's time zone, both
- * included.
- */
-export function readRunFilters(get: (key: string) => string): Filters {
-  const status = RUN_STATUSES.find(each => each === get('status'));
-  const [q, workflow, from, to] = [get('q'), get('workflow_id'), get('from'), get('to')];
-  return {
-    ...(q ? (readFieldFilter(q) === null ? { q } : { field: q }) : {}),
-    ...(status ? { status } : {}),
-    ...(UUID.test(workflow) ? { workflow_id: workflow } : {}),
-    ...(isDay(from) ? { from: new Date(`${from}T00:00:00`).toISOString() } : {}),
-    ...(isDay(to) ? { to: new Date(`${to}T23:59:59.999`).toISOString() } : {}),
-  };
-}
-
-type Kind = '' | 'test' | 'all';
-const KINDS: readonly { value: Kind; label: string }[] = [
-  { value: '', label: 'Without test runs' },
-  { value: 'test', label: 'Test runs only' },
-  { value: 'all', label: 'With test runs' },
-];
-const kindOf = (get: (key: string) => string): Kind => KINDS.find(({ value }) => value === get('kind'))?.value ?? '';
-
-/** Whether test runs are listed, by the URL: not unless a person asks for them. */
-export function readRunKind(get: (key: string) => string): Pick<Filters, 'test'> {
-  const kind = kindOf(get);
-  return kind === 'all' ? {} : { test: kind === 'test' ? 'true' : 'false' };
-}
 
 /** Chooses whether test runs are listed. */
 export function RunKindSelect() {

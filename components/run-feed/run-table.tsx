@@ -3,6 +3,7 @@ import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { SearchX, Waypoints } from 'lucide-react';
 import Link from 'next/link';
 import { useCreditsShown } from '../shell/session.tsx';
+import { type FirstRead, useFirstRead } from '../trpc/first-read.ts';
 import { type Outputs, useTRPC } from '../trpc/provider.tsx';
 import { Button, ButtonLink } from '../ui/button.tsx';
 import { CopyId } from '../ui/copy.tsx';
@@ -13,24 +14,28 @@ import { StatusBadge, shownStatus } from '../ui/status-badge.tsx';
 import { Td, Tr } from '../ui/table.tsx';
 import { Duration, RelativeTime } from '../ui/time.tsx';
 import { useUrlState } from '../ui/use-url-state.ts';
-import { readRunFilters, readRunKind } from './run-filters.tsx';
+import { readRunFilters, runListInput } from './read-run-filters.ts';
 
 type Run = Outputs['runs_list_tenant']['runs'][number];
+
+export type FirstRuns = FirstRead<'runs_list_tenant'> | null;
 
 /**
  * Runs, newest first, live: the tenant's, or one workflow's. Filters and the page are taken from the URL.
  */
-export function RunTable({ workflowId }: { workflowId?: string }) {
+export function RunTable({ workflowId, first }: { workflowId?: string; first?: FirstRuns }) {
   const trpc = useTRPC();
   const { get } = useUrlState();
   const filters = workflowId === undefined ? readRunFilters(get) : { workflow_id: workflowId };
   const cursor = get('cursor');
   const showsCredits = useCreditsShown();
+  const input = runListInput(get, filters);
   const list = useQuery(
-    trpc.runs_list_tenant.queryOptions(
-      { limit: 50, ...filters, ...readRunKind(get), ...(cursor ? { cursor } : {}) },
-      { refetchInterval: 3_000, placeholderData: keepPreviousData },
-    ),
+    trpc.runs_list_tenant.queryOptions(input, {
+      refetchInterval: 3_000,
+      placeholderData: keepPreviousData,
+      ...useFirstRead(first, input),
+    }),
   );
   const columns = ['Workflow', 'Status', 'Progress', 'Trigger', 'Started', 'Duration', 'Credits', 'Run'].filter(
     column => showsCredits || column !== 'Credits',

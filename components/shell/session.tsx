@@ -5,6 +5,7 @@ import { createContext, type ReactNode, useCallback, useContext, useEffect, useM
 import { HOUR_MS } from '@/server/platform/clock.ts';
 import { ApiProvider, type Outputs, useTRPC } from '../trpc/provider.tsx';
 import { type Scope, storeScope } from '../trpc/scope.ts';
+import { RenderedAt } from '../ui/time.tsx';
 
 export type Me = Outputs['me_get'];
 type Session = {
@@ -15,12 +16,14 @@ type Session = {
 };
 const SessionContext = createContext<Session | null>(null);
 
-/** The signed-in user and the scope, given by the server with the page: no request before the first paint. */
-export function ConsoleSession({ me, children }: { me: Me; children: ReactNode }) {
+/** The signed-in user, the scope and the time, given by the server with the page: no request before the first paint. */
+export function ConsoleSession({ me, renderedAt, children }: { me: Me; renderedAt: number; children: ReactNode }) {
   const scope = { tenant: me.tenant.id, project: me.project.id };
   return (
     <ApiProvider key={`${scope.tenant}:${scope.project}`} scope={scope}>
-      <LiveSession initial={me}>{children}</LiveSession>
+      <RenderedAt value={renderedAt}>
+        <LiveSession initial={me}>{children}</LiveSession>
+      </RenderedAt>
     </ApiProvider>
   );
 }

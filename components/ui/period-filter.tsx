@@ -1,7 +1,8 @@
 'use client';
 import { DAY_MS } from '@/server/platform/clock.ts';
+import { isDay } from './calendar-day.ts';
 import { cx } from './classes.ts';
-import { DayInput, isDay } from './day-input.tsx';
+import { DayInput } from './day-input.tsx';
 import { WIDE_FILTER } from './filter-bar.tsx';
 import { Select } from './select.tsx';
 import { useUrlState } from './use-url-state.ts';

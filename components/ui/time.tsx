@@ -1,5 +1,5 @@
 'use client';
-import { useSyncExternalStore } from 'react';
+import { createContext, useContext, useSyncExternalStore } from 'react';
 import { Tooltip } from './tooltip.tsx';
 
 const listeners = new Set<() => void>();
@@ -21,8 +21,12 @@ function subscribe(listener: () => void): () => void {
   };
 }
 
-/** Milliseconds since the epoch, one shared tick a second for the whole page; 0 while rendering on the server. */
+/** When the server rendered the page, ms since the epoch: the time of its first render in the browser, too. */
+export const RenderedAt = createContext(0);
+
+/** Milliseconds since the epoch, one shared tick a second for the whole page; that of the server until the page is hydrated. */
 export function useNow(): number {
+  const renderedAt = useContext(RenderedAt);
   return useSyncExternalStore(
     subscribe,
     () => {
@@ -30,35 +34,44 @@ export function useNow(): number {
       if (!timer || now === 0) now = Math.floor(Date.now() / 1000) * 1000;
       return now;
     },
-    () => 0,
+    () => renderedAt,
   );
 }
 
 const DAY_S = 86_400;
-const relative = new Intl.RelativeTimeFormat('en', { style: 'short' });
-const relativeDay = new Intl.RelativeTimeFormat('en', { numeric: 'auto', style: 'short' });
-/** Each unit in seconds, and up to how many seconds it is the one to speak in. */
-const units: readonly (readonly [Intl.RelativeTimeFormatUnit, number, number])[] = [
-  ['second', 1, 60],
-  ['minute', 60, 3600],
-  ['hour', 3600, DAY_S],
+/**
+ * Each unit in seconds, and up to how many seconds it is the one to speak in. Not Intl's words: those of the server and of
+ * browsers differ, and the first render must be the same on both.
+ */
+const units: readonly (readonly [unit: string, seconds: number, below: number])[] = [
+  ['sec.', 1, 60],
+  ['min.', 60, 3600],
+  ['hr.', 3600, DAY_S],
   ['day', DAY_S, 14 * DAY_S],
-  ['week', 7 * DAY_S, 60 * DAY_S],
-  ['month', 30.44 * DAY_S, 365 * DAY_S],
-  ['year', 365.25 * DAY_S, Number.POSITIVE_INFINITY],
+  ['wk.', 7 * DAY_S, 60 * DAY_S],
+  ['mo.', 30.44 * DAY_S, 365 * DAY_S],
 ];
+const YEAR = ['yr.', 365.25 * DAY_S] as const;
 
 /**
  * "3 min. ago", "in 2 hr.", "just now" below five seconds; never more than has passed. From 24 hours on days are those of
- * the local calendar, so that "yesterday" is yesterday.
+ * the local calendar, so that "yesterday" is yesterday; `dayOf` counts them in another one.
  */
-export function formatRelative(at: number, from: number): string {
+export function formatRelative(at: number, from: number, dayOf = localDay): string {
   const seconds = (at - from) / 1000;
   if (Math.abs(seconds) < 5) return 'just now';
-  const [unit, size] = units.find(([, , below]) => Math.abs(seconds) < below) ?? ['year' as const, 365.25 * DAY_S];
-  if (unit === 'day') return relativeDay.format(localDay(at) - localDay(from), 'day');
+  const [unit, size] = units.find(([, , below]) => Math.abs(seconds) < below) ?? YEAR;
+  if (unit === 'day') return relativeDay(dayOf(at) - dayOf(from));
   // A whole year is not the 0 years that its 365.25 days would make of it.
-  return relative.format(Math.trunc(seconds / size) || Math.sign(seconds), unit);
+  const count = Math.max(1, Math.trunc(Math.abs(seconds) / size));
+  return seconds < 0 ? `${count} ${unit} ago` : `in ${count} ${unit}`;
+}
+
+function relativeDay(days: number): string {
+  if (days === 0) return 'today';
+  if (days === 1) return 'tomorrow';
+  if (days === -1) return 'yesterday';
+  return days < 0 ? `${-days} days ago` : `in ${days} days`;
 }
 
 /** The number of the day in the local calendar. */
@@ -66,6 +79,9 @@ function localDay(at: number): number {
   const day = new Date(at);
   return Date.UTC(day.getFullYear(), day.getMonth(), day.getDate()) / (DAY_S * 1000);
 }
+
+/** The number of the day in UTC: the same on the server and in every browser. */
+const utcDay = (at: number): number => Math.floor(at / (DAY_S * 1000));
 
 /** "2026-03-09 14:05:01 UTC": exact, and the same in every time zone. */
 export function formatUtc(iso: string): string {
@@ -100,11 +116,14 @@ export function formatLocalClock(iso: string): string {
 
 /** How long ago, with the exact local time on hover and on focus. */
 export function RelativeTime({ at, className }: { at: string; className?: string }) {
+  const renderedAt = useContext(RenderedAt);
   const current = useNow();
+  // The server does not know the calendar of the browser.
+  const dayOf = current === renderedAt ? utcDay : localDay;
   return (
     <Tooltip content={<span className="tabular-nums">{formatLocal(at)}</span>}>
       <time dateTime={at} className={className ?? 'whitespace-nowrap text-muted tabular-nums'}>
-        {current === 0 ? formatUtc(at) : formatRelative(Date.parse(at), current)}
+        {current === 0 ? formatUtc(at) : formatRelative(Date.parse(at), current, dayOf)}
       </time>
     </Tooltip>
   );

@@ -4,6 +4,7 @@ import { FileUp, Plus, SearchX, Sparkles, Workflow } from 'lucide-react';
 import dynamic from 'next/dynamic';
 import Link from 'next/link';
 import { usePermissions } from '../shell/session.tsx';
+import { type FirstRead, useFirstRead } from '../trpc/first-read.ts';
 import { useTRPC } from '../trpc/provider.tsx';
 import { Button, ButtonLink } from '../ui/button.tsx';
 import { FilterBar } from '../ui/filter-bar.tsx';
@@ -17,6 +18,7 @@ import { Td, Tr } from '../ui/table.tsx';
 import { RelativeTime } from '../ui/time.tsx';
 import { loadingBeforeClick, useOpened } from '../ui/use-opened.ts';
 import { useUrlState } from '../ui/use-url-state.ts';
+import { readStatus, type Status, workflowListInput } from './list-input.ts';
 import { Sparkline } from './sparkline.tsx';
 import { WorkflowActions, type WorkflowRow } from './workflow-actions.tsx';
 
@@ -25,8 +27,6 @@ const CreateWorkflowDialog = dynamic(() => loadCreate().then(module => module.Cr
 const loadImport = () => import('./import-dialog.tsx');
 const ImportWorkflowDialog = dynamic(() => loadImport().then(module => module.ImportWorkflowDialog), { ssr: false });
 
-const statuses = ['draft', 'published', 'archived'] as const;
-type Status = (typeof statuses)[number];
 const statusOptions = [
   { value: '', label: 'Active' },
   { value: 'draft', label: 'Draft' },
@@ -34,12 +34,14 @@ const statusOptions = [
   { value: 'archived', label: 'Archived' },
 ] as const;
 
+type First = FirstRead<'workflows_list'> | null;
+
 /** Every workflow of the project: search, filter, create, import, and what each did lately. */
-export function WorkflowList() {
+export function WorkflowList({ first }: { first: First }) {
   const { get, set } = useUrlState();
   const { canWrite } = usePermissions();
   const q = get('q');
-  const status = statuses.find(each => each === get('status')) ?? '';
+  const status = readStatus(get);
   return (
     <Page>
       <PageHeader
@@ -81,7 +83,7 @@ export function WorkflowList() {
           onChange={value => set({ status: value, cursor: '' }, { push: true })}
         />
       </FilterBar>
-      <Rows q={q} status={status} cursor={get('cursor')} />
+      <Rows first={first} />
       {canWrite ? <Dialogs /> : null}
     </Page>
   );
@@ -105,17 +107,16 @@ function Dialogs() {
   );
 }
 
-function Rows({ q, status, cursor }: { q: string; status: Status | ''; cursor: string }) {
+function Rows({ first }: { first: First }) {
   const trpc = useTRPC();
-  const input = {
-    limit: 50,
-    graphs: false,
-    ...(q ? { q } : {}),
-    ...(status ? { status } : {}),
-    ...(cursor ? { cursor } : {}),
-  };
+  const input = workflowListInput(useUrlState().get);
+  const { q, status, cursor } = input;
   const list = useQuery(
-    trpc.workflows_list.queryOptions(input, { refetchInterval: 5_000, placeholderData: keepPreviousData }),
+    trpc.workflows_list.queryOptions(input, {
+      refetchInterval: 5_000,
+      placeholderData: keepPreviousData,
+      ...useFirstRead(first, input),
+    }),
   );
   return (
     <ListCard

@@ -17,7 +17,14 @@ test('create from the example, then find it in the list', async ({ member }) => 
 test('search and status live in the address', async ({ member, api }) => {
   await api.call('POST', '/v1/workflows', { name: 'Quarterly report' });
   await api.call('POST', '/v1/workflows', { name: 'Nightly backup' });
+  // The first rows are in the page itself, which nobody may keep, and are not asked for again.
+  const page = await member.request.get('/workflows?q=quarterly');
+  expect(page.headers()['cache-control']).toContain('no-store');
+  expect(await page.text()).toMatch(/>Quarterly report</);
+  expect(await page.text()).not.toContain('Nightly backup');
+  const calls = member.waitForRequest(/\/api\/trpc\//);
   await open(member, '/workflows');
+  expect((await calls).url()).not.toContain('workflows_list');
   await member.keyboard.press('/');
   await member.keyboard.type('quarterly');
   await expect(member).toHaveURL(/q=quarterly/);

@@ -1,8 +1,15 @@
 import type { Metadata } from 'next';
+import { runListInput } from '@/components/run-feed/read-run-filters.ts';
 import { RunFeed } from '@/components/run-feed/run-feed.tsx';
+import { readerOf, readFirst } from '../read-first.ts';
 
 export const metadata: Metadata = { title: 'Runs' };
 
-export default function RunsPage() {
-  return <RunFeed />;
+type Props = { searchParams: Promise<Record<string, string | string[] | undefined>> };
+
+export default async function RunsPage({ searchParams }: Props) {
+  const get = readerOf(await searchParams);
+  // A day is one of the browser's time zone, which the server does not know.
+  const first = get('from') || get('to') ? null : await readFirst('runs_list_tenant', runListInput(get));
+  return <RunFeed first={first} />;
 }

@@ -1,8 +1,13 @@
 import type { Metadata } from 'next';
+import { workflowListInput } from '@/components/workflows/list-input.ts';
 import { WorkflowList } from '@/components/workflows/workflow-list.tsx';
+import { readerOf, readFirst } from '../read-first.ts';
 
 export const metadata: Metadata = { title: 'Workflows' };
 
-export default function WorkflowsPage() {
-  return <WorkflowList />;
+type Props = { searchParams: Promise<Record<string, string | string[] | undefined>> };
+
+export default async function WorkflowsPage({ searchParams }: Props) {
+  const input = workflowListInput(readerOf(await searchParams));
+  return <WorkflowList first={await readFirst('workflows_list', input)} />;
 }

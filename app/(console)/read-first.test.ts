@@ -1,0 +1,85 @@
+import { encode } from 'next-auth/jwt';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { pendingTasksInput, readFilter } from '../../components/inbox/inbox-filter.ts';
+import { runListInput } from '../../components/run-feed/read-run-filters.ts';
+import { SCOPE_COOKIE } from '../../components/trpc/scope.ts';
+import { workflowListInput } from '../../components/workflows/list-input.ts';
+import { createWorkflow } from '../../server/domains/workflows/create.ts';
+import { startTestContainer, type TestContainer } from '../../server/testing/container.ts';
+import { createTestTenant, type TestTenant } from '../../server/testing/identity.ts';
+import { contextFor } from '../../server/testing/workflows.ts';
+import { readerOf, readFirst } from './read-first.ts';
+
+/** The request that Next would be answering. */
+let asked: { cookie?: string; path?: string; scope?: string };
+vi.mock('next/headers', () => ({
+  headers: async () =>
+    new Headers({
+      'x-baton-client-address': '192.0.2.7',
+      'x-console-path': asked.path ?? '/workflows',
+      ...(asked.cookie ? { cookie: asked.cookie } : {}),
+    }),
+  cookies: async () => ({ get: (name: string) => (name === SCOPE_COOKIE ? { value: asked.scope } : undefined) }),
+}));
+
+let service: TestContainer;
+let north: TestTenant;
+let south: TestTenant;
+beforeAll(async () => {
+  service = await startTestContainer();
+  const { services } = service.container;
+  [north, south] = [
+    await createTestTenant(services, { slug: 'north' }),
+    await createTestTenant(services, { slug: 'south' }),
+  ];
+  for (const name of ['Orders', 'Refunds']) await createWorkflow(contextFor(services, north.owner), { name });
+  await createWorkflow(contextFor(services, south.owner), { name: 'Secrets of the south' });
+});
+afterAll(() => service.close());
+
+async function as({ userId }: TestTenant['owner'], request: Omit<typeof asked, 'cookie'> = {}): Promise<void> {
+  const secret = service.container.identity.sessionSecret;
+  const session = await encode({ secret, token: { sub: userId, sessionEpoch: 0 } });
+  asked = { cookie: `next-auth.session-token=${session}`, ...request };
+}
+const workflows = async (query: string) => {
+  const input = workflowListInput(readerOf(Object.fromEntries(new URLSearchParams(query))));
+  const first = await readFirst('workflows_list', input);
+  return first && { ...first, data: first.data.workflows.map(({ name }) => name).sort() };
+};
+
+test('a page begins with what its user may read, by the filters of its address', async () => {
+  await as(north.viewer);
+  expect(await workflows('')).toMatchObject({
+    input: { limit: 50, graphs: false },
+    scope: { tenant: 'north', project: north.projectId },
+    data: ['Orders', 'Refunds'],
+  });
+  expect(await workflows('q=refu&status=nothing')).toMatchObject({ input: { q: 'refu' }, data: ['Refunds'] });
+  expect((await workflows('status=archived'))?.data).toEqual([]);
+  expect(
+    (
+      await readFirst(
+        'runs_list_tenant',
+        runListInput(() => ''),
+      )
+    )?.data.runs,
+  ).toEqual([]);
+  const everything = pendingTasksInput(readFilter(new URLSearchParams()), north.viewer.email);
+  expect((await readFirst('tasks_list_pending', everything))?.data.tasks).toEqual([]);
+});
+
+test('another workspace is not read, whatever the browser asks for', async () => {
+  await as(south.owner, {
+    path: `/workflows?tenant=north&project=${north.projectId}`,
+    scope: `north:${north.projectId}`,
+  });
+  expect(await workflows('')).toMatchObject({ scope: { tenant: 'south' }, data: ['Secrets of the south'] });
+});
+
+test('without a session, and where the service refuses, the browser is left to ask', async () => {
+  asked = {};
+  expect(await workflows('')).toBeNull();
+  await as(north.owner);
+  expect(await workflows('cursor=nonsense')).toBeNull();
+});

@@ -1,0 +1,21 @@
+import type { Inputs } from '../trpc/provider.tsx';
+
+const STATUSES = ['draft', 'published', 'archived'] as const;
+export type Status = (typeof STATUSES)[number];
+
+/** The status that the URL asks for; empty for those that are not archived. */
+export function readStatus(get: (key: string) => string): Status | '' {
+  return STATUSES.find(each => each === get('status')) ?? '';
+}
+
+/** What the list of workflows asks for, by the URL: the server asks the same for the first page that it renders. */
+export function workflowListInput(get: (key: string) => string): Exclude<Inputs['workflows_list'], void> {
+  const [q, status, cursor] = [get('q'), readStatus(get), get('cursor')];
+  return {
+    limit: 50,
+    graphs: false,
+    ...(q ? { q } : {}),
+    ...(status ? { status } : {}),
+    ...(cursor ? { cursor } : {}),
+  };
+}
