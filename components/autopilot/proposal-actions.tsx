@@ -2,6 +2,7 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { Check, Trash2, Undo2 } from 'lucide-react';
 import { useState } from 'react';
+import { readError } from '../trpc/errors.ts';
 import { type Outputs, useTRPC } from '../trpc/provider.tsx';
 import { Button } from '../ui/button.tsx';
 import { Confirm } from '../ui/confirm.tsx';
@@ -68,7 +69,7 @@ export function ProposalActions({ proposal, target, editable, chosen }: Props) {
   const isAll = chosen === null;
   return (
     <div className="flex flex-col gap-2">
-      <FormError error={apply.error ?? undo.error} />
+      <Refusal error={apply.error ?? undo.error} isShown={proposal.conflicts.length > 0} />
       <div className="flex flex-wrap gap-2">
         {editable && isOpen(proposal) ? (
           <Button
@@ -118,5 +119,17 @@ export function ProposalActions({ proposal, target, editable, chosen }: Props) {
         It can no longer be applied. The draft stays as it is.
       </Confirm>
     </div>
+  );
+}
+
+/** Why nothing was written. `isShown`: the conflicts stand below, with both sides. */
+function Refusal({ error, isShown }: { error: unknown; isShown: boolean }) {
+  if (!error) return null;
+  const { code, message } = readError(error);
+  if (code !== 'proposal_conflict' || !isShown) return <FormError error={error} />;
+  return (
+    <p role="alert" className="text-sm text-bad">
+      {message}
+    </p>
   );
 }

@@ -31,6 +31,7 @@ export function ProposalChanges({ diff, chosen, left, onToggle }: Props) {
       <h3 className="text-sm font-semibold">Changes</h3>
       <ChangeList
         diff={diff}
+        whole
         selected={selected}
         onShow={step => url.set({ step })}
         {...(onToggle && {

@@ -19,7 +19,13 @@ import { useNames } from './use-names.ts';
 /** An assistant may go on editing it, and others the draft. */
 const REFRESH_MS = 3_000;
 
-type Props = { id: string; target: Target; editable: boolean; onClose: () => void };
+type Props = {
+  id: string;
+  target: Target;
+  editable: boolean;
+  /** Leads back to all proposals; absent where the page has its own heading. */
+  onClose?: () => void;
+};
 
 /** One proposal: what it changes, what is wrong with it, what a trial showed; and the decision about it. */
 export function ProposalView({ id, onClose, ...panel }: Props) {
@@ -32,14 +38,16 @@ export function ProposalView({ id, onClose, ...panel }: Props) {
   );
   return (
     <div className="flex flex-col gap-4">
-      <div className="flex items-start gap-1">
-        <IconButton label="All proposals" size="sm" className="-ml-2" onClick={onClose}>
-          <ChevronLeft aria-hidden className="size-4" />
-        </IconButton>
-        <h2 className="min-w-0 flex-1 pt-0.5 text-base font-semibold wrap-anywhere">
-          {query.data?.title ?? 'Proposal'}
-        </h2>
-      </div>
+      {onClose === undefined ? null : (
+        <div className="flex items-start gap-1">
+          <IconButton label="All proposals" size="sm" className="-ml-2" onClick={onClose}>
+            <ChevronLeft aria-hidden className="size-4" />
+          </IconButton>
+          <h2 className="min-w-0 flex-1 pt-0.5 text-base font-semibold wrap-anywhere">
+            {query.data?.title ?? 'Proposal'}
+          </h2>
+        </div>
+      )}
       {query.data ? (
         <Opened proposal={query.data} {...panel} />
       ) : query.isError ? (
@@ -63,7 +71,7 @@ function Opened({ proposal, target, editable }: Pick<Props, 'target' | 'editable
   const look = statusLooks[proposal.status];
   return (
     <>
-      <p className="-mt-3 flex flex-wrap items-center gap-2">
+      <p className="flex flex-wrap items-center gap-2">
         <Badge tone={look.tone}>{look.label}</Badge>
         <Deed proposal={proposal} nameOf={nameOf} />
       </p>

@@ -4,7 +4,7 @@ import type { DraftDiff, FieldChange, StepChange } from '../../../server/domains
 import { cx } from '../../ui/classes.ts';
 import { StatusBadge } from '../../ui/status-badge.tsx';
 import { labelOf } from '../step-fields.ts';
-import { changedLines, valueText, withoutMoves } from './describe-changes.ts';
+import { changedLines, fieldsOfStep, valueText, withoutMoves } from './describe-changes.ts';
 
 type Props = {
   diff: DraftDiff;
@@ -12,6 +12,8 @@ type Props = {
   before?: (step: string) => ReactNode;
   /** The step whose change is marked. */
   selected?: string;
+  /** Whether steps that were added or removed show their fields, too. */
+  whole?: boolean;
   /** Called where a person asks for a step on the graph. */
   onShow?: (step: string) => void;
 };
@@ -53,7 +55,7 @@ export function ChangeList({ diff, ...shown }: Props) {
   );
 }
 
-function Change({ change, before, selected, onShow }: Omit<Props, 'diff'> & { change: StepChange }) {
+function Change({ change, before, selected, whole = false, onShow }: Omit<Props, 'diff'> & { change: StepChange }) {
   const { step } = change;
   return (
     <li className={cx('rounded-md border p-2', step === selected && 'border-accent')}>
@@ -73,7 +75,14 @@ function Change({ change, before, selected, onShow }: Omit<Props, 'diff'> & { ch
           </button>
         )}
       </div>
-      {change.change === 'changed' ? <Fields fields={change.fields} /> : null}
+      {change.change === 'changed' ? (
+        <Fields fields={change.fields} />
+      ) : whole ? (
+        <details className="mt-1" open={change.change === 'added'}>
+          <summary className="cursor-default text-xs text-muted">Fields</summary>
+          <Fields fields={fieldsOfStep(change)} />
+        </details>
+      ) : null}
     </li>
   );
 }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { changedLines, stepsOfBoth, valueText, withoutMoves } from './describe-changes.ts';
+import { changedLines, fieldsOfStep, stepsOfBoth, valueText, withoutMoves } from './describe-changes.ts';
 
 test('only lines between the common beginning and end have changed', () => {
   expect(changedLines('a\nb\nc', 'a\nx\ny\nc')).toEqual([
@@ -25,6 +25,15 @@ test('steps that were only moved are counted, not listed', () => {
     { change: 'removed', step: 'c', before: { id: 'c', type: 't' } },
   ]);
   expect(diff).toMatchObject({ moved: 2, steps: [{ step: 'b', fields: [named] }, { step: 'c' }] });
+});
+
+test('a step that was added or removed is told by its fields', () => {
+  const step = { id: 'a', type: 't', position: { x: 1, y: 2 }, name: 'New' };
+  expect(fieldsOfStep({ change: 'added', step: 'a', after: step })).toEqual([
+    { field: 'type', after: 't' },
+    { field: 'name', after: 'New' },
+  ]);
+  expect(fieldsOfStep({ change: 'removed', step: 'a', before: step })[1]).toEqual({ field: 'name', before: 'New' });
 });
 
 test('a drawing of both graphs has the steps of either, the newer ones first', () => {

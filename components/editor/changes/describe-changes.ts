@@ -1,4 +1,12 @@
-import type { Draft, DraftDiff, Graph, Json, Step, StepChange } from '../../../server/domains/workflows/edits/index.ts';
+import type {
+  Draft,
+  DraftDiff,
+  FieldChange,
+  Graph,
+  Json,
+  Step,
+  StepChange,
+} from '../../../server/domains/workflows/edits/index.ts';
 
 export type LineChange = { kind: 'removed' | 'added'; at: number; text: string };
 
@@ -38,6 +46,15 @@ export function withoutMoves(steps: DraftDiff['steps']): { steps: StepChange[]; 
     return fields.length === 0 ? [] : [{ ...change, fields }];
   });
   return { steps: others, moved };
+}
+
+/** Returns the fields of a step that was added or removed, each as a change. */
+export function fieldsOfStep(change: Exclude<StepChange, { change: 'changed' }>): FieldChange[] {
+  const isAdded = change.change === 'added';
+  const fields = Object.entries(isAdded ? change.after : change.before);
+  return fields
+    .filter(([field]) => field !== 'id' && field !== 'position')
+    .map(([field, value]) => (isAdded ? { field, after: value } : { field, before: value }));
 }
 
 /** Returns the steps of both graphs, so that what was removed can be drawn beside what is there. */
