@@ -74,3 +74,16 @@ export const layers = (kind: Kind, count: number, width: number): Graph => ({
     return step(kind, `l${layer}_${place}`, layer === 0 ? [] : [before(place), before(place + 1)]);
   }),
 });
+
+/** One agent with a tool. */
+export const agent: Graph = {
+  steps: [
+    {
+      id: 'agent',
+      type: 'agent',
+      model: 'bench/scripted',
+      prompt: 'Look the numbers up.',
+      tools: [{ type: 'mcp', instance_id: 'tools', tools: ['look_up'] }],
+    },
+  ],
+};

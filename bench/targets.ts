@@ -22,6 +22,7 @@ export const targets: readonly Target[] = [
   { workload: 'rest-starts', figure: 'p99 ms', reach: 50 },
   { workload: 'rest-outputs', figure: 'p50 ms', reach: 8 },
   { workload: 'ws-fanout', figure: 'commit → frame p50 ms', reach: 3 },
+  { workload: 'agents', figure: 'turns/s', reach: 1_500 },
   { workload: 'chat', figure: 'message → provider p50 ms', reach: 25 },
   { workload: 'chat', figure: 'token p50 ms', reach: 3 },
   { workload: 'chat', figure: 'reconnect p50 ms', reach: 60 },

@@ -11,6 +11,7 @@ import type { WorkflowCaller } from '../../server/orchestrator/steps/workflow-ca
 import { createRunMetrics } from '../../server/orchestrator/telemetry/index.ts';
 import { systemClock } from '../../server/platform/clock.ts';
 import { createLogger } from '../../server/platform/logger.ts';
+import { agentCallers } from './agent-callers.ts';
 import { benchCredits } from './credits.ts';
 
 /** The only tenant of these measurements. */
@@ -31,7 +32,7 @@ export type BenchOrchestratorOptions = {
 
 /** Creates the product's orchestrator with its real step types and settings, except for the limits of one tenant. */
 export function createBenchOrchestrator(options: BenchOrchestratorOptions): EmbeddedOrchestrator {
-  const stepTypes = new Map(createStepTypes({ luaPool: options.luaPool, ...options.callers }));
+  const stepTypes = new Map(createStepTypes({ luaPool: options.luaPool, ...agentCallers, ...options.callers }));
   for (const type of options.stepTypes ?? []) stepTypes.set(type.type, type);
   const config = readConfig({}).orchestrator;
   const inFlight = options.inFlight ?? config.maxInFlight;

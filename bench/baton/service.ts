@@ -12,7 +12,7 @@ import type { PrismaClient } from '../../server/platform/postgres/generated/clie
 import { migrate } from '../../server/platform/postgres/migrate.ts';
 import { ensurePartitions } from '../../server/platform/postgres/partitions.ts';
 import { createPrismaClient } from '../../server/platform/postgres/prisma.ts';
-import { blocked, callEach, chain, fanOut, forEach, type Kind, requests } from '../graphs.ts';
+import { agent, blocked, callEach, chain, fanOut, forEach, type Kind, requests } from '../graphs.ts';
 import { Folder } from '../system/folder.ts';
 import { type BenchPostgres, startPostgres } from '../system/postgres.ts';
 import { statementsOf } from '../system/statements.ts';
@@ -169,6 +169,11 @@ export class BenchService implements System {
 
   requests(url: string): Promise<void> {
     return this.complete(this.declareOnce(`requests ${url}`, () => requests(CHAIN, url)));
+  }
+
+  /** One run of an agent: AGENT_CALLS turns with a call each, and its answer. */
+  agent(): Promise<void> {
+    return this.complete(this.declareOnce('agent', () => agent));
   }
 
   async block(count: number): Promise<{ release(): Promise<void> }> {

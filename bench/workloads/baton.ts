@@ -1,6 +1,7 @@
+import { AGENT_CALLS } from '../baton/agent-callers.ts';
 import { BenchService } from '../baton/service.ts';
 import { chain, type Kind, layers } from '../graphs.ts';
-import { oneByOne } from '../load.ts';
+import { keepInFlight, oneByOne } from '../load.ts';
 import type { Figures, Measure, System, Workload } from '../system/system.ts';
 import { CHAIN, cpuFigures, latencies, recording, throughput } from './figures.ts';
 import { memory } from './memory.ts';
@@ -18,12 +19,23 @@ export const batonWorkloads: readonly Workload[] = [
   { name: 'fan-out-lua', title: `fan-out of ${WIDTH} Lua and a join`, size: 5, can, run: luaFanOut },
   { name: 'long-chain', title: `chain of ${LONG} beside chains of 10`, size: 5, can, run: longChain },
   { name: 'large-graph', title: 'start of a graph of 2,000 steps', size: 10, can, run: largeGraph },
+  { name: 'agents', title: `agents with ${AGENT_CALLS} calls, 64 in flight`, size: 500, can, run: agents },
   { name: 'recovery', title: 'running runs after kill -9', size: 10_000, once: true, can, run: recovery },
   { name: 'old-runs', title: 'chains beside old runs in the database', size: 100_000, once: true, can, run: oldRuns },
   { name: 'memory', title: 'search and recall of memories', size: 100_000, once: true, can, run: memory },
 ] as Workload[];
 
 const LUA: Kind = 'lua_script';
+
+/** Agents whose model and tool answer at once. A turn counts with its call. */
+async function agents(service: BenchService, count: number, measure: Measure): Promise<Figures> {
+  const turns = count * AGENT_CALLS;
+  // The turns and their calls, the turn that answers, and the agent itself.
+  const measured = await recording(service, 2 * turns + 2 * count, () =>
+    measure(() => keepInFlight(count, 64, () => service.agent())),
+  );
+  return { 'turns/s': turns / measured.seconds, ...cpuFigures(measured, turns, 'turns') };
+}
 
 function lua(service: BenchService, count: number, measure: Measure): Promise<Figures> {
   return recording(service, count * CHAIN, () => throughput(count, 64, measure, () => service.chain(LUA)));
