@@ -1,5 +1,5 @@
 import { isObject } from '../../platform/json.ts';
-import type { AgentProgress, AgentTurn, JsonMap, JsonValue, StepError } from '../core/index.ts';
+import type { AgentProgress, AgentTurn, JsonValue, StepError } from '../core/index.ts';
 import { approvalId } from '../core/index.ts';
 import { type Conversation, conversationOf, messagesOf, summaryOf } from './agent-conversation.ts';
 import type { AgentWork } from './agent-plan.ts';
@@ -51,7 +51,8 @@ type Called = {
 function resultOf(called: Called): ToolResultPart {
   const { call, repeats } = called;
   const output = outputOf(called);
-  const key = `${call.name} ${digestOf(call.arguments)} ${digestOf(output as JsonMap)}`;
+  const said = 'value' in output ? `${output.value}` : '';
+  const key = `${call.name} ${digestOf(call.arguments)} ${output.type} ${said}`;
   const times = (repeats.get(key) ?? 0) + 1;
   repeats.set(key, times);
   const part = { type: 'tool_result' as const, id: call.id, name: call.name };

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { sha256 } from '../../platform/crypto/digest.ts';
-import { isJson } from '../../platform/json.ts';
+import { isJson, isObject } from '../../platform/json.ts';
 import type { JsonValue } from '../core/index.ts';
 import { type ToolCallPart, TurnContent } from './turn-messages.ts';
 
@@ -19,9 +19,18 @@ const TurnResult = z.strictObject({
 });
 export type TurnResult = z.infer<typeof TurnResult>;
 
-/** The result of a turn; null where there is none. */
+/** Every later turn of an agent reads the results of those before it: checking each once is a tenth of a turn's CPU time. */
+const results = new WeakMap<object, TurnResult | null>();
+
+/** The result of a turn, which callers do not change; null where there is none. */
 export function turnResultOf(result: JsonValue): TurnResult | null {
-  return TurnResult.safeParse(result).data ?? null;
+  if (!isObject(result)) return null;
+  let found = results.get(result);
+  if (found === undefined) {
+    found = TurnResult.safeParse(result).data ?? null;
+    results.set(result, found);
+  }
+  return found;
 }
 
 /** The calls of a turn, in the order of their numbers. */
@@ -29,8 +38,17 @@ export function callsOf({ content }: Pick<TurnResult, 'content'>): ToolCallPart[
   return content.filter(part => part.type === 'tool_call');
 }
 
+const digests = new WeakMap<object, string>();
+
 /** What tells values apart: equal for those that differ only in the order of their fields. */
 export function digestOf(value: JsonValue): string {
+  if (!isObject(value)) return newDigest(value);
+  const digest = digests.get(value) ?? newDigest(value);
+  digests.set(value, digest);
+  return digest;
+}
+
+function newDigest(value: JsonValue): string {
   return sha256(JSON.stringify(value, sorted)).toString('base64url').slice(0, 16);
 }
 
