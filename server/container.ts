@@ -18,6 +18,7 @@ import { featuresOf } from './contract/features.ts';
 import { createRequestLimiter } from './contract/rate-limits.ts';
 import type { Services } from './contract/services.ts';
 import { createRunAuthority } from './domains/agents/authority.ts';
+import { createAgentGrants } from './domains/agents/grants/granted.ts';
 import { createAgentSource } from './domains/agents/source.ts';
 import { startAnalyticsJob } from './domains/analytics/job.ts';
 import { settleAudit } from './domains/audit/record.ts';
@@ -212,6 +213,7 @@ function createCallers(services: Pick<Services, 'config' | 'pool' | 'prisma' | '
     embed,
     recaller: createMemoryRecaller({ ...services, embed, authority }),
     agents: createAgentSource(services),
+    grants: createAgentGrants(services),
     conversations: createConversations(services),
     requester: createHttpRequester(services),
     workflows: createWorkflowCaller(services),

@@ -18,10 +18,11 @@ import { TestPanel } from './test-panel.tsx';
 import { type AgentEditing, useAgentDraft } from './use-agent-draft.ts';
 
 const AgentVersions = dynamic(() => import('./agent-versions.tsx').then(module => module.AgentVersions));
+const AgentGrants = dynamic(() => import('./grant-list.tsx').then(module => module.AgentGrants));
 const AgentProblems = dynamic(() => import('./agent-problems.tsx').then(module => module.AgentProblems));
 
 const parent = { href: '/agents', label: 'Agents' };
-const tabNames = ['settings', 'versions', 'problems'] as const;
+const tabNames = ['settings', 'versions', 'grants', 'problems'] as const;
 
 /** One agent: what it is told and may do, a test beside it, its versions, and what went wrong lately. */
 export function AgentPage({ id }: { id: string }) {
@@ -44,6 +45,7 @@ function OneAgent({ id }: { id: string }) {
 function Loaded({ agent }: { agent: Agent }) {
   const url = useUrlState();
   const editing = useAgentDraft(agent);
+  const { canWrite } = usePermissions();
   const tab = tabNames.find(name => name === url.get('tab')) ?? 'settings';
   return (
     <Page>
@@ -66,6 +68,11 @@ function Loaded({ agent }: { agent: Agent }) {
         tabs={[
           { value: 'settings', label: 'Settings', content: <Settings agent={agent} editing={editing} /> },
           { value: 'versions', label: 'Versions', content: <AgentVersions agent={agent} /> },
+          {
+            value: 'grants',
+            label: 'Allowed calls',
+            content: <AgentGrants agentId={agent.id} canRevoke={canWrite} />,
+          },
           { value: 'problems', label: 'Recent problems', content: <AgentProblems agentId={agent.id} /> },
         ]}
       />

@@ -1,9 +1,10 @@
 'use client';
-import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { Check, X } from 'lucide-react';
 import Link from 'next/link';
 import { useState } from 'react';
 import type { Json } from '@/server/platform/json.ts';
+import { GrantButtons, type GrantFor } from '../inbox/grant-buttons.tsx';
 import { usePermissions } from '../shell/session.tsx';
 import { readError } from '../trpc/errors.ts';
 import { useTRPC } from '../trpc/provider.tsx';
@@ -24,15 +25,23 @@ export function Approval({ id, tool, input, workflowId }: Props) {
   const { runId, step } = stepOf(id);
   const answer = useMutation(
     trpc.tasks_complete.mutationOptions({
-      onSuccess: () => queries.invalidateQueries(trpc.tasks_list_pending.queryFilter()),
+      onSuccess: () =>
+        Promise.all([
+          queries.invalidateQueries(trpc.tasks_list_pending.queryFilter()),
+          queries.invalidateQueries(trpc.chat_list_grants.queryFilter()),
+        ]),
     }),
   );
-  const decide = (approved: boolean) =>
+  const task = useQuery(
+    trpc.tasks_list_run.queryOptions({ id: workflowId, runID: runId, task_id: step }, { enabled: canWrite }),
+  );
+  const decide = (approved: boolean, grant?: GrantFor) =>
     answer.mutate({
       id: workflowId,
       runID: runId,
       task_id: step,
       approved,
+      ...(grant && { grant: { for: grant } }),
       ...(!approved && reason.trim() !== '' && { result: { reason: reason.trim() } }),
     });
   // Somebody else was faster, which the stream says in a moment.
@@ -66,7 +75,7 @@ export function Approval({ id, tool, input, workflowId }: Props) {
               variant="primary"
               size="sm"
               icon={<Check aria-hidden className="size-3.5" />}
-              pending={answer.isPending && answer.variables?.approved === true}
+              pending={answer.isPending && answer.variables?.approved === true && !answer.variables.grant}
               onClick={() => decide(true)}
             >
               Approve
@@ -81,6 +90,12 @@ export function Approval({ id, tool, input, workflowId }: Props) {
               Reject
             </Button>
           </div>
+          <GrantButtons
+            size="sm"
+            grants={task.data?.tasks[0]?.grants ?? []}
+            pending={(answer.isPending && answer.variables.grant?.for) || null}
+            onGrant={grant => decide(true, grant)}
+          />
         </>
       ) : null}
     </fieldset>

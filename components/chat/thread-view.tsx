@@ -4,6 +4,7 @@ import { ErrorState } from '../ui/states.tsx';
 import { branchTo } from './branches.ts';
 import { Composer } from './composer.tsx';
 import { Answer, PersonMessage } from './message.tsx';
+import { ThreadGrants } from './thread-grants.tsx';
 import { newMessageId, useThread, useThreadActions } from './use-thread.ts';
 
 type Props = { id: string; onOpen: (threadId: string) => void };
@@ -36,6 +37,7 @@ export function ThreadView({ id, onOpen }: Props) {
           })}
         </div>
       </div>
+      <ThreadGrants thread={thread.data} />
       <div className="mx-auto w-full max-w-180 border-t p-4">
         {archived_at === null ? (
           <Composer onSend={send} isBusy={active !== null} onStop={() => actions.stop.mutate({ id })} />

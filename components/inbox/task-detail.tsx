@@ -15,6 +15,7 @@ import { toast } from '../ui/toaster.tsx';
 import { useAskedDecision } from './asked-decision.tsx';
 import { Assignment } from './assignment.tsx';
 import { formFields, initialValues, prune, resultOf, takesExtraComment, validateValues } from './form-schema.ts';
+import { GrantButtons, type GrantFor } from './grant-buttons.tsx';
 import { JsonForm } from './json-form.tsx';
 import { mayAnswer } from './may-answer.ts';
 import { RunBackground } from './run-background.tsx';
@@ -105,11 +106,11 @@ function Decision({ task }: { task: RunTask }) {
     setProblems(found);
     return found.size > 0 ? null : { ...(result ? { result } : {}) };
   };
-  const decide = (approved: boolean) => {
+  const decide = (approved: boolean, grant?: GrantFor) => {
     if (busy) return;
     const checked = check(approved);
     const { workflow_id: id, run_id: runID, task_id } = task;
-    if (checked) answer.mutate({ id, runID, task_id, approved, ...checked });
+    if (checked) answer.mutate({ id, runID, task_id, approved, ...checked, ...(grant && { grant: { for: grant } }) });
   };
   useAskedDecision(taskKey(task), approved => {
     if (!busy && check(approved)) setAsked(approved);
@@ -140,7 +141,7 @@ function Decision({ task }: { task: RunTask }) {
         <Button
           variant="primary"
           className="min-w-28 max-sm:h-10 max-sm:flex-1"
-          pending={busy && answer.variables?.approved === true}
+          pending={busy && answer.variables?.approved === true && !answer.variables.grant}
           disabled={busy}
           icon={<Check aria-hidden className="size-3.5" />}
           onClick={() => decide(true)}
@@ -162,6 +163,12 @@ function Decision({ task }: { task: RunTask }) {
           <Kbd>k</Kbd> next, previous
         </p>
       </div>
+      <GrantButtons
+        grants={task.grants ?? []}
+        pending={(busy && answer.variables?.grant?.for) || null}
+        disabled={busy}
+        onGrant={grant => decide(true, grant)}
+      />
       <ConfirmDecision
         task={task}
         approved={asked}

@@ -174,6 +174,8 @@ export async function createWorld(
     'llm-provider-keys/id': key,
     'agents/id': agent,
     'threads/id': thread,
+    // Given with the approval of a call, which takes a model that makes one.
+    'grants/grant_id': newId(),
     'messages/message_id': message,
     'servers/id': server,
     'instances/id': instance,

@@ -28,6 +28,7 @@ const writing: Record<string, string> = {
   agents_create: 'adds',
   agents_patch: 'destructive, idempotent',
   agents_archive: 'destructive, idempotent',
+  agents_revoke_grant: 'destructive, idempotent',
   // The tools of an agent are anywhere.
   agents_run: 'destructive, open world',
   chat_create_thread: 'adds',
@@ -38,6 +39,7 @@ const writing: Record<string, string> = {
   chat_send_message: 'destructive, open world',
   chat_regenerate: 'destructive, open world',
   chat_stop: 'destructive, idempotent',
+  chat_revoke_grant: 'destructive, idempotent',
   chat_patch_settings: 'destructive, idempotent',
   autopilot_chat: 'open world',
   autopilot_propose: 'adds',

@@ -4,6 +4,7 @@ import { CommandOutput } from '../runs/schemas.ts';
 import { startScopes } from '../runs/step-scopes.ts';
 import { archiveAgent } from './archive.ts';
 import { createAgent } from './create.ts';
+import { listAgentGrants, revokeAgentGrant } from './grants/manage.ts';
 import { patchAgent } from './patch.ts';
 import { getAgent, listAgents } from './read.ts';
 import { runAgent } from './run.ts';
@@ -104,6 +105,29 @@ export const agentOperations = [
     output: schema.AgentReport,
     mcp: { ...common.mcp, hints: { readOnly: true } },
     run: validateAgent,
+  }),
+  operation({
+    ...read,
+    name: 'agents_list_grants',
+    method: 'GET',
+    path: '/v1/agents/{id}/grants',
+    status: 200,
+    summary: 'List what the agent may do without asking because a person has allowed it for good, newest first',
+    description: 'Such a grant is given with the answer to a task (`POST …/tasks/{task_id}/complete`).',
+    input: schema.ListGrantsInput,
+    output: schema.ListGrantsOutput,
+    run: listAgentGrants,
+  }),
+  operation({
+    ...manage,
+    name: 'agents_revoke_grant',
+    method: 'DELETE',
+    path: '/v1/agents/{id}/grants/{grant_id}',
+    status: 204,
+    summary: 'Withdraw a grant: the agent asks again, from its next call on',
+    input: schema.RevokeGrantInput,
+    output: z.void(),
+    run: revokeAgentGrant,
   }),
   operation({
     ...common,

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { AnyObject, Id, Json, NameText, nextCursor, PlainText, page, Timestamp } from '../../contract/wire.ts';
+import { AnyObject, Id, Instant, NameText, nextCursor, PlainText, page, Timestamp } from '../../contract/wire.ts';
 import { AgentLimits, AgentMemory, AgentTool, agentFields } from '../../orchestrator/steps/agent-settings.ts';
 import { Description, RecentRun, ValidationReport } from '../workflows/schemas.ts';
 
@@ -114,13 +114,32 @@ export const ListAgentVersionsOutput = z.strictObject({
   ...nextCursor,
 });
 
+/** `agent`: whoever asks the agent. `thread`: in this conversation. */
+export const GrantFor = z.enum(['agent', 'thread']);
+/** What an answer to the question of an agent allows for good: calls of the same tool of the same instance, as it is described now. */
+export const GrantInput = z.strictObject({
+  for: GrantFor.meta({ description: '`agent`: all calls of the agent. `thread`: those in this conversation' }),
+  arguments: AnyObject.optional().meta({
+    description: 'Only calls that have these arguments among theirs. Default: calls with any',
+  }),
+  expires_at: Instant.optional().meta({ description: 'Default: never' }),
+});
 export const GrantSchema = z.strictObject({
   id: Id,
-  agent_id: Id,
+  agent_id: Id.nullable(),
+  thread_id: Id.nullable(),
   instance_id: Id,
+  instance: z.string().nullable().meta({ description: 'Its name; null once it is gone' }),
   tool: z.string(),
-  arguments: Json.meta({ description: 'An object: arguments that the call must have, equal to these; null: any' }),
+  arguments: AnyObject.nullable().meta({ description: 'Calls must have these among theirs; null: any' }),
   granted_by: z.string(),
+  in_force: z.boolean().meta({
+    description:
+      'False: it has expired, or whoever granted it may no longer write in the project. Such a grant counts for nothing',
+  }),
   created_at: Timestamp,
   expires_at: Timestamp.nullable(),
 });
+export const ListGrantsInput = z.strictObject({ id: Id, ...page });
+export const ListGrantsOutput = z.strictObject({ grants: z.array(GrantSchema), ...nextCursor });
+export const RevokeGrantInput = z.strictObject({ id: Id, grant_id: Id });

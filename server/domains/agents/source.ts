@@ -19,13 +19,12 @@ export function createAgentSource({ prisma }: Pick<Services, 'prisma'>): AgentSo
     const unusable = whyUnusable(workflow.status === 'archived', extras);
     if (unusable !== null) return unusable;
     const settings = settingsOf(workflow.graph) as unknown as JsonMap;
-    return { kind: 'agent', agentId: id, version: workflow.latestVersion ?? 0, settings, grants: [] };
+    return { kind: 'agent', agentId: id, version: workflow.latestVersion ?? 0, settings };
   }
   return {
     check: (scope, agentId) => check(scope, agentId, find),
     resolve: ({ tenantId, projectId }, agentId, signal) =>
       whileDatabaseAway(signal, () => find({ tenantId, projectId }, agentId)),
-    grantsOf: async () => [],
   };
 }
 

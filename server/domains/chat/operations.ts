@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { operation, streamOperation } from '../../contract/operation.ts';
+import { ListGrantsInput, ListGrantsOutput, RevokeGrantInput } from '../agents/schemas.ts';
 import { startScopes } from '../runs/step-scopes.ts';
 import { listMessages } from './messages/list.ts';
 import { regenerateAnswer, sendMessage } from './messages/send.ts';
@@ -9,6 +10,7 @@ import { getChatSettings, patchChatSettings } from './settings.ts';
 import { sendAndStream, streamThread } from './stream/follow.ts';
 import { archiveThread, deleteThread, patchThread } from './threads/change.ts';
 import { createThread, forkThread } from './threads/create.ts';
+import { listThreadGrants, revokeThreadGrant } from './threads/grants.ts';
 import { getThread, listThreads } from './threads/read.ts';
 
 const place = { tag: 'Chat', feature: 'agents', access: 'project_viewer', scope: 'ai:use' } as const;
@@ -38,6 +40,14 @@ const remove = {
   output: z.void(),
   errors: [503],
   run: deleteThread,
+} as const;
+const revoke = {
+  status: 204,
+  summary: 'Withdraw a grant: calls like it are asked for again',
+  description: 'For the owner of the thread and contributors.',
+  input: RevokeGrantInput,
+  output: z.void(),
+  run: revokeThreadGrant,
 } as const;
 const patchSettings = {
   access: 'tenant_admin',
@@ -212,10 +222,40 @@ resumes (\`Last-Event-ID\`); 204 where nothing is being written.`,
   }),
 ] as const;
 
+const grantOperations = [
+  operation({
+    ...common,
+    name: 'chat_list_grants',
+    method: 'GET',
+    path: '/v1/chat/threads/{id}/grants',
+    status: 200,
+    summary: 'List the calls that a person has allowed in this conversation for good, newest first',
+    input: ListGrantsInput,
+    output: ListGrantsOutput,
+    run: listThreadGrants,
+  }),
+  operation({
+    ...common,
+    ...revoke,
+    name: 'chat_revoke_grant',
+    method: 'DELETE',
+    path: '/v1/chat/threads/{id}/grants/{grant_id}',
+  }),
+  operation({
+    ...posted,
+    ...revoke,
+    name: 'chat_post_grant_revoke',
+    method: 'POST',
+    path: '/v1/chat/threads/{id}/grants/{grant_id}/revoke',
+    description: byPost,
+  }),
+] as const;
+
 /** Everything that can be done with chats; the runs of their answers are also under /v1/workflows/{id}. */
 export const chatOperations = [
   ...threadOperations,
   ...messageOperations,
+  ...grantOperations,
   operation({
     ...common,
     name: 'chat_get_settings',

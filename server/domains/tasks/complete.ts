@@ -5,6 +5,7 @@ import { validateForm } from '../../orchestrator/steps/form.ts';
 import { isoTimestamp } from '../../platform/clock.ts';
 import { AppError, conflict, forbidden, invalid, notFound } from '../../platform/errors.ts';
 import { storageProblem } from '../../platform/storable-json.ts';
+import { prepareGrant } from '../agents/grants/give.ts';
 import { runScope } from '../runs/find.ts';
 import type { CompleteTaskInput, CompleteTaskOutput } from './schemas.ts';
 import { findTask, type TaskRow } from './store.ts';
@@ -14,7 +15,8 @@ const maxResultBytes = 1024 * 1024 - 4096;
 
 /**
  * Answers a human task. AppError 404 (no such task), 403 `not_assignee`, 409 `task_already_completed` (naming who answered
- * and when) or `task_not_pending`, 422 (the result does not fit the form).
+ * and when) or `task_not_pending`, 422 (the result does not fit the form; `grant_not_possible`). What is granted counts from the next
+ * turn on: should the service end in between, the call was approved alone.
  */
 export async function completeTask(
   ctx: Context,
@@ -30,6 +32,7 @@ export async function completeTask(
   if (task.state !== 'pending') throw alreadyEnded(task);
   const result = input.result as JsonMap | undefined;
   checkResult(task, input.approved, result);
+  const give = await grantOf(ctx, task, input);
   try {
     const answer = { step: task.step_id, approved: input.approved, result: result ?? {}, by: ctx.principal.email };
     await orchestrator.completeTask(ref, answer);
@@ -39,7 +42,15 @@ export async function completeTask(
     const now = await findTask(pool, ref, input.task_id);
     throw now === null || now.state === 'pending' ? error : alreadyEnded(now);
   }
-  return { status: 'completed', task_id: task.step_id, approved: input.approved };
+  const grant_id = await give?.();
+  return { status: 'completed', task_id: task.step_id, approved: input.approved, ...(grant_id && { grant_id }) };
+}
+
+function grantOf(ctx: Context, task: TaskRow, { grant, approved }: z.output<typeof CompleteTaskInput>) {
+  if (grant === undefined) return undefined;
+  if (!approved)
+    throw invalid('A rejection allows nothing for good.', [{ path: 'grant', message: 'goes with an approval only' }]);
+  return prepareGrant(ctx, { runId: task.run_id, step: task.step_id }, grant);
 }
 
 /**

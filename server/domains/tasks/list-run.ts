@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { Context } from '../../contract/context.ts';
 import { CursorTime, cutPage, decodeCursor } from '../../contract/cursor.ts';
+import { grantable } from '../agents/grants/give.ts';
 import { requireRun, runScope } from '../runs/find.ts';
 import type { ListRunTasksOutput, ListTasksOutput, RunTasksInput } from './schemas.ts';
 import { listRunTasks } from './store.ts';
@@ -20,7 +21,12 @@ export async function listPendingOfRun(ctx: Context, input: Input): Promise<z.in
 /** Every task of one run with its answer, oldest first. */
 export async function listAllOfRun(ctx: Context, input: Input): Promise<z.input<typeof ListRunTasksOutput>> {
   const page = await readPage(ctx, input, false);
-  return { tasks: page.rows.map(toRunTask), next_cursor: page.next_cursor };
+  const tasks = page.rows.map(toRunTask);
+  const [task] = tasks;
+  if (input.task_id === undefined || task?.state !== 'pending') return { tasks, next_cursor: page.next_cursor };
+  // It reads what the agent works from, which may be large: for the task that somebody looks at.
+  const grants = await grantable(ctx, task.run_id, task.task_id);
+  return { tasks: [{ ...task, ...(grants.length > 0 && { grants }) }], next_cursor: page.next_cursor };
 }
 
 async function readPage(ctx: Context, input: Input, pendingOnly: boolean) {

@@ -1,4 +1,5 @@
 import { operation } from '../../contract/operation.ts';
+import { GRANT_SCOPES } from '../agents/grants/give.ts';
 import { assignTask } from './assign.ts';
 import { completeTask } from './complete.ts';
 import { listAnswered } from './list-answered.ts';
@@ -86,7 +87,12 @@ are listed by their run only.`,
     tag,
     summary: 'Approve or reject a task',
     description: `\`result\` is checked against the form of the task and merged into the step's result. A rejection without a \`result\` is
-always accepted. If the task has assignees, only they and any \`tenant_admin\` may answer.`,
+always accepted. If the task has assignees, only they and any \`tenant_admin\` may answer. With the approval of a call of an agent, \`grant\`
+says that calls of the same tool are no longer asked for; 422 \`grant_not_possible\` for any other task.`,
+    scopesWhere: [
+      { scope: GRANT_SCOPES.agent, when: '`grant` is for the agent' },
+      { scope: GRANT_SCOPES.thread, when: '`grant` is for the conversation' },
+    ],
     access: 'project_contributor',
     scope: 'task:complete',
     input: CompleteTaskInput,

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { AnyObject, Id, nextCursor, PlainText, page, Timestamp } from '../../contract/wire.ts';
+import { GrantFor, GrantInput } from '../agents/schemas.ts';
 
 export const TaskSchema = z.strictObject({
   /** The step id of the `human_task` step. */
@@ -43,11 +44,15 @@ export const CompleteTaskInput = z.strictObject({
   task_id: z.string().min(1).max(512),
   approved: z.boolean(),
   result: AnyObject.optional(),
+  grant: GrantInput.optional().meta({
+    description: 'With the approval of a call of an agent: calls like it are no longer asked for',
+  }),
 });
 export const CompleteTaskOutput = z.strictObject({
   status: z.literal('completed'),
   task_id: z.string(),
   approved: z.boolean(),
+  grant_id: Id.optional().meta({ description: 'Of the grant that the answer gave' }),
 });
 
 /** The most people that a task can be assigned to. */
@@ -74,6 +79,10 @@ export const RunTaskSchema = TaskSchema.extend({
   approved: z.boolean().nullable(),
   completed_by: z.string().nullable(),
   completed_at: Timestamp.nullable(),
+  grants: z.array(GrantFor).optional().meta({
+    description:
+      'What an approval may allow for good, where one task was asked for that waits for the approval of a call of an agent',
+  }),
 });
 export const ListRunTasksOutput = z.strictObject({ tasks: z.array(RunTaskSchema), ...nextCursor });
 

@@ -93,11 +93,16 @@ function stepsBefore(parent: string, { steps, turns, compactions, isCompacted }:
 }
 
 function callsOf(turn: string, calls: readonly NumberedCall[]): AddedStep[] {
-  return calls.flatMap(({ tool, policy, number }) => {
+  return calls.flatMap(({ tool, policy, grant, number }) => {
     const id = callId(turn, number);
     // The model is told when a call fails.
     const fields = { tool, on_error: 'continue' };
-    const call = { id, type: 'agent_tool', depends_on: [turn], fields };
+    const call = {
+      id,
+      type: 'agent_tool',
+      depends_on: [turn],
+      fields: { ...fields, ...(grant !== undefined && { grant }) },
+    };
     if (policy !== 'ask') return [call];
     const approval = { id: approvalId(id), type: 'agent_approval', depends_on: [turn], fields };
     return [approval, { ...call, depends_on: [turn, approval.id] }];

@@ -89,9 +89,9 @@ export type ExpansionPlan = LoopPlan | AgentPlan;
 
 /**
  * A call that a model asked for. `hash`: of its arguments. `policy`: carried out at once, or when a person has approved
- * it, or not at all (`none`).
+ * it, or not at all (`none`). `grant`: a person has allowed such calls for good, without which this one would be asked for.
  */
-export type TurnCall = { tool: string; hash: string; policy: 'auto' | 'ask' | 'none' };
+export type TurnCall = { tool: string; hash: string; policy: 'auto' | 'ask' | 'none'; grant?: string };
 
 /** What the core needs to know of a turn whose result may be large; a turn without calls has none. */
 export type TurnEnd = { calls: TurnCall[] };

@@ -129,7 +129,14 @@ const consumed = z
   .optional();
 const credits = z.number().int().positive().optional();
 const turn = z.strictObject({
-  calls: z.array(z.strictObject({ tool: z.string(), hash: z.string(), policy: z.enum(['auto', 'ask', 'none']) })),
+  calls: z.array(
+    z.strictObject({
+      tool: z.string(),
+      hash: z.string(),
+      policy: z.enum(['auto', 'ask', 'none']),
+      grant: z.string().optional(),
+    }),
+  ),
 });
 const ofStep = { step: z.string(), attempt: z.number() };
 

@@ -83,11 +83,13 @@ function randomScript(random: Random): AgentScript {
   // One that goes round in circles, now and then.
   const circles = random.chance(0.1);
   const turns = Array.from({ length: circles ? 6 : random.below(4) }, () =>
-    Array.from({ length: random.below(MAX_CALLS + 1) }, () => ({
-      tool: circles ? 'same' : random.pick(['search', 'send', 'read']),
-      hash: circles ? 'same' : String(random.below(1_000)),
-      policy: random.pick<TurnCall['policy']>(circles ? ['none'] : ['auto', 'auto', 'ask', 'none']),
-    })),
+    Array.from({ length: random.below(MAX_CALLS + 1) }, () =>
+      granted({
+        tool: circles ? 'same' : random.pick(['search', 'send', 'read']),
+        hash: circles ? 'same' : String(random.below(1_000)),
+        policy: random.pick<TurnCall['policy']>(circles ? ['none'] : ['auto', 'auto', 'ask', 'none']),
+      }),
+    ),
   );
   const plan: AgentPlan = {
     type: 'agent',
@@ -100,6 +102,10 @@ function randomScript(random: Random): AgentScript {
   };
   return { plan: { ...plan, ...randomContext(random) }, turns, ...randomConversation(random) };
 }
+
+/** Some calls of `send` are carried out at once because a person has allowed them for good. */
+const granted = (call: TurnCall): TurnCall =>
+  call.tool === 'send' && call.policy === 'auto' ? { ...call, grant: `grant-${call.hash}` } : call;
 
 const COMPACTED_SHARE = 0.4;
 const MAX_CONTEXT = 100;

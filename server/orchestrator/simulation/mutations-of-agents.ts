@@ -30,6 +30,14 @@ export const AGENTS: readonly Mutation[] = [
     knobs,
   },
   {
+    name: 'a call is made without the grant that allowed it',
+    file: 'core/agent-growth.ts',
+    find: '...(grant !== undefined && { grant })',
+    replace: '',
+    caughtBy: ['agents'],
+    knobs,
+  },
+  {
     name: 'steps outlive the agent that fails',
     file: 'core/agent-growth.ts',
     find: "endAdded(draft, parent, { cancel: 'step_failed', causedBy: step, skip: 'blocked' });",

@@ -42,12 +42,13 @@ export async function namedAgent(
   { run }: Attempt,
   signal: AbortSignal,
   { step, agents }: { step: Naming; agents: AgentSource | undefined },
-): Promise<(Settings & Pick<Naming, 'prompt'>) | Failed> {
+): Promise<(Settings & Pick<Naming, 'prompt'> & { agent_id: string }) | Failed> {
   const found = await agents?.resolve(run, step.agent_id ?? '', signal);
   if (found === undefined) return asFailed('step_type_unavailable', 'This server has no agents.');
   if (found.kind === 'failed') return asFailed(found.code, found.message);
   const settings = Settings.parse(found.settings);
-  return { ...settings, limits: stricterLimits(settings.limits ?? {}, step.limits ?? {}), prompt: step.prompt };
+  const limits = stricterLimits(settings.limits ?? {}, step.limits ?? {});
+  return { ...settings, limits, prompt: step.prompt, agent_id: found.agentId };
 }
 
 const asFailed = (code: string, message: string): Failed => ({

@@ -19,11 +19,15 @@ const PlannedTool = z.strictObject({
   policy: Policy,
   read_only: z.boolean(),
   open_world: z.boolean(),
+  /** Absent where the server does not say that it may destroy something. */
+  destructive: z.literal(true).optional(),
 });
 export type PlannedTool = z.infer<typeof PlannedTool>;
 
 /** What the steps of an agent work from, as `step_expanded` keeps it. */
 export const AgentWork = z.strictObject({
+  /** The agent that the step names; absent in its own runs, and for one that a step describes. */
+  agent_id: z.string().optional(),
   model: z.string(),
   messages: TurnMessages,
   tools: z.array(PlannedTool),

@@ -1,11 +1,8 @@
 import type { Attempt, CheckScope, StepProblem } from '../../contract/step-type.ts';
 import type { JsonMap } from '../core/index.ts';
 
-/** A call that a person has allowed for good: the tool, and the arguments that it must have (absent: any). */
-export type AgentGrant = { instanceId: string; tool: string; arguments: JsonMap | null };
-
 /** An agent as it is published now. `settings` has the fields of an `agent` step that describes the agent inline. */
-export type AgentSnapshot = { agentId: string; version: number; settings: JsonMap; grants: readonly AgentGrant[] };
+export type AgentSnapshot = { agentId: string; version: number; settings: JsonMap };
 
 export type AgentAnswer = ({ kind: 'agent' } & AgentSnapshot) | { kind: 'failed'; code: string; message: string };
 
@@ -18,6 +15,4 @@ export type AgentSource = {
    * `signal` aborts.
    */
   resolve(run: Attempt['run'], agentId: string, signal: AbortSignal): Promise<AgentAnswer>;
-  /** Returns the grants of the agent whose own run this is; none for any other run. */
-  grantsOf(run: Attempt['run'], signal: AbortSignal): Promise<readonly AgentGrant[]>;
 };

@@ -11,6 +11,7 @@ import {
   turnId,
 } from '../core/index.ts';
 import { ratioOf } from './agent-conversation.ts';
+import { type AgentGrants, grantFor } from './agent-grants.ts';
 import { type PlannedTool, workOf } from './agent-plan.ts';
 import type { AgentTools } from './agent-tools.ts';
 import { toolOf } from './agent-turn.ts';
@@ -29,6 +30,7 @@ export type ToolServices = {
   agentTools?: AgentTools | undefined;
   platform?: PlatformTools | undefined;
   authority?: RunAuthority | undefined;
+  grants?: AgentGrants | undefined;
 };
 
 /** `agent_tool`: a call that an agent's model asked for. Only agents add it. */
@@ -71,7 +73,8 @@ async function execute(attempt: Attempt, signal: AbortSignal, services: ToolServ
     return failed('result_missing', 'The turn that asked for the call is missing in the log.');
   const { call, ratio } = asked;
   const approval = step.depends_on?.includes(approvalId(step.id)) ? attempt.result(approvalId(step.id)) : null;
-  const tool = toolOf(workOf(agent.settings), call.name);
+  const work = workOf(agent.settings);
+  const tool = toolOf(work, call.name);
   // The fields of an answer may have any names.
   if (tool?.instance_id === PERSON) return completed(answerTo(approval), ratio);
   const args = argumentsOf(call, approval);
@@ -80,6 +83,8 @@ async function execute(attempt: Attempt, signal: AbortSignal, services: ToolServ
   if (tool === undefined) return failed('unknown_tool', 'There is no such tool.');
   const problems = services.agentTools?.problems(tool.input_schema as JsonMap, args) ?? [];
   if (problems.length > 0) return failed('tool_args_invalid', problems.join(' '));
+  if (!(await isStillGranted({ attempt, signal, tool, args, agentId: work.agent_id }, services.grants)))
+    return failed('approval_missing', 'The permission by which the call needed no approval was withdrawn.');
   if (tool.instance_id === PLATFORM) return callOperation(services.platform, { attempt, signal, tool, args, ratio });
   if (services.tools === undefined) return failed('unknown_tool', 'There is no such tool.');
   const refusal = await refusalOf({ attempt, signal, tool, isApproved: approval !== null }, services.authority);
@@ -130,6 +135,16 @@ async function callOperation(
   const { run, step } = attempt;
   const answer = await platform.call({ run, step: step.id, operation: tool.tool, args }, signal);
   return answer.kind === 'result' ? completed(answer.result, ratio) : failed(answer.code, answer.message);
+}
+
+/** A permission may have been withdrawn since the turn asked for the call, which a pause can make long ago. */
+async function isStillGranted(
+  { attempt, signal, tool, args, agentId }: Call & { args: JsonMap; agentId: string | undefined },
+  grants: AgentGrants | undefined,
+): Promise<boolean> {
+  const { grant } = attempt.step;
+  if (grant === undefined || grants === undefined) return grant === undefined;
+  return grantFor(await grants.of(attempt.run, agentId, signal), tool, args) !== undefined;
 }
 
 function callTool(tools: ToolCaller, { attempt, signal, tool, args }: Call & { args: JsonMap }): Promise<ToolAnswer> {

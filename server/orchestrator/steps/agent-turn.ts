@@ -4,6 +4,7 @@ import type { Attempt, Outcome, StepType } from '../../contract/step-type.ts';
 import { isObject } from '../../platform/json.ts';
 import type { Consumption, JsonMap, TurnCall, TurnEnd } from '../core/index.ts';
 import { charactersOf, charactersOfTools, ratioOf, tokensPerCharacter } from './agent-conversation.ts';
+import { type AgentGrant, type AgentGrants, grantFor } from './agent-grants.ts';
 import { type AgentWork, type PlannedTool, workOf } from './agent-plan.ts';
 import { closingOf, type Prompt, turnPrompt } from './agent-prompt.ts';
 import type { AgentTools } from './agent-tools.ts';
@@ -27,6 +28,7 @@ export type TurnServices = {
   turns?: TurnCaller | undefined;
   agentTools?: AgentTools | undefined;
   authority?: RunAuthority | undefined;
+  grants?: AgentGrants | undefined;
   liveText?: LiveText | undefined;
 };
 
@@ -75,13 +77,12 @@ async function execute(attempt: Attempt, signal: AbortSignal, services: TurnServ
     return { kind: 'failed', error: { code, message }, retryable, ...wait, ...consumed };
   }
   const asks = await asksFor(run, signal, services.authority);
-  const judged =
-    closingOf(step) === null
-      ? judge(answered.content.filter(isCall), { work, tainted, asks, tools: services.agentTools })
-      : NOTHING;
+  const judging = { work, tainted, asks, tools: services.agentTools };
+  const judged = closingOf(step) === null ? judge(answered.content.filter(isCall), judging) : NOTHING;
+  const calls = await granted(judged, { attempt, signal, judging }, services.grants);
   const result = { ...resultOf(answered, judged.problems), sent_characters: characters };
   const context = contextAfter(answered, characters * ratio);
-  return { kind: 'completed', result: result as unknown as JsonMap, context, ...turnOf(judged.calls), ...consumed };
+  return { kind: 'completed', result: result as unknown as JsonMap, context, ...turnOf(calls), ...consumed };
 }
 
 /** About how many tokens the conversation has after a turn; providers that count are believed. `sent`: as estimated. */
@@ -108,20 +109,22 @@ function requestOf({ run, step, traceparent }: Attempt, work: AgentWork, prompt:
 }
 
 type Problems = NonNullable<TurnResult['problems']>;
-type Judged = { calls: TurnCall[]; problems: Problems };
-const NOTHING: Judged = { calls: [], problems: {} };
+/** `asked`: what the calls are, in the same order. */
+type Judged = { calls: TurnCall[]; asked: ToolCallPart[]; problems: Problems };
+const NOTHING: Judged = { calls: [], asked: [], problems: {} };
 const isCall = (part: { type: string }): part is ToolCallPart => part.type === 'tool_call';
 
 type Judging = { work: AgentWork; tainted: string | null; asks: boolean; tools: AgentTools | undefined };
 
 /** Decides for each call whether it is carried out at once, after an approval, or not at all. */
 function judge(calls: readonly ToolCallPart[], of: Judging): Judged {
-  const judged: Judged = { calls: [], problems: {} };
+  const judged: Judged = { calls: [], asked: [], problems: {} };
   for (const [index, call] of calls.entries()) {
     const problem = index < MAX_CALLS_IN_TURN ? problemOf(call, of) : tooMany();
     if (problem !== null) judged.problems[String(index + 1)] = problem;
     if (index >= MAX_CALLS_IN_TURN) continue;
     const policy = problem === null ? policyOf(call, of) : 'none';
+    judged.asked.push(call);
     judged.calls.push({ tool: call.name.slice(0, MAX_TOOL_NAME), hash: digestOf(call.arguments), policy });
   }
   return judged;
@@ -160,6 +163,24 @@ function policyOf(call: ToolCallPart, { work, tainted, asks }: Judging): TurnCal
   // An operation says itself whose rights suffice.
   if ((asks && tool.instance_id !== PLATFORM) || tool.policy === 'ask') return 'ask';
   return tool.policy === 'ask_when_tainted' && tainted !== null ? 'ask' : 'auto';
+}
+
+/** The calls, with those carried out at once that a person has allowed for good. A person who may only read cannot make use of that. */
+async function granted(
+  { calls, asked }: Judged,
+  { attempt, signal, judging }: { attempt: Attempt; signal: AbortSignal; judging: Judging },
+  port: AgentGrants | undefined,
+): Promise<TurnCall[]> {
+  const { work, asks } = judging;
+  if (port === undefined || asks || !calls.some(({ policy }) => policy === 'ask')) return calls;
+  const grants: readonly AgentGrant[] = await port.of(attempt.run, work.agent_id, signal);
+  return calls.map((call, index) => {
+    const part = asked[index];
+    const tool = part === undefined ? undefined : toolOf(work, part.name);
+    if (call.policy !== 'ask' || tool === undefined) return call;
+    const grant = grantFor(grants, tool, part?.arguments);
+    return grant === undefined ? call : { ...call, policy: 'auto', grant: grant.id };
+  });
 }
 
 /** The tool that a model calls by this name. */

@@ -165,6 +165,7 @@ async function begin(attempt: Attempt, signal: AbortSignal, services: AgentServi
   const asked = { memory, agentId: inline.agent_id, query: prompt };
   const recalled = await recallFor(attempt, asked, { recaller, signal });
   const work = {
+    ...(named !== null && { agent_id: named.agent_id }),
     ...rendered,
     messages: withMemories([...messages.slice(0, -1), ...earlier, ...messages.slice(-1)], recalled),
     tools: tainted(tools, recalled),
@@ -277,6 +278,7 @@ function addTools(
       policy: policyOf(found, entry.approval, isWildcard),
       read_only: found.readOnly,
       open_world: found.openWorld,
+      ...(found.destructive && { destructive: true as const }),
     });
   }
   return null;

@@ -3,6 +3,7 @@ import type { StepTypes } from '../../contract/step-type.ts';
 import { agent } from './agent.ts';
 import { agentApproval } from './agent-approval.ts';
 import { agentCompaction } from './agent-compaction.ts';
+import type { AgentGrants } from './agent-grants.ts';
 import type { AgentSource } from './agent-source.ts';
 import { agentTool } from './agent-tool.ts';
 import type { AgentTools } from './agent-tools.ts';
@@ -42,6 +43,7 @@ export function createStepTypes(services: {
   platform?: PlatformTools;
   authority?: RunAuthority;
   agents?: AgentSource;
+  grants?: AgentGrants;
   conversations?: Conversations;
   liveText?: LiveText;
   extractor?: MemoryExtractor;

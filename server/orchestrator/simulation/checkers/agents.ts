@@ -38,16 +38,18 @@ function checkAdded(history: History, { step, data, at }: Extract<RunEvent, { ty
     )
   )
     throw fail(`"${step}" adds [${ids}], and should add [${expected.map(({ id }) => id)}]`);
-  for (const [index, { closing, approval }] of expected.entries()) {
+  for (const [index, { closing, approval, grant }] of expected.entries()) {
     const added = data.steps[index];
     if ((added?.fields?.closing ?? null) !== closing)
       throw fail(`"${added?.id}" closes for ${added?.fields?.closing}, not ${closing}`);
     if (approval !== null && !added?.depends_on?.includes(approval))
       throw fail(`"${added?.id}" does not wait for its approval`);
+    if (added?.fields?.grant !== grant)
+      throw fail(`"${added?.id}" has the grant ${added?.fields?.grant}, not ${grant}`);
   }
 }
 
-type Expected = { id: string; closing: string | null; approval: string | null };
+type Expected = { id: string; closing: string | null; approval: string | null; grant?: string | undefined };
 
 function stepsOf(history: History, agent: string, next: NextOfAgent): Expected[] {
   const turns = history.step(agent).children.filter(id => history.step(id).spec.type === 'agent_turn');
@@ -62,7 +64,8 @@ function stepsOf(history: History, agent: string, next: NextOfAgent): Expected[]
   const calls = (end?.type === 'step_completed' && 'result' in end.data && end.data.turn?.calls) || [];
   return next.numbers.flatMap(number => {
     const id = `${last}.${number}`;
-    if (calls[number - 1]?.policy !== 'ask') return [{ id, closing: null, approval: null }];
+    const { policy, grant } = calls[number - 1] ?? {};
+    if (policy !== 'ask') return [{ id, closing: null, approval: null, grant }];
     return [
       { id: `${id}.ok`, closing: null, approval: null },
       { id, closing: null, approval: `${id}.ok` },

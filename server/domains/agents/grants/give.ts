@@ -1,0 +1,117 @@
+import type { z } from 'zod';
+import type { Context, Scope } from '../../../contract/context.ts';
+import { addedId, agentStepType, type JsonMap } from '../../../orchestrator/core/index.ts';
+import { toolDigest } from '../../../orchestrator/steps/agent-grants.ts';
+import { AgentWork, type PlannedTool } from '../../../orchestrator/steps/agent-plan.ts';
+import { PERSON } from '../../../orchestrator/steps/ask-user.ts';
+import { PLATFORM } from '../../../orchestrator/steps/platform-tools.ts';
+import { AppError, forbidden, invalid } from '../../../platform/errors.ts';
+import { newId } from '../../../platform/ids.ts';
+import { storageProblem } from '../../../platform/storable-json.ts';
+import { effectiveRole } from '../../identity/principal.ts';
+import { projectScope } from '../../workflows/view.ts';
+import type { GrantFor, GrantInput } from '../schemas.ts';
+import { findActsFor, findRights } from '../sql/authority-store.ts';
+import { findAsked, type GrantSubject, insertGrant } from '../sql/grants-store.ts';
+
+const MAX_ARGUMENTS_LENGTH = 16_384;
+
+type For = z.output<typeof GrantFor>;
+
+/** The scope that a token needs for each, beside that of answering. */
+export const GRANT_SCOPES = { agent: 'agent:manage', thread: 'ai:use' } as const satisfies Record<For, Scope>;
+
+/** A call that a person is asked for, and for what such calls can be allowed for good. */
+type Asked = { tool: PlannedTool; subjects: Map<For, GrantSubject> };
+
+/**
+ * Returns what an answer to the question may allow for good; none for a task that no agent asks, for a tool that is not an MCP server's, and where the run acts for somebody
+ * who may only read: each call of theirs needs an approval. `thread`: only a conversation that the caller sees.
+ */
+export async function grantable(ctx: Context, runId: string, step: string): Promise<For[]> {
+  const asked = await askedCall(ctx, runId, step);
+  return asked === null ? [] : [...asked.subjects.keys()].filter(each => hasScope(ctx, each));
+}
+
+/**
+ * Checks that calls like the one that `step` asks for can be allowed for good, and returns the function that does it. AppError 403
+ * `insufficient_scope`, 422 `grant_not_possible`.
+ */
+export async function prepareGrant(
+  ctx: Context,
+  { runId, step }: { runId: string; step: string },
+  given: z.output<typeof GrantInput>,
+): Promise<() => Promise<string>> {
+  const { pool, clock } = ctx.services;
+  if (!hasScope(ctx, given.for))
+    throw forbidden(`This needs a token with the scope ${GRANT_SCOPES[given.for]}.`, 'insufficient_scope');
+  const args = (given.arguments ?? null) as JsonMap | null;
+  const expiresAt = given.expires_at === undefined ? null : new Date(given.expires_at);
+  if (expiresAt !== null && expiresAt.getTime() <= clock.now())
+    throw invalid('The expiry must be in the future.', [
+      { path: 'grant.expires_at', message: 'must be in the future' },
+    ]);
+  const problem = args === null ? null : storageProblem(args);
+  if (problem !== null || JSON.stringify(args).length > MAX_ARGUMENTS_LENGTH)
+    throw invalid('The arguments cannot be stored.', [
+      {
+        path: 'grant.arguments',
+        message: problem?.message ?? `must have at most ${MAX_ARGUMENTS_LENGTH} characters of JSON`,
+      },
+    ]);
+  const asked = await askedCall(ctx, runId, step);
+  const subject = asked?.subjects.get(given.for);
+  if (asked === null || subject === undefined) throw notPossible(given.for);
+  const { tool } = asked;
+  return () =>
+    insertGrant(pool, projectScope(ctx), subject, {
+      id: newId(),
+      instanceId: tool.instance_id,
+      tool: tool.tool,
+      toolDigest: toolDigest(tool),
+      arguments: args,
+      grantedBy: ctx.principal.userId,
+      at: new Date(clock.now()),
+      expiresAt,
+    });
+}
+
+function notPossible(subject: For): AppError {
+  const about = subject === 'agent' ? 'an agent of the project' : 'a conversation that you see';
+  const message = `Only calls of ${about}, asked by somebody who may write in the project, can be allowed for good.`;
+  return new AppError(422, 'grant_not_possible', message, { details: [{ path: 'grant.for', message }] });
+}
+
+function hasScope({ principal: { credential } }: Context, subject: For): boolean {
+  return credential.kind === 'session' || credential.scopes.includes(GRANT_SCOPES[subject]);
+}
+
+async function askedCall(ctx: Context, runId: string, approval: string): Promise<Asked | null> {
+  const { pool } = ctx.services;
+  const agent = addedId(approval)?.parent;
+  if (agent === undefined || agentStepType(approval) !== 'agent_approval') return null;
+  const scope = projectScope(ctx);
+  const { userId } = ctx.principal;
+  const found = await findAsked(pool, scope, { runId, agent, approval, userId });
+  const work = AgentWork.safeParse(found?.work).data;
+  const tool = work?.tools.find(({ name }) => name === found?.tool);
+  if (found === null || work === undefined || tool === undefined || !isOfServer(tool)) return null;
+  if (!(await actsForWriter(ctx, runId))) return null;
+  const agentId = work.agent_id ?? found.own_agent_id;
+  const subjects = new Map<For, GrantSubject>();
+  if (agentId !== null) subjects.set('agent', { agentId });
+  if (found.thread_id !== null) subjects.set('thread', { threadId: found.thread_id });
+  return { tool, subjects };
+}
+
+/** Operations of this service ask each time, and a question to people is never answered in advance. */
+const isOfServer = ({ instance_id }: PlannedTool): boolean => instance_id !== PLATFORM && instance_id !== PERSON;
+
+async function actsForWriter(ctx: Context, runId: string): Promise<boolean> {
+  const { pool } = ctx.services;
+  const scope = projectScope(ctx);
+  const actor = await findActsFor(pool, { ...scope, runId });
+  const rights = actor === null ? null : await findRights(pool, scope, actor);
+  const role = rights === null ? null : effectiveRole(rights.tenant_admin, rights.role);
+  return role !== null && role !== 'project_viewer';
+}

@@ -1,0 +1,14 @@
+import type { Services } from '../../../contract/services.ts';
+import type { AgentGrants } from '../../../orchestrator/steps/agent-grants.ts';
+import { whileDatabaseAway } from '../../../platform/postgres/while-away.ts';
+import { grantsInForce } from '../sql/grants-store.ts';
+
+/** What people have allowed agents for good, as it is in the database: what is withdrawn no longer counts for the next call. */
+export function createAgentGrants({ pool, clock }: Pick<Services, 'pool' | 'clock'>): AgentGrants {
+  return {
+    of: ({ id: runId, workflowId, tenantId, projectId }, agentId = workflowId, signal) =>
+      whileDatabaseAway(signal, () =>
+        grantsInForce(pool, { tenantId, projectId }, { agentId, runId, at: new Date(clock.now()) }),
+      ),
+  };
+}

@@ -1,0 +1,27 @@
+import type { z } from 'zod';
+import type { Context } from '../../../contract/context.ts';
+import { forbidden, notFound } from '../../../platform/errors.ts';
+import { listGrants } from '../../agents/grants/manage.ts';
+import type { ListGrantsInput, ListGrantsOutput, RevokeGrantInput } from '../../agents/schemas.ts';
+import { deleteGrant } from '../../agents/sql/grants-store.ts';
+import { projectScope } from '../../workflows/view.ts';
+import { requireThread } from './view.ts';
+
+/** GET /v1/chat/threads/{id}/grants. AppError 404. */
+export async function listThreadGrants(
+  ctx: Context,
+  input: z.output<typeof ListGrantsInput>,
+): Promise<z.input<typeof ListGrantsOutput>> {
+  await requireThread(ctx, input.id);
+  return listGrants(ctx, { threadId: input.id }, input);
+}
+
+/** DELETE /v1/chat/threads/{id}/grants/{grant_id}. AppError 403 `not_thread_owner` for a viewer in another one's thread, 404. */
+export async function revokeThreadGrant(ctx: Context, input: z.output<typeof RevokeGrantInput>): Promise<void> {
+  const { principal, services } = ctx;
+  const { owner_id } = await requireThread(ctx, input.id);
+  if (principal.role === 'project_viewer' && owner_id !== principal.userId)
+    throw forbidden('Only the owner of a thread and contributors may do this.', 'not_thread_owner');
+  const subject = { threadId: input.id };
+  if (!(await deleteGrant(services.pool, projectScope(ctx), subject, { id: input.grant_id }))) throw notFound('Grant');
+}
