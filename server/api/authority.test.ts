@@ -228,6 +228,10 @@ describe('the examples are valid: they succeed for a caller with the rights', ()
     'chat_send_and_stream',
     'chat_fork_thread',
     'chat_post_thread_delete',
+    // A person grants something when answering a task of an agent.
+    'agents_revoke_grant',
+    'chat_revoke_grant',
+    'chat_post_grant_revoke',
     'memory_extract_get',
     ...all.map(([name]) => name).filter(name => provider.test(name)),
   ];

@@ -180,7 +180,8 @@ describe('a trial', () => {
   });
 
   test('continues a run that failed, with what its steps returned', async () => {
-    const broken = luaStep('double', 'error("broken")', 'find');
+    // After both, so that both have ended when it fails.
+    const broken = luaStep('double', 'error("broken")', 'find', 'send');
     const steps = [
       toolStep('find', 'find', { id: '{{input.order}}' }),
       toolStep('send', 'send', { text: 'x' }),
