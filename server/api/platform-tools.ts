@@ -44,13 +44,20 @@ export function createPlatformTools(
       if (standing.kind === 'lost') return failure(standing.code, standing.message);
       const principal = principalOf(run, standing);
       if (!tool.usable(principal)) return failure('authority_lost', `${standing.email} may not call ${operation}.`);
-      const caller = { principal, requestId: newId(), agentCall: { runId: run.id, stepId: step } };
+      const agentCall = { runId: run.id, stepId: step };
+      const caller = { principal, requestId: newId(), agentCall, onDisconnect: whenAborted(signal) };
       const answer = await answerOf(tool, args, caller, signal);
       const shorten = Object.hasOwn(brief, operation) ? brief[operation] : undefined;
       return answer.kind === 'result' && shorten ? { ...answer, result: shorten(answer.result) } : answer;
     },
   };
 }
+
+/** What waits for something ends when the call does. */
+const whenAborted = (signal: AbortSignal) => (listener: () => void) => {
+  signal.addEventListener('abort', listener, { once: true });
+  return () => signal.removeEventListener('abort', listener);
+};
 
 function principalOf(run: Run, { userId, email, role, scopes, patId }: Extract<Standing, { kind: 'held' }>): Principal {
   const { tenantId, projectId } = run;

@@ -64,7 +64,7 @@ export function invokeOperation(
 export async function invokeRead(
   options: McpOptions,
   entry: RegisteredOperation,
-  { principal, requestId, address, agentCall }: McpCaller,
+  { principal, requestId, address, agentCall, onDisconnect }: McpCaller,
   read: () => unknown,
 ): Promise<unknown> {
   const { output } = await invoke(options, {
@@ -74,6 +74,7 @@ export async function invokeRead(
     surface: 'mcp',
     ...(address !== undefined && { clientAddress: address }),
     ...(agentCall !== undefined && { agentCall }),
+    ...(onDisconnect !== undefined && { onDisconnect }),
     header: () => undefined,
     input: read,
   });

@@ -13,6 +13,7 @@ export type McpCaller = {
   requestId: string;
   address?: string;
   agentCall?: Context['agentCall'];
+  onDisconnect?: Context['onDisconnect'];
 };
 
 /** A tool of the Platform MCP endpoint (docs/specification/mcp.md#tool-groups). */

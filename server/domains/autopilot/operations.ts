@@ -155,7 +155,7 @@ export const autopilotOperations = [
     path: '/v1/autopilot/proposals/{id}/trial',
     status: 200,
     summary: 'Read the last trial of a proposal, with its verdict once the run has ended',
-    input: schema.ProposalRef,
+    input: schema.GetTrialInput,
     output: schema.TrialSchema,
     run: getTrial,
   }),

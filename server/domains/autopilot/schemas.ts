@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { AnyObject, Id, Json, NameText, nextCursor, PlainText, page, Timestamp } from '../../contract/wire.ts';
 import { Message, MessageId, StreamInput, WhenBusy } from '../chat/schemas.ts';
+import { MAX_WAIT_S } from '../runs/schemas.ts';
 import { DiffVersionsOutput, EditSchema, FieldChange, MAX_EDITS } from '../workflows/edit-schemas.ts';
 import {
   Description,
@@ -153,6 +154,12 @@ export const TryProposalInput = z.strictObject({
     .max(200)
     .optional()
     .meta({ description: 'With `from_run`: the step from which on the proposal is executed' }),
+});
+export const GetTrialInput = z.strictObject({
+  id: Id,
+  wait_s: z.number().int().min(0).max(MAX_WAIT_S).optional().meta({
+    description: 'How many seconds to wait for the end of the run, and so for the verdict. Default: 0',
+  }),
 });
 export const StepTypesInput = z.strictObject({
   type: z.string().max(100).optional().meta({ description: 'The type to describe in full; absent: a line for each' }),

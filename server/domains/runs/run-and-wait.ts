@@ -9,7 +9,7 @@ import { findGraph, findRun, type RunRow, type RunScope } from './store.ts';
 
 type Started = z.input<typeof CommandOutput>;
 type Result = z.input<typeof RunResult>;
-type Waiting = Pick<PublicContext, 'services' | 'onDisconnect'>;
+type Waiting = { services: PublicContext['services']; onDisconnect?: PublicContext['onDisconnect'] | undefined };
 
 /**
  * POST /v1/workflows/{id}/run: starts a run of the latest version and waits up to `wait_s` seconds for its end. The
@@ -44,11 +44,7 @@ export async function withOutput(
 ): Promise<Result> {
   const { pool } = services;
   const ref = { ...scope, runId: started.run_id };
-  const find = async () => {
-    const run = await findRun(pool, ref);
-    return run === null ? null : endOfRow(run);
-  };
-  const end = await runEndsOf(services).wait(ref, { timeoutMs, onDisconnect, find });
+  const end = await endOf({ services, onDisconnect }, ref, timeoutMs);
   if (end === null) return started;
   const { status, error } = end;
   if (status !== 'completed') return { ...started, status, output: null, output_error: null, error };
@@ -56,6 +52,25 @@ export async function withOutput(
   const graph = run && (await findGraph(pool, { ...scope, version: run.version }));
   if (graph === null) throw new Error(`Run ${ref.runId} is of a version that does not exist.`);
   return { ...started, status, ...(await readOutput(pool, ref.runId, graph)), error: null };
+}
+
+/** Waits for the end of a run as long as is given; null if it has not ended. The caller must have reserved a place. */
+function endOf({ services, onDisconnect }: Waiting, ref: RunScope, timeoutMs: number): Promise<RunEnd | null> {
+  const find = async () => {
+    const run = await findRun(services.pool, ref);
+    return run === null ? null : endOfRow(run);
+  };
+  return runEndsOf(services).wait(ref, { timeoutMs, onDisconnect, find });
+}
+
+/** Waits up to `wait_s` seconds for the end of a run. Throws AppError 429 `too_many_waiting`. */
+export async function awaitEnd({ services, onDisconnect }: Waiting, ref: RunScope, wait_s: number): Promise<void> {
+  const release = runEndsOf(services).reserve(ref.tenantId);
+  try {
+    await endOf({ services, onDisconnect }, ref, wait_s * 1000);
+  } finally {
+    release();
+  }
 }
 
 function endOfRow({ status, error }: RunRow): RunEnd | null {

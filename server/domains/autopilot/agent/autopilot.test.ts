@@ -6,10 +6,13 @@ import { type ChatService, saidIn, startChatService } from '../../../testing/cha
 import { createTestMember, createTestTenant } from '../../../testing/identity.ts';
 import { openSse } from '../../../testing/sse-client.ts';
 import { luaStep } from '../../../testing/workflows.ts';
+import { STANDING_TTL_MS } from '../../agents/authority.ts';
 
 let chat: ChatService;
+/** By how much the clock of the service is ahead. */
+let offset = 0;
 beforeAll(async () => {
-  chat = await startChatService();
+  chat = await startChatService({}, { clock: { now: () => Date.now() + offset } });
 });
 afterAll(() => chat.close());
 beforeEach(() => {
@@ -67,9 +70,7 @@ test('from words to an applied draft: a proposal, a trial that proves it, and a 
   const checks = [{ step: 'two', op: 'equals', value: 2 }];
   script(calls('autopilot_try_proposal', { id: proposalId, checks }), { text: 'It is being tried.' });
   await say({ thread_id: id, text: 'Try it' });
-  const trial = () => chat.act('autopilot_get_trial', { id: proposalId });
-  await expect.poll(async () => (await trial()).verdict).toBe('proven');
-  script(calls('autopilot_get_trial', { id: proposalId }), { text: 'Proven.' });
+  script(calls('autopilot_get_trial', { id: proposalId, wait_s: 30 }), { text: 'Proven.' });
   const after = await say({ thread_id: id, text: 'And?' });
   expect(after.messages.at(-1)?.parts).toMatchObject([
     { type: 'step-start' },
@@ -235,4 +236,29 @@ test('it asks a person with a form, reads the answer, and cannot ask for a crede
   const messages = await settled(String(sent.thread_id));
   expect(JSON.parse(lastTold())).toEqual({ channel: 'mail', completed_by: chat.acme.owner.email });
   expect(saidIn(messages.at(-1))).toBe('Then by mail.');
+});
+
+test('rights that end in the middle of an answer end what it can do', async () => {
+  const { services } = chat.service.container;
+  const member = await createTestMember(services, chat.acme, 'project_contributor', 'c@example.com');
+  const graph = { steps: [luaStep('one', 'return 1')] };
+  const { id } = await chat.act('workflows_create', { name: 'Kept', graph });
+  const before = (await proposalsOf()).length;
+  chat.fake.script({
+    answers: [
+      {
+        content: [{ hold: 'demoted' }, calls('autopilot_propose', { title: 'Late', edits: [add('one', 'return 1')] })],
+      },
+      { content: [{ text: 'I may not any more.' }] },
+    ],
+  });
+  const sent = await chat.act('autopilot_chat', { text: 'Change it', context: { workflow_id: id } }, member);
+  await chat.fake.held('demoted');
+  await services.pool.query('DELETE FROM project_members WHERE user_id = $1', [member.userId]);
+  offset += STANDING_TTL_MS;
+  chat.fake.release('demoted');
+  const run = { id: sent.workflow_id, runID: sent.run_id };
+  await expect.poll(async () => (await chat.act('runs_get_summary', run)).status).toBe('completed');
+  expect(lastTold()).toMatch(/authority_lost: c@example.com has no role in this project any more/);
+  expect(await proposalsOf()).toHaveLength(before);
 });

@@ -3,11 +3,12 @@ import type { Context } from '../../../contract/context.ts';
 import { compile, type Graph } from '../../../orchestrator/core/index.ts';
 import { notFound } from '../../../platform/errors.ts';
 import { readRecordedValues } from '../../runs/recorded-values.ts';
+import { awaitEnd } from '../../runs/run-and-wait.ts';
 import { findGraph, findRun, listResultEvents, type RunRow } from '../../runs/store.ts';
 import { projectScope } from '../../workflows/view.ts';
 import { endTrial, type ProposalRow, type StoredTrial } from '../proposals/store.ts';
 import { requireProposal } from '../proposals/view.ts';
-import type { ProposalRef, TrialSchema } from '../schemas.ts';
+import type { GetTrialInput, TrialSchema } from '../schemas.ts';
 import { judge, type StepEnd } from './checks.ts';
 
 type Output = z.input<typeof TrialSchema>;
@@ -16,9 +17,16 @@ type Ended = NonNullable<StoredTrial['ended']>;
 /** Results of the checked steps that are read, in bytes. */
 const MAX_RESULT_BYTES = 16 * 1024 * 1024;
 
-/** GET /v1/autopilot/proposals/{id}/trial: the last trial. AppError 404, also for a proposal that was not tried. */
-export async function getTrial(ctx: Context, { id }: z.output<typeof ProposalRef>): Promise<Output> {
-  return toTrial(ctx, await requireProposal(ctx, id));
+/**
+ * GET /v1/autopilot/proposals/{id}/trial: the last trial, after up to `wait_s` seconds until its run has ended. AppError 404, also
+ * for a proposal that was not tried, 429 `too_many_waiting`.
+ */
+export async function getTrial(ctx: Context, { id, wait_s = 0 }: z.output<typeof GetTrialInput>): Promise<Output> {
+  const row = await requireProposal(ctx, id);
+  const { trial, trial_workflow_id: workflowId } = row;
+  if (wait_s > 0 && trial?.ended === null && workflowId !== null)
+    await awaitEnd(ctx, { ...projectScope(ctx), workflowId, runId: trial.run_id }, wait_s);
+  return toTrial(ctx, row);
 }
 
 /** The last trial of a proposal, judged if its run has ended. AppError 404. */
