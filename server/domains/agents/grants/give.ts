@@ -6,7 +6,7 @@ import { AgentWork, type PlannedTool } from '../../../orchestrator/steps/agent-p
 import { PERSON } from '../../../orchestrator/steps/ask-user.ts';
 import { PLATFORM } from '../../../orchestrator/steps/platform-tools.ts';
 import { AppError, forbidden, invalid } from '../../../platform/errors.ts';
-import { newId } from '../../../platform/ids.ts';
+import { isId, newId } from '../../../platform/ids.ts';
 import { storageProblem } from '../../../platform/storable-json.ts';
 import { effectiveRole } from '../../identity/principal.ts';
 import { projectScope } from '../../workflows/view.ts';
@@ -98,6 +98,8 @@ async function askedCall(ctx: Context, runId: string, approval: string): Promise
   if (found === null || work === undefined || tool === undefined || !isOfServer(tool)) return null;
   if (!(await actsForWriter(ctx, runId))) return null;
   const agentId = work.agent_id ?? found.own_agent_id;
+  // Operations of the service and questions to people are of no instance: each call is decided by itself.
+  if (!isId(tool.instance_id)) return null;
   const subjects = new Map<For, GrantSubject>();
   if (agentId !== null) subjects.set('agent', { agentId });
   if (found.thread_id !== null) subjects.set('thread', { threadId: found.thread_id });

@@ -232,6 +232,9 @@ test('it asks a person with a form, reads the answer, and cannot ask for a crede
   const answer = { task_id: String(task?.task_id), approved: true };
   const wrong = chat.act('tasks_complete', { ...run, ...answer, result: { channel: 'fax' } });
   await expect(wrong).rejects.toMatchObject({ status: 422 });
+  // An answer is for one question.
+  const always = { ...run, ...answer, result: { channel: 'mail' }, grant: { for: 'thread' } };
+  await expect(chat.act('tasks_complete', always)).rejects.toMatchObject({ status: 422, code: 'grant_not_possible' });
   await chat.act('tasks_complete', { ...run, ...answer, result: { channel: 'mail' } });
   const messages = await settled(String(sent.thread_id));
   expect(JSON.parse(lastTold())).toEqual({ channel: 'mail', completed_by: chat.acme.owner.email });
