@@ -2,11 +2,11 @@
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { Bot, Plus, SearchX } from 'lucide-react';
 import dynamic from 'next/dynamic';
-import Link from 'next/link';
 import { useCreditsShown, usePermissions, useSession } from '../shell/session.tsx';
 import { type Outputs, useTRPC } from '../trpc/provider.tsx';
 import { Button } from '../ui/button.tsx';
 import { Credits } from '../ui/credits.tsx';
+import { Link } from '../ui/link.tsx';
 import { ListCard } from '../ui/list-card.tsx';
 import { Page, PageHeader } from '../ui/page.tsx';
 import { SearchInput } from '../ui/search-input.tsx';

@@ -1,9 +1,9 @@
 'use client';
 import { useQuery } from '@tanstack/react-query';
 import { KeyRound } from 'lucide-react';
-import Link from 'next/link';
 import { usePermissions } from '../shell/session.tsx';
 import { useTRPC } from '../trpc/provider.tsx';
+import { Link } from '../ui/link.tsx';
 
 /** Says that agents need a model, and where its key is added; nothing while the workspace has one. */
 export function MissingKey() {

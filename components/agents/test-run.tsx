@@ -1,6 +1,5 @@
 'use client';
 import { useQuery } from '@tanstack/react-query';
-import Link from 'next/link';
 import { useMemo, useState } from 'react';
 import { isTerminal, type Snapshot } from '@/server/domains/runs/run-state.ts';
 import { agentStepsOf } from '../runs/agent-steps.ts';
@@ -11,6 +10,7 @@ import { RunOutput } from '../runs/run-output.tsx';
 import { StepInspector } from '../runs/step-inspector.tsx';
 import { useRun } from '../runs/use-run.ts';
 import { type Outputs, useTRPC } from '../trpc/provider.tsx';
+import { Link } from '../ui/link.tsx';
 import { Skeleton } from '../ui/skeleton.tsx';
 import { ErrorState } from '../ui/states.tsx';
 import { StatusBadge } from '../ui/status-badge.tsx';

@@ -1,8 +1,8 @@
 'use client';
-import Link from 'next/link';
 import { type FormEvent, useState } from 'react';
 import { Button } from '../ui/button.tsx';
 import { Field, Input } from '../ui/field.tsx';
+import { Link } from '../ui/link.tsx';
 import { readFields } from '../ui/read-fields.ts';
 import { FormError } from '../ui/states.tsx';
 import { postPublic } from './public-api.ts';

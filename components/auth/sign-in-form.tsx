@@ -1,8 +1,8 @@
 'use client';
-import Link from 'next/link';
 import { type FormEvent, useState } from 'react';
 import { Button } from '../ui/button.tsx';
 import { Field, Input } from '../ui/field.tsx';
+import { Link } from '../ui/link.tsx';
 import { returnPath } from './return-path.ts';
 import { describeSignInError, signInWithPassword } from './sign-in.ts';
 import { useHydrated } from './use-hydrated.ts';

@@ -1,9 +1,9 @@
 'use client';
-import Link from 'next/link';
 import { type FormEvent, useState } from 'react';
 import { readError } from '../trpc/errors.ts';
 import { Button } from '../ui/button.tsx';
 import { Field, Input } from '../ui/field.tsx';
+import { Link } from '../ui/link.tsx';
 import { readFields } from '../ui/read-fields.ts';
 import { FormError } from '../ui/states.tsx';
 import { findWorkspaceProblems, WorkspaceFields, type WorkspaceProblems } from '../workspaces/workspace-fields.tsx';

@@ -1,7 +1,6 @@
 'use client';
 import { useQuery } from '@tanstack/react-query';
 import { CircleCheck, CircleDashed, CircleDot, CircleX, FlaskConical, type LucideIcon } from 'lucide-react';
-import Link from 'next/link';
 import { useState } from 'react';
 import type { StepChange } from '../../server/domains/workflows/edits/index.ts';
 import { readError } from '../trpc/errors.ts';
@@ -9,6 +8,7 @@ import { useTRPC } from '../trpc/provider.tsx';
 import { Badge } from '../ui/badge.tsx';
 import { Button } from '../ui/button.tsx';
 import { cx } from '../ui/classes.ts';
+import { Link } from '../ui/link.tsx';
 import { Skeleton } from '../ui/skeleton.tsx';
 import { FormError } from '../ui/states.tsx';
 import { RelativeTime } from '../ui/time.tsx';

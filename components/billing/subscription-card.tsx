@@ -1,12 +1,12 @@
 'use client';
 import { CircleAlert, CircleCheck, CircleX, Clock, Hourglass, type LucideIcon } from 'lucide-react';
-import Link from 'next/link';
 import type { ReactNode } from 'react';
 import { usePermissions } from '../shell/session.tsx';
 import { Badge, type Tone } from '../ui/badge.tsx';
 import { Button } from '../ui/button.tsx';
 import { Card } from '../ui/card.tsx';
 import { creditsInWords } from '../ui/credits.tsx';
+import { Link } from '../ui/link.tsx';
 import { formatUtc, useNow } from '../ui/time.tsx';
 import { Tooltip } from '../ui/tooltip.tsx';
 import { currentActions, type PlanAction, planActions } from './plan-actions.ts';

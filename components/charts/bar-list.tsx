@@ -1,6 +1,6 @@
-import Link from 'next/link';
 import type { ReactNode } from 'react';
 import { Credits } from '../ui/credits.tsx';
+import { Link } from '../ui/link.tsx';
 import { formatFigure, type Unit } from './figures.ts';
 import { type Ink, inkColor } from './inks.tsx';
 

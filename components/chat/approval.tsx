@@ -1,7 +1,6 @@
 'use client';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { Check, X } from 'lucide-react';
-import Link from 'next/link';
 import { useState } from 'react';
 import type { Json } from '@/server/platform/json.ts';
 import { GrantButtons, type GrantFor } from '../inbox/grant-buttons.tsx';
@@ -11,6 +10,7 @@ import { useTRPC } from '../trpc/provider.tsx';
 import { Button } from '../ui/button.tsx';
 import { Field, Input } from '../ui/field.tsx';
 import { JsonTree } from '../ui/json-tree.tsx';
+import { Link } from '../ui/link.tsx';
 import { FormError } from '../ui/states.tsx';
 import { stepOf } from './parts.ts';
 

@@ -1,9 +1,9 @@
 'use client';
 import { ChevronRight } from 'lucide-react';
 import dynamic from 'next/dynamic';
-import Link from 'next/link';
 import type { Json } from '@/server/platform/json.ts';
 import { JsonTree } from '../ui/json-tree.tsx';
+import { Link } from '../ui/link.tsx';
 import { StatusBadge } from '../ui/status-badge.tsx';
 import { Approval } from './approval.tsx';
 import { type CallPart, stepOf } from './parts.ts';

@@ -2,13 +2,13 @@
 import { useQuery } from '@tanstack/react-query';
 import { Archive, ArrowLeft, Plus } from 'lucide-react';
 import dynamic from 'next/dynamic';
-import Link from 'next/link';
 import { useRouter } from 'next/navigation';
 import { AgentsOff } from '../agents/agents-off.tsx';
 import { useSession } from '../shell/session.tsx';
 import { useTRPC } from '../trpc/provider.tsx';
 import { ButtonLink, IconButton } from '../ui/button.tsx';
 import { cx } from '../ui/classes.ts';
+import { Link } from '../ui/link.tsx';
 import { NewThread } from './new-thread.tsx';
 import { ThreadList } from './thread-list.tsx';
 import { useThreadActions } from './use-thread.ts';

@@ -1,6 +1,5 @@
 'use client';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
-import Link from 'next/link';
 import { useState } from 'react';
 import { isObject, type Json, type JsonObject } from '@/server/platform/json.ts';
 import { formFields, initialValues, prune, resultOf, validateValues } from '../inbox/form-schema.ts';
@@ -9,6 +8,7 @@ import { usePermissions } from '../shell/session.tsx';
 import { readError } from '../trpc/errors.ts';
 import { useTRPC } from '../trpc/provider.tsx';
 import { Button } from '../ui/button.tsx';
+import { Link } from '../ui/link.tsx';
 import { FormError } from '../ui/states.tsx';
 import { stepOf } from './parts.ts';
 

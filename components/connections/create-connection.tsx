@@ -1,10 +1,10 @@
 'use client';
 import { useMutation } from '@tanstack/react-query';
-import Link from 'next/link';
 import { useState } from 'react';
 import { useTRPC } from '../trpc/provider.tsx';
 import { Field, Input, Textarea } from '../ui/field.tsx';
 import { FormDialog } from '../ui/form-dialog.tsx';
+import { Link } from '../ui/link.tsx';
 import { Select } from '../ui/select.tsx';
 import { readSettings, writeSettings } from '../ui/settings-text.ts';
 import { toast } from '../ui/toaster.tsx';

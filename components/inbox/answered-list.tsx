@@ -1,8 +1,8 @@
 'use client';
 import { CircleCheck, CircleX, History, SearchX } from 'lucide-react';
-import Link from 'next/link';
 import { useSearchParams } from 'next/navigation';
 import { cx } from '../ui/classes.ts';
+import { Link } from '../ui/link.tsx';
 import { ReadOn } from '../ui/pager.tsx';
 import { EmptyState, ErrorState } from '../ui/states.tsx';
 import { RelativeTime } from '../ui/time.tsx';

@@ -1,8 +1,8 @@
 'use client';
 import { useQuery } from '@tanstack/react-query';
-import Link from 'next/link';
 import { useTRPC } from '../trpc/provider.tsx';
 import { Field } from '../ui/field.tsx';
+import { Link } from '../ui/link.tsx';
 import { Select } from '../ui/select.tsx';
 
 /** Chooses one of the workspace's connections, or none: the empty string. A bound one that is on no page read yet keeps its name. */

@@ -1,11 +1,11 @@
 'use client';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { Boxes, SearchX } from 'lucide-react';
-import Link from 'next/link';
 import { useTRPC } from '../trpc/provider.tsx';
 import { Badge } from '../ui/badge.tsx';
 import { Button } from '../ui/button.tsx';
 import { FilterBar } from '../ui/filter-bar.tsx';
+import { Link } from '../ui/link.tsx';
 import { ListCard } from '../ui/list-card.tsx';
 import { SearchInput } from '../ui/search-input.tsx';
 import { EmptyState } from '../ui/states.tsx';

@@ -1,7 +1,6 @@
 'use client';
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { Blocks, ListChecks, Workflow } from 'lucide-react';
-import Link from 'next/link';
 import type { Json } from '@/server/platform/json.ts';
 import { usePermissions } from '../shell/session.tsx';
 import { useTRPC, useTRPCClient } from '../trpc/provider.tsx';
@@ -10,6 +9,7 @@ import { Button } from '../ui/button.tsx';
 import { Card } from '../ui/card.tsx';
 import { CopyId } from '../ui/copy.tsx';
 import { JsonTree } from '../ui/json-tree.tsx';
+import { Link } from '../ui/link.tsx';
 import { Page, PageHeader, PageSkeleton } from '../ui/page.tsx';
 import { Skeleton } from '../ui/skeleton.tsx';
 import { EmptyState, ErrorState, FormError, NeedsContributor } from '../ui/states.tsx';

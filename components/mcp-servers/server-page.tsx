@@ -1,13 +1,13 @@
 'use client';
 import { useQuery } from '@tanstack/react-query';
 import { Blocks, Radar, Rocket } from 'lucide-react';
-import Link from 'next/link';
 import { useState } from 'react';
 import { usePermissions } from '../shell/session.tsx';
 import { useTRPC } from '../trpc/provider.tsx';
 import { Button } from '../ui/button.tsx';
 import { Card } from '../ui/card.tsx';
 import { CopyId } from '../ui/copy.tsx';
+import { Link } from '../ui/link.tsx';
 import { Page, PageHeader, PageSkeleton } from '../ui/page.tsx';
 import { EmptyState, ErrorState, NeedsContributor } from '../ui/states.tsx';
 import { StatusBadge } from '../ui/status-badge.tsx';

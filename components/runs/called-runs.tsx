@@ -1,9 +1,9 @@
 'use client';
-import Link from 'next/link';
 import { useState } from 'react';
 import { isAddedStep, type RunState, type StepState } from '@/server/domains/runs/run-state.ts';
 import { type Outputs, useTRPC, useTRPCClient } from '../trpc/provider.tsx';
 import { Button } from '../ui/button.tsx';
+import { Link } from '../ui/link.tsx';
 import { Skeleton } from '../ui/skeleton.tsx';
 import { ErrorState } from '../ui/states.tsx';
 import { StatusBadge, shownStatus } from '../ui/status-badge.tsx';

@@ -1,11 +1,11 @@
 'use client';
 import { useMutation } from '@tanstack/react-query';
 import { Play, Wrench, X } from 'lucide-react';
-import Link from 'next/link';
 import { useRouter } from 'next/navigation';
 import { useState } from 'react';
 import { useTRPC } from '../trpc/provider.tsx';
 import { Button, IconButton } from '../ui/button.tsx';
+import { Link } from '../ui/link.tsx';
 import { toast, toastError } from '../ui/toaster.tsx';
 import { useUrlState } from '../ui/use-url-state.ts';
 

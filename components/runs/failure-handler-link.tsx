@@ -1,8 +1,8 @@
 'use client';
 import { useQuery } from '@tanstack/react-query';
-import Link from 'next/link';
 import type { Snapshot } from '@/server/domains/runs/run-state.ts';
 import { useTRPC, useTRPCClient } from '../trpc/provider.tsx';
+import { Link } from '../ui/link.tsx';
 
 const POLL_MS = 3_000;
 /** A handler starts some seconds after the failure. One that is refused is attempted for an hour; then a reload shows it. */

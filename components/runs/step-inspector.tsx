@@ -2,7 +2,6 @@
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { Inbox, Workflow, X } from 'lucide-react';
 import dynamic from 'next/dynamic';
-import Link from 'next/link';
 import {
   type AttemptState,
   isAgentStep,
@@ -17,6 +16,7 @@ import { useTRPC, useTRPCClient } from '../trpc/provider.tsx';
 import { Button, ButtonLink, IconButton } from '../ui/button.tsx';
 import { Credits, creditsInWords } from '../ui/credits.tsx';
 import { JsonTree } from '../ui/json-tree.tsx';
+import { Link } from '../ui/link.tsx';
 import { ScrollRegion } from '../ui/scroll-region.tsx';
 import { Skeleton } from '../ui/skeleton.tsx';
 import { ErrorState } from '../ui/states.tsx';

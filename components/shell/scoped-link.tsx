@@ -1,6 +1,6 @@
 'use client';
-import Link from 'next/link';
 import type { ReactNode } from 'react';
+import { Link } from '../ui/link.tsx';
 import { useSession } from './session.tsx';
 
 /** A link to something of a project, which need not be the chosen one: `?project=` makes the server switch on arrival. */

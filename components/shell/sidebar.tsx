@@ -1,9 +1,9 @@
 'use client';
 import { Search, TriangleAlert } from 'lucide-react';
-import Link from 'next/link';
 import { usePathname } from 'next/navigation';
 import { cx } from '../ui/classes.ts';
 import { Kbd } from '../ui/kbd.tsx';
+import { Link } from '../ui/link.tsx';
 import type { ConsolePage } from './pages.ts';
 import { ScopeSwitch } from './scope-switch.tsx';
 import { useInboxCount } from './use-inbox-count.ts';

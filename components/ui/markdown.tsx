@@ -1,7 +1,7 @@
-import Link from 'next/link';
 import type { ReactNode } from 'react';
 import ReactMarkdown, { type Components } from 'react-markdown';
 import remarkGfm from 'remark-gfm';
+import { Link } from './link.tsx';
 import { ScrollRegion } from './scroll-region.tsx';
 
 /**

@@ -1,6 +1,6 @@
-import Link from 'next/link';
 import type { ReactNode } from 'react';
 import { cx } from './classes.ts';
+import { Link } from './link.tsx';
 import { Skeleton } from './skeleton.tsx';
 
 /** The frame of a page: one `h1`, its actions, its content. */

@@ -1,9 +1,9 @@
 'use client';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { Inbox } from 'lucide-react';
-import Link from 'next/link';
 import { useTRPC } from '../trpc/provider.tsx';
 import { CopyId } from '../ui/copy.tsx';
+import { Link } from '../ui/link.tsx';
 import { ListCard } from '../ui/list-card.tsx';
 import { EmptyState } from '../ui/states.tsx';
 import { Td, Tr } from '../ui/table.tsx';

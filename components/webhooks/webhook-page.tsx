@@ -1,7 +1,6 @@
 'use client';
 import { useQuery } from '@tanstack/react-query';
 import { Send, Webhook as WebhookIcon } from 'lucide-react';
-import Link from 'next/link';
 import { type ReactNode, useState } from 'react';
 import { PRESETS } from '@/server/domains/webhooks/presets/catalog.ts';
 import { usePermissions } from '../shell/session.tsx';
@@ -9,6 +8,7 @@ import { useTRPC } from '../trpc/provider.tsx';
 import { Button } from '../ui/button.tsx';
 import { Card } from '../ui/card.tsx';
 import { CopyField } from '../ui/copy.tsx';
+import { Link } from '../ui/link.tsx';
 import { Page, PageHeader, PageSkeleton } from '../ui/page.tsx';
 import { ErrorState, NeedsContributor } from '../ui/states.tsx';
 import { Switch } from '../ui/switch.tsx';

@@ -1,9 +1,9 @@
 'use client';
 import { useQuery } from '@tanstack/react-query';
-import Link from 'next/link';
 import { useEffect, useRef } from 'react';
 import { useTRPC, useTRPCClient } from '../trpc/provider.tsx';
 import { Field } from '../ui/field.tsx';
+import { Link } from '../ui/link.tsx';
 import { Select } from '../ui/select.tsx';
 import { graphOf, type Template, type TemplateNeed } from './templates/template.ts';
 

@@ -23,6 +23,8 @@ test('search and status live in the address', async ({ member, api }) => {
   expect(await page.text()).toMatch(/>Quarterly report</);
   expect(await page.text()).not.toContain('Nightly backup');
   const calls = member.waitForRequest(/\/api\/trpc\//);
+  const ahead: string[] = [];
+  member.on('request', request => request.headers()['next-router-prefetch'] && ahead.push(request.url()));
   await open(member, '/workflows');
   expect((await calls).url()).not.toContain('workflows_list');
   await member.keyboard.press('/');
@@ -35,6 +37,12 @@ test('search and status live in the address', async ({ member, api }) => {
   await expect(member.getByText('No workflow matches')).toBeVisible();
   await member.goBack();
   await expect(member.getByRole('link', { name: 'Quarterly report', exact: true })).toBeVisible();
+
+  // No page is fetched ahead before the pointer is on its link.
+  expect(ahead).toEqual([]);
+  await member.getByRole('navigation', { name: 'Main' }).getByRole('link', { name: 'Webhooks' }).hover();
+  await expect.poll(() => ahead.some(url => url.includes('/webhooks?'))).toBe(true);
+  expect(ahead.filter(url => !url.includes('/webhooks?'))).toEqual([]);
 });
 
 test('export as YAML and import again', async ({ member, api }) => {

@@ -1,6 +1,6 @@
 import type { Metadata } from 'next';
-import Link from 'next/link';
 import { LinkPasswordForm } from '@/components/auth/link-password-form.tsx';
+import { Link } from '@/components/ui/link.tsx';
 
 export const metadata: Metadata = { title: 'Confirm your address' };
 

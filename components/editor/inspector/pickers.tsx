@@ -1,10 +1,10 @@
 'use client';
 import { useQuery } from '@tanstack/react-query';
-import Link from 'next/link';
 import { useState } from 'react';
 import { usePermissions } from '../../shell/session.tsx';
 import { useTRPC } from '../../trpc/provider.tsx';
 import { Field, Input } from '../../ui/field.tsx';
+import { Link } from '../../ui/link.tsx';
 import { Select, type SelectOption } from '../../ui/select.tsx';
 import { Skeleton } from '../../ui/skeleton.tsx';
 import { FormError } from '../../ui/states.tsx';

@@ -2,7 +2,6 @@
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { Command } from 'cmdk';
 import { Check, ChevronDown } from 'lucide-react';
-import Link from 'next/link';
 import { Popover } from 'radix-ui';
 import { useState } from 'react';
 import { readError } from '../../trpc/errors.ts';
@@ -10,6 +9,7 @@ import { useTRPC } from '../../trpc/provider.tsx';
 import { Badge } from '../../ui/badge.tsx';
 import { cx } from '../../ui/classes.ts';
 import { controlClass, Field, Input, useFieldProps } from '../../ui/field.tsx';
+import { Link } from '../../ui/link.tsx';
 import { useDebounced } from '../../ui/use-debounced.ts';
 import type { SchemaFieldProps } from './code-field.tsx';
 
