@@ -3,6 +3,7 @@ import { WebSocket } from 'ws';
 import type { StreamItem } from '../contract/orchestrator.ts';
 import type { Services } from '../contract/services.ts';
 import { replayPages, Selection, type StreamTarget, seqOf } from '../domains/runs/event-selection.ts';
+import type { ReadableItems } from '../domains/runs/readers.ts';
 import { frameOf, framesOf, readyFrame } from './stream-frames.ts';
 
 /** Bytes that may wait for a client before it counts as too slow; two events of the largest size fit. */
@@ -29,9 +30,14 @@ export type FedSocket = { socket: WebSocket; raw: Duplex };
 /**
  * Feeds one socket: subscribes first and holds live items back, replays the log after `after`, says `ready`, sends what was held
  * (less what the replay already showed), then goes live. So there is no gap and no duplicate. Returns when live; the
- * subscription ends with the socket.
+ * subscription ends with the socket. `readable`: who reads which runs, where not everybody reads all.
  */
-export async function feed(services: Services, to: FedSocket, target: StreamTarget): Promise<void> {
+export async function feed(
+  services: Services,
+  to: FedSocket,
+  target: StreamTarget,
+  readable: ReadableItems | null,
+): Promise<void> {
   const { socket } = to;
   const { principal, workflowId, query } = target;
   const selection = new Selection(query);
@@ -41,16 +47,18 @@ export async function feed(services: Services, to: FedSocket, target: StreamTarg
     sendItems(to, fresh);
     if (gap) closeToResume(socket);
   };
+  const hear = (items: readonly StreamItem[]) => {
+    const isMine = ({ item }: StreamItem) => item.projectId === principal.projectId;
+    // The very array where all of it is ours: every socket then shares its frames.
+    const mine = items.every(isMine) ? items : items.filter(isMine);
+    if (!held) send(mine);
+    else if (held.push(...mine) > maxHeld) closeSlow(socket);
+  };
+  const interrupted = () => closeToResume(socket);
   const unsubscribe = services.orchestrator.subscribe(
     { tenantId: principal.tenantId, workflowId, ...(query.runId === undefined ? {} : { runId: query.runId }) },
-    items => {
-      const isMine = ({ item }: StreamItem) => item.projectId === principal.projectId;
-      // The very array where all of it is ours: every socket then shares its frames.
-      const mine = items.every(isMine) ? items : items.filter(isMine);
-      if (!held) send(mine);
-      else if (held.push(...mine) > maxHeld) closeSlow(socket);
-    },
-    () => closeToResume(socket),
+    readable === null ? hear : readable.listener(hear, interrupted),
+    interrupted,
   );
   socket.once('close', unsubscribe);
   if (query.runId !== undefined && query.after !== undefined) {

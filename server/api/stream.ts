@@ -3,6 +3,7 @@ import type { Duplex } from 'node:stream';
 import { type WebSocket, WebSocketServer } from 'ws';
 import type { Principal } from '../contract/context.ts';
 import type { StreamTarget } from '../domains/runs/event-selection.ts';
+import { ReadableItems, requireReadable } from '../domains/runs/readers.ts';
 import { findWorkflow } from '../domains/workflows/store.ts';
 import { forbidden, notFound, unauthenticated, unavailable } from '../platform/errors.ts';
 import { newId } from '../platform/ids.ts';
@@ -84,7 +85,9 @@ export function createStream(options: StreamOptions): Stream {
         unwatch();
         streams.metrics.sockets.closed(code);
       });
-      feed(options.services, { socket, raw }, asked.target).catch(thrown => fail(options, socket, thrown));
+      feed(options.services, { socket, raw }, asked.target, asked.readable).catch(thrown =>
+        fail(options, socket, thrown),
+      );
     });
   };
 
@@ -120,7 +123,13 @@ export function createStream(options: StreamOptions): Stream {
 }
 
 type Target = ReturnType<typeof readTarget>;
-type Asked = { principal: Principal; credential: Credential; header: Headers; target: StreamTarget };
+type Asked = {
+  principal: Principal;
+  credential: Credential;
+  header: Headers;
+  target: StreamTarget;
+  readable: ReadableItems | null;
+};
 
 /** Everything that can refuse a stream, in the order of the other surfaces: 401, 429, 403, 422, 503, 404. */
 async function admit(options: StreamOptions, request: IncomingMessage, url: Target): Promise<Asked> {
@@ -149,7 +158,10 @@ async function admit(options: StreamOptions, request: IncomingMessage, url: Targ
   const workflowId = streamedWorkflow(url.pathname);
   const workflow = workflowId && (await findWorkflow(services.prisma, principal, workflowId));
   if (!workflow) throw notFound('Workflow');
-  return { principal, credential, header, target: { principal, workflowId: workflow.id, query } };
+  const { id, kind } = workflow;
+  const readable = ReadableItems.of(services, principal, kind);
+  if (readable !== null && query.runId !== undefined) await requireReadable(services, principal, query.runId);
+  return { principal, credential, header, target: { principal, workflowId: id, query }, readable };
 }
 
 /** The header, the cookie, or `Sec-WebSocket-Protocol: bearer, <PAT>` (browsers cannot set Authorization on a socket). */

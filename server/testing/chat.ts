@@ -38,9 +38,9 @@ export type ChatService = {
   /** A new thread's id. */
   thread(input?: object, by?: Principal): Promise<string>;
   /** The last 200 messages. */
-  messages(id: string): Promise<ChatMessage[]>;
+  messages(id: string, by?: Principal): Promise<ChatMessage[]>;
   /** Waits until no answer is being written, and returns the messages. */
-  settled(id: string): Promise<ChatMessage[]>;
+  settled(id: string, by?: Principal): Promise<ChatMessage[]>;
   close(): Promise<void>;
 };
 
@@ -59,8 +59,8 @@ export async function startChatService(
     (await call(by, name, input)) as Answer;
   const key = { provider: 'openai_compatible', base_url: fake.url, models: ['scripted'] };
   await act('llm_provider_keys_create', key);
-  const messages = async (id: string) =>
-    (await act('chat_list_messages', { id, limit: 200, order: 'desc' })).messages.toReversed();
+  const messages = async (id: string, by?: Principal) =>
+    (await act('chat_list_messages', { id, limit: 200, order: 'desc' }, by)).messages.toReversed();
   const isOpen = ({ metadata: { status } }: ChatMessage) => status === 'queued' || status === 'running';
   return {
     service,
@@ -70,9 +70,9 @@ export async function startChatService(
     act,
     thread: async (input = {}, by) => (await act('chat_create_thread', input, by)).id,
     messages,
-    async settled(id) {
-      await expect.poll(async () => (await messages(id)).filter(isOpen)).toEqual([]);
-      return messages(id);
+    async settled(id, by) {
+      await expect.poll(async () => (await messages(id, by)).filter(isOpen)).toEqual([]);
+      return messages(id, by);
     },
     async close() {
       await service.close();

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import type { StreamItem } from '../../contract/orchestrator.ts';
 import { MAX_INTEGER } from '../../contract/wire.ts';
 import { endsRun, eventOf, replayPages, Selection, type StreamTarget } from '../../domains/runs/event-selection.ts';
+import { ReadableItems, requireReadable } from '../../domains/runs/readers.ts';
 import { findWorkflow } from '../../domains/workflows/store.ts';
 import { notFound, unavailable } from '../../platform/errors.ts';
 import { hasRole, hasScope } from '../invoke.ts';
@@ -71,7 +72,10 @@ To go on, call again with after = last_seq.`,
       if (mine >= readsPerPrincipal) throw unavailable('too_many_reads', 'Too many stream reads are in progress.');
       reading.set(principal.userId, mine + 1);
       try {
-        return await read(services, { principal, workflowId: workflow.id, query }, limits);
+        const { id, kind } = workflow;
+        const readable = ReadableItems.of(services, principal, kind);
+        if (readable !== null && run_id !== undefined) await requireReadable(services, principal, run_id);
+        return await read(services, { principal, workflowId: id, query }, { limits, readable });
       } finally {
         const left = (reading.get(principal.userId) ?? 1) - 1;
         if (left > 0) reading.set(principal.userId, left);
@@ -136,7 +140,11 @@ class Collected {
   }
 }
 
-async function read(services: McpOptions['services'], target: StreamTarget, limits: Limits): Promise<unknown> {
+async function read(
+  services: McpOptions['services'],
+  target: StreamTarget,
+  { limits, readable }: { limits: Limits; readable: ReadableItems | null },
+): Promise<unknown> {
   const { principal, workflowId, query } = target;
   const collected = new Collected(limits, query.runId !== undefined);
   const selection = new Selection(query);
@@ -146,10 +154,12 @@ async function read(services: McpOptions['services'], target: StreamTarget, limi
     collected.take(fresh);
     if (gap) collected.end('interrupted');
   };
+  const hear = (items: readonly StreamItem[]) => (held === null ? send(items) : void held.push(...items));
+  const interrupted = () => collected.end('interrupted');
   const unsubscribe = services.orchestrator.subscribe(
     { tenantId: principal.tenantId, workflowId, ...(query.runId === undefined ? {} : { runId: query.runId }) },
-    items => (held === null ? send(items) : void held.push(...items)),
-    () => collected.end('interrupted'),
+    readable === null ? hear : readable.listener(hear, interrupted),
+    interrupted,
   );
   const timer = setTimeout(() => collected.end('duration'), limits.max_duration_ms);
   try {

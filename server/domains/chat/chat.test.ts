@@ -1,7 +1,10 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { WebSocket } from 'ws';
 import { z } from 'zod';
+import { type Principal, scopes } from '../../contract/context.ts';
+import { newId } from '../../platform/ids.ts';
 import { type ChatService, saidIn, startChatService } from '../../testing/chat.ts';
-import { createTestMember, createTestTenant } from '../../testing/identity.ts';
+import { createTestMember, createTestPat, createTestTenant } from '../../testing/identity.ts';
 
 let chat: ChatService;
 beforeAll(async () => {
@@ -206,6 +209,86 @@ test('a private thread is its owner’s; a shared one is read and continued by a
   await expect(chat.act('chat_get_thread', { id }, contributor)).rejects.toMatchObject({ status: 404 });
   const { rows } = await chat.service.db.pool.query('SELECT parts FROM chat_messages WHERE thread_id = $1', [id]);
   expect(rows.map(({ parts }) => parts)).toEqual([[], []]);
+});
+
+test('what the run of a private answer says is its owner’s alone, on every surface', async () => {
+  chat.fake.script({ answers: [{ content: [{ text: 'Between us.' }] }] });
+  const { viewer, contributor, owner } = chat.acme;
+  const thread = await chat.thread({}, contributor);
+  const { run_id: runID, workflow_id: id } = await chat.act(
+    'chat_send_message',
+    { id: thread, text: 'Hi' },
+    contributor,
+  );
+  await chat.settled(thread, contributor);
+  const ref = { id, runID };
+  const { events } = (await chat.act('runs_list_events', ref, contributor)) as unknown as { events: object[] };
+  expect(JSON.stringify(events)).toContain('Between us.');
+  const reads = {
+    runs_get_summary: ref,
+    runs_get_snapshot: ref,
+    runs_list_events: ref,
+    runs_get_context: ref,
+    runs_list_called: ref,
+    runs_get_step: { ...ref, step_id: 'agent' },
+    runs_get_prompt: { ...ref, step_id: 'agent.1' },
+    runs_get_payload: { ...ref, payload_id: newId() },
+    runs_rerun: ref,
+  } as const;
+  const { services } = chat.service.container;
+  const base = chat.service.url;
+  for (const other of [viewer, owner]) {
+    for (const [name, input] of Object.entries(reads))
+      if (name !== 'runs_rerun' || other === owner)
+        await expect(chat.act(name as keyof typeof reads, input, other), name).rejects.toMatchObject({
+          status: 403,
+          code: 'private_run',
+        });
+    const { token } = await createTestPat(services, other, scopes);
+    const headers = { Authorization: `Bearer ${token}` };
+    for (const path of [`/v1/workflows/${id}/runs/${runID}/stream`, `/v1/workflows/${id}/runs/${runID}/events`])
+      expect((await fetch(`${base}${path}`, { headers })).status).toBe(403);
+  }
+  // Its state, its cost and the tasks that wait for others are no secret.
+  await chat.act('tasks_list_pending_run', ref);
+  const { runs } = (await chat.act('runs_list_tenant', { kind: 'agent', workflow_id: id }, viewer)) as unknown as {
+    runs: { run_id: string }[];
+  };
+  expect(runs.map(({ run_id }) => run_id)).toContain(runID);
+  await chat.act('chat_patch_thread', { id: thread, visibility: 'project' }, contributor);
+  expect((await chat.act('runs_get_summary', ref, viewer)).status).toBe('completed');
+});
+
+test('a stream of all runs leaves out the private answers of others', async () => {
+  chat.fake.script({ answers: ['One.', 'Two.'].map(text => ({ content: [{ text }] })) });
+  const { viewer, contributor } = chat.acme;
+  const [hidden, shared] = [
+    await chat.thread({}, contributor),
+    await chat.thread({ visibility: 'project' }, contributor),
+  ];
+  const { workflow_id } = await chat.act('chat_get_thread', { id: hidden }, contributor);
+  const watch = async (by: Principal) => {
+    const { token } = await createTestPat(chat.service.container.services, by, scopes);
+    const url = `${chat.service.url.replace('http', 'ws')}/v1/workflows/${workflow_id}/stream`;
+    const socket = new WebSocket(url, { headers: { Authorization: `Bearer ${token}` } });
+    const frames: string[] = [];
+    socket.on('message', data => frames.push(String(data)));
+    await expect.poll(() => frames.length).toBe(1);
+    return { socket, frames };
+  };
+  const [other, own] = [await watch(viewer), await watch(contributor)];
+  const runs: string[] = [];
+  for (const id of [hidden, shared]) {
+    runs.push((await chat.act('chat_send_message', { id, text: 'Hi' }, contributor)).run_id);
+    await chat.settled(id, contributor);
+  }
+  const seen = ({ frames }: typeof own) => runs.map(run => frames.some(frame => frame.includes(run)));
+  await expect.poll(() => own.frames.at(-1)).toContain('completed');
+  await expect.poll(() => other.frames.at(-1)).toContain('completed');
+  expect(seen(own)).toEqual([true, true]);
+  expect(seen(other)).toEqual([false, true]);
+  other.socket.terminate();
+  own.socket.terminate();
 });
 
 test('an answer that waits is started with the rights that its sender has by then', async () => {

@@ -4,6 +4,7 @@ import { readEvents, toWireEvent } from '../../orchestrator/log/index.ts';
 import { notFound } from '../../platform/errors.ts';
 import { rejectedEvent } from './event-selection.ts';
 import { runScope } from './find.ts';
+import { requireReader } from './readers.ts';
 import type { ListEventsInput, ListEventsOutput } from './schemas.ts';
 import { findRejection, findRun } from './store.ts';
 
@@ -20,12 +21,14 @@ export async function listEvents(ctx: Context, input: z.output<typeof ListEvents
   const { pool } = ctx.services;
   const after = input.cursor ?? input.after ?? 0;
   const scope = runScope(ctx, input);
-  if ((await findRun(pool, scope)) === null) {
+  const run = await findRun(pool, scope);
+  if (run === null) {
     const rejection = await findRejection(pool, scope);
     if (rejection === null) throw notFound('Run');
     const matches = after < 1 && input.step_id === undefined;
     return { events: matches ? [rejectedEvent(rejection)] : [], next_cursor: null };
   }
+  await requireReader(ctx, run);
   const events = await readEvents(pool, {
     tenantId: scope.tenantId,
     runId: scope.runId,

@@ -4,6 +4,7 @@ import { isoTimestamp } from '../../platform/clock.ts';
 import { notFound } from '../../platform/errors.ts';
 import { findHandledRun, findHandlerRun } from './failure-link-store.ts';
 import { runScope } from './find.ts';
+import { requireReader } from './readers.ts';
 import {
   applyEvent,
   type FoldedEvent,
@@ -31,6 +32,7 @@ export async function getSnapshot(ctx: Context, input: z.output<typeof RunRef>):
   const found = await findRunToFold(pool, scope);
   if (found === null) throw notFound('Run');
   const { run, parent, events, added, lastSeq } = found;
+  await requireReader(ctx, run);
   const version = { tenantId: ctx.principal.tenantId, workflowId: run.workflow_id, version: run.version };
   const graph = await findGraph(pool, version);
   const steps = graph?.steps ?? [];

@@ -7,6 +7,7 @@ import { BoundedQueue } from '../../platform/bounded-queue.ts';
 import { invalid, notFound, unavailable } from '../../platform/errors.ts';
 import { endsRun, eventOf, replayPages, Selection, type StreamTarget, seqOf } from './event-selection.ts';
 import { runScope } from './find.ts';
+import { requireReader } from './readers.ts';
 import type { StreamEventsInput } from './schemas.ts';
 import { findRejection, findRun } from './store.ts';
 
@@ -28,6 +29,7 @@ export async function streamEvents(
   const scope = runScope(ctx, input);
   const run = await findRun(pool, scope);
   if (run === null && (await findRejection(pool, scope)) === null) throw notFound('Run');
+  if (run !== null) await requireReader(ctx, run);
   const ended = run === null || isTerminal(run.status);
   if (ended && after >= (run === null ? 1 : run.last_seq)) return null;
   // The leader sends the events; a stream of another process would stay silent.

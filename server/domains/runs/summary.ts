@@ -5,6 +5,7 @@ import { isoTimestamp } from '../../platform/clock.ts';
 import { notFound } from '../../platform/errors.ts';
 import { runScope } from './find.ts';
 import { NO_OUTPUT, readOutput } from './output.ts';
+import { requireReader } from './readers.ts';
 import type { RunRef, RunSummary, StepSummary } from './schemas.ts';
 import { findGraph, findRunWithSteps, type StepEventRow } from './store.ts';
 import { toRun } from './view.ts';
@@ -18,6 +19,7 @@ export async function getSummary(ctx: Context, input: z.output<typeof RunRef>): 
   const found = await findRunWithSteps(pool, runScope(ctx, input));
   if (found === null) throw notFound('Run');
   const { run, parent, events, added, lastSeq } = found;
+  await requireReader(ctx, run);
   const version = { tenantId: ctx.principal.tenantId, workflowId: run.workflow_id, version: run.version };
   const graph = await findGraph(pool, version);
   const steps = summarise(graph?.steps ?? [], events);

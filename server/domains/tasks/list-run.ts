@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { Context } from '../../contract/context.ts';
 import { CursorTime, cutPage, decodeCursor } from '../../contract/cursor.ts';
 import { grantable } from '../agents/grants/give.ts';
-import { requireRun, runScope } from '../runs/find.ts';
+import { requireListedRun, runScope } from '../runs/find.ts';
 import type { ListRunTasksOutput, ListTasksOutput, RunTasksInput } from './schemas.ts';
 import { listRunTasks } from './store.ts';
 import { TaskStep } from './task-list.ts';
@@ -31,7 +31,8 @@ export async function listAllOfRun(ctx: Context, input: Input): Promise<z.input<
 
 async function readPage(ctx: Context, input: Input, pendingOnly: boolean) {
   const key = decodeCursor(RunTaskKey, input.cursor);
-  await requireRun(ctx, input);
+  // Whoever may answer a task sees it, also where a private thread waits for it.
+  await requireListedRun(ctx, input);
   const rows = await listRunTasks(ctx.services.pool, runScope(ctx, input), {
     pendingOnly,
     stepId: input.task_id,

@@ -1,0 +1,79 @@
+import type { Context, Principal } from '../../contract/context.ts';
+import type { StreamItem } from '../../contract/orchestrator.ts';
+import type { Services } from '../../contract/services.ts';
+import { DEFAULT_KIND, type WorkflowKind } from '../../contract/workflow-kinds.ts';
+import { forbidden } from '../../platform/errors.ts';
+import { CHAT_TRIGGER } from '../chat/answers/trigger-type.ts';
+import { listUnreadable } from './reader-store.ts';
+
+/**
+ * Who reads what a run says (docs/chat.md): everybody who reads the runs of its project, but of a run that answers a message of a
+ * private thread its owner alone. Lists show such a run to all, with its state and its cost, so a refusal says why.
+ */
+type Reading = Pick<Services, 'pool'>;
+type Reader = Pick<Principal, 'tenantId' | 'userId'>;
+
+/** Throws AppError 403 `private_run` if the run answers a message of somebody else's private thread. */
+export async function requireReader(
+  { services, principal }: Pick<Context, 'services' | 'principal'>,
+  run: { id: string; trigger_type: string },
+): Promise<void> {
+  // A start may claim this type, and then costs a query; what answers a message always has it.
+  if (run.trigger_type === CHAT_TRIGGER) await requireReadable(services, principal, run.id);
+}
+
+/** The same where only the id of the run is known, which need not have begun. */
+export async function requireReadable({ pool }: Reading, reader: Reader, runId: string): Promise<void> {
+  const unreadable = await listUnreadable(pool, reader, [runId]);
+  if (unreadable.length > 0)
+    throw forbidden('This run answers a message of a private thread: its owner alone reads it.', 'private_run');
+}
+
+/** Runs remembered for one stream; the oldest are asked for again. */
+const MAX_KNOWN = 1_000;
+/** Events of one stream that may wait for the database to say who reads them. */
+const MAX_WAITING = 10_000;
+type Listener = (items: readonly StreamItem[]) => void;
+
+/** Leaves out of a workflow's events those that a reader may not see. */
+export class ReadableItems {
+  readonly #services: Reading;
+  readonly #reader: Reader;
+  readonly #known = new Map<string, boolean>();
+
+  constructor(services: Reading, reader: Reader) {
+    this.#services = services;
+    this.#reader = reader;
+  }
+
+  /** Null where all events of the workflow may be seen: only agents answer messages. */
+  static of(services: Reading, reader: Reader, kind: WorkflowKind): ReadableItems | null {
+    return kind === DEFAULT_KIND ? null : new ReadableItems(services, reader);
+  }
+
+  /** A listener that hands on what the reader may see, in its order. `failed`: this cannot be found out, or takes too long. */
+  listener(deliver: Listener, failed: () => void): Listener {
+    let last = Promise.resolve();
+    let waiting = 0;
+    return items => {
+      waiting += items.length;
+      if (waiting > MAX_WAITING) return failed();
+      last = last
+        .then(async () => {
+          deliver(await this.filter(items));
+          waiting -= items.length;
+        })
+        .catch(failed);
+    };
+  }
+
+  async filter(items: readonly StreamItem[]): Promise<readonly StreamItem[]> {
+    const asked = [...new Set(items.map(({ item }) => item.runId))].filter(id => !this.#known.has(id));
+    if (asked.length > 0) {
+      const unreadable = new Set(await listUnreadable(this.#services.pool, this.#reader, asked));
+      if (this.#known.size > MAX_KNOWN) this.#known.clear();
+      for (const id of asked) this.#known.set(id, !unreadable.has(id));
+    }
+    return items.filter(({ item }) => this.#known.get(item.runId) !== false);
+  }
+}
