@@ -43,6 +43,7 @@ import { loadIdentityKeys, openSecretStore, verifyMasterKey } from './domains/id
 import { settleLastUsed } from './domains/identity/principal.ts';
 import { createAgentTools } from './domains/mcp-servers/calls/agent-tools.ts';
 import { createToolCaller } from './domains/mcp-servers/calls/tool-caller.ts';
+import { createMemoryTools } from './domains/memory/agent-tools/call.ts';
 import { createMemoryExtractor } from './domains/memory/extraction/extractor.ts';
 import { startMemoryJob } from './domains/memory/job.ts';
 import { createMemoryRecaller } from './domains/memory/recall.ts';
@@ -116,7 +117,7 @@ export async function createContainer(options: ContainerOptions): Promise<Contai
   const secrets = await openSecretStore({ config, pool, clock, logger, masterKey: keys.masterKey });
   const egress = createEgress({ allowPrivate: config.egress.allowPrivate, exempt: demoAddresses(config) });
   const luaPool = new LuaPool({ workers: config.orchestrator.luaWorkers });
-  const callers = createCallers({ config, pool, prisma, secrets, clock, egress });
+  const callers = createCallers({ config, pool, prisma, secrets, clock, egress, logger });
   const stepTypes = createStepTypes({ luaPool, ...callers });
   const telemetry = await startTelemetry(config, logger);
   const orchestrator = createEmbeddedOrchestrator({
@@ -197,7 +198,9 @@ function createDemos({ config, clock }: Pick<Services, 'config' | 'clock'>): Pic
 }
 
 /** The callers through which steps reach other systems, and what those write meanwhile. */
-function createCallers(services: Pick<Services, 'config' | 'pool' | 'prisma' | 'secrets' | 'clock' | 'egress'>) {
+function createCallers(
+  services: Pick<Services, 'config' | 'pool' | 'prisma' | 'secrets' | 'clock' | 'egress' | 'logger'>,
+) {
   const models = createModelCaller(services);
   const authority = createRunAuthority(services);
   const embed = createEmbed(services);
@@ -212,6 +215,7 @@ function createCallers(services: Pick<Services, 'config' | 'pool' | 'prisma' | '
     extractor: createMemoryExtractor({ ...services, models, authority }),
     embed,
     recaller: createMemoryRecaller({ ...services, embed, authority }),
+    ...(services.config.memory.on && { memoryTools: createMemoryTools({ ...services, embed, authority }) }),
     agents: createAgentSource(services),
     grants: createAgentGrants(services),
     conversations: createConversations(services),

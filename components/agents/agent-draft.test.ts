@@ -26,8 +26,22 @@ const agent: Agent = {
 
 test('what was read is what would be saved', () => {
   const { name, description, model, instructions, tools, limits, on_limit, temperature, max_tokens, starters } = agent;
-  expect(patchOf(draftOf(agent))).toEqual({
-    patch: { name, description, model, instructions, tools, limits, on_limit, temperature, max_tokens, starters },
+  const memory = { read: ['private'], write: 'propose' } as const;
+  const given: Agent = { ...agent, memory: { ...memory, read: [...memory.read] } };
+  expect(patchOf(draftOf(given))).toEqual({
+    patch: {
+      name,
+      description,
+      model,
+      instructions,
+      tools,
+      memory,
+      limits,
+      on_limit,
+      temperature,
+      max_tokens,
+      starters,
+    },
   });
   expect(isSame(draftOf(agent), draftOf({ ...agent }))).toBe(true);
   expect(isSame(draftOf(agent), { ...draftOf(agent), model: 'x/y' })).toBe(false);

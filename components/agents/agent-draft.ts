@@ -10,6 +10,7 @@ export type AgentDraft = {
   model: string;
   instructions: string;
   tools: Agent['tools'];
+  memory: Agent['memory'];
   maxTurns: string;
   maxToolCalls: string;
   timeoutS: string;
@@ -27,6 +28,7 @@ export const draftOf = (agent: Agent): AgentDraft => ({
   model: agent.model,
   instructions: agent.instructions,
   tools: agent.tools,
+  memory: agent.memory,
   maxTurns: String(agent.limits.max_turns),
   maxToolCalls: String(agent.limits.max_tool_calls),
   timeoutS: String(agent.limits.timeout_s),
@@ -63,7 +65,7 @@ export function patchOf(draft: AgentDraft): { patch: Patch } | { problems: Recor
   if (draft.name.trim() === '') problems.name = 'is needed';
   if (draft.model === '') problems.model = 'is needed';
   if (Object.keys(problems).length > 0) return { problems };
-  const { name, description, model, instructions, tools, onLimit } = draft;
+  const { name, description, model, instructions, tools, memory, onLimit } = draft;
   const limits = {
     max_turns: Number(draft.maxTurns),
     max_tool_calls: Number(draft.maxToolCalls),
@@ -72,7 +74,8 @@ export function patchOf(draft: AgentDraft): { patch: Patch } | { problems: Recor
   };
   const ofModel = { temperature: numberOf(draft.temperature), max_tokens: numberOf(draft.maxTokens) };
   const starters = draft.starters.split('\n').flatMap(line => line.trim() || []);
-  return { patch: { name, description, model, instructions, tools, limits, on_limit: onLimit, ...ofModel, starters } };
+  const told = { name, description, model, instructions, tools, memory };
+  return { patch: { ...told, limits, on_limit: onLimit, ...ofModel, starters } };
 }
 
 const numberOf = (text: string): number | null => (text.trim() === '' ? null : Number(text));

@@ -1,10 +1,12 @@
 'use client';
 import type { ReactNode } from 'react';
 import { ModelField } from '../editor/inspector/pickers.tsx';
+import { useSession } from '../shell/session.tsx';
 import { Card } from '../ui/card.tsx';
 import { Field, Input, Textarea } from '../ui/field.tsx';
 import { Select } from '../ui/select.tsx';
 import type { AgentDraft } from './agent-draft.ts';
+import { MemoryCard } from './memory-card.tsx';
 import { ToolsField } from './tools-field.tsx';
 
 type Props = {
@@ -17,6 +19,7 @@ type Props = {
 
 /** Everything that an agent is told and may do. */
 export function AgentForm({ draft, onChange, problems, readOnly }: Props) {
+  const { me } = useSession();
   const set = (patch: Partial<AgentDraft>) => onChange({ ...draft, ...patch });
   const ofTools = Object.entries(problems).filter(([path]) => path.startsWith('tools'));
   const starterProblem = Object.entries(problems).find(([path]) => path.startsWith('starters'))?.[1];
@@ -81,6 +84,7 @@ export function AgentForm({ draft, onChange, problems, readOnly }: Props) {
         ))}
         <ToolsField tools={draft.tools} onChange={tools => set({ tools })} readOnly={readOnly} />
       </Card>
+      {me.memory ? <MemoryCard draft={draft} set={set} problem={problems.memory} readOnly={readOnly} /> : null}
       <Limits draft={draft} set={set} problems={problems} readOnly={readOnly} />
     </div>
   );

@@ -14,6 +14,7 @@ export function namesOf(entry: AgentTools[number]): readonly string[] {
     case 'platform':
       return entry.operations;
     case 'ask_user':
+    case 'memory':
       return [entry.type];
   }
 }

@@ -37,9 +37,7 @@ function ToolNames({ tools }: { tools: AgentTools }) {
       {tools.map(entry => (
         <li key={JSON.stringify(entry)}>
           <code className="text-xs">{namesOf(entry).join(', ')}</code>
-          {entry.type === 'ask_user' || entry.approval === undefined ? null : (
-            <span className="text-muted"> · {entry.approval}</span>
-          )}
+          {'approval' in entry ? <span className="text-muted"> · {entry.approval}</span> : null}
         </li>
       ))}
     </ul>

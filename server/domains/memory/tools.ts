@@ -50,7 +50,8 @@ async function recall(
   const ids = found.hits.map(({ id }) => id);
   if (ids.length > 0) {
     // What was found is the answer, whether or not it could be noted.
-    await insertRecall(pool, scopeOf(ctx.principal), ids, new Date(clock.now())).catch(error =>
+    const by = ctx.agentCall ?? null;
+    await insertRecall(pool, scopeOf(ctx.principal), ids, new Date(clock.now()), by).catch(error =>
       logger.warn({ err: error }, 'a recall from memory was not noted'),
     );
   }

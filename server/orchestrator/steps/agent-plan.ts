@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { JsonObjectSchema } from '../../platform/json-object-schema.ts';
 import type { JsonMap } from '../core/index.ts';
+import { MEMORY_SCOPES, MEMORY_WRITES } from './memory-recaller.ts';
 import { READ_RESULT } from './read-result.ts';
 import { TurnMessages } from './turn-messages.ts';
 
@@ -24,6 +25,13 @@ const PlannedTool = z.strictObject({
 });
 export type PlannedTool = z.infer<typeof PlannedTool>;
 
+/** What an agent's tools of memory reach. `agent_id`: the agent that the step names. */
+const MemoryAccess = z.strictObject({
+  read: z.array(z.enum(MEMORY_SCOPES)),
+  write: z.enum(MEMORY_WRITES),
+  agent_id: z.string().optional(),
+});
+
 /** What the steps of an agent work from, as `step_expanded` keeps it. */
 export const AgentWork = z.strictObject({
   /** The agent that the step names; absent in its own runs, and for one that a step describes. */
@@ -31,6 +39,8 @@ export const AgentWork = z.strictObject({
   model: z.string(),
   messages: TurnMessages,
   tools: z.array(PlannedTool),
+  /** Of an agent with tools of memory. */
+  memory: MemoryAccess.optional(),
   temperature: z.number().optional(),
   max_tokens: z.number().optional(),
   /** What the model reads, in tokens. Absent in logs from before conversations were compacted. */

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { JsonObjectSchema } from '../../platform/json-object-schema.ts';
 import { MAX_INSTRUCTIONS_LENGTH } from './common-fields.ts';
 import { MAX_FORM_LENGTH } from './form.ts';
-import { MEMORY_SCOPES } from './memory-recaller.ts';
+import { MEMORY_SCOPES, MEMORY_WRITES } from './memory-recaller.ts';
 
 export const MAX_AGENT_TURNS = 200;
 export const MAX_AGENT_CALLS = 1_000;
@@ -48,7 +48,10 @@ const PlatformOperations = z.strictObject({
 /** Questions to people, which wait in the inbox. */
 const AskUser = z.strictObject({ type: z.literal('ask_user') });
 
-export const AgentTool = z.discriminatedUnion('type', [McpTools, PlatformOperations, AskUser]);
+/** Looking up what is remembered, and, as far as `memory.write` says, remembering and forgetting. */
+const MemoryTools = z.strictObject({ type: z.literal('memory') });
+
+export const AgentTool = z.discriminatedUnion('type', [McpTools, PlatformOperations, AskUser, MemoryTools]);
 
 export const AgentLimits = z.strictObject({
   max_turns: z.number().int().min(1).max(MAX_AGENT_TURNS).optional().meta({ description: 'Default 25' }),
@@ -69,6 +72,10 @@ export const AgentLimits = z.strictObject({
 export const AgentMemory = z.strictObject({
   read: z.array(z.enum(MEMORY_SCOPES)).min(1).max(MEMORY_SCOPES.length).meta({
     description: '`private`: of the person who asked. `project`, `workspace`: what everybody there sees',
+  }),
+  write: z.enum(MEMORY_WRITES).optional().meta({
+    description:
+      'What its tools of memory may do. `off`: only search. `propose` (default): propose what a person then reviews. `auto`: also remember at once what the person has said',
   }),
 });
 

@@ -18,6 +18,7 @@ import { toolOf } from './agent-turn.ts';
 import { answerTo, PERSON } from './ask-user.ts';
 import { ADDED_STEP_TYPES } from './descriptions.ts';
 import { failed } from './failure.ts';
+import { MEMORY, type MemoryTools, REMEMBER, saidTo } from './memory-tools.ts';
 import { PLATFORM, type PlatformTools } from './platform-tools.ts';
 import { READ_RESULT, readResult, readResultArguments, SHOWN_CHARACTERS, textOf } from './read-result.ts';
 import { decideCall, type RunAuthority } from './run-authority.ts';
@@ -31,6 +32,7 @@ export type ToolServices = {
   platform?: PlatformTools | undefined;
   authority?: RunAuthority | undefined;
   grants?: AgentGrants | undefined;
+  memoryTools?: MemoryTools | undefined;
 };
 
 /** `agent_tool`: a call that an agent's model asked for. Only agents add it. */
@@ -46,8 +48,9 @@ export function agentTool(services: ToolServices): StepType {
     io: true,
     dataFields: [],
     rawFields: [],
-    // A call that reads a result may name any; another one reads its turn and its approval.
-    reads: ({ tool, depends_on }: GraphStep) => (tool === READ_RESULT ? 'all' : (depends_on ?? [])),
+    // A call that reads a result may name any, and what is to be remembered may rest on any; another one reads its turn and its approval.
+    reads: ({ tool, depends_on }: GraphStep) =>
+      tool === READ_RESULT || tool === REMEMBER ? 'all' : (depends_on ?? []),
     check: () => [],
     execute: (attempt, signal) => execute(attempt, signal, services),
   };
@@ -86,6 +89,8 @@ async function execute(attempt: Attempt, signal: AbortSignal, services: ToolServ
   if (!(await isStillGranted({ attempt, signal, tool, args, agentId: work.agent_id }, services.grants)))
     return failed('approval_missing', 'The permission by which the call needed no approval was withdrawn.');
   if (tool.instance_id === PLATFORM) return callOperation(services.platform, { attempt, signal, tool, args, ratio });
+  if (tool.instance_id === MEMORY)
+    return callMemory(services.memoryTools, agent, { attempt, signal, tool, args, ratio });
   if (services.tools === undefined) return failed('unknown_tool', 'There is no such tool.');
   const refusal = await refusalOf({ attempt, signal, tool, isApproved: approval !== null }, services.authority);
   if (refusal !== null) return refusal;
@@ -156,6 +161,21 @@ function callTool(tools: ToolCaller, { attempt, signal, tool, args }: Call & { a
     { tenantId, projectId, instanceId, toolName, args, idempotencyKey, traceparent },
     { signal, log: lines => attempt.log(lines) },
   );
+}
+
+/** Memory itself checks the rights of the person for whom the run acts. What is looked up and remembered costs nothing. */
+async function callMemory(
+  memory: MemoryTools | undefined,
+  agent: AgentProgress,
+  { attempt, signal, tool, args, ratio }: Call & { args: JsonMap; ratio: number },
+): Promise<Outcome> {
+  const work = workOf(agent.settings);
+  if (memory === undefined || work.memory === undefined) return failed('unknown_tool', 'There is no such tool.');
+  const { run, step } = attempt;
+  const { agent_id: agentId, ...access } = work.memory;
+  const said = tool.tool === REMEMBER ? saidTo(work, agent, attempt) : [];
+  const answer = await memory.call({ run, step: step.id, tool: tool.tool, args, agentId, ...access, said }, signal);
+  return answer.kind === 'result' ? completed(answer.result, ratio) : failed(answer.code, answer.message);
 }
 
 /** `ratio`: tokens of a character. */

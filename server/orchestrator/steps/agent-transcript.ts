@@ -3,6 +3,7 @@ import type { AgentProgress, AgentTurn, JsonValue, StepError } from '../core/ind
 import { approvalId } from '../core/index.ts';
 import { type Conversation, conversationOf, messagesOf, summaryOf } from './agent-conversation.ts';
 import type { AgentWork } from './agent-plan.ts';
+import { isFromOutside, MEMORY } from './memory-tools.ts';
 import { shown } from './read-result.ts';
 import type { ToolCallPart, ToolResultPart, TurnMessage } from './turn-messages.ts';
 import { callsOf, digestOf, type TurnResult, turnResultOf } from './turn-result.ts';
@@ -85,10 +86,14 @@ function rejection(answer: JsonValue): ToolResultPart['output'] {
 /** Whether a tool of the agent has brought text from outside into the conversation, and which. */
 export function taintedBy(work: AgentWork, { turns }: AgentProgress, source: TranscriptSource): string | null {
   const open = new Set(work.tools.flatMap(({ name, open_world }) => (open_world ? [name] : [])));
+  const ofMemory = new Set(work.tools.flatMap(({ name, instance_id }) => (instance_id === MEMORY ? [name] : [])));
   for (const turn of turns) {
     const result = turnResultOf(source.result(turn.id));
-    for (const [index, { name }] of (result === null ? [] : callsOf(result)).entries())
-      if (open.has(name) && turn.calls.get(index + 1)?.status === 'completed') return name;
+    for (const [index, { name }] of (result === null ? [] : callsOf(result)).entries()) {
+      const call = turn.calls.get(index + 1);
+      if (call?.status !== 'completed' || !open.has(name)) continue;
+      if (!ofMemory.has(name) || isFromOutside(source.result(call.id))) return name;
+    }
   }
   return null;
 }

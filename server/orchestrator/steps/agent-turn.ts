@@ -12,6 +12,7 @@ import { taintedBy } from './agent-transcript.ts';
 import { PERSON, questionOf } from './ask-user.ts';
 import { ADDED_STEP_TYPES } from './descriptions.ts';
 import { failed } from './failure.ts';
+import { MEMORY } from './memory-tools.ts';
 import { PLATFORM } from './platform-tools.ts';
 import { READ_RESULT, readResultArguments } from './read-result.ts';
 import { decideCall, type RunAuthority } from './run-authority.ts';
@@ -159,7 +160,8 @@ function problemOf(call: ToolCallPart, { work, tools }: Judging): { code: string
 
 function policyOf(call: ToolCallPart, { work, tainted, asks }: Judging): TurnCall['policy'] {
   const tool = toolOf(work, call.name);
-  if (tool === undefined || (tool.read_only && tool.policy === 'auto')) return 'auto';
+  // Everybody writes memories of their own, and memory itself checks the rights.
+  if (tool === undefined || ((tool.read_only || tool.instance_id === MEMORY) && tool.policy === 'auto')) return 'auto';
   // An operation says itself whose rights suffice.
   if ((asks && tool.instance_id !== PLATFORM) || tool.policy === 'ask') return 'ask';
   return tool.policy === 'ask_when_tainted' && tainted !== null ? 'ask' : 'auto';

@@ -24,6 +24,7 @@ import { exampleValue } from './example-value.ts';
 import { failed, outcomeOf } from './failure.ts';
 import { checkForm } from './form.ts';
 import type { MemoryRecaller } from './memory-recaller.ts';
+import { type MemoryTools, memoryToolsOf } from './memory-tools.ts';
 import { PLATFORM, PLATFORM_NAME, type PlatformTools } from './platform-tools.ts';
 import { stepsInTemplates } from './reads.ts';
 import { Rendering } from './rendering.ts';
@@ -72,6 +73,7 @@ export type AgentServices = {
   agents?: AgentSource | undefined;
   conversations?: Conversations | undefined;
   recaller?: MemoryRecaller | undefined;
+  memoryTools?: MemoryTools | undefined;
 };
 
 /**
@@ -111,14 +113,14 @@ export function agent(services: AgentServices): StepType {
 }
 
 async function check(step: GraphStep, scope: CheckScope, services: AgentServices): Promise<StepProblem[]> {
-  const { turns, agentTools, platform } = services;
+  const { turns } = services;
   const problems = await checkSource(step, scope, services);
   const { model, tools, response_schema } = fields.partial().loose().safeParse(step).data ?? {};
   if (response_schema !== undefined && collectReferences(response_schema).length === 0)
     problems.push(...checkForm(response_schema as JsonMap, 'response_schema'));
   if (model !== undefined && !hasTemplate(model)) problems.push(...((await turns?.check(scope, { model })) ?? []));
   for (const [index, entry] of (tools ?? []).entries()) {
-    const found = await problemsOf(entry, scope, { agentTools, platform });
+    const found = await problemsOf(entry, scope, services);
     for (const problem of found ?? []) problems.push({ ...problem, path: `tools[${index}].${problem.path}` });
   }
   return problems;
@@ -127,7 +129,7 @@ async function check(step: GraphStep, scope: CheckScope, services: AgentServices
 async function problemsOf(
   entry: Entry,
   scope: CheckScope,
-  { agentTools, platform }: Pick<AgentServices, 'agentTools' | 'platform'>,
+  { agentTools, platform, memoryTools }: AgentServices,
 ): Promise<StepProblem[] | undefined> {
   switch (entry.type) {
     case 'mcp':
@@ -136,6 +138,8 @@ async function problemsOf(
       return unknownOperations(entry.operations, platform);
     case 'ask_user':
       return [];
+    case 'memory':
+      return memoryTools === undefined ? [NO_MEMORY] : [];
   }
 }
 
@@ -148,6 +152,8 @@ function unknownOperations(names: readonly string[], platform: PlatformTools | u
   );
 }
 
+const NO_MEMORY = { path: 'type', code: 'memory_not_configured', message: 'this deployment has no memory' };
+
 async function begin(attempt: Attempt, signal: AbortSignal, services: AgentServices): Promise<Outcome> {
   const { agents, conversations, recaller } = services;
   const inline = read(attempt.step);
@@ -158,7 +164,8 @@ async function begin(attempt: Attempt, signal: AbortSignal, services: AgentServi
   const given = named ?? inline;
   const { messages, ...rendered } = render(attempt, given, prompt);
   const earlier = (await conversations?.before(attempt.run, signal)) ?? [];
-  const tools = await plannedTools(attempt, signal, { entries: given.tools ?? [], services });
+  const ofMemory = memoryToolsOf(given, inline.agent_id);
+  const tools = await plannedTools(attempt, signal, { entries: given.tools ?? [], own: ofMemory.tools, services });
   if (!Array.isArray(tools)) return tools;
   const { temperature, max_tokens, memory } = given;
   const context_window = await windowOf(attempt, rendered.model, given.limits?.context_tokens, services);
@@ -169,6 +176,7 @@ async function begin(attempt: Attempt, signal: AbortSignal, services: AgentServi
     ...rendered,
     messages: withMemories([...messages.slice(0, -1), ...earlier, ...messages.slice(-1)], recalled),
     tools: tainted(tools, recalled),
+    ...(ofMemory.access && { memory: ofMemory.access }),
     context_window,
     ...(temperature !== undefined && { temperature }),
     ...(max_tokens !== undefined && { max_tokens }),
@@ -206,15 +214,18 @@ function render(attempt: Attempt, { model, instructions, response_schema }: Fiel
 
 type Entry = NonNullable<Fields['tools']>[number];
 
-/** The tools of the agent's entries, or how the step fails. */
+type Planning = { entries: readonly Entry[]; own: readonly PlannedTool[]; services: AgentServices };
+
+/** The tools of the agent's entries, or how the step fails. `own` are there already, and keep their names. */
 async function plannedTools(
   { run }: Attempt,
   signal: AbortSignal,
-  { entries, services: { agentTools, platform, authority } }: { entries: readonly Entry[]; services: AgentServices },
+  { entries, own, services: { agentTools, platform, authority } }: Planning,
 ): Promise<PlannedTool[] | Outcome> {
   const { tenantId, projectId } = run;
-  const tools: PlannedTool[] = [];
+  const tools: PlannedTool[] = [...own];
   for (const entry of entries) {
+    if (entry.type === 'memory') continue;
     if (entry.type === 'ask_user') {
       if (await mayAnswer(run, signal, authority)) tools.push(askUserTool());
       continue;

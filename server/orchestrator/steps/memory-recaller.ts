@@ -3,6 +3,9 @@ import type { Attempt } from '../../contract/step-type.ts';
 /** Whose memories an agent is given: those of the person who asked, of the project, of the workspace. */
 export const MEMORY_SCOPES = ['private', 'project', 'workspace'] as const;
 export type MemoryScopeName = (typeof MEMORY_SCOPES)[number];
+/** What an agent's tools of memory may write: nothing, proposals, or also by themselves what the person has said. */
+export const MEMORY_WRITES = ['off', 'propose', 'auto'] as const;
+export type MemoryWrite = (typeof MEMORY_WRITES)[number];
 
 /** What an agent asks of memory before its first turn. */
 export type RecallCall = {

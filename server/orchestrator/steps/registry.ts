@@ -22,6 +22,7 @@ import { mcpCall } from './mcp-call.ts';
 import { memoryExtract } from './memory-extract.ts';
 import type { MemoryExtractor } from './memory-extractor.ts';
 import type { MemoryRecaller } from './memory-recaller.ts';
+import type { MemoryTools } from './memory-tools.ts';
 import type { ModelCaller } from './model-caller.ts';
 import type { PlatformTools } from './platform-tools.ts';
 import type { RunAuthority } from './run-authority.ts';
@@ -48,6 +49,7 @@ export function createStepTypes(services: {
   liveText?: LiveText;
   extractor?: MemoryExtractor;
   recaller?: MemoryRecaller;
+  memoryTools?: MemoryTools;
 }): StepTypes {
   const { luaPool, tools, models, requester, workflows, extractor } = services;
   const ofAgents = [

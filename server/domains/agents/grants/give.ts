@@ -4,6 +4,7 @@ import { addedId, agentStepType, type JsonMap } from '../../../orchestrator/core
 import { toolDigest } from '../../../orchestrator/steps/agent-grants.ts';
 import { AgentWork, type PlannedTool } from '../../../orchestrator/steps/agent-plan.ts';
 import { PERSON } from '../../../orchestrator/steps/ask-user.ts';
+import { MEMORY } from '../../../orchestrator/steps/memory-tools.ts';
 import { PLATFORM } from '../../../orchestrator/steps/platform-tools.ts';
 import { AppError, forbidden, invalid } from '../../../platform/errors.ts';
 import { isId, newId } from '../../../platform/ids.ts';
@@ -107,7 +108,7 @@ async function askedCall(ctx: Context, runId: string, approval: string): Promise
 }
 
 /** Operations of this service ask each time, and a question to people is never answered in advance. */
-const isOfServer = ({ instance_id }: PlannedTool): boolean => instance_id !== PLATFORM && instance_id !== PERSON;
+const isOfServer = ({ instance_id }: PlannedTool): boolean => ![PLATFORM, PERSON, MEMORY].includes(instance_id);
 
 async function actsForWriter(ctx: Context, runId: string): Promise<boolean> {
   const { pool } = ctx.services;

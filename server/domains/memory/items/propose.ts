@@ -25,8 +25,9 @@ type Proposal = z.output<typeof ProposeInput>['items'][number];
 type Proposed = z.input<typeof ProposeOutput>['items'][number];
 type Judged = { place: ItemPlace; evidence: NewEvidence[]; trust: Trust; active: boolean; isPerson: boolean };
 
-/** Whether a person acts: their session in the console. A token may be a program's. */
-export const isPerson = ({ principal }: Pick<Context, 'principal'>): boolean => principal.credential.kind === 'session';
+/** Whether a person acts: their session in the console. A token may be a program's, and tools are called by models. */
+export const isPerson = ({ principal, surface }: Pick<Context, 'principal' | 'surface'>): boolean =>
+  principal.credential.kind === 'session' && surface !== 'mcp';
 
 /**
  * POST /v1/memory/items: all of them, or none. What is known already gets further evidence. AppError 403, 404; 422 `evidence_required`,

@@ -1,0 +1,83 @@
+'use client';
+import { Card } from '../ui/card.tsx';
+import { Checkbox } from '../ui/checkbox.tsx';
+import { Field } from '../ui/field.tsx';
+import { Select } from '../ui/select.tsx';
+import type { AgentDraft } from './agent-draft.ts';
+
+type Memory = NonNullable<AgentDraft['memory']>;
+type Scope = Memory['read'][number];
+type Write = NonNullable<Memory['write']>;
+type Props = {
+  draft: AgentDraft;
+  set: (patch: Partial<AgentDraft>) => void;
+  problem: string | undefined;
+  readOnly: boolean;
+};
+
+const scopes: readonly { value: Scope; label: string; hint: string }[] = [
+  { value: 'private', label: 'Of the person who asks', hint: 'What is private to them; never to anybody else' },
+  { value: 'project', label: 'Of this project', hint: 'What everybody in the project sees' },
+  { value: 'workspace', label: 'Of the whole workspace', hint: 'What every project sees' },
+];
+const writes = [
+  { value: 'off', label: 'Nothing', hint: 'It only looks up' },
+  { value: 'propose', label: 'Proposes', hint: 'People review it, unless they asked to remember it' },
+  { value: 'auto', label: 'What people say', hint: 'At once; what tools return is still reviewed' },
+] as const;
+
+/** What an agent is reminded of, and what it looks up and remembers by itself. */
+export function MemoryCard({ draft: { memory, tools }, set, problem, readOnly }: Props) {
+  const read = memory?.read ?? [];
+  const hasTools = tools.some(({ type }) => type === 'memory');
+  const setRead = (scope: Scope, on: boolean) => {
+    const next = scopes.flatMap(({ value }) => ((value === scope ? on : read.includes(value)) ? [value] : []));
+    // Without any there is nothing to write to memory with either.
+    if (next.length === 0) set({ memory: null, tools: withoutMemory });
+    else set({ memory: { ...memory, read: next } });
+  };
+  const withoutMemory = tools.filter(({ type }) => type !== 'memory');
+  return (
+    <Card title="Memory" description="What it is reminded of before it answers, and what it remembers.">
+      <div className="flex flex-col gap-4">
+        {problem === undefined ? null : (
+          <p role="alert" className="text-xs text-bad">
+            {problem}
+          </p>
+        )}
+        <fieldset className="flex flex-col gap-2">
+          <legend className="mb-1.5 text-sm font-medium">Reads memories</legend>
+          {scopes.map(({ value, label, hint }) => (
+            <Checkbox
+              key={value}
+              label={label}
+              hint={hint}
+              checked={read.includes(value)}
+              disabled={readOnly}
+              onCheckedChange={on => setRead(value, on)}
+            />
+          ))}
+        </fieldset>
+        {memory === null ? null : (
+          <Checkbox
+            label="Looks up memories while it works"
+            hint="By its own searches, besides what it is reminded of"
+            checked={hasTools}
+            disabled={readOnly}
+            onCheckedChange={on => set({ tools: on ? [...withoutMemory, { type: 'memory' }] : withoutMemory })}
+          />
+        )}
+        {memory !== null && hasTools ? (
+          <Field label="Remembers" hint="For the person who asks. To forget something it asks a person first.">
+            <Select<Write>
+              value={memory.write ?? 'propose'}
+              disabled={readOnly}
+              options={writes}
+              onChange={write => set({ memory: { ...memory, write } })}
+            />
+          </Field>
+        ) : null}
+      </div>
+    </Card>
+  );
+}

@@ -1,0 +1,46 @@
+import type { Queryable } from '../../../platform/postgres/transaction.ts';
+
+/** The conversation that a run is a part of. */
+export type Conversation = {
+  /** A person or a program asked an agent itself; otherwise a workflow has made the prompt, from whatever reached it. */
+  isAsked: boolean;
+  threadId: string | null;
+  title: string;
+  /** Nobody else writes in it. */
+  isPrivate: boolean;
+};
+
+type Row = {
+  kind: string;
+  trigger_type: string;
+  name: string;
+  thread_id: string | null;
+  title: string | null;
+  visibility: string | null;
+};
+
+/** Nobody asks the agent of such a run: what it is told comes from outside, or from another run. */
+const UNASKED: ReadonlySet<string> = new Set(['webhook', 'call_workflow', 'on_failure']);
+
+/** Returns what is known of the conversation of a run of this project; null where the run is gone. */
+export async function findConversation(
+  db: Queryable,
+  { id, tenantId, projectId }: { id: string; tenantId: string; projectId: string },
+): Promise<Conversation | null> {
+  const { rows } = await db.query<Row>(
+    `SELECT w.kind, u.trigger_type, w.name, m.thread_id, t.title, t.visibility
+       FROM runs u JOIN workflows w ON w.id = u.workflow_id AND w.tenant_id = u.tenant_id
+       LEFT JOIN chat_messages m ON m.run_id = u.id AND m.tenant_id = u.tenant_id
+       LEFT JOIN chat_threads t ON t.id = m.thread_id
+      WHERE u.tenant_id = $1 AND u.project_id = $2 AND u.id = $3`,
+    [tenantId, projectId, id],
+  );
+  const row = rows[0];
+  if (row === undefined) return null;
+  return {
+    isAsked: row.kind !== 'workflow' && !UNASKED.has(row.trigger_type),
+    threadId: row.thread_id,
+    title: (row.title ?? row.name).slice(0, 200),
+    isPrivate: row.visibility === 'private',
+  };
+}
