@@ -3,9 +3,6 @@ import type { Context, Scope } from '../../../contract/context.ts';
 import { addedId, agentStepType, type JsonMap } from '../../../orchestrator/core/index.ts';
 import { toolDigest } from '../../../orchestrator/steps/agent-grants.ts';
 import { AgentWork, type PlannedTool } from '../../../orchestrator/steps/agent-plan.ts';
-import { PERSON } from '../../../orchestrator/steps/ask-user.ts';
-import { MEMORY } from '../../../orchestrator/steps/memory-tools.ts';
-import { PLATFORM } from '../../../orchestrator/steps/platform-tools.ts';
 import { AppError, forbidden, invalid } from '../../../platform/errors.ts';
 import { isId, newId } from '../../../platform/ids.ts';
 import { storageProblem } from '../../../platform/storable-json.ts';
@@ -96,7 +93,7 @@ async function askedCall(ctx: Context, runId: string, approval: string): Promise
   const found = await findAsked(pool, scope, { runId, agent, approval, userId });
   const work = AgentWork.safeParse(found?.work).data;
   const tool = work?.tools.find(({ name }) => name === found?.tool);
-  if (found === null || work === undefined || tool === undefined || !isOfServer(tool)) return null;
+  if (found === null || work === undefined || tool === undefined) return null;
   if (!(await actsForWriter(ctx, runId))) return null;
   const agentId = work.agent_id ?? found.own_agent_id;
   // Operations of the service and questions to people are of no instance: each call is decided by itself.
@@ -106,9 +103,6 @@ async function askedCall(ctx: Context, runId: string, approval: string): Promise
   if (found.thread_id !== null) subjects.set('thread', { threadId: found.thread_id });
   return { tool, subjects };
 }
-
-/** Operations of this service ask each time, and a question to people is never answered in advance. */
-const isOfServer = ({ instance_id }: PlannedTool): boolean => ![PLATFORM, PERSON, MEMORY].includes(instance_id);
 
 async function actsForWriter(ctx: Context, runId: string): Promise<boolean> {
   const { pool } = ctx.services;
