@@ -4,6 +4,7 @@ import { z } from 'zod';
 import { answerChat, estimatedTokens } from './chat-answer.ts';
 import { demoAnswer } from './demo.ts';
 import { DEFAULT_DIMENSIONS, Embedder } from './embeddings.ts';
+import { filled } from './references.ts';
 import { type Answer, ChatRequest, Script, Scripted, type ScriptInput, textOf } from './script.ts';
 
 /** So many requests are kept; a server that runs for days forgets the oldest. */
@@ -156,7 +157,7 @@ class Fake {
       const { status, message, code, headers } = next.error;
       return refuse(response, status, message, code, headers);
     }
-    await answerChat(response, chat, next, {
+    await answerChat(response, chat, filled(next, chat), {
       pauseMs: this.#script.pause_ms,
       hold: gate => this.gates.hold(gate, left),
       left,

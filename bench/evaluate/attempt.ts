@@ -1,0 +1,84 @@
+import { z } from 'zod';
+import { CREDIT } from '../../server/contract/microcredits.ts';
+import { AppError } from '../../server/platform/errors.ts';
+import type { Act, Goal } from './goals.ts';
+
+/** One attempt at a goal, and what it has cost. */
+export type Attempt = {
+  problems: string[];
+  /** What Autopilot has said of it: null without a trial. */
+  verdict: string | null;
+  inputTokens: number;
+  outputTokens: number;
+  credits: number;
+  turns: number;
+};
+
+const Sent = z.object({ thread_id: z.string(), run_id: z.string(), workflow_id: z.string() });
+const Messages = z.object({
+  messages: z.array(
+    z.object({
+      parts: z.array(z.looseObject({ type: z.string(), text: z.string().optional() })),
+      metadata: z.object({ status: z.string(), error: z.object({ message: z.string() }).nullable() }),
+    }),
+  ),
+});
+const Heads = z.object({
+  proposals: z.array(z.object({ id: z.string(), status: z.string(), thread_id: z.string().nullable() })),
+});
+const Applied = z.object({ workflow: z.object({ id: z.string() }) });
+const Summary = z.object({
+  credits_microcredits: z.number(),
+  output: z
+    .object({ turns: z.number(), usage: z.object({ input_tokens: z.number(), output_tokens: z.number() }) })
+    .nullable(),
+});
+const Trial = z.object({ verdict: z.string().nullable() });
+
+/** Asks Autopilot, applies and publishes what it proposes as a person would, and checks the outcome. `pause`: waits a moment. */
+export async function attemptGoal(goal: Goal, act: Act, pause: () => Promise<void>): Promise<Attempt> {
+  const about = (await goal.prepare?.(act)) ?? null;
+  const sent = Sent.parse(await act('autopilot_chat', { text: goal.words, ...(about && { context: about }) }));
+  const answer = await answered(act, sent.thread_id, pause);
+  const cost = await costOf(act, sent);
+  if (answer.error !== null) return { problems: [answer.error], verdict: null, ...cost };
+  const { proposals } = Heads.parse(await act('autopilot_list_proposals', { limit: 100 }));
+  const proposal = proposals.find(each => each.thread_id === sent.thread_id && each.status === 'ready');
+  if (proposal === undefined) {
+    const problems = await goal.check(act, { workflowId: null, answer: answer.text, about });
+    return { problems, verdict: null, ...cost };
+  }
+  const verdict = await verdictOf(act, proposal.id);
+  const { workflow } = Applied.parse(await act('autopilot_apply_proposal', { id: proposal.id }));
+  await act('workflows_publish_version', { id: workflow.id });
+  const problems = await goal.check(act, { workflowId: workflow.id, answer: answer.text, about });
+  return { problems, verdict, ...cost };
+}
+
+/** The text of the answer, once it is there. */
+async function answered(act: Act, id: string, pause: () => Promise<void>) {
+  for (;;) {
+    const { messages } = Messages.parse(await act('chat_list_messages', { id, order: 'desc', limit: 1 }));
+    const [last] = messages;
+    if (last !== undefined && !['queued', 'running', 'sent'].includes(last.metadata.status)) {
+      const text = last.parts.flatMap(part => (part.type === 'text' ? [part.text ?? ''] : [])).join('\n');
+      return { text, error: last.metadata.error?.message ?? null };
+    }
+    await pause();
+  }
+}
+
+async function costOf(act: Act, { workflow_id: id, run_id: runID }: z.output<typeof Sent>) {
+  const { credits_microcredits, output } = Summary.parse(await act('runs_get_summary', { id, runID }));
+  const { input_tokens: inputTokens = 0, output_tokens: outputTokens = 0 } = output?.usage ?? {};
+  return { credits: credits_microcredits / CREDIT, inputTokens, outputTokens, turns: output?.turns ?? 0 };
+}
+
+async function verdictOf(act: Act, id: string): Promise<string | null> {
+  try {
+    return Trial.parse(await act('autopilot_get_trial', { id, wait_s: 30 })).verdict;
+  } catch (error) {
+    if (error instanceof AppError && error.status === 404) return null;
+    throw error;
+  }
+}

@@ -1,0 +1,43 @@
+import { isObject, type Json } from '../../server/platform/json.ts';
+import { type ChatRequest, type Said, textOf } from './script.ts';
+
+/** A text that stands for a value in the last message, such as `{{last.proposal.id}}`. */
+const REFERENCE = /^\{\{last\.([\w.]+)\}\}$/;
+
+/**
+ * Returns the answer with the values of the last message in place of references in the arguments of its calls: a script cannot know
+ * the ids that tools return. The message is read as JSON, or else its last line. What is not there becomes null.
+ */
+export function filled(said: Said, request: ChatRequest): Said {
+  const text = textOf(request.messages.at(-1) ?? { role: '' });
+  const last = readJson(text) ?? readJson(text.slice(text.lastIndexOf('\n') + 1));
+  const content = said.content.map(piece =>
+    'calls' in piece
+      ? { calls: piece.calls.map(call => ({ ...call, arguments: fill(call.arguments as Json, last) as never })) }
+      : piece,
+  );
+  return { ...said, content };
+}
+
+function fill(value: Json, last: Json): Json {
+  if (typeof value === 'string') {
+    const path = REFERENCE.exec(value)?.[1];
+    return path === undefined ? value : valueAt(last, path.split('.'));
+  }
+  if (Array.isArray(value)) return value.map(each => fill(each, last));
+  if (!isObject(value)) return value;
+  return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, fill(inner as Json, last)]));
+}
+
+function valueAt(value: Json, [name, ...rest]: string[]): Json {
+  if (name === undefined) return value;
+  return isObject(value) ? valueAt((value[name] ?? null) as Json, rest) : null;
+}
+
+function readJson(text: string): Json {
+  try {
+    return JSON.parse(text) as Json;
+  } catch {
+    return null;
+  }
+}
