@@ -1,8 +1,9 @@
 import type { Locator, Page } from '@playwright/test';
 import { expect, open, test } from '../fixtures/console.ts';
+import { canvasOf, connectDemoTools, expectBuilt, formOf, job, outcomeOf, titleOf } from '../fixtures/whole-job.ts';
 
-/** A server of its own, so that the workspace is empty. */
-test.use({ serverEnv: { BATON_LOG_LEVEL: 'error' } });
+/** A server of its own, so that the workspace is empty, with the demo MCP server in it. */
+test.use({ serverEnv: { BATON_DEMO_MCP: 'true', BATON_LOG_LEVEL: 'error' } });
 
 /** Presses a key until the element, which is visible, has the focus. */
 async function pressUntilFocused(page: Page, key: string, target: Locator): Promise<void> {
@@ -20,17 +21,34 @@ async function press(page: Page, target: Locator, key = 'Tab'): Promise<void> {
   await page.keyboard.press('Enter');
 }
 
-async function replace(page: Page, field: Locator, text: string): Promise<void> {
-  await expect(field).toBeFocused();
+/** Writes into a field that Tab leads to. */
+async function write(page: Page, field: Locator, text: string): Promise<void> {
+  await pressUntilFocused(page, 'Tab', field);
   await page.keyboard.press('ControlOrMeta+a');
   await page.keyboard.insertText(text);
 }
 
-const canvasOf = (page: Page) => page.getByRole('region', { name: 'Graph of the draft' });
-const formOf = (page: Page) => page.getByRole('region', { name: 'Step and JSON' });
-const titleOf = (page: Page) => page.getByRole('heading', { level: 1 });
+/** Chooses from a list: Tab leads to it, the arrows to the option. */
+async function choose(page: Page, list: Locator, option: RegExp): Promise<void> {
+  await expect(list).toBeEnabled();
+  await pressUntilFocused(page, 'Tab', list);
+  await page.keyboard.press('Enter');
+  const wanted = page.getByRole('option', { name: option });
+  await expect(wanted).toBeVisible();
+  // An arrow that is pressed before the list has the focus would be lost.
+  await expect(page.locator('[role=option]:focus')).toHaveCount(1);
+  await pressUntilFocused(page, 'ArrowDown', wanted);
+  await page.keyboard.press('Enter');
+  await expect(page.getByRole('listbox')).toHaveCount(0);
+  await expect(list).toHaveText(option);
+  await expect(list).toBeFocused();
+}
 
-async function addStep(page: Page, kind: string, id: string): Promise<void> {
+const nodeOf = (page: Page, id: string) => canvasOf(page).locator(`.react-flow__node[data-id="${id}"]`);
+const field = (page: Page, name: string) => formOf(page).getByRole('textbox', { name, exact: true });
+
+/** Adds a step after the one that has the focus, and gives it an ID; leaves the focus in the field of the ID. */
+async function addStep(page: Page, kind: string, given: string, id: string): Promise<void> {
   await page.keyboard.press('Tab');
   const palette = page.getByRole('dialog', { name: 'Add a step' });
   await expect(palette.getByRole('combobox')).toBeFocused();
@@ -38,91 +56,131 @@ async function addStep(page: Page, kind: string, id: string): Promise<void> {
   await expect(palette.getByRole('option')).toHaveCount(1);
   await page.keyboard.press('Enter');
   await expect(palette).toHaveCount(0);
-  await expect(canvasOf(page).locator(`.react-flow__node[data-id="${id}"]`)).toBeFocused();
+  await expect(nodeOf(page, given)).toBeFocused();
+  await page.keyboard.press('Enter');
+  await expect(formOf(page).getByLabel('Name')).toBeFocused();
+  await page.keyboard.press('Tab');
+  await expect(formOf(page).getByLabel('ID', { exact: true })).toBeFocused();
+  if (id === given) return;
+  await page.keyboard.press('ControlOrMeta+a');
+  await page.keyboard.insertText(id);
+  await page.keyboard.press('Enter');
+  await expect(nodeOf(page, id)).toBeVisible();
 }
 
-test('the keyboard alone leads from an empty workspace to a finished run', async ({ member }) => {
-  const { keyboard } = member;
-  await open(member, '/workflows');
-  await expect(member.getByText('No workflows yet')).toBeVisible();
-  await press(member, member.getByRole('button', { name: 'Create workflow' }).last());
-  await expect(member.getByRole('dialog', { name: 'Create workflow' }).getByLabel('Name')).toBeFocused();
+/** Escape leads from the form back to the step. */
+async function leaveForm(page: Page, id: string): Promise<void> {
+  await page.keyboard.press('Escape');
+  await expect(nodeOf(page, id)).toBeFocused();
+}
+
+async function build(page: Page): Promise<void> {
+  const { keyboard } = page;
+  await expect(page.getByText('No workflows yet')).toBeVisible();
+  await press(page, page.getByRole('button', { name: 'Create workflow' }).last());
+  await expect(page.getByRole('dialog', { name: 'Create workflow' }).getByLabel('Name')).toBeFocused();
   await keyboard.type('By keyboard');
   await keyboard.press('Enter');
-  await expect(canvasOf(member)).toBeFocused();
+  await expect(canvasOf(page)).toBeFocused();
 
-  const form = formOf(member);
-  await addStep(member, 'lua', 'lua_script');
+  await addStep(page, 'lua', 'lua_script', 'order');
+  await keyboard.press('Shift+Tab');
+  await expect(formOf(page).getByLabel('Name')).toBeFocused();
+  await keyboard.insertText('Read the order');
+  await write(page, field(page, 'Script'), job.order);
+  await leaveForm(page, 'order');
+  await addStep(page, 'cond', 'condition', 'condition');
+  await write(page, field(page, 'Expression'), job.expression);
+  await leaveForm(page, 'condition');
+  await addStep(page, 'human', 'human_task', 'review');
+  await keyboard.press('Shift+Tab');
+  await expect(formOf(page).getByLabel('Name')).toBeFocused();
+  await keyboard.insertText('Review the order');
+  await leaveForm(page, 'review');
+  // The arrows lead along the graph; the second step after a condition is its other branch.
+  await keyboard.press('ArrowUp');
+  await expect(nodeOf(page, 'condition')).toBeFocused();
+  await addStep(page, 'lua', 'lua_script', 'accept');
+  await write(page, field(page, 'Script'), job.accept);
+  await leaveForm(page, 'accept');
+  await keyboard.press('ArrowLeft');
+  await expect(nodeOf(page, 'review')).toBeFocused();
+  await addStep(page, 'mcp', 'mcp_call', 'rate');
+  await choose(page, formOf(page).getByRole('combobox', { name: 'MCP instance' }), /Exchange desk/);
+  await choose(page, formOf(page).getByRole('combobox', { name: 'Tool' }), /lookup_exchange_rate/);
+  await choose(page, formOf(page).getByRole('combobox', { name: 'from', exact: true }), /^USD$/);
+  await choose(page, formOf(page).getByRole('combobox', { name: 'to', exact: true }), /^EUR$/);
+  await write(page, formOf(page).getByRole('textbox', { name: /^amount/ }), '100');
+  await leaveForm(page, 'rate');
+  await addStep(page, 'lua', 'lua_script', 'book');
+  await write(page, field(page, 'Script'), job.book);
+  await leaveForm(page, 'book');
+  await expect(page.getByRole('region', { name: 'Problems' })).toContainText('can be published');
+}
+
+test('the keyboard alone leads from an empty workspace to a run that failed, was mended and is finished', async ({
+  member,
+  api,
+}) => {
+  const { keyboard } = member;
+  const instance = await connectDemoTools(api.call, 'Exchange desk');
+  await open(member, '/workflows');
+  await build(member);
+
+  // One step is tested: the tool, which needs nothing from the steps before it.
+  await keyboard.press('ArrowUp');
+  await expect(nodeOf(member, 'rate')).toBeFocused();
   await keyboard.press('Enter');
-  await expect(form.getByLabel('Name')).toBeFocused();
-  const script = form.getByRole('textbox', { name: 'Script', exact: true });
-  await pressUntilFocused(member, 'Tab', script);
-  await replace(member, script, 'return {total = 7}');
-  await keyboard.press('Escape');
-  await expect(canvasOf(member).locator('.react-flow__node[data-id="lua_script"]')).toBeFocused();
-  await addStep(member, 'human', 'human_task');
+  await expect(formOf(member).getByLabel('Name')).toBeFocused();
+  await pressUntilFocused(member, 'Shift+Tab', formOf(member).getByRole('tab', { name: 'Step' }));
+  await keyboard.press('ArrowRight');
+  await expect(formOf(member).getByRole('tab', { name: 'Test' })).toBeFocused();
+  await press(member, formOf(member).getByRole('button', { name: 'Test step' }));
+  await expect(outcomeOf(member).getByRole('status')).toHaveText('Success');
 
-  await expect(member.getByRole('region', { name: 'Problems' })).toContainText('can be published');
-  await keyboard.press('Escape');
-  await press(member, member.getByRole('button', { name: 'Publish' }), 'Shift+Tab');
+  await press(member, member.getByRole('button', { name: 'Test run' }), 'Shift+Tab');
+  await press(member, member.getByRole('button', { name: 'Start test run' }));
+  await expect(titleOf(member)).toContainText('Waiting for a person');
+  await expect(member.getByText('Draft (test run)')).toBeVisible();
+
+  await press(member, member.getByRole('link', { name: 'By keyboard' }), 'Shift+Tab');
+  await expect(canvasOf(member).locator('[data-step="book"]')).toBeVisible();
+  await press(member, member.getByRole('button', { name: 'Publish' }));
   const publishing = member.getByRole('dialog', { name: 'Publish version 1' });
   await press(member, publishing.getByRole('button', { name: 'Publish' }));
   await expect(member.getByText('Version 1 is published')).toBeVisible();
   await expect(publishing).toHaveCount(0);
+  await expectBuilt(member, api.call, instance);
   await press(member, member.getByRole('button', { name: 'Run', exact: true }));
   await press(member, member.getByRole('button', { name: 'Start run' }));
   await expect(titleOf(member)).toContainText('Waiting for a person');
+  const run = new URL(member.url()).pathname;
 
-  const { pathname } = new URL(member.url());
-  await press(
-    member,
-    member.getByRole('region', { name: 'Steps' }).getByRole('button', { name: /^human_task|^Human/ }),
-  );
+  const steps = member.getByRole('region', { name: 'Steps' });
+  await press(member, steps.getByRole('button', { name: /^Review the order/ }));
   await press(member, member.getByRole('link', { name: 'Answer in the inbox' }));
   await press(member, member.getByRole('button', { name: 'Approve' }));
-  await expect(member.getByText(/^Approved “/)).toBeVisible();
-  await open(member, pathname);
-  await expect(titleOf(member)).toContainText('Completed');
-});
-
-test('a failed run is mended and finished with the keyboard alone', async ({ member, api }) => {
-  const { keyboard } = member;
-  const steps = [
-    { id: 'first', type: 'lua_script', script: 'return 6' },
-    { id: 'second', type: 'lua_script', script: 'error("no")', depends_on: ['first'] },
-  ];
-  const { id } = await api.call('POST', '/v1/workflows', { name: 'To mend', graph: { steps } });
-  await api.call('POST', `/v1/workflows/${String(id)}/versions`, { changelog: 'First' });
-  const params = { command: 'start', params: {} };
-  const { run_id } = await api.call('POST', `/v1/workflows/${String(id)}/command`, params);
-  const path = `/workflows/${String(id)}/runs/${String(run_id)}`;
-  await expect.poll(async () => (await api.call('GET', `/v1${path}/summary`)).status).toBe('failed');
-
-  await open(member, path);
+  await expect(member.getByText('Approved “Review the order”')).toBeVisible();
+  await open(member, run);
   await expect(titleOf(member)).toContainText('Failed');
+
   await press(member, member.getByRole('link', { name: 'Edit and run again from here' }));
   const banner = member.getByRole('region', { name: 'Continue a run' });
-  await expect(banner).toContainText('Edit second');
-  const form = formOf(member);
-  await expect(canvasOf(member).locator('[data-step="second"]')).toBeVisible();
+  await expect(banner).toContainText('Edit book');
+  await expect(canvasOf(member).locator('[data-step="book"]')).toBeVisible();
   await pressUntilFocused(member, 'Tab', canvasOf(member));
   await keyboard.press('Enter');
-  await expect(form.getByLabel('Name')).toBeFocused();
-  const script = form.getByRole('textbox', { name: 'Script', exact: true });
-  await pressUntilFocused(member, 'Tab', script);
-  await replace(member, script, 'return steps.first.result * 7');
-  await keyboard.press('Escape');
-  await expect(canvasOf(member).locator('.react-flow__node[data-id="second"]')).toBeFocused();
+  await expect(formOf(member).getByLabel('Name')).toBeFocused();
+  await write(member, field(member, 'Script'), job.mended);
+  await leaveForm(member, 'book');
   await press(member, banner.getByRole('button', { name: 'Run again from here' }), 'Shift+Tab');
   await expect(member).not.toHaveURL(/continue=/);
   await expect(titleOf(member)).toContainText('Completed');
-  expect(new URL(member.url()).pathname).not.toBe(path);
-  const output = member.getByRole('tab', { name: 'Output' });
-  const selected = member.getByRole('tab', { selected: true });
-  await pressUntilFocused(member, 'Tab', selected);
+  expect(new URL(member.url()).pathname).not.toBe(run);
+  await pressUntilFocused(member, 'Tab', member.getByRole('tab', { selected: true }));
   await keyboard.press('End');
   await expect(member.getByRole('tab', { name: 'Compare' })).toBeFocused();
   await keyboard.press('ArrowLeft');
-  await expect(output).toBeFocused();
-  await expect(member.getByRole('region', { name: 'Output' })).toContainText('42');
+  await expect(member.getByRole('tab', { name: 'Output' })).toBeFocused();
+  await expect(member.getByRole('region', { name: 'Output' })).toContainText('euros:225');
 });
