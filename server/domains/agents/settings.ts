@@ -21,6 +21,9 @@ export type AgentSettings = {
   on_limit: 'answer' | 'fail';
 };
 
+/** The service's own agents are given whatever the person who talks to them may see. */
+export const ALL_MEMORIES: NonNullable<AgentSettings['memory']> = { read: ['private', 'project', 'workspace'] };
+
 const DEFAULT_LIMITS = { max_turns: 25, max_tool_calls: 100, timeout_s: 3_600 };
 
 type Given = Pick<

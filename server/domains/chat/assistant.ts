@@ -1,7 +1,7 @@
 import type { Context } from '../../contract/context.ts';
 import { type AppError, invalid } from '../../platform/errors.ts';
 import { derivedId } from '../../platform/ids.ts';
-import { type AgentSettings, graphOf, newSettings } from '../agents/settings.ts';
+import { type AgentSettings, ALL_MEMORIES, graphOf, newSettings } from '../agents/settings.ts';
 import { requireValid } from '../agents/validate.ts';
 import { listCatalog } from '../models/catalog.ts';
 import { ensurePublished } from '../workflows/ensure-published.ts';
@@ -22,7 +22,7 @@ export async function assistantFor(
   const model = given ?? (await firstModel(ctx));
   const scope = projectScope(ctx);
   const id = derivedId(0, ['chat assistant', scope.tenantId, scope.projectId, model]);
-  const settings = newSettings({ model, instructions: INSTRUCTIONS });
+  const settings = newSettings({ model, instructions: INSTRUCTIONS, memory: ALL_MEMORIES });
   await requireUsable(ctx, id, settings);
   await ensurePublished(ctx, { id, name: `Chat with ${model}`, kind: 'agent', graph: graphOf(settings) });
   return { workflowId: id, model };

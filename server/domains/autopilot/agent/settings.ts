@@ -1,4 +1,4 @@
-import { type AgentSettings, newSettings } from '../../agents/settings.ts';
+import { type AgentSettings, ALL_MEMORIES, newSettings } from '../../agents/settings.ts';
 import { INSTRUCTIONS } from './instructions.ts';
 
 /** What Autopilot reads with the rights of whoever talks to it. */
@@ -34,5 +34,5 @@ const LIMITS = { max_turns: 60, max_tool_calls: 200, timeout_s: 3_600 };
 export function autopilotSettings(model: string): AgentSettings {
   const operations = { type: 'platform' as const, operations: [...READS, ...PROPOSES], approval: 'auto' as const };
   const tools = [operations, { type: 'ask_user' as const }];
-  return newSettings({ model, instructions: INSTRUCTIONS, tools, limits: LIMITS });
+  return newSettings({ model, instructions: INSTRUCTIONS, memory: ALL_MEMORIES, tools, limits: LIMITS });
 }

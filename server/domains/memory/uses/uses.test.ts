@@ -109,3 +109,17 @@ test('what is private to one person is counted for others, and not shown', async
   await expect(recalledBy({ runID: run }, withoutScope)).rejects.toMatchObject({ status: 403 });
   await expect(recalledBy({ runID: run, step_id: 1 })).rejects.toMatchObject({ status: 422 });
 });
+
+test('the assistant is given what is known of the question, and an answer says that it was', async () => {
+  const item = { subject: 'ferry', text: 'The ferry leaves at nine.' };
+  const made = await chat.act('memory_propose_items', { items: [item], remember: true });
+  const thread = await chat.thread();
+  script();
+  const before = chat.fake.requests.length;
+  const { run_id: run } = await chat.act('chat_send_message', { id: thread, text: 'When does the ferry leave?' });
+  const answer = (await chat.settled(thread)).find(({ id }) => id === run);
+  expect(JSON.stringify(chat.fake.requests[before]?.body)).toContain('The ferry leaves at nine.');
+  expect(answer?.parts[0]).toEqual({ type: 'data-recall', id: 'agent', data: { memories: 1 } });
+  const { id } = (made as unknown as { items: { id: string }[] }).items[0] ?? { id: '' };
+  expect((await usesOf(id)).uses).toMatchObject([{ via: 'chat', thread_id: thread }]);
+});
