@@ -11,6 +11,7 @@ import type {
   TaskRequest,
 } from '../orchestrator/core/index.ts';
 import type { McpTool } from '../platform/mcp-client/index.ts';
+import type { ActionPrices } from './billable-actions.ts';
 import type { Scope } from './context.ts';
 
 /** A semantic problem found in a graph; `path` is relative to the step, such as `script` or `tool_args.url`. */
@@ -46,6 +47,8 @@ export type Attempt = {
   readonly child?: { runId: string; workflowId: string } | null | undefined;
   /** How many nested calls lead to the run, and which scopes its starter lacks. */
   readonly lineage?: CallLineage | undefined;
+  /** What the workspace pays; absent where nothing is charged. */
+  readonly prices?: ActionPrices | undefined;
   /**
    * Records lines while the attempt is still running (streamed output). Put lines that are known only at the end into
    * the outcome instead: this saves an event.

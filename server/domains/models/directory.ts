@@ -9,7 +9,7 @@ import { createRedactor, type Redactor } from '../../platform/secrets/redaction.
 import { loadCredentials } from '../connections/credentials.ts';
 import { NO_SECRET } from '../connections/document.ts';
 import { isHeaderValue } from '../connections/schemas.ts';
-import { contextWindowOf } from './known-models.ts';
+import { contextWindowOf, maxOutputOf } from './known-models.ts';
 import { parseReference, type ReferenceProblem } from './reference.ts';
 import { KeyConfig } from './schemas.ts';
 import { type KeyScope, listKeyRows, selectKey, type UsableKey, usableKeys } from './select-key.ts';
@@ -48,6 +48,12 @@ export class ModelDirectory {
     const key = selectKey(await this.#keysOf(scope), reference);
     const ofKey = 'code' in key ? undefined : key.contextWindow;
     return ofKey ?? contextWindowOf(reference) ?? null;
+  }
+
+  /** Returns how many tokens an answer of the model has at most; null where that is not known. */
+  mostOutput(model: string): number | null {
+    const reference = parseReference(model);
+    return 'code' in reference ? null : (maxOutputOf(reference) ?? null);
   }
 
   /** Returns a model with its key, or why it cannot be asked. */

@@ -76,6 +76,11 @@ export function contextWindowOf({ provider, model }: ModelReference): number | u
     : knownModels[provider].find(({ id }) => id === model)?.contextWindow;
 }
 
+/** Returns how many tokens a model writes at most; undefined where that is not known. */
+export function maxOutputOf({ provider, model }: ModelReference): number | undefined {
+  return provider === 'openai_compatible' ? undefined : knownModels[provider].find(({ id }) => id === model)?.maxOutput;
+}
+
 /** Whether a model makes embeddings rather than answers. Of models that are not known, the name says so by custom. */
 export function isEmbeddingModel({ provider, model }: ModelReference): boolean {
   const known = provider === 'openai_compatible' ? undefined : knownModels[provider].find(({ id }) => id === model);

@@ -10,6 +10,7 @@ export function createTurnCaller(services: ModelServices): TurnCaller {
   return {
     check: (scope, request) => models.check(scope, request),
     contextWindow: (scope, model) => models.contextWindow(scope, model),
+    mostOutput: model => models.mostOutput(model),
     turn: (request, { signal, onPart = () => undefined }) =>
       inSecretScope(async () => {
         const model = await models.open(request, request.model);

@@ -22,3 +22,18 @@ export async function listEventsBefore(
   );
   return rows;
 }
+
+/** Returns the limit for which a turn became the closing one when it was made; null if it did not. */
+export async function findClosingLimit(
+  pool: Pool,
+  run: { tenantId: string; runId: string },
+  step: string,
+): Promise<string | null> {
+  const { rows } = await pool.query<{ closing: string | null }>(
+    `SELECT e.data->'turn'->>'limit' AS closing FROM run_events e
+      WHERE e.run_id = (SELECT id FROM runs WHERE id = $1 AND tenant_id = $2)
+        AND e.step_id = $3 AND e.event_type = 'step_completed'`,
+    [run.runId, run.tenantId, step],
+  );
+  return rows[0]?.closing ?? null;
+}

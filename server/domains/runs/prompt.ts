@@ -20,7 +20,7 @@ import { notFound } from '../../platform/errors.ts';
 import { findAddedStep } from './added-step.ts';
 import { requireRun } from './find.ts';
 import { boundedPrompt } from './prompt-shown.ts';
-import { listEventsBefore } from './prompt-store.ts';
+import { findClosingLimit, listEventsBefore } from './prompt-store.ts';
 import type { RunPrompt, RunStepInput } from './schemas.ts';
 import { findGraph, findPayloads } from './store.ts';
 
@@ -50,7 +50,9 @@ export async function getPrompt(
   const events = await listEventsBefore(pool, { tenantId, runId: run.id }, { step, agent, around });
   if (added === null || events.length === 0) throw notFound('Prompt');
   const unread = await readPayloads(ctx, run.id, events);
-  const prompt = promptOf(fold(run.id, graph, events), added.definition, unread);
+  const closing = await findClosingLimit(pool, { tenantId, runId: run.id }, step);
+  const sent = closing === null ? added.definition : { ...added.definition, closing };
+  const prompt = promptOf(fold(run.id, graph, events), sent, unread);
   if (prompt === null) throw notFound('Prompt');
   return { run_id: run.id, step_id: step, ...boundedPrompt(prompt) };
 }

@@ -142,6 +142,7 @@ export function noteAgentEvent(state: RunState, grown: Growth, event: Noted): vo
   noteContext(expansion, type, event.data.context ?? 0);
   if (type !== 'agent_turn') return;
   expansion.lastTurn = event.data.turn ?? { calls: [] };
+  expansion.closing ??= expansion.lastTurn.limit ?? null;
   for (const { tool, hash, policy } of expansion.lastTurn.calls)
     if (policy === 'none') repeat(expansion, `${tool} ${hash}`);
 }

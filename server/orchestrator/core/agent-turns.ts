@@ -63,6 +63,7 @@ function nextInConversation(view: AgentView): NextOfAgent {
   if (open > 0) return { do: 'wait' };
   if (view.overflow === 'compact' || view.overflow === 'repeat') return afterOverflow(view, view.overflow);
   if (turns === 0) return { do: 'turn', closing: null };
+  if (lastTurn?.limit !== undefined && view.plan.on_limit === 'fail') return { do: 'fail', limit: lastTurn.limit };
   if (lastTurn === null || lastTurn.calls.length === 0 || closing !== null) return { do: 'end', limit: closing };
   const { calls, limit } = callsToAdd(view, lastTurn.calls);
   if (view.callsAdded === null && calls.length > 0) return { do: 'calls', calls };
@@ -115,7 +116,7 @@ function leftOut({ plan, callsAdded, toolCalls }: AgentView, calls: readonly Tur
 /** The calls of the last turn have ended: whether no other one may follow that makes more of them. */
 function limitAfterCalls({ plan, turns, spent, dearestTurn, sameCalls }: AgentView): AgentLimit | null {
   if (sameCalls >= MAX_SAME_CALLS) return 'repeated_calls';
-  if (spent + dearestTurn > usableBudget(plan)) return 'budget';
+  if (spent + (plan.fitted === true ? 0 : dearestTurn) > usableBudget(plan)) return 'budget';
   return turns >= plan.max_turns ? 'max_turns' : null;
 }
 

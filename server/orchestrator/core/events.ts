@@ -75,6 +75,8 @@ export type AgentPlan = {
   max_turns: number;
   max_tool_calls: number;
   budget?: number;
+  /** Each turn is made to fit what is left of the budget; absent in logs from before: one as dear as the dearest must fit. */
+  fitted?: true;
   timeout_s?: number;
   on_limit: 'answer' | 'fail';
   /** About how many tokens the conversation has at first, and from how many on it is compacted; absent: never. */
@@ -93,8 +95,11 @@ export type ExpansionPlan = LoopPlan | AgentPlan;
  */
 export type TurnCall = { tool: string; hash: string; policy: 'auto' | 'ask' | 'none'; grant?: string };
 
-/** What the core needs to know of a turn whose result may be large; a turn without calls has none. */
-export type TurnEnd = { calls: TurnCall[] };
+/**
+ * What the core needs to know of a turn whose result may be large; a turn without calls has none. `limit`: it was made as the closing
+ * turn, or not at all, because another one did not fit.
+ */
+export type TurnEnd = { calls: TurnCall[]; limit?: AgentLimit };
 
 /** What the end of a step under an agent says beside its result. */
 export type OfAgentStep = { turn?: TurnEnd; digest?: string; context?: number };

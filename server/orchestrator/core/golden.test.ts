@@ -137,6 +137,7 @@ const turn = z.strictObject({
       grant: z.string().optional(),
     }),
   ),
+  limit: z.enum(['max_turns', 'max_tool_calls', 'budget', 'timeout', 'repeated_calls']).optional(),
 });
 const ofStep = { step: z.string(), attempt: z.number() };
 
@@ -256,6 +257,7 @@ const shapes = {
           max_turns: z.number(),
           max_tool_calls: z.number(),
           budget: z.number().optional(),
+          fitted: z.literal(true).optional(),
           timeout_s: z.number().optional(),
           on_limit: z.enum(['answer', 'fail']),
           context: z.number().optional(),

@@ -17,7 +17,7 @@
  */
 
 export { CONTEXT_LENGTH_EXCEEDED } from './agent-expansion.ts';
-export { MAX_SAME_CALLS } from './agent-turns.ts';
+export { MAX_SAME_CALLS, usableBudget } from './agent-turns.ts';
 export { MAX_CALL_DEPTH } from './calls.ts';
 export { type ChildEnd, type Command, CommandRefused, type LeaderTerm } from './commands.ts';
 export { type Branch, type CompiledGraph, type CompiledStep, compile } from './compile.ts';

@@ -100,8 +100,14 @@ function randomScript(random: Random): AgentScript {
     ...(random.chance(0.2) && { timeout_s: 1 + random.below(8) }),
     on_limit: random.pick(['answer', 'answer', 'fail']),
   };
-  return { plan: { ...plan, ...randomContext(random) }, turns, ...randomConversation(random) };
+  const { budget } = plan;
+  const fitted = budget !== undefined && budget % 2 === 0 ? { fitted: true as const } : {};
+  return { plan: { ...plan, ...fitted, ...randomContext(random) }, turns, ...randomConversation(random) };
 }
+
+/** Whether a turn finds that another one would not fit the budget. Drawn from the budget itself. */
+export const closesItself = ({ plan }: AgentScript, turn: number): boolean =>
+  plan.fitted === true && plan.budget !== undefined && plan.budget % 3 === 0 && turn === 1 + (plan.budget % 4);
 
 /** Some calls of `send` are carried out at once because a person has allowed them for good. */
 const granted = (call: TurnCall): TurnCall =>
@@ -172,6 +178,8 @@ function afterTurn(history: History, id: string, children: readonly StepHistory[
   const last = turns.at(-1);
   if (last === undefined) return { is: 'turn', closing: null };
   if (last.spec.closing !== undefined) return { is: 'end', limit: last.spec.closing as AgentLimit };
+  const limit = limitOf(last);
+  if (limit !== undefined) return plan.on_limit === 'fail' ? { is: 'limit', limit } : { is: 'end', limit };
   const wanted = callsOf(last);
   if (wanted.length === 0) return { is: 'end', limit: null };
   const runnable = wanted.flatMap(({ policy }, index) => (policy === 'none' ? [] : [index + 1]));
@@ -186,14 +194,14 @@ function afterTurn(history: History, id: string, children: readonly StepHistory[
     [ofLast < runnable.length && made.length >= plan.max_tool_calls, 'max_tool_calls'],
     [ofLast < runnable.length, 'budget'],
     [mostRepeated(history, id) >= MAX_SAME_CALLS, 'repeated_calls'],
-    [dearest(history, id, 'agent_turn') > left, 'budget'],
+    [(plan.fitted === true ? 0 : dearest(history, id, 'agent_turn')) > left, 'budget'],
     [turns.length >= plan.max_turns, 'max_turns'],
   ];
-  const limit = limits.find(([reached]) => reached)?.[1];
-  if (limit === undefined) return { is: 'turn', closing: null };
-  if (plan.on_limit === 'fail') return { is: 'limit', limit };
-  if (plan.budget !== undefined && spentUnder(history, id) >= plan.budget) return { is: 'end', limit };
-  return { is: 'turn', closing: limit };
+  const reached = limits.find(([isReached]) => isReached)?.[1];
+  if (reached === undefined) return { is: 'turn', closing: null };
+  if (plan.on_limit === 'fail') return { is: 'limit', limit: reached };
+  if (plan.budget !== undefined && spentUnder(history, id) >= plan.budget) return { is: 'end', limit: reached };
+  return { is: 'turn', closing: reached };
 }
 
 export function planOf(history: History, id: string): AgentPlan {
@@ -210,6 +218,11 @@ export function isExpandedAgent({ expanded }: StepHistory): boolean {
 /** The calls that a turn asked for. */
 export function callsOf({ end }: StepHistory): readonly TurnCall[] {
   return (end?.type === 'step_completed' && 'result' in end.data && end.data.turn?.calls) || [];
+}
+
+/** The limit for which a turn became the closing one by itself. */
+export function limitOf({ end }: StepHistory): AgentLimit | undefined {
+  return end?.type === 'step_completed' && 'result' in end.data ? end.data.turn?.limit : undefined;
 }
 
 /** A tenth of the budget is kept for the closing answer. */

@@ -13,7 +13,7 @@ import {
 } from '../core/index.ts';
 import { stepTypeDescription } from '../steps/descriptions.ts';
 import { loopResult } from '../steps/for-each.ts';
-import type { AgentScript } from './agents.ts';
+import { type AgentScript, closesItself } from './agents.ts';
 import type { Auditor } from './auditor.ts';
 import type { CallPlan } from './calls.ts';
 import type { LoopPlan } from './growth.ts';
@@ -230,9 +230,11 @@ export class Work {
     if (type === 'agent_compaction') return { context: text.length % 60 };
     if (type !== 'agent_turn') return null;
     const { parent, index } = addedId(step.id) ?? { parent: '', index: 0 };
-    const { turns, contexts } = this.#at.scenario(run.id).plans.get(parent)?.agent ?? { turns: [], contexts: [] };
-    const calls = turns[index - 1] ?? [];
-    const context = contexts[index - 1] ?? 0;
+    const script = this.#at.scenario(run.id).plans.get(parent)?.agent ?? null;
+    const calls = script?.turns[index - 1] ?? [];
+    const context = script?.contexts[index - 1] ?? 0;
+    if (script !== null && step.closing === undefined && closesItself(script, index))
+      return { turn: { calls: [], limit: 'budget' }, context };
     return calls.length === 0 || step.closing !== undefined ? { context } : { turn: { calls: [...calls] }, context };
   }
 

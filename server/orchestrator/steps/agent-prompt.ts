@@ -10,20 +10,31 @@ export type Prompt = Pick<TurnRequest, 'messages' | 'tools' | 'toolChoice'>;
 
 /** What the turn `step` of an agent sends its model. The same steps before it always give the same prompt, also later from the log. */
 export function turnPrompt(work: AgentWork, agent: AgentProgress, step: GraphStep, source: TranscriptSource): Prompt {
-  const messages = transcript(work, agent, source);
+  const open = openPrompt(work, agent, source);
   const closing = closingOf(step);
-  if (closing !== null) messages.push(closingMessage(closing));
+  return closing === null ? open : closePrompt(open, closing);
+}
+
+/** What a turn sends that may call tools. */
+export function openPrompt(work: AgentWork, agent: AgentProgress, source: TranscriptSource): Prompt {
   const offered = work.tools.map(({ name, description, input_schema }) => ({
     name,
     description,
     inputSchema: input_schema as JsonMap,
   }));
   return {
-    messages,
+    messages: transcript(work, agent, source),
     tools: offered.length === 0 ? [] : [...offered, readResultTool],
-    toolChoice: closing === null && offered.length > 0 ? 'auto' : 'none',
+    toolChoice: offered.length === 0 ? 'none' : 'auto',
   };
 }
+
+/** The same for the turn in which the agent ends because of `limit`. */
+export const closePrompt = ({ messages, tools }: Prompt, limit: AgentLimit): Prompt => ({
+  messages: [...messages, closingMessage(limit)],
+  tools,
+  toolChoice: 'none',
+});
 
 /** The limit at which the agent ends with this turn; null for any other turn. */
 export const closingOf = ({ closing }: GraphStep): AgentLimit | null =>

@@ -2,11 +2,18 @@ import { z } from 'zod';
 import type { LiveText } from '../../contract/live-text.ts';
 import type { Attempt, Outcome, StepType } from '../../contract/step-type.ts';
 import { isObject } from '../../platform/json.ts';
-import type { Consumption, JsonMap, TurnCall, TurnEnd } from '../core/index.ts';
-import { charactersOf, charactersOfTools, ratioOf, tokensPerCharacter } from './agent-conversation.ts';
+import type { AgentLimit, Consumption, JsonMap, TurnCall, TurnEnd } from '../core/index.ts';
+import { fitTurn } from './agent-budget.ts';
+import {
+  charactersOf,
+  charactersOfTools,
+  DEFAULT_CONTEXT_WINDOW,
+  ratioOf,
+  tokensPerCharacter,
+} from './agent-conversation.ts';
 import { type AgentGrant, type AgentGrants, grantFor } from './agent-grants.ts';
 import { type AgentWork, type PlannedTool, workOf } from './agent-plan.ts';
-import { closingOf, type Prompt, turnPrompt } from './agent-prompt.ts';
+import { closePrompt, closingOf, openPrompt, type Prompt } from './agent-prompt.ts';
 import type { AgentTools } from './agent-tools.ts';
 import { taintedBy } from './agent-transcript.ts';
 import { PERSON, questionOf } from './ask-user.ts';
@@ -17,7 +24,7 @@ import { PLATFORM } from './platform-tools.ts';
 import { READ_RESULT, readResultArguments } from './read-result.ts';
 import { decideCall, type RunAuthority } from './run-authority.ts';
 import type { TurnAnswer, TurnCaller, TurnRequest } from './turn-caller.ts';
-import type { ToolCallPart } from './turn-messages.ts';
+import type { ContentPart, ToolCallPart, TurnMessage } from './turn-messages.ts';
 import { digestOf, type TurnResult } from './turn-result.ts';
 
 /** A model that wants more calls in one turn is told that it may not: each is a step, and the event that says so is small. */
@@ -57,19 +64,29 @@ async function execute(attempt: Attempt, signal: AbortSignal, services: TurnServ
   if (services.turns === undefined || agent == null)
     return failed('step_type_unavailable', 'This server has no models configured.');
   const work = workOf(agent.settings);
+  const begun = closingOf(step);
   // Read before the first await: large results are there until then.
-  const prompt = turnPrompt(work, agent, step, attempt);
+  const open = openPrompt(work, agent, attempt);
   const tainted = taintedBy(work, agent, attempt);
-  const characters = charactersOf(prompt.messages) + charactersOfTools(work);
   const ratio = tokensPerCharacter(agent, attempt);
+  const input = Math.ceil((charactersOf(open.messages) + charactersOfTools(work)) * ratio);
+  const fitted = fitTurn({ agent, prices: attempt.prices, input, closing: begun });
+  if (fitted === null) return notMade(work, open.messages);
+  const { closing } = fitted;
+  const prompt = closing === null ? open : closePrompt(open, closing);
+  const characters = charactersOf(prompt.messages) + charactersOfTools(work);
+  const maxTokens = outputOf(fitted.output, { work, input, known: services.turns.mostOutput?.(work.model) });
   const live = services.liveText?.begin({ runId: run.id, step: step.id, attempt: attempt.attempt });
-  const asking = services.turns.turn(requestOf(attempt, work, prompt), {
-    signal,
-    onPart: piece => {
-      if (piece.type === 'text') attempt.wrote?.(piece.text);
-      live?.write(piece);
+  const asking = services.turns.turn(
+    { ...requestOf(attempt, work, prompt), maxTokens },
+    {
+      signal,
+      onPart: piece => {
+        if (piece.type === 'text') attempt.wrote?.(piece.text);
+        live?.write(piece);
+      },
     },
-  });
+  );
   const answered = await asking.finally(() => live?.end());
   const consumed = consumedBy(answered);
   if (answered.kind === 'failed') {
@@ -79,11 +96,17 @@ async function execute(attempt: Attempt, signal: AbortSignal, services: TurnServ
   }
   const asks = await asksFor(run, signal, services.authority);
   const judging = { work, tainted, asks, tools: services.agentTools };
-  const judged = closingOf(step) === null ? judge(answered.content.filter(isCall), judging) : NOTHING;
+  const judged = closing === null ? judge(answered.content.filter(isCall), judging) : NOTHING;
   const calls = await granted(judged, { attempt, signal, judging }, services.grants);
   const result = { ...resultOf(answered, judged.problems), sent_characters: characters };
   const context = contextAfter(answered, characters * ratio);
-  return { kind: 'completed', result: result as unknown as JsonMap, context, ...turnOf(calls), ...consumed };
+  return {
+    kind: 'completed',
+    result: result as unknown as JsonMap,
+    context,
+    ...turnOf(calls, begun === null ? closing : null),
+    ...consumed,
+  };
 }
 
 /** About how many tokens the conversation has after a turn; providers that count are believed. `sent`: as estimated. */
@@ -92,17 +115,47 @@ function contextAfter({ usage, content }: Extract<TurnAnswer, { kind: 'answer' }
   return Math.ceil(sent + charactersOf([{ role: 'assistant', content }]) * ratioOf(null));
 }
 
-const turnOf = (calls: TurnCall[]): { turn?: TurnEnd } => (calls.length === 0 ? {} : { turn: { calls } });
+/** `limit`: for which the turn became the closing one by itself. */
+function turnOf(calls: TurnCall[], limit: AgentLimit | null): { turn?: TurnEnd } {
+  if (calls.length === 0 && limit === null) return {};
+  return { turn: { calls, ...(limit !== null && { limit }) } };
+}
+
+/** Not even a short answer can be paid: the agent ends with what it said last. */
+function notMade({ model }: AgentWork, messages: readonly TurnMessage[]): Outcome {
+  const said = messages.findLast(({ role }) => role === 'assistant');
+  const content = said?.role === 'assistant' ? said.content : [];
+  const result: TurnResult = {
+    text: textOf(content),
+    content: [],
+    finish_reason: 'stop',
+    model,
+    usage: { input_tokens: 0, output_tokens: 0 },
+  };
+  return { kind: 'completed', result: result as unknown as JsonMap, turn: { calls: [], limit: 'budget' } };
+}
+
+/**
+ * How long an answer may be: as the agent says, or less where less can be paid. More than the model writes is not asked for, because
+ * providers refuse it.
+ */
+function outputOf(
+  affordable: number,
+  { work, input, known }: { work: AgentWork; input: number; known: number | null | undefined },
+): number | undefined {
+  const { max_tokens, context_window = DEFAULT_CONTEXT_WINDOW } = work;
+  const most = max_tokens ?? known ?? Math.max(0, context_window - input);
+  return affordable < most ? affordable : max_tokens;
+}
 
 function requestOf({ run, step, traceparent }: Attempt, work: AgentWork, prompt: Prompt): TurnRequest {
-  const { model, temperature, max_tokens, response_schema } = work;
+  const { model, temperature, response_schema } = work;
   return {
     tenantId: run.tenantId,
     projectId: run.projectId,
     model,
     ...prompt,
     temperature,
-    maxTokens: max_tokens,
     responseSchema: response_schema as JsonMap | undefined,
     idempotencyKey: `${run.id}:${step.id}`,
     traceparent,
@@ -204,7 +257,7 @@ async function asksFor(
 function resultOf(answer: Extract<TurnAnswer, { kind: 'answer' }>, problems: Problems): TurnResult {
   const { content, object, finishReason, model, usage } = answer;
   return {
-    text: content.flatMap(part => (part.type === 'text' ? [part.text] : [])).join(''),
+    text: textOf(content),
     content,
     ...(object !== undefined && { object }),
     finish_reason: finishReason,
@@ -213,6 +266,9 @@ function resultOf(answer: Extract<TurnAnswer, { kind: 'answer' }>, problems: Pro
     ...(Object.keys(problems).length > 0 && { problems }),
   };
 }
+
+const textOf = (content: readonly ContentPart[]): string =>
+  content.flatMap(part => (part.type === 'text' ? [part.text] : [])).join('');
 
 /** What an answer has cost in tokens. */
 export function consumedBy({ usage }: TurnAnswer): { consumed?: Consumption[] } {

@@ -329,7 +329,7 @@ function planOf(
     model: work.model,
     max_turns: max_turns ?? DEFAULTS.max_turns,
     max_tool_calls: max_tool_calls ?? DEFAULTS.max_tool_calls,
-    ...(budget_credits !== undefined && { budget: Math.round(budget_credits * CREDIT) }),
+    ...(budget_credits !== undefined && { budget: Math.round(budget_credits * CREDIT), fitted: true as const }),
     timeout_s: Math.min(timeout_s ?? limit ?? DEFAULTS.timeout_s, limit ?? Number.POSITIVE_INFINITY),
     on_limit: on_limit ?? 'answer',
     ...contextOf(work),

@@ -76,6 +76,8 @@ export type TurnCaller = {
   check(scope: CheckScope, request: { model: string }): Promise<StepProblem[]>;
   /** Returns how many tokens the model reads at most; null where nobody has said. */
   contextWindow(scope: { tenantId: string; projectId: string }, model: string): Promise<number | null>;
+  /** Returns how many tokens an answer of the model has at most; null where that is not known. */
+  mostOutput?(model: string): number | null;
   /**
    * Asks once. Resolves soon after `signal` aborts; rejects only for defects. Keys are redacted from everything that it
    * returns and hands to `onPart`.

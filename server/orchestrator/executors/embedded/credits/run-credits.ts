@@ -38,6 +38,10 @@ export class RunCredits {
     return { prices: this.#account.prices, onExcess, types: this.#types };
   }
 
+  get prices(): ActionPrices {
+    return this.#account.prices;
+  }
+
   get pauses(): boolean {
     return this.#account.whenExhausted === 'pause';
   }

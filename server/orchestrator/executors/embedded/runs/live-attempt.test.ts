@@ -3,6 +3,7 @@ import type { Outcome } from '../../../../contract/step-type.ts';
 import { createLogger } from '../../../../platform/logger.ts';
 import { DEFAULT_CONFIG, ManualTime } from '../../../../testing/engine/runtime.ts';
 import { compile, type GraphStep, newRun } from '../../../core/index.ts';
+import { FREE } from '../../../credits.ts';
 import type { LogReader } from '../../../log/index.ts';
 import { unobserved } from '../../../observer.ts';
 import { LuaPool } from '../../../steps/lua/index.ts';
@@ -24,7 +25,7 @@ function start(time: ManualTime, script: string) {
   const step: GraphStep = { id: 's', type: 'lua_script', script, timeout_s: 60 };
   const identity = { runId: 'r', workflowId: 'w', version: 1, tenantId: 't', projectId: 'p' };
   const attempt = new LiveAttempt(
-    { identity, state: newRun('r', compile({ steps: [step] })), step, attempt: 1 },
+    { identity, state: newRun('r', compile({ steps: [step] })), step, attempt: 1, prices: FREE.prices },
     { attemptEnded: (_, outcome) => ended.resolve(outcome), attemptLogged: () => {} },
     {
       observer: unobserved,

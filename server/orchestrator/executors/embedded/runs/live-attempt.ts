@@ -1,3 +1,4 @@
+import type { ActionPrices } from '../../../../contract/billable-actions.ts';
 import type { Attempt, CallLineage, Gathered, Outcome, StepType } from '../../../../contract/step-type.ts';
 import {
   type AgentProgress,
@@ -54,6 +55,7 @@ export class LiveAttempt implements Attempt {
   readonly attempt: number;
   readonly now: number;
   readonly input: JsonMap;
+  readonly prices: ActionPrices;
   /** The kind of slot that it holds, to be released when it ends. */
   slot: SlotKind = 'step';
   /** What it has written so far, which is kept if it is cancelled. */
@@ -71,7 +73,7 @@ export class LiveAttempt implements Attempt {
   #live = true;
 
   constructor(
-    of: { identity: RunIdentity; state: RunState; step: GraphStep; attempt: number },
+    of: { identity: RunIdentity; state: RunState; step: GraphStep; attempt: number; prices: ActionPrices },
     owner: AttemptOwner,
     host: AttemptHost,
   ) {
@@ -81,6 +83,7 @@ export class LiveAttempt implements Attempt {
     this.attempt = of.attempt;
     this.now = host.now();
     this.input = of.state.input;
+    this.prices = of.prices;
     this.#state = of.state;
     this.#owner = owner;
     this.#host = host;

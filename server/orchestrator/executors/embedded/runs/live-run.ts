@@ -378,7 +378,8 @@ export class LiveRun implements Claimant, AttemptOwner, Lagging {
 
   #startAttempt({ step, attempt }: AttemptRef): void {
     const spec = stepSpec(this.state, step);
-    const live = new LiveAttempt({ identity: this.identity, state: this.state, step: spec, attempt }, this, this.#host);
+    const of = { identity: this.identity, state: this.state, step: spec, attempt, prices: this.#credits.prices };
+    const live = new LiveAttempt(of, this, this.#host);
     this.#attempts.set(step, live);
     const type = this.#host.stepType(spec.type);
     if (type?.io && this.#host.moveToCalls(this.tenantId)) live.slot = 'call';
