@@ -1,7 +1,7 @@
 import type { z } from 'zod';
 import type { Context } from '../../../contract/context.ts';
 import { conflict, invalid } from '../../../platform/errors.ts';
-import { newId } from '../../../platform/ids.ts';
+import { derivedId, newId } from '../../../platform/ids.ts';
 import { transact } from '../../../platform/postgres/transaction.ts';
 import { findThreadOfRun } from '../../chat/messages/store.ts';
 import { requireScopes } from '../../identity/authority.ts';
@@ -25,6 +25,7 @@ import {
 } from '../schemas.ts';
 import {
   countOpenProposals,
+  findProposal,
   insertProposal,
   type NewProposal,
   type ProposalRow,
@@ -48,14 +49,23 @@ const EMPTY: Draft = { name: 'New workflow', description: '', graph: { steps: []
  */
 export async function propose(ctx: Context, input: z.output<typeof ProposeInput>): Promise<Output> {
   requireScopes(ctx.principal, ['workflow:read']);
+  const id = idFor(ctx);
+  // The process may have ended after an agent's call and before its end was recorded: the call is repeated then.
+  const made = ctx.agentCall === undefined ? null : await findProposal(ctx.services.pool, projectScope(ctx), id);
+  if (made !== null) return toProposal(ctx, made);
   const workflow = input.workflow_id === undefined ? null : await requireEditable(ctx, input.workflow_id);
   if (workflow?.status === 'archived') throw archived();
   const base = workflow === null ? EMPTY : draftOf(workflow);
   const before = { draft: base, ops: [], rounds: 0, workflow_id: workflow?.id ?? null };
   const contents = await edited(ctx, before, (input.edits ?? []) as Edit[]);
-  const id = newId();
   await insert(ctx, { id, workflow, base, title: input.title, contents, supersedes: input.supersedes });
   return toProposal(ctx, await requireProposal(ctx, id));
+}
+
+/** A call of an agent makes one proposal, however often it is carried out. */
+function idFor({ agentCall, principal: { tenantId } }: Context): string {
+  if (agentCall === undefined) return newId();
+  return derivedId(0, ['proposal', tenantId, agentCall.runId, agentCall.stepId]);
 }
 
 type New = {

@@ -102,6 +102,15 @@ describe('a proposal', () => {
     expect(idsOf((await get(id)).draft)).toEqual(['a']);
   });
 
+  test('of a call of an agent is made once, though the call is repeated after a crash', async () => {
+    const agentCall = { runId: newId(), stepId: 'agent.1.1' };
+    const calling = () => ({ ...as(tenant.viewer), agentCall });
+    const first = await propose({ title: 'Once', edits: [add('one')] }, calling());
+    expect(await propose({ title: 'Once', edits: [add('one')] }, calling())).toEqual(first);
+    const next = { ...calling(), agentCall: { ...agentCall, stepId: 'agent.1.2' } };
+    expect((await propose({ title: 'Twice' }, next)).id).not.toBe(first.id);
+  });
+
   test('replaces another one, which is closed then', async () => {
     const { id } = await propose({});
     await propose({ supersedes: id });
