@@ -2,7 +2,10 @@ import type { Pool } from 'pg';
 import { Embedder } from '../../bin/fake-model/embeddings.ts';
 import type { Embed } from '../../server/contract/embed.ts';
 import { embedPending } from '../../server/domains/memory/embeddings/embed-pending.ts';
+import { searchByMeaning } from '../../server/domains/memory/embeddings/embed-query.ts';
+import { minCosine } from '../../server/domains/memory/embeddings/quantize.ts';
 import { saveSettings } from '../../server/domains/memory/embeddings/store.ts';
+import { scopeOf } from '../../server/domains/memory/scope.ts';
 import type { Figures } from '../system/system.ts';
 import { SeededRandom } from './random.ts';
 import { createRememberer, indexTexts, type Rememberer, rememberFacts, search } from './store.ts';
@@ -102,14 +105,58 @@ export async function measureRecall(pool: Pool, people: number, sessions: number
   await saveSettings(pool, tenantId, model, new Date());
   while (await embedPending(ours.ctx.services, new AbortController().signal));
   const hybrid = await ask(ours, questions);
+  const byBits = await recallOfBits(ours, embedder, questions);
   const named = (figures: Map<string, number>, prefix: string, kinds: readonly string[]) =>
     Object.fromEntries(kinds.map(kind => [`${prefix} R@5 ${kind}`, figures.get(kind) ?? Number.NaN]));
   return {
     ...named(lexical.recall, 'text', ['all', 'single', 'multi', 'update', 'time', 'abstain', 'paraphrase']),
     ...named(hybrid.recall, 'hybrid', ['all', 'paraphrase']),
+    'vectors R@10 of exact': byBits,
     'stale hits': lexical.stale + hybrid.stale,
     'foreign hits': lexical.foreign + hybrid.foreign,
   };
+}
+
+const NEAREST = 10;
+const COMPARED_QUERIES = 50;
+
+/** The part of the nearest texts, by vectors of full precision, that the search by signs and 8-bit codes finds as well. */
+async function recallOfBits(who: Rememberer, embedder: Embedder, questions: readonly Question[]): Promise<number> {
+  const { pool } = who.ctx.services;
+  const scope = scopeOf(who.principal);
+  const { rows } = await pool.query<{ id: string; text: string }>(
+    'SELECT id, text FROM memory_chunks WHERE tenant_id = $1',
+    [scope.tenantId],
+  );
+  const vectors = rows.map(({ id, text }) => ({ id, vector: embedder.embed(text, DIMENSIONS) }));
+  const asked = questions.filter(({ kind }) => kind === 'paraphrase').slice(0, COMPARED_QUERIES);
+  let found = 0;
+  let exact = 0;
+  for (const { query } of asked) {
+    const wanted = embedder.embed(query, DIMENSIONS);
+    const near = new Map(vectors.map(({ id, vector }) => [id, cosineOf(wanted, vector)]));
+    const best = [...near.values()].sort((a, b) => b - a).slice(0, NEAREST);
+    const all = { narrowing: {}, items: false, chunks: true };
+    const { hits } = await searchByMeaning(who.ctx.services, scope, query, all);
+    // Texts that are equally near stand for each other. What is no nearer than chance is no hit of either.
+    const least = best.at(-1) ?? 1;
+    const worth = best.filter(score => score >= minCosine(DIMENSIONS)).length;
+    exact += worth;
+    found += Math.min(worth, hits.slice(0, NEAREST).filter(({ id }) => (near.get(id) ?? 0) >= least - 1e-9).length);
+  }
+  return exact === 0 ? 1 : found / exact;
+}
+
+function cosineOf(one: readonly number[], other: readonly number[]): number {
+  let [dot, ones, others] = [0, 0, 0];
+  for (const [at, value] of one.entries()) {
+    const beside = other[at] ?? 0;
+    dot += value * beside;
+    ones += value * value;
+    others += beside * beside;
+  }
+  const lengths = Math.sqrt(ones * others);
+  return lengths === 0 ? 0 : dot / lengths;
 }
 
 async function ask(who: Rememberer, questions: readonly Question[]) {
