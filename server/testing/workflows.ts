@@ -96,8 +96,9 @@ export async function insertRun(
   const ended = status === 'running' || status === 'paused' ? null : startedAt;
   await services.pool.query(
     `INSERT INTO runs (id, tenant_id, project_id, workflow_id, version, status, orchestration_phase, session_id,
-       trigger_type, started_by, started_at, ended_at, error, steps_total, steps_done, pending_tasks, last_seq)
-     VALUES ($1, $2, $3, $4, 1, $5, $6, $7, $8, 'someone@example.com', $9, $10, NULL, 1, 1, 0, 1)`,
+       trigger_type, started_by, started_at, ended_at, error, steps_total, steps_done, pending_tasks, last_seq, hidden)
+     VALUES ($1, $2, $3, $4, 1, $5, $6, $7, $8, 'someone@example.com', $9, $10, NULL, 1, 1, 0, 1,
+             coalesce((SELECT kind <> 'workflow' FROM workflows WHERE id = $4), false))`,
     [
       id,
       run.tenantId,

@@ -255,6 +255,7 @@ test('what the run of a private answer says is its owner’s alone, on every sur
     runs: { run_id: string }[];
   };
   expect(runs.map(({ run_id }) => run_id)).toContain(runID);
+  expect((await chat.act('runs_list_tenant', {}, viewer)).runs).toEqual([]);
   await chat.act('chat_patch_thread', { id: thread, visibility: 'project' }, contributor);
   expect((await chat.act('runs_get_summary', ref, viewer)).status).toBe('completed');
 });

@@ -104,6 +104,23 @@ describe('runs', () => {
     }
   });
 
+  test('of workflows that people edit, however many newer ones of agents there are', async () => {
+    const agent = '01900000-0000-7000-8000-00000000ff01';
+    await db.pool.query(
+      `INSERT INTO runs SELECT r.* FROM runs t CROSS JOIN LATERAL json_populate_record(t, json_build_object(
+         'id', gen_random_uuid(), 'workflow_id', $2::uuid, 'started_at', to_timestamp($3::float8 / 1000), 'hidden', true)) r
+        WHERE t.project_id = $1 AND t.ended_at IS NOT NULL LIMIT 5000`,
+      [SCALE.projects[0], agent, SCALE.to],
+    );
+    await db.pool.query('ANALYZE runs');
+    for (const more of [{}, { status: 'failed' }, { status: 'completed' }]) {
+      const found = await list(more, 500);
+      expect(found).toHaveLength(51);
+      expect(found.map(run => run.workflow_id)).not.toContain(agent);
+    }
+    await db.pool.query('DELETE FROM runs WHERE workflow_id = $1', [agent]);
+  });
+
   test('of one workflow', async () => {
     for (const workflowId of [busy, quiet]) expect(await list({ workflowId })).toHaveLength(51);
     expect(await list({ workflowId: quiet, from: middle })).toHaveLength(51);

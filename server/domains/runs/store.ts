@@ -92,8 +92,7 @@ export async function listRuns(
     projects = `(SELECT project_id AS id FROM workflows
                   WHERE id = ${workflow} AND tenant_id = $1 AND project_id = ANY($2::uuid[])) p`;
   } else if ((filter.kind ?? DEFAULT_KIND) === DEFAULT_KIND) {
-    where.push(`r.workflow_id <> ALL (ARRAY(
-      SELECT id FROM workflows WHERE project_id = p.id AND tenant_id = $1 AND kind <> '${DEFAULT_KIND}'))`);
+    where.push('NOT r.hidden');
   } else {
     // Workflow by workflow: in the order of the project's runs they may lie behind everything that is newer.
     where.push('r.workflow_id = p.workflow_id');

@@ -51,11 +51,14 @@ const insertedNames = inserted.map(({ name }) => name).join(', ');
 const insertedValues = inserted.map(each => each.stored(fieldName(each))).join(', ');
 const assignments = updated.map(each => `${each.name} = ${each.stored(`v.${fieldName(each)}`)}`).join(', ');
 
+/** The kind of a workflow never changes. As a scalar, because PostgreSQL could read all workflows for an EXISTS. */
+const HIDDEN = `coalesce((SELECT w.kind <> 'workflow' FROM workflows w WHERE w.id = v.workflow_id), false)`;
+
 export const newRuns: Part = {
   name: 'new_runs',
   fields: inserted.map(({ field }) => field),
-  sql: rows => `INSERT INTO runs (${insertedNames})
-  SELECT ${insertedValues}
+  sql: rows => `INSERT INTO runs (${insertedNames}, hidden)
+  SELECT ${insertedValues}, ${HIDDEN}
   FROM ${rows}`,
 };
 
