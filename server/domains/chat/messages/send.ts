@@ -15,7 +15,15 @@ import { type MessagePart, textOf } from '../stream/parts.ts';
 import { lockThread, type ThreadRow } from '../threads/store.ts';
 import { requireThread, threadBusy, threadNotFound, threadScope } from '../threads/view.ts';
 import { readContext } from './context.ts';
-import { type AnswerState, findMessage, findRequested, insertAnswer, isBusy, removeRefused } from './store.ts';
+import {
+  type AnswerState,
+  findMessage,
+  findMessages,
+  findRequested,
+  insertAnswer,
+  isBusy,
+  removeRefused,
+} from './store.ts';
 
 type Sent = z.input<typeof SentOutput>;
 type Thread = Omit<ThreadRow, 'active_run_id'>;
@@ -50,10 +58,10 @@ export async function sendMessage(ctx: Context, input: z.output<typeof SendInput
     whenBusy: when_busy,
     async place(thread, client) {
       const scope = { tenantId: thread.tenant_id, threadId: id };
-      if ((await findMessage(client, scope, messageId)) !== null) throw messageIdReused();
       const parentId = parent_id === undefined ? thread.head_id : parent_id;
-      const parent = parentId === null ? null : await findMessage(client, scope, parentId);
-      if (parentId !== null && parent?.role !== 'assistant')
+      const found = await findMessages(client, scope, parentId === null ? [messageId] : [messageId, parentId]);
+      if (found.has(messageId)) throw messageIdReused();
+      if (parentId !== null && found.get(parentId)?.role !== 'assistant')
         throw badReference('parent_id', 'is no answer of the thread');
       return { messageId, parts: [{ type: 'text', text }, ...about], isNew: true, parentId };
     },
@@ -95,7 +103,6 @@ type Accepted = {
 
 async function ask(ctx: Context, asked: Asked): Promise<Sent> {
   const { services, principal } = ctx;
-  await requireThread(ctx, asked.threadId);
   const accepted = await transact(services.pool, client => accept(ctx, client, asked));
   const { thread, runId, messageId, state } = accepted;
   const answer = answerOf(ctx, accepted);

@@ -37,17 +37,25 @@ export async function listMessageRows(
   return rows;
 }
 
-/** Returns a message of the thread; null where it has none of this id. */
-export async function findMessage(
+export type FoundMessage = Pick<MessageRow, 'id' | 'role' | 'parent_id' | 'parts'>;
+
+/** Returns those messages of the thread that it has, by id. */
+export async function findMessages(
   db: Queryable,
   { tenantId, threadId }: Thread,
-  id: string,
-): Promise<Pick<MessageRow, 'id' | 'role' | 'parent_id' | 'parts'> | null> {
-  const { rows } = await db.query<Pick<MessageRow, 'id' | 'role' | 'parent_id' | 'parts'>>(
-    'SELECT id, role, parent_id, parts FROM chat_messages WHERE thread_id = $1 AND tenant_id = $2 AND id = $3',
-    [threadId, tenantId, id],
-  );
-  return rows[0] ?? null;
+  ids: readonly string[],
+): Promise<Map<string, FoundMessage>> {
+  const { rows } = await db.query<FoundMessage>({
+    name: 'chat_find_messages',
+    text: `SELECT id, role, parent_id, parts FROM chat_messages WHERE thread_id = $1 AND tenant_id = $2 AND id = ANY($3)`,
+    values: [threadId, tenantId, ids],
+  });
+  return new Map(rows.map(row => [row.id, row]));
+}
+
+/** Returns a message of the thread; null where it has none of this id. */
+export async function findMessage(db: Queryable, thread: Thread, id: string): Promise<FoundMessage | null> {
+  return (await findMessages(db, thread, [id])).get(id) ?? null;
 }
 
 export type RequestedAnswer = { parent_id: string; run_id: string; status: AnswerState; request_hash: Buffer };
