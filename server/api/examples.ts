@@ -59,6 +59,11 @@ export const requiredExamples: Partial<Record<Name, Record<string, unknown>>> = 
   autopilot_propose: { title: 'Ask a person first' },
   autopilot_edit_proposal: { edits: [{ type: 'set_details', description: 'What it does' }] },
   autopilot_try_proposal: { checks: [{ step: 'approve', op: 'completed' }] },
+  autopilot_try_live: {
+    really: ['approve'],
+    budget_credits: 1,
+    checks: [{ step: 'approve', op: 'completed' }],
+  },
   chat_send_message: { text: 'What is open?' },
   chat_send_and_stream: { text: 'What is open?' },
   llm_resolve: { model: 'openai/gpt-5' },

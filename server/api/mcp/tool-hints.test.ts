@@ -47,6 +47,7 @@ const writing: Record<string, string> = {
   autopilot_discard_proposal: 'destructive, idempotent',
   // A trial asks tools that only read.
   autopilot_try_proposal: 'open world',
+  autopilot_try_live: 'destructive, open world',
   autopilot_apply_proposal: 'destructive',
   autopilot_undo_proposal: 'destructive',
   pats_create: 'adds',

@@ -9,7 +9,7 @@ import { getProposal, listProposals } from './proposals/read.ts';
 import * as schema from './schemas.ts';
 import { describeStepTypes } from './step-types.ts';
 import { getTrial } from './trials/read.ts';
-import { tryProposal } from './trials/start.ts';
+import { tryLive, tryProposal } from './trials/start.ts';
 
 const common = { tag: 'Autopilot', mcp: { group: 'chat' } } as const;
 const read = { ...common, access: 'project_viewer', scope: 'workflow:read' } as const;
@@ -147,6 +147,28 @@ export const autopilotOperations = [
     headers: ['traceparent'],
     mcp: { ...common.mcp, hints: { openWorld: true } },
     run: tryProposal,
+  }),
+  operation({
+    ...write,
+    name: 'autopilot_try_live',
+    startsRun: () => true,
+    method: 'POST',
+    path: '/v1/autopilot/proposals/{id}/live-trial',
+    status: 202,
+    summary: 'Try a proposal in a run that executes steps for real, within a budget',
+    description:
+      '`really` names steps that the last trial has replaced: its `stand_ins` say what they would do. They write, send, ask people or start runs. All others are replaced as before.',
+    scopesWhere: [
+      { scope: 'workflow:read', when: 'always: a trial shows the draft' },
+      { scope: 'workflow:run', when: 'always: it runs for real' },
+      ...startScopes,
+    ],
+    input: schema.TryLiveInput,
+    output: schema.TrialSchema,
+    errors: [409, 503],
+    headers: ['traceparent'],
+    mcp: { ...common.mcp, hints: { openWorld: true, destructive: true } },
+    run: tryLive,
   }),
   operation({
     ...read,

@@ -155,6 +155,21 @@ export const TryProposalInput = z.strictObject({
     .optional()
     .meta({ description: 'With `from_run`: the step from which on the proposal is executed' }),
 });
+/** A microcredit, which is the least that there is. */
+const MIN_LIVE_CREDITS = 0.000_001;
+const MAX_LIVE_CREDITS = 1_000_000;
+export const TryLiveInput = z.strictObject({
+  id: Id,
+  really: z.array(z.string().max(200)).min(1).max(2_000).meta({
+    description: 'Steps among the `stand_ins` of the last trial that are executed this time: they write, send and ask',
+  }),
+  budget_credits: z.number().min(MIN_LIVE_CREDITS).max(MAX_LIVE_CREDITS).meta({
+    description: 'Above this the run is stopped; its agents have it as their budget',
+  }),
+  input: TryProposalInput.shape.input,
+  checks: TryProposalInput.shape.checks,
+});
+export const LiveSchema = z.strictObject({ really: z.array(z.string()), budget_credits: z.number() });
 export const GetTrialInput = z.strictObject({
   id: Id,
   wait_s: z.number().int().min(0).max(MAX_WAIT_S).optional().meta({
@@ -191,6 +206,9 @@ export const TrialSchema = z.strictObject({
   }),
   checks: z.array(CheckResult).meta({ description: 'Empty until the run has ended' }),
   stand_ins: z.array(StandInSchema).meta({ description: 'Steps that were not executed' }),
+  live: LiveSchema.nullable().meta({
+    description: 'Steps that a person let the trial execute though they write, send or ask, and its budget; else null',
+  }),
   current: z.boolean().meta({ description: 'Whether the proposal is still the one that was tried' }),
   started_by: z.string(),
   started_at: Timestamp,

@@ -4,7 +4,14 @@ import type { Queryable } from '../../../platform/postgres/transaction.ts';
 import type { Draft, Edit } from '../../workflows/edits/index.ts';
 import type { ValidationReport } from '../../workflows/schemas.ts';
 import type { ProjectScope } from '../../workflows/store.ts';
-import { type Check, type CheckResult, OPEN_STATUSES, type ProposalStatus, type StandInSchema } from '../schemas.ts';
+import {
+  type Check,
+  type CheckResult,
+  type LiveSchema,
+  OPEN_STATUSES,
+  type ProposalStatus,
+  type StandInSchema,
+} from '../schemas.ts';
 
 export type ProposalHeadRow = {
   id: string;
@@ -37,6 +44,8 @@ export type StoredTrial = {
   stand_ins: z.output<typeof StandInSchema>[];
   started_by: string;
   started_at: string;
+  /** Absent in trials from before there were live ones. */
+  live?: z.output<typeof LiveSchema> | null;
   ended: { verdict: 'proven' | 'simulated' | 'failed'; checks: z.output<typeof CheckResult>[] } | null;
 };
 export type Validation = z.output<typeof ValidationReport>;

@@ -43,6 +43,7 @@ export async function toTrial(ctx: Context, row: ProposalRow): Promise<Output> {
     verdict: ended?.verdict ?? null,
     checks: ended?.checks ?? [],
     stand_ins: trial.stand_ins,
+    live: trial.live ?? null,
     current: trial.edits === row.edits,
     started_by: trial.started_by,
     started_at: trial.started_at,

@@ -1,6 +1,7 @@
 import type { StandInReason, StepTypes, TrialFacts } from '../../../contract/step-type.ts';
 import { type Graph, type GraphStep, innerSteps, type JsonValue } from '../../../orchestrator/core/index.ts';
 import { ownFields } from '../../../orchestrator/steps/common-fields.ts';
+import { isObject } from '../../../platform/json.ts';
 
 export type StandIn = { step: string; type: string; why: StandInReason; source: 'recorded' | 'example' };
 
@@ -8,6 +9,8 @@ export type StandIn = { step: string; type: string; why: StandInReason; source: 
 export type TrialWorld = Omit<TrialFacts, 'tool'> & {
   types: StepTypes;
   toolOf(step: GraphStep): Promise<TrialFacts['tool']>;
+  /** Steps that a person lets the trial execute, whatever they do; a loop stands for its steps. */
+  really: { steps: ReadonlySet<string>; budgetCredits: number } | null;
   /** What the step returned when it was last executed; undefined if nothing is known. */
   recorded(step: GraphStep): JsonValue | undefined;
 };
@@ -44,6 +47,7 @@ async function replaced(
   const facts = { tool: type?.trial?.callsTool ? await world.toolOf(step) : undefined, maySend, now };
   const why = type?.trial ? type.trial.replacedBecause(step, facts) : 'writes';
   if (why === null) return step;
+  if (world.really?.steps.has(loop ?? step.id)) return withinBudget(step, world.really.budgetCredits);
   // The results of a loop's steps are not kept under their own ids.
   const recorded = loop === null ? world.recorded(step) : undefined;
   standIns.push({
@@ -57,4 +61,12 @@ async function replaced(
   const inputs = Object.fromEntries(Object.entries(ownFields(step)).filter(([name]) => !raw.includes(name)));
   const result = recorded ?? type?.trial?.example?.(step, facts) ?? null;
   return { ...kept, id: step.id, type: 'stand_in', stands_for: step.type, inputs, result };
+}
+
+/** An agent keeps to the budget by itself, before each turn. */
+function withinBudget(step: GraphStep, budget: number): GraphStep {
+  if (step.type !== 'agent') return step;
+  const limits = isObject(step.limits) ? step.limits : {};
+  const own = typeof limits.budget_credits === 'number' ? limits.budget_credits : Number.POSITIVE_INFINITY;
+  return { ...step, limits: { ...limits, budget_credits: Math.min(own, budget) } };
 }

@@ -1,5 +1,6 @@
 import type { z } from 'zod';
 import type { Context } from '../../../contract/context.ts';
+import { CREDIT } from '../../../contract/microcredits.ts';
 import { compile, type Graph, type GraphStep, type JsonMap } from '../../../orchestrator/core/index.ts';
 import { hasTemplate } from '../../../orchestrator/steps/templates.ts';
 import { isoTimestamp } from '../../../platform/clock.ts';
@@ -19,9 +20,10 @@ import { validateDraft } from '../../workflows/validate.ts';
 import { projectScope } from '../../workflows/view.ts';
 import { type ProposalRow, updateTrial } from '../proposals/store.ts';
 import { requireOpen, requireProposal } from '../proposals/view.ts';
-import type { TrialSchema, TryProposalInput } from '../schemas.ts';
+import type { TrialSchema, TryLiveInput, TryProposalInput } from '../schemas.ts';
 import { toTrial } from './read.ts';
 import { recordedResults } from './recorded.ts';
+import { spendAtMost } from './spend-at-most.ts';
 import { type StandIn, withStandIns } from './stand-ins.ts';
 
 type Input = z.output<typeof TryProposalInput>;
@@ -35,17 +37,50 @@ export async function tryProposal(ctx: Context, input: Input): Promise<z.input<t
   requireScopes(ctx.principal, ['workflow:read']);
   const row = await requireProposal(ctx, input.id);
   requireOpen(row);
+  return tryRow(ctx, row, input, null);
+}
+
+/**
+ * POST /v1/autopilot/proposals/{id}/live-trial: a trial that executes steps which the last one has replaced, as a contributor has
+ * agreed to, and stops above a budget. AppError 409 `trial_needed` unless the last trial is of the proposal as it is, 422 `unknown_step`
+ * for a step that it has not replaced, and what `tryProposal` throws.
+ */
+export async function tryLive(
+  ctx: Context,
+  { really, budget_credits, ...input }: z.output<typeof TryLiveInput>,
+): Promise<z.input<typeof TrialSchema>> {
+  requireScopes(ctx.principal, ['workflow:read', 'workflow:run']);
+  const row = await requireProposal(ctx, input.id);
+  requireOpen(row);
+  if (row.trial?.edits !== row.edits)
+    throw conflict('trial_needed', 'Try the proposal first: what its trial replaces is what a live trial can execute.');
+  const replaced = new Set(row.trial.stand_ins.map(({ step }) => step));
+  const details = really.flatMap((step, at): ErrorDetail[] =>
+    replaced.has(step) ? [] : [{ path: `really[${at}]`, message: 'is not among what the last trial has replaced' }],
+  );
+  if (details.length > 0) throw invalid('These steps were not replaced.', details, 'unknown_step');
+  return tryRow(ctx, row, input, { steps: really, budgetCredits: budget_credits });
+}
+
+type Live = { steps: readonly string[]; budgetCredits: number };
+
+async function tryRow(
+  ctx: Context,
+  row: ProposalRow,
+  input: Input,
+  live: Live | null,
+): Promise<z.input<typeof TrialSchema>> {
   const graph = row.draft.graph as unknown as Graph;
   await requireRunnable(ctx, row, graph);
   requireKnownSteps(input.checks, graph);
   const continued = await continuedRun(ctx, row, input, graph);
-  const { graph: replaced, standIns } = await prepare(ctx, row, graph);
+  const { graph: replaced, standIns } = await prepare(ctx, row, graph, live);
   const workflowId = row.trial_workflow_id ?? (await createHidden(ctx, row));
   const params = {
     ...continued?.params,
     ...(input.input !== undefined && { trigger_payload: input.input as JsonMap }),
   };
-  const started = await start(ctx, workflowId, { graph: replaced, runSetup: setupOf(row), params });
+  const started = await start(ctx, workflowId, { graph: replaced, runSetup: setupOf(row), params, live });
   const trial = {
     ...started,
     edits: row.edits,
@@ -55,6 +90,7 @@ export async function tryProposal(ctx: Context, input: Input): Promise<z.input<t
     started_by: ctx.principal.email,
     started_at: isoTimestamp(ctx.services.clock.now()),
     ended: null,
+    live: live && { really: [...live.steps], budget_credits: live.budgetCredits },
   };
   await updateTrial(ctx.services.pool, { ...projectScope(ctx), id: row.id }, { workflowId, trial });
   return toTrial(ctx, await requireProposal(ctx, row.id));
@@ -74,12 +110,18 @@ function requireKnownSteps(checks: Input['checks'], { steps }: Graph): void {
   if (details.length > 0) throw invalid('These steps cannot be checked.', details, 'unknown_step');
 }
 
-async function prepare(ctx: Context, row: ProposalRow, graph: Graph): Promise<{ graph: Graph; standIns: StandIn[] }> {
+async function prepare(
+  ctx: Context,
+  row: ProposalRow,
+  graph: Graph,
+  live: Live | null,
+): Promise<{ graph: Graph; standIns: StandIn[] }> {
   const { services, principal } = ctx;
   const scope = projectScope(ctx);
   return withStandIns(graph, {
     types: services.stepTypes,
     toolOf: step => toolOf(ctx, step),
+    really: live && { steps: new Set(live.steps), budgetCredits: live.budgetCredits },
     maySend: principal.role !== 'project_viewer',
     recorded: await recordedResults(services.pool, scope, row.workflow_id),
     now: isoTimestamp(services.clock.now()),
@@ -147,25 +189,32 @@ async function continuedRun(
   return { params, seeded: new Set(Object.keys(results)) };
 }
 
-type Start = { graph: Graph; runSetup: RunSetup; params: JsonMap };
+type Start = { graph: Graph; runSetup: RunSetup; params: JsonMap; live: Live | null };
 
 async function start(
   ctx: Context,
   workflowId: string,
-  { graph, runSetup, params }: Start,
+  { graph, runSetup, params, live }: Start,
 ): Promise<{ run_id: string; version: number }> {
   const { services, principal } = ctx;
   const version = await storeSnapshot(ctx, workflowId, { graph, runSetup });
-  const run = await startRun(services, {
-    ...projectScope(ctx),
-    workflowId,
-    params,
-    defaultTriggerType: 'test',
-    startedBy: principal.email,
-    carried: [carriedScopes(principal)],
-    actsFor: actorOf(principal),
-    snapshot: { version, runSetup: runSetup as JsonMap },
-    ...callersTrace(ctx),
-  });
-  return { run_id: run.runId, version };
+  const run = { ...projectScope(ctx), workflowId, runId: newId() };
+  const budget = live && { budget: Math.round(live.budgetCredits * CREDIT), by: principal.email };
+  const unwatch = budget && spendAtMost(services, run, budget);
+  try {
+    const { runId } = await startRun(services, {
+      ...run,
+      params,
+      defaultTriggerType: 'test',
+      startedBy: principal.email,
+      carried: [carriedScopes(principal)],
+      actsFor: actorOf(principal),
+      snapshot: { version, runSetup: runSetup as JsonMap },
+      ...callersTrace(ctx),
+    });
+    return { run_id: runId, version };
+  } catch (error) {
+    unwatch?.();
+    throw error;
+  }
 }

@@ -127,6 +127,45 @@ describe('a trial', () => {
     ]);
   });
 
+  test('executes for real what a contributor has agreed to, and replaces the rest', async () => {
+    const steps = [
+      toolStep('first', 'send', { text: 'one' }),
+      toolStep('second', 'send', { text: 'two' }, 'first'),
+      luaStep('after', 'return steps.first.result.id', 'first'),
+    ];
+    const checks = [{ step: 'after', op: 'equals', value: 'real one' }];
+    const { id } = await propose(steps);
+    const live = (really: string[], by?: Principal) =>
+      act('autopilot_try_live', { id, really, budget_credits: 5, checks }, by);
+    expect(await refusal(live(['first']))).toMatchObject({ status: 409, code: 'trial_needed' });
+    const simulated = await attempt(id, checks);
+    await reached(service.container.services, acme.owner, { id: simulated.workflow_id, runID: simulated.run_id });
+    expect(sent).toEqual([]);
+    expect(await refusal(live(['after']))).toMatchObject({ status: 422, code: 'unknown_step' });
+    expect(await refusal(live(['first'], acme.viewer))).toMatchObject({ status: 403, code: 'insufficient_role' });
+    const { workflow_id, run_id } = (await live(['first'])) as unknown as Trial;
+    await reached(service.container.services, acme.owner, { id: workflow_id, runID: run_id });
+    expect(sent).toEqual(['one']);
+    const trial = await read(id);
+    expect(trial).toMatchObject({ verdict: 'proven', live: { really: ['first'], budget_credits: 5 } });
+    expect(trial.stand_ins.map(({ step }) => step)).toEqual(['second']);
+  });
+
+  test('that is live is stopped above its budget', async () => {
+    const steps = [
+      toolStep('send', 'send', { text: 'costly' }),
+      { id: 'ask', type: 'human_task', name: 'Go on?', depends_on: ['send'] },
+    ];
+    const checks = [{ step: 'ask', op: 'completed' }];
+    const { id } = await propose(steps);
+    await attempt(id, checks);
+    const started = await act('autopilot_try_live', { id, really: ['send', 'ask'], budget_credits: 0.000_001, checks });
+    const run = { id: String(started.workflow_id), runID: started.run_id };
+    await reached(service.container.services, acme.owner, run);
+    expect(await act('runs_get_summary', run)).toMatchObject({ status: 'stopped' });
+    expect(sent).toEqual(['costly']);
+  });
+
   test('replaces steps of loops, requests that send what the run has read, and every request of a viewer', async () => {
     const url = 'http://127.0.0.1:9/';
     const steps = [
