@@ -3,6 +3,7 @@ import { ChevronRight } from 'lucide-react';
 import dynamic from 'next/dynamic';
 import { AnswerMarkdown } from './answer-markdown.tsx';
 import { Call } from './call.tsx';
+import { ContextNote, ProposalNote, TrialNote } from './data-parts.tsx';
 import type { Part } from './parts.ts';
 
 const UsedMemories = dynamic(() => import('../memory/used-memories.tsx').then(module => module.UsedMemories));
@@ -31,6 +32,12 @@ function AnswerPart({ part, workflowId, runId }: { part: Part } & Omit<Props, 'p
       return <AnswerMarkdown text={part.text} />;
     case 'reasoning':
       return part.text.trim() === '' ? null : <Reasoning text={part.text} />;
+    case 'data-context':
+      return <ContextNote data={part.data} />;
+    case 'data-proposal':
+      return <ProposalNote data={part.data} />;
+    case 'data-trial':
+      return <TrialNote data={part.data} />;
     case 'dynamic-tool':
       return <Call part={part} workflowId={workflowId} />;
   }

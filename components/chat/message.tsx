@@ -6,6 +6,7 @@ import { CopyButton } from '../ui/copy.tsx';
 import { AnswerParts } from './answer-parts.tsx';
 import { leafBelow, type Message, type Placed, textOf } from './branches.ts';
 import { Composer } from './composer.tsx';
+import { ContextNote } from './data-parts.tsx';
 import { LiveAnswer } from './live-answer.tsx';
 import type { Part } from './parts.ts';
 import { newMessageId, type Thread, type useThreadActions } from './use-thread.ts';
@@ -49,6 +50,9 @@ export function PersonMessage(props: Props) {
         />
       ) : (
         <p className="rounded-md bg-hover px-3 py-2 text-sm whitespace-pre-wrap wrap-anywhere">{text}</p>
+      )}
+      {message.parts.map(part =>
+        part.type === 'data-context' ? <ContextNote key={part.type} data={part.data} /> : null,
       )}
       <Tools {...props}>
         {thread.archived_at === null && !editing ? (

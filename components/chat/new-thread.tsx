@@ -6,21 +6,32 @@ import { useTRPC } from '../trpc/provider.tsx';
 import { Button } from '../ui/button.tsx';
 import { Field } from '../ui/field.tsx';
 import { Select } from '../ui/select.tsx';
+import { useUrlState } from '../ui/use-url-state.ts';
 import { Composer } from './composer.tsx';
 import { newMessageId } from './use-thread.ts';
+
+/** In the place of an agent's id. */
+const AUTOPILOT = 'autopilot';
 
 /** Begins a conversation: who answers, and the first message. */
 export function NewThread({ onOpen }: { onOpen: (threadId: string) => void }) {
   const trpc = useTRPC();
   const queries = useQueryClient();
-  const [agentId, setAgentId] = useState('');
+  const url = useUrlState();
+  const [agentId, setAgentId] = useState(() => (url.get('agent') === AUTOPILOT ? AUTOPILOT : ''));
   const [first, setFirst] = useState<string | null>(null);
   const agents = useQuery(trpc.agents_list.queryOptions({ limit: 100, status: 'active' }));
   const create = useMutation(trpc.chat_create_thread.mutationOptions());
+  const autopilot = useMutation(trpc.autopilot_chat.mutationOptions());
   const send = useMutation(trpc.chat_send_message.mutationOptions());
   const chosen = agents.data?.agents.find(({ id }) => id === agentId);
   const begin = async (text: string) => {
     setFirst(text);
+    if (agentId === AUTOPILOT) {
+      const { thread_id } = await autopilot.mutateAsync({ text, message_id: newMessageId(), when_busy: 'queue' });
+      void queries.invalidateQueries(trpc.chat_list_threads.pathFilter());
+      return onOpen(thread_id);
+    }
     // One that a refused message has left is used again.
     const thread = create.data ?? (await create.mutateAsync(agentId === '' ? {} : { agent_id: agentId }));
     await send.mutateAsync({ id: thread.id, text, message_id: newMessageId(), when_busy: 'queue' });
@@ -39,6 +50,7 @@ export function NewThread({ onOpen }: { onOpen: (threadId: string) => void }) {
           }}
           options={[
             { value: '', label: 'Assistant', hint: 'A model without tools' },
+            { value: AUTOPILOT, label: 'Autopilot', hint: 'Builds, explains and repairs workflows' },
             ...(agents.data?.agents.map(({ id, name, model }) => ({ value: id, label: name, hint: model })) ?? []),
           ]}
         />

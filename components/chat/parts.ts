@@ -12,6 +12,9 @@ export function partsOf({ parts }: Pick<UIMessage, 'parts'>): Part[] {
       const { type, id = '', data } = part;
       return [{ type, id, data: data as Extract<Part, { type: 'data-recall' }>['data'] }];
     }
+    // The service writes the same data into the stream as into what it stores.
+    if (part.type === 'data-proposal' || part.type === 'data-trial')
+      return [{ type: part.type, id: part.id ?? '', data: part.data } as Part];
     if (!('toolCallId' in part)) return [];
     const { toolCallId, state, approval } = part;
     const toolName = part.type === 'dynamic-tool' ? part.toolName : part.type.replace(/^tool-/, '');

@@ -1,26 +1,44 @@
 'use client';
+import { Button } from '../ui/button.tsx';
 import { Skeleton } from '../ui/skeleton.tsx';
 import { ErrorState } from '../ui/states.tsx';
 import { branchTo } from './branches.ts';
 import { Composer } from './composer.tsx';
 import { Answer, PersonMessage } from './message.tsx';
+import { ThreadCost } from './thread-cost.tsx';
 import { ThreadGrants } from './thread-grants.tsx';
 import { newMessageId, useThread, useThreadActions } from './use-thread.ts';
 
-type Props = { id: string; onOpen: (threadId: string) => void };
+type Props = {
+  id: string;
+  onOpen: (threadId: string) => void;
+  /** Called where the thread is no longer there; without it, the error says so. */
+  onLost?: () => void;
+};
 
 /** A conversation: the branch that people see, the answer that is being written, and the field for the next message. */
-export function ThreadView({ id, onOpen }: Props) {
+export function ThreadView({ id, onOpen, onLost }: Props) {
   const { thread, messages } = useThread(id);
   const actions = useThreadActions(id);
   const error = thread.error ?? messages.error;
   if (error && !messages.data)
-    return <ErrorState error={error} onRetry={() => void Promise.all([thread.refetch(), messages.refetch()])} />;
+    return (
+      <div className="flex flex-col items-center">
+        <ErrorState error={error} onRetry={() => void Promise.all([thread.refetch(), messages.refetch()])} />
+        {onLost === undefined ? null : <Button onClick={onLost}>Begin a new one</Button>}
+      </div>
+    );
   if (!thread.data || !messages.data) return <Skeleton className="m-4 h-40" />;
   const { active_run_id: active, head_id, archived_at } = thread.data;
   const all = messages.data;
   const branch = branchTo(all, head_id);
-  const send = (text: string) => actions.send.mutateAsync({ id, text, message_id: newMessageId(), when_busy: 'queue' });
+  const isAutopilot = thread.data.kind === 'autopilot';
+  const send = (text: string) => {
+    const message = { text, message_id: newMessageId(), when_busy: 'queue' as const };
+    return isAutopilot
+      ? actions.sendToAutopilot.mutateAsync({ thread_id: id, ...message })
+      : actions.send.mutateAsync({ id, ...message });
+  };
   return (
     <div className="flex min-h-0 flex-1 flex-col">
       {/* From the end: the browser keeps the last line in view while it grows, unless the reader has scrolled away from it. */}
@@ -38,7 +56,8 @@ export function ThreadView({ id, onOpen }: Props) {
         </div>
       </div>
       <ThreadGrants thread={thread.data} />
-      <div className="mx-auto w-full max-w-180 border-t p-4">
+      <div className="mx-auto flex w-full max-w-180 flex-col gap-2 border-t p-4">
+        {isAutopilot ? <ThreadCost workflowId={thread.data.workflow_id} branch={branch} /> : null}
         {archived_at === null ? (
           <Composer onSend={send} isBusy={active !== null} onStop={() => actions.stop.mutate({ id })} />
         ) : (

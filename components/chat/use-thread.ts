@@ -53,6 +53,7 @@ export function useThreadActions(id: string) {
   return {
     // The composer shows its own error, beside what was typed.
     send: useMutation(trpc.chat_send_message.mutationOptions({ onSuccess })),
+    sendToAutopilot: useMutation(trpc.autopilot_chat.mutationOptions({ onSuccess })),
     regenerate: useMutation(trpc.chat_regenerate.mutationOptions(options)),
     stop: useMutation(trpc.chat_stop.mutationOptions(options)),
     patch: useMutation(trpc.chat_patch_thread.mutationOptions(options)),

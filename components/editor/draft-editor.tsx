@@ -327,7 +327,7 @@ function Toolbar({ draft, editor, onAddNote, onSearch }: ToolbarProps) {
       <IconButton label="Arrange automatically" onClick={editor.layOut}>
         <LayoutDashboard aria-hidden className="size-4" />
       </IconButton>
-      <IconButton label="Autopilot" onClick={() => url.set({ panel: 'autopilot' })}>
+      <IconButton label="Autopilot" shortcut="⌘ J" onClick={() => url.set({ panel: 'autopilot' })}>
         <Sparkles aria-hidden className="size-4" />
       </IconButton>
       <IconButton label="Search steps" shortcut="⌘ F" onClick={onSearch}>

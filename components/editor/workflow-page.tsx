@@ -80,7 +80,7 @@ function WorkflowView({ workflow, stepTypes }: { workflow: Workflow; stepTypes: 
   const errors = validation.problems.filter(problem => problem.severity === 'error').length;
   const others = useEditors(workflow.id, draft.store, editable && tab === 'draft');
   const otherWindow = useOtherWindow(useSession().me.user.id, workflow.id, editable && tab === 'draft');
-  useHotkeys({ 'mod+s': () => void draft.save() }, editable);
+  useKeys(draft, editable);
   return (
     <Page>
       <PageHeader
@@ -175,6 +175,14 @@ function WorkflowView({ workflow, stepTypes }: { workflow: Workflow; stepTypes: 
       />
     </Page>
   );
+}
+
+function useKeys(draft: Draft, editable: boolean): void {
+  const url = useUrlState();
+  const { agents } = useSession().me;
+  useHotkeys({ 'mod+s': () => void draft.save() }, editable);
+  // Here the conversation is beside the graph, not over it.
+  useHotkeys({ 'mod+j': () => url.set({ tab: undefined, panel: 'autopilot', proposal: undefined }) }, agents);
 }
 
 /** Its name, and the state in which it is. */

@@ -1,11 +1,18 @@
+import type { ReactNode } from 'react';
 import type { RunState } from '@/server/domains/runs/run-state.ts';
 import { failureOf } from './failure-text.ts';
 import type { Steps } from './run-graph.tsx';
 
-type Props = { state: RunState; steps: Steps; onSelect: (step: string) => void };
+type Props = {
+  state: RunState;
+  steps: Steps;
+  onSelect: (step: string) => void;
+  /** What helps with it. */
+  children?: ReactNode;
+};
 
 /** One sentence that says why a run failed and where; nothing for a run that did not fail. */
-export function RunFailure({ state, steps, onSelect }: Props) {
+export function RunFailure({ state, steps, onSelect, children }: Props) {
   const failure = failureOf(state, id => {
     const name = steps.find(step => step.id === id)?.name;
     return typeof name === 'string' && name ? name : id;
@@ -24,6 +31,7 @@ export function RunFailure({ state, steps, onSelect }: Props) {
         {failure.stepName}
       </button>{' '}
       failed{failure.at ? ` ${failure.at}` : ''}: <span className="whitespace-pre-wrap">{failure.why}</span>
+      {children}
     </div>
   );
 }

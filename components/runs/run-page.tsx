@@ -18,6 +18,7 @@ import { AgentGraph } from './agent-graph.tsx';
 import { agentStepsOf } from './agent-steps.ts';
 import { CreditShortage, shortageOf } from './credit-shortage.tsx';
 import { EventList } from './event-list.tsx';
+import { FailureHelp } from './failure-help.tsx';
 import { shownStatus, waitsFor } from './outcome.ts';
 import { RunActions } from './run-actions.tsx';
 import { RunFacts } from './run-facts.tsx';
@@ -76,6 +77,7 @@ function Run({ snapshot, version }: { snapshot: Snapshot; version: Version }) {
   useLoadedEarly(loadComparison);
   const { state } = live;
   const url = useUrlState();
+  const { agents } = useSession().me;
   const selected = url.get('step') || null;
   // A step that a loop added is shown by the loop.
   const authored = selected?.split('.')[0];
@@ -101,7 +103,9 @@ function Run({ snapshot, version }: { snapshot: Snapshot; version: Version }) {
       <RunFacts snapshot={snapshot} state={state} hasHandler={version.graph_snapshot.on_failure !== undefined} />
       <Connection live={live} />
       {shortage ? <CreditShortage kind={shortage} className="mb-4" /> : null}
-      <RunFailure state={state} steps={steps} onSelect={select} />
+      <RunFailure state={state} steps={steps} onSelect={select}>
+        {agents && !isAgentAlone(steps) ? <FailureHelp {...ref} /> : null}
+      </RunFailure>
       <div className={cx('grid grid-cols-[minmax(0,1fr)] gap-4', beside && 'lg:grid-cols-[minmax(0,1fr)_380px]')}>
         <RunViews
           snapshot={snapshot}

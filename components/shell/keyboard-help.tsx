@@ -12,7 +12,7 @@ const groupsFor = (goTo: KeyGroup['keys'], hasChat: boolean): KeyGroup[] => [
     title: 'Everywhere',
     keys: [
       ['⌘ K', 'Search, go to, start a run, create'],
-      ...(hasChat ? [['⌘ J', 'Chat'] as [string, string]] : []),
+      ...(hasChat ? [['⌘ J', 'Chat, or Autopilot beside a graph'] as [string, string]] : []),
       ['?', 'This help'],
       ['/', 'Search in the list'],
     ],

@@ -2,7 +2,7 @@
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { FileUp, Plus, SearchX, Sparkles, Workflow } from 'lucide-react';
 import dynamic from 'next/dynamic';
-import { usePermissions } from '../shell/session.tsx';
+import { usePermissions, useSession } from '../shell/session.tsx';
 import { type FirstRead, useFirstRead } from '../trpc/first-read.ts';
 import { useTRPC } from '../trpc/provider.tsx';
 import { Button, ButtonLink } from '../ui/button.tsx';
@@ -181,6 +181,7 @@ function Row({ workflow }: { workflow: WorkflowRow }) {
 function Nothing({ filtered }: { filtered: boolean }) {
   const { set } = useUrlState();
   const { canWrite } = usePermissions();
+  const { agents } = useSession().me;
   if (filtered)
     return (
       <EmptyState
@@ -197,6 +198,7 @@ function Nothing({ filtered }: { filtered: boolean }) {
         canWrite ? (
           <>
             <Button onClick={() => set({ import: '1' })}>Import</Button>
+            {agents ? <ButtonLink href="/chat/new?agent=autopilot">Describe it to Autopilot</ButtonLink> : null}
             <Button variant="primary" onClick={() => set({ create: '1' })}>
               Create workflow
             </Button>

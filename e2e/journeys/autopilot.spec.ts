@@ -1,5 +1,8 @@
-import { expect, expectThemesAccessible, open, test } from '../fixtures/console.ts';
+import { addModel, agentsEnv, expect, test } from '../fixtures/agents.ts';
+import { expectThemesAccessible, open } from '../fixtures/console.ts';
 import { replaceText } from '../fixtures/editor.ts';
+
+test.use({ serverEnv: agentsEnv });
 
 const lua = (id: string, script: string, ...depends_on: string[]) => ({ id, type: 'lua_script', script, depends_on });
 
@@ -19,8 +22,9 @@ test('a proposal is seen on the graph, tried, applied in part, and undone after 
   ]);
   await open(member, `/workflows/${String(id)}`);
   await member.getByRole('toolbar', { name: 'Edit' }).getByRole('button', { name: 'Autopilot' }).click();
-  const panel = member.getByRole('tabpanel', { name: 'Autopilot' });
+  const panel = member.getByRole('tabpanel', { name: 'Autopilot', exact: true });
   await expectThemesAccessible(member);
+  await panel.getByRole('tab', { name: 'Proposals' }).click();
   await panel.getByRole('button', { name: /Add the tax.*Ready/ }).click();
 
   const ghosts = member.getByRole('region', { name: 'Graph of the proposal' });
@@ -52,7 +56,7 @@ test('a proposal is seen on the graph, tried, applied in part, and undone after 
   await draft.locator('[data-step="price"]').dblclick();
   await replaceText(member.getByRole('textbox', { name: 'Script' }), 'return { net = 99 }');
   await expect(member.getByText('Saved', { exact: true })).toBeVisible();
-  await member.getByRole('tab', { name: 'Autopilot' }).click();
+  await member.getByRole('tab', { name: 'Autopilot', exact: true }).click();
   await panel.getByRole('button', { name: 'Undo the proposal' }).click();
   await expect(draft.locator('[data-step="tax"]')).toHaveCount(0);
   const { graph: left } = await api.call('GET', `/v1/workflows/${String(id)}`);
@@ -62,4 +66,52 @@ test('a proposal is seen on the graph, tried, applied in part, and undone after 
       expect.objectContaining({ id: 'old' }),
     ],
   });
+});
+
+test('from an empty page to a run by words alone; a failed run is explained with what it is about', async ({
+  member,
+  api,
+  model,
+}) => {
+  await addModel(api, model);
+  const edits = [
+    { type: 'set_details', name: 'Sum of an order' },
+    { type: 'add_step', step: lua('sum', 'return 1 + input.missing') },
+  ];
+  model.script({
+    answers: [
+      {
+        match: { last: 'Add up' },
+        content: [{ calls: [{ name: 'autopilot_propose', arguments: { title: 'A sum', edits } }] }],
+      },
+      { match: { last: 'Why did this run fail' }, content: [{ text: 'The input has no number.' }] },
+      { content: [{ text: 'I have proposed it.' }] },
+    ],
+  });
+  await open(member, '/chat/new?agent=autopilot');
+  await member.getByRole('textbox', { name: 'Message', exact: true }).fill('Add up an order');
+  await member.keyboard.press('Enter');
+  const answers = member.getByRole('article', { name: 'Answer', exact: true });
+  await expect(answers).toContainText('I have proposed it.');
+  await expect(member.getByText(/^So far: [1-9]/)).toBeVisible();
+  await expectThemesAccessible(member);
+  await answers.getByRole('link', { name: 'Proposal: A sum' }).click();
+
+  await expect(member.getByRole('heading', { level: 1, name: 'A sum' })).toBeVisible();
+  await expectThemesAccessible(member);
+  await member.getByRole('button', { name: 'Apply all' }).click();
+  await expect(member.getByRole('heading', { level: 1, name: 'Sum of an order' })).toBeVisible();
+  await member.getByRole('button', { name: 'Publish' }).click();
+  await member.getByRole('dialog').getByRole('button', { name: 'Publish' }).click();
+  await member.getByRole('button', { name: 'Run', exact: true }).click();
+  await member.getByRole('button', { name: 'Start run' }).click();
+  await member.getByRole('link', { name: 'Explain', exact: true }).click();
+
+  const message = member.getByRole('textbox', { name: 'Message to Autopilot' });
+  await expect(message).toHaveValue('Why did this run fail?');
+  await expectThemesAccessible(member);
+  await message.press('Enter');
+  await expect(answers).toContainText('The input has no number.');
+  await expect(member.getByRole('link', { name: 'the run that failed' })).toBeVisible();
+  await expect(member.getByRole('region', { name: 'Graph of the draft' })).toBeVisible();
 });
