@@ -41,7 +41,7 @@ const WITHOUT_TENANT: Record<string, Record<string, string[]>> = {
     'connections/sql/lock-store.ts': ['tryWithConnectionLock withConnectionLock'],
     'identity/sql/principal-store.ts': ['saveLastUsed'],
     'pats/store.ts': ['findExpiry'],
-    'runs/added-step-store.ts': ['findAddedFields findLoopItem'],
+    'runs/added-step-store.ts': ['findAddedFields findLoopItem listAddedEnds'],
     'runs/store.ts': ['findPayloads findStepErrors hasStarted listResultEvents'],
     'webhooks/sql/deliveries-store.ts': ['insertDeliveries pruneDeliveries'],
     'webhooks/sql/signature-store.ts': ['claimSignature findSignedRun'],

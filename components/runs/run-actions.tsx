@@ -5,6 +5,7 @@ import { useRouter } from 'next/navigation';
 import { useState } from 'react';
 import { isTerminal } from '@/server/domains/runs/run-state.ts';
 import type { RunStatus } from '@/server/orchestrator/core/events.ts';
+import { addedId, agentStepType, rootOf, turnId } from '@/server/orchestrator/core/step-ids.ts';
 import { usePermissions } from '../shell/session.tsx';
 import { useTRPC } from '../trpc/provider.tsx';
 import { Button, ButtonLink } from '../ui/button.tsx';
@@ -94,6 +95,16 @@ export function RunActions({ workflowId, runId, status, stopping, selected, fail
   );
 }
 
+/** Where a run can begin that is to repeat a step: a turn of an agent, or a step of the graph. */
+function placeToBegin(selected: string): { step: string; name: string } {
+  const id = addedId(selected);
+  const root = rootOf(selected);
+  const type = agentStepType(selected);
+  if (id === null || id.parent !== root || type === null || type === 'agent_compaction')
+    return { step: root, name: `“${root}”` };
+  return { step: turnId(root, id.index), name: `turn ${id.index} of “${root}”` };
+}
+
 type RerunProps = Pick<Props, 'workflowId' | 'runId' | 'selected' | 'failedStep'>;
 
 /** Runs the same input again: whole, or from the selected step with the version of the run or the latest. */
@@ -112,10 +123,10 @@ function RerunButton({ workflowId, runId, selected, failedStep }: RerunProps) {
   const start = (from: { from_step?: string; version?: 'latest' } = {}) =>
     rerun.mutate({ id: workflowId, runID: runId, ...from });
   const icon = <RotateCcw aria-hidden className="size-3.5" />;
-  const step = selected;
+  const from = selected === null ? null : placeToBegin(selected);
   return (
     <>
-      {step === null ? (
+      {from === null ? (
         <Button icon={icon} pending={rerun.isPending} onClick={() => start()}>
           Run again
         </Button>
@@ -129,11 +140,11 @@ function RerunButton({ workflowId, runId, selected, failedStep }: RerunProps) {
           }
         >
           <MenuItem onSelect={() => start()}>From the beginning, with the same input</MenuItem>
-          <MenuItem onSelect={() => start({ from_step: step })}>
-            From “{step}”, with this run’s earlier results
+          <MenuItem onSelect={() => start({ from_step: from.step })}>
+            From {from.name}, with this run’s earlier results
           </MenuItem>
-          <MenuItem onSelect={() => start({ from_step: step, version: 'latest' })}>
-            From “{step}”, with the latest version
+          <MenuItem onSelect={() => start({ from_step: from.step, version: 'latest' })}>
+            From {from.name}, with the latest version
           </MenuItem>
         </Menu>
       )}

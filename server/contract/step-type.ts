@@ -47,6 +47,8 @@ export type Attempt = {
   readonly child?: { runId: string; workflowId: string } | null | undefined;
   /** How many nested calls lead to the run, and which scopes its starter lacks. */
   readonly lineage?: CallLineage | undefined;
+  /** For a step under an agent: how a step of this id ended in the run that this one goes on from; null: it is to be executed. */
+  earlier?(step: string): JsonValue;
   /** What the workspace pays; absent where nothing is charged. */
   readonly prices?: ActionPrices | undefined;
   /**

@@ -226,6 +226,56 @@ test('the snapshot of a run has the turns, calls and approvals of its agents, as
   expect(done.credits_microcredits).toBe(spent);
 });
 
+test('a run begins again at a turn, with what was said and done before it', async () => {
+  const wants = (text: string) => ({ content: [{ calls: [{ name: 'send', arguments: { text } }] }] });
+  fake.script({ answers: [wants('One'), wants('Two'), { content: [{ text: 'Both.' }] }] });
+  const viewer = await createTestMember(service.container.services, acme, 'project_viewer', 'again@example.com');
+  const runID = await run(viewer);
+  const decide = async (task_id: string, approved: boolean) => {
+    const asked = async () => {
+      const { tasks } = await act('tasks_list_pending_run', { id: agent, runID, limit: 50 });
+      return (tasks as { task_id: string }[]).map(each => each.task_id);
+    };
+    await expect.poll(asked).toEqual([task_id]);
+    const result = approved ? {} : { reason: 'Enough.' };
+    await act('tasks_complete', { id: agent, runID, task_id, approved, result }, acme.contributor);
+  };
+  await decide('agent.1.1.ok', true);
+  await decide('agent.2.1.ok', false);
+  await ended(runID);
+  expect(sent).toEqual(['One']);
+
+  sent = [];
+  fake.requests.length = 0;
+  fake.script({ answers: [wants('Three'), { content: [{ text: 'Only one.' }] }] });
+  const again = (from_step: string, of = runID) => act('runs_rerun', { id: agent, runID: of, from_step });
+  const { run_id } = await again('agent.3');
+  await ended(run_id);
+  // Nothing before the turn is asked, sent or approved again.
+  expect(sent).toEqual(['Three']);
+  expect(fake.requests).toHaveLength(2);
+  const first = JSON.stringify(fake.requests[0]?.body);
+  expect(first).toContain('One');
+  expect(first).toContain('did not approve the call: Enough.');
+  expect(await outputOf(run_id)).toMatchObject({ text: 'Only one.', turns: 4, tool_calls: 3, ended_by: 'answered' });
+  const { events } = (await act('runs_list_events', { id: agent, runID: run_id, limit: 200 })) as unknown as {
+    events: { event_type: string; step_id?: string; data: { consumed?: object } }[];
+  };
+  const charged = events.flatMap(({ step_id, data }) => (data.consumed ? [step_id] : []));
+  expect(charged).toEqual(['agent.3', 'agent.3.1', 'agent.4']);
+
+  fake.script({ answers: [{ content: [{ text: 'At once.' }] }] });
+  const { run_id: forked } = await again('agent.4', run_id);
+  await ended(forked);
+  expect(await outputOf(forked)).toMatchObject({ text: 'At once.', turns: 4, tool_calls: 3 });
+  fake.script({ answers: [{ content: [{ text: 'From the start.' }] }] });
+  const { run_id: whole } = await again('agent.1', forked);
+  await ended(whole);
+  expect(await outputOf(whole)).toMatchObject({ text: 'From the start.', turns: 1, tool_calls: 0 });
+  for (const step of ['agent.9', 'agent.1.1', 'agent.c1', 'nothing.1'])
+    await expect(again(step)).rejects.toMatchObject({ code: 'unknown_step' });
+});
+
 test('a step of a workflow names an agent, with its own prompt and stricter limits', async () => {
   const ask = {
     id: 'ask',

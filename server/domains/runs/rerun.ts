@@ -8,6 +8,7 @@ import { actorOf, carriedScopes } from '../identity/authority.ts';
 import { requireWorkflow } from '../workflows/get.ts';
 import { callersTrace, toStarted, triggerTypeOf } from './command.ts';
 import { continuation } from './continuation.ts';
+import { earlierTurns, findTurn } from './earlier-turns.ts';
 import { requireRun, runScope } from './find.ts';
 import { editNeeded, mayEdit } from './override-rights.ts';
 import { type RecordedValues, readRecordedValues } from './recorded-values.ts';
@@ -26,7 +27,8 @@ type Input = z.output<typeof RerunInput>;
 /**
  * Starts a new run of the same version and input, in the same session. With `from_step` it is an episode of that step
  * and its descendants, in which the other steps keep the results of the old run; with `version` too, it continues the
- * old run with another version or with the draft. AppError 404, 403 `insufficient_scope`, 409 `run_not_ended`
+ * old run with another version or with the draft. A turn of an agent, such as `research.3`, is a step from which an agent goes on after its
+ * first two turns. AppError 404, 403 `insufficient_scope`, 409 `run_not_ended`
  * (from_step of a run in progress), 422 `unknown_step`, `rerun_too_large` or `invalid_graph`; refused like any start.
  */
 export async function rerun(ctx: Context, input: Input): Promise<z.input<typeof CommandOutput>> {
@@ -35,7 +37,14 @@ export async function rerun(ctx: Context, input: Input): Promise<z.input<typeof 
   const run = await requireRun(ctx, input);
   const recorded = await readRecordedValues(services.pool, run.id, seedBudgetBytes);
   // No step waits for the new run, and its starter may have other rights.
-  const { traceparent: _, parent: _parent, withheld_scopes: _withheld, acts_for: _actor, ...before } = recorded.started;
+  const {
+    traceparent: _,
+    parent: _parent,
+    withheld_scopes: _withheld,
+    acts_for: _actor,
+    earlier_turns,
+    ...before
+  } = recorded.started;
   const again: RunStartedData = {
     ...before,
     ...callersTrace(ctx),
@@ -43,7 +52,9 @@ export async function rerun(ctx: Context, input: Input): Promise<z.input<typeof 
     trigger_type: triggerTypeOf(ctx),
     started_by: principal.email,
   };
-  const data = { ...again, ...(await partOf(ctx, input, run, recorded)) };
+  // The whole run again begins with what it began with; from a step it has those turns, if any, that are before it.
+  const whole = input.from_step === undefined && earlier_turns !== undefined ? { earlier_turns } : {};
+  const data = { ...again, ...whole, ...(await partOf(ctx, input, run, recorded)) };
   const start = { runId: newId(), tenantId, projectId, workflowId: run.workflow_id, data };
   return toStarted(
     await startPrepared(services, start, { carried: [carriedScopes(principal)], actsFor: actorOf(principal) }),
@@ -65,22 +76,38 @@ async function partOf(
   }
   const graph = await findGraph(ctx.services.pool, toVersion(ctx, run, run.version));
   if (graph === null) throw new Error(`Run ${run.id} is of a version that does not exist.`);
+  const turn = await findTurn(ctx.services.pool, run.id, graph, from_step);
+  const step = turn?.agent ?? from_step;
+  requireStep(graph, step, 'The run has no such step.');
+  const episode = await episodeOf(ctx, { step, from_step, version }, run, { graph, recorded });
+  const turns = turn === null ? undefined : await earlierTurns(ctx.services.pool, run.id, turn);
+  return { ...episode, ...(turns !== undefined && { earlier_turns: turns }) };
+}
+
+type From = { step: string; from_step: string; version: Input['version'] };
+
+/** Returns the part of a start that executes `step` again, and what follows. `from_step`: as it was asked for. */
+async function episodeOf(
+  ctx: Context,
+  { step, from_step, version }: From,
+  run: RunRow,
+  { graph, recorded }: { graph: Graph; recorded: RecordedValues },
+): Promise<Partial<RunStartedData>> {
   if (version === undefined) {
-    requireStep(graph, from_step, 'The run has no such step.');
     requireEnded(run);
     await requireReached(ctx, run.id, from_step);
-    return episodeFrom(graph, from_step, recorded);
+    return episodeFrom(graph, step, recorded);
   }
   if (!mayEdit([carriedScopes(ctx.principal)])) throw editNeeded('Continuing a run with another version', []);
   requireEnded(run);
   const chosen = await chooseVersion(ctx, run, version);
-  requireStep(chosen.graph, from_step, 'The version that is to run has no such step.');
+  requireStep(chosen.graph, step, 'The version that is to run has no such step.');
   const ended = newRunState([]);
   const log = await findRunToFold(ctx.services.pool, runScope(ctx, { id: run.workflow_id, runID: run.id }));
   for (const event of log?.events ?? []) applyEvent(ended, event);
   const { started } = recorded;
   const results = withoutReferences(recorded);
-  const old = { before: graph, from: from_step, ended: ended.steps, started, results };
+  const old = { before: graph, from: step, ended: ended.steps, started, results };
   return { version: chosen.version, ...continuation({ ...old, after: chosen.graph }) };
 }
 

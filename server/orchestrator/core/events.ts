@@ -127,6 +127,11 @@ export type RunStartedData = {
   seed_results: Record<string, JsonValue>;
   session_id: string;
   started_by: string;
+  /**
+   * The run goes on from a turn of an agent in another run: how the steps under the agent ended there, by their ids, as
+   * `{result}` or `{error}`. They end so again without being executed.
+   */
+  earlier_turns?: { agent: string; steps: JsonMap };
   /** The caller's W3C trace context, which the run's trace is linked to. */
   traceparent?: string;
   /** The step that called the run; absent for a run that no step called. */

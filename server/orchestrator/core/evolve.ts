@@ -158,12 +158,16 @@ function noteGrown(state: RunState, grown: Growth, event: StepEvent): void {
     noteAgentEvent(state, grown, event);
 }
 
+/** 0 for a run that begins at its beginning. */
+export const sizeOfEarlier = ({ earlier_turns }: RunStartedData): number =>
+  earlier_turns === undefined ? 0 : sizeOf(earlier_turns);
+
 function begin(state: RunState, data: RunStartedData, at: number): void {
   state.status = 'running';
   state.started = data;
   state.input = data.input;
   state.startedAt = at;
-  const held = sizeOf(data.input) + sizeOf(data.trigger_steps) + sizeOf(data.seed_results);
+  const held = sizeOf(data.input) + sizeOf(data.trigger_steps) + sizeOf(data.seed_results) + sizeOfEarlier(data);
   state.bytes += held;
   state.residentBytes += held;
   const named = Object.keys(data.trigger_steps).filter(id => state.graph.steps.has(id));

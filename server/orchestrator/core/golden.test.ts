@@ -153,6 +153,7 @@ const shapes = {
       seed_results: z.record(z.string(), json),
       session_id: z.string(),
       started_by: z.string(),
+      earlier_turns: z.strictObject({ agent: z.string(), steps: map }).optional(),
       traceparent: z.string().optional(),
       parent: z
         .strictObject({

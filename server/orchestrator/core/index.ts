@@ -25,7 +25,7 @@ export { decide } from './decide.ts';
 export { type Effects, effects, isDue, phase, type Timer } from './effects.ts';
 export { INSUFFICIENT_CREDITS } from './ending.ts';
 export * from './events.ts';
-export { evolve, newRun } from './evolve.ts';
+export { evolve, newRun, sizeOfEarlier } from './evolve.ts';
 export {
   allSteps,
   type Graph,

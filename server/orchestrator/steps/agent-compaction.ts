@@ -1,15 +1,16 @@
 import { z } from 'zod';
 import type { Attempt, Outcome, StepType } from '../../contract/step-type.ts';
-import { type AgentProgress, CONTEXT_LENGTH_EXCEEDED, type GraphStep } from '../core/index.ts';
+import { type AgentProgress, CONTEXT_LENGTH_EXCEEDED, type GraphStep, type JsonValue } from '../core/index.ts';
 import {
   type Conversation,
   charactersOf,
   charactersOfTools,
   DEFAULT_CONTEXT_WINDOW,
   messagesOf,
-  type Summary,
+  Summary,
   tokensPerCharacter,
 } from './agent-conversation.ts';
+import { fromEarlier } from './agent-earlier.ts';
 import { type AgentWork, workOf } from './agent-plan.ts';
 import type { Prompt } from './agent-prompt.ts';
 import { conversation, type TranscriptSource } from './agent-transcript.ts';
@@ -57,6 +58,8 @@ async function execute(attempt: Attempt, signal: AbortSignal, { turns }: TurnSer
   const work = workOf(agent.settings);
   // Read before the first await: large results are there until then.
   const { before, size, covered, left } = compactionOf(work, agent, step, attempt);
+  const earlier = fromEarlier(attempt, result => again(before, work, size, result));
+  if (earlier !== null) return earlier;
   if (left.length === 0) return nothingToLeaveOut(before, work, size, step.overflow !== undefined);
   const answered = await turns.turn(requestOf(attempt, work, promptOf(before, left, size)), { signal });
   const consumed = consumedBy(answered);
@@ -105,6 +108,12 @@ export function compactionPrompt(
 ): Prompt | null {
   const { before, left, size } = compactionOf(work, agent, step, source);
   return left.length === 0 ? null : promptOf(before, left, size);
+}
+
+/** A summary that an earlier run made of the same turns. */
+function again(before: Conversation, work: AgentWork, size: Size, result: JsonValue): Outcome {
+  const summary = Summary.parse(result);
+  return { kind: 'completed', result: summary, context: contextOf({ ...before, summary }, work, size) };
 }
 
 /** `window`: tokens that the model reads. `fixed`: characters of what is never left out. */

@@ -11,6 +11,7 @@ import {
   turnId,
 } from '../core/index.ts';
 import { ratioOf } from './agent-conversation.ts';
+import { fromEarlier } from './agent-earlier.ts';
 import { type AgentGrants, grantFor } from './agent-grants.ts';
 import { type PlannedTool, workOf } from './agent-plan.ts';
 import type { AgentTools } from './agent-tools.ts';
@@ -75,6 +76,8 @@ async function execute(attempt: Attempt, signal: AbortSignal, services: ToolServ
   if (agent == null || asked === null)
     return failed('result_missing', 'The turn that asked for the call is missing in the log.');
   const { call, ratio } = asked;
+  const earlier = fromEarlier(attempt, result => completed(result, ratio));
+  if (earlier !== null) return earlier;
   const approval = step.depends_on?.includes(approvalId(step.id)) ? attempt.result(approvalId(step.id)) : null;
   const work = workOf(agent.settings);
   const tool = toolOf(work, call.name);

@@ -11,6 +11,7 @@ import {
   ratioOf,
   tokensPerCharacter,
 } from './agent-conversation.ts';
+import { earlierTurn } from './agent-earlier.ts';
 import { type AgentGrant, type AgentGrants, grantFor } from './agent-grants.ts';
 import { type AgentWork, type PlannedTool, workOf } from './agent-plan.ts';
 import { closePrompt, closingOf, openPrompt, type Prompt } from './agent-prompt.ts';
@@ -63,6 +64,8 @@ async function execute(attempt: Attempt, signal: AbortSignal, services: TurnServ
   const { agent, step, run } = attempt;
   if (services.turns === undefined || agent == null)
     return failed('step_type_unavailable', 'This server has no models configured.');
+  const earlier = earlierTurn(attempt);
+  if (earlier !== null) return earlier;
   const work = workOf(agent.settings);
   const begun = closingOf(step);
   // Read before the first await: large results are there until then.

@@ -9,6 +9,7 @@ import {
   type StepResult,
   StoredValue,
   sizeOf,
+  sizeOfEarlier,
 } from '../../../core/index.ts';
 import { PAYLOAD_THRESHOLD_BYTES } from '../../../log/index.ts';
 
@@ -20,7 +21,7 @@ export const RUN_TOO_LARGE = 'run_too_large';
 
 /** Throws AppError 422 if the data of a start exceeds the run's budget. */
 export function checkStart(data: RunStartedData, maxBytes: number): void {
-  const bytes = sizeOf(data.input) + sizeOf(data.trigger_steps) + sizeOf(data.seed_results);
+  const bytes = sizeOf(data.input) + sizeOf(data.trigger_steps) + sizeOf(data.seed_results) + sizeOfEarlier(data);
   if (bytes > maxBytes) throw tooLarge(`The input of the run exceeds the limit of ${mib(maxBytes)} for a run.`);
 }
 

@@ -2,6 +2,7 @@ import type { ActionPrices } from '../../../../contract/billable-actions.ts';
 import type { Attempt, CallLineage, Gathered, Outcome, StepType } from '../../../../contract/step-type.ts';
 import {
   type AgentProgress,
+  addedId,
   agentProgress,
   type GraphStep,
   isAgent,
@@ -196,6 +197,12 @@ export class LiveAttempt implements Attempt {
 
   get agent(): AgentProgress | null {
     return agentProgress(this.#state, this.step.id);
+  }
+
+  earlier(step: string): JsonValue {
+    const { earlier_turns: turns } = this.#state.started ?? {};
+    if (turns === undefined || addedId(this.step.id)?.parent !== turns.agent) return null;
+    return Object.hasOwn(turns.steps, step) ? (turns.steps[step] ?? null) : null;
   }
 
   get child(): { runId: string; workflowId: string } | null {
