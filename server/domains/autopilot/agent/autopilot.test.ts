@@ -53,12 +53,17 @@ const add = (id: string, script: string, depends_on?: string[]): JsonMap => ({
   step: { ...luaStep(id, script), ...(depends_on && { depends_on }) },
 });
 
+/** Names of operations that change more than a proposal. */
+const ACTS = /apply|undo|publish|patch|create|delete|command|live|run$|complete/;
+
 test('from words to an applied draft: a proposal, a trial that proves it, and a person who applies it', async () => {
   const edits = [{ type: 'set_details', name: 'Sum' }, add('one', 'return 1'), add('two', 'return 2', ['one'])];
   script(calls('autopilot_propose', { title: 'A sum', edits }), { text: 'I have proposed it.' });
   const { sent, id, messages } = await say({ text: 'Build a sum', message_id: 'first' });
   expect(sent).toMatchObject({ message_id: 'first', status: 'running' });
   expect(messages.map(saidIn)).toEqual(['Build a sum', 'I have proposed it.']);
+  // Not even for an administrator.
+  expect(toolsIn().filter(name => ACTS.test(name))).toEqual([]);
   const [proposal] = await proposalsOf();
   expect(proposal).toMatchObject({ thread_id: id, message_id: sent.run_id, status: 'ready', title: 'A sum' });
   const proposalId = String(proposal?.id);
@@ -99,7 +104,7 @@ test('it may read, propose and try, whoever asks, and has no tool that applies o
   expect(offered).not.toContain('connections_list');
   // Nor a form that a viewer could not answer.
   expect(offered).not.toContain('ask_user');
-  expect(offered.filter(name => /apply|undo|publish|patch|create|delete|command|run$|complete/.test(name))).toEqual([]);
+  expect(offered.filter(name => ACTS.test(name))).toEqual([]);
   const [proposal] = await proposalsOf();
   expect(proposal).toMatchObject({ title: 'Mine', created_by: viewer.email });
   const apply = chat.act('autopilot_apply_proposal', { id: String(proposal?.id) }, viewer);
