@@ -74,15 +74,13 @@ test('from an empty page to a run by words alone; a failed run is explained with
   model,
 }) => {
   await addModel(api, model);
-  const edits = [
-    { type: 'set_details', name: 'Sum of an order' },
-    { type: 'add_step', step: lua('sum', 'return 1 + input.missing') },
-  ];
+  const name = { type: 'set_details', name: 'Sum of an order' };
+  const sum = { type: 'add_step', step: lua('sum', 'return 1 + input.missing') };
   model.script({
     answers: [
       {
         match: { last: 'Add up' },
-        content: [{ calls: [{ name: 'autopilot_propose', arguments: { title: 'A sum', edits } }] }],
+        content: [{ calls: [{ name: 'autopilot_propose', arguments: { title: 'A sum', edits: [name, sum] } }] }],
       },
       { match: { last: 'Why did this run fail' }, content: [{ text: 'The input has no number.' }] },
       { content: [{ text: 'I have proposed it.' }] },
