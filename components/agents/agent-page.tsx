@@ -17,9 +17,13 @@ import { MissingKey } from './missing-key.tsx';
 import { TestPanel } from './test-panel.tsx';
 import { type AgentEditing, useAgentDraft } from './use-agent-draft.ts';
 
-const AgentVersions = dynamic(() => import('./agent-versions.tsx').then(module => module.AgentVersions));
-const AgentGrants = dynamic(() => import('./grant-list.tsx').then(module => module.AgentGrants));
-const AgentProblems = dynamic(() => import('./agent-problems.tsx').then(module => module.AgentProblems));
+const AgentVersions = dynamic(() => import('./agent-versions.tsx').then(module => module.AgentVersions), {
+  ssr: false,
+});
+const AgentGrants = dynamic(() => import('./grant-list.tsx').then(module => module.AgentGrants), { ssr: false });
+const AgentProblems = dynamic(() => import('./agent-problems.tsx').then(module => module.AgentProblems), {
+  ssr: false,
+});
 
 const parent = { href: '/agents', label: 'Agents' };
 const tabNames = ['settings', 'versions', 'grants', 'problems'] as const;

@@ -6,7 +6,9 @@ import { Call } from './call.tsx';
 import { ContextNote, ProposalNote, TrialNote } from './data-parts.tsx';
 import type { Part } from './parts.ts';
 
-const UsedMemories = dynamic(() => import('../memory/used-memories.tsx').then(module => module.UsedMemories));
+const UsedMemories = dynamic(() => import('../memory/used-memories.tsx').then(module => module.UsedMemories), {
+  ssr: false,
+});
 
 type Props = { parts: readonly Part[]; workflowId: string; runId: string };
 

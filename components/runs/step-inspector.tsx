@@ -32,8 +32,12 @@ import { LargeValue, Part } from './run-values.tsx';
 import { useStepEvents } from './use-events.ts';
 import type { LiveRun } from './use-run.ts';
 
-const MemoriesOfStep = dynamic(() => import('../memory/used-memories.tsx').then(module => module.MemoriesOfStep));
-const AgentStepValues = dynamic(() => import('./agent-step-values.tsx').then(module => module.AgentStepValues));
+const MemoriesOfStep = dynamic(() => import('../memory/used-memories.tsx').then(module => module.MemoriesOfStep), {
+  ssr: false,
+});
+const AgentStepValues = dynamic(() => import('./agent-step-values.tsx').then(module => module.AgentStepValues), {
+  ssr: false,
+});
 
 type Run = { workflowId: string; runId: string };
 type Props = Run & {
