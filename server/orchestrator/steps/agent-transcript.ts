@@ -4,7 +4,7 @@ import { approvalId } from '../core/index.ts';
 import { type Conversation, conversationOf, messagesOf, summaryOf } from './agent-conversation.ts';
 import type { AgentWork } from './agent-plan.ts';
 import { isFromOutside, MEMORY } from './memory-tools.ts';
-import { shown } from './read-result.ts';
+import { READ_RESULT, shown } from './read-result.ts';
 import type { ToolCallPart, ToolResultPart, TurnMessage } from './turn-messages.ts';
 import { callsOf, digestOf, type TurnResult, turnResultOf } from './turn-result.ts';
 
@@ -86,12 +86,14 @@ function rejection(answer: JsonValue): ToolResultPart['output'] {
 /** Whether a tool of the agent has brought text from outside into the conversation, and which. */
 export function taintedBy(work: AgentWork, { turns }: AgentProgress, source: TranscriptSource): string | null {
   const open = new Set(work.tools.flatMap(({ name, open_world }) => (open_world ? [name] : [])));
+  const known = new Set([READ_RESULT, ...work.tools.map(({ name }) => name)]);
   const ofMemory = new Set(work.tools.flatMap(({ name, instance_id }) => (instance_id === MEMORY ? [name] : [])));
   for (const turn of turns) {
     const result = turnResultOf(source.result(turn.id));
     for (const [index, { name }] of (result === null ? [] : callsOf(result)).entries()) {
       const call = turn.calls.get(index + 1);
-      if (call?.status !== 'completed' || !open.has(name)) continue;
+      // A run that goes on from a turn of another one may have results of tools that the agent has no more.
+      if (call?.status !== 'completed' || (known.has(name) && !open.has(name))) continue;
       if (!ofMemory.has(name) || isFromOutside(source.result(call.id))) return name;
     }
   }
