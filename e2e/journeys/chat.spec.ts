@@ -96,8 +96,18 @@ test('a call is approved in the inbox while the chat is open elsewhere @phone', 
   });
   const invoice = { customer: 'Ann', lines: [{ description: 'Work', quantity: 2, unit_price: 50 }] };
   const asks = { content: [{ calls: [{ name: 'create_invoice', arguments: invoice }] }] };
+  const says = (text: string) => ({ content: [{ text }] });
   model.script({
-    answers: [asks, { content: [{ text: 'It is written.' }] }, asks, { content: [{ text: 'I did not.' }] }],
+    answers: [
+      asks,
+      says('It is written.'),
+      asks,
+      says('I did not.'),
+      asks,
+      says('As always.'),
+      asks,
+      says('Once more.'),
+    ],
   });
   const thread = await api.call('POST', '/v1/chat/threads', { agent_id: agent.id });
   await open(member, `/chat/${String(thread.id)}`);
@@ -126,6 +136,19 @@ test('a call is approved in the inbox while the chat is open elsewhere @phone', 
   await approval.getByRole('button', { name: 'Reject', exact: true }).click();
   await expect(answers(member).last()).toContainText('I did not.');
   await expect(answers(member).last()).toContainText('Skipped (not approved)');
+
+  // Allowed for good in this chat: the next one is not asked for, until that is withdrawn.
+  await send(member, 'And for Bob.');
+  await approval.getByRole('button', { name: 'Always in this chat', exact: true }).click();
+  await expect(answers(member).last()).toContainText('As always.');
+  await send(member, 'And for Eve.');
+  await expect(answers(member).last()).toContainText('Once more.');
+  const allowed = member.getByText('One tool is used here without asking', { exact: true });
+  await allowed.click();
+  await expect(member.getByRole('list', { name: 'Allowed calls' })).toContainText('create_invoice');
+  await expectThemesAccessible(member);
+  await member.getByRole('button', { name: 'Revoke', exact: true }).click();
+  await expect(allowed).toHaveCount(0);
 });
 
 test('the chat opens beside any page', async ({ member, api, model }) => {
