@@ -33,7 +33,7 @@ function Chat({ id, isNew = false }: Props) {
     <div className="flex h-[calc(100dvh-3rem)] min-h-0 lg:h-dvh">
       <div
         className={cx(
-          'flex min-h-0 flex-col gap-3 border-r py-4 max-lg:w-full lg:w-64',
+          'flex min-h-0 flex-col gap-3 py-4 max-lg:w-full lg:w-64 lg:border-r',
           !isListAlone && 'max-lg:hidden',
         )}
       >

@@ -64,7 +64,7 @@ function Counts({ health }: { health: Health }) {
 
 function Count({ label, children }: { label: string; children: number }) {
   return (
-    <div>
+    <div className="flex flex-col justify-between">
       <dt className="text-xs text-muted">{label}</dt>
       <dd className="text-lg font-semibold tabular-nums">{children.toLocaleString('en')}</dd>
     </div>

@@ -18,7 +18,7 @@ export function Tabs<V extends string>({
 }) {
   return (
     <Radix.Root value={value} onValueChange={next => onChange(next as V)} className="flex min-h-0 flex-1 flex-col">
-      <Radix.List aria-label={label} className="flex gap-4 overflow-x-auto border-b">
+      <Radix.List aria-label={label} className="flex gap-2 overflow-x-auto border-b sm:gap-4">
         {tabs.map(tab => (
           <Radix.Trigger
             key={tab.value}

@@ -44,6 +44,11 @@ export type Shown = {
 
 /** Fills an instance that was started with the example: one of everything that a page of the console can show. */
 export async function fillInstance(call: Call, url: string): Promise<Shown> {
+  // The seed answers the tasks of two of its runs, which wait for a moment as well.
+  await until(async () => {
+    const runs = await runsOf(call, 'example-');
+    return runs.filter(run => run.orchestration_phase === 'complete').length >= 4;
+  });
   const waiting = await until(() => firstRun(call, 'example-', 'blocked'));
   const ended = await until(() => firstRun(call, 'example-', 'complete', waiting.workflow_id));
   const failedRun = await failingRun(call);
@@ -81,9 +86,12 @@ type Run = { run_id: string; workflow_id: string; orchestration_phase: string };
 const pathOf = ({ workflow_id, run_id }: Run) => `/workflows/${workflow_id}/runs/${run_id}`;
 const listed = (answer: Answer, name: string): Answer[] => (answer[name] as Answer[] | undefined) ?? [];
 
+async function runsOf(call: Call, q: string): Promise<Run[]> {
+  return ((await call('GET', `/v1/runs?q=${q}`)) as { runs: Run[] }).runs;
+}
+
 async function firstRun(call: Call, q: string, phase: string, workflow?: string): Promise<Run | undefined> {
-  const { runs } = (await call('GET', `/v1/runs?q=${q}`)) as { runs: Run[] };
-  return runs.find(
+  return (await runsOf(call, q)).find(
     run => run.orchestration_phase === phase && (workflow === undefined || run.workflow_id === workflow),
   );
 }
