@@ -14,6 +14,9 @@ import { ThreadList } from './thread-list.tsx';
 import { useThreadActions } from './use-thread.ts';
 
 // With the client of the stream, which a list of threads does without.
+const ExtractThread = dynamic(() => import('./extract-thread.tsx').then(module => module.ExtractThread), {
+  ssr: false,
+});
 const ThreadView = dynamic(() => import('./thread-view.tsx').then(module => module.ThreadView), { ssr: false });
 
 /** The chat: threads on the left, one of them or a new one beside them. A phone shows the one or the other. */
@@ -77,6 +80,7 @@ function ThreadHeader({ id }: { id: string }) {
   return (
     <header className="flex h-12 shrink-0 items-center gap-2 border-b px-4">
       <h1 className="min-w-0 flex-1 truncate text-base font-semibold">{thread.data?.title || 'Thread'}</h1>
+      <ExtractThread id={id} />
       {thread.data?.archived_at === null ? (
         <IconButton
           label="Archive the thread"

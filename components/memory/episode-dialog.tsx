@@ -13,6 +13,7 @@ import { ErrorState } from '../ui/states.tsx';
 import { RelativeTime } from '../ui/time.tsx';
 import { toast } from '../ui/toaster.tsx';
 import { TrustBadge, VisibilityBadge } from './badges.tsx';
+import { ExtractDialog } from './extract-dialog.tsx';
 import { useRefreshMemory } from './use-refresh-memory.ts';
 import { counted, mayWrite } from './words.ts';
 
@@ -25,11 +26,13 @@ const roleLabels: Record<Chunk['role'], string> = { user: 'Person', assistant: '
 export function EpisodeDialog({ id, around, onClose }: { id: string; around: string; onClose: () => void }) {
   const trpc = useTRPC();
   const permissions = usePermissions();
-  const [forgetting, setForgetting] = useState(false);
+  const [mode, setMode] = useState<'show' | 'forget' | 'extract'>('show');
   const read = useQuery(trpc.memory_get_episode.queryOptions({ id, ...(around === '' ? {} : { around }) }));
   const episode = read.data;
-  if (episode && forgetting)
-    return <ForgetEpisode episode={episode} onCancel={() => setForgetting(false)} onForgotten={onClose} />;
+  if (episode && mode === 'forget')
+    return <ForgetEpisode episode={episode} onCancel={() => setMode('show')} onForgotten={onClose} />;
+  if (episode && mode === 'extract')
+    return <ExtractDialog episode={async () => episode.id} onClose={() => setMode('show')} />;
   return (
     <Dialog
       open
@@ -38,9 +41,14 @@ export function EpisodeDialog({ id, around, onClose }: { id: string; around: str
       title={episode?.title || episode?.source_ref || 'What was said'}
       footer={
         episode && mayWrite(episode.visibility, permissions) ? (
-          <Button variant="danger" onClick={() => setForgetting(true)}>
-            Forget all of it
-          </Button>
+          <div className="flex w-full flex-wrap gap-2">
+            <Button variant="danger" className="mr-auto" onClick={() => setMode('forget')}>
+              Forget all of it
+            </Button>
+            {episode.source !== 'file' && permissions.canWrite ? (
+              <Button onClick={() => setMode('extract')}>Extract memories</Button>
+            ) : null}
+          </div>
         ) : undefined
       }
     >

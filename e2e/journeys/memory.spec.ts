@@ -1,14 +1,13 @@
 import type { Page } from '@playwright/test';
+import { type Api, addModel, agentsEnv, test as console } from '../fixtures/agents.ts';
 import {
-  test as console,
   expect,
   expectAccessible,
   expectPagesAccessible,
+  expectThemesAccessible,
   open,
   settled,
 } from '../fixtures/console.ts';
-
-type Api = Parameters<Parameters<typeof console>[2]>[0]['api'];
 
 /** Nothing of earlier tests is remembered. */
 const test = console.extend<{ nothingKnown: undefined }>({
@@ -20,6 +19,8 @@ const test = console.extend<{ nothingKnown: undefined }>({
     { auto: true },
   ],
 });
+
+test.use({ serverEnv: agentsEnv });
 
 /** A conversation in which these sentences were said, and a proposal of a program for each; returns the ids of the items. */
 async function propose(api: Api, thread: string, said: Record<string, string>): Promise<string[]> {
@@ -37,9 +38,10 @@ async function propose(api: Api, thread: string, said: Record<string, string>): 
 
 const current = (page: Page) => page.locator('li[aria-current="true"]');
 
-test('proposals are reviewed with the keyboard, one is edited before, and two are accepted together', async ({
+test('proposals are reviewed with the keyboard; a chat uses what was accepted, and a model finds more in it', async ({
   member,
   api,
+  model,
 }) => {
   await propose(api, 'review', {
     office: 'The office moved to Lisbon.',
@@ -84,6 +86,44 @@ test('proposals are reviewed with the keyboard, one is edited before, and two ar
   await expect.poll(async () => (await statusOf('coffee'))?.status).toBe('rejected');
   // The words are a person's now.
   expect(await statusOf('parking')).toMatchObject({ text: 'Parking is in the yard.', author: 'person' });
+
+  await addModel(api, model);
+  const ferry = { subject: 'ferry', kind: 'fact', text: 'The ferry is free.', message: 1, quote: 'ferry is free' };
+  const items = [
+    { ...ferry, asked_quote: '' },
+    { ...ferry, quote: 'never said', asked_quote: '' },
+  ];
+  model.script({
+    answers: [
+      { match: { any: 'write down what is worth remembering' }, content: [{ text: JSON.stringify({ items }) }] },
+      { match: { last: 'parking' }, content: [{ text: 'In the yard.' }] },
+    ],
+  });
+  await open(member, '/chat/new');
+  await member.getByRole('textbox', { name: 'Message', exact: true }).fill('Where is parking? The ferry is free.');
+  await member.getByRole('button', { name: 'Send', exact: true }).click();
+  const answer = member.getByRole('article', { name: 'Answer', exact: true });
+  await expect(answer).toContainText('In the yard.');
+  await answer.getByText(/^Used \d memories$/).click();
+  const used = answer.getByRole('list', { name: 'Memories' });
+  await expect(used).toContainText('Parking is in the yard.');
+  await expectThemesAccessible(member);
+
+  await member.getByRole('button', { name: 'Extract memories' }).click();
+  const extraction = member.getByRole('dialog', { name: 'Extract memories' });
+  await extraction.getByRole('button', { name: 'Extract', exact: true }).click();
+  await expect(extraction).toContainText('The conversation was read.');
+  await expect(extraction.getByRole('list', { name: 'Result' })).toHaveText(
+    '1 new memory1 finding of the model without a quote, thrown away',
+  );
+  await expectAccessible(member);
+  await extraction.getByRole('button', { name: 'Close' }).first().click();
+  await used.getByRole('link', { name: 'Parking is in the yard.' }).click();
+  const parking = member.getByRole('dialog', { name: 'parking' });
+  await expect(parking.getByRole('list', { name: 'Uses' })).toContainText('Chat with');
+  await expectAccessible(member);
+  await member.goto('/memory?view=review');
+  await expect(current(member)).toContainText('The ferry is free.');
 });
 
 test('a memory is found, explained, replaced, reinstated, corrected and forgotten @phone', async ({ member, api }) => {

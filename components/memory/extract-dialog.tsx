@@ -1,0 +1,135 @@
+'use client';
+import { useMutation, useQuery } from '@tanstack/react-query';
+import Link from 'next/link';
+import { useState } from 'react';
+import { ModelField } from '../editor/inspector/pickers.tsx';
+import { type Outputs, useTRPC } from '../trpc/provider.tsx';
+import { Button, ButtonLink } from '../ui/button.tsx';
+import { Dialog } from '../ui/dialog.tsx';
+import { FormDialog } from '../ui/form-dialog.tsx';
+import { ErrorState } from '../ui/states.tsx';
+import { useRefreshMemory } from './use-refresh-memory.ts';
+import { counted } from './words.ts';
+
+type Job = Outputs['memory_extract_get'];
+/** A conversation takes a model some seconds. */
+const POLL_MS = 1_000;
+const isOver = ({ status }: Job): boolean => status !== 'queued' && status !== 'running';
+
+/** Lets a model propose items from a conversation: asks which one, and shows how far it is. `episode` is there once it is asked for. */
+export function ExtractDialog({ episode, onClose }: { episode: () => Promise<string>; onClose: () => void }) {
+  const trpc = useTRPC();
+  const [model, setModel] = useState('');
+  const catalog = useQuery(trpc.llm_catalog_list.queryOptions({}));
+  const first = catalog.data?.providers
+    .filter(({ configured }) => configured)
+    .flatMap(({ models }) => models)
+    .find(({ supports }) => !supports.embeddings)?.id;
+  const chosen = model || (first ?? '');
+  const extract = useMutation(trpc.memory_extract_batch.mutationOptions());
+  const start = useMutation({
+    mutationFn: async () => extract.mutateAsync({ episode_ids: [await episode()], model: chosen }),
+  });
+  if (start.data) return <Progress job={start.data} onClose={onClose} />;
+  return (
+    <FormDialog
+      onClose={onClose}
+      title="Extract memories"
+      description="A model reads the conversation and proposes what is worth remembering. You review it."
+      action="Extract"
+      noValidate
+      pending={start.isPending}
+      disabled={chosen === ''}
+      error={start.error}
+      onSubmit={() => start.mutate()}
+    >
+      <ModelField
+        field={{ hint: 'provider/model, such as openai/gpt-5' }}
+        value={chosen}
+        onChange={value => setModel(typeof value === 'string' ? value : '')}
+        problem={undefined}
+        readOnly={false}
+      />
+    </FormDialog>
+  );
+}
+
+function Progress({ job: started, onClose }: { job: Job; onClose: () => void }) {
+  const trpc = useTRPC();
+  const refresh = useRefreshMemory();
+  const read = useQuery(
+    trpc.memory_extract_get.queryOptions(
+      { jobId: started.job_id },
+      { refetchInterval: ({ state }) => (state.data && isOver(state.data) ? false : POLL_MS), staleTime: 0 },
+    ),
+  );
+  const job = read.data ?? started;
+  const over = isOver(job);
+  const close = () => {
+    void refresh();
+    onClose();
+  };
+  return (
+    <Dialog
+      open
+      onOpenChange={open => !open && close()}
+      title="Extract memories"
+      footer={
+        <div className="flex w-full justify-end gap-2">
+          <Button onClick={close}>{over ? 'Close' : 'Continue in the background'}</Button>
+          {over && job.proposed > 0 ? (
+            <ButtonLink variant="primary" href="/memory?view=review" onClick={() => void refresh()}>
+              Review
+            </ButtonLink>
+          ) : null}
+        </div>
+      }
+    >
+      {read.isError ? <ErrorState error={read.error} onRetry={() => void read.refetch()} /> : null}
+      <p role="status" className="text-sm">
+        {over ? ended[job.status] : `Reading: ${job.done} of ${counted(job.total, 'part')}`}
+      </p>
+      {over ? <Result job={job} /> : null}
+      <Link
+        href={`/workflows/${job.workflow_id}/runs/${job.job_id}`}
+        className="mt-3 inline-block text-xs text-accent-text hover:underline"
+      >
+        Open the run
+      </Link>
+    </Dialog>
+  );
+}
+
+const ended: Record<Job['status'], string> = {
+  queued: '',
+  running: '',
+  completed: 'The conversation was read.',
+  failed: 'Nothing could be extracted.',
+  stopped: 'It was stopped.',
+};
+
+function Result({ job: { proposed, merged, superseded, dropped, failed, errors } }: { job: Job }) {
+  const lines: [number, string][] = [
+    [proposed, `${counted(proposed, 'new memory', 'new memories')}`],
+    [merged, `${counted(merged, 'quote')} for what was known already`],
+    [superseded, `${counted(superseded, 'memory', 'memories')} replaced, as was asked`],
+    [dropped, `${counted(dropped, 'finding')} of the model without a quote, thrown away`],
+    [failed, `${counted(failed, 'part')} that could not be read`],
+  ];
+  const shown = lines.filter(([count]) => count > 0);
+  return (
+    <>
+      <ul aria-label="Result" className="mt-2 flex flex-col gap-1 text-sm text-muted">
+        {shown.length === 0 ? <li>There was nothing to remember.</li> : null}
+        {shown.map(([, text]) => (
+          <li key={text}>{text}</li>
+        ))}
+      </ul>
+      {errors.map(({ code, message }) => (
+        <p key={`${code} ${message}`} role="alert" className="mt-2 text-xs wrap-anywhere text-bad">
+          {message}
+        </p>
+      ))}
+    </>
+  );
+}
