@@ -48,6 +48,8 @@ test('the page of a workflow loads at most 215 KiB without its editor, and at mo
   // The editor with its code fields, every dialog and every other view.
   const onDemand = new Set(Object.values(loadable).flatMap(({ files }) => files));
   for (const file of routes.get('/workflows/[id]') ?? []) onDemand.delete(file);
+  // Of a part that is loaded by another such part, the manifest also names a chunk that Turbopack does not write.
+  for (const file of onDemand) if (!existsSync(join(built, file))) onDemand.delete(file);
   expect(kibibytes(onDemand)).toBeGreaterThan(100);
   expect(kibibytes(onDemand)).toBeLessThan(350);
 });
