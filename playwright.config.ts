@@ -17,7 +17,8 @@ export default defineConfig({
   outputDir: 'test-results',
   globalSetup: './e2e/fixtures/database-setup.ts',
   // Each worker starts a server with a database of its own (e2e/fixtures/console-server.ts).
-  workers: 2,
+  // Three, as a journey often waits for the browser or the server: two leave a part of two cores idle.
+  workers: 3,
   fullyParallel: false,
   // They end what hangs: on a machine that gives a quarter of its speed the longest take three minutes.
   timeout: 240_000,
