@@ -1,6 +1,7 @@
+import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { z } from 'zod';
-import type { ScriptInput } from '../../../../bin/fake-model/script.ts';
+import { type ScriptInput, Script } from '../../../../bin/fake-model/script.ts';
 import type { JsonMap } from '../../../orchestrator/core/index.ts';
 import { type ChatService, saidIn, startChatService } from '../../../testing/chat.ts';
 import { createTestMember, createTestTenant } from '../../../testing/identity.ts';
@@ -55,6 +56,20 @@ const add = (id: string, script: string, depends_on?: string[]): JsonMap => ({
 
 /** Names of operations that change more than a proposal. */
 const ACTS = /apply|undo|publish|patch|create|delete|command|live|run$|complete/;
+
+test('the tour of README.md: an order in words is proposed, proven and applied', async () => {
+  chat.fake.script(Script.parse(JSON.parse(readFileSync('docs/order-in-words.json', 'utf8'))));
+  const text = 'Total an order of price and quantity. Ask somebody if it is above 100, and accept it otherwise.';
+  expect(readFileSync('README.md', 'utf8')).toContain(text);
+  const { messages } = await say({ text });
+  expect(saidIn(messages[1] as (typeof messages)[number])).toMatch(/an order of 30 was accepted without a question\.$/);
+  const [proposal] = await proposalsOf();
+  expect(proposal?.status).toBe('ready');
+  const id = String(proposal?.id);
+  expect(await chat.act('autopilot_get_trial', { id })).toMatchObject({ verdict: 'proven', stand_ins: [{ step: 'ask' }] });
+  const { workflow } = (await chat.act('autopilot_apply_proposal', { id })) as unknown as { workflow: { id: string } };
+  await chat.act('workflows_publish_version', { id: workflow.id });
+});
 
 test('from words to an applied draft: a proposal, a trial that proves it, and a person who applies it', async () => {
   const edits = [{ type: 'set_details', name: 'Sum' }, add('one', 'return 1'), add('two', 'return 2', ['one'])];
