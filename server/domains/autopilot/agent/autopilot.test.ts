@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { z } from 'zod';
-import { type ScriptInput, Script } from '../../../../bin/fake-model/script.ts';
+import { Script, type ScriptInput } from '../../../../bin/fake-model/script.ts';
 import type { JsonMap } from '../../../orchestrator/core/index.ts';
 import { type ChatService, saidIn, startChatService } from '../../../testing/chat.ts';
 import { createTestMember, createTestTenant } from '../../../testing/identity.ts';
@@ -66,7 +66,10 @@ test('the tour of README.md: an order in words is proposed, proven and applied',
   const [proposal] = await proposalsOf();
   expect(proposal?.status).toBe('ready');
   const id = String(proposal?.id);
-  expect(await chat.act('autopilot_get_trial', { id })).toMatchObject({ verdict: 'proven', stand_ins: [{ step: 'ask' }] });
+  expect(await chat.act('autopilot_get_trial', { id })).toMatchObject({
+    verdict: 'proven',
+    stand_ins: [{ step: 'ask' }],
+  });
   const { workflow } = (await chat.act('autopilot_apply_proposal', { id })) as unknown as { workflow: { id: string } };
   await chat.act('workflows_publish_version', { id: workflow.id });
 });
