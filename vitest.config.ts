@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
@@ -50,8 +51,9 @@ export default defineConfig({
   test: {
     // One PostgreSQL cluster for all test files; each file clones a migrated template database.
     globalSetup: ['server/testing/postgres-cluster.ts'],
-    // The default leaves one core idle, which on two is half of the machine.
-    maxWorkers: '100%',
+    // More than cores: the longest files start services and wait for them. With two workers on two cores the last of them ended
+    // 200 s after the journeys.
+    maxWorkers: availableParallelism() + 1,
     sequence: { sequencer: LongestFirst },
     projects: [
       { resolve, test: { ...common, name: 'isolated', include: isolated, isolate: true } },

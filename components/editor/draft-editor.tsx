@@ -312,7 +312,7 @@ function Toolbar({ draft, editor, onAddNote, onSearch }: ToolbarProps) {
   const url = useUrlState();
   const { canUndo, canRedo } = draft.state;
   return (
-    <div role="toolbar" aria-label="Edit" className="flex gap-1 rounded-lg border bg-surface p-1 shadow-sm">
+    <div role="toolbar" aria-label="Edit" className="flex gap-0.5 rounded-lg border bg-surface p-1 shadow-sm">
       <IconButton label="Undo" shortcut="⌘ Z" disabled={!canUndo} onClick={() => draft.store.undo()}>
         <Undo2 aria-hidden className="size-4" />
       </IconButton>

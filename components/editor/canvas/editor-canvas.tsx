@@ -1,6 +1,15 @@
 'use client';
 import '@xyflow/react/dist/style.css';
-import { Background, BackgroundVariant, Controls, ReactFlow, ReactFlowProvider, SelectionMode } from '@xyflow/react';
+import {
+  Background,
+  BackgroundVariant,
+  ControlButton,
+  Controls,
+  ReactFlow,
+  ReactFlowProvider,
+  SelectionMode,
+} from '@xyflow/react';
+import { Maximize } from 'lucide-react';
 import { useTheme } from 'next-themes';
 import { memo, useMemo, useRef } from 'react';
 import type { Branch, StepChange } from '../../../server/domains/workflows/edits/index.ts';
@@ -122,7 +131,11 @@ function Flow(props: CanvasProps) {
           proOptions={{ hideAttribution: true }}
         >
           <Background variant={BackgroundVariant.Dots} gap={16} size={1} color="var(--line)" />
-          <Controls showInteractive={false} />
+          <Controls showInteractive={false} showFitView={false}>
+            <ControlButton title="Fit View" aria-label="Fit View" onClick={view.fit}>
+              <Maximize aria-hidden className="fill-none!" />
+            </ControlButton>
+          </Controls>
           {nodes.length >= mapFrom ? <GraphMap places={props.places} /> : null}
         </ReactFlow>
       </div>

@@ -23,13 +23,16 @@ function coveredHeight(frame: HTMLElement): number {
 
 type Instance = ReactFlowInstance<CanvasNode, EditorFlowEdge>;
 
-/** What the canvas shows: the whole graph at first where it can be read, else its beginning; later each step that asks for focus. */
+/**
+ * What the canvas shows: the whole graph at first where it can be read, else its beginning; later each step that asks for focus. `fit`
+ * shows the whole graph beneath the toolbars.
+ */
 export function useCanvasView(
   places: Places,
   focus: FocusRequest | null,
   onFocused: () => void,
   frame: RefObject<HTMLDivElement | null>,
-): { onInit: (instance: Instance) => void } {
+): { onInit: (instance: Instance) => void; fit: () => void } {
   const flow = useReactFlow();
   const latest = useRef(places);
   latest.current = places;
@@ -71,5 +74,10 @@ export function useCanvasView(
     focusNode();
     return () => cancelAnimationFrame(request);
   }, [focus, onFocused, flow, frame]);
-  return { onInit };
+  const fit = useCallback(() => {
+    if (frame.current === null) return;
+    const rest = `${MARGIN}px` as const;
+    void flow.fitView({ padding: { top: `${coveredHeight(frame.current)}px`, right: rest, bottom: rest, left: rest } });
+  }, [flow, frame]);
+  return { onInit, fit };
 }
