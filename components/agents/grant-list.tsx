@@ -37,7 +37,7 @@ export function AgentGrants({ agentId, canRevoke }: { agentId: string; canRevoke
   if (grants.length === 0)
     return (
       <EmptyState icon={CheckCheck} title="The agent asks for every call that needs an approval">
-        Whoever approves a call can allow calls of that tool for good. They are listed here then.
+        A person who approves a call can allow calls of that tool for good. They are then listed here.
       </EmptyState>
     );
   return (

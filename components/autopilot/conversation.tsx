@@ -76,7 +76,7 @@ function NewConversation({ workflowId, runId, initial, onOpen }: Props) {
       <MissingKey />
       <p className="text-sm text-muted">
         Say what the workflow should do, or what is wrong with it. Autopilot proposes changes and tries them; the draft
-        changes only when somebody applies them.
+        changes only when a person applies them.
       </p>
       <div className="flex flex-wrap gap-1">
         {offered.map(name => (

@@ -50,7 +50,7 @@ export function TrialSection({ proposal, changes }: Props) {
       {trying ? <TrialForm proposal={proposal} changes={changes} onClose={() => setTrying(false)} /> : null}
       {isNone ? (
         <p className="text-xs text-muted">
-          Not tried yet. A trial writes nothing, sends nothing and asks nobody: the steps that would are replaced.
+          Not tried yet. A trial writes nothing, sends nothing and asks no one: the steps that would do so are replaced.
         </p>
       ) : trial.data ? (
         <Checklist trial={trial.data} />

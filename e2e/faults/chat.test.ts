@@ -10,7 +10,7 @@ import { timeoutFor } from './random.ts';
 type Message = { id: string; parts: { type: string; text?: string }[]; metadata: { status: string } };
 
 test(
-  'SIGKILL of the service in the middle of a text: the client begins the turn anew, and every message is answered, in order',
+  'SIGKILL of the service in the middle of a text: the client begins the turn again, and every message is answered, in order',
   async () => {
     await using db = await createTestDatabase();
     await using installation = await Installation.create({

@@ -135,7 +135,7 @@ export const GrantSchema = z.strictObject({
   granted_by: z.string(),
   in_force: z.boolean().meta({
     description:
-      'False: it has expired, or whoever granted it may no longer write in the project. Such a grant counts for nothing',
+      'False: it has expired, or the person who granted it may no longer write in the project. Such a grant counts for nothing',
   }),
   created_at: Timestamp,
   expires_at: Timestamp.nullable(),

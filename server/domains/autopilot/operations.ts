@@ -133,7 +133,7 @@ export const autopilotOperations = [
     method: 'POST',
     path: '/v1/autopilot/proposals/{id}/trial',
     status: 202,
-    summary: 'Try a proposal in a run that writes nothing, sends nothing and asks nobody',
+    summary: 'Try a proposal in a run that writes nothing, sends nothing and asks no one',
     description:
       'Steps that would do so are replaced by stand-ins; scripts, models and tools that only read are executed. The checks are judged by the service, from the log of the run.',
     scopesWhere: [

@@ -76,7 +76,7 @@ export async function prepareGrant(
 
 function notPossible(subject: For): AppError {
   const about = subject === 'agent' ? 'an agent of the project' : 'a conversation that you see';
-  const message = `Only calls of ${about}, asked by somebody who may write in the project, can be allowed for good.`;
+  const message = `Only calls of ${about}, asked by a person who may write in the project, can be allowed for good.`;
   return new AppError(422, 'grant_not_possible', message, { details: [{ path: 'grant.for', message }] });
 }
 

@@ -31,7 +31,7 @@ export type GrantRow = {
 const columnsOf = (subject: GrantSubject): [agentId: string | null, threadId: string | null] =>
   'agentId' in subject ? [subject.agentId, null] : [null, subject.threadId];
 
-/** Whoever granted it may still write in the project, and it has not expired; `at` is the parameter with the time. */
+/** The person who granted it may still write in the project, and it has not expired; `at` is the parameter with the time. */
 const inForce = (at: string) => `((m.tenant_admin OR pm.role = 'project_contributor') IS TRUE
   AND (g.expires_at IS NULL OR g.expires_at > ${at}::timestamptz))`;
 const GRANTER = `LEFT JOIN memberships m ON m.user_id = g.granted_by AND m.tenant_id = $1

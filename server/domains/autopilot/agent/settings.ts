@@ -1,7 +1,7 @@
 import { type AgentSettings, ALL_MEMORIES, newSettings } from '../../agents/settings.ts';
 import { INSTRUCTIONS } from './instructions.ts';
 
-/** What Autopilot reads with the rights of whoever talks to it. */
+/** What Autopilot reads with the rights of the person who talks to it. */
 const READS = [
   'workflows_list',
   'workflows_get',
