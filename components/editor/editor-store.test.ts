@@ -121,6 +121,56 @@ describe('one history', () => {
     expect(store.state.draft.graph.steps).toEqual([step('a'), step('b', 'a')]);
   });
 
+  describe('of large JSON', () => {
+    const large = (id: string): Step => ({ ...step(id), script: `return "${'x'.repeat(50_000)}"` });
+    const typed = (store: EditorStore, ...idsTyped: string[]) => store.typeText(textOf(...idsTyped.map(large)));
+
+    test('is read once the typing pauses, as one step of the history', async () => {
+      const { store, ids, server } = setUp(large('a'));
+      const seen = vi.fn();
+      store.subscribe(seen);
+      typed(store, 'a', 'b');
+      typed(store, 'a', 'b', 'c');
+      expect(seen).not.toHaveBeenCalled();
+      expect([ids(), store.dirty]).toEqual([['a'], true]);
+      await vi.advanceTimersByTimeAsync(150);
+      expect(ids()).toEqual(['a', 'b', 'c']);
+      await pause();
+      expect(server()).toHaveLength(3);
+      store.undo();
+      expect(ids()).toEqual(['a']);
+    });
+
+    test.each<[string, (store: EditorStore) => unknown, string[]]>([
+      ['an edit of the canvas', store => store.change([{ type: 'add_step', step: step('c') }]), ['a', 'b', 'c']],
+      ['undo', store => store.undo(), ['a']],
+      ['saving', store => store.save(), ['a', 'b']],
+      ['a text that is not large', store => store.typeText(textOf(step('d'))), ['d']],
+    ])('is not lost, nor read later, by %s', async (_, act, expected) => {
+      const { store, ids } = setUp(large('a'));
+      typed(store, 'a', 'b');
+      await act(store);
+      expect(ids()).toEqual(expected);
+      await vi.advanceTimersByTimeAsync(1_000);
+      expect(ids()).toEqual(expected);
+    });
+
+    test('is part of a merge that reads what others have saved', async () => {
+      const { store, ids, other, readAfter } = setUp(large('a'));
+      const { promise, resolve } = Promise.withResolvers<void>();
+      readAfter(promise);
+      store.change([{ type: 'add_step', step: step('mine') }]);
+      other(large('a'), step('theirs'));
+      const saving = store.save();
+      await vi.advanceTimersByTimeAsync(10);
+      store.typeText(textOf(large('a'), step('mine'), step('more')));
+      resolve();
+      await saving;
+      await vi.advanceTimersByTimeAsync(1_000);
+      expect(ids().sort()).toEqual(['a', 'mine', 'more', 'theirs']);
+    });
+  });
+
   test('keeps JSON that does not parse, and the canvas waits for it', async () => {
     const { store, ids, server } = setUp(step('a'));
     store.typeText('{"steps": [');
