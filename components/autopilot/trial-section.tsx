@@ -27,10 +27,15 @@ export function TrialSection({ proposal, changes }: Props) {
   const trial = useQuery(
     trpc.autopilot_get_trial.queryOptions(
       { id },
-      { refetchInterval: ({ state }) => (state.data?.verdict === null ? REFRESH_MS : false) },
+      {
+        // A trial that was just started is there before the proposal says so.
+        enabled: ({ state }) => proposal.tried || state.data !== undefined,
+        refetchInterval: ({ state }) => (state.data?.verdict === null ? REFRESH_MS : false),
+      },
     ),
   );
-  const isNone = trial.isError && readError(trial.error).status === 404;
+  // Retention may have removed the run of a closed proposal.
+  const isNone = trial.isError ? readError(trial.error).status === 404 : !proposal.tried && !trial.data;
   return (
     <section aria-label="Trial" className="flex flex-col gap-2">
       <div className="flex items-center gap-2">

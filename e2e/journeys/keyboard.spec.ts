@@ -1,19 +1,10 @@
 import type { Locator, Page } from '@playwright/test';
 import { expect, open, test } from '../fixtures/console.ts';
+import { pressUntilFocused } from '../fixtures/keyboard.ts';
 import { canvasOf, connectDemoTools, expectBuilt, formOf, job, outcomeOf, titleOf } from '../fixtures/whole-job.ts';
 
 /** A server of its own, so that the workspace is empty, with the demo MCP server in it. */
 test.use({ serverEnv: { BATON_DEMO_MCP: 'true', BATON_LOG_LEVEL: 'error' } });
-
-/** Presses a key until the element, which is visible, has the focus. */
-async function pressUntilFocused(page: Page, key: string, target: Locator): Promise<void> {
-  await expect(target).toBeVisible();
-  for (let presses = 0; presses < 120; presses += 1) {
-    if (await target.evaluate(element => element === document.activeElement)) return;
-    await page.keyboard.press(key);
-  }
-  throw new Error(`${key} does not lead to ${target}.`);
-}
 
 async function press(page: Page, target: Locator, key = 'Tab'): Promise<void> {
   await expect(target).toBeEnabled();

@@ -1,6 +1,7 @@
 import type { Locator, Page } from '@playwright/test';
 import { expect, expectThemesAccessible, open, test } from '../fixtures/console.ts';
 import { replaceText } from '../fixtures/editor.ts';
+import { pressUntilFocused } from '../fixtures/keyboard.ts';
 
 const sideOf = (page: Page) => page.getByRole('region', { name: 'Step and JSON' });
 const outcomeOf = (page: Page) => sideOf(page).getByRole('region', { name: 'Last test' });
@@ -15,15 +16,6 @@ const steps = [
     depends_on: ['order'],
   },
 ];
-
-/** Presses a key until the element has the focus. */
-async function pressUntilFocused(page: Page, key: string, target: Locator): Promise<void> {
-  for (let presses = 0; presses < 80; presses += 1) {
-    if (await target.evaluate(element => element === document.activeElement)) return;
-    await page.keyboard.press(key);
-  }
-  throw new Error(`${key} does not lead to ${target}.`);
-}
 
 test('a step is tested with given results and with those of a run, by mouse', async ({ member, api }) => {
   const { id } = await api.call('POST', '/v1/workflows', { name: 'Taxes', graph: { steps } });

@@ -79,6 +79,7 @@ export const ProposalSchema = z.strictObject({
   draft: DraftSchema.meta({ description: 'What it proposes' }),
   diff: DraftDiff.meta({ description: 'What leads from the draft that it was made from to what it proposes' }),
   validation: ValidationReport,
+  tried: z.boolean().meta({ description: 'Whether it has been tried: then there is a last trial to read' }),
   conflicts: z.array(Conflict).meta({
     description: 'What the draft has changed since, differently: applying it is a 409 until these are gone',
   }),

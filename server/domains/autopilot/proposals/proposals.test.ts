@@ -66,7 +66,14 @@ describe('a proposal', () => {
   test('leaves the draft as it is, says what it changes, and whether that could be published', async () => {
     const before = await workflow('a', 'b');
     const made = await propose({ workflow_id: before.id, edits: [set('a', { name: 'A' }), add('c', 'b')] });
-    expect(made).toMatchObject({ status: 'ready', valid: true, edits: 2, base_revision: 1, conflicts: [] });
+    expect(made).toMatchObject({
+      status: 'ready',
+      valid: true,
+      edits: 2,
+      base_revision: 1,
+      conflicts: [],
+      tried: false,
+    });
     expect(made.diff.steps).toMatchObject([
       { change: 'changed', step: 'a', fields: [{ field: 'name', after: 'A' }] },
       { change: 'added', step: 'c' },

@@ -57,6 +57,7 @@ export async function toProposal(ctx: Context, row: ProposalRow): Promise<Propos
     draft: draft as unknown as Proposal['draft'],
     diff: diff(base, draft) as Proposal['diff'],
     validation,
+    tried: row.trial !== null,
     conflicts: isOpen(row) ? await conflictsOf(ctx, row) : [],
   };
 }

@@ -89,6 +89,7 @@ async function tried(steps: Step[], checks: object[], more: object = {}, by?: Pr
   const { id } = await propose(steps);
   const started = await attempt(id, checks, more, by);
   await reached(service.container.services, acme.owner, { id: started.workflow_id, runID: started.run_id });
+  expect(await act('autopilot_get_proposal', { id })).toMatchObject({ tried: true });
   return read(id);
 }
 
