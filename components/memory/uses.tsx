@@ -1,8 +1,8 @@
 'use client';
 import { useQueryClient } from '@tanstack/react-query';
 import { type Outputs, useTRPC } from '../trpc/provider.tsx';
-import { Button } from '../ui/button.tsx';
 import { Link } from '../ui/link.tsx';
+import { ShowMore } from '../ui/pager.tsx';
 import { Skeleton } from '../ui/skeleton.tsx';
 import { ErrorState } from '../ui/states.tsx';
 import { RelativeTime } from '../ui/time.tsx';
@@ -46,16 +46,9 @@ function UseList({ id }: { id: string }) {
           </li>
         ))}
       </ul>
-      {list.hasNextPage ? (
-        <Button
-          size="sm"
-          className="self-start"
-          pending={list.isFetchingNextPage}
-          onClick={() => void list.fetchNextPage()}
-        >
-          Show more
-        </Button>
-      ) : null}
+      <ShowMore list={list} className="self-start">
+        Show more
+      </ShowMore>
     </>
   );
 }

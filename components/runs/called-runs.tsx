@@ -4,6 +4,7 @@ import { isAddedStep, type RunState, type StepState } from '@/server/domains/run
 import { type Outputs, useTRPC, useTRPCClient } from '../trpc/provider.tsx';
 import { Button } from '../ui/button.tsx';
 import { Link } from '../ui/link.tsx';
+import { ShowMore } from '../ui/pager.tsx';
 import { Skeleton } from '../ui/skeleton.tsx';
 import { ErrorState } from '../ui/states.tsx';
 import { StatusBadge, shownStatus } from '../ui/status-badge.tsx';
@@ -94,16 +95,9 @@ function AllCalls({ workflowId, runId, step, ended }: Ref & { step: string; ende
           </li>
         ))}
       </ul>
-      {list.hasNextPage ? (
-        <Button
-          size="sm"
-          className="self-start"
-          pending={list.isFetchingNextPage}
-          onClick={() => void list.fetchNextPage()}
-        >
-          Show more called runs
-        </Button>
-      ) : null}
+      <ShowMore list={list} className="self-start">
+        Show more called runs
+      </ShowMore>
     </Part>
   );
 }

@@ -33,20 +33,27 @@ export function Pager({
   );
 }
 
-/** Under a list that grows as it is read on; nothing once all of it is there. `children` names what more of it is. */
-export function ReadOn({
-  list,
-  children,
-}: {
+type GrowingProps = {
   list: { hasNextPage: boolean; isFetchingNextPage: boolean; fetchNextPage: () => unknown };
   children: ReactNode;
-}) {
-  if (!list.hasNextPage) return null;
+};
+
+/** Under a list that grows as it is read on; nothing once all of it is there. `children` names what more of it is. */
+export function ReadOn(props: GrowingProps) {
+  if (!props.list.hasNextPage) return null;
   return (
     <div className="flex justify-center border-t p-2">
-      <Button size="sm" pending={list.isFetchingNextPage} onClick={() => void list.fetchNextPage()}>
-        {children}
-      </Button>
+      <ShowMore {...props} />
     </div>
+  );
+}
+
+/** The button alone, for a short list within something else. */
+export function ShowMore({ list, children, className }: GrowingProps & { className?: string }) {
+  if (!list.hasNextPage) return null;
+  return (
+    <Button size="sm" className={className} pending={list.isFetchingNextPage} onClick={() => void list.fetchNextPage()}>
+      {children}
+    </Button>
   );
 }

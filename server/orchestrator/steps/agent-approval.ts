@@ -1,7 +1,7 @@
-import { z } from 'zod';
 import type { Attempt, Outcome, StepType } from '../../contract/step-type.ts';
 import type { JsonMap } from '../core/index.ts';
 import { type AgentWork, type PlannedTool, workOf } from './agent-plan.ts';
+import { AGENT_STEP } from './agent-step.ts';
 import { askedCall } from './agent-tool.ts';
 import { taintedBy } from './agent-transcript.ts';
 import { toolOf } from './agent-turn.ts';
@@ -17,16 +17,11 @@ const MAX_REASON = 2_000;
 export const agentApproval: StepType = {
   type: 'agent_approval',
   ...ADDED_STEP_TYPES.agent_approval,
-  fields: z.looseObject({}),
-  available: true,
-  internal: true,
+  ...AGENT_STEP,
   defaultTimeoutS: null,
   retries: false,
-  dataFields: [],
-  rawFields: [],
   // What tainted the conversation may be any result before it.
   reads: () => 'all',
-  check: () => [],
   execute: async attempt => ask(attempt),
 };
 

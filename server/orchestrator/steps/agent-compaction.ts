@@ -1,4 +1,3 @@
-import { z } from 'zod';
 import type { Attempt, Outcome, StepType } from '../../contract/step-type.ts';
 import { type AgentProgress, CONTEXT_LENGTH_EXCEEDED, type GraphStep, type JsonValue } from '../core/index.ts';
 import {
@@ -13,6 +12,7 @@ import {
 import { fromEarlier } from './agent-earlier.ts';
 import { type AgentWork, workOf } from './agent-plan.ts';
 import type { Prompt } from './agent-prompt.ts';
+import { AGENT_STEP } from './agent-step.ts';
 import { conversation, type TranscriptSource } from './agent-transcript.ts';
 import { consumedBy, type TurnServices } from './agent-turn.ts';
 import { shortenedTo } from './compaction-text.ts';
@@ -37,16 +37,11 @@ export function agentCompaction(services: TurnServices): StepType {
   return {
     type: 'agent_compaction',
     ...ADDED_STEP_TYPES.agent_compaction,
-    fields: z.looseObject({}),
-    available: true,
-    internal: true,
+    ...AGENT_STEP,
     defaultTimeoutS: 300,
     retries: true,
     io: true,
-    dataFields: [],
-    rawFields: [],
     reads: () => 'all',
-    check: () => [],
     execute: (attempt, signal) => execute(attempt, signal, services),
   };
 }

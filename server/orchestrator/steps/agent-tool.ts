@@ -1,4 +1,3 @@
-import { z } from 'zod';
 import type { Attempt, Outcome, StepType } from '../../contract/step-type.ts';
 import { isObject } from '../../platform/json.ts';
 import {
@@ -13,7 +12,8 @@ import {
 import { ratioOf } from './agent-conversation.ts';
 import { fromEarlier } from './agent-earlier.ts';
 import { type AgentGrants, grantFor } from './agent-grants.ts';
-import { type PlannedTool, workOf } from './agent-plan.ts';
+import { type AgentWork, type PlannedTool, workOf } from './agent-plan.ts';
+import { AGENT_STEP } from './agent-step.ts';
 import type { AgentTools } from './agent-tools.ts';
 import { toolOf } from './agent-turn.ts';
 import { answerTo, PERSON } from './ask-user.ts';
@@ -41,18 +41,13 @@ export function agentTool(services: ToolServices): StepType {
   return {
     type: 'agent_tool',
     ...ADDED_STEP_TYPES.agent_tool,
-    fields: z.looseObject({}),
-    available: true,
-    internal: true,
+    ...AGENT_STEP,
     defaultTimeoutS: 300,
     retries: false,
     io: true,
-    dataFields: [],
-    rawFields: [],
     // A call that reads a result may name any, and what is to be remembered may rest on any; another one reads its turn and its approval.
     reads: ({ tool, depends_on }: GraphStep) =>
       tool === READ_RESULT || tool === REMEMBER ? 'all' : (depends_on ?? []),
-    check: () => [],
     execute: (attempt, signal) => execute(attempt, signal, services),
   };
 }
@@ -93,7 +88,7 @@ async function execute(attempt: Attempt, signal: AbortSignal, services: ToolServ
     return failed('approval_missing', 'The permission by which the call needed no approval was withdrawn.');
   if (tool.instance_id === PLATFORM) return callOperation(services.platform, { attempt, signal, tool, args, ratio });
   if (tool.instance_id === MEMORY)
-    return callMemory(services.memoryTools, agent, { attempt, signal, tool, args, ratio });
+    return callMemory(services.memoryTools, agent, work, { attempt, signal, tool, args, ratio });
   if (services.tools === undefined) return failed('unknown_tool', 'There is no such tool.');
   const refusal = await refusalOf({ attempt, signal, tool, isApproved: approval !== null }, services.authority);
   if (refusal !== null) return refusal;
@@ -170,9 +165,9 @@ function callTool(tools: ToolCaller, { attempt, signal, tool, args }: Call & { a
 async function callMemory(
   memory: MemoryTools | undefined,
   agent: AgentProgress,
+  work: AgentWork,
   { attempt, signal, tool, args, ratio }: Call & { args: JsonMap; ratio: number },
 ): Promise<Outcome> {
-  const work = workOf(agent.settings);
   if (memory === undefined || work.memory === undefined) return failed('unknown_tool', 'There is no such tool.');
   const { run, step } = attempt;
   const { agent_id: agentId, ...access } = work.memory;

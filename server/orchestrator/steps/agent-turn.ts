@@ -1,4 +1,3 @@
-import { z } from 'zod';
 import type { LiveText } from '../../contract/live-text.ts';
 import type { Attempt, Outcome, StepType } from '../../contract/step-type.ts';
 import { isObject } from '../../platform/json.ts';
@@ -15,6 +14,7 @@ import { earlierTurn } from './agent-earlier.ts';
 import { type AgentGrant, type AgentGrants, grantFor } from './agent-grants.ts';
 import { type AgentWork, type PlannedTool, workOf } from './agent-plan.ts';
 import { closePrompt, closingOf, openPrompt, type Prompt } from './agent-prompt.ts';
+import { AGENT_STEP } from './agent-step.ts';
 import type { AgentTools } from './agent-tools.ts';
 import { taintedBy } from './agent-transcript.ts';
 import { PERSON, questionOf } from './ask-user.ts';
@@ -46,16 +46,11 @@ export function agentTurn(services: TurnServices): StepType {
   return {
     type: 'agent_turn',
     ...ADDED_STEP_TYPES.agent_turn,
-    fields: z.looseObject({}),
-    available: true,
-    internal: true,
+    ...AGENT_STEP,
     defaultTimeoutS: 300,
     retries: true,
     io: true,
-    dataFields: [],
-    rawFields: [],
     reads: () => 'all',
-    check: () => [],
     execute: (attempt, signal) => execute(attempt, signal, services),
   };
 }
@@ -72,12 +67,14 @@ async function execute(attempt: Attempt, signal: AbortSignal, services: TurnServ
   const open = openPrompt(work, agent, attempt);
   const tainted = taintedBy(work, agent, attempt);
   const ratio = tokensPerCharacter(agent, attempt);
-  const input = Math.ceil((charactersOf(open.messages) + charactersOfTools(work)) * ratio);
+  const opened = charactersOf(open.messages) + charactersOfTools(work);
+  const input = Math.ceil(opened * ratio);
   const fitted = fitTurn({ agent, prices: attempt.prices, input, closing: begun });
   if (fitted === null) return notMade(work, open.messages);
   const { closing } = fitted;
   const prompt = closing === null ? open : closePrompt(open, closing);
-  const characters = charactersOf(prompt.messages) + charactersOfTools(work);
+  // Only what closing adds: the conversation may be long.
+  const characters = opened + charactersOf(prompt.messages.slice(open.messages.length));
   const maxTokens = outputOf(fitted.output, { work, input, known: services.turns.mostOutput?.(work.model) });
   const live = services.liveText?.begin({ runId: run.id, step: step.id, attempt: attempt.attempt });
   const asking = services.turns.turn(
