@@ -35,6 +35,8 @@ export type ChatService = {
   /** The owner's token. */
   token: string;
   act(name: Name, input?: object, by?: Principal): Promise<Answer>;
+  /** Publishes the MCP server at that address; returns the id of an instance of it. */
+  instanceOf(url: string): Promise<string>;
   /** A new thread's id. */
   thread(input?: object, by?: Principal): Promise<string>;
   /** The last 200 messages. */
@@ -68,6 +70,12 @@ export async function startChatService(
     acme,
     token,
     act,
+    async instanceOf(url) {
+      const server = await act('mcp_servers_create', { name: 'Tools', canonical_url: url, auth_mode: 'none' });
+      await act('mcp_servers_discover', { id: server.id });
+      await act('mcp_servers_publish_version', { id: server.id });
+      return (await act('mcp_instances_create', { server_id: server.id, name: 'Tools' })).id;
+    },
     thread: async (input = {}, by) => (await act('chat_create_thread', input, by)).id,
     messages,
     async settled(id, by) {

@@ -1,11 +1,10 @@
 import type { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { z } from 'zod';
-import { type FakeModel, startFakeModel } from '../../../bin/fake-model/server.ts';
-import { operations } from '../../api/operations.ts';
+import type { FakeModel } from '../../../bin/fake-model/server.ts';
 import type { Principal } from '../../contract/context.ts';
-import { createCall } from '../../testing/call.ts';
-import { startTestContainer, type TestContainer } from '../../testing/container.ts';
+import { type ChatService, startChatService } from '../../testing/chat.ts';
+import type { TestContainer } from '../../testing/container.ts';
 import { createTestMember, createTestPat, createTestTenant, type TestTenant } from '../../testing/identity.ts';
 import { startSdkServer, type TestServer } from '../../testing/mcp-server.ts';
 import { reached } from '../../testing/runs.ts';
@@ -21,30 +20,20 @@ function configure(server: McpServer): void {
   });
 }
 
+let chat: ChatService;
 let service: TestContainer;
 let fake: FakeModel;
 let tools: TestServer;
 let acme: TestTenant;
-let call: ReturnType<typeof createCall<typeof operations>>;
 let agent: string;
 
-type Made = { id: string; run_id: string } & Record<string, unknown>;
-const act = async (name: (typeof operations)[number]['name'], input: object, by: Principal = acme.owner) =>
-  (await call(by, name, input)) as Made;
+const act = (...of: Parameters<ChatService['act']>) => chat.act(...of);
 
 beforeAll(async () => {
-  fake = await startFakeModel();
-  service = await startTestContainer({ BATON_ALLOW_PRIVATE_NETWORK: '127.0.0.1/32', BATON_SHUTDOWN_GRACE_S: '0' });
+  chat = await startChatService();
+  ({ service, fake, acme } = chat);
   tools = await startSdkServer({ configure });
-  const { services } = service.container;
-  acme = await createTestTenant(services, { slug: 'acme' });
-  call = createCall(services, operations);
-  const key = { provider: 'openai_compatible', base_url: fake.url, models: ['scripted'] };
-  await act('llm_provider_keys_create', key);
-  const server = await act('mcp_servers_create', { name: 'Tools', canonical_url: tools.url, auth_mode: 'none' });
-  await act('mcp_servers_discover', { id: server.id });
-  await act('mcp_servers_publish_version', { id: server.id });
-  const { id: instance_id } = await act('mcp_instances_create', { server_id: server.id, name: 'Tools' });
+  const instance_id = await chat.instanceOf(tools.url);
   const made = await act('agents_create', {
     name: 'Clerk',
     model: 'openai_compatible/scripted',
@@ -54,9 +43,8 @@ beforeAll(async () => {
   agent = made.id;
 });
 afterAll(async () => {
-  await service.close();
+  await chat.close();
   await tools[Symbol.asyncDispose]();
-  await fake.close();
 });
 beforeEach(() => {
   sent = [];

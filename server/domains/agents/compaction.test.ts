@@ -2,11 +2,10 @@ import type { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import type { ScriptInput } from '../../../bin/fake-model/script.ts';
-import { type FakeModel, startFakeModel } from '../../../bin/fake-model/server.ts';
-import { operations } from '../../api/operations.ts';
-import { createCall } from '../../testing/call.ts';
-import { startTestContainer, type TestContainer } from '../../testing/container.ts';
-import { createTestTenant, type TestTenant } from '../../testing/identity.ts';
+import type { FakeModel } from '../../../bin/fake-model/server.ts';
+import { type ChatService, startChatService } from '../../testing/chat.ts';
+import type { TestContainer } from '../../testing/container.ts';
+import type { TestTenant } from '../../testing/identity.ts';
 import { startSdkServer, type TestServer } from '../../testing/mcp-server.ts';
 import { reached } from '../../testing/runs.ts';
 
@@ -19,34 +18,25 @@ function configure(server: McpServer): void {
   }));
 }
 
+let chat: ChatService;
 let service: TestContainer;
 let fake: FakeModel;
 let tools: TestServer;
 let acme: TestTenant;
 let instance_id: string;
 
-type Made = { id: string; run_id: string } & Record<string, unknown>;
 type Event = { event_type: string; step_id?: string; data: Record<string, unknown> };
-let call: ReturnType<typeof createCall<typeof operations>>;
-const act = async (name: (typeof operations)[number]['name'], input: object) =>
-  (await call(acme.owner, name, input)) as Made;
+const act = (...of: Parameters<ChatService['act']>) => chat.act(...of);
 
 beforeAll(async () => {
-  fake = await startFakeModel();
-  service = await startTestContainer({ BATON_ALLOW_PRIVATE_NETWORK: '127.0.0.1/32', BATON_SHUTDOWN_GRACE_S: '0' });
+  chat = await startChatService();
+  ({ service, fake, acme } = chat);
   tools = await startSdkServer({ configure });
-  acme = await createTestTenant(service.container.services, { slug: 'acme' });
-  call = createCall(service.container.services, operations);
-  await act('llm_provider_keys_create', { provider: 'openai_compatible', base_url: fake.url, models: ['scripted'] });
-  const server = await act('mcp_servers_create', { name: 'Tools', canonical_url: tools.url, auth_mode: 'none' });
-  await act('mcp_servers_discover', { id: server.id });
-  await act('mcp_servers_publish_version', { id: server.id });
-  ({ id: instance_id } = await act('mcp_instances_create', { server_id: server.id, name: 'Tools' }));
+  instance_id = await chat.instanceOf(tools.url);
 });
 afterAll(async () => {
-  await service.close();
+  await chat.close();
   await tools[Symbol.asyncDispose]();
-  await fake.close();
 });
 
 const readPage = (page: number) => ({ content: [{ calls: [{ name: 'read', arguments: { page } }] }] });

@@ -26,10 +26,7 @@ function configure(server: McpServer): void {
 beforeAll(async () => {
   chat = await startChatService();
   tools = await startSdkServer({ configure });
-  const server = await chat.act('mcp_servers_create', { name: 'Shop', canonical_url: tools.url, auth_mode: 'none' });
-  await chat.act('mcp_servers_discover', { id: server.id });
-  await chat.act('mcp_servers_publish_version', { id: server.id });
-  const { id: instance_id } = await chat.act('mcp_instances_create', { server_id: server.id, name: 'Shop' });
+  const instance_id = await chat.instanceOf(tools.url);
   const made = await chat.act('agents_create', {
     name: 'Clerk',
     model: 'openai_compatible/scripted',

@@ -1,12 +1,11 @@
 import type { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { z } from 'zod';
-import { type FakeModel, startFakeModel } from '../../../../bin/fake-model/server.ts';
-import { operations } from '../../../api/operations.ts';
+import type { FakeModel } from '../../../../bin/fake-model/server.ts';
 import { newId } from '../../../platform/ids.ts';
-import { createCall } from '../../../testing/call.ts';
-import { startTestContainer, type TestContainer } from '../../../testing/container.ts';
-import { createTestTenant, type TestTenant } from '../../../testing/identity.ts';
+import { type ChatService, startChatService } from '../../../testing/chat.ts';
+import type { TestContainer } from '../../../testing/container.ts';
+import type { TestTenant } from '../../../testing/identity.ts';
 import { startSdkServer, type TestServer } from '../../../testing/mcp-server.ts';
 import { reached } from '../../../testing/runs.ts';
 
@@ -31,39 +30,25 @@ function configure(server: McpServer): void {
 type Made = { id: string } & Record<string, unknown>;
 type Event = { event_type: string; step_id?: string; data: Record<string, unknown> };
 
+let chat: ChatService;
 let service: TestContainer;
 let fake: FakeModel;
 let tools: TestServer;
 let acme: TestTenant;
-let call: ReturnType<typeof createCall<typeof operations>>;
 let instance: string;
 
-const act = async (name: (typeof operations)[number]['name'], input: object, by = acme.contributor) =>
-  (await call(by, name, input)) as Made;
+const act = (name: Parameters<ChatService['act']>[0], input: object, by = acme.contributor) =>
+  chat.act(name, input, by);
 
 beforeAll(async () => {
-  fake = await startFakeModel();
-  service = await startTestContainer({ BATON_ALLOW_PRIVATE_NETWORK: '127.0.0.1/32', BATON_SHUTDOWN_GRACE_S: '0' });
+  chat = await startChatService();
+  ({ service, fake, acme } = chat);
   tools = await startSdkServer({ configure });
-  const { services } = service.container;
-  acme = await createTestTenant(services, { slug: 'acme' });
-  call = createCall(services, operations);
-  const key = {
-    provider: 'openai_compatible',
-    api_key: 'sk-0123456789abcdef',
-    base_url: fake.url,
-    models: ['scripted'],
-  };
-  await act('llm_provider_keys_create', key, acme.owner);
-  const server = await act('mcp_servers_create', { name: 'Tools', canonical_url: tools.url, auth_mode: 'none' });
-  await act('mcp_servers_discover', { id: server.id });
-  await act('mcp_servers_publish_version', { id: server.id });
-  instance = (await act('mcp_instances_create', { server_id: server.id, name: 'Tools' })).id;
+  instance = await chat.instanceOf(tools.url);
 });
 afterAll(async () => {
-  await service.close();
+  await chat.close();
   await tools[Symbol.asyncDispose]();
-  await fake.close();
 });
 beforeEach(() => {
   noted = [];

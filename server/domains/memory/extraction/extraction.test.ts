@@ -1,34 +1,29 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { z } from 'zod';
-import { type FakeModel, startFakeModel } from '../../../../bin/fake-model/server.ts';
+import type { FakeModel } from '../../../../bin/fake-model/server.ts';
 import { operations } from '../../../api/operations.ts';
 import type { Principal } from '../../../contract/context.ts';
 import { createCall } from '../../../testing/call.ts';
-import { startTestContainer, type TestContainer } from '../../../testing/container.ts';
+import { type ChatService, startChatService } from '../../../testing/chat.ts';
+import type { TestContainer } from '../../../testing/container.ts';
 import { createTestMember, createTestPat, createTestTenant, type TestTenant } from '../../../testing/identity.ts';
 import type { EpisodeResult, ItemResult } from '../../../testing/memory.ts';
 import type { ExtractJob } from '../schemas.ts';
 import { partsOf } from './jobs.ts';
 
 const MODEL = 'openai_compatible/scripted';
+let chat: ChatService;
 let service: TestContainer;
 let fake: FakeModel;
 let acme: TestTenant;
 let call: ReturnType<typeof createCall<typeof operations>>;
 
 beforeAll(async () => {
-  fake = await startFakeModel();
-  service = await startTestContainer({ BATON_ALLOW_PRIVATE_NETWORK: '127.0.0.1/32', BATON_SHUTDOWN_GRACE_S: '0' });
-  const { services } = service.container;
-  acme = await createTestTenant(services, { slug: 'acme' });
-  call = createCall(services, operations);
-  const key = { provider: 'openai_compatible', base_url: fake.url, models: ['scripted'] };
-  await call(acme.owner, 'llm_provider_keys_create', key);
+  chat = await startChatService();
+  ({ service, fake, acme } = chat);
+  call = createCall(service.container.services, operations);
 });
-afterAll(async () => {
-  await service.close();
-  await fake.close();
-});
+afterAll(() => chat.close());
 
 let people = 0;
 const somebody = (role: Principal['role'] = 'project_contributor'): Promise<Principal> => {
