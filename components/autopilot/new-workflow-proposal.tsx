@@ -18,13 +18,15 @@ const WorkflowGraph = dynamic(() => import('../graph/workflow-graph.tsx').then(m
   loading: () => <Skeleton className="h-full w-full" />,
 });
 
+const graphClass = 'h-[60dvh] lg:h-[68dvh]';
+
 /** A proposal for a new workflow: its graph, and the decision about it. Applied, it is a workflow, which is shown then. */
 export function NewWorkflowProposal({ id }: { id: string }) {
   const trpc = useTRPC();
   const router = useRouter();
   const url = useUrlState();
   const { canWrite } = usePermissions();
-  const { data } = useQuery(trpc.autopilot_get_proposal.queryOptions({ id }));
+  const { data, isError } = useQuery(trpc.autopilot_get_proposal.queryOptions({ id }));
   const target = useMemo(
     () => ({
       save: () => Promise.resolve({ kind: 'saved' }),
@@ -37,10 +39,8 @@ export function NewWorkflowProposal({ id }: { id: string }) {
     <Page>
       <PageHeader parent={{ href: '/workflows/proposals', label: 'Proposals' }} title={data?.title ?? 'Proposal'} />
       <div className="grid grid-cols-[minmax(0,1fr)] gap-4 lg:grid-cols-[minmax(0,1fr)_360px]">
-        <div className="h-[60dvh] lg:h-[68dvh]">
-          {graph === undefined ? (
-            <Skeleton className="h-full w-full" />
-          ) : (
+        {graph ? (
+          <div className={graphClass}>
             <WorkflowGraph
               label="Graph of the proposal"
               steps={graph.steps as readonly GraphStepInput[]}
@@ -48,8 +48,10 @@ export function NewWorkflowProposal({ id }: { id: string }) {
               selected={url.get('step') || null}
               onSelect={step => url.set({ step: step ?? undefined })}
             />
-          )}
-        </div>
+          </div>
+        ) : isError ? null : (
+          <Skeleton className={graphClass} />
+        )}
         <Card>
           <ProposalView
             id={id}

@@ -2,9 +2,11 @@ import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type Browser, type BrowserContext, chromium, type Page } from '@playwright/test';
+import { startFakeModel } from '../../bin/fake-model/server.ts';
 import { generatePatToken } from '../../server/domains/pats/token.ts';
 import { freePort } from '../../server/platform/postgres/free-port.ts';
 import { newDataDir, startServer, type TestServer } from '../fixtures/server.ts';
+import { fillAssistants } from './assistants.ts';
 import { createCall, fillInstance } from './instance.ts';
 import { animateKill } from './kill-animation.ts';
 import { publicViews, type View, viewsOf } from './views.ts';
@@ -39,8 +41,11 @@ const env = {
   BATON_SEED: 'example',
   BATON_DEMO_MCP: 'true',
   BATON_BILLING: 'metered',
+  BATON_ENABLE_AGENTS: 'true',
+  BATON_ALLOW_PRIVATE_NETWORK: '127.0.0.1',
 };
 const executablePath = process.env.BATON_TEST_BROWSER;
+const model = await startFakeModel();
 const browser = await chromium.launch({
   ...(executablePath && { executablePath }),
   chromiumSandbox: process.getuid?.() !== 0,
@@ -50,7 +55,8 @@ try {
   const call = createCall(server);
   const session = await signIn(browser, server);
   if (only.length === 0 || only.some(part => part !== 'kill')) {
-    const views = viewsOf(await fillInstance(call, server.url));
+    const shown = { ...(await fillInstance(call, server.url)), ...(await fillAssistants(call, model)) };
+    const views = viewsOf(shown);
     for (const size of SIZES) {
       for (const theme of THEMES) {
         await takeAll(await browser.newContext({ viewport: size, colorScheme: theme, ...common }), publicViews);
@@ -68,6 +74,7 @@ try {
 } finally {
   await browser.close();
   await server.stop();
+  await model.close();
   await rm(dataDir, { recursive: true, force: true });
 }
 

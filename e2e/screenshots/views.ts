@@ -1,5 +1,6 @@
 import type { Page } from '@playwright/test';
 import { consolePages } from '../fixtures/pages.ts';
+import type { Assistants } from './assistants.ts';
 import type { Shown } from './instance.ts';
 
 /** A picture: its name, the path of its page, and what is done there before it is taken. */
@@ -12,8 +13,8 @@ export const publicViews: readonly View[] = [
 ];
 
 /** The pages of the console, with what can be opened on them. */
-export function viewsOf(shown: Shown): View[] {
-  const views = [...workflowViews(shown), ...runViews(shown), ...otherViews(shown)];
+export function viewsOf(shown: Shown & Assistants): View[] {
+  const views = [...workflowViews(shown), ...runViews(shown), ...assistantViews(shown), ...otherViews(shown)];
   const others = consolePages().filter(path => !views.some(view => view.path === path));
   return [...views, ...others.map(path => ({ name: path.slice(1).replaceAll('/', '-'), path }))];
 }
@@ -54,11 +55,26 @@ function runViews({ waitingRun, endedRun, failedRun, loopRun }: Shown): View[] {
   ];
 }
 
+function assistantViews({ agent, agentRun, thread, autopilot, proposal, newWorkflow }: Assistants): View[] {
+  const chat = (page: Page) => page.keyboard.press('ControlOrMeta+j');
+  return [
+    { name: 'agents', path: '/agents' },
+    { name: 'agent', path: agent },
+    { name: 'agent-run', path: agentRun },
+    { name: 'agent-run-turn', path: `${agentRun}?step=agent.1` },
+    { name: 'chat-thread', path: thread },
+    { name: 'chat-beside', path: '/workflows', act: chat },
+    { name: 'autopilot-chat', path: autopilot },
+    { name: 'autopilot-proposal', path: proposal },
+    { name: 'autopilot-new-workflow', path: newWorkflow },
+  ];
+}
+
 function otherViews({ task, webhook, mcpServer }: Shown): View[] {
   return [
     { name: 'inbox', path: '/inbox' },
     { name: 'inbox-task', path: task },
-    { name: 'memory', path: '/memory?q=office' },
+    { name: 'memory-search', path: '/memory?q=office' },
     { name: 'memory-review', path: '/memory?view=review' },
     { name: 'memory-items', path: '/memory?view=items' },
     { name: 'memory-about-you', path: '/memory?view=me' },
