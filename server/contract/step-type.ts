@@ -49,6 +49,11 @@ export type Attempt = {
   readonly lineage?: CallLineage | undefined;
   /** For a step under an agent: how a step of this id ended in the run that this one goes on from; null: it is to be executed. */
   earlier?(step: string): JsonValue;
+  /**
+   * The process ended during an earlier attempt, so that nobody knows whether the step has happened, and no person has had it
+   * repeated since.
+   */
+  readonly inDoubt?: boolean | undefined;
   /** What the workspace pays; absent where nothing is charged. */
   readonly prices?: ActionPrices | undefined;
   /**
@@ -141,6 +146,8 @@ export type StepTypeDescription = {
   readonly startScope?: Scope | readonly Scope[];
   /** Its steps end with `complete_task`. Their `timeout_s` limits the time that people have, not the attempt. */
   readonly waitsForPeople?: true;
+  /** Its steps end with `complete_task` where they ask a person about a call that may have happened. */
+  readonly asksInDoubt?: true;
 };
 
 /** Why a trial does not execute a step. */

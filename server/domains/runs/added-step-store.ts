@@ -35,13 +35,14 @@ export async function findLoopItem(
   return rows[0]?.item ?? null;
 }
 
-export type AddedEnd = { step_id: string; error: JsonMap | null; skipped: boolean };
+/** `skipped`: why it was skipped; null for a step that was not. */
+export type AddedEnd = { step_id: string; error: JsonMap | null; skipped: string | null };
 
 /** Returns how the steps that were added under `parent` ended, in the order in which they did. */
 export async function listAddedEnds(pool: Pool, runId: string, parent: string): Promise<AddedEnd[]> {
   const { rows } = await pool.query<AddedEnd>(
     `SELECT step_id, CASE WHEN event_type <> 'step_completed' THEN coalesce(data->'error', '{"code":"cancelled","message":"It was cancelled."}') END AS error,
-            coalesce(data->>'skipped', '') = 'true' AS skipped
+            CASE WHEN data->>'skipped' = 'true' THEN data->>'reason' END AS skipped
        FROM run_events
       WHERE run_id = $1 AND event_type IN ('step_completed', 'step_failed', 'step_cancelled') AND starts_with(step_id, $2)
       ORDER BY seq`,

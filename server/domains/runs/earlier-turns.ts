@@ -51,11 +51,18 @@ export async function earlierTurns(
     if (found?.ref !== undefined)
       throw invalid('The results of the old run are too large to start from.', undefined, 'rerun_too_large');
     if (error !== null) steps[id] = { error };
-    else if (skipped) steps[id] = { error: rejection(results.get(approvalId(id))?.value) };
+    else if (skipped === 'not_repeated') steps[id] = { error: NOT_REPEATED };
+    else if (skipped !== null) steps[id] = { error: rejection(results.get(approvalId(id))?.value) };
     else if (found !== undefined) steps[id] = { result: found.value };
   }
   return { agent, steps };
 }
+
+/** A call of which nobody knows whether it happened, and that was not repeated. */
+const NOT_REPEATED: JsonMap = {
+  code: 'not_repeated',
+  message: 'the call may have been carried out; a person decided not to repeat it',
+};
 
 /** A call that nobody approved is a call that failed, for the model that is told. */
 function rejection(answer: unknown): JsonMap {

@@ -199,6 +199,8 @@ function applyStepEvent(step: StepState, event: FoldedEvent, at: number, credits
       if (data.skipped === true) {
         step.status = 'skipped';
         step.skipReason = String(data.reason);
+        // A step that was in doubt has begun.
+        endAttempt(step, { at, outcome: 'cancelled' });
         return;
       }
       step.status = 'completed';

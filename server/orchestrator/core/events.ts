@@ -12,14 +12,18 @@ export const RUN_STATUSES = ['running', 'paused', 'completed', 'failed', 'stoppe
 export type RunStatus = (typeof RUN_STATUSES)[number];
 export const PHASES = ['starting', 'executing', 'blocked', 'paused', 'draining', 'complete'] as const;
 export type Phase = (typeof PHASES)[number];
-/** `not_approved`: a call that an agent wanted to make, and that a person has not approved. */
+/**
+ * `not_approved`: a call that an agent wanted to make, and that a person has not approved. `not_repeated`: the step was in doubt, and is
+ * not to be repeated; unlike every other step that is skipped, it has begun.
+ */
 export type SkipReason =
   | 'blocked'
   | 'out_of_scope'
   | 'step_disabled'
   | 'branch_not_taken'
   | 'run_stopped'
-  | 'not_approved';
+  | 'not_approved'
+  | 'not_repeated';
 /**
  * `step_failed`: another step failed, and with it the item or the parent that this step belongs to; the run may go on.
  * `limit_reached`: the time of the agent is up, and it answers with what it has.
@@ -43,7 +47,13 @@ export type Paid = { consumed?: Consumption[]; credits?: number };
 /** Why a run was paused by the service itself. */
 export type PauseReason = 'insufficient_credits';
 
-/** The question to a person, already rendered. `due_at` is in ms since the epoch. */
+/** What becomes of a step that was in doubt: it is carried out again, or ends without a result or with the one that was given. */
+export type Decision = 'repeat' | 'skip' | 'result';
+
+/**
+ * The question to a person, already rendered. `due_at` is in ms since the epoch. `in_doubt`: nobody knows whether the step
+ * has happened, and the answer decides what becomes of it.
+ */
 export type TaskRequest = {
   name: string;
   instructions: string;
@@ -51,6 +61,7 @@ export type TaskRequest = {
   assignees: string[];
   due_at: number | null;
   on_timeout: OnTimeout;
+  in_doubt?: true;
 };
 
 /** A loop (docs/adr/0017): its own graph once for each of `count` items, at most `concurrency` of them at a time. */
@@ -214,7 +225,8 @@ export type RunEvent = { at: number } & (
       type: 'task_completed';
       step: string;
       attempt: number;
-      data: { approved: boolean; completed_by: string | null; timed_out?: true };
+      /** `decision`: about a step that was in doubt; absent for every other task. */
+      data: { approved: boolean; completed_by: string | null; timed_out?: true; decision?: Decision };
     }
   /**
    * The attempt ended, and steps under this one are to be added. `items`: one for each of a loop's `count`. `agent`: what

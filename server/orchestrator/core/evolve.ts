@@ -4,6 +4,7 @@ import { type CompiledGraph, withOverride } from './compile.ts';
 import type { RunEvent, RunStartedData, StepError } from './events.ts';
 import { addSteps, afterEnd, expand } from './expansion.ts';
 import type { Growth } from './growth.ts';
+import { repeat } from './in-doubt.ts';
 import { judge, move } from './moves.ts';
 import { seedOf, skippedEnd, takenBranch } from './skips.ts';
 import { effectiveStep, isAdded, isTerminal, newStep, type RunState, type StepState, stepState } from './state.ts';
@@ -100,6 +101,7 @@ function evolveStep(state: RunState, event: StepEvent): void {
       if (step.status === 'running') {
         if (step.term === undefined) step.lost += 1;
         else step.lostIn = [...(step.lostIn ?? []), step.term];
+        step.inDoubt = true;
       }
       step.term = event.data.term;
       step.attempt = event.attempt;
@@ -115,7 +117,11 @@ function evolveStep(state: RunState, event: StepEvent): void {
       move(state, event.step, step, 'retrying');
       break;
     case 'task_pending':
-      step.task = { dueAt: event.data.due_at, onTimeout: event.data.on_timeout };
+      step.task = {
+        dueAt: event.data.due_at,
+        onTimeout: event.data.on_timeout,
+        ...(event.data.in_doubt && { inDoubt: true as const }),
+      };
       move(state, event.step, step, 'waiting');
       break;
     case 'step_waiting':
@@ -131,6 +137,7 @@ function evolveStep(state: RunState, event: StepEvent): void {
     case 'task_completed':
       step.answered = true;
       if (event.data.approved && state.grown !== null) step.approved = true;
+      if (event.data.decision === 'repeat') repeat(state, event.step, step);
       break;
     case 'step_completed':
       complete(state, event.step, step, event.data);

@@ -193,7 +193,15 @@ const shapes = {
       }),
       z.strictObject({
         skipped: z.literal(true),
-        reason: z.enum(['blocked', 'out_of_scope', 'step_disabled', 'branch_not_taken', 'run_stopped', 'not_approved']),
+        reason: z.enum([
+          'blocked',
+          'out_of_scope',
+          'step_disabled',
+          'branch_not_taken',
+          'run_stopped',
+          'not_approved',
+          'not_repeated',
+        ]),
       }),
     ]),
   },
@@ -232,6 +240,7 @@ const shapes = {
       assignees: z.array(z.string()),
       due_at: z.number().nullable(),
       on_timeout: z.enum(['fail', 'approve', 'reject']),
+      in_doubt: z.literal(true).optional(),
     }),
   },
   task_completed: {
@@ -240,6 +249,7 @@ const shapes = {
       approved: z.boolean(),
       completed_by: z.string().nullable(),
       timed_out: z.literal(true).optional(),
+      decision: z.enum(['repeat', 'skip', 'result']).optional(),
     }),
   },
   step_expanded: {

@@ -1,5 +1,5 @@
 import { nextOfAgent } from './agent-turns.ts';
-import type { AgentLimit, AgentPlan, JsonMap, JsonValue, StepError } from './events.ts';
+import type { AgentLimit, AgentPlan, JsonMap, JsonValue, SkipReason, StepError } from './events.ts';
 import { type AgentExpansion, isAgent } from './growth.ts';
 import { type RunState, type StepStatus, stepState } from './state.ts';
 import { addedId, agentStepType, itemPrefix } from './step-ids.ts';
@@ -42,6 +42,8 @@ export type AgentCall = {
   readonly id: string;
   readonly status: StepStatus | null;
   readonly error: StepError | null;
+  /** Why it was skipped. */
+  readonly skipReason?: SkipReason | undefined;
 };
 
 /** A turn of an agent. `calls`: those that were added to the run, by their numbers in the turn, from 1. */
@@ -95,10 +97,11 @@ function expandedAgent(state: RunState, step: string): { id: string; expansion: 
 function turnsOf(state: RunState, { steps }: AgentExpansion): AgentTurn[] {
   const turns: { id: string; status: StepStatus; calls: Map<number, AgentCall> }[] = [];
   for (const id of steps) {
-    const { status, error = null } = stepState(state, id);
+    const { status, error = null, skipReason } = stepState(state, id);
     const type = agentStepType(id);
     if (type === 'agent_turn') turns.push({ id, status, calls: new Map() });
-    else if (type === 'agent_tool') turns.at(-1)?.calls.set(Number(addedId(id)?.name), { id, status, error });
+    else if (type === 'agent_tool')
+      turns.at(-1)?.calls.set(Number(addedId(id)?.name), { id, status, error, skipReason });
   }
   return turns;
 }

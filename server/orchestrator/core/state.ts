@@ -69,7 +69,9 @@ export type StepState = {
   /** When the attempt to be retried failed, and when the next one may begin. ms since the epoch. */
   failedAt?: number;
   retryAt?: number;
-  task?: { dueAt: number | null; onTimeout: OnTimeout };
+  task?: { dueAt: number | null; onTimeout: OnTimeout; inDoubt?: true } | undefined;
+  /** An attempt was lost, so that nobody knows whether it has happened, and no person has had it repeated since. */
+  inDoubt?: true | undefined;
   /** When a step that sleeps goes on. ms since the epoch. */
   until?: number;
   /** The run that it calls, or has called and is about to return the output of. */

@@ -5,6 +5,7 @@ import { emit, newDraft } from './draft.ts';
 import { endAdded, endStep, stepFails } from './ending.ts';
 import type { JsonMap, RunEvent } from './events.ts';
 import { isAgent } from './growth.ts';
+import { decisionOf, endDecided } from './in-doubt.ts';
 import { takenBranch } from './skips.ts';
 import { effectiveStep, type RunState } from './state.ts';
 
@@ -15,9 +16,12 @@ type Answer = { approved: boolean; result: JsonMap; completedBy: string | null; 
 export function completeTask(state: RunState, command: Of<'complete_task'>, now: number): RunEvent[] {
   refuseUnlessActive(state);
   const step = state.steps.get(command.step);
-  if (step?.answered || state.grown?.answered.has(command.step))
-    throw new CommandRefused('task_already_completed', 'The task has already been completed.');
-  if (step?.status !== 'waiting') throw new CommandRefused('task_not_pending', 'The task is not pending.');
+  // A step that is repeated after a person said so may be in doubt again, and ask again.
+  if (step?.status !== 'waiting') {
+    if (step?.answered || state.grown?.answered.has(command.step))
+      throw new CommandRefused('task_already_completed', 'The task has already been completed.');
+    throw new CommandRefused('task_not_pending', 'The task is not pending.');
+  }
   const { approved, result, by, credits } = command;
   return answer(state, command.step, { approved, result, completedBy: by, credits }, now);
 }
@@ -66,6 +70,13 @@ function answer(state: RunState, step: string, given: Answer, now: number): RunE
   const draft = newDraft(state, now);
   const attempt = state.steps.get(step)?.attempt ?? 0;
   const timedOut = completedBy === null ? { timed_out: true as const } : {};
+  if (state.steps.get(step)?.task?.inDoubt) {
+    const decision = decisionOf(given);
+    const decided = { approved: decision !== 'skip', completed_by: completedBy, ...timedOut, decision };
+    emit(draft, { type: 'task_completed', step, attempt, data: decided });
+    endDecided(draft, step, decision, given, { ...(credits && { credits }) });
+    return draft.events;
+  }
   const data = { approved, completed_by: completedBy, ...timedOut };
   emit(draft, { type: 'task_completed', step, attempt, data });
   // What the service says about the answer comes last: a form cannot forge who approved it.

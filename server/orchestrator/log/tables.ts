@@ -46,6 +46,7 @@ export const payloads: Part = {
   SELECT id, run_id, body::json, to_timestamp(at / 1000) FROM ${rows}`,
 };
 
+/** A step that was repeated after a person said so may ask again, when it was lost again. */
 export const askedTasks: Part = {
   name: 'asked_tasks',
   fields: [
@@ -70,7 +71,12 @@ export const askedTasks: Part = {
   SELECT run_id, step, tenant_id, project_id, workflow_id, name, instructions, form::json,
          ARRAY(SELECT json_array_elements_text(assignees::json)), to_timestamp(created_at / 1000),
          to_timestamp(due_at / 1000), state, approved, completed_by, to_timestamp(completed_at / 1000)
-  FROM ${rows}`,
+  FROM ${rows}
+  ON CONFLICT (run_id, step_id) DO UPDATE SET
+    name = EXCLUDED.name, instructions = EXCLUDED.instructions, form = EXCLUDED.form, assignees = EXCLUDED.assignees,
+    created_at = EXCLUDED.created_at, due_at = EXCLUDED.due_at, state = EXCLUDED.state, approved = EXCLUDED.approved,
+    completed_by = EXCLUDED.completed_by, completed_at = EXCLUDED.completed_at, seq = EXCLUDED.seq,
+    assigned_to = EXCLUDED.assigned_to, assigned_by = NULL, assigned_at = NULL`,
 };
 
 export const endedTasks: Part = {

@@ -8,6 +8,7 @@ import { toolOf } from './agent-turn.ts';
 import { PERSON, questionOf } from './ask-user.ts';
 import { ADDED_STEP_TYPES } from './descriptions.ts';
 import { failed } from './failure.ts';
+import { fenced, inline } from './quoted.ts';
 
 const MAX_SHOWN = 16_000;
 const MAX_WHY = 2_000;
@@ -84,15 +85,6 @@ function instructions({ tool, args, why, tainted }: Question): string {
     ...outside,
     'You may change the arguments, and say why you reject the call: the agent reads the reason.',
   ].join('\n\n');
-}
-
-const inline = (text: string): string => `\`${text.replaceAll(/[`\n]/g, ' ')}\``;
-
-/** A fence that is longer than any in the text. */
-function fenced(text: string): string {
-  const longest = Math.max(2, ...(text.match(/`+/g) ?? []).map(({ length }) => length));
-  const fence = '`'.repeat(longest + 1);
-  return `${fence}\n${text}\n${fence}`;
 }
 
 function formOf(args: JsonMap): JsonMap {

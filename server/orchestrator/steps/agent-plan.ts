@@ -22,6 +22,8 @@ const PlannedTool = z.strictObject({
   open_world: z.boolean(),
   /** Absent where the server does not say that it may destroy something. */
   destructive: z.literal(true).optional(),
+  /** A person decides what becomes of a call of which nobody knows whether it happened; absent: it is made again. */
+  on_lost: z.literal('ask').optional(),
 });
 export type PlannedTool = z.infer<typeof PlannedTool>;
 

@@ -3,6 +3,7 @@ import { JsonObjectSchema } from '../../platform/json-object-schema.ts';
 import { MAX_INSTRUCTIONS_LENGTH } from './common-fields.ts';
 import { MAX_FORM_LENGTH } from './form.ts';
 import { MEMORY_SCOPES, MEMORY_WRITES } from './memory-recaller.ts';
+import { ON_LOST } from './on-lost.ts';
 
 export const MAX_AGENT_TURNS = 200;
 export const MAX_AGENT_CALLS = 1_000;
@@ -29,6 +30,10 @@ const McpTools = z.strictObject({
     .meta({ description: 'Names of tools, or `*` for all that the published version has' }),
   approval: z.enum(APPROVALS).optional().meta({
     description: 'Default: tools that only read run at once, all others ask. A tool that may destroy always asks',
+  }),
+  on_lost: z.enum(ON_LOST).optional().meta({
+    description:
+      'If Baton ends during a call, so that nobody knows whether it happened. retry: it is made again. ask: a person decides. Default: ask for tools that say they may destroy and do not say they are idempotent. A tool that only reads is always called again',
   }),
 });
 

@@ -20,6 +20,7 @@ import { answerTo, PERSON } from './ask-user.ts';
 import { ADDED_STEP_TYPES } from './descriptions.ts';
 import { failed } from './failure.ts';
 import { MEMORY, type MemoryTools, REMEMBER, saidTo } from './memory-tools.ts';
+import { askAboutLost, quoted } from './on-lost.ts';
 import { PLATFORM, type PlatformTools } from './platform-tools.ts';
 import { READ_RESULT, readResult, readResultArguments, SHOWN_CHARACTERS, textOf } from './read-result.ts';
 import { decideCall, type RunAuthority } from './run-authority.ts';
@@ -84,6 +85,7 @@ async function execute(attempt: Attempt, signal: AbortSignal, services: ToolServ
   if (tool === undefined) return failed('unknown_tool', 'There is no such tool.');
   const problems = services.agentTools?.problems(tool.input_schema as JsonMap, args) ?? [];
   if (problems.length > 0) return failed('tool_args_invalid', problems.join(' '));
+  if (attempt.inDoubt && tool.on_lost === 'ask') return askAboutCall(agent, tool, args);
   if (!(await isStillGranted({ attempt, signal, tool, args, agentId: work.agent_id }, services.grants)))
     return failed('approval_missing', 'The permission by which the call needed no approval was withdrawn.');
   if (tool.instance_id === PLATFORM) return callOperation(services.platform, { attempt, signal, tool, args, ratio });
@@ -93,6 +95,11 @@ async function execute(attempt: Attempt, signal: AbortSignal, services: ToolServ
   const refusal = await refusalOf({ attempt, signal, tool, isApproved: approval !== null }, services.authority);
   if (refusal !== null) return refusal;
   return outcomeOf(await callTool(services.tools, { attempt, signal, tool, args }), ratio);
+}
+
+function askAboutCall({ step }: AgentProgress, { tool, instance }: PlannedTool, args: JsonMap): Outcome {
+  const did = `calling the tool ${quoted(tool)} of ${quoted(instance)} for the agent ${quoted(step)}`;
+  return askAboutLost({ step: `${step} called ${tool}`, did, given: args, example: {} });
 }
 
 /** Returns the arguments of a call that a turn asked for, as a person may have changed them; null if the turn has none of this number. */

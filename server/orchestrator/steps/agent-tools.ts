@@ -10,6 +10,8 @@ export type OfferedTool = {
   readOnly: boolean;
   /** The server says that it may destroy something. */
   destructive: boolean;
+  /** The server says that the same call, made twice, does no more than once. */
+  idempotent?: boolean;
   /** It reaches beyond its own domain, so that its results may contain text that anybody wrote. */
   openWorld: boolean;
 };

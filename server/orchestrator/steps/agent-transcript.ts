@@ -11,6 +11,10 @@ import { callsOf, digestOf, type TurnResult, turnResultOf } from './turn-result.
 /** From here on a model is told that it repeats itself. */
 const REPEATED = 3;
 
+/** Said to the model, which is not to make the call again by itself. */
+const NOT_REPEATED =
+  'not_repeated: the service ended during the call, so that it may have been carried out; a person decided not to repeat it';
+
 /** What a transcript is made from: the steps under an agent, and how to read their results and errors. */
 export type TranscriptSource = {
   result(step: string): JsonValue;
@@ -71,6 +75,7 @@ function outputOf({ turn, result, number, source }: Called): ToolResultPart['out
     return { type: 'error', value: why };
   }
   if (call.status === 'completed') return { type: 'text', value: shown(source.result(call.id), call.id) };
+  if (call.skipReason === 'not_repeated') return { type: 'error', value: NOT_REPEATED };
   if (call.status === 'skipped') return rejection(source.result(approvalId(call.id)));
   const { code, message } = call.error ?? { code: 'cancelled', message: 'the call was cancelled' };
   return { type: 'error', value: `${code}: ${message}` };

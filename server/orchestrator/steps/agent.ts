@@ -25,6 +25,7 @@ import { failed, outcomeOf } from './failure.ts';
 import { checkForm } from './form.ts';
 import type { MemoryRecaller } from './memory-recaller.ts';
 import { type MemoryTools, memoryToolsOf } from './memory-tools.ts';
+import type { ON_LOST } from './on-lost.ts';
 import { PLATFORM, PLATFORM_NAME, type PlatformTools } from './platform-tools.ts';
 import { stepsInTemplates } from './reads.ts';
 import { Rendering } from './rendering.ts';
@@ -262,7 +263,12 @@ async function mayAnswer(
 }
 
 /** Tools of one instance. */
-type Chosen = { instance_id: string; tools: readonly string[]; approval?: (typeof APPROVALS)[number] | undefined };
+type Chosen = {
+  instance_id: string;
+  tools: readonly string[];
+  approval?: (typeof APPROVALS)[number] | undefined;
+  on_lost?: (typeof ON_LOST)[number] | undefined;
+};
 
 /** Adds the tools that an entry names. Returns the failure for a name that the instance does not offer. */
 function addTools(
@@ -290,6 +296,7 @@ function addTools(
       read_only: found.readOnly,
       open_world: found.openWorld,
       ...(found.destructive && { destructive: true as const }),
+      ...(asksWhenLost(found, entry) && { on_lost: 'ask' as const }),
     });
   }
   return null;
@@ -304,6 +311,12 @@ function policyOf(tool: OfferedTool, approval: 'auto' | 'ask' | undefined, isWil
   if (tool.readOnly) return 'auto';
   if (approval !== 'auto') return 'ask';
   return isWildcard ? 'ask_when_tainted' : 'auto';
+}
+
+/** Whether a person decides what becomes of a call of which nobody knows whether it happened. */
+function asksWhenLost(tool: OfferedTool, { on_lost }: Chosen): boolean {
+  if (tool.readOnly) return false;
+  return on_lost === undefined ? tool.destructive && !tool.idempotent : on_lost === 'ask';
 }
 
 /** How many tokens a conversation may have. */

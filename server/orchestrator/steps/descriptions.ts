@@ -17,8 +17,9 @@ export const STEP_TYPES = {
     billable: ['tool_call'],
     subject: 'tool_name',
     startScope: 'mcp:execute',
+    asksInDoubt: true,
   },
-  http_request: { label: 'HTTP request', icon: 'globe', billable: [], startScope: 'mcp:execute' },
+  http_request: { label: 'HTTP request', icon: 'globe', billable: [], startScope: 'mcp:execute', asksInDoubt: true },
   llm_call: {
     label: 'LLM call',
     icon: 'bot',
@@ -51,7 +52,13 @@ export const ADDED_STEP_TYPES = {
     billable: ['llm_input_tokens', 'llm_output_tokens'],
     subject: 'model',
   },
-  agent_tool: { label: 'Tool call of an agent', icon: 'blocks', billable: ['tool_call'], subject: 'tool' },
+  agent_tool: {
+    label: 'Tool call of an agent',
+    icon: 'blocks',
+    billable: ['tool_call'],
+    subject: 'tool',
+    asksInDoubt: true,
+  },
   stand_in: { label: 'Stand-in', icon: 'repeat', billable: [] },
   agent_approval: { label: 'Approval', icon: 'user-check', billable: [], waitsForPeople: true },
   memory_extract: {

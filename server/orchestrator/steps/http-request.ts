@@ -4,11 +4,12 @@ import { fieldReader, ownFields, unavailableMessage } from './common-fields.ts';
 import { STEP_TYPES } from './descriptions.ts';
 import { failed, outcomeOf } from './failure.ts';
 import { fieldProblems } from './http/check.ts';
-import { httpRequestFields } from './http/fields.ts';
+import { httpRequestFields, REPEATED_AT_RISK } from './http/fields.ts';
 import { type Pages, requestPages } from './http/pages.ts';
 import { callOf } from './http/render.ts';
 import { fixedOrigin } from './http/url.ts';
-import type { HttpAnswer, HttpRequester } from './http-requester.ts';
+import type { HttpAnswer, HttpCall, HttpRequester } from './http-requester.ts';
+import { askAboutLost } from './on-lost.ts';
 import { stepsInTemplates } from './reads.ts';
 import { hasTemplate } from './templates.ts';
 
@@ -48,6 +49,7 @@ export function httpRequest(requester: HttpRequester | undefined): StepType {
     io: true,
     dataFields: ['query', 'body', 'form', 'text', 'multipart'],
     filledFields: ['query', 'body', 'form', 'text', 'multipart'],
+    approvalFields: ['on_lost'],
     // Its templates read a response that is not there yet.
     rawFields: ['pagination'],
     trial,
@@ -56,7 +58,7 @@ export function httpRequest(requester: HttpRequester | undefined): StepType {
     async execute(attempt, signal) {
       if (!requester) return failed('step_type_unavailable', unavailable);
       try {
-        return outcome(await request(requester, attempt, signal));
+        return await request(requester, attempt, signal);
       } catch (error) {
         return outcomeOf(error);
       }
@@ -77,11 +79,21 @@ async function check(requester: HttpRequester | undefined, step: GraphStep, scop
 }
 
 /** Everything is rendered before the first `await`: large results of other steps are there until then. */
-async function request(requester: HttpRequester, attempt: Attempt, signal: AbortSignal): Promise<HttpAnswer | Pages> {
+async function request(requester: HttpRequester, attempt: Attempt, signal: AbortSignal): Promise<Outcome> {
   const fields = read(attempt.step);
   const call = callOf(attempt, fields);
-  if (fields.pagination !== undefined) return requestPages(requester, call, fields.pagination, { signal });
-  return requester.send(call, { signal });
+  if (attempt.inDoubt && fields.on_lost === 'ask' && REPEATED_AT_RISK.has(call.method)) return askAbout(attempt, call);
+  if (fields.pagination !== undefined) {
+    return outcome(await requestPages(requester, call, fields.pagination, { signal }));
+  }
+  return outcome(await requester.send(call, { signal }));
+}
+
+/** Headers are not shown: they may hold what only the service is to read. */
+function askAbout({ step }: Attempt, { method, url, body }: HttpCall): Outcome {
+  const given = { method, url, ...(typeof body === 'string' && { body }) };
+  const example = { status: 200, headers: {}, body: null };
+  return askAboutLost({ step: step.name ?? step.id, did: 'sending a request', given, example });
 }
 
 function outcome(answer: HttpAnswer | Pages): Outcome {

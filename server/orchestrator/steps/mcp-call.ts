@@ -6,6 +6,7 @@ import { fieldReader, unavailableMessage } from './common-fields.ts';
 import { STEP_TYPES } from './descriptions.ts';
 import { exampleValue } from './example-value.ts';
 import { failed, outcomeOf } from './failure.ts';
+import { askAboutLost, onLostField, quoted } from './on-lost.ts';
 import { stepsInTemplates } from './reads.ts';
 import { Rendering } from './rendering.ts';
 import { hasTemplate } from './templates.ts';
@@ -15,6 +16,7 @@ const fields = z.strictObject({
   tool_name: z.string().min(1).max(200),
   tool_args: JsonObjectSchema.optional(),
   instance_id: z.string().min(1).max(200).meta({ description: 'The MCP instance and with it the credentials' }),
+  on_lost: onLostField,
 });
 const read = fieldReader(fields);
 /** Two results of the largest size and some more. */
@@ -46,6 +48,7 @@ export function mcpCall(tools: ToolCaller | undefined): StepType {
     io: true,
     dataFields: ['tool_args'],
     filledFields: ['tool_args'],
+    approvalFields: ['on_lost'],
     rawFields: [],
     trial,
     reads: stepsInTemplates,
@@ -61,7 +64,7 @@ export function mcpCall(tools: ToolCaller | undefined): StepType {
     execute: async (attempt, signal) => {
       if (!tools) return failed('step_type_unavailable', message);
       try {
-        return outcome(await call(tools, attempt, signal));
+        return await call(tools, attempt, signal);
       } catch (error) {
         return outcomeOf(error);
       }
@@ -69,8 +72,8 @@ export function mcpCall(tools: ToolCaller | undefined): StepType {
   };
 }
 
-async function call(tools: ToolCaller, attempt: Attempt, signal: AbortSignal): Promise<ToolAnswer> {
-  const { tool_name, tool_args, instance_id } = read(attempt.step);
+async function call(tools: ToolCaller, attempt: Attempt, signal: AbortSignal): Promise<Outcome> {
+  const { tool_name, tool_args, instance_id, on_lost } = read(attempt.step);
   const { run, traceparent } = attempt;
   const rendering = new Rendering(attempt);
   const args = rendering.value('tool_args', (tool_args ?? {}) as JsonMap, MAX_ARGUMENT_BYTES) as JsonMap;
@@ -78,10 +81,15 @@ async function call(tools: ToolCaller, attempt: Attempt, signal: AbortSignal): P
   const { tenantId, projectId } = run;
   const instanceId = rendering.text('instance_id', instance_id);
   const toolName = rendering.text('tool_name', tool_name);
-  return await tools.call(
+  if (attempt.inDoubt && on_lost === 'ask') {
+    const step = attempt.step.name ?? attempt.step.id;
+    return askAboutLost({ step, did: `calling the tool ${quoted(toolName)}`, given: args, example: {} });
+  }
+  const answer = await tools.call(
     { tenantId, projectId, instanceId, toolName, args, idempotencyKey, traceparent },
     { signal, log: lines => attempt.log(lines) },
   );
+  return outcome(answer);
 }
 
 function outcome(answer: ToolAnswer): Outcome {

@@ -19,6 +19,8 @@ export function callsFrames(
   });
 }
 
+const NOT_REPEATED = 'Baton ended during the call, which may have happened. It was not repeated.';
+
 /** Returns the chunks of an event of a call. */
 export function outcomeOfCall({ event_type: type, data }: AnswerEvent, toolCallId: string): UIMessageChunk[] {
   switch (type) {
@@ -26,6 +28,7 @@ export function outcomeOfCall({ event_type: type, data }: AnswerEvent, toolCallI
       if (data.skipped !== true)
         return [{ type: 'tool-output-available', toolCallId, output: data.result ?? storedOutput(data.result_ref) }];
       if (data.reason === 'not_approved') return [{ type: 'tool-output-denied', toolCallId }];
+      if (data.reason === 'not_repeated') return [{ type: 'tool-output-error', toolCallId, errorText: NOT_REPEATED }];
       return [{ type: 'tool-output-error', toolCallId, errorText: 'The call was not made.' }];
     case 'step_failed': {
       const { code, message } = isObject(data.error) ? data.error : {};

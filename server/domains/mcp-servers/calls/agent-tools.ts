@@ -61,6 +61,7 @@ function offered({ name, description, inputSchema, annotations }: McpTool): Offe
     inputSchema: inputSchema as JsonMap,
     readOnly: annotations?.readOnlyHint === true,
     destructive: annotations?.destructiveHint === true && annotations.readOnlyHint !== true,
+    idempotent: annotations?.idempotentHint === true,
     openWorld: annotations?.openWorldHint !== false,
   };
 }

@@ -130,8 +130,10 @@ export class Runtime implements RunHost {
     const { tenantId, projectId, workflowId } = run.identity;
     if (tenantId !== ref.tenantId || projectId !== ref.projectId || workflowId !== ref.workflowId)
       throw notFound('Run');
-    const type = command.type === 'complete_task' ? typeOfStep(run.state.graph, command.step) : undefined;
-    if (command.type === 'complete_task' && !this.stepType(type ?? '')?.waitsForPeople) throw notFound('Task');
+    if (command.type === 'complete_task') {
+      const type = this.stepType(typeOfStep(run.state.graph, command.step) ?? '');
+      if (!type?.waitsForPeople && !type?.asksInDoubt) throw notFound('Task');
+    }
     return run.submit(command);
   }
 

@@ -3,11 +3,14 @@ import { isJson } from '../../../platform/json.ts';
 import { JsonObjectSchema } from '../../../platform/json-object-schema.ts';
 import type { JsonValue } from '../../core/index.ts';
 import { MAX_TEXT_LENGTH } from '../common-fields.ts';
+import { onLostField } from '../on-lost.ts';
 
 /** Methods that a step may send. */
 export const METHODS = ['GET', 'HEAD', 'OPTIONS', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;
-/** Methods that are not safe (RFC 9110, 9.2.1): a repetition may do something twice. */
+/** Methods that are not safe (RFC 9110, 9.2.1): they may change something. */
 export const UNSAFE_METHODS: ReadonlySet<string> = new Set(['POST', 'PUT', 'PATCH', 'DELETE']);
+/** Methods that are not idempotent (RFC 9110, 9.2.2): a repetition may do something twice. */
+export const REPEATED_AT_RISK: ReadonlySet<string> = new Set(['POST', 'PATCH']);
 /** Methods whose requests have no body. */
 export const BODILESS_METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD']);
 
@@ -97,6 +100,7 @@ export const httpRequestFields = z.strictObject({
     .meta({ description: 'Statuses that count as success, such as 404 or "2xx". Default ["2xx"]' }),
   follow_redirects: z.boolean().optional().meta({ description: 'Default true: at most 5' }),
   pagination: Pagination.optional(),
+  on_lost: onLostField,
 });
 
 export type HttpRequestFields = z.output<typeof httpRequestFields>;

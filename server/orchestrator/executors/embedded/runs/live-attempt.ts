@@ -210,6 +210,10 @@ export class LiveAttempt implements Attempt {
     return call?.ended === 'completed' ? { runId: call.runId, workflowId: call.workflowId } : null;
   }
 
+  get inDoubt(): boolean {
+    return this.#state.steps.get(this.step.id)?.inDoubt === true;
+  }
+
   get lineage(): CallLineage {
     const { parent, withheld_scopes = [] } = this.#state.started ?? {};
     return { depth: parent?.depth ?? 0, withheldScopes: withheld_scopes };

@@ -1,0 +1,48 @@
+import type { Draft } from './draft.ts';
+import { emit } from './draft.ts';
+import { endStep } from './ending.ts';
+import type { Decision, JsonMap, Paid } from './events.ts';
+import { move } from './moves.ts';
+import { skippedEnd, takenBranch } from './skips.ts';
+import { effectiveStep, type RunState, type StepState } from './state.ts';
+
+/**
+ * A step is in doubt when the process ended during an attempt: nobody knows whether it has happened. It is begun again, and a type
+ * whose steps are not to happen twice asks a person first, with a task that is `in_doubt`.
+ */
+
+type Answer = { approved: boolean; result: JsonMap };
+
+/** What the answer to such a task says: without a choice, an approval repeats the step and a rejection skips it. */
+export function decisionOf({ approved, result }: Answer): Decision {
+  if (!approved) return 'skip';
+  const { choice } = result;
+  return choice === 'skip' || choice === 'result' ? choice : 'repeat';
+}
+
+/** After the decision was emitted: ends the step, unless it is repeated. */
+export function endDecided(draft: Draft, step: string, decision: Decision, { result }: Answer, paid: Paid): void {
+  const { state } = draft;
+  const attempt = state.steps.get(step)?.attempt ?? 0;
+  switch (decision) {
+    case 'repeat':
+      return;
+    case 'skip':
+      emit(draft, { type: 'step_completed', step, attempt, data: { skipped: true, reason: 'not_repeated' } });
+      endStep(draft, step, skippedEnd(state, step, 'not_repeated'));
+      return;
+    case 'result': {
+      const given = result.result ?? null;
+      emit(draft, { type: 'step_completed', step, attempt, data: { result: given, ...paid } });
+      endStep(draft, step, { status: 'completed', branch: takenBranch(effectiveStep(state, step), given) });
+      return;
+    }
+  }
+}
+
+/** A person has the step repeated: it may begin again, and is in doubt only if it is lost again. */
+export function repeat(state: RunState, id: string, step: StepState): void {
+  step.inDoubt = undefined;
+  step.task = undefined;
+  move(state, id, step, 'ready');
+}
