@@ -8,6 +8,7 @@ import { checkBooks, checkCredits } from './checkers/credits.ts';
 import { checkEffects } from './checkers/effects.ts';
 import { checkEndings } from './checkers/endings.ts';
 import { checkGrowth, checkLoops } from './checkers/growth.ts';
+import { checkInDoubt } from './checkers/in-doubt.ts';
 import { checkInbox } from './checkers/inbox.ts';
 import { checkLost } from './checkers/lost.ts';
 import { checkAddedInMemory, checkRunBudget } from './checkers/memory.ts';
@@ -32,6 +33,7 @@ const EVENT_CHECKERS: readonly EventChecker[] = [
   checkEndings,
   checkGrowth,
   checkAgents,
+  checkInDoubt,
 ];
 
 /** A run according to its log. */
@@ -156,6 +158,8 @@ export class Auditor {
     if (waited && event.type === 'step_completed') count('wait over');
     if (waited && event.type === 'step_cancelled') count('wait cancelled');
     if (event.type === 'task_completed' && event.data.timed_out) count('task timed out: answered');
+    if (event.type === 'task_pending' && event.data.in_doubt) count('asked about a lost attempt');
+    if (event.type === 'task_completed' && event.data.decision !== undefined) count(`in doubt: ${event.data.decision}`);
     if (event.type === 'step_log' && event.data.lines.some(line => line.startsWith('… further')))
       count('log cut at 64 KiB');
     if (event.type === 'step_started' && run.history.step(event.step).lost > 0) count('attempt lost');

@@ -2,6 +2,7 @@ import type { Orchestrator, RunRef, RunSnapshot } from '../../contract/orchestra
 import { AppError } from '../../platform/errors.ts';
 import type { Command, JsonMap } from '../core/index.ts';
 import type { Promises } from './checkers/promises.ts';
+import { decisionOf } from './in-doubt.ts';
 import { REFUSED, type Scenario } from './scenario.ts';
 import type { Server } from './server.ts';
 import type { Surroundings } from './surroundings.ts';
@@ -76,9 +77,13 @@ export class Clients {
 
   complete(scenario: Scenario, step: string): void {
     const odd = this.#at.trouble(0.05);
-    const result: JsonMap = odd ? { text: REFUSED } : { approved: 'forged', note: 1 };
     const approved = this.#at.random.chance(0.5);
-    this.command(scenario, { type: 'complete_task', step, approved, result, by: this.#name() });
+    this.#names += 1;
+    const decision = decisionOf(this.#names, approved);
+    const result: JsonMap = odd
+      ? { text: REFUSED, ...decision.result }
+      : { approved: 'forged', note: 1, ...decision.result };
+    this.command(scenario, { type: 'complete_task', step, approved, result, by: decision.by });
   }
 
   command(scenario: Scenario, command: Exclude<Command, { type: 'start' }>, tries = 3): void {

@@ -37,8 +37,10 @@ function randomStep(random: Random, id: string, { before, all, width }: Place): 
     step.type = 'human_task';
     if (random.chance(0.4)) step.timeout_s = 1 + random.below(8);
     step.on_timeout = random.pick(['fail', 'approve', 'reject']);
-  } else if (kind < 0.45) step.type = 'mcp_call';
-  else if (kind < 0.46) step.type = 'of_another_server';
+  } else if (kind < 0.45) {
+    step.type = 'mcp_call';
+    if (kind < 0.42) step.on_lost = 'ask';
+  } else if (kind < 0.46) step.type = 'of_another_server';
   else if (kind < 0.51) step.type = 'wait';
   if (step.type !== 'human_task' && step.type !== 'wait' && random.chance(0.6)) {
     step.retry_count = 1 + random.below(3);

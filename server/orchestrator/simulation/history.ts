@@ -10,6 +10,10 @@ export type StepHistory = {
   inFlight: boolean;
   /** How often an attempt was started while the log still had one in flight. */
   lost: number;
+  /** Whether an attempt was lost, and nobody has had the step repeated since. */
+  isInDoubt: boolean;
+  /** Whether a person has said that it is to be repeated, and it has not begun since. */
+  isToRepeat: boolean;
   /** The leader terms in which the interrupted attempts started, and that of the last attempt. */
   interruptedIn: number[];
   term: number | null;
@@ -17,6 +21,7 @@ export type StepHistory = {
   failedAt: number | null;
   retryAt: number | null;
   retries: number;
+  /** The last task of the step; one that was answered is still here. */
   asked: { dueAt: number | null } | null;
   answer: Extract<RunEvent, { type: 'task_completed' }>['data'] | null;
   /** The run that the step waits for. */
@@ -107,11 +112,13 @@ export class History {
     if (event.type === 'step_started') {
       if (step.inFlight) {
         step.lost += 1;
+        step.isInDoubt = true;
         if (step.term !== null) step.interruptedIn.push(step.term);
       }
       step.term = event.data.term ?? null;
       step.attempt = event.attempt;
       step.retryAt = null;
+      step.isToRepeat = false;
     }
     if (event.type !== 'step_log' && event.type !== 'task_completed') step.inFlight = event.type === 'step_started';
     if (event.type === 'step_retrying') {
@@ -126,8 +133,15 @@ export class History {
     if (event.type === 'child_ended') step.returned = event.data.status === 'completed';
     if (event.type === 'child_ended' || event.type === 'step_retrying') step.called = null;
     if (event.type === 'step_expanded') step.expanded = event;
-    if (event.type === 'task_pending') step.asked = { dueAt: event.data.due_at };
-    if (event.type === 'task_completed') step.answer = event.data;
+    if (event.type === 'task_pending') {
+      step.asked = { dueAt: event.data.due_at };
+      step.answer = null;
+    }
+    if (event.type === 'task_completed') {
+      step.answer = event.data;
+      step.isToRepeat = event.data.decision === 'repeat';
+      if (step.isToRepeat) step.isInDoubt = false;
+    }
     if (event.type === 'step_waiting') step.waitsUntil = event.data.until;
     if (event.type === 'step_completed' || event.type === 'step_failed' || event.type === 'step_cancelled') {
       if (step.end === null) this.#ended += 1;
@@ -136,6 +150,9 @@ export class History {
     }
   }
 }
+
+/** Whether the step has a task, unless a person has answered that it is to be repeated. */
+export const hasTask = ({ asked, answer }: StepHistory): boolean => asked !== null && answer?.decision !== 'repeat';
 
 /** Returns the graph that a loop has of its own. */
 export function stepsOf({ steps }: GraphStep): GraphStep[] {
@@ -150,6 +167,8 @@ function emptyStep(spec: GraphStep, added: StepHistory['added']): StepHistory {
     attempt: 0,
     inFlight: false,
     lost: 0,
+    isInDoubt: false,
+    isToRepeat: false,
     interruptedIn: [],
     term: null,
     failedAt: null,

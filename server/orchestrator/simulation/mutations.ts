@@ -2,6 +2,7 @@ import { AGENTS } from './mutations-of-agents.ts';
 import { CALLS } from './mutations-of-calls.ts';
 import { CREDITS } from './mutations-of-credits.ts';
 import { GROWTH } from './mutations-of-growth.ts';
+import { IN_DOUBT } from './mutations-of-in-doubt.ts';
 import { INPUTS } from './mutations-of-inputs.ts';
 import { LEADING } from './mutations-of-leadership.ts';
 import { MEMORY } from './mutations-of-memory.ts';
@@ -200,6 +201,7 @@ const GROUPS: readonly (readonly Mutation[])[] = [
   GROWTH,
   CALLS,
   AGENTS,
+  IN_DOUBT,
 ];
 
 /**

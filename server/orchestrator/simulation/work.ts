@@ -17,6 +17,7 @@ import { type AgentScript, closesItself } from './agents.ts';
 import type { Auditor } from './auditor.ts';
 import type { CallPlan } from './calls.ts';
 import type { LoopPlan } from './growth.ts';
+import { asksWhenLost, IN_DOUBT } from './in-doubt.ts';
 import type { StepPlan } from './plans.ts';
 import type { Random } from './random.ts';
 import { REFUSED } from './scenario.ts';
@@ -103,6 +104,7 @@ export class Work {
   async #execute(server: Server, attempt: Attempt, signal: AbortSignal): Promise<Outcome> {
     if (!server.seam()) return new Promise(() => {});
     this.#checkStart(server, attempt);
+    if (attempt.inDoubt && asksWhenLost(attempt.step)) return { kind: 'waiting', task: IN_DOUBT };
     const plan = this.#plan(attempt);
     if (plan.kind === 'throws') throw new Error('a step type with a defect');
     // Read before anything else: it is gone when the attempt is aborted.
@@ -201,7 +203,11 @@ export class Work {
       if (JSON.stringify(attempt.errorOf?.(name)) !== JSON.stringify(error))
         this.#at.fail('replay', `${key} sees another error of "${dependency}" than the log has`);
     }
-    const { added } = logged.history.step(step.id);
+    const { added, isInDoubt } = logged.history.step(step.id);
+    // A process that has lost the lead without knowing it may begin an attempt after another one took it for lost.
+    const isLast = logged.history.step(step.id).attempt === attempt.attempt;
+    if (isLast && attempt.inDoubt !== isInDoubt)
+      this.#at.fail('in-doubt', `${key} may have happened: ${isInDoubt}, and is told: ${attempt.inDoubt}`);
     const isOfAgent = agentStepType(step.id) !== null;
     const item = added === null || isOfAgent ? null : { item: added.index, index: added.index };
     if (JSON.stringify(attempt.item ?? null) !== JSON.stringify(item))

@@ -1,5 +1,5 @@
 import type { RunEvent } from '../../core/index.ts';
-import type { History, StepHistory } from '../history.ts';
+import { type History, hasTask, type StepHistory } from '../history.ts';
 import { effectiveFields, retriesOf } from '../oracle.ts';
 import { Violation } from './violation.ts';
 
@@ -28,7 +28,8 @@ export function checkAttempts(history: History, event: RunEvent): void {
       return;
     case 'step_completed':
       if ('skipped' in event.data) {
-        if (step.attempt > 0 || event.attempt !== undefined)
+        const mayHaveBegun = event.data.reason === 'not_repeated' && event.attempt === step.attempt;
+        if (!mayHaveBegun && (step.attempt > 0 || event.attempt !== undefined))
           throw fail(`"${event.step}" was skipped after it had begun`);
         return;
       }
@@ -60,12 +61,12 @@ function checkState(event: Extract<RunEvent, { step: string }>, step: StepHistor
   const begun = step.attempt > 0;
   if (!begun) throw fail(`${event.type} of "${event.step}", which has not begun`);
   const byPerson = event.type === 'task_completed';
-  if (byPerson && step.asked === null) throw fail(`"${event.step}" was answered, but nobody was asked`);
+  if (byPerson && !hasTask(step)) throw fail(`"${event.step}" was answered, but nobody was asked`);
   // The failure of a called run is not an outcome of the attempt.
   const isOfCall = event.type === 'step_retrying' && step.calledBy === step.attempt;
   const needsAttempt = NEED_ATTEMPT.includes(event.type) && !isOfCall;
   if (needsAttempt && !step.inFlight) throw fail(`${event.type} of "${event.step}" without an attempt in flight`);
-  const isLate = !step.inFlight && step.asked === null && step.waitsUntil === null && step.called?.detach !== true;
+  const isLate = !step.inFlight && !hasTask(step) && step.waitsUntil === null && step.called?.detach !== true;
   if (event.type === 'step_completed' && isLate) {
     throw fail(`"${event.step}" completed without an attempt in flight, an answer, a wait or a call`);
   }

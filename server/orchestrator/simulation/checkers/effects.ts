@@ -14,6 +14,7 @@ export function checkEffects(history: History, state: RunState): void {
   const mayStart = ([id, step]: (typeof steps)[number]) =>
     isGathered(history, id) ||
     hasReturned(history, id) ||
+    step.isToRepeat ||
     (step.attempt === 0 && step.dependencies.every(dependency => history.step(dependency).end !== null));
   same('ready', [...ready], advancing ? steps.filter(mayStart).map(([id]) => id) : []);
   const flying = steps.filter(([, step]) => step.inFlight).map(([id, step]) => `${id}#${step.attempt}`);

@@ -1,5 +1,5 @@
 import type { RunEvent } from '../../core/index.ts';
-import type { History } from '../history.ts';
+import { type History, hasTask } from '../history.ts';
 import { Violation } from './violation.ts';
 
 const fail = (message: string) => new Violation('order', message);
@@ -23,7 +23,7 @@ export function checkOrder(history: History, event: RunEvent): void {
   // If the clock shows a time before the failure, it was set back, and cannot tell how much of the delay is left.
   if (step.retryAt !== null && event.at < step.retryAt && event.at >= (step.failedAt ?? 0))
     throw fail(`"${event.step}" began ${step.retryAt - event.at} ms early`);
-  if (step.asked !== null) throw fail(`"${event.step}" began again while a person was being asked`);
+  if (hasTask(step)) throw fail(`"${event.step}" began again while a person was being asked`);
   if (step.waitsUntil !== null) throw fail(`"${event.step}" began again while it waited`);
 }
 

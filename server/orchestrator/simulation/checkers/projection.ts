@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { phase } from '../../core/index.ts';
 import type { AuditedRun } from '../auditor.ts';
+import { hasTask } from '../history.ts';
 import { deadlineOf } from './growth.ts';
 import { Violation } from './violation.ts';
 
@@ -15,7 +16,7 @@ export function checkProjection(run: AuditedRun, written: boolean): void {
     status: history.status,
     // A paused run drains while attempts are executing, which the log does not know; checkRest checks it.
     phase: phase(state, row.phase === 'paused' ? state.inFlight.size : 0),
-    pendingTasks: [...history.steps.values()].filter(step => step.asked !== null && step.end === null).length,
+    pendingTasks: [...history.steps.values()].filter(step => hasTask(step) && step.end === null).length,
     endedAt: history.isTerminal ? (history.events.at(-1)?.at ?? null) : null,
     stepsTotal: history.graph.steps.length,
     tenantId: run.tenantId,

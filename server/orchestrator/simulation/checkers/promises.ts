@@ -88,7 +88,7 @@ export class Promises {
     if (status === 503) return;
     const history = this.#auditor.run(runId)?.history;
     const step = command.type === 'complete_task' ? history?.step(command.step) : undefined;
-    const isAsked = step?.spec.type === 'human_task' || step?.spec.type === 'agent_approval';
+    const isAsked = step !== undefined && ASKING.includes(step.spec.type);
     const holds: Record<string, boolean> = {
       run_already_ended: history?.isTerminal === true,
       run_stopping: history?.stopping === true,
@@ -118,6 +118,9 @@ export class Promises {
     this.#at.fail('durability', message);
   }
 }
+
+/** The types whose steps ask people, at least when they are in doubt. */
+const ASKING: readonly string[] = ['human_task', 'agent_approval', 'agent_tool', 'mcp_call'];
 
 /** Returns whether exactly this command caused the event: every client has its own name. */
 function bringsAbout(event: RunEvent, command: Asked): boolean {

@@ -5,6 +5,7 @@ import type { AuditedRun } from '../auditor.ts';
 import { returnsRunId } from '../calls.ts';
 import type { Clients } from '../clients.ts';
 import { allSteps, publishedStep } from '../growth.ts';
+import { hasTask } from '../history.ts';
 import type { Server } from '../server.ts';
 import type { Surroundings } from '../surroundings.ts';
 import { expectedEnd } from '../undisturbed.ts';
@@ -133,12 +134,14 @@ function checkRunAtRest(run: AuditedRun, busy: boolean): void {
       throw new Violation('not-stuck', `the time of the loop "${id}" of ${run.id} is up, and nothing happens`);
     if (isGathered(history, id)) throw new Violation('not-stuck', `the loop "${id}" of ${run.id} does not end`);
     if (hasReturned(history, id)) throw new Violation('not-stuck', `"${id}" of ${run.id} does not return`);
+    if (step.isToRepeat && !history.stopping)
+      throw new Violation('not-stuck', `"${id}" of ${run.id} is to be repeated, and is not`);
     // A run that is being stopped waits for the runs that it called, and starts nothing.
     const mayBegin = !history.stopping && step.attempt === 0;
     if (mayBegin && step.dependencies.every(dependency => history.step(dependency).end !== null))
       throw new Violation('not-stuck', `"${id}" of ${run.id} may begin, and does not`);
   }
-  if (!open.some(([, step]) => step.asked !== null || step.called !== null))
+  if (!open.some(([, step]) => hasTask(step) || step.called !== null))
     throw new Violation('not-stuck', `nothing carries ${run.id} on`);
 }
 
@@ -159,6 +162,7 @@ function isDisturbed(at: Surroundings, run: AuditedRun, find: FindRun): boolean 
     event =>
       isOfCall(event, called => isDisturbed(at, called, find), find) ||
       (event.type === 'state_changed' && event.data.to === 'stopped') ||
+      (event.type === 'task_completed' && event.data.decision !== undefined && event.data.decision !== 'repeat') ||
       (event.type === 'step_failed' && DISTURBANCES.includes(event.data.error.code)) ||
       // Outcomes that arrive together are refused together if the database refuses one.
       (event.type === 'step_failed' &&
