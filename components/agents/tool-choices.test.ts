@@ -52,6 +52,17 @@ test('what is chosen is what is read again, and other instances stay', () => {
   expect(instancesOf(chosen)).toEqual(['b', 'a']);
 });
 
+test('what is said of calls that may have happened stays, for each tool', () => {
+  const tools: AgentTools = [
+    { ...entry('a', ['*']), on_lost: 'ask' },
+    { ...entry('a', ['read']), on_lost: 'retry' },
+  ];
+  expect(withChoices(tools, 'a', { read: 'ask', write: 'ask' })).toEqual([
+    { ...entry('a', ['read'], 'ask'), on_lost: 'retry' },
+    { ...entry('a', ['write'], 'ask'), on_lost: 'ask' },
+  ]);
+});
+
 test('an instance without a tool that may be called goes', () => {
   expect(withChoices([entry('a', ['*'])], 'a', { read: 'never' })).toEqual([]);
 });

@@ -61,7 +61,13 @@ export function withChoices(tools: AgentTools, instanceId: string, choices: Reco
   const named = (choice: Choice) => Object.keys(choices).filter(name => choices[name] === choice);
   const entries = (['auto', 'ask'] as const).flatMap(approval => {
     const names = named(approval);
-    return names.length === 0 ? [] : [{ type: 'mcp' as const, instance_id: instanceId, tools: names, approval }];
+    // What was said of calls that may have happened stays.
+    return [undefined, 'retry' as const, 'ask' as const].flatMap(on_lost => {
+      const chosen = names.filter(name => entryFor(tools, instanceId, name)?.on_lost === on_lost);
+      if (chosen.length === 0) return [];
+      const entry = { type: 'mcp' as const, instance_id: instanceId, tools: chosen, approval };
+      return [on_lost === undefined ? entry : { ...entry, on_lost }];
+    });
   });
   // Entries of other types stay as they are.
   return [...tools.filter(entry => !isOf(entry, instanceId)), ...entries];

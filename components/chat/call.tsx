@@ -19,6 +19,7 @@ const statuses: Record<CallPart['state'], string> = {
   'output-denied': 'skipped',
 };
 
+const InDoubt = dynamic(() => import('./in-doubt.tsx').then(module => module.InDoubt), { ssr: false });
 const Question = dynamic(() => import('./question.tsx').then(module => module.Question), { ssr: false });
 
 /** A call of a tool as one line, which opens to its arguments and its result. One that waits for a person asks below it. */
@@ -56,6 +57,8 @@ export function Call({ part, workflowId }: { part: CallPart; workflowId: string 
       )}
       {state === 'approval-requested' && approval && toolName === 'ask_user' ? (
         <Question id={approval.id} input={input as Json | undefined} workflowId={workflowId} />
+      ) : state === 'approval-requested' && approval?.id === toolCallId ? (
+        <InDoubt id={approval.id} tool={toolName} workflowId={workflowId} />
       ) : state === 'approval-requested' && approval ? (
         <Approval id={approval.id} tool={toolName} input={input as Json | undefined} workflowId={workflowId} />
       ) : null}

@@ -164,6 +164,25 @@ describe('the fold behind a run page', () => {
     expect(view.steps.get('a')).toMatchObject({ status: 'completed', taskName: 'Look' });
   });
 
+  it('shows a step that may have happened as waiting until it is decided, and then as what it is', () => {
+    seq = 0;
+    const of = { step_id: 'a', attempt: 2 };
+    const view = fold(
+      event('step_started', { step_id: 'a', attempt: 1 }),
+      event('step_started', of),
+      event('task_pending', { ...of, data: { name: 'a: this may have happened', due_at: null, in_doubt: true } }),
+    );
+    expect(view.steps.get('a')?.status).toBe('waiting');
+    applyEvent(view, event('task_completed', { ...of, data: { approved: true, decision: 'repeat' } }));
+    expect(view.steps.get('a')).toMatchObject({ status: 'ready', taskName: null });
+    applyEvent(view, event('step_started', { step_id: 'a', attempt: 3 }));
+    expect(view.steps.get('a')?.attempts.map(({ outcome }) => outcome)).toEqual(['lost', 'completed', 'running']);
+    applyEvent(view, event('task_completed', { ...of, attempt: 3, data: { approved: false, decision: 'skip' } }));
+    applyEvent(view, event('step_completed', { ...of, attempt: 3, data: { skipped: true, reason: 'not_repeated' } }));
+    expect(view.steps.get('a')).toMatchObject({ status: 'skipped', skipReason: 'not_repeated' });
+    expect(view.steps.get('a')?.attempts.at(-1)?.endedAt).not.toBeNull();
+  });
+
   it('ignores unknown types of events', () => {
     seq = 0;
     expect(() => fold(event('something_new'), event('something_new', { step_id: 'z' }))).not.toThrow();

@@ -28,7 +28,7 @@ export type StepState = {
   attempts: AttemptState[];
   skipReason: string | null;
   error: StepError | null;
-  /** The name of the task; null for a step that is not a human task. */
+  /** The name of the task; null for a step that is not a human task, and asks nobody whether it is to be repeated. */
   taskName: string | null;
   endedAt: number | null;
   /** Microcredits charged for all its attempts. */
@@ -244,8 +244,16 @@ function applyStepEvent(step: StepState, event: FoldedEvent, at: number, credits
       if (current) current.outcome = 'waiting';
       return;
     }
+    case 'task_completed':
+      // Only of a step that may have happened: it is no human task, and goes on if it is repeated.
+      if (data.decision === undefined) return;
+      step.taskName = null;
+      if (data.decision !== 'repeat') return;
+      step.status = 'ready';
+      endAttempt(step, { at, outcome: 'completed' });
+      return;
     default:
-      return; // task_completed: the step_completed that accompanies it says the same
+      return;
   }
 }
 

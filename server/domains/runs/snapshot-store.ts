@@ -29,9 +29,10 @@ type Stored = [
 
 /** Of the data of an event what the state depends on. */
 const DATA = `CASE
-  WHEN event_type IN ('step_started', 'task_completed', 'run_started', 'step_expanded', 'steps_added') THEN NULL
+  WHEN event_type IN ('step_started', 'run_started', 'step_expanded', 'steps_added') THEN NULL
   WHEN event_type = 'step_completed' AND data->'credits' IS NULL AND data->'skipped' IS NULL THEN NULL
   WHEN event_type = 'child_called' THEN ${CHILD_RUN}
+  WHEN event_type = 'task_completed' THEN json_strip_nulls(json_build_object('decision', data->'decision'))
   WHEN event_type = 'task_pending' THEN json_build_object('name', data->'name')
   ELSE json_strip_nulls(json_build_object(
     'to', data->'to', 'error', data->'error', 'reason', data->'reason', 'skipped', data->'skipped',

@@ -136,6 +136,33 @@ test('calls, approvals and their outcomes belong to the calls, whatever ids the 
   ]);
 });
 
+test('a call that may have happened asks under its own id, each time that it is lost', () => {
+  const id = `${runId}:agent.1.1`;
+  type Entry = Parameters<typeof logOf>[0][number];
+  const ask: Entry = ['task_pending', { step: 'agent.1.1', attempt: 2, data: { in_doubt: true } }];
+  const decided = (decision: string): Entry => [
+    'task_completed',
+    { step: 'agent.1.1', attempt: 2, data: { approved: decision !== 'skip', decision } },
+  ];
+  const begin: Entry[] = [
+    ['run_started'],
+    ['step_started', { step: 'agent.1', attempt: 1 }],
+    ['step_completed', { step: 'agent.1', data: turn([call('send')]) }],
+  ];
+  const stateAfter = (...events: Entry[]) => fold(framesOf(logOf([...begin, ...events]))).at(-1);
+  expect(stateAfter(ask)).toMatchObject({ state: 'approval-requested', approval: { id } });
+  expect(stateAfter(ask, decided('repeat'))).toMatchObject({
+    state: 'approval-responded',
+    approval: { approved: true },
+  });
+  expect(stateAfter(ask, decided('repeat'), ask)).toMatchObject({ state: 'approval-requested' });
+  const skipped: Entry = ['step_completed', { step: 'agent.1.1', data: { skipped: true, reason: 'not_repeated' } }];
+  expect(stateAfter(ask, decided('skip'), skipped)).toMatchObject({
+    state: 'output-error',
+    errorText: expect.stringContaining('It was not repeated'),
+  });
+});
+
 test('what was written live is completed, not repeated', () => {
   const frames = new AnswerFrames({ runId });
   const out = answered.slice(0, 3).flatMap(event => frames.event(event));

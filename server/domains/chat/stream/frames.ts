@@ -89,7 +89,7 @@ export class AnswerFrames {
       case 'agent_turn':
         return this.#turnEvent(event, step);
       case 'agent_tool':
-        return [...outcomeOfCall(event, this.#callId(step)), ...proposalFrames(event, this.#tools.get(step))];
+        return this.#callEvent(event, step);
       case 'agent_approval':
         return approvalOf(event, this.#callId(step), this.#callId(callOfApproval(step)));
       case 'agent_compaction':
@@ -97,6 +97,13 @@ export class AnswerFrames {
       default:
         return [];
     }
+  }
+
+  /** A call that may have happened is its own task: it asks as an approval does. */
+  #callEvent(event: AnswerEvent, step: string): UIMessageChunk[] {
+    const id = this.#callId(step);
+    const asked = approvalOf(event, id, id);
+    return [...asked, ...outcomeOfCall(event, id), ...proposalFrames(event, this.#tools.get(step))];
   }
 
   #turnEvent({ event_type: type, attempt = 1, data }: AnswerEvent, step: string): UIMessageChunk[] {
