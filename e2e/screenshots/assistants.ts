@@ -118,23 +118,22 @@ export async function fillAssistants(call: Call, model: FakeModel): Promise<Assi
 
 const greeting = { type: 'add_step', step: lua('greet', 'Greet', 'return "Hello " .. input.name') };
 
-/** A thread with the agent in which these messages were sent, each after the answer to the one before. */
+/** A thread with the agent in which these messages were sent, each after the answer to the one before; an answer may wait for an approval. */
 async function said(call: Call, agent_id: string, ...messages: string[]): Promise<string> {
   const thread = String((await call('POST', '/v1/chat/threads', { agent_id })).id);
   for (const text of messages) {
-    await call('POST', `/v1/chat/threads/${thread}/messages`, { text });
-    await until(() => answered(call, thread));
+    const { workflow_id, run_id } = await call('POST', `/v1/chat/threads/${thread}/messages`, { text });
+    await until(async () => (await answered(call, thread)) || waits(call, String(workflow_id), String(run_id)));
   }
   return thread;
 }
 
 type Message = { metadata: { status: string } };
 
-/** Whether nothing of the thread is being written: an answer that waits for an approval counts. */
+/** Whether nothing of the thread is being written. */
 async function answered(call: Call, thread: string): Promise<boolean> {
   const { messages } = (await call('GET', `/v1/chat/threads/${thread}/messages?limit=200`)) as { messages: Message[] };
-  if (!messages.some(({ metadata: { status } }) => status === 'queued' || status === 'running')) return true;
-  return JSON.stringify(messages).includes('approval-requested');
+  return !messages.some(({ metadata: { status } }) => status === 'queued' || status === 'running');
 }
 
 async function waits(call: Call, workflow: string, run: string): Promise<boolean> {
