@@ -13,7 +13,7 @@ import { diffOf, isOpen, type Proposal, statusLooks, withNeeded } from './propos
 import { ProposalActions, type Target } from './proposal-actions.tsx';
 import { ProposalChanges } from './proposal-changes.tsx';
 import { Deed } from './proposal-list.tsx';
-import { TrialSection } from './trial-section.tsx';
+import { TrialSection } from './trial/trial-section.tsx';
 import { useNames } from './use-names.ts';
 
 /** An assistant may go on editing it, and others the draft. */

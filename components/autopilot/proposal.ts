@@ -7,6 +7,8 @@ export type ProposalHead = Outputs['autopilot_list_proposals']['proposals'][numb
 export type Trial = Outputs['autopilot_get_trial'];
 export type Check = Inputs['autopilot_try_proposal']['checks'][number];
 export type CheckOp = Check['op'];
+/** What a step does that a trial replaces, or executes only because a person agreed to it. */
+export type Effect = Omit<Trial['stand_ins'][number], 'source'>;
 
 /** Whether it can be tried, applied and discarded. */
 export const isOpen = ({ status }: Pick<ProposalHead, 'status'>): boolean =>
@@ -85,6 +87,18 @@ export function describeCheck({ step, path, op, value }: Check): string {
 /** A check while it is typed. */
 export type CheckText = { step: string; path: string; op: CheckOp; value: string };
 
+/** The most checks of a trial. */
+export const MAX_CHECKS = 50;
+
+/** Returns a check as it is typed. */
+export function checkText({ step, path = '', op, value }: Check): CheckText {
+  const text = typeof value === 'string' && jsonOr(value) === value ? value : (JSON.stringify(value) ?? '');
+  return { step, path, op, value: takesValue(op) ? text : '' };
+}
+
+/** What a trial works on while it is typed: the data of `run` from `step` on, or, where `run` is empty, an input. */
+export type TrialSource = { run: string; step: string; input: string };
+
 /** Returns what a typed check means. A value that is no JSON is a text. */
 export function readCheck({ step, path, op, value }: CheckText): Check {
   return {
@@ -104,17 +118,17 @@ function jsonOr(text: string): Check['value'] {
 }
 
 /** The checks that a trial begins with: what the proposal adds or changes has to complete. */
-export function firstChecks(changes: readonly StepChange[], most = 50): CheckText[] {
+export function firstChecks(changes: readonly StepChange[], most = MAX_CHECKS): CheckText[] {
   return changes
     .filter(({ change }) => change !== 'removed')
     .slice(0, most)
     .map(({ step }) => ({ step, path: '', op: 'completed', value: '' }));
 }
 
-/** Why a step was replaced in a trial. */
-export const whyReplaced: Record<Trial['stand_ins'][number]['why'], string> = {
-  writes: 'would write',
-  sends: 'would send',
+/** Why a step is replaced in a trial. */
+export const effectLabels: Record<Effect['why'], string> = {
+  writes: 'writes',
+  sends: 'sends',
   asks_people: 'asks people',
   waits: 'waits',
   starts_runs: 'starts runs',

@@ -6,7 +6,7 @@ test.use({ serverEnv: agentsEnv });
 
 const lua = (id: string, script: string, ...depends_on: string[]) => ({ id, type: 'lua_script', script, depends_on });
 
-test('a proposal is seen on the graph, tried, applied in part, and undone after an edit by hand', async ({
+test('a proposal is seen on the graph, tried, also for real, applied in part, and undone after an edit by hand', async ({
   member,
   api,
 }) => {
@@ -14,10 +14,11 @@ test('a proposal is seen on the graph, tried, applied in part, and undone after 
   const { id } = await api.call('POST', '/v1/workflows', { name: 'Invoice total', graph });
   const propose = (title: string, edits: object[]) =>
     api.call('POST', '/v1/autopilot/proposals', { workflow_id: id, title, edits });
-  await propose('Add the tax', [
+  const proposed = await propose('Add the tax', [
     { type: 'update_step', step: 'price', set: { script: 'return { net = 20 }' } },
     { type: 'add_step', step: lua('tax', 'return { sum = steps.price.result.net * 1.5 }', 'price') },
     { type: 'add_step', step: lua('report', 'return steps.tax.result.sum', 'tax') },
+    { type: 'add_step', step: { id: 'ask', type: 'human_task', instructions: 'Send it?', depends_on: ['tax'] } },
     { type: 'remove_step', step: 'old', heal: true },
   ]);
   await open(member, `/workflows/${String(id)}`);
@@ -36,16 +37,35 @@ test('a proposal is seen on the graph, tried, applied in part, and undone after 
 
   await panel.getByRole('button', { name: 'Try', exact: true }).click();
   await panel.getByRole('button', { name: 'Add a check' }).click();
-  await panel.getByRole('combobox', { name: 'Step of check 4' }).click();
+  await panel.getByRole('combobox', { name: 'Step of check 5' }).click();
   await member.getByRole('option', { name: 'report' }).click();
-  await panel.getByRole('textbox', { name: 'Value of check 4' }).fill('30');
+  await panel.getByRole('textbox', { name: 'Value of check 5' }).fill('30');
   await panel.getByRole('button', { name: 'Start the trial' }).click();
-  await expect(panel.getByRole('region', { name: 'Trial' }).getByRole('status')).toContainText('Proven');
+  const trial = panel.getByRole('region', { name: 'Trial' });
+  await expect(trial.getByRole('status')).toContainText('Simulated');
   await expect(panel.getByRole('list', { name: 'Checks' })).toContainText('report equals 30');
   await expectThemesAccessible(member);
 
+  await trial.getByRole('button', { name: 'Try for real…' }).click();
+  const forReal = trial.getByRole('form', { name: 'Try for real' });
+  await expect(forReal).toContainText('Asks: Send it?');
+  await expect(forReal.getByRole('button', { name: 'Execute for real' })).toBeDisabled();
+  await expect(forReal.getByRole('textbox', { name: 'Value of check 5' })).toHaveValue('30');
+  await forReal.getByRole('checkbox', { name: 'ask asks people' }).click();
+  await forReal.getByRole('spinbutton', { name: 'Budget in credits' }).fill('2');
+  await expectThemesAccessible(member);
+  await forReal.getByRole('button', { name: 'Execute 1 step for real' }).click();
+  await expect(trial.getByRole('status')).toContainText('For real');
+  const { workflow_id, run_id } = await api.call('GET', `/v1/autopilot/proposals/${String(proposed.id)}/trial`);
+  const tasks = `/v1/workflows/${String(workflow_id)}/runs/${String(run_id)}/tasks`;
+  await expect.poll(async () => (await api.call('GET', `${tasks}/pending`)).tasks).toHaveLength(1);
+  await api.call('POST', `${tasks}/ask/complete`, { approved: true });
+  await expect(trial.getByRole('status')).toContainText('Proven');
+  await expect(trial).toContainText('Executed for real: ask.');
+
   await panel.getByRole('checkbox', { name: 'Apply price' }).click();
   await panel.getByRole('checkbox', { name: 'Apply old' }).click();
+  await panel.getByRole('checkbox', { name: 'Apply ask' }).click();
   await panel.getByRole('checkbox', { name: 'Apply tax' }).click();
   await expect(panel.getByRole('checkbox', { name: 'Apply tax' })).toBeChecked();
   await panel.getByRole('button', { name: 'Apply 2 steps' }).click();
@@ -103,6 +123,8 @@ test('from an empty page to a run by words alone; a failed run is explained with
   await member.getByRole('dialog').getByRole('button', { name: 'Publish' }).click();
   await member.getByRole('button', { name: 'Run', exact: true }).click();
   await member.getByRole('button', { name: 'Start run' }).click();
+  await expect(member.getByRole('link', { name: 'Explain', exact: true })).toBeVisible();
+  const failed = member.url();
   await member.getByRole('link', { name: 'Explain', exact: true }).click();
 
   const message = member.getByRole('textbox', { name: 'Message to Autopilot' });
@@ -112,4 +134,27 @@ test('from an empty page to a run by words alone; a failed run is explained with
   await expect(answers).toContainText('The input has no number.');
   await expect(member.getByRole('link', { name: 'the run that failed' })).toBeVisible();
   await expect(member.getByRole('region', { name: 'Graph of the draft' })).toBeVisible();
+
+  const [, workflowId = '', runId = ''] = /workflows\/([^/]+)\/runs\/([^?/]+)/.exec(failed) ?? [];
+  const edits = [{ type: 'update_step', step: 'sum', set: { script: 'return 1' } }];
+  const fix = { workflow_id: workflowId, title: 'Count from one', edits };
+  model.script({
+    answers: [
+      { match: { last: 'Fix this run' }, content: [{ calls: [{ name: 'autopilot_propose', arguments: fix }] }] },
+      { content: [{ text: 'It counts from one.' }] },
+    ],
+  });
+  await member.goto(failed);
+  await member.getByRole('link', { name: 'Fix with Autopilot' }).click();
+  await message.press('Enter');
+  await member.getByRole('link', { name: 'Proposal: Count from one' }).click();
+  await member.getByRole('button', { name: 'Try', exact: true }).click();
+  const form = member.getByRole('form', { name: 'Try the proposal' });
+  await expect(form.getByRole('combobox', { name: 'From step' })).toHaveText('sum');
+  await expect(form.getByRole('combobox', { name: 'Data' })).toContainText('Failed');
+  await expectThemesAccessible(member);
+  await form.getByRole('button', { name: 'Start the trial' }).click();
+  const trial = member.getByRole('region', { name: 'Trial' });
+  await expect(trial.getByRole('status')).toContainText('Proven');
+  await expect(trial.getByRole('link', { name: 'a run' })).toHaveAttribute('href', new RegExp(runId));
 });

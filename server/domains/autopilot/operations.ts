@@ -157,7 +157,7 @@ export const autopilotOperations = [
     status: 202,
     summary: 'Try a proposal in a run that executes steps for real, within a budget',
     description:
-      '`really` names steps that the last trial has replaced: its `stand_ins` say what they would do. They write, send, ask people or start runs. All others are replaced as before.',
+      '`really` names steps that the last trial has replaced: its `stand_ins` say what they would do. They write, send, ask people or start runs. All others are replaced as before. With `from_run` and `from_step` it continues a run.',
     scopesWhere: [
       { scope: 'workflow:read', when: 'always: a trial shows the draft' },
       { scope: 'workflow:run', when: 'always: it runs for real' },

@@ -162,15 +162,24 @@ const MAX_LIVE_CREDITS = 1_000_000;
 export const TryLiveInput = z.strictObject({
   id: Id,
   really: z.array(z.string().max(200)).min(1).max(2_000).meta({
-    description: 'Steps among the `stand_ins` of the last trial that are executed this time: they write, send and ask',
+    description:
+      'Steps that the last trial has replaced, or executed for real, and that are executed this time: they write, send and ask',
   }),
   budget_credits: z.number().min(MIN_LIVE_CREDITS).max(MAX_LIVE_CREDITS).meta({
     description: 'Above this the run is stopped; its agents have it as their budget',
   }),
   input: TryProposalInput.shape.input,
   checks: TryProposalInput.shape.checks,
+  from_run: TryProposalInput.shape.from_run,
+  from_step: TryProposalInput.shape.from_step,
 });
-export const LiveSchema = z.strictObject({ really: z.array(z.string()), budget_credits: z.number() });
+export const LiveSchema = z.strictObject({
+  really: z.array(z.string()),
+  budget_credits: z.number(),
+  executed: z
+    .array(StandInSchema.omit({ source: true }))
+    .meta({ description: 'The steps of `really` that the run continues with, and why a trial replaces them' }),
+});
 export const GetTrialInput = z.strictObject({
   id: Id,
   wait_s: z.number().int().min(0).max(MAX_WAIT_S).optional().meta({
@@ -210,6 +219,8 @@ export const TrialSchema = z.strictObject({
   live: LiveSchema.nullable().meta({
     description: 'Steps that a person let the trial execute though they write, send or ask, and its budget; else null',
   }),
+  from_run: Id.nullable().meta({ description: 'The run that it continues; null: it is one from the beginning' }),
+  from_step: z.string().nullable(),
   current: z.boolean().meta({ description: 'Whether the proposal is still the one that was tried' }),
   started_by: z.string(),
   started_at: Timestamp,

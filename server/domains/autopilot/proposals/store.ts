@@ -34,6 +34,7 @@ export type ProposalHeadRow = {
   created_at: Date;
   updated_at: Date;
 };
+type Live = Omit<z.output<typeof LiveSchema>, 'executed'> & Partial<Pick<z.output<typeof LiveSchema>, 'executed'>>;
 /** The last trial of a proposal. The verdict is stored once the run has ended. */
 export type StoredTrial = {
   run_id: string;
@@ -44,8 +45,10 @@ export type StoredTrial = {
   stand_ins: z.output<typeof StandInSchema>[];
   started_by: string;
   started_at: string;
-  /** Absent in trials from before there were live ones. */
-  live?: z.output<typeof LiveSchema> | null;
+  /** Absent in trials from before there were live ones; the same holds for `executed` and the fields below. */
+  live?: Live | null;
+  from_run?: string | null;
+  from_step?: string | null;
   ended: { verdict: 'proven' | 'simulated' | 'failed'; checks: z.output<typeof CheckResult>[] } | null;
 };
 export type Validation = z.output<typeof ValidationReport>;

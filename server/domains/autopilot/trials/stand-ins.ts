@@ -3,7 +3,11 @@ import { type Graph, type GraphStep, innerSteps, type JsonValue } from '../../..
 import { ownFields } from '../../../orchestrator/steps/common-fields.ts';
 import { isObject } from '../../../platform/json.ts';
 
-export type StandIn = { step: string; type: string; why: StandInReason; source: 'recorded' | 'example' };
+/** A step that a trial replaces unless a person lets it be executed. */
+export type Effect = { step: string; type: string; why: StandInReason };
+export type StandIn = Effect & { source: 'recorded' | 'example' };
+/** The graph of a trial, what stands in for a step in it, and what is executed because a person agreed to it. */
+export type Prepared = { graph: Graph; standIns: StandIn[]; executed: Effect[] };
 
 /** `toolOf` returns the tool that a step names, in its published version; undefined if it cannot be known. */
 export type TrialWorld = Omit<TrialFacts, 'tool'> & {
@@ -22,24 +26,21 @@ const KEPT = ['id', 'name', 'depends_on', 'disabled', 'gated', 'on_error'] as co
  * Returns the graph that a trial executes: steps that would write, send, wait, ask people or start runs are replaced by stand-ins.
  * What cannot be known to be harmless is replaced. A failure of the trial starts no other workflow.
  */
-export async function withStandIns(graph: Graph, world: TrialWorld): Promise<{ graph: Graph; standIns: StandIn[] }> {
-  const standIns: StandIn[] = [];
+export async function withStandIns(graph: Graph, world: TrialWorld): Promise<Prepared> {
+  const found: Found = { standIns: [], executed: [] };
   const steps: GraphStep[] = [];
-  for (const step of graph.steps) steps.push(await replaced(step, world, standIns, null));
+  for (const step of graph.steps) steps.push(await replaced(step, world, found, null));
   const { on_failure: _, notes: _notes, ...rest } = graph as Graph & { notes?: unknown };
-  return { graph: { ...rest, steps }, standIns };
+  return { graph: { ...rest, steps }, ...found };
 }
 
-async function replaced(
-  step: GraphStep,
-  world: TrialWorld,
-  standIns: StandIn[],
-  loop: string | null,
-): Promise<GraphStep> {
+type Found = Omit<Prepared, 'graph'>;
+
+async function replaced(step: GraphStep, world: TrialWorld, found: Found, loop: string | null): Promise<GraphStep> {
   const inner = innerSteps(step);
   if (inner !== null) {
     const steps: GraphStep[] = [];
-    for (const each of inner) steps.push(await replaced(each, world, standIns, loop ?? step.id));
+    for (const each of inner) steps.push(await replaced(each, world, found, loop ?? step.id));
     return { ...step, steps: steps as JsonValue[] };
   }
   const type = world.types.get(step.type);
@@ -47,15 +48,14 @@ async function replaced(
   const facts = { tool: type?.trial?.callsTool ? await world.toolOf(step) : undefined, maySend, now };
   const why = type?.trial ? type.trial.replacedBecause(step, facts) : 'writes';
   if (why === null) return step;
-  if (world.really?.steps.has(loop ?? step.id)) return withinBudget(step, world.really.budgetCredits);
+  const effect = { step: loop ?? step.id, type: step.type, why };
+  if (world.really?.steps.has(effect.step)) {
+    found.executed.push(effect);
+    return withinBudget(step, world.really.budgetCredits);
+  }
   // The results of a loop's steps are not kept under their own ids.
   const recorded = loop === null ? world.recorded(step) : undefined;
-  standIns.push({
-    step: loop ?? step.id,
-    type: step.type,
-    why,
-    source: recorded === undefined ? 'example' : 'recorded',
-  });
+  found.standIns.push({ ...effect, source: recorded === undefined ? 'example' : 'recorded' });
   const kept = Object.fromEntries(KEPT.flatMap(name => (step[name] === undefined ? [] : [[name, step[name]]])));
   const raw = type?.rawFields ?? [];
   const inputs = Object.fromEntries(Object.entries(ownFields(step)).filter(([name]) => !raw.includes(name)));

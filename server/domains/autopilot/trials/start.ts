@@ -24,7 +24,7 @@ import type { TrialSchema, TryLiveInput, TryProposalInput } from '../schemas.ts'
 import { toTrial } from './read.ts';
 import { recordedResults } from './recorded.ts';
 import { spendAtMost } from './spend-at-most.ts';
-import { type StandIn, withStandIns } from './stand-ins.ts';
+import { type Prepared, withStandIns } from './stand-ins.ts';
 
 type Input = z.output<typeof TryProposalInput>;
 
@@ -54,9 +54,11 @@ export async function tryLive(
   requireOpen(row);
   if (row.trial?.edits !== row.edits)
     throw conflict('trial_needed', 'Try the proposal first: what its trial replaces is what a live trial can execute.');
-  const replaced = new Set(row.trial.stand_ins.map(({ step }) => step));
+  const { stand_ins: standIns, live } = row.trial;
+  // The same can be tried for real again, without a trial in between.
+  const known = new Set([...standIns, ...(live?.executed ?? [])].map(({ step }) => step));
   const details = really.flatMap((step, at): ErrorDetail[] =>
-    replaced.has(step) ? [] : [{ path: `really[${at}]`, message: 'is not among what the last trial has replaced' }],
+    known.has(step) ? [] : [{ path: `really[${at}]`, message: 'is not among what the last trial has replaced' }],
   );
   if (details.length > 0) throw invalid('These steps were not replaced.', details, 'unknown_step');
   return tryRow(ctx, row, input, { steps: really, budgetCredits: budget_credits });
@@ -74,23 +76,30 @@ async function tryRow(
   await requireRunnable(ctx, row, graph);
   requireKnownSteps(input.checks, graph);
   const continued = await continuedRun(ctx, row, input, graph);
-  const { graph: replaced, standIns } = await prepare(ctx, row, graph, live);
+  const { graph: replaced, standIns, executed } = await prepare(ctx, row, graph, live);
   const workflowId = row.trial_workflow_id ?? (await createHidden(ctx, row));
   const params = {
     ...continued?.params,
     ...(input.input !== undefined && { trigger_payload: input.input as JsonMap }),
   };
   const started = await start(ctx, workflowId, { graph: replaced, runSetup: setupOf(row), params, live });
+  // A step whose result is that of the run is not executed.
+  const isExecuted = ({ step }: { step: string }) => continued?.seeded.has(step) !== true;
   const trial = {
     ...started,
     edits: row.edits,
     checks: input.checks,
-    // A step whose result is that of the run is not executed.
-    stand_ins: standIns.filter(({ step }) => continued?.seeded.has(step) !== true),
+    stand_ins: standIns.filter(isExecuted),
+    from_run: input.from_run ?? null,
+    from_step: input.from_step ?? null,
     started_by: ctx.principal.email,
     started_at: isoTimestamp(ctx.services.clock.now()),
     ended: null,
-    live: live && { really: [...live.steps], budget_credits: live.budgetCredits },
+    live: live && {
+      really: [...live.steps],
+      budget_credits: live.budgetCredits,
+      executed: executed.filter(isExecuted),
+    },
   };
   await updateTrial(ctx.services.pool, { ...projectScope(ctx), id: row.id }, { workflowId, trial });
   return toTrial(ctx, await requireProposal(ctx, row.id));
@@ -110,12 +119,7 @@ function requireKnownSteps(checks: Input['checks'], { steps }: Graph): void {
   if (details.length > 0) throw invalid('These steps cannot be checked.', details, 'unknown_step');
 }
 
-async function prepare(
-  ctx: Context,
-  row: ProposalRow,
-  graph: Graph,
-  live: Live | null,
-): Promise<{ graph: Graph; standIns: StandIn[] }> {
+async function prepare(ctx: Context, row: ProposalRow, graph: Graph, live: Live | null): Promise<Prepared> {
   const { services, principal } = ctx;
   const scope = projectScope(ctx);
   return withStandIns(graph, {

@@ -148,8 +148,14 @@ describe('a trial', () => {
     await reached(service.container.services, acme.owner, { id: workflow_id, runID: run_id });
     expect(sent).toEqual(['one']);
     const trial = await read(id);
-    expect(trial).toMatchObject({ verdict: 'proven', live: { really: ['first'], budget_credits: 5 } });
+    const executed = [{ step: 'first', type: 'mcp_call', why: 'writes' }];
+    expect(trial).toMatchObject({ verdict: 'proven', live: { really: ['first'], budget_credits: 5, executed } });
     expect(trial.stand_ins.map(({ step }) => step)).toEqual(['second']);
+
+    const again = (await live(['first', 'second'])) as unknown as Trial;
+    await reached(service.container.services, acme.owner, { id: workflow_id, runID: again.run_id });
+    expect(sent).toEqual(['one', 'one', 'two']);
+    expect(again).toMatchObject({ stand_ins: [], live: { executed: [{ step: 'first' }, { step: 'second' }] } });
   });
 
   test('that is live is stopped above its budget', async () => {
@@ -237,10 +243,19 @@ describe('a trial', () => {
     const { id } = await act('autopilot_propose', { title: 'Fix', workflow_id, edits: [edit] });
     const checks = [{ step: 'double', op: 'equals', value: 6 }];
     const started = await attempt(id, checks, { from_run, from_step: 'double' });
-    expect(started.stand_ins).toEqual([]);
+    expect(started).toMatchObject({ stand_ins: [], from_run, from_step: 'double' });
     await reached(service.container.services, acme.owner, { id: started.workflow_id, runID: started.run_id });
     expect(await read(id)).toMatchObject({ verdict: 'proven', checks: [{ actual: 6 }] });
     expect([found, sent]).toEqual([['A7'], ['x']]);
+
+    // From the step that sends, which a person can let happen for real.
+    const replaced = await attempt(id, checks, { from_run, from_step: 'send' });
+    expect(replaced.stand_ins).toMatchObject([{ step: 'send' }]);
+    const live = { id, checks, really: ['send'], budget_credits: 5, from_run, from_step: 'send' };
+    const real = (await act('autopilot_try_live', live)) as unknown as Trial;
+    await reached(service.container.services, acme.owner, { id: real.workflow_id, runID: real.run_id });
+    expect(await read(id)).toMatchObject({ verdict: 'proven', from_step: 'send', live: { really: ['send'] } });
+    expect([found, sent]).toEqual([['A7'], ['x', 'x']]);
 
     const from = (more: object) => refusal(attempt(id, checks, more));
     expect(await from({ from_run })).toMatchObject({ status: 422, details: [{ path: 'from_step' }] });
