@@ -5,9 +5,11 @@ import { runListInput } from '../../components/run-feed/read-run-filters.ts';
 import { SCOPE_COOKIE } from '../../components/trpc/scope.ts';
 import { workflowListInput } from '../../components/workflows/list-input.ts';
 import { createWorkflow } from '../../server/domains/workflows/create.ts';
+import { workflowOperations } from '../../server/domains/workflows/operations.ts';
 import { startTestContainer, type TestContainer } from '../../server/testing/container.ts';
 import { createTestTenant, type TestTenant } from '../../server/testing/identity.ts';
-import { contextFor } from '../../server/testing/workflows.ts';
+import { operationsByName } from '../../server/testing/operations.ts';
+import { call, chain, contextFor, insertRun } from '../../server/testing/workflows.ts';
 import { readerOf, readFirst } from './read-first.ts';
 
 /** The request that Next would be answering. */
@@ -67,6 +69,29 @@ test('a page begins with what its user may read, by the filters of its address',
   ).toEqual([]);
   const everything = pendingTasksInput(readFilter(new URLSearchParams()), north.viewer.email);
   expect((await readFirst('tasks_list_pending', everything))?.data.tasks).toEqual([]);
+});
+
+test('the page of a run begins with its state, and with the steps of its version', async () => {
+  const { services } = service.container;
+  const workflow = await createWorkflow(contextFor(services, north.owner), {
+    name: 'Shipments',
+    graph: chain('a', 'b'),
+  });
+  const { workflows_publish_version: publish } = operationsByName(workflowOperations);
+  await call(publish, contextFor(services, north.owner), {
+    id: workflow.id,
+    changelog: 'First',
+  });
+  const { projectId, tenantId } = north;
+  const run = await insertRun(services, { tenantId, projectId, workflowId: workflow.id });
+  const read = () => readFirst('runs_get_snapshot', { id: workflow.id, runID: run });
+  await as(north.viewer);
+  expect(await read()).toMatchObject({ scope: { tenant: 'north' }, data: { run_id: run, status: 'completed' } });
+  expect(
+    (await readFirst('workflows_get_version', { id: workflow.id, version: 1 }))?.data.graph_snapshot.steps,
+  ).toHaveLength(2);
+  await as(south.owner);
+  expect(await read()).toBeNull();
 });
 
 test('another workspace is not read, whatever the browser asks for', async () => {

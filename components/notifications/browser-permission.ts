@@ -1,33 +1,50 @@
 'use client';
 import { useSyncExternalStore } from 'react';
+import { whenIdle } from '../ui/when-idle.ts';
 
 /** `unsupported`: the browser has no notifications, or gives them to pages under https only. */
 export type BrowserPermission = NotificationPermission | 'unsupported';
 
 const listeners = new Set<() => void>();
+/** What the browser said last; undefined until the page stands. */
+let known: BrowserPermission | undefined;
 
+/** Asks the browser, which answers from another process: the page stands still until it has. */
 function read(): BrowserPermission {
-  return 'Notification' in window && window.isSecureContext ? Notification.permission : 'unsupported';
+  known = 'Notification' in window && window.isSecureContext ? Notification.permission : 'unsupported';
+  return known;
+}
+
+function readAgain(): void {
+  read();
+  for (const listener of listeners) listener();
 }
 
 function subscribe(listener: () => void): () => void {
+  if (listeners.size === 0) {
+    // What was changed in the browser's settings is seen when the user comes back.
+    window.addEventListener('focus', readAgain);
+    if (known === undefined) whenIdle(readAgain);
+  }
   listeners.add(listener);
-  // What was changed in the browser's settings is seen when the user comes back.
-  window.addEventListener('focus', listener);
   return () => {
     listeners.delete(listener);
-    window.removeEventListener('focus', listener);
+    if (listeners.size === 0) window.removeEventListener('focus', readAgain);
   };
 }
 
 /** Whether this browser may show notifications of the console. */
 export function useBrowserPermission(): BrowserPermission {
-  return useSyncExternalStore(subscribe, read, () => 'default');
+  return useSyncExternalStore(
+    subscribe,
+    () => known ?? 'default',
+    () => 'default',
+  );
 }
 
 /** Asks the user for the permission, unless the answer is known. */
 export async function requestBrowserPermission(): Promise<BrowserPermission> {
   if (read() === 'default') await Notification.requestPermission();
-  for (const listener of listeners) listener();
+  readAgain();
   return read();
 }

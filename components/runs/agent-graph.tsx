@@ -1,8 +1,21 @@
+import dynamic from 'next/dynamic';
 import { useMemo } from 'react';
 import { Checkbox } from '../ui/checkbox.tsx';
+import { Skeleton } from '../ui/skeleton.tsx';
 import { agentStepsOf, withAgentSteps } from './agent-steps.ts';
-import { RunGraph, type Steps } from './run-graph.tsx';
+import { GRAPH_HEIGHT } from './graph-height.ts';
+import type { Steps } from './run-graph.tsx';
 import type { LiveRun } from './use-run.ts';
+
+// Drawn in the browser alone, and a third of the JavaScript of the page: the run and its steps are read before it comes.
+const RunGraph = dynamic(() => import('./run-graph.tsx').then(module => module.RunGraph), {
+  ssr: false,
+  loading: () => (
+    <div className={GRAPH_HEIGHT}>
+      <Skeleton className="h-full min-h-80 w-full" />
+    </div>
+  ),
+});
 
 type Props = {
   steps: Steps;

@@ -3,6 +3,7 @@ import type { RunState } from '@/server/domains/runs/run-state.ts';
 import type { GraphStepInput } from '../graph/layout.ts';
 import { type StepDisplay, WorkflowGraph } from '../graph/workflow-graph.tsx';
 import type { Outputs } from '../trpc/provider.tsx';
+import { GRAPH_HEIGHT } from './graph-height.ts';
 import { stepOutcomeLabel } from './outcome.ts';
 
 export type Steps = Outputs['workflows_get_version']['graph_snapshot']['steps'];
@@ -24,7 +25,7 @@ type Props = {
 /** The graph of a run's version, with the state of each step. */
 export function RunGraph(props: Props) {
   const { steps, notes, state, revision, selected, onSelect } = props;
-  const { label = 'Graph of the run', className = 'h-[45dvh] sm:h-[68dvh]' } = props;
+  const { label = 'Graph of the run', className = GRAPH_HEIGHT } = props;
   // biome-ignore lint/correctness/useExhaustiveDependencies: the state is changed in place; `revision` says when
   const displays = useMemo(() => {
     const all = new Map<string, StepDisplay>();

@@ -5,6 +5,7 @@ import dynamic from 'next/dynamic';
 import { useMemo } from 'react';
 import { isAgentStep, isTerminal, type Snapshot } from '@/server/domains/runs/run-state.ts';
 import { useSession } from '../shell/session.tsx';
+import { type FirstRead, useFirstRead } from '../trpc/first-read.ts';
 import { type Outputs, useTRPC } from '../trpc/provider.tsx';
 import { cx } from '../ui/classes.ts';
 import { Page, PageHeader, PageSkeleton } from '../ui/page.tsx';
@@ -17,44 +18,53 @@ import { useUrlState } from '../ui/use-url-state.ts';
 import { AgentGraph } from './agent-graph.tsx';
 import { agentStepsOf } from './agent-steps.ts';
 import { CreditShortage, shortageOf } from './credit-shortage.tsx';
-import { EventList } from './event-list.tsx';
 import { FailureHelp } from './failure-help.tsx';
 import { shownStatus, waitsFor } from './outcome.ts';
 import { RunActions } from './run-actions.tsx';
 import { RunFacts } from './run-facts.tsx';
 import { RunFailure } from './run-failure.tsx';
-import { RunOutput } from './run-output.tsx';
-import { RunTimeline } from './run-timeline.tsx';
-import { RunInput } from './run-values.tsx';
-import { StepInspector } from './step-inspector.tsx';
 import { StepList } from './step-list.tsx';
 import { type LiveRun, useRun } from './use-run.ts';
 
-const loadComparison = () => import('./run-comparison.tsx');
-const RunComparison = dynamic(() => loadComparison().then(module => module.RunComparison), {
-  ssr: false,
-  loading: () => <Skeleton className="h-80 w-full" />,
-});
+// The graph and the steps are what a run is opened for. The other views, and what is said of a step, come with a choice.
+const loadViews = () => import('./run-views.ts');
+const Loading = () => <Skeleton className="h-80 w-full" />;
+const RunComparison = dynamic(() => loadViews().then(views => views.RunComparison), { ssr: false, loading: Loading });
+const RunTimeline = dynamic(() => loadViews().then(views => views.RunTimeline), { ssr: false, loading: Loading });
+const EventList = dynamic(() => loadViews().then(views => views.EventList), { ssr: false, loading: Loading });
+const RunInput = dynamic(() => loadViews().then(views => views.RunInput), { ssr: false, loading: Loading });
+const RunOutput = dynamic(() => loadViews().then(views => views.RunOutput), { ssr: false, loading: Loading });
+const StepInspector = dynamic(() => loadViews().then(views => views.StepInspector), { ssr: false, loading: Loading });
 
 type Version = Outputs['workflows_get_version'];
 
+type PageProps = {
+  workflowId: string;
+  runId: string;
+  /** What the server read while it rendered the page. */
+  first: { snapshot: FirstRead<'runs_get_snapshot'> | null; version: FirstRead<'workflows_get_version'> | null };
+};
+
 /** One run: its state, its graph and its events, live. */
-export function RunPage({ workflowId, runId }: { workflowId: string; runId: string }) {
+export function RunPage({ workflowId, runId, first }: PageProps) {
   const trpc = useTRPC();
+  const run = { id: workflowId, runID: runId };
   const snapshot = useQuery(
-    trpc.runs_get_snapshot.queryOptions(
-      { id: workflowId, runID: runId },
+    trpc.runs_get_snapshot.queryOptions(run, {
       // The stream brings what follows, also to a snapshot that was read before.
-      { staleTime: Number.POSITIVE_INFINITY },
-    ),
+      staleTime: Number.POSITIVE_INFINITY,
+      ...useFirstRead(first.snapshot, run),
+    }),
   );
   const number = snapshot.data?.version;
+  const ofRun = { id: workflowId, version: number ?? 1 };
   const version = useQuery(
-    trpc.workflows_get_version.queryOptions(
-      { id: workflowId, version: number ?? 1 },
+    trpc.workflows_get_version.queryOptions(ofRun, {
+      enabled: number !== undefined,
       // A version never changes.
-      { enabled: number !== undefined, staleTime: Number.POSITIVE_INFINITY },
-    ),
+      staleTime: Number.POSITIVE_INFINITY,
+      ...useFirstRead(first.version, ofRun),
+    }),
   );
   const failed = snapshot.error ?? version.error;
   if (failed)
@@ -74,7 +84,7 @@ function Run({ snapshot, version }: { snapshot: Snapshot; version: Version }) {
   const steps = version.graph_snapshot.steps;
   const stepIds = useMemo(() => steps.map(step => step.id), [steps]);
   const live = useRun(snapshot, stepIds);
-  useLoadedEarly(loadComparison);
+  useLoadedEarly(loadViews);
   const { state } = live;
   const url = useUrlState();
   const { agents } = useSession().me;

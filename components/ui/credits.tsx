@@ -3,11 +3,24 @@ import { Tooltip } from './tooltip.tsx';
 
 const MICRO = 1_000_000;
 
-const exact = new Intl.NumberFormat('en', { maximumFractionDigits: 6 });
-// Cut, not rounded: a balance never looks larger than it is.
-const hundredths = new Intl.NumberFormat('en', { maximumFractionDigits: 2, roundingMode: 'trunc' });
-const significant = new Intl.NumberFormat('en', { maximumSignificantDigits: 3, roundingMode: 'trunc' });
-const compact = new Intl.NumberFormat('en', { notation: 'compact', maximumSignificantDigits: 3 });
+const styles = {
+  exact: { maximumFractionDigits: 6 },
+  // Cut, not rounded: a balance never looks larger than it is.
+  hundredths: { maximumFractionDigits: 2, roundingMode: 'trunc' },
+  significant: { maximumSignificantDigits: 3, roundingMode: 'trunc' },
+  compact: { notation: 'compact', maximumSignificantDigits: 3 },
+} as const;
+const made = new Map<keyof typeof styles, Intl.NumberFormat>();
+
+/** Made when one is needed: each takes a phone some milliseconds, and few pages need all four. */
+function format(style: keyof typeof styles): Intl.NumberFormat {
+  let known = made.get(style);
+  if (known === undefined) {
+    known = new Intl.NumberFormat('en', styles[style]);
+    made.set(style, known);
+  }
+  return known;
+}
 
 /**
  * Microcredits as credits, to read: "1,204.5", below one credit its first three digits ("0.0123"), never 0 for what is not.
@@ -15,14 +28,14 @@ const compact = new Intl.NumberFormat('en', { notation: 'compact', maximumSignif
  */
 export function formatCredits(microcredits: number, { exact: whole = false }: { exact?: boolean } = {}): string {
   // As text: a double has no room for sixteen digits of which six are decimals.
-  if (whole) return exact.format(`${microcredits}e-6` as `${number}`);
+  if (whole) return format('exact').format(`${microcredits}e-6` as `${number}`);
   const credits = microcredits / MICRO;
-  return (Math.abs(credits) < 1 ? significant : hundredths).format(credits);
+  return format(Math.abs(credits) < 1 ? 'significant' : 'hundredths').format(credits);
 }
 
 /** The short form for the ticks of an axis: "1.2K", "30M", "0.05". */
 export function formatCreditsShort(microcredits: number): string {
-  return compact.format(microcredits / MICRO);
+  return format('compact').format(microcredits / MICRO);
 }
 
 /** "1 credit", "0.5 credits": the amount with its unit, as a sentence needs it. */
@@ -33,10 +46,14 @@ export function creditsInWords(microcredits: number, options?: { exact?: boolean
 /** An amount of credits, given in microcredits; the exact amount on hover. `unit` adds the word. */
 export function Credits({ value, unit = false, className }: { value: number; unit?: boolean; className?: string }) {
   return (
-    <Tooltip content={<span className="tabular-nums">{creditsInWords(value, { exact: true })}</span>}>
+    <Tooltip content={<ExactCredits value={value} />}>
       <data value={value} className={className ?? 'whitespace-nowrap tabular-nums'}>
         {unit ? creditsInWords(value) : formatCredits(value)}
       </data>
     </Tooltip>
   );
+}
+
+function ExactCredits({ value }: { value: number }) {
+  return <span className="tabular-nums">{creditsInWords(value, { exact: true })}</span>;
 }

@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { formatLocal, formatLocalClock, formatRelative } from './time.tsx';
 
 const now = Date.parse('2026-03-09T12:00:00.000Z');
@@ -38,4 +38,12 @@ test('exact times are local, and name their zone', () => {
   const at = new Date(2026, 2, 9, 15, 5, 1, 250).toISOString();
   expect(formatLocal(at)).toMatch(/^9 Mar 2026, 15:05:01 \S+/);
   expect(formatLocalClock(at)).toBe('15:05:01.250');
+});
+
+test('no formatter is made before a time or an amount needs one: a phone would wait for it', async () => {
+  const made = [vi.spyOn(Intl, 'DateTimeFormat'), vi.spyOn(Intl, 'NumberFormat')];
+  vi.resetModules();
+  await Promise.all([import('./time.tsx'), import('./credits.tsx')]);
+  for (const each of made) expect(each).not.toHaveBeenCalled();
+  vi.restoreAllMocks();
 });

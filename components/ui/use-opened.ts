@@ -1,4 +1,5 @@
 import { useEffect, useState } from 'react';
+import { whenIdle } from './when-idle.ts';
 
 /**
  * Whether `open` has been true on this page: a dialog whose code is loaded on demand is rendered from then on, so that it can
@@ -17,7 +18,7 @@ export function useOpened(open: boolean): boolean {
 export function useLoadedEarly(load: () => Promise<unknown>): void {
   useEffect(() => {
     // A failure is met again, and shown, by what needs the code.
-    void load().catch(() => undefined);
+    whenIdle(() => void load().catch(() => undefined));
   }, [load]);
 }
 

@@ -1,4 +1,4 @@
-import type { Page } from '@playwright/test';
+import type { Locator, Page } from '@playwright/test';
 import { expect, expectThemesAccessible, open, publishApproval, startApproval, test } from '../fixtures/console.ts';
 
 test.use({ viewport: { width: 390, height: 844 }, hasTouch: true });
@@ -13,6 +13,13 @@ async function cardsOf(page: Page, name: string) {
   return list;
 }
 
+/** How high the cards of a list are while every time in it says this. */
+const heightsAt = (list: Locator, time: string) =>
+  list.evaluate((region, text) => {
+    for (const each of region.querySelectorAll('[data-ticks]')) each.textContent = text;
+    return [...region.querySelectorAll('tbody tr')].map(row => row.getBoundingClientRect().height);
+  }, time);
+
 test('lists are cards on a phone: what matters is seen, and links and menus are reached', async ({ member, api }) => {
   test.setTimeout(480_000);
   const name = 'A workflow whose name is so long that it does not fit into one line of a phone';
@@ -23,6 +30,7 @@ test('lists are cards on a phone: what matters is seen, and links and menus are 
   await open(member, `/workflows?q=${encodeURIComponent(name)}`);
   const workflows = await cardsOf(member, 'Workflows');
   await expect(workflows).toContainText('Waiting for a person');
+  expect(await heightsAt(workflows, '59 min. ago')).toEqual(await heightsAt(workflows, 'just now'));
   await workflows.getByRole('button', { name: `Actions for ${name}` }).tap();
   await expect(member.getByRole('menuitem', { name: 'Archive' })).toBeVisible();
   await member.keyboard.press('Escape');

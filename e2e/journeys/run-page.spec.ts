@@ -36,6 +36,10 @@ async function run(api: Api, name: string, rate: number): Promise<string> {
 
 test('a failed run says why and where, beside the line of the script @phone', async ({ member, api }) => {
   const path = await run(api, 'Too much', 2);
+  // The page that the server sends has it already, without its scripts and the data for them.
+  const page = (await (await member.request.get(path)).text()).replace(/<script\b.*?<\/script>/gs, '');
+  const said = ['Too much', 'Failed', 'in line 4 of its script', 'Add up', 'Success', 'Skipped'];
+  expect(said.filter(text => !page.includes(text))).toEqual([]);
   await member.goto(path);
   await expect(member.getByRole('heading', { level: 1 })).toContainText('Failed');
   const sentence = member
