@@ -3,7 +3,7 @@ import { useQuery } from '@tanstack/react-query';
 import { useEffect } from 'react';
 import { useSession } from '../shell/session.tsx';
 import { type Outputs, useTRPC } from '../trpc/provider.tsx';
-import { useBrowserPermission } from './browser-permission.ts';
+import { useBrowserAllowed } from './browser-permission.ts';
 import { headlineOf, pageOf } from './headline.ts';
 import { identityOf, separateUnseen } from './unseen.ts';
 
@@ -17,7 +17,7 @@ const MAX_SHOWN = 3;
 /** Whether the user wants notifications in the browser, and this one may show them. */
 export function useBrowserWanted(): boolean {
   const trpc = useTRPC();
-  const isAllowed = useBrowserPermission() === 'granted';
+  const isAllowed = useBrowserAllowed();
   const { data } = useQuery(
     trpc.me_notifications_get.queryOptions(undefined, { enabled: isAllowed, staleTime: 300_000 }),
   );

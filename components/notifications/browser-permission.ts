@@ -42,6 +42,15 @@ export function useBrowserPermission(): BrowserPermission {
   );
 }
 
+/** Whether it may, for what is drawn on every page: any other answer than yes draws nothing again. */
+export function useBrowserAllowed(): boolean {
+  return useSyncExternalStore(
+    subscribe,
+    () => known === 'granted',
+    () => false,
+  );
+}
+
 /** Asks the user for the permission, unless the answer is known. */
 export async function requestBrowserPermission(): Promise<BrowserPermission> {
   if (read() === 'default') await Notification.requestPermission();
