@@ -39,7 +39,7 @@ export function ExtractThread({ id }: { id: string }) {
       <IconButton label="Extract memories" size="sm" onClick={() => setOpen(true)}>
         <Brain aria-hidden className="size-3.5" />
       </IconButton>
-      {open ? <ExtractDialog episode={episode} onClose={() => setOpen(false)} /> : null}
+      {open ? <ExtractDialog what="conversation" episode={episode} onClose={() => setOpen(false)} /> : null}
     </>
   );
 }

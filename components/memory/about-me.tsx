@@ -18,7 +18,7 @@ import { useUrlState } from '../ui/use-url-state.ts';
 import { download } from '../workflows/download.ts';
 import { StatusBadge } from './badges.tsx';
 import { useRefreshMemory } from './use-refresh-memory.ts';
-import { counted, type Item } from './words.ts';
+import { counted, type Item, sourceLabels } from './words.ts';
 
 type Known = Outputs['memory_export'];
 
@@ -94,7 +94,7 @@ function EpisodeLine({ episode }: { episode: Known['episodes'][number] }) {
     <li className="border-b last:border-b-0">
       <button type="button" className={lineClass} onClick={() => set({ episode: episode.id }, { push: true })}>
         <span className="min-w-0 flex-1 wrap-anywhere">
-          <span className="text-muted">{episode.source === 'file' ? 'File' : 'Conversation'}: </span>
+          <span className="text-muted">{sourceLabels[episode.source]}: </span>
           {episode.title || episode.source_ref} <span className="text-muted">({counted(chunks.length, 'part')})</span>
         </span>
         <RelativeTime at={episode.occurred_at} className="text-xs text-muted tabular-nums" />

@@ -22,6 +22,8 @@ type Chunk = Episode['chunks'][number];
 
 const roleLabels: Record<Chunk['role'], string> = { user: 'Person', assistant: 'Model', tool: 'Tool', text: 'Text' };
 
+const sourceWords = { thread: 'conversation', run: 'run', file: 'file', note: 'conversation' } as const;
+
 /** What was said or read, around one chunk of it. */
 export function EpisodeDialog({ id, around, onClose }: { id: string; around: string; onClose: () => void }) {
   const trpc = useTRPC();
@@ -32,7 +34,13 @@ export function EpisodeDialog({ id, around, onClose }: { id: string; around: str
   if (episode && mode === 'forget')
     return <ForgetEpisode episode={episode} onCancel={() => setMode('show')} onForgotten={onClose} />;
   if (episode && mode === 'extract')
-    return <ExtractDialog episode={async () => episode.id} onClose={() => setMode('show')} />;
+    return (
+      <ExtractDialog
+        what={sourceWords[episode.source]}
+        episode={async () => episode.id}
+        onClose={() => setMode('show')}
+      />
+    );
   return (
     <Dialog
       open
@@ -45,9 +53,7 @@ export function EpisodeDialog({ id, around, onClose }: { id: string; around: str
             <Button variant="danger" className="mr-auto" onClick={() => setMode('forget')}>
               Forget all of it
             </Button>
-            {episode.source !== 'file' && permissions.canWrite ? (
-              <Button onClick={() => setMode('extract')}>Extract memories</Button>
-            ) : null}
+            {permissions.canWrite ? <Button onClick={() => setMode('extract')}>Extract memories</Button> : null}
           </div>
         ) : undefined
       }

@@ -1,7 +1,7 @@
 'use client';
 import { useMutation, useQuery } from '@tanstack/react-query';
 import Link from 'next/link';
-import { useState } from 'react';
+import { type ReactNode, useState } from 'react';
 import { ModelField } from '../editor/inspector/pickers.tsx';
 import { type Outputs, useTRPC } from '../trpc/provider.tsx';
 import { Button, ButtonLink } from '../ui/button.tsx';
@@ -16,8 +16,18 @@ type Job = Outputs['memory_extract_get'];
 const POLL_MS = 1_000;
 const isOver = ({ status }: Job): boolean => status !== 'queued' && status !== 'running';
 
-/** Lets a model propose items from a conversation: asks which one, and shows how far it is. `episode` is there once it is asked for. */
-export function ExtractDialog({ episode, onClose }: { episode: () => Promise<string>; onClose: () => void }) {
+type Props = {
+  /** What the model reads. */
+  what: 'conversation' | 'run' | 'file';
+  /** Returns the episode to read, which may only be kept by then. */
+  episode: () => Promise<string>;
+  onClose: () => void;
+  /** Further fields. */
+  children?: ReactNode;
+};
+
+/** Lets a model propose items from an episode: asks which model, and shows how far it is. */
+export function ExtractDialog({ what, episode, onClose, children }: Props) {
   const trpc = useTRPC();
   const [model, setModel] = useState('');
   const catalog = useQuery(trpc.llm_catalog_list.queryOptions({}));
@@ -30,12 +40,12 @@ export function ExtractDialog({ episode, onClose }: { episode: () => Promise<str
   const start = useMutation({
     mutationFn: async () => extract.mutateAsync({ episode_ids: [await episode()], model: chosen }),
   });
-  if (start.data) return <Progress job={start.data} onClose={onClose} />;
+  if (start.data) return <Progress what={what} job={start.data} onClose={onClose} />;
   return (
     <FormDialog
       onClose={onClose}
       title="Extract memories"
-      description="A model reads the conversation and proposes what is worth remembering. You review it."
+      description={`A model reads the ${what} and proposes what is worth remembering. You review it.`}
       action="Extract"
       noValidate
       pending={start.isPending}
@@ -50,11 +60,12 @@ export function ExtractDialog({ episode, onClose }: { episode: () => Promise<str
         problem={undefined}
         readOnly={false}
       />
+      {children}
     </FormDialog>
   );
 }
 
-function Progress({ job: started, onClose }: { job: Job; onClose: () => void }) {
+function Progress({ what, job: started, onClose }: Pick<Props, 'what' | 'onClose'> & { job: Job }) {
   const trpc = useTRPC();
   const refresh = useRefreshMemory();
   const read = useQuery(
@@ -87,7 +98,7 @@ function Progress({ job: started, onClose }: { job: Job; onClose: () => void }) 
     >
       {read.isError ? <ErrorState error={read.error} onRetry={() => void read.refetch()} /> : null}
       <p role="status" className="text-sm">
-        {over ? ended[job.status] : `Reading: ${job.done} of ${counted(job.total, 'part')}`}
+        {over ? endOf(job, what) : `Reading: ${job.done} of ${counted(job.total, 'part')}`}
       </p>
       {over ? <Result job={job} /> : null}
       <Link
@@ -100,13 +111,10 @@ function Progress({ job: started, onClose }: { job: Job; onClose: () => void }) 
   );
 }
 
-const ended: Record<Job['status'], string> = {
-  queued: '',
-  running: '',
-  completed: 'The conversation was read.',
-  failed: 'Nothing could be extracted.',
-  stopped: 'It was stopped.',
-};
+function endOf({ status }: Job, what: Props['what']): string {
+  if (status === 'stopped') return 'It was stopped.';
+  return status === 'completed' ? `The ${what} was read.` : 'Nothing could be extracted.';
+}
 
 function Result({ job: { proposed, merged, superseded, dropped, failed, errors } }: { job: Job }) {
   const lines: [number, string][] = [

@@ -7,6 +7,7 @@ export type Hit = Outputs['memory_search']['hits'][number];
 export type Kind = Item['kind'];
 export type Visibility = Item['visibility'];
 export type Status = Item['status'];
+export type Source = Outputs['memory_get_episode']['source'];
 export type Signal = keyof NonNullable<Hit['ranks']>;
 export type NewItem = Inputs['memory_propose_items']['items'][number];
 
@@ -32,6 +33,12 @@ export const statusLabels: Record<Status, { label: string; tone: Tone }> = {
   active: { label: 'Active', tone: 'ok' },
   superseded: { label: 'Superseded', tone: 'neutral' },
   rejected: { label: 'Rejected', tone: 'bad' },
+};
+export const sourceLabels: Record<Source, string> = {
+  thread: 'Conversation',
+  run: 'Run',
+  file: 'File',
+  note: 'Note',
 };
 export const signalLabels: Record<Signal, string> = {
   text: 'words',

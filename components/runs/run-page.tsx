@@ -36,6 +36,10 @@ const RunInput = dynamic(() => loadViews().then(views => views.RunInput), { ssr:
 const RunOutput = dynamic(() => loadViews().then(views => views.RunOutput), { ssr: false, loading: Loading });
 const StepInspector = dynamic(() => loadViews().then(views => views.StepInspector), { ssr: false, loading: Loading });
 
+const ExtractRun = dynamic(() => import('../memory/extract-run.tsx').then(module => module.ExtractRun), {
+  ssr: false,
+});
+
 type Version = Outputs['workflows_get_version'];
 
 type PageProps = {
@@ -270,14 +274,17 @@ function RunHeader({ snapshot, live: { state }, waits, selected, isAlone }: Head
         </span>
       }
       actions={
-        <RunActions
-          workflowId={snapshot.workflow_id}
-          runId={snapshot.run_id}
-          status={status}
-          stopping={state.stopping}
-          selected={selected}
-          failedStep={status === 'failed' ? (state.error?.step_id ?? null) : null}
-        />
+        <>
+          {isTerminal(status) ? <ExtractRun run={snapshot} failure={state.error ?? null} /> : null}
+          <RunActions
+            workflowId={snapshot.workflow_id}
+            runId={snapshot.run_id}
+            status={status}
+            stopping={state.stopping}
+            selected={selected}
+            failedStep={status === 'failed' ? (state.error?.step_id ?? null) : null}
+          />
+        </>
       }
     />
   );

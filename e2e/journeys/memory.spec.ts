@@ -124,6 +124,26 @@ test('proposals are reviewed with the keyboard; a chat uses what was accepted, a
   await expectAccessible(member);
   await member.goto('/memory?view=review');
   await expect(current(member)).toContainText('The ferry is free.');
+
+  // What a run has brought, and what a file says.
+  const tolls = { id: 'toll', type: 'lua_script', script: 'return "The toll is 3 euros."' };
+  const { id } = await api.call('POST', '/v1/workflows', { name: 'Tolls', graph: { steps: [tolls] } });
+  const { run_id: run } = await api.call('POST', `/v1/workflows/${String(id)}/test-runs`, {});
+  const { episode_id: file } = await api.call('POST', '/v1/memory/index-file', {
+    path: 'tolls.md',
+    content: 'The toll is 3 euros.',
+    visibility: 'private',
+  });
+  const toll = { subject: 'toll', kind: 'fact', text: 'The toll is 3 euros.', message: 1, quote: 'toll is 3 euros' };
+  const reads = { content: [{ text: JSON.stringify({ items: [{ ...toll, asked_quote: '' }] }) }] };
+  model.script({ answers: [{ match: { any: 'write down what is worth remembering' }, ...reads }] });
+  for (const page of [`/workflows/${String(id)}/runs/${String(run)}`, `/memory?view=items&episode=${String(file)}`]) {
+    await member.goto(page);
+    await member.getByRole('button', { name: 'Extract memories' }).click();
+    await expectAccessible(member);
+    await extraction.getByRole('button', { name: 'Extract', exact: true }).click();
+    await expect(extraction.getByRole('list', { name: 'Result' })).toHaveText('1 new memory');
+  }
 });
 
 test('a memory is found, explained, replaced, reinstated, corrected and forgotten @phone', async ({ member, api }) => {

@@ -30,21 +30,33 @@ export async function insertRecall(
 /** Recalls that are looked at: the newest before the episode was indexed. */
 const MAX_RECALLS = 200;
 
-/** The texts that tools recalled for this person before the episode was indexed, apart from those of the episode itself. */
+/**
+ * Returns the texts that were recalled for this person before the episode was indexed, apart from those of the episode itself. For the
+ * episode of a run also those that the run was given, whoever may see them: what it says again is no news to anybody.
+ */
 export async function readRecalled(
   db: Queryable,
   scope: MemoryScope,
-  episode: { id: string; created_at: Date },
+  episode: { id: string; created_at: Date; runId: string | null },
 ): Promise<string[]> {
   const to = parameters();
+  const tenant = to.add(scope.tenantId);
+  const run = `${to.add(episode.runId)}::uuid`;
   const { rows } = await db.query<{ text: string }>(
     `WITH recalled AS MATERIALIZED (SELECT DISTINCT unnest(r.target_ids) AS id FROM (
-       SELECT target_ids FROM memory_recalls WHERE tenant_id = ${to.add(scope.tenantId)} AND user_id = ${to.add(scope.userId)}
-         AND recalled_at <= ${to.add(episode.created_at)} ORDER BY recalled_at DESC LIMIT ${MAX_RECALLS}) r)
+       SELECT target_ids FROM memory_recalls WHERE tenant_id = ${tenant} AND user_id = ${to.add(scope.userId)}
+         AND recalled_at <= ${to.add(episode.created_at)} ORDER BY recalled_at DESC LIMIT ${MAX_RECALLS}) r),
+     given AS MATERIALIZED (SELECT DISTINCT unnest(r.target_ids) AS id FROM (
+       SELECT target_ids FROM memory_recalls WHERE tenant_id = ${tenant} AND project_id = ${to.add(scope.projectId)}
+         AND run_id = ${run} LIMIT ${MAX_RECALLS}) r)
      SELECT i.text FROM memory_items i JOIN recalled USING (id) WHERE ${visibleTo('i', scope, to)}
-     UNION ALL
+     UNION
      SELECT c.text FROM memory_chunks c JOIN recalled USING (id)
-      WHERE ${visibleTo('c', scope, to)} AND c.episode_id <> ${to.add(episode.id)}::uuid`,
+      WHERE ${visibleTo('c', scope, to)} AND c.episode_id <> ${to.add(episode.id)}::uuid
+     UNION
+     SELECT i.text FROM memory_items i JOIN given USING (id) WHERE i.tenant_id = ${tenant}
+     UNION
+     SELECT c.text FROM memory_chunks c JOIN given USING (id) WHERE c.tenant_id = ${tenant}`,
     to.values,
   );
   return rows.map(({ text }) => text);

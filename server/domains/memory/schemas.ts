@@ -44,7 +44,12 @@ const Attachment = {
 };
 
 export const IndexConversationInput = z.strictObject({
-  thread_id: NameText(200).meta({ description: 'Names the conversation; episodes of one thread follow each other' }),
+  thread_id: NameText(200)
+    .optional()
+    .meta({ description: 'Names the conversation; episodes of one thread follow each other. Needed without `run_id`' }),
+  run_id: Id.optional().meta({
+    description: 'Instead of `thread_id`, with `workflow_id`: the run whose input, results and answers the turns are',
+  }),
   title: NameText(200).optional(),
   turns: z
     .array(

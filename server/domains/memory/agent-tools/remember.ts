@@ -133,6 +133,7 @@ async function refuseUnfit(
   const recalled = await readRecalled(services.pool, scope, {
     id: newId(),
     created_at: new Date(services.clock.now()),
+    runId: null,
   });
   if (echoesOf(recalled)(quote))
     throw new Refusal('known_already', 'That is what memory itself has told you: it is no evidence.');

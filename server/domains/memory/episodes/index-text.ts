@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import type { z } from 'zod';
 import type { Context } from '../../../contract/context.ts';
 import { invalid } from '../../../platform/errors.ts';
+import { requireRun } from '../../runs/find.ts';
 import { refuseCredentials } from '../refuse-credentials.ts';
 import { requireAbout } from '../require-about.ts';
 import type { IndexConversationInput, IndexFileInput, IndexOutput, Trust } from '../schemas.ts';
@@ -33,8 +34,26 @@ export async function indexConversation(
     })),
   );
   const trust = chunks.some(chunk => chunk.trust === 'untrusted') ? 'untrusted' : 'trusted';
-  const about = { source: 'thread', sourceRef: input.thread_id, title: input.title ?? input.thread_id, trust } as const;
-  return store(ctx, input, { ...about, occurredAt, chunks }, { replace: false });
+  const about = await sourceOf(ctx, input);
+  const title = input.title ?? about.sourceRef;
+  return store(ctx, input, { ...about, title, trust, occurredAt, chunks }, { replace: false });
+}
+
+/** The conversation or run of which the turns are. AppError 404 for a run that the caller cannot read, 422 unless it is one of both. */
+async function sourceOf(
+  ctx: Context,
+  { thread_id: threadId, run_id: runId, workflow_id: workflowId }: z.output<typeof IndexConversationInput>,
+): Promise<Pick<NewEpisode, 'source' | 'sourceRef'>> {
+  const refused = (path: string, message: string) =>
+    invalid('The request is not valid.', [{ path, message }], 'validation_error');
+  if (runId === undefined) {
+    if (threadId === undefined) throw refused('thread_id', 'is needed without `run_id`');
+    return { source: 'thread', sourceRef: threadId };
+  }
+  if (threadId !== undefined) throw refused('thread_id', 'cannot be combined with `run_id`');
+  if (workflowId === undefined) throw refused('workflow_id', 'is needed with `run_id`');
+  await requireRun(ctx, { id: workflowId, runID: runId });
+  return { source: 'run', sourceRef: runId };
 }
 
 /** POST /v1/memory/index-file: the text of a file, in place of the one before under this path. AppError 403, 404, 422 `contains_credential`. */

@@ -109,14 +109,15 @@ const placeOf = ({ tenantId }: MemoryScope, episode: EpisodeRow): ItemPlace => (
   agentId: episode.agent_id,
 });
 
-/** What people, models and tools said, without what was recalled from memory: otherwise a model would confirm what it was told. */
+/** What people, models, tools and files say, without what was recalled from memory: otherwise a model would confirm what it was told. */
 async function readMessages({ services, scope }: Work, episode: EpisodeRow, part: PartRow): Promise<ReadMessage[]> {
   const { pool } = services;
   const of = { episodeIds: [episode.id], from: part.from_position, limit: CHUNKS_PER_PART };
-  const [chunks, recalled] = [await listChunks(pool, scope, of), await readRecalled(pool, scope, episode)];
+  const chunks = await listChunks(pool, scope, of);
+  const runId = episode.source === 'run' ? episode.source_ref : null;
+  const recalled = await readRecalled(pool, scope, { ...episode, runId });
   const isEcho = echoesOf(recalled);
   return chunks.flatMap((chunk: ChunkRow) => {
-    if (chunk.role === 'text') return [];
     const text = chunk.role === 'user' ? chunk.text : withoutEchoes(chunk.text, isEcho);
     return text === '' ? [] : [{ chunk, text }];
   });

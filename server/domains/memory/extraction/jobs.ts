@@ -16,8 +16,8 @@ import { extractionWorkflow } from './workflow.ts';
 const ERRORS_SHOWN = 20;
 
 /**
- * POST /v1/memory/extract/batch: starts a run that proposes items from conversations. AppError 403 (scope `ai:use`, role); 404; 422
- * `not_extractable`, `too_many_parts`, and what the check of a model and any start throw.
+ * POST /v1/memory/extract/batch: starts a run that proposes items from episodes. AppError 403 (scope `ai:use`, role); 404; 422
+ * `too_many_parts`, and what the check of a model and any start throw.
  */
 export async function startExtraction(
   ctx: Context,
@@ -52,18 +52,14 @@ export async function startExtraction(
   return readJob(ctx, runId);
 }
 
-/** The episodes, in the order of the request. Files are found as they are: nobody said in them what is to be remembered. */
+/** The episodes, in the order of the request. AppError 403, 404. */
 async function requireExtractable(ctx: Context, ids: readonly string[]): Promise<ExtractableRow[]> {
   const found = await listExtractable(ctx.services.pool, scopeOf(ctx.principal), ids);
   const byId = new Map(found.map(row => [row.id, row]));
-  return [...new Set(ids)].map((id, at) => {
+  return [...new Set(ids)].map(id => {
     const episode = byId.get(id);
     if (episode === undefined) throw notFound('Episode');
     requireWriter(ctx.principal, visibilityOf({ projectId: episode.project_id, userId: episode.user_id }));
-    if (episode.source === 'file') {
-      const message = 'is a file: items are extracted from conversations';
-      throw invalid('Nothing can be extracted.', [{ path: `episode_ids[${at}]`, message }], 'not_extractable');
-    }
     return episode;
   });
 }

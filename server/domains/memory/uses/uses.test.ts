@@ -123,3 +123,36 @@ test('the assistant is given what is known of the question, and an answer says t
   const { id } = (made as unknown as { items: { id: string }[] }).items[0] ?? { id: '' };
   expect((await usesOf(id)).uses).toMatchObject([{ via: 'chat', thread_id: thread }]);
 });
+
+test('what a run was given is no news, whoever extracts memories from the run', async () => {
+  const by = await createTestMember(services(), chat.acme, 'project_contributor', 'extracts@example.com');
+  await remember('garden', 'The garden of Ada has a gate.');
+  const agent = await newAgent();
+  const run = await ask(agent, 'What about the garden?');
+  const turns = [{ role: 'tool', text: 'The garden of Ada has a gate. The gate is blue.' }];
+  const index = (more: object) => chat.act('memory_index_conversation', { turns, ...more }, by);
+  const about = { run_id: run, workflow_id: agent };
+  const episode = String((await index(about)).episode_id);
+  expect(await index(about)).toMatchObject({ deduplicated: true });
+  const shown = await chat.act('memory_get_episode', { id: episode }, by);
+  expect(shown).toMatchObject({ source: 'run', source_ref: run, trust: 'untrusted', visibility: 'private' });
+  const item = { subject: 'gate', kind: 'fact', message: 1, asked_quote: '' };
+  const items = [
+    { ...item, text: 'Ada has a gate.', quote: 'garden of Ada has a gate' },
+    { ...item, text: 'The gate is blue.', quote: 'gate is blue' },
+  ];
+  chat.fake.script({ answers: [{ content: [{ text: JSON.stringify({ items }) }] }] });
+  const model = 'openai_compatible/scripted';
+  const job = await chat.act('memory_extract_batch', { episode_ids: [episode], model }, by);
+  const jobId = String(job.job_id);
+  await reached(services(), by, { id: String(job.workflow_id), runID: jobId });
+  expect(await chat.act('memory_extract_get', { jobId }, by)).toMatchObject({ proposed: 1, dropped: 1 });
+
+  const rival = await createTestTenant(services(), { slug: 'other' });
+  await expect(
+    chat.act('memory_index_conversation', { turns, run_id: run, workflow_id: agent }, rival.owner),
+  ).rejects.toMatchObject({ status: 404 });
+  await expect(index({ run_id: run })).rejects.toMatchObject({ status: 422, details: [{ path: 'workflow_id' }] });
+  await expect(index({ ...about, thread_id: 'x' })).rejects.toMatchObject({ status: 422 });
+  await expect(index({})).rejects.toMatchObject({ status: 422, details: [{ path: 'thread_id' }] });
+});

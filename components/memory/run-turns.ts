@@ -1,0 +1,40 @@
+import { isObject } from '@/server/platform/json.ts';
+import type { Inputs, Outputs } from '../trpc/provider.tsx';
+
+export type Turn = Inputs['memory_index_conversation']['turns'][number];
+type RunContext = Pick<Outputs['runs_get_context'], 'input' | 'steps'>;
+type Failure = { step_id: string; message: string } | null;
+
+/** The most turns of an episode, and what is taken of each: together they fit into a request. */
+const MAX_TURNS = 500;
+const MAX_TURN_CHARACTERS = 20_000;
+const MAX_CHARACTERS = 400_000;
+
+/**
+ * Returns what a run was given and has brought, as turns of an episode. All of them are text from outside: who wrote the input, and
+ * what of it a model repeats, is not known.
+ */
+export function turnsOfRun({ input, steps }: RunContext, failure: Failure): Turn[] {
+  const texts = [
+    ...(Object.keys(input).length > 0 ? [`Input: ${JSON.stringify(input)}`] : []),
+    ...Object.entries(steps).flatMap(([step, { result, result_ref: isElsewhere }]) => {
+      const text = isElsewhere === undefined ? textOf(result) : '';
+      return text === '' ? [] : [`${step}: ${text}`];
+    }),
+    ...(failure === null ? [] : [`The run failed at ${failure.step_id}: ${failure.message}`]),
+  ];
+  let left = MAX_CHARACTERS;
+  return texts.slice(0, MAX_TURNS).flatMap((text): Turn[] => {
+    const taken = text.slice(0, Math.min(MAX_TURN_CHARACTERS, left));
+    left -= taken.length;
+    return taken.trim() === '' ? [] : [{ role: 'tool', text: taken }];
+  });
+}
+
+/** The text of a result; of a model or an agent, what it has written. */
+function textOf(result: unknown): string {
+  if (result === null || result === undefined) return '';
+  if (typeof result === 'string') return result;
+  if (isObject(result) && typeof result.text === 'string') return result.text;
+  return JSON.stringify(result);
+}
