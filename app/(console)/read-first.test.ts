@@ -10,7 +10,7 @@ import { startTestContainer, type TestContainer } from '../../server/testing/con
 import { createTestTenant, type TestTenant } from '../../server/testing/identity.ts';
 import { operationsByName } from '../../server/testing/operations.ts';
 import { call, chain, contextFor, insertRun } from '../../server/testing/workflows.ts';
-import { readerOf, readFirst } from './read-first.ts';
+import { readerOf, readFirst, readRunFirst } from './read-first.ts';
 
 /** The request that Next would be answering. */
 let asked: { cookie?: string; path?: string; scope?: string };
@@ -71,27 +71,26 @@ test('a page begins with what its user may read, by the filters of its address',
   expect((await readFirst('tasks_list_pending', everything))?.data.tasks).toEqual([]);
 });
 
-test('the page of a run begins with its state, and with the steps of its version', async () => {
+test('the page of a run begins with its state and the steps of its version, unless they are very many', async () => {
   const { services } = service.container;
-  const workflow = await createWorkflow(contextFor(services, north.owner), {
-    name: 'Shipments',
-    graph: chain('a', 'b'),
-  });
-  const { workflows_publish_version: publish } = operationsByName(workflowOperations);
-  await call(publish, contextFor(services, north.owner), {
-    id: workflow.id,
-    changelog: 'First',
-  });
   const { projectId, tenantId } = north;
-  const run = await insertRun(services, { tenantId, projectId, workflowId: workflow.id });
-  const read = () => readFirst('runs_get_snapshot', { id: workflow.id, runID: run });
+  const runOf = async (steps: number) => {
+    const ids = Array.from({ length: steps }, (_, index) => `s${index}`);
+    const { id } = await createWorkflow(contextFor(services, north.owner), { name: `${steps}`, graph: chain(...ids) });
+    const { workflows_publish_version: publish } = operationsByName(workflowOperations);
+    await call(publish, contextFor(services, north.owner), { id, changelog: 'First' });
+    const run = await insertRun(services, { tenantId, projectId, workflowId: id });
+    return () => readRunFirst(id, run);
+  };
+  const [small, large] = [await runOf(2), await runOf(501)];
   await as(north.viewer);
-  expect(await read()).toMatchObject({ scope: { tenant: 'north' }, data: { run_id: run, status: 'completed' } });
-  expect(
-    (await readFirst('workflows_get_version', { id: workflow.id, version: 1 }))?.data.graph_snapshot.steps,
-  ).toHaveLength(2);
+  const { snapshot, version } = await small();
+  expect(snapshot).toMatchObject({ scope: { tenant: 'north' }, data: { status: 'completed' } });
+  expect(version?.data.graph_snapshot.steps.map(step => step.id)).toEqual(['s0', 's1']);
+  const nothing = { snapshot: null, version: null };
+  expect(await large()).toEqual(nothing);
   await as(south.owner);
-  expect(await read()).toBeNull();
+  expect(await small()).toEqual(nothing);
 });
 
 test('another workspace is not read, whatever the browser asks for', async () => {
