@@ -39,13 +39,13 @@ export async function indexConversation(
   return store(ctx, input, { ...about, title, trust, occurredAt, chunks }, { replace: false });
 }
 
-/** The conversation or run of which the turns are. AppError 404 for a run that the caller cannot read, 422 unless it is one of both. */
+/** The conversation or run of which the turns are. AppError 404 for a run that the caller cannot read, 422 `invalid_source`. */
 async function sourceOf(
   ctx: Context,
   { thread_id: threadId, run_id: runId, workflow_id: workflowId }: z.output<typeof IndexConversationInput>,
 ): Promise<Pick<NewEpisode, 'source' | 'sourceRef'>> {
   const refused = (path: string, message: string) =>
-    invalid('The request is not valid.', [{ path, message }], 'validation_error');
+    invalid('The turns are of a thread, or of a run of a workflow.', [{ path, message }], 'invalid_source');
   if (runId === undefined) {
     if (threadId === undefined) throw refused('thread_id', 'is needed without `run_id`');
     return { source: 'thread', sourceRef: threadId };

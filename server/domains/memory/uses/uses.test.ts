@@ -152,7 +152,11 @@ test('what a run was given is no news, whoever extracts memories from the run', 
   await expect(
     chat.act('memory_index_conversation', { turns, run_id: run, workflow_id: agent }, rival.owner),
   ).rejects.toMatchObject({ status: 404 });
-  await expect(index({ run_id: run })).rejects.toMatchObject({ status: 422, details: [{ path: 'workflow_id' }] });
+  await expect(index({ run_id: run })).rejects.toMatchObject({
+    status: 422,
+    code: 'invalid_source',
+    details: [{ path: 'workflow_id' }],
+  });
   await expect(index({ ...about, thread_id: 'x' })).rejects.toMatchObject({ status: 422 });
   await expect(index({})).rejects.toMatchObject({ status: 422, details: [{ path: 'thread_id' }] });
 });
