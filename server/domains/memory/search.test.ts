@@ -1,7 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Principal } from '../../contract/context.ts';
+import { MINUTE_MS } from '../../platform/clock.ts';
 import { createTestMember } from '../../testing/identity.ts';
 import { createTestMemory, type TestMemory } from '../../testing/memory.ts';
+import { scopeOf } from './scope.ts';
+import { countsOfWords } from './search/word-counts.ts';
 
 let memory: TestMemory;
 beforeAll(async () => {
@@ -156,15 +159,52 @@ describe('what is shown', () => {
   });
 });
 
-test('a word that a thousand memories share finds together with others, and alone', async () => {
+test('words that thousands of memories share find together with others, and alone', async () => {
   const reader = await somebody();
-  const turns = (from: number) =>
-    Array.from({ length: 500 }, (_, at) => ['user', `Ticket ${from + at} about the common topic`] as [string, string]);
-  for (const from of [0, 500, 1000]) await memory.said(reader, turns(from));
+  const turns = (text: (at: number) => string) =>
+    Array.from({ length: 500 }, (_, at) => ['user', text(at)] as [string, string]);
+  await memory.said(
+    reader,
+    turns(at => `Parcel ${at} has its usual size`),
+  );
+  for (const from of [0, 500, 1000, 1500])
+    await memory.said(
+      reader,
+      turns(at => `Ticket ${from + at} about the common topic`),
+    );
   await memory.said(reader, [['user', 'The common topic was closed by Zoltan.']]);
-  expect((await memory.find(reader, 'who closed the common topic?'))[0]).toBe('The common topic was closed by Zoltan.');
-  expect((await memory.find(reader, 'ticket 1234'))[0]).toBe('Ticket 1234 about the common topic');
-  expect(await memory.find(reader, 'common topic', { k: 20 })).toHaveLength(20);
+  // Also when asked again: the counts of common words are kept.
+  for (let time = 0; time < 2; time++) {
+    expect((await memory.find(reader, 'who closed the common topic?'))[0]).toBe(
+      'The common topic was closed by Zoltan.',
+    );
+    expect((await memory.find(reader, 'ticket 1234'))[0]).toBe('Ticket 1234 about the common topic');
+    expect(await memory.find(reader, 'common topic', { k: 20 })).toHaveLength(20);
+    expect((await memory.find(reader, 'ticket parcel topic'))[0]).toMatch(/^Ticket \d+ about the common topic$/);
+  }
+});
+
+test('the counts of words are of what a reader may see, and of an instant', async () => {
+  const [reader, other] = [await somebody(), await somebody()];
+  const turns = Array.from({ length: 500 }, (_, at) => ['user', `Lighthouse ${at}`] as [string, string]);
+  await memory.said(reader, turns);
+  await memory.said(other, [['user', 'The lighthouse is red.']]);
+  const counted = async (by: Principal, { at, now = 0 }: { at?: Date; now?: number } = {}) => {
+    const given = { items: true, chunks: true, itemKinds: [], at: at ?? new Date(0), isPast: at !== undefined };
+    const [word] = await countsOfWords(
+      memory.services.pool,
+      scopeOf(by),
+      { ...given, includeSuperseded: false },
+      { words: ['lighthouse'], language: 'english', now },
+    );
+    return word?.found;
+  };
+  expect(await counted(reader)).toBe(500);
+  expect(await counted(other)).toBe(1);
+  expect(await counted(reader, { at: new Date(0) })).toBe(0);
+  await memory.services.pool.query("DELETE FROM memory_chunks WHERE text LIKE 'Lighthouse %'");
+  expect(await counted(reader)).toBe(500);
+  expect(await counted(reader, { now: 10 * MINUTE_MS })).toBe(0);
 });
 
 test('without trigrams search works, and says what it lacks', async () => {

@@ -22,6 +22,8 @@ export type CountedWord = { word: string; found: number };
 
 const MAX_PER_SIGNAL = 100;
 const MAX_SUBJECT_HITS = 50;
+/** Candidates that hold only the common words of a query which has rarer ones, too. */
+const MAX_BESIDE_RARE = 500;
 
 const hasTrigrams = new WeakMap<Pool, Promise<boolean>>();
 
@@ -98,9 +100,10 @@ export async function countWords(
 
 export type TextSearch = {
   language: Language;
-  /** Any of these makes a candidate; all the others together do. */
+  /** Any of these makes a candidate; all the others together do, or any two of them. */
   rare: readonly WeighedWord[];
   common: readonly WeighedWord[];
+  together: 'all' | 'two';
   phrases: readonly string[];
   excluded: readonly string[];
   /** Candidates that are ranked at most. */
@@ -121,23 +124,33 @@ export async function searchWords(
   const rare = search.rare.map(queryOf);
   const common = search.common.map(queryOf);
   // A single common word beside rarer ones would only add memories that lack those.
-  const together = common.length > 1 || rare.length === 0;
-  const alternatives = [...rare, ...(together && common.length > 0 ? [`(${common.join(' && ')})`] : [])];
-  if (alternatives.length === 0) return [];
+  const isAsked = common.length > 1 || rare.length === 0;
+  const either = rare.join(' || ');
+  const together = isAsked ? togetherOf(common, search.together) : '';
+  if (either === '' && together === '') return [];
   const any = [...rare, ...common].join(' || ');
   const weights = [...search.rare, ...search.common].map(({ weight }) => to.add(weight));
-  const score = [...rare, ...common]
+  const level = [...rare, ...common]
     .map((query, at) => `(m.words @@ ${query})::int * ${weights[at]}::float8`)
     .join(' + ');
   const demanded = [
     ...search.phrases.map(phrase => `m.words @@ phraseto_tsquery('${language}', ${to.add(phrase)}::text)`),
     ...search.excluded.map(word => `NOT m.words @@ ${queryOf({ word })}`),
   ];
+  const limit = to.add(search.limit);
   const selects = sources(scope, filter, to).map(({ table, isItem, where }) => {
-    const conditions = [where, `m.words @@ (${alternatives.join(' || ')})`, ...demanded].join(' AND ');
+    const matching = (...conditions: string[]) =>
+      `(SELECT m.id, m.words FROM ${table} m WHERE ${[where, ...conditions, ...demanded].join(' AND ')}`;
+    // Each with a limit of its own: thousands of memories that share the common words would leave no room for the rare ones.
+    const candidates = [
+      ...(either === '' ? [] : [`${matching(`m.words @@ (${either})`)} LIMIT ${limit})`]),
+      ...(together !== '' && either === '' ? [`${matching(`m.words @@ (${together})`)} LIMIT ${limit})`] : []),
+      ...(together !== '' && either !== ''
+        ? [`${matching(`m.words @@ (${together})`, `NOT m.words @@ (${either})`)} LIMIT ${MAX_BESIDE_RARE})`]
+        : []),
+    ].join(' UNION ALL ');
     return `(SELECT m.id, ${isItem} AS is_item, m.level, m.level + ts_rank(m.words, ${any}, 1) AS score
-      FROM (SELECT m.id, m.words, round((${score})::numeric, 3)::float8 AS level FROM ${table} m WHERE ${conditions}
-            LIMIT ${to.add(search.limit)}) m
+      FROM (SELECT m.id, m.words, round((${level})::numeric, 3)::float8 AS level FROM (${candidates}) m) m
       ORDER BY level DESC, score DESC, m.id DESC LIMIT ${MAX_PER_SIGNAL})`;
   });
   const { rows } = await db.query<Candidate>(
@@ -145,6 +158,12 @@ export async function searchWords(
     to.values,
   );
   return rows;
+}
+
+function togetherOf(words: readonly string[], how: TextSearch['together']): string {
+  if (words.length === 0) return '';
+  if (how === 'all' || words.length < 3) return `(${words.join(' && ')})`;
+  return words.flatMap((one, at) => words.slice(at + 1).map(other => `(${one} && ${other})`)).join(' || ');
 }
 
 /** Candidates that hold one of the words as a part, or a similar word, best first. */

@@ -10,19 +10,18 @@ import { type MemoryScope, type Narrowing, scopeOf, visibilityOf } from '../scop
 import {
   type Candidate,
   canUseTrigrams,
-  countWords,
   type SearchFilter,
   searchNamed,
   searchTrigrams,
   searchWords,
+  type TextSearch,
   type WeighedWord,
 } from './candidates-store.ts';
 import { diversify, type Fused, fuse, packTokens, type RankedList } from './fuse.ts';
 import { type HitRow, readHits } from './hits-store.ts';
 import { type ParsedQuery, parseQuery } from './query.ts';
+import { COMMON_FROM, countsOfWords } from './word-counts.ts';
 
-/** A word that more memories hold finds nothing by itself. */
-const COMMON_FROM = 500;
 /** Candidates whose words are weighed at most, for each table. */
 const MAX_CANDIDATES = 2_000;
 /** The number of memories that weights are computed for: above the limit of counting it changes no order. */
@@ -38,7 +37,13 @@ const READ_PER_HIT = 3;
 const RECENCY_WEIGHT = 0.02;
 
 type Input = z.output<typeof SearchInput>;
-type Ask = { pool: Context['services']['pool']; scope: MemoryScope; filter: SearchFilter; query: ParsedQuery };
+type Ask = {
+  pool: Context['services']['pool'];
+  now: number;
+  scope: MemoryScope;
+  filter: SearchFilter;
+  query: ParsedQuery;
+};
 
 /** POST /v1/memory/search. What a signal cannot answer is in `degraded`; a search itself does not fail for it. AppError 404. */
 export async function searchMemory(ctx: Context, input: Input): Promise<z.input<typeof SearchOutput>> {
@@ -54,8 +59,9 @@ export async function searchIn(
   narrowing: Narrowing = {},
 ): Promise<z.input<typeof SearchOutput>> {
   const { pool } = services;
-  const filter = { ...filterOf(input, services.clock.now()), ...narrowing };
-  const ask: Ask = { pool, scope, filter, query: parseQuery(input.query) };
+  const now = services.clock.now();
+  const filter = { ...filterOf(input, now), ...narrowing };
+  const ask: Ask = { pool, now, scope, filter, query: parseQuery(input.query) };
   const [lexical, named, meaning] = await Promise.all([
     searchLexically(ask),
     searchNamed(pool, scope, filter, ask.query),
@@ -123,10 +129,11 @@ type Lexical = {
  * PostgreSQL's own ranking knows nothing of how rare a word is, which is what tells an answer from a text that shares the question's
  * common words.
  */
-async function searchLexically({ pool, scope, filter, query }: Ask): Promise<Lexical> {
+async function searchLexically(ask: Ask): Promise<Lexical> {
+  const { pool, now, scope, filter, query } = ask;
   const { words, language, phrases, excluded } = query;
   const [counted, usable] = await Promise.all([
-    countWords(pool, scope, filter, { words, language, limit: COMMON_FROM }),
+    countsOfWords(pool, scope, filter, { words, language, now }),
     canUseTrigrams(pool),
   ]);
   const weighed = counted.map(each => ({ ...each, weight: weightOf(each.found) }));
@@ -137,8 +144,9 @@ async function searchLexically({ pool, scope, filter, query }: Ask): Promise<Lex
   const similar = unknown
     .filter(word => word.length >= MIN_TRIGRAM_LENGTH && !isCommon(word, language))
     .slice(0, MAX_TRIGRAM_WORDS);
+  const search = { language, rare, common, phrases, excluded, limit: MAX_CANDIDATES };
   const [text, trigram] = await Promise.all([
-    searchWords(pool, scope, filter, { language, rare, common, phrases, excluded, limit: MAX_CANDIDATES }),
+    searchByWords(ask, search),
     usable && similar.length > 0 ? searchTrigrams(pool, scope, filter, similar) : [],
   ]);
   const total = totalOf(weighed);
@@ -148,6 +156,13 @@ async function searchLexically({ pool, scope, filter, query }: Ask): Promise<Lex
     known: total === 0 ? 0 : totalOf(known) / total,
     canUseTrigrams: usable,
   };
+}
+
+/** No memory may hold all of many common words, and two of them say more than nothing. */
+async function searchByWords({ pool, scope, filter }: Ask, search: Omit<TextSearch, 'together'>): Promise<Candidate[]> {
+  const found = await searchWords(pool, scope, filter, { ...search, together: 'all' });
+  if (found.length > 0 || search.common.length < 3) return found;
+  return searchWords(pool, scope, filter, { ...search, together: 'two' });
 }
 
 const weightOf = (found: number): number => Math.log(1 + (ASSUMED_MEMORIES - found + 0.5) / (found + 0.5));
