@@ -37,7 +37,7 @@ export async function memory(service: BenchService, count: number, measure: Meas
   const share = Math.min(1, count / 10_000);
   const people = Math.max(2, Math.round(RECALL.people * share));
   return {
-    'chunks/s indexed': count / indexing.seconds,
+    'indexed chunks/s': count / indexing.seconds,
     'text p50 ms': percentile(byText, 0.5),
     'text p99 ms': percentile(byText, 0.99),
     'hybrid p50 ms': percentile(hybrid, 0.5),
