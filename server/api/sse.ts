@@ -85,16 +85,16 @@ async function* textOf(
   frames: AsyncIterable<StreamFrame>,
   on: { alarm: Alarm; check(frame: StreamFrame): void; failed(thrown: unknown): string; done(): void },
 ): AsyncGenerator<string, void> {
-  let bell = ring(on.alarm);
+  const bell = new Bell(on.alarm);
   const iterator = frames[Symbol.asyncIterator]();
   try {
     // Sent at once: the client then knows that it is connected.
     yield `retry: ${RETRY_MS}\n\n`;
     let next = iterator.next();
     for (;;) {
-      const result = await Promise.race([next, bell.rung]);
+      const result = await bell.unlessRung(next);
       if (result === undefined) {
-        bell = ring(on.alarm);
+        bell.set();
         yield ': ping\n\n';
         continue;
       }
@@ -118,7 +118,39 @@ function textOfFrame({ id, json }: StreamFrame): string {
   return id === undefined ? `data: ${json}\n\n` : `id: ${id}\ndata: ${json}\n\n`;
 }
 
-function ring(alarm: Alarm): { rung: Promise<undefined>; cancel: () => void } {
-  const { promise, resolve } = Promise.withResolvers<undefined>();
-  return { rung: promise, cancel: alarm(PING_EVERY_MS, () => resolve(undefined)) };
+/** Rings each time that a ping is due, until it is set again. */
+class Bell {
+  readonly #alarm: Alarm;
+  #wake: (rung: undefined) => void = () => undefined;
+  #isRung = false;
+  #cancel: () => void = () => undefined;
+
+  constructor(alarm: Alarm) {
+    this.#alarm = alarm;
+    this.set();
+  }
+
+  set(): void {
+    this.#isRung = false;
+    this.#cancel = this.#alarm(PING_EVERY_MS, () => {
+      this.#isRung = true;
+      this.#wake(undefined);
+    });
+  }
+
+  /**
+   * Settles as `next` does, or with undefined if the bell has rung, or does first. A race with a promise of the bell would keep
+   * something of each frame until the bell rings.
+   */
+  unlessRung<T>(next: Promise<T>): Promise<T | undefined> {
+    if (this.#isRung) return Promise.resolve(undefined);
+    return new Promise((resolve, reject) => {
+      this.#wake = resolve;
+      next.then(resolve, reject);
+    });
+  }
+
+  cancel(): void {
+    this.#cancel();
+  }
 }

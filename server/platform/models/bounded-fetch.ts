@@ -28,24 +28,41 @@ export function boundedFetch(fetch: typeof globalThis.fetch): typeof globalThis.
     const response = await fetch(input, { ...init, redirect: 'manual' });
     const { status, statusText, headers } = response;
     if (response.body === null) return response;
-    const body = response.ok ? response.body.pipeThrough(limit()) : await readSome(response.body, MAX_ERROR_BYTES);
+    const body = response.ok ? limited(response.body) : await readSome(response.body, MAX_ERROR_BYTES);
     return new Response(body, { status, statusText, headers });
   };
 }
 
-function limit(): TransformStream<Uint8Array<ArrayBuffer>, Uint8Array<ArrayBuffer>> {
+type Bytes = Uint8Array<ArrayBuffer>;
+
+/** Reads on demand, and not through a TransformStream: with its two queues that is a good part of what a token costs. */
+function limited(body: ReadableStream<Bytes>): ReadableStream<Bytes> {
+  const reader = body.getReader();
   let total = 0;
   let line = 0;
-  return new TransformStream({
-    transform(chunk, controller) {
-      total += chunk.byteLength;
-      const end = chunk.lastIndexOf(0x0a);
-      line = end === -1 ? line + chunk.byteLength : chunk.byteLength - end - 1;
-      if (total > MAX_ANSWER_BYTES || line > MAX_LINE_BYTES) {
-        controller.error(new ModelAnswerTooLarge('it is larger than any answer of a model'));
-      } else controller.enqueue(chunk);
+  return new ReadableStream<Bytes>(
+    {
+      async pull(controller) {
+        const { done, value } = await reader.read();
+        if (done) {
+          controller.close();
+          return;
+        }
+        total += value.byteLength;
+        const end = value.lastIndexOf(0x0a);
+        line = end === -1 ? line + value.byteLength : value.byteLength - end - 1;
+        if (total <= MAX_ANSWER_BYTES && line <= MAX_LINE_BYTES) {
+          controller.enqueue(value);
+          return;
+        }
+        const tooLarge = new ModelAnswerTooLarge('it is larger than any answer of a model');
+        await reader.cancel(tooLarge);
+        throw tooLarge;
+      },
+      cancel: reason => reader.cancel(reason),
     },
-  });
+    { highWaterMark: 0 },
+  );
 }
 
 /** The first bytes of a body, at most `most`; the rest is not read. */
