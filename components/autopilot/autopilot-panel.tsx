@@ -33,7 +33,7 @@ export function AutopilotPanel({ workflowId, draft, editable }: Props) {
           id={proposal}
           target={target}
           editable={editable}
-          onClose={() => url.set({ proposal: undefined })}
+          onClose={() => url.set({ proposal: undefined, drawn: undefined })}
         />
       </div>
     );
@@ -52,7 +52,7 @@ export function AutopilotPanel({ workflowId, draft, editable }: Props) {
             label: 'Conversation',
             content: (
               <div className="-mx-3 -mt-4 h-full">
-                <Conversation workflowId={workflowId} />
+                <Conversation workflowId={workflowId} target={target} editable={editable} />
               </div>
             ),
           },

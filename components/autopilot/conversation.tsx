@@ -5,23 +5,28 @@ import { useState } from 'react';
 import { MissingKey } from '../agents/missing-key.tsx';
 import { Composer } from '../chat/composer.tsx';
 import { ThreadView } from '../chat/thread-view.tsx';
-import { newMessageId } from '../chat/use-thread.ts';
+import { newMessageId, useThread } from '../chat/use-thread.ts';
 import { useTRPC } from '../trpc/provider.tsx';
 import { Button, IconButton } from '../ui/button.tsx';
 import { useUrlState } from '../ui/use-url-state.ts';
 import { keepThread, keptThread } from './kept-thread.ts';
+import type { Target } from './proposal-actions.tsx';
+import { Restore } from './restore.tsx';
+import { useDrawnProposal, useThreadProposals } from './use-thread-proposals.ts';
 import { isWish, wishes } from './wishes.ts';
 
+type ConversationProps = { workflowId: string; target: Target; editable: boolean };
+
 /** The conversation with Autopilot about a workflow: the one of this tab, or a new one. */
-export function Conversation({ workflowId }: { workflowId: string }) {
+export function Conversation({ workflowId, ...draft }: ConversationProps) {
   const url = useUrlState();
   const wish = url.get('ask');
   const runId = url.get('about');
-  const [thread, setThread] = useState(() => keptThread(workflowId));
-  const open = (id: string | null) => {
+  const [{ thread, isNew }, setThread] = useState(() => ({ thread: keptThread(workflowId), isNew: false }));
+  const open = (id: string | null, begins = false) => {
     keepThread(workflowId, id);
-    setThread(id);
-    url.set({ ask: undefined, about: undefined });
+    setThread({ thread: id, isNew: begins });
+    url.set({ ask: undefined, about: undefined, drawn: undefined });
   };
   if (thread === null || wish !== '')
     return (
@@ -30,17 +35,33 @@ export function Conversation({ workflowId }: { workflowId: string }) {
         workflowId={workflowId}
         runId={runId}
         initial={isWish(wish) ? wishes[wish].text : ''}
-        onOpen={open}
+        onOpen={id => open(id, true)}
       />
     );
+  return <Begun key={thread} workflowId={workflowId} thread={thread} isNew={isNew} onOpen={open} {...draft} />;
+}
+
+type BegunProps = ConversationProps & {
+  thread: string;
+  /** Whether its first message was sent on this page. */
+  isNew: boolean;
+  onOpen: (thread: string | null) => void;
+};
+
+/** A conversation that has begun. What it proposes is drawn on the graph as soon as it is there. */
+function Begun({ workflowId, thread: id, isNew, target, editable, onOpen }: BegunProps) {
+  const { thread, messages } = useThread(id);
+  const proposals = useThreadProposals(workflowId, id, (thread.data?.active_run_id ?? null) !== null);
+  useDrawnProposal(proposals, isNew);
   return (
     <div className="flex h-[68dvh] min-h-0 flex-col lg:h-full">
-      <div className="flex justify-end px-2">
-        <Button size="sm" variant="ghost" icon={<Plus aria-hidden className="size-3.5" />} onClick={() => open(null)}>
+      <div className="flex flex-wrap justify-end px-2">
+        {editable ? <Restore messages={messages.data ?? []} proposals={proposals ?? []} target={target} /> : null}
+        <Button size="sm" variant="ghost" icon={<Plus aria-hidden className="size-3.5" />} onClick={() => onOpen(null)}>
           New conversation
         </Button>
       </div>
-      <ThreadView key={thread} id={thread} onOpen={open} onLost={() => open(null)} />
+      <ThreadView key={id} id={id} onOpen={onOpen} onLost={() => onOpen(null)} />
     </div>
   );
 }

@@ -9,15 +9,12 @@ import { Skeleton } from '../ui/skeleton.tsx';
 import { ErrorState } from '../ui/states.tsx';
 import { Conflicts } from './conflicts.tsx';
 import { Findings } from './findings.tsx';
-import { diffOf, isOpen, type Proposal, statusLooks, withNeeded } from './proposal.ts';
+import { diffOf, isOpen, PROPOSAL_REFRESH_MS, type Proposal, statusLooks, withNeeded } from './proposal.ts';
 import { ProposalActions, type Target } from './proposal-actions.tsx';
 import { ProposalChanges } from './proposal-changes.tsx';
 import { Deed } from './proposal-list.tsx';
 import { TrialSection } from './trial/trial-section.tsx';
 import { useNames } from './use-names.ts';
-
-/** An assistant may go on editing it, and others the draft. */
-const REFRESH_MS = 3_000;
 
 type Props = {
   id: string;
@@ -33,7 +30,7 @@ export function ProposalView({ id, onClose, ...panel }: Props) {
   const query = useQuery(
     trpc.autopilot_get_proposal.queryOptions(
       { id },
-      { refetchInterval: ({ state }) => (state.data && isOpen(state.data) ? REFRESH_MS : false) },
+      { refetchInterval: ({ state }) => (state.data && isOpen(state.data) ? PROPOSAL_REFRESH_MS : false) },
     ),
   );
   return (

@@ -10,6 +10,9 @@ export type CheckOp = Check['op'];
 /** What a step does that a trial replaces, or executes only because a person agreed to it. */
 export type Effect = Omit<Trial['stand_ins'][number], 'source'>;
 
+/** An open proposal is read again so often: an assistant may go on editing it, and others the draft. */
+export const PROPOSAL_REFRESH_MS = 3_000;
+
 /** Whether it can be tried, applied and discarded. */
 export const isOpen = ({ status }: Pick<ProposalHead, 'status'>): boolean =>
   status === 'building' || status === 'ready' || status === 'needs_input';

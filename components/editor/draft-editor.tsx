@@ -79,7 +79,7 @@ function StepsEditor({ view, path, takesFocus, onLoop, ...props }: StepsEditorPr
   const json = useRef<JsonEditorHandle>(null);
   const panel = panels.find(name => name === url.get('panel') && (editable || name !== 'test')) ?? 'step';
   const { steps } = draft.state.draft.graph;
-  const proposal = panel === 'autopilot' && path.length === 0 ? url.get('proposal') : '';
+  const proposal = panel === 'autopilot' && path.length === 0 ? url.get('proposal') || url.get('drawn') : '';
   const ghosts = useGhosts(graphSteps(draft.state.draft), proposal === '' ? null : proposal);
   const problems = useMemo(() => problemsInside(validation.problems, steps, path), [validation.problems, steps, path]);
   const onAdd = useCallback(
@@ -118,7 +118,11 @@ function StepsEditor({ view, path, takesFocus, onLoop, ...props }: StepsEditorPr
         {ghosts === null ? (
           <Canvas {...shared} onInspect={inspect} onAddNote={path.length === 0 ? addNote : undefined} />
         ) : (
-          <ProposalCanvas ghosts={ghosts} notes={editor.notes} onClose={() => url.set({ proposal: undefined })} />
+          <ProposalCanvas
+            ghosts={ghosts}
+            notes={editor.notes}
+            onClose={() => url.set({ proposal: undefined, drawn: undefined })}
+          />
         )}
         <SidePanel
           {...shared}

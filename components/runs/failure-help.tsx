@@ -1,8 +1,14 @@
+'use client';
+import { useQuery } from '@tanstack/react-query';
 import { askHref, wishes } from '../autopilot/wishes.ts';
+import { useTRPC } from '../trpc/provider.tsx';
 import { ButtonLink } from '../ui/button.tsx';
 
-/** Leads from a failed run to Autopilot, with the question filled in. */
+/** Leads from a failed run to Autopilot, with the question filled in. Nothing for a run of a trial, whose workflow nobody edits. */
 export function FailureHelp({ workflowId, runId }: { workflowId: string; runId: string }) {
+  const trpc = useTRPC();
+  const kind = useQuery(trpc.workflows_get.queryOptions({ id: workflowId }, { select: workflow => workflow.kind }));
+  if (kind.data !== 'workflow') return null;
   return (
     <span className="mt-2 flex flex-wrap gap-2">
       {(['why', 'fix'] as const).map(wish => (

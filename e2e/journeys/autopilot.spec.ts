@@ -147,6 +147,11 @@ test('from an empty page to a run by words alone; a failed run is explained with
   await member.goto(failed);
   await member.getByRole('link', { name: 'Fix with Autopilot' }).click();
   await message.press('Enter');
+  // Drawn as soon as it is there.
+  const drawn = member.getByRole('region', { name: 'Graph of the proposal' });
+  await expect(drawn.locator('[data-step="sum"]')).toContainText('Changed');
+  await drawn.getByRole('button', { name: 'Back to the draft' }).click();
+  await expect(drawn).toHaveCount(0);
   await member.getByRole('link', { name: 'Proposal: Count from one' }).click();
   await member.getByRole('button', { name: 'Try', exact: true }).click();
   const form = member.getByRole('form', { name: 'Try the proposal' });
@@ -157,4 +162,19 @@ test('from an empty page to a run by words alone; a failed run is explained with
   const trial = member.getByRole('region', { name: 'Trial' });
   await expect(trial.getByRole('status')).toContainText('Proven');
   await expect(trial.getByRole('link', { name: 'a run' })).toHaveAttribute('href', new RegExp(runId));
+
+  const script = async () => {
+    const { graph } = await api.call('GET', `/v1/workflows/${workflowId}`);
+    return (graph as { steps: { script: string }[] }).steps[0]?.script;
+  };
+  await member.getByRole('button', { name: 'Apply all' }).click();
+  await expect.poll(script).toBe('return 1');
+  await member.getByRole('button', { name: 'All proposals' }).click();
+  await member.getByRole('button', { name: 'Restore…' }).click();
+  const restoring = member.getByRole('dialog', { name: 'Restore the draft' });
+  await expect(restoring).toContainText('undoes “Count from one”');
+  await expectThemesAccessible(member);
+  await restoring.getByRole('button', { name: 'Restore to before this message' }).click();
+  await expect(restoring).toHaveCount(0);
+  await expect.poll(script).toBe('return 1 + input.missing');
 });

@@ -95,6 +95,7 @@ export const ProposeInput = z.strictObject({
 export const ListProposalsInput = z.strictObject({
   ...page,
   workflow_id: Id.optional(),
+  thread_id: Id.optional().meta({ description: 'Those that an agent has made in this conversation' }),
   status: ProposalStatus.optional(),
 });
 export const ListProposalsOutput = z.strictObject({ proposals: z.array(ProposalHead), ...nextCursor });

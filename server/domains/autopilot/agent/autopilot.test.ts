@@ -84,6 +84,9 @@ test('from words to an applied draft: a proposal, a trial that proves it, and a 
   expect(toolsIn().filter(name => ACTS.test(name))).toEqual([]);
   const [proposal] = await proposalsOf();
   expect(proposal).toMatchObject({ thread_id: id, message_id: sent.run_id, status: 'ready', title: 'A sum' });
+  const listed = async (thread_id: string) => (await chat.act('autopilot_list_proposals', { thread_id })).proposals;
+  expect(await listed(id)).toMatchObject([{ title: 'A sum' }]);
+  expect(await listed(sent.run_id)).toEqual([]);
   const proposalId = String(proposal?.id);
   expect(messages[1]?.parts).toContainEqual({
     type: 'data-proposal',

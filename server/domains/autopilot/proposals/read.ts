@@ -9,11 +9,11 @@ import { requireProposal, toProposal, toProposalHead } from './view.ts';
 /** GET /v1/autopilot/proposals: the project's proposals, newest first, without what may be large. */
 export async function listProposals(
   ctx: Context,
-  { limit, cursor, workflow_id, status }: z.output<typeof ListProposalsInput>,
+  { limit, cursor, workflow_id, thread_id, status }: z.output<typeof ListProposalsInput>,
 ): Promise<z.input<typeof ListProposalsOutput>> {
   const key = decodeCursor(TimeIdKey, cursor);
   const after = key && { at: new Date(key[0]), id: key[1] };
-  const filter = { workflowId: workflow_id, status, after, limit: limit + 1 };
+  const filter = { workflowId: workflow_id, threadId: thread_id, status, after, limit: limit + 1 };
   const rows = await listProposalRows(ctx.services.pool, projectScope(ctx), filter);
   const { rows: kept, next_cursor } = cutPage(rows, limit, row => [row.created_at.getTime(), row.id]);
   return { proposals: kept.map(toProposalHead), next_cursor };

@@ -135,6 +135,7 @@ export async function findProposal(
 
 export type ProposalFilter = {
   workflowId: string | undefined;
+  threadId: string | undefined;
   status: ProposalStatus | undefined;
   after: { at: Date; id: string } | null;
   limit: number;
@@ -144,14 +145,24 @@ export type ProposalFilter = {
 export async function listProposalRows(
   pool: Pool,
   { tenantId, projectId }: ProjectScope,
-  { workflowId, status, after, limit }: ProposalFilter,
+  { workflowId, threadId, status, after, limit }: ProposalFilter,
 ): Promise<ProposalHeadRow[]> {
   const { rows } = await pool.query<ProposalHeadRow>(
     `SELECT ${HEAD} ${FROM}
       WHERE p.tenant_id = $1 AND p.project_id = $2 AND ($3::uuid IS NULL OR p.workflow_id = $3)
         AND ($4::text IS NULL OR p.status = $4) AND ($5::timestamptz IS NULL OR (p.created_at, p.id) < ($5, $6::uuid))
+        AND ($8::uuid IS NULL OR p.thread_id = $8)
       ORDER BY p.created_at DESC, p.id DESC LIMIT $7`,
-    [tenantId, projectId, workflowId ?? null, status ?? null, after?.at ?? null, after?.id ?? null, limit],
+    [
+      tenantId,
+      projectId,
+      workflowId ?? null,
+      status ?? null,
+      after?.at ?? null,
+      after?.id ?? null,
+      limit,
+      threadId ?? null,
+    ],
   );
   return rows;
 }
