@@ -30,7 +30,6 @@ import { readCatalog } from './domains/billing/plans/catalog.ts';
 import { seedPlans } from './domains/billing/plans/store.ts';
 import { createManualProvider } from './domains/billing/provider/manual.ts';
 import { startReconciliationJob } from './domains/billing/provider/stripe/job.ts';
-import { createStripeProvider } from './domains/billing/provider/stripe/provider.ts';
 import { settleChats } from './domains/chat/answers/proceed.ts';
 import { startChatJob } from './domains/chat/job.ts';
 import { createConversations } from './domains/chat/messages/history.ts';
@@ -240,10 +239,13 @@ async function openBilling(services: Pick<Services, 'config' | 'pool' | 'clock' 
   const catalog = readCatalog(config.billing);
   await seedPlans(pool, catalog, clock.now());
   const { stripe } = config.billing;
+  const payments = stripe
+    ? (await import('./domains/billing/provider/stripe/provider.ts')).createStripeProvider(services, stripe)
+    : createManualProvider({ clock });
   return {
     topUp: catalog.topUp,
     credits: createCreditSource(services),
-    payments: stripe ? createStripeProvider(services, stripe) : createManualProvider({ clock }),
+    payments,
   };
 }
 

@@ -4,7 +4,6 @@ import type pg from 'pg';
 import { readCatalog } from '../../domains/billing/plans/catalog.ts';
 import { seedPlans } from '../../domains/billing/plans/store.ts';
 import { createManualProvider } from '../../domains/billing/provider/manual.ts';
-import { createStripeProvider } from '../../domains/billing/provider/stripe/provider.ts';
 import { loadConfig } from '../../load-config.ts';
 import { systemClock } from '../../platform/clock.ts';
 import { createLogger } from '../../platform/logger.ts';
@@ -42,7 +41,7 @@ export const billing = operatorCommand(declareBilling, async work => {
     await requireSchema(pool, `to_regclass('credit_ledger') IS NOT NULL`);
     // A server may never have run since the upgrade.
     await seedPlans(pool, readCatalog(config.billing), systemClock.now());
-    const services = openServices(config, pool);
+    const services = await openServices(config, pool);
     const outcome = await work(services);
     await services.payments.close();
     return outcome;
@@ -52,10 +51,16 @@ export const billing = operatorCommand(declareBilling, async work => {
   }
 });
 
-function openServices(config: BillingServices['config'], pool: pg.Pool): BillingServices {
+async function openServices(config: BillingServices['config'], pool: pg.Pool): Promise<BillingServices> {
   const logger = createLogger('silent');
   const clock = systemClock;
   const { stripe } = config.billing;
+  const payments = stripe
+    ? (await import('../../domains/billing/provider/stripe/provider.ts')).createStripeProvider(
+        { config, clock, logger, pool },
+        stripe,
+      )
+    : createManualProvider({ clock });
   const absent = () => {
     throw new Error('The operator command has no engine.');
   };
@@ -66,7 +71,7 @@ function openServices(config: BillingServices['config'], pool: pg.Pool): Billing
     clock,
     logger,
     topUp: readCatalog(config.billing).topUp,
-    payments: stripe ? createStripeProvider({ config, clock, logger, pool }, stripe) : createManualProvider({ clock }),
+    payments,
     orchestrator: {
       start: absent,
       reject: absent,

@@ -1,6 +1,5 @@
 import type { Command } from '@commander-js/extra-typings';
-import { isStripe } from '../../domains/billing/provider/stripe/provider.ts';
-import { reconcile } from '../../domains/billing/provider/stripe/reconcile.ts';
+import { isStripe } from '../../domains/billing/provider/stripe/kind.ts';
 import { readDate } from '../arguments.ts';
 import type { Outcome, Run } from '../command-line.ts';
 import type { BillingServices } from './services.ts';
@@ -17,6 +16,7 @@ export function declareReconcile(command: Command, run: Run<BillingServices>): v
 async function reconcileStripe(services: BillingServices, since: number | undefined): Promise<Outcome> {
   const { payments } = services;
   if (!isStripe(payments)) return { text: 'Payments are confirmed manually here: there is nothing to compare.' };
+  const { reconcile } = await import('../../domains/billing/provider/stripe/reconcile.ts');
   const lines: string[] = [];
   const print = (line: string) => void lines.push(line);
   const { events, subscriptions, payments: paid } = await reconcile(services, payments.account, { since, print });

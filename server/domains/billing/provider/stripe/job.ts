@@ -1,8 +1,7 @@
 import type { Services } from '../../../../contract/services.ts';
 import { type Alarm, DAY_MS, HOUR_MS } from '../../../../platform/clock.ts';
 import { type RepeatingJob, startRepeatingJob } from '../../../../platform/repeating-job.ts';
-import { isStripe } from './provider.ts';
-import { reconcile } from './reconcile.ts';
+import { isStripe } from './kind.ts';
 
 /** Some time after the start, so that recovery has the database to itself. */
 const FIRST_MS = 120_000;
@@ -25,6 +24,7 @@ export function startReconciliationJob(options: {
   const pass = async (closing: AbortSignal): Promise<number> => {
     if (!leading()) return AGAIN_MS;
     try {
+      const { reconcile } = await import('./reconcile.ts');
       const result = await reconcile(services, payments.account, { signal: closing });
       logger.info(result, 'reconciled with Stripe');
       return DAILY_MS;

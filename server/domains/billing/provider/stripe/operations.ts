@@ -1,6 +1,5 @@
 import { z } from 'zod';
 import { rawOperation } from '../../../../contract/operation.ts';
-import { receiveEvent } from './webhook.ts';
 
 /** An event with its object takes a few kilobytes, and at most some hundred for an invoice with many lines. */
 const MAX_EVENT_BYTES = 1024 * 1024;
@@ -24,6 +23,6 @@ body, at most five minutes ago. Each event is applied once, whatever the order a
     errors: [401, 404, 503],
     headers: ['Stripe-Signature'],
     raw: { limit: MAX_EVENT_BYTES },
-    run: receiveEvent,
+    run: async ctx => (await import('./webhook.ts')).receiveEvent(ctx),
   }),
 ] as const;

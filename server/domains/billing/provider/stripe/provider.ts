@@ -1,16 +1,13 @@
 import type { StripeSettings } from '../../../../contract/billing-settings.ts';
-import type { PaymentProvider } from '../../../../contract/payment-provider.ts';
 import type { Services } from '../../../../contract/services.ts';
 import { createAccount, type StripeAccount } from './account.ts';
 import { applyDiscount, changePlan, quoteChange } from './change-plan.ts';
 import { createStripeClient } from './client.ts';
 import { findPromotion } from './discounts.ts';
 import { translateError } from './errors.ts';
+import type { StripeProvider } from './kind.ts';
 import { cancel, convertTrial, extendTrial, startTrial, subscribe } from './subscriptions.ts';
 import { topUp } from './topups.ts';
-
-/** Stripe as the payment provider; `account` is for notifications and reconciliation. */
-export type StripeProvider = PaymentProvider & { readonly kind: 'stripe'; readonly account: StripeAccount };
 
 /** Creates the payment provider on Stripe's own client (docs/billing.md, Stripe). Connects only when it is used. */
 export function createStripeProvider(
@@ -52,9 +49,4 @@ export function createStripeProvider(
     findPromotion: told(findPromotion),
     close: client.close,
   };
-}
-
-/** Returns whether the deployment's provider is Stripe. */
-export function isStripe(provider: PaymentProvider): provider is StripeProvider {
-  return provider.kind === 'stripe';
 }

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { DAY_MS, type StripeService, startStripeService } from '../../../../testing/billing/stripe-service.ts';
 import { startReconciliationJob } from './job.ts';
-import { isStripe } from './provider.ts';
+import { isStripe } from './kind.ts';
 import { describeReconciliation, reconcile } from './reconcile.ts';
 
 const PRO = { plan_code: 'pro' };

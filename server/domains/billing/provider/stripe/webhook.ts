@@ -3,7 +3,7 @@ import type { PublicContext } from '../../../../contract/context.ts';
 import { AppError, badRequest, notFound } from '../../../../platform/errors.ts';
 import { applyEvent } from './apply-event.ts';
 import { StripeEvent } from './event.ts';
-import { isStripe } from './provider.ts';
+import { isStripe } from './kind.ts';
 
 /** The maximum age of a signature, s: Stripe signs each delivery again, and its own clients use the same limit. */
 const TOLERANCE_S = 300;
