@@ -11,18 +11,20 @@ import { agentOperationTools } from './mcp/operation-tools.ts';
 import type { McpOptions, PlatformTool } from './mcp/platform-tool.ts';
 
 type Run = PlatformCall['run'];
+type Brief = { input: (schema: JsonMap) => JsonMap; output: (output: JsonValue) => JsonValue };
 /** What a model reads of the problems of a request. */
 const MAX_DETAILS = 10;
 
 /**
  * The operations of this service as tools of agents, with the checks of every surface and the rights of the person for whom the run
- * acts. `connect` comes once the service that they belong to is there. `brief`: what a model reads in place of what an operation returns.
+ * acts. `connect` comes once the service that they belong to is there. `briefs`: what a model reads of an operation in place of the whole.
  */
 export function createPlatformTools(
   authority: RunAuthority,
-  brief: Readonly<Record<string, (output: JsonValue) => JsonValue>> = {},
+  briefs: Readonly<Record<string, Brief>> = {},
 ): PlatformTools & { connect(options: McpOptions): void } {
   let tools: ReadonlyMap<string, PlatformTool> = new Map();
+  const briefOf = (name: string) => (Object.hasOwn(briefs, name) ? briefs[name] : undefined);
   return {
     connect(options) {
       tools = new Map(agentOperationTools(options).map(tool => [tool.definition.name, tool]));
@@ -34,7 +36,7 @@ export function createPlatformTools(
       const principal = principalOf(run, standing);
       return names.flatMap(name => {
         const tool = tools.get(name);
-        return tool?.usable(principal) ? [offered(tool)] : [];
+        return tool?.usable(principal) ? [offered(tool, briefOf(name))] : [];
       });
     },
     async call({ run, step, operation, args }, signal) {
@@ -47,8 +49,8 @@ export function createPlatformTools(
       const agentCall = { runId: run.id, stepId: step };
       const caller = { principal, requestId: newId(), agentCall, onDisconnect: whenAborted(signal) };
       const answer = await answerOf(tool, args, caller, signal);
-      const shorten = Object.hasOwn(brief, operation) ? brief[operation] : undefined;
-      return answer.kind === 'result' && shorten ? { ...answer, result: shorten(answer.result) } : answer;
+      const brief = briefOf(operation);
+      return answer.kind === 'result' && brief ? { ...answer, result: brief.output(answer.result) } : answer;
     },
   };
 }
@@ -69,11 +71,15 @@ function principalOf(run: Run, { userId, email, role, scopes, patId }: Extract<S
 }
 
 /** What an operation returns may have been written by anybody: by a tool, or by who called a webhook. */
-function offered({ definition: { name, description = '', inputSchema, annotations } }: PlatformTool): OfferedTool {
+function offered(
+  { definition: { name, description = '', inputSchema, annotations } }: PlatformTool,
+  brief: Brief | undefined,
+): OfferedTool {
+  const schema = inputSchema as JsonMap;
   return {
     name,
     description,
-    inputSchema: inputSchema as JsonMap,
+    inputSchema: brief?.input(schema) ?? schema,
     readOnly: annotations?.readOnlyHint === true,
     destructive: annotations?.destructiveHint === true,
     openWorld: true,

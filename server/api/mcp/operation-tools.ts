@@ -2,10 +2,12 @@ import type { Tool } from '@modelcontextprotocol/sdk/types.js';
 import { z } from 'zod';
 import { isAnnounced } from '../../contract/features.ts';
 import { isReadOnly, type ToolHints } from '../../contract/operation.ts';
+import type { JsonMap } from '../../orchestrator/core/index.ts';
 import { parseObject } from '../input.ts';
 import { hasRole, hasScope, invoke } from '../invoke.ts';
 import { inputJsonSchema, type JsonSchema } from '../parameters.ts';
 import type { RegisteredOperation } from '../registry.ts';
+import { briefSchema } from './brief-schema.ts';
 import type { McpCaller, McpOptions, PlatformTool } from './platform-tool.ts';
 
 /** `runID` of the routes is `run_id` in a tool (docs/specification/mcp.md#platform-mcp-endpoint). */
@@ -15,7 +17,7 @@ const argumentName = (parameter: string) => parameter.replace(/[A-Z]+/g, letters
 export function operationTools(options: McpOptions): PlatformTool[] {
   const { registry } = options;
   const declared = registry.operations.filter(({ operation: { mcp } }) => mcp !== undefined && mcp.tool !== false);
-  return toolsOf(options, declared);
+  return toolsOf(options, declared, entry => ({ description: withRoute(entry), inputSchema: argumentsOf(entry) }));
 }
 
 /**
@@ -29,10 +31,18 @@ export function agentOperationTools(options: McpOptions): PlatformTool[] {
     if (tag === 'Chat' || (tag === 'Autopilot' && startsRun !== undefined && path.endsWith('/chat'))) return false;
     return mcp === undefined ? method === 'GET' : mcp.tool !== false;
   });
-  return toolsOf(options, given);
+  // Each turn sends them to a model, and is paid for them.
+  return toolsOf(options, given, entry => ({
+    description: textsOf(entry).join('\n\n'),
+    inputSchema: briefSchema(argumentsOf(entry) as JsonMap) as Tool['inputSchema'],
+  }));
 }
 
-function toolsOf(options: McpOptions, entries: readonly RegisteredOperation[]): PlatformTool[] {
+function toolsOf(
+  options: McpOptions,
+  entries: readonly RegisteredOperation[],
+  told: (entry: RegisteredOperation) => Pick<Tool, 'description' | 'inputSchema'>,
+): PlatformTool[] {
   return entries.flatMap(entry => {
     const { operation } = entry;
     if (operation.access === 'public') return [];
@@ -42,7 +52,7 @@ function toolsOf(options: McpOptions, entries: readonly RegisteredOperation[]): 
     const tool: PlatformTool = {
       group: operation.mcp?.group ?? 'core',
       risk: operation.mcp?.risk === true,
-      definition: define(entry),
+      definition: define(entry, told(entry)),
       usable: principal => hasRole(principal.role, access) && hasScope(principal, scope),
       call: (caller, args) => invokeOperation(options, entry, caller, toInput(entry, args)),
     };
@@ -81,15 +91,20 @@ export async function invokeRead(
   return output;
 }
 
-function define({ operation, inputSchema, pathParameters }: RegisteredOperation): Tool {
+const textsOf = ({ operation: { summary, description } }: RegisteredOperation): string[] =>
+  description === undefined ? [`${summary}.`] : [`${summary}.`, description];
+
+const withRoute = (entry: RegisteredOperation): string =>
+  [...textsOf(entry), `REST: ${entry.operation.method} ${entry.operation.path}`].join('\n\n');
+
+const argumentsOf = ({ inputSchema, pathParameters }: RegisteredOperation) => renamed(inputSchema, pathParameters);
+
+function define({ operation }: RegisteredOperation, told: Pick<Tool, 'description' | 'inputSchema'>): Tool {
   const output = operation.status === 204 ? undefined : outputSchema(operation.output);
   return {
     name: operation.name,
     title: operation.summary,
-    description: [`${operation.summary}.`, operation.description, `REST: ${operation.method} ${operation.path}`]
-      .filter(text => text !== undefined)
-      .join('\n\n'),
-    inputSchema: renamed(inputSchema, pathParameters),
+    ...told,
     ...(output === undefined ? {} : { outputSchema: output }),
     annotations: { title: operation.summary, ...annotationsOf(toolHints(operation)) },
   };

@@ -3,6 +3,7 @@ import { SentOutput, StreamChunk } from '../chat/schemas.ts';
 import { EDIT_SCOPE } from '../runs/override-rights.ts';
 import { startScopes } from '../runs/step-scopes.ts';
 import { chatWithAutopilot, streamAutopilot } from './agent/chat.ts';
+import { findTools } from './find-tools.ts';
 import { applyProposal, undoProposal } from './proposals/apply.ts';
 import { discardProposal, editProposal, propose } from './proposals/change.ts';
 import { getProposal, listProposals } from './proposals/read.ts';
@@ -74,6 +75,21 @@ export const autopilotOperations = [
     output: schema.StepTypesOutput,
     errors: [404],
     run: describeStepTypes,
+  }),
+  operation({
+    ...common,
+    access: 'project_viewer',
+    scope: 'mcp:read',
+    name: 'autopilot_find_tools',
+    method: 'GET',
+    path: '/v1/autopilot/tools',
+    status: 200,
+    summary: 'Find tools that steps can call, or describe one of them with its schemas',
+    description:
+      'The published tools of MCP servers, a line for each. Titles and descriptions are the words of the servers.',
+    input: schema.FindToolsInput,
+    output: schema.FindToolsOutput,
+    run: findTools,
   }),
   operation({
     ...draft,

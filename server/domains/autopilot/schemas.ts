@@ -205,6 +205,28 @@ export const StepTypesOutput = z.strictObject({
     }),
   ),
 });
+export const FindToolsInput = z.strictObject({
+  ...page,
+  q: PlainText(200).optional().meta({ description: "Part of the tool's name, title or description" }),
+  tool: PlainText(200).optional().meta({ description: 'The name of the tool to describe in full, with its schemas' }),
+});
+export const FindToolsOutput = z.strictObject({
+  tools: z.array(
+    z.strictObject({
+      name: z.string(),
+      title: z.string().nullable(),
+      description: z.string().nullable().meta({ description: 'The words of the server; cut off without `tool`' }),
+      read_only: z.boolean().meta({ description: 'Whether the server says that it changes nothing' }),
+      server: z.strictObject({ id: Id, name: z.string() }),
+      instances: z
+        .array(z.strictObject({ id: Id, name: z.string() }))
+        .meta({ description: 'The instances of this project that offer it: without one it cannot be called' }),
+      input_schema: AnyObject.optional().meta({ description: 'With `tool`: JSON Schema of the arguments' }),
+      output_schema: AnyObject.nullable().optional().meta({ description: 'With `tool`; null: the server has none' }),
+    }),
+  ),
+  ...nextCursor,
+});
 export const TrialSchema = z.strictObject({
   proposal_id: Id,
   workflow_id: Id.meta({

@@ -27,7 +27,7 @@ const script = (...contents: Content[]) =>
 
 const Request = z.object({
   messages: z.array(z.looseObject({ role: z.string(), content: z.unknown() })),
-  tools: z.array(z.object({ function: z.object({ name: z.string() }) })).default([]),
+  tools: z.array(z.looseObject({ function: z.looseObject({ name: z.string() }) })).default([]),
 });
 /** What the model was told in a request. */
 const told = (index = 0) => Request.parse(chat.fake.requests.at(index)?.body);
@@ -80,6 +80,8 @@ test('from words to an applied draft: a proposal, a trial that proves it, and a 
   const { sent, id, messages } = await say({ text: 'Build a sum', message_id: 'first' });
   expect(sent).toMatchObject({ message_id: 'first', status: 'running' });
   expect(messages.map(saidIn)).toEqual(['Build a sum', 'I have proposed it.']);
+  // A model is sent its tools at every turn, and is paid for reading them. A token has about four characters.
+  expect(JSON.stringify(told().tools).length / 4).toBeLessThan(4_000);
   // Not even for an administrator.
   expect(toolsIn().filter(name => ACTS.test(name))).toEqual([]);
   const [proposal] = await proposalsOf();

@@ -1,11 +1,42 @@
-import type { JsonValue } from '../../../orchestrator/core/index.ts';
+import type { JsonMap, JsonValue } from '../../../orchestrator/core/index.ts';
 import { isObject } from '../../../platform/json.ts';
+import { EditSchema } from '../../workflows/edit-schemas.ts';
 
-/** What a model reads of what operations return, by their names: a model that made the edits need not read the whole draft after each. */
-export const BRIEF: Readonly<Record<string, (output: JsonValue) => JsonValue>> = {
-  autopilot_propose: withoutContents,
-  autopilot_edit_proposal: withoutContents,
+/** What a model is shown of an operation, in place of the whole: of its arguments, and of what it returns. */
+export type Brief = {
+  /** The service checks arguments by the whole schema, and says what is wrong with them. */
+  input: (schema: JsonMap) => JsonMap;
+  output: (output: JsonValue) => JsonValue;
 };
+
+/** Undoes edits: nobody writes it by hand. */
+const UNWRITTEN = 'restore';
+const kinds = EditSchema.options.filter(({ shape }) => shape.type.value !== UNWRITTEN);
+
+/** A line for each edit: its name, and its fields. */
+const lines = kinds.map(({ shape }) => {
+  const { type, ...fields } = shape;
+  const named = Object.entries(fields).map(([name, field]) => (field.safeParse(undefined).success ? `${name}?` : name));
+  return `${type.value}: ${named.join(', ')}`;
+});
+
+const EDITS = `Objects with a type and its fields:
+${lines.join('\n')}
+A step that is added is the whole step {id, type, depends_on?, …}, any other the id of one. branch: then or else, of a condition. heal: true connects what depended on the step to what it depended on. Fields of a graph: input_schema, output, on_failure, searchable. run_setup: {trigger_payload?: the default input, use_as_default?: true}. A note that is set: {id, text, position: {x, y}}.`;
+
+const propose: Brief = { input: withEdits(EDITS), output: withoutContents };
+const edit: Brief = { input: withEdits('As those of autopilot_propose'), output: withoutContents };
+
+/** By the names of the operations. A model that makes edits needs neither their schema, which is as long as all others, nor the whole draft after each. */
+export const BRIEF: Readonly<Record<string, Brief>> = { autopilot_propose: propose, autopilot_edit_proposal: edit };
+
+function withEdits(description: string) {
+  const items = { type: 'object', properties: { type: { type: 'string' } }, required: ['type'] };
+  return ({ $defs: _, properties, ...rest }: JsonMap): JsonMap => ({
+    ...rest,
+    properties: { ...(properties as JsonMap), edits: { type: 'array', description, items } },
+  });
+}
 
 function withoutContents(output: JsonValue): JsonValue {
   if (!isObject(output)) return output;

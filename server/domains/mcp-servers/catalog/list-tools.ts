@@ -11,11 +11,11 @@ const ToolKey = z.tuple([Id, PlainText(bounds.nameLength)]);
 
 /**
  * Returns every tool that is published in the workspace, with its schemas and the project's instances that offer it. A
- * filter that names another workspace's server, or another project's instance, finds nothing.
+ * filter that names another workspace's server, or another project's instance, finds nothing. `name`: those of exactly this name.
  */
 export async function listTools(
   ctx: Context,
-  input: z.output<typeof ListToolsInput>,
+  input: z.output<typeof ListToolsInput> & { name?: string | undefined },
 ): Promise<z.input<typeof ListToolsOutput>> {
   const key = decodeCursor(ToolKey, input.cursor);
   const { tenantId, projectId } = ctx.principal;
@@ -26,6 +26,7 @@ export async function listTools(
       serverId: input.server_id,
       instanceId: input.instance_id,
       q: input.q,
+      name: input.name,
       after: key && { serverId: key[0], name: key[1] },
       limit: input.limit + 1,
     },

@@ -15,6 +15,8 @@ export type ToolFilter = {
   serverId?: string | undefined;
   instanceId?: string | undefined;
   q?: string | undefined;
+  /** The tools of exactly this name. */
+  name?: string | undefined;
   after: { serverId: string; name: string } | null;
   limit: number;
 };
@@ -44,6 +46,7 @@ export async function listToolRows(
        SELECT c.id, c.name, c.service, c.latest_version, c.version, t.tool, t.tool->>'name' AS tool_name
          FROM catalog c, json_array_elements(c.tools) t(tool)
         WHERE ($5::text IS NULL OR t.tool->>'name' ILIKE $5 OR t.tool->>'title' ILIKE $5 OR t.tool->>'description' ILIKE $5)
+          AND ($9::text IS NULL OR t.tool->>'name' = $9)
           AND ($6::uuid IS NULL OR (c.id, t.tool->>'name' COLLATE "C") > ($6, $7::text))
         ORDER BY c.id, t.tool->>'name' COLLATE "C" LIMIT $8)
      SELECT p.id AS server_id, p.name AS server_name, p.service AS server_service, p.version, p.tool,
@@ -62,6 +65,7 @@ export async function listToolRows(
       filter.after?.serverId ?? null,
       filter.after?.name ?? null,
       filter.limit,
+      filter.name ?? null,
     ],
   );
   return rows;

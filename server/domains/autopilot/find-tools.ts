@@ -1,0 +1,35 @@
+import type { z } from 'zod';
+import type { Context } from '../../contract/context.ts';
+import { listTools } from '../mcp-servers/catalog/list-tools.ts';
+import type { FindToolsInput, FindToolsOutput } from './schemas.ts';
+
+type Output = z.input<typeof FindToolsOutput>;
+/** What a list shows of a description: enough to choose by. */
+const MAX_DESCRIPTION = 200;
+
+/**
+ * GET /v1/autopilot/tools: the published tools that `mcp_call` steps can call, a line for each, and with `tool` the schemas of those of
+ * this name: so that an assistant need not read all schemas. A tool that does not exist is not found, which is no error.
+ */
+export async function findTools(
+  ctx: Context,
+  { tool: name, ...input }: z.output<typeof FindToolsInput>,
+): Promise<Output> {
+  const { tools, next_cursor } = await listTools(ctx, { ...input, name });
+  const isFull = name !== undefined;
+  const found = tools.map(({ name, title, description, annotations, server, instances, ...schemas }) => ({
+    name,
+    title,
+    description: isFull ? description : inShort(description),
+    read_only: annotations?.readOnlyHint === true,
+    server: { id: server.id, name: server.name },
+    instances,
+    ...(isFull && { input_schema: schemas.input_schema, output_schema: schemas.output_schema }),
+  }));
+  return { tools: found, next_cursor };
+}
+
+function inShort(description: string | null): string | null {
+  const signs = [...(description ?? '')];
+  return signs.length > MAX_DESCRIPTION ? `${signs.slice(0, MAX_DESCRIPTION).join('')}…` : description;
+}
