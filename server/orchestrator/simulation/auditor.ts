@@ -5,6 +5,7 @@ import { checkAgents, checkAgentsGoOn } from './checkers/agents.ts';
 import { checkAttempts } from './checkers/attempts.ts';
 import { checkCalls } from './checkers/calls.ts';
 import { checkBooks, checkCredits } from './checkers/credits.ts';
+import { checkEarlierTurns } from './checkers/earlier-turns.ts';
 import { checkEffects } from './checkers/effects.ts';
 import { checkEndings } from './checkers/endings.ts';
 import { checkGrowth, checkLoops } from './checkers/growth.ts';
@@ -34,6 +35,7 @@ const EVENT_CHECKERS: readonly EventChecker[] = [
   checkGrowth,
   checkAgents,
   checkInDoubt,
+  checkEarlierTurns,
 ];
 
 /** A run according to its log. */

@@ -56,6 +56,8 @@ export const EXPECTED = [
   'agent closes: repeated_calls',
   'cancel limit_reached',
   'skip not_approved',
+  'earlier result',
+  'earlier failure',
   'asked about a lost attempt',
   'in doubt: repeat',
   'in doubt: skip',

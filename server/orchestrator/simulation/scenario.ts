@@ -1,6 +1,7 @@
 import type { Graph, JsonMap, JsonValue, RunStartedData } from '../core/index.ts';
 import { addAgents, agentPlans } from './agents.ts';
 import { addCalls, type CalledWorkflow, withCalls } from './calls.ts';
+import { addEarlierTurns } from './earlier-turns.ts';
 import { randomBranches, randomGraph } from './graphs.ts';
 import { addLoops, loopPlans } from './growth.ts';
 import { hostileRequest, storedUnchecked } from './overrides.ts';
@@ -102,6 +103,7 @@ export function randomScenario(
   );
   if (grows) for (const [id, plan] of loopPlans(growth, knobs, graph)) drawn.set(id, plan);
   if (hasAgents) for (const [id, plan] of agentPlans(agents, knobs, drawn, graph)) drawn.set(id, plan);
+  if (hasAgents) addEarlierTurns(data, graph, drawn);
   const plans = withCalls(graph, drawn);
   const odd = knobs.oddities > 0;
   return {

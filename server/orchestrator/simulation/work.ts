@@ -1,21 +1,26 @@
 import type { Attempt, Gathered, Outcome, StepType, StepTypes } from '../../contract/step-type.ts';
+import { isObject } from '../../platform/json.ts';
 import {
   type AgentProgress,
   addedId,
   agentStepType,
   CONTEXT_LENGTH_EXCEEDED,
   type Consumption,
+  callId,
   type GraphStep,
   type JsonMap,
   type JsonValue,
   type OfAgentStep,
+  type StepError,
   type TaskRequest,
+  type TurnCall,
 } from '../core/index.ts';
 import { stepTypeDescription } from '../steps/descriptions.ts';
 import { loopResult } from '../steps/for-each.ts';
 import { type AgentScript, closesItself } from './agents.ts';
 import type { Auditor } from './auditor.ts';
 import type { CallPlan } from './calls.ts';
+import { earlierEnd } from './earlier-turns.ts';
 import type { LoopPlan } from './growth.ts';
 import { asksWhenLost, IN_DOUBT } from './in-doubt.ts';
 import type { StepPlan } from './plans.ts';
@@ -104,6 +109,8 @@ export class Work {
   async #execute(server: Server, attempt: Attempt, signal: AbortSignal): Promise<Outcome> {
     if (!server.seam()) return new Promise(() => {});
     this.#checkStart(server, attempt);
+    const earlier = this.#earlier(attempt);
+    if (earlier !== null) return earlier;
     if (attempt.inDoubt && asksWhenLost(attempt.step)) return { kind: 'waiting', task: IN_DOUBT };
     const plan = this.#plan(attempt);
     if (plan.kind === 'throws') throw new Error('a step type with a defect');
@@ -226,6 +233,29 @@ export class Work {
   #oddFactor(): number {
     const { values, knobs } = this.#at;
     return knobs.oddities > 0 && values.chance(0.03) ? values.pick(UNUSABLE) : 1;
+  }
+
+  /** The end of a step that ended in the run that this one goes on from: nothing is asked again. */
+  #earlier(attempt: Attempt): Outcome | null {
+    const { run, step } = attempt;
+    const { data } = this.#at.scenario(run.id);
+    const end = earlierEnd(data, step.id);
+    const told = attempt.earlier?.(step.id) ?? null;
+    if (JSON.stringify(told) !== JSON.stringify(end))
+      this.#at.fail(
+        'earlier-turns',
+        `"${step.id}" of ${run.id} had ended as ${JSON.stringify(end)}, and is told ${JSON.stringify(told)}`,
+      );
+    if (!isObject(told)) return null;
+    const { result = null, error } = told;
+    this.#at.count(isObject(error) ? 'earlier failure' : 'earlier result');
+    if (isObject(error)) return { kind: 'failed', error: error as StepError, retryable: false };
+    const ofAgent = this.#ofAgent(attempt, this.#plan(attempt)) ?? {};
+    const calls = ofAgent.turn?.calls.map(({ tool, hash }, index): TurnCall => {
+      const wasMade = earlierEnd(data, callId(step.id, index + 1)) !== null;
+      return { tool, hash, policy: wasMade ? 'auto' : 'none' };
+    });
+    return { kind: 'completed', result: result as JsonValue, ...ofAgent, ...(calls && { turn: { calls } }) };
   }
 
   /** What a turn of an agent asks for, and what tells the results of its calls apart. */
