@@ -47,13 +47,15 @@ function formOf(example: JsonMap): JsonMap {
   const properties: JsonMap = {
     choice: {
       type: 'string',
-      enum: ['repeat', 'skip', 'result'],
       title: 'What to do',
-      description:
-        'repeat: it is done once more. skip: the run goes on without its result. result: it has happened, with the result below',
+      oneOf: [
+        { const: 'repeat', title: 'Repeat it' },
+        { const: 'skip', title: 'Skip it: the run goes on without its result' },
+        { const: 'result', title: 'It has happened, with the result below' },
+      ],
       default: 'repeat',
     },
-    result: { type: 'object', title: 'Result', description: 'Only for the choice result', default: example },
+    result: { type: 'object', title: 'Result', description: 'Only where it has happened', default: example },
   };
   return {
     type: 'object',

@@ -130,6 +130,7 @@ export const STEP_HELP: Record<keyof typeof STEP_TYPES, StepHelp> = {
     facts: [
       'A template alone in an argument keeps its type: "{{input.amount}}" stays a number.',
       'Every attempt sends the same idempotency key, so that a server can recognize a repetition.',
+      'If Baton ends during the call, it is made again; with on_lost: ask, a person decides whether it is.',
       'An error of the tool fails the attempt with tool_failed.',
     ],
     example: {
@@ -152,6 +153,7 @@ export const STEP_HELP: Record<keyof typeof STEP_TYPES, StepHelp> = {
       'Every status but 2xx fails the step, unless expect names it.',
       'Only 408, 429, 5xx and failures of the network are retried, as often as retry_count says (default 0).',
       'A template in the URL is percent-encoded, except at its very beginning. A response has at most 1 MiB.',
+      'If Baton ends during a POST or PATCH, it is sent again; with on_lost: ask, a person decides whether it is.',
     ],
     example: {
       steps: [
