@@ -151,7 +151,7 @@ function Rows({ source, fromEnd = false, onRange, view, onView, selected, onSele
   }, [more, lastShown, count]);
   return (
     <ScrollRegion ref={scroller} label="Events" className="min-h-0 flex-1 overflow-auto rounded-lg border bg-surface">
-      <ol className="relative min-w-150" style={{ height: rows.getTotalSize() }}>
+      <ol className="relative sm:min-w-140" style={{ height: rows.getTotalSize() }}>
         {shown.map(({ index, start, size }) => {
           const event = source.at(index);
           return (
@@ -200,6 +200,9 @@ function useStayAtEnd(scroller: { current: HTMLDivElement | null }, count: numbe
   }, [scroller, count, enabled]);
 }
 
+/** The characters of ".250", for which a phone has no room. */
+const MILLISECONDS = 4;
+
 type RowProps = {
   event: WireEvent;
   open: boolean;
@@ -211,11 +214,12 @@ type RowProps = {
 /** Drawn again only where something about it has changed: each frame of scrolling draws the list. */
 const Row = memo(function Row({ event, open, marked, onView, onSelect }: RowProps) {
   const step = event.step_id;
+  const clock = formatLocalClock(event.created_at);
   return (
     <>
       <div
         className={cx(
-          'flex h-[35px] shrink-0 items-center gap-3 px-3 text-xs whitespace-nowrap',
+          'flex h-[35px] shrink-0 items-center gap-2 px-3 text-xs whitespace-nowrap sm:gap-3',
           marked && 'bg-accent-soft',
         )}
       >
@@ -234,23 +238,25 @@ const Row = memo(function Row({ event, open, marked, onView, onSelect }: RowProp
           title={formatLocal(event.created_at)}
           className="shrink-0 font-mono text-muted"
         >
-          {formatLocalClock(event.created_at)}
+          {clock.slice(0, -MILLISECONDS)}
+          <span className="hidden sm:inline">{clock.slice(-MILLISECONDS)}</span>
         </time>
-        <span className={cx('w-32 shrink-0 font-mono', isFailure(event) ? 'text-bad' : 'text-text')}>
+        <span className={cx('w-28 shrink-0 truncate font-mono sm:w-32', isFailure(event) ? 'text-bad' : 'text-text')}>
           {event.event_type}
         </span>
         {step === undefined ? (
-          <span className="w-36 shrink-0" />
+          <span className="hidden w-36 shrink-0 sm:block" />
         ) : (
           <button
             type="button"
             onClick={() => onSelect(step)}
-            className="min-h-6 w-36 shrink-0 truncate rounded-sm text-left text-accent-text hover:underline"
+            className="min-h-6 min-w-0 flex-1 truncate rounded-sm sm:w-36 sm:flex-none text-left text-accent-text hover:underline"
           >
             {step}
           </button>
         )}
-        <span className="truncate text-muted">{eventInWords(event)}</span>
+        {/* On a phone there is no room for it; the data of the event say the same. */}
+        <span className="hidden truncate text-muted sm:block">{eventInWords(event)}</span>
       </div>
       {open ? (
         <div className="min-h-0 flex-1 overflow-hidden px-3 pb-2">

@@ -105,7 +105,7 @@ function Matches({ value, root, namesArePaths, text }: MatchesProps) {
   return (
     <>
       {found.map(match => (
-        <div key={match.path} className="group flex gap-1 break-all">
+        <div key={match.path} className="group flex gap-1 wrap-anywhere">
           <span className="text-muted">{match.path}:</span>
           {match.value !== null && typeof match.value === 'object' ? (
             <span className="text-faint">{Array.isArray(match.value) ? '[…]' : '{…}'}</span>
@@ -146,7 +146,7 @@ type NodeProps = { name: string | null; path: string; value: Json; depth: number
 function Node({ name, path, value, depth }: NodeProps) {
   if (value === null || typeof value !== 'object')
     return (
-      <div className="group flex pl-4 break-all whitespace-pre-wrap">
+      <div className="group flex pl-4 wrap-anywhere whitespace-pre-wrap">
         <Name name={name} />
         <Leaf value={value} />
         <CopyPath path={path} />

@@ -108,6 +108,10 @@ test('graph, timeline and events share one selection, by mouse and keyboard @pho
   await expectAccessible(member);
   await member.getByRole('tab', { name: 'Graph' }).click();
   await expect(member.getByRole('region', { name: 'Step check' })).toBeVisible();
+  await member.getByRole('tab', { name: 'Events' }).click();
+  const events = member.getByRole('region', { name: 'Events' });
+  await expect(events.getByRole('button', { name: 'amount', exact: true }).first()).toBeInViewport({ ratio: 1 });
+  expect(await events.evaluate(list => list.scrollWidth - list.clientWidth)).toBe(0);
 });
 
 test('a failed run is mended and continued from the failed step', async ({ member, api }) => {
