@@ -36,7 +36,9 @@ function configure(server: McpServer): void {
     await delay(10);
     return { content: [{ type: 'text', text: `${PAGE} Page ${page}.` }] };
   });
-  server.registerTool('send', { inputSchema: z.strictObject({ text: z.string() }) }, async () => {
+  // A call of it that is lost may have happened, so that a person is asked before it is made again.
+  const hints = { annotations: { destructiveHint: true, openWorldHint: false } };
+  server.registerTool('send', { inputSchema: z.strictObject({ text: z.string() }), ...hints }, async () => {
     await delay(10);
     return { content: [{ type: 'text', text: 'Sent.' }] };
   });

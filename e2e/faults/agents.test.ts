@@ -86,13 +86,14 @@ async function startedAndNotEnded(pool: Pool): Promise<number> {
   const { rows } = await pool.query<{ count: number }>(
     `SELECT count(DISTINCT (run_id, step_id))::int AS count FROM run_events e
       WHERE event_type = 'step_started' AND NOT EXISTS (
-        SELECT FROM run_events o WHERE o.run_id = e.run_id AND o.step_id = e.step_id
+        SELECT FROM run_events o WHERE o.run_id = e.run_id AND o.step_id = e.step_id AND o.seq > e.seq
            AND o.event_type IN ('step_completed', 'step_failed', 'step_cancelled', 'step_expanded', 'task_pending'))`,
   );
   return rows[0]?.count ?? 0;
 }
 
-type Step = { started: number; ended: number };
+/** `allowed`: how often a person has had it repeated; null for a step that is repeated without being asked for. */
+type Step = { started: number; ended: number; allowed: number | null };
 
 /** Every run ended as an undisturbed one, each step once, and nothing was asked twice but what was in flight. */
 async function runProblems(pool: Pool, load: AgentLoad, world: World, inFlight: number): Promise<string[]> {
@@ -110,14 +111,17 @@ async function runProblems(pool: Pool, load: AgentLoad, world: World, inFlight: 
   const known = new Set<string>();
   let repeated = 0;
   for (const [runId, { events }] of logs) {
-    for (const [step, { started, ended }] of stepsOf(events, note => problems.push(`${runId}: ${note}`))) {
+    for (const [step, { started, ended, allowed }] of stepsOf(events, note => problems.push(`${runId}: ${note}`))) {
       const key = `${runId}:${step}`;
       known.add(key);
       if (ended !== 1) problems.push(`${key} ended ${ended} times`);
       const seen = world.keys.get(key) ?? 0;
       if (seen > started) problems.push(`${key} was asked ${seen} times in ${started} attempts`);
       if (seen === 0 && /\.\d+(\.\d+)?$/.test(step)) problems.push(`${key} has ended and was never asked`);
-      repeated += Math.max(0, started - 1);
+      if (allowed !== null && seen > 1 + allowed)
+        problems.push(`${key} was asked ${seen} times, and a person has had it repeated ${allowed} times`);
+      // One attempt asks, and another one does what the answer was.
+      repeated += Math.max(0, started - 1 - (allowed ?? 0));
     }
     problems.push(...transcriptProblems(runId, world));
   }
@@ -131,11 +135,17 @@ async function runProblems(pool: Pool, load: AgentLoad, world: World, inFlight: 
 
 function stepsOf(events: readonly RunEvent[], note: (problem: string) => unknown): Map<string, Step> {
   const steps = new Map<string, Step>();
-  const stepOf = (id: string) => steps.get(id) ?? steps.set(id, { started: 0, ended: 0 }).get(id);
+  const stepOf = (id: string) => steps.get(id) ?? steps.set(id, { started: 0, ended: 0, allowed: null }).get(id);
   for (const event of events) {
     if (!('step' in event) || event.step === undefined) continue;
     const step = stepOf(event.step);
     if (step === undefined) continue;
+    if (event.type === 'steps_added')
+      for (const { id, type, fields } of event.data.steps) {
+        const added = stepOf(id);
+        if (added !== undefined && type === 'agent_tool' && fields?.tool === 'send') added.allowed = 0;
+      }
+    if (event.type === 'task_completed' && event.data.decision === 'repeat') step.allowed = (step.allowed ?? 0) + 1;
     if (step.ended > 0) note(`${event.type} of ${event.step} after its end`);
     // An expanded step begins again for its next expansion: that is no repetition.
     if (event.type === 'step_started' && !/^agent$/.test(event.step)) step.started += 1;
