@@ -49,6 +49,15 @@ describe('the episode that continues a run', () => {
     expect(plan(chain, after, 'b', failed, { results: { a: 1 } })).toEqual({ named: { a: {} }, seeds: {} });
   });
 
+  test('a step that may have happened, and that a person did not have repeated, is not executed', () => {
+    const ends: Ends = { a: ['skipped', 'not_repeated'], b: ['failed'], c: ['skipped', 'blocked'] };
+    expect(plan(chain, chain, 'b', ends)).toEqual({ named: { b: {} }, seeds: {} });
+    const changed = fixed(chain, 'a', { script: 'return 9' });
+    expect(plan(chain, changed, 'b', ends)).toEqual({ named: { a: {} }, seeds: {} });
+    const asks = fixed(chain, 'a', { on_lost: 'ask' });
+    expect(plan(chain, asks, 'b', failed, { results: { a: 1 } })).toEqual({ named: { b: {} }, seeds: { a: 1 } });
+  });
+
   test('what does not change a result leaves it valid: places, retries, time limits, names', () => {
     const after = fixed(chain, 'a', { position: { x: 1, y: 2 }, retry_count: 3, timeout_s: 5, name: 'First' });
     expect(plan(chain, after, 'b', failed, { results: { a: 1 } })).toEqual({ named: { b: {} }, seeds: { a: 1 } });

@@ -32,13 +32,15 @@ const WITHOUT_EFFECT: ReadonlySet<string> = new Set([
   'overridable',
   'retry_count',
   'retry_delay_s',
+  'on_lost',
   'timeout_s',
 ]);
 
 /**
  * Returns the part of a start that continues a run with another graph. It is an episode of `from`, of every step that
  * is new, changed or did not succeed, and of all their descendants. The other steps keep their results. A step that the
- * old run skipped because of a branch or a gate, or because it is disabled, is skipped again if that still applies.
+ * old run skipped because of a branch or a gate, or because it is disabled, is skipped again if that still applies; so is
+ * one that a person did not have repeated.
  */
 export function continuation(run: Continued): Pick<RunStartedData, 'mode' | 'trigger_steps' | 'seed_results'> {
   const graph = compile(run.after);
@@ -115,6 +117,9 @@ function keptEnd(run: Continued, step: CompiledStep, { graph, kept, changed, was
   if (isSame && old.status === 'completed') return { result: run.results.get(id), skipped: null };
   if (isSame && old.status === 'skipped' && old.skipReason === 'out_of_scope')
     return { result: ownOf(run.started.seed_results, id), skipped: 'out_of_scope' };
+  // A person decided that it is not repeated: another run would do it under another idempotency key.
+  if (isSame && old.status === 'skipped' && old.skipReason === 'not_repeated')
+    return { result: undefined, skipped: 'not_repeated' };
   if (step.spec.gated === true && !wasNamed) return { result: undefined, skipped: 'out_of_scope' };
   return step.spec.disabled === true ? { result: undefined, skipped: 'step_disabled' } : null;
 }
