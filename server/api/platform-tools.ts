@@ -82,6 +82,7 @@ function offered(
     inputSchema: brief?.input(schema) ?? schema,
     readOnly: annotations?.readOnlyHint === true,
     destructive: annotations?.destructiveHint === true,
+    idempotent: annotations?.idempotentHint === true,
     openWorld: true,
   };
 }
