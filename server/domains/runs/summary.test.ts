@@ -63,6 +63,8 @@ test('drops the error of an attempt once the next one starts, and keeps the firs
 });
 
 test('a human task waits, and its answer alone does not end it', () => {
-  const events = [event('step_started', 'a', 1), event('task_pending', 'a', 1), event('task_completed', 'a', 2)];
+  const events = [event('step_started', 'a', 1), event('task_pending', 'a', 1)];
   expect(summarise(steps, events)[0]).toMatchObject({ status: 'waiting', ended_at: null });
+  const answered = [...events, event('task_completed', 'a', 2)];
+  expect(summarise(steps, answered)[0]).toMatchObject({ status: 'ready', ended_at: null });
 });

@@ -102,7 +102,11 @@ function apply(step: Step, event: StepEventRow): void {
       step.status = 'cancelled';
       step.ended_at = at;
       return;
-    default: // task_completed and types added later do not change the status of a step
+    case 'task_completed':
+      // The end of the step follows at once, unless it may have happened and is to be repeated.
+      step.status = 'ready';
+      return;
+    default: // types added later do not change the status of a step
       return;
   }
 }
