@@ -5,6 +5,7 @@ import { AnswerMarkdown } from './answer-markdown.tsx';
 import { Call } from './call.tsx';
 import { ContextNote, ProposalNote, TrialNote } from './data-parts.tsx';
 import type { Part } from './parts.ts';
+import { SummaryNote } from './summary-note.tsx';
 
 const UsedMemories = dynamic(() => import('../memory/used-memories.tsx').then(module => module.UsedMemories), {
   ssr: false,
@@ -28,6 +29,8 @@ function AnswerPart({ part, workflowId, runId }: { part: Part } & Omit<Props, 'p
   switch (part.type) {
     case 'step-start':
       return null;
+    case 'data-summary':
+      return <SummaryNote data={part.data} />;
     case 'data-recall':
       return <UsedMemories runId={runId} stepId={part.id} count={part.data.memories} />;
     case 'text':

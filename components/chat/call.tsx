@@ -1,11 +1,13 @@
 'use client';
 import { ChevronRight } from 'lucide-react';
 import dynamic from 'next/dynamic';
+import { useState } from 'react';
 import type { Json } from '@/server/platform/json.ts';
 import { JsonTree } from '../ui/json-tree.tsx';
 import { Link } from '../ui/link.tsx';
 import { StatusBadge } from '../ui/status-badge.tsx';
 import { Approval } from './approval.tsx';
+import { CallFacts } from './call-facts.tsx';
 import { type CallPart, stepOf } from './parts.ts';
 
 /** How the states of calls are shown: as those of the steps that they are. */
@@ -26,9 +28,11 @@ const Question = dynamic(() => import('./question.tsx').then(module => module.Qu
 export function Call({ part, workflowId }: { part: CallPart; workflowId: string }) {
   const { toolName, toolCallId, state, input, output, errorText, approval } = part;
   const { runId, step } = stepOf(toolCallId);
+  const [open, setOpen] = useState(false);
+  const isEnded = state === 'output-available' || state === 'output-error';
   return (
     <div className="rounded-md border">
-      <details className="group">
+      <details className="group" onToggle={event => setOpen(event.currentTarget.open)}>
         <summary
           aria-label={`Call of ${toolName}`}
           className="flex cursor-default list-none items-center gap-2 px-2.5 py-1.5 text-sm hover:bg-hover"
@@ -44,12 +48,15 @@ export function Call({ part, workflowId }: { part: CallPart; workflowId: string 
         <div className="flex flex-col gap-2 border-t p-2.5">
           {input === undefined ? null : <JsonTree label="Arguments" value={input as Json} />}
           {output === undefined ? null : <JsonTree label="Result" value={output as Json} />}
-          <Link
-            href={`/workflows/${workflowId}/runs/${runId}?step=${encodeURIComponent(step)}`}
-            className="self-start text-xs text-accent-text hover:underline"
-          >
-            Time, credits and attempts
-          </Link>
+          <div className="flex flex-wrap items-center justify-between gap-x-3 gap-y-1">
+            {open ? <CallFacts workflowId={workflowId} runId={runId} step={step} isEnded={isEnded} /> : null}
+            <Link
+              href={`/workflows/${workflowId}/runs/${runId}?step=${encodeURIComponent(step)}`}
+              className="text-xs text-accent-text hover:underline"
+            >
+              Open the step
+            </Link>
+          </div>
         </div>
       </details>
       {errorText === undefined ? null : (

@@ -1,22 +1,17 @@
 'use client';
-import { useQuery } from '@tanstack/react-query';
-import { Archive, ArrowLeft, Plus } from 'lucide-react';
+import { ArrowLeft, Plus } from 'lucide-react';
 import dynamic from 'next/dynamic';
 import { useRouter } from 'next/navigation';
 import { AgentsOff } from '../agents/agents-off.tsx';
 import { useSession } from '../shell/session.tsx';
-import { useTRPC } from '../trpc/provider.tsx';
-import { ButtonLink, IconButton } from '../ui/button.tsx';
+import { ButtonLink } from '../ui/button.tsx';
 import { cx } from '../ui/classes.ts';
 import { Link } from '../ui/link.tsx';
 import { NewThread } from './new-thread.tsx';
+import { ThreadHeader } from './thread-header.tsx';
 import { ThreadList } from './thread-list.tsx';
-import { useThreadActions } from './use-thread.ts';
 
 // With the client of the stream, which a list of threads does without.
-const ExtractThread = dynamic(() => import('./extract-thread.tsx').then(module => module.ExtractThread), {
-  ssr: false,
-});
 const ThreadView = dynamic(() => import('./thread-view.tsx').then(module => module.ThreadView), { ssr: false });
 
 /** The chat: threads on the left, one of them or a new one beside them. A phone shows the one or the other. */
@@ -69,27 +64,5 @@ function Chat({ id, isNew = false }: Props) {
         )}
       </section>
     </div>
-  );
-}
-
-function ThreadHeader({ id }: { id: string }) {
-  const trpc = useTRPC();
-  const router = useRouter();
-  const thread = useQuery(trpc.chat_get_thread.queryOptions({ id }));
-  const { archive } = useThreadActions(id);
-  return (
-    <header className="flex h-12 shrink-0 items-center gap-2 border-b px-4">
-      <h1 className="min-w-0 flex-1 truncate text-base font-semibold">{thread.data?.title || 'Thread'}</h1>
-      <ExtractThread id={id} />
-      {thread.data?.archived_at === null ? (
-        <IconButton
-          label="Archive the thread"
-          size="sm"
-          onClick={() => archive.mutate({ id }, { onSuccess: () => router.push('/chat') })}
-        >
-          <Archive aria-hidden className="size-3.5" />
-        </IconButton>
-      ) : null}
-    </header>
   );
 }

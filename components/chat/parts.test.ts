@@ -7,6 +7,7 @@ const call = { toolCallId: 'run:agent.1.2', input: { a: 1 } };
 test('an answer that is streamed has the parts with which it will be stored', () => {
   const parts: UIMessage['parts'] = [
     { type: 'step-start' },
+    { type: 'data-summary', id: 'agent.c1', data: { text: 'So far.', messages: 4, history: 2 } },
     { type: 'reasoning', text: 'Hm.', state: 'done' },
     { type: 'text', text: 'Yes', state: 'streaming' },
     { type: 'dynamic-tool', toolName: 'send', state: 'output-available', output: { b: 2 }, ...call },
@@ -20,6 +21,7 @@ test('an answer that is streamed has the parts with which it will be stored', ()
     },
   ];
   expect(partsOf({ parts })).toEqual([
+    { type: 'data-summary', id: 'agent.c1', data: { text: 'So far.', messages: 4, history: 2 } },
     { type: 'reasoning', text: 'Hm.' },
     { type: 'text', text: 'Yes' },
     { type: 'dynamic-tool', toolName: 'send', state: 'output-available', output: { b: 2 }, ...call },

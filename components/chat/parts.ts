@@ -1,20 +1,19 @@
-import type { UIMessage } from 'ai';
+import type { DataUIPart, UIDataTypes, UIMessage } from 'ai';
 import type { Message } from './branches.ts';
 
 export type Part = Message['parts'][number];
 export type CallPart = Extract<Part, { type: 'dynamic-tool' }>;
 
+const DATA = ['data-summary', 'data-recall', 'data-proposal', 'data-trial'] as const;
+const isData = (part: UIMessage['parts'][number]): part is DataUIPart<UIDataTypes> =>
+  DATA.some(each => each === part.type);
+
 /** The parts of an answer while it is streamed, in the form in which they are stored. */
 export function partsOf({ parts }: Pick<UIMessage, 'parts'>): Part[] {
   return parts.flatMap((part): Part[] => {
     if (part.type === 'text' || part.type === 'reasoning') return [{ type: part.type, text: part.text }];
-    if (part.type === 'data-recall') {
-      const { type, id = '', data } = part;
-      return [{ type, id, data: data as Extract<Part, { type: 'data-recall' }>['data'] }];
-    }
     // The service writes the same data into the stream as into what it stores.
-    if (part.type === 'data-proposal' || part.type === 'data-trial')
-      return [{ type: part.type, id: part.id ?? '', data: part.data } as Part];
+    if (isData(part)) return [{ type: part.type, id: part.id ?? '', data: part.data } as Part];
     if (!('toolCallId' in part)) return [];
     const { toolCallId, state, approval } = part;
     const toolName = part.type === 'dynamic-tool' ? part.toolName : part.type.replace(/^tool-/, '');

@@ -79,6 +79,51 @@ test('a message is edited and answered again on branches, and forked', async ({ 
   await expect(member).not.toHaveURL(thread);
   await expect(answers(member)).toContainText('To the first.');
   await expect(member.getByText('2 of 2')).toHaveCount(0);
+
+  // The copy gets a name, is shared with the project, and deleted.
+  const act = async (name: string) => {
+    await member.getByRole('button', { name: 'Actions for the thread' }).click();
+    await member.getByRole('menuitem', { name }).click();
+  };
+  await act('Rename');
+  await member.getByRole('textbox', { name: 'Title' }).fill('The copy');
+  await member.getByRole('button', { name: 'Rename', exact: true }).click();
+  await expect(member.getByRole('heading', { level: 1, name: 'The copy' })).toBeVisible();
+  await act('Share with the project');
+  await expect(member.getByText('Shared', { exact: true })).toBeVisible();
+  await act('Delete');
+  await member.getByRole('alertdialog').getByRole('button', { name: 'Delete' }).click();
+  await expect(member).toHaveURL(/\/chat$/);
+  await expect(member.getByRole('link', { name: /The copy/ })).toHaveCount(0);
+});
+
+test('a long conversation says where it was summarised @phone', async ({ member, api, model }) => {
+  await addModel(api, model);
+  const long = 'The shop on the corner sells bread. '.repeat(100);
+  model.script({
+    answers: [
+      { match: { any: 'You summarise a conversation' }, content: [{ text: 'It is about a **shop**.' }] },
+      { match: { last: 'closes' }, content: [{ text: 'At six.' }] },
+      { match: { last: 'sells' }, content: [{ text: 'Bread.' }] },
+    ],
+  });
+  const agent = await api.call('POST', '/v1/agents', {
+    name: 'Short memory',
+    model: 'openai_compatible/scripted',
+    limits: { context_tokens: 1_500 },
+  });
+  const thread = await api.call('POST', '/v1/chat/threads', { agent_id: agent.id });
+  await open(member, `/chat/${String(thread.id)}`);
+  await send(member, long);
+  await expect(answers(member)).toContainText('Bread.');
+  await send(member, 'When is it that it closes?');
+  await expect(answers(member).last()).toContainText('At six.');
+  const summary = answers(member)
+    .last()
+    .getByText(/^Summarised \d+ messages/);
+  await summary.click();
+  await expect(answers(member).last()).toContainText('It is about a shop.');
+  await expectThemesAccessible(member);
 });
 
 test('a call is approved in the inbox while the chat is open elsewhere @phone', async ({
@@ -130,6 +175,8 @@ test('a call is approved in the inbox while the chat is open elsewhere @phone', 
   await expect(approval).toHaveCount(0);
   await answers(member).getByText('create_invoice', { exact: true }).click();
   await expect(answers(member)).toContainText('INV-');
+  await expect(answers(member).getByText(/credits$/)).toBeVisible();
+  await expect(answers(member).getByRole('link', { name: 'Open the step' })).toBeVisible();
 
   await send(member, 'Another one.');
   await approval.getByRole('textbox', { name: 'Reason to reject' }).fill('One is enough.');
