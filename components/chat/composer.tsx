@@ -4,6 +4,8 @@ import { type FormEvent, type KeyboardEvent, useRef, useState } from 'react';
 import { Button } from '../ui/button.tsx';
 import { Textarea } from '../ui/field.tsx';
 import { FormError } from '../ui/states.tsx';
+import { MentionList } from './mention-list.tsx';
+import { useMentions } from './use-mentions.ts';
 
 type Props = {
   /** Sends a message; what was typed stays until that has succeeded. */
@@ -18,13 +20,15 @@ type Props = {
   onCancel?: (() => void) | undefined;
 };
 
-/** The field for the next message. Enter sends; Shift and Enter begin a line. */
+/** The field for the next message. Enter sends; Shift and Enter begin a line; @ mentions. */
 export function Composer(props: Props) {
   const { onSend, isBusy = false, onStop, disabled = false, label = 'Message', initial = '', onCancel } = props;
   const [text, setText] = useState(initial);
   const [pending, setPending] = useState(false);
   const [error, setError] = useState<unknown>(null);
   const form = useRef<HTMLFormElement>(null);
+  const field = useRef<HTMLTextAreaElement>(null);
+  const mentions = useMentions(field, setText);
   const canSend = text.trim() !== '' && !pending && !disabled;
   const submit = async (event: FormEvent) => {
     event.preventDefault();
@@ -41,6 +45,7 @@ export function Composer(props: Props) {
     }
   };
   const onKeyDown = (event: KeyboardEvent) => {
+    if (mentions.onKey(event)) return;
     if (event.key !== 'Enter' || event.shiftKey || event.nativeEvent.isComposing) return;
     event.preventDefault();
     form.current?.requestSubmit();
@@ -48,18 +53,30 @@ export function Composer(props: Props) {
   return (
     <form ref={form} onSubmit={event => void submit(event)} className="flex flex-col gap-2">
       <FormError error={error} />
-      <Textarea
-        aria-label={label}
-        placeholder={isBusy ? 'The next message waits for the end of the answer' : 'Write a message'}
-        rows={2}
-        autoFocus
-        maxLength={100_000}
-        value={text}
-        disabled={disabled}
-        onChange={event => setText(event.target.value)}
-        onKeyDown={onKeyDown}
-        className="max-h-60"
-      />
+      <div className="relative">
+        {mentions.isOpen ? <MentionList {...mentions.list} /> : null}
+        <p role="status" className="sr-only">
+          {mentions.isOpen ? `${mentions.list.entries.length} to mention: choose with the arrow keys and Enter` : ''}
+        </p>
+        <Textarea
+          ref={field}
+          aria-label={label}
+          placeholder={isBusy ? 'The next message waits for the end of the answer' : 'Write a message, @ to mention'}
+          rows={2}
+          autoFocus
+          maxLength={100_000}
+          value={text}
+          disabled={disabled}
+          onChange={({ target }) => {
+            setText(target.value);
+            mentions.onText(target.value, target.selectionStart);
+          }}
+          onKeyDown={onKeyDown}
+          onBlur={mentions.close}
+          className="max-h-60"
+          {...mentions.aria}
+        />
+      </div>
       <div className="flex items-center justify-end gap-2">
         {onCancel ? (
           <Button size="sm" type="button" onClick={onCancel}>

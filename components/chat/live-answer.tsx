@@ -6,7 +6,8 @@ import { useEffect, useMemo } from 'react';
 import { useSession } from '../shell/session.tsx';
 import { useTRPC } from '../trpc/provider.tsx';
 import { scopeHeaders } from '../trpc/scope.ts';
-import { type Part, partsOf } from './parts.ts';
+import { cx } from '../ui/classes.ts';
+import { awaitsPerson, type Part, partsOf } from './parts.ts';
 
 /** A lost stream is read again after this. */
 const RETRY_MS = 1_000;
@@ -54,9 +55,10 @@ export function LiveAnswer({ threadId, runId, onParts }: Props) {
   useEffect(() => {
     if (answer !== undefined) onParts(partsOf(answer));
   }, [answer, onParts]);
+  const waits = answer !== undefined && awaitsPerson(partsOf(answer));
   return (
-    <p role="status" className="animate-pulse-soft text-xs text-muted">
-      Answering…
+    <p role="status" className={cx('text-xs text-muted', !waits && 'animate-pulse-soft')}>
+      {waits ? 'Waiting for a person' : 'Answering…'}
     </p>
   );
 }

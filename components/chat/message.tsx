@@ -8,6 +8,7 @@ import { leafBelow, type Message, type Placed, textOf } from './branches.ts';
 import { Composer } from './composer.tsx';
 import { ContextNote } from './data-parts.tsx';
 import { LiveAnswer } from './live-answer.tsx';
+import { MentionsText } from './mentions-text.tsx';
 import type { Part } from './parts.ts';
 import { newMessageId, type Thread, type useThreadActions } from './use-thread.ts';
 import { useVisible } from './use-visible.ts';
@@ -49,7 +50,9 @@ export function PersonMessage(props: Props) {
           onCancel={() => setEditing(false)}
         />
       ) : (
-        <p className="rounded-md bg-hover px-3 py-2 text-sm whitespace-pre-wrap wrap-anywhere">{text}</p>
+        <p className="rounded-md bg-hover px-3 py-2 text-sm whitespace-pre-wrap wrap-anywhere">
+          <MentionsText text={text} />
+        </p>
       )}
       {message.parts.map(part =>
         part.type === 'data-context' ? <ContextNote key={part.type} data={part.data} /> : null,

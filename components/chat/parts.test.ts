@@ -1,6 +1,6 @@
 import type { UIMessage } from 'ai';
 import { expect, test } from 'vitest';
-import { partsOf, stepOf } from './parts.ts';
+import { awaitsPerson, type Part, partsOf, stepOf } from './parts.ts';
 
 const call = { toolCallId: 'run:agent.1.2', input: { a: 1 } };
 
@@ -39,4 +39,17 @@ test('an answer that is streamed has the parts with which it will be stored', ()
 test('the id of a call names its run and its step', () => {
   expect(stepOf('run:agent.1.2')).toEqual({ runId: 'run', step: 'agent.1.2' });
   expect(stepOf('')).toEqual({ runId: '', step: '' });
+});
+
+test('an answer waits for a person when nothing else of it is under way', () => {
+  const inState = (state: Extract<Part, { type: 'dynamic-tool' }>['state']): Part => ({
+    type: 'dynamic-tool',
+    toolName: 'send',
+    state,
+    ...call,
+  });
+  expect(awaitsPerson([inState('output-available'), inState('approval-requested')])).toBe(true);
+  expect(awaitsPerson([inState('input-available'), inState('approval-requested')])).toBe(false);
+  expect(awaitsPerson([inState('approval-responded')])).toBe(false);
+  expect(awaitsPerson([])).toBe(false);
 });

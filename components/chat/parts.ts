@@ -39,3 +39,12 @@ export function stepOf(id: string): { runId: string; step: string } {
   const [runId = '', step = ''] = id.split(':');
   return { runId, step };
 }
+
+/** Whether a call waits for an approval or an answer, and no other one is under way. */
+export function awaitsPerson(parts: readonly Part[]): boolean {
+  const states = parts.flatMap(part => (part.type === 'dynamic-tool' ? [part.state] : []));
+  return (
+    states.includes('approval-requested') &&
+    !states.some(state => state === 'input-available' || state === 'approval-responded')
+  );
+}

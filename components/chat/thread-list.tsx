@@ -30,7 +30,7 @@ export function ThreadList({ selected }: { selected: string | null }) {
       ) : null}
       <nav aria-label="Threads" className="min-h-0 flex-1 overflow-y-auto px-2 pb-3">
         <ul>
-          {list.data?.threads.map(({ id, title, updated_at, active_run_id }) => (
+          {list.data?.threads.map(({ id, title, updated_at, active_run_id, awaits_person }) => (
             <li key={id}>
               <Link
                 href={`/chat/${id}`}
@@ -39,7 +39,13 @@ export function ThreadList({ selected }: { selected: string | null }) {
               >
                 <span className="block truncate text-sm">{title || 'Untitled'}</span>
                 <span className="text-xs text-muted">
-                  {active_run_id === null ? <RelativeTime at={updated_at} /> : 'Answering…'}
+                  {awaits_person ? (
+                    'Waiting for a person'
+                  ) : active_run_id === null ? (
+                    <RelativeTime at={updated_at} />
+                  ) : (
+                    'Answering…'
+                  )}
                 </span>
               </Link>
             </li>

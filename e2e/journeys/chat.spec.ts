@@ -134,8 +134,9 @@ test('a call is approved in the inbox while the chat is open elsewhere @phone', 
 }) => {
   const instance_id = await makeInstance(api, 'Invoices');
   await addModel(api, model);
+  const name = `Invoice clerk ${test.info().project.name}`;
   const agent = await api.call('POST', '/v1/agents', {
-    name: 'Invoice clerk',
+    name,
     model: 'openai_compatible/scripted',
     tools: [{ type: 'mcp', instance_id, tools: ['create_invoice'] }],
   });
@@ -152,6 +153,7 @@ test('a call is approved in the inbox while the chat is open elsewhere @phone', 
       says('As always.'),
       asks,
       says('Once more.'),
+      says('It was told not to.'),
     ],
   });
   const thread = await api.call('POST', '/v1/chat/threads', { agent_id: agent.id });
@@ -159,6 +161,7 @@ test('a call is approved in the inbox while the chat is open elsewhere @phone', 
   await send(member, 'Write an invoice for Ann.');
   const approval = member.getByRole('group', { name: 'Approval of create_invoice' });
   await expect(approval).toContainText('May create_invoice be called?');
+  await expect(answers(member)).toContainText('Waiting for a person');
   await expectThemesAccessible(member);
 
   const inbox = await context.newPage();
@@ -196,6 +199,30 @@ test('a call is approved in the inbox while the chat is open elsewhere @phone', 
   await expectThemesAccessible(member);
   await member.getByRole('button', { name: 'Revoke', exact: true }).click();
   await expect(allowed).toHaveCount(0);
+
+  // An agent is mentioned by keyboard, and a run of it by mouse.
+  const field = message(member);
+  await field.pressSequentially(`Ask @nobody of this name or @invoice clerk ${test.info().project.name.slice(0, -1)}`);
+  const offered = member.getByRole('listbox', { name: 'Mention' }).getByRole('option');
+  await expect(offered).toHaveText(/Invoice clerk.*Agent/);
+  await expectThemesAccessible(member);
+  await field.press('Escape');
+  await expect(offered).toHaveCount(0);
+  await field.press(name.slice(-1));
+  await expect(offered).toHaveAttribute('aria-selected', 'true');
+  await field.press('Enter');
+  const mention = `[${name}](/agents/${String(agent.id)})`;
+  await expect(field).toHaveValue(`Ask @nobody of this name or ${mention} `);
+  await field.fill(`Why did ${mention} not write `);
+  await field.press('End');
+  await field.pressSequentially('@');
+  await offered.last().click();
+  await expect(field).toBeFocused();
+  await expect(field).toHaveValue(/ not write \[[^\]]+\]\(\/[^)]+\) $/);
+  await field.press('Enter');
+  await expect(answers(member).last()).toContainText('It was told not to.');
+  await expect(member.getByRole('link', { name: `@${name}` })).toHaveAttribute('href', `/agents/${agent.id}`);
+  expect(JSON.stringify(model.requests.at(-1))).toContain(mention);
 });
 
 test('the chat opens beside any page', async ({ member, api, model }) => {

@@ -34,6 +34,7 @@ export const ThreadSchema = z.strictObject({
   head_id: z.string().nullable().meta({ description: 'The last message of the branch that people see' }),
   message_count: z.number().int().meta({ description: 'Of all branches, answers included' }),
   active_run_id: Id.nullable().meta({ description: 'The run whose answer is being written, or is the next to be' }),
+  awaits_person: z.boolean().meta({ description: 'That answer waits for an approval, or for an answer to a question' }),
   archived_at: Timestamp.nullable(),
   created_at: Timestamp,
   updated_at: Timestamp,

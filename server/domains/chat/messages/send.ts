@@ -1,5 +1,6 @@
 import type { z } from 'zod';
 import type { Context } from '../../../contract/context.ts';
+import { withoutMentions } from '../../../contract/mentions.ts';
 import { sha256 } from '../../../platform/crypto/digest.ts';
 import { AppError, conflict, invalid } from '../../../platform/errors.ts';
 import { newId } from '../../../platform/ids.ts';
@@ -12,7 +13,7 @@ import type { QueuedAnswer } from '../answers/store.ts';
 import { requireBudget } from '../budget.ts';
 import type { RegenerateInput, SendInput, SentOutput } from '../schemas.ts';
 import { type MessagePart, textOf } from '../stream/parts.ts';
-import { lockThread, type ThreadRow } from '../threads/store.ts';
+import { type LockedThread, lockThread } from '../threads/store.ts';
 import { requireThread, threadBusy, threadNotFound, threadScope } from '../threads/view.ts';
 import { readContext } from './context.ts';
 import {
@@ -26,7 +27,6 @@ import {
 } from './store.ts';
 
 type Sent = z.input<typeof SentOutput>;
-type Thread = Omit<ThreadRow, 'active_run_id'>;
 /** What is asked for: a message with its answer, or another answer to a message. */
 type Asked = {
   threadId: string;
@@ -35,7 +35,7 @@ type Asked = {
   whenBusy: 'queue' | 'interrupt' | 'reject';
   /** Checks the request against the thread, which is locked. */
   place(
-    thread: Thread,
+    thread: LockedThread,
     client: Queryable,
   ): Promise<{ messageId: string; parts: readonly MessagePart[]; isNew: boolean; parentId: string | null }>;
 };
@@ -92,7 +92,7 @@ const badReference = (path: string, message: string) =>
   invalid('The request is not valid.', [{ path, message }], 'validation_error');
 
 type Accepted = {
-  thread: Thread;
+  thread: LockedThread;
   messageId: string;
   parts: readonly MessagePart[];
   isNew: boolean;
@@ -149,7 +149,8 @@ async function accept(ctx: Context, client: Queryable, asked: Asked): Promise<Ac
   const runId = newId();
   const by = { sentBy: userId, patId: credential.kind === 'pat' ? credential.patId : null, at: new Date(clock.now()) };
   const message = isNew ? { message: { id: messageId, parentId, parts } } : { message: null, parentId: messageId };
-  const title = textOf(parts).trim().split('\n', 1).join('').slice(0, TITLE_CHARS).toWellFormed();
+  const [line = ''] = withoutMentions(textOf(parts)).trim().split('\n', 1);
+  const title = line.slice(0, TITLE_CHARS).toWellFormed();
   await insertAnswer(client, { ...scope, title }, { runId, requestId, requestHash, ...by, ...message });
   return { thread, messageId, parts, isNew, runId, state: 'queued', isBusy: busy };
 }

@@ -111,6 +111,7 @@ test('tools, and an approval that somebody gives elsewhere', async () => {
   await expect
     .poll(() => callsOf(client).map(({ state }) => state))
     .toEqual(['output-available', 'approval-requested']);
+  await expect.poll(() => chat.act('chat_get_thread', { id })).toMatchObject({ awaits_person: true });
   const [runID = '', task_id] = callsOf(client)[1]?.approval?.split(':') ?? [];
   await chat.act('tasks_complete', { id: agent, runID, task_id, approved: true });
   await sending;
@@ -120,6 +121,7 @@ test('tools, and an approval that somebody gives elsewhere', async () => {
     ['refund', 'output-available'],
   ]);
   expect(saidBy(client).at(-1)).toEqual(['assistant', 'I look.Done.']);
+  expect(await chat.act('chat_get_thread', { id })).toMatchObject({ awaits_person: false });
 });
 
 test('a reload in the middle of an answer, and a stop after it', async () => {

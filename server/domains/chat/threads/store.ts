@@ -18,10 +18,14 @@ export type ThreadRow = {
   head_id: string | null;
   message_count: number;
   active_run_id: string | null;
+  awaits_person: boolean;
   archived_at: Date | null;
   created_at: Date;
   updated_at: Date;
 };
+
+/** What of a thread does not depend on its runs. */
+export type LockedThread = Omit<ThreadRow, 'active_run_id' | 'awaits_person'>;
 
 /** Whose runs answer. */
 const KIND = `CASE WHEN (SELECT w.kind FROM workflows w WHERE w.id = t.workflow_id) = 'autopilot' THEN 'autopilot' ELSE 'chat' END`;
@@ -31,6 +35,10 @@ const COLUMNS = `t.id, t.tenant_id, t.project_id, t.owner_id, t.workflow_id, t.a
 const ACTIVE_RUN = `(SELECT m.run_id FROM chat_messages m LEFT JOIN runs r ON r.id = m.run_id
    WHERE m.thread_id = t.id AND m.status IN ('queued', 'running') AND (m.status = 'queued' OR r.ended_at IS NULL AND r.id IS NOT NULL)
    ORDER BY m.status = 'queued', m.place LIMIT 1) AS active_run_id`;
+/** Nothing of the answer goes on until a person has approved a call or answered a question. */
+const AWAITS_PERSON = `EXISTS (SELECT FROM chat_messages m JOIN runs r ON r.id = m.run_id
+   WHERE m.thread_id = t.id AND m.status = 'running' AND r.ended_at IS NULL AND r.orchestration_phase = 'blocked'
+     AND r.pending_tasks > 0) AS awaits_person`;
 const VISIBLE = `t.tenant_id = $1 AND t.project_id = $2 AND (t.owner_id = $3 OR t.visibility = 'project') AND t.deleted_at IS NULL`;
 
 export type NewThread = Pick<ThreadRow, 'id' | 'workflow_id' | 'agent_id' | 'model' | 'title' | 'visibility'> & {
@@ -57,19 +65,15 @@ export async function insertThread(
 export async function findThread(db: Queryable, scope: ThreadScope, id: string): Promise<ThreadRow | null> {
   const { rows } = await db.query<ThreadRow>({
     name: 'chat_find_thread',
-    text: `SELECT ${COLUMNS}, ${ACTIVE_RUN} FROM chat_threads t WHERE ${VISIBLE} AND t.id = $4`,
+    text: `SELECT ${COLUMNS}, ${ACTIVE_RUN}, ${AWAITS_PERSON} FROM chat_threads t WHERE ${VISIBLE} AND t.id = $4`,
     values: [scope.tenantId, scope.projectId, scope.userId, id],
   });
   return rows[0] ?? null;
 }
 
 /** Locks the thread until the transaction ends; null where there is none that the person may see. */
-export async function lockThread(
-  db: Queryable,
-  scope: ThreadScope,
-  id: string,
-): Promise<Omit<ThreadRow, 'active_run_id'> | null> {
-  const { rows } = await db.query<Omit<ThreadRow, 'active_run_id'>>({
+export async function lockThread(db: Queryable, scope: ThreadScope, id: string): Promise<LockedThread | null> {
+  const { rows } = await db.query<LockedThread>({
     name: 'chat_lock_thread',
     text: `SELECT ${COLUMNS} FROM chat_threads t WHERE ${VISIBLE} AND t.id = $4 FOR UPDATE`,
     values: [scope.tenantId, scope.projectId, scope.userId, id],
@@ -96,7 +100,7 @@ export type ThreadFilter = {
 /** The threads that the person may see, those that changed last first. */
 export async function listThreadRows(pool: Pool, scope: ThreadScope, filter: ThreadFilter): Promise<ThreadRow[]> {
   const { rows } = await pool.query<ThreadRow>(
-    `SELECT ${COLUMNS}, ${ACTIVE_RUN} FROM chat_threads t
+    `SELECT ${COLUMNS}, ${ACTIVE_RUN}, ${AWAITS_PERSON} FROM chat_threads t
       WHERE ${VISIBLE} AND (t.archived_at IS NOT NULL) = $4 AND ($5::uuid IS NULL OR t.agent_id = $5)
         AND ($6::text IS NULL OR t.title ILIKE $6)
         AND ($7::timestamptz IS NULL OR (t.updated_at, t.id) < ($7, $8::uuid))

@@ -29,6 +29,7 @@ export function toThread(row: ThreadRow): z.input<typeof ThreadSchema> {
     head_id: row.head_id,
     message_count: row.message_count,
     active_run_id: row.active_run_id,
+    awaits_person: row.awaits_person,
     archived_at: row.archived_at && timeOf(row.archived_at),
     created_at: timeOf(row.created_at),
     updated_at: timeOf(row.updated_at),

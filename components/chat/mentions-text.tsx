@@ -1,0 +1,16 @@
+import { splitMentions } from '@/server/contract/mentions.ts';
+import { Link } from '../ui/link.tsx';
+
+/** What a person wrote, as it was written; what it mentions leads to its page. */
+export function MentionsText({ text }: { text: string }) {
+  return splitMentions(text).map((piece, index) =>
+    typeof piece === 'string' ? (
+      piece
+    ) : (
+      // biome-ignore lint/suspicious/noArrayIndexKey: a piece is its place
+      <Link key={index} href={piece.href} className="text-accent-text underline underline-offset-2">
+        @{piece.name}
+      </Link>
+    ),
+  );
+}

@@ -1,0 +1,34 @@
+/** What a message can name: a workflow, a run or an agent of the project. */
+export type Mention = { name: string; href: string };
+
+const ID = '[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}';
+const PAGE = `/(?:workflows/${ID}(?:/runs/${ID})?|agents/${ID})`;
+/** Names are shorter; what bounds the search for the end of one keeps reading linear. */
+const MAX_NAME = 300;
+const MENTION = new RegExp(`\\[((?:\\\\.|[^\\\\[\\]]){1,${MAX_NAME}})\\]\\((${PAGE})\\)`, 'g');
+
+/** Returns a mention as it is written in a message: a Markdown link to its page, by which people and models know its name and id. */
+export function mentionText({ name, href }: Mention): string {
+  return `[${name.replaceAll(/\s+/g, ' ').replaceAll(/[\\[\]]/g, '\\$&')}](${href})`;
+}
+
+/** Returns the text of a message in pieces: mentions, and what is between them. */
+export function splitMentions(text: string): (string | Mention)[] {
+  const pieces: (string | Mention)[] = [];
+  let end = 0;
+  for (const match of text.matchAll(MENTION)) {
+    const [whole, name = '', href = ''] = match;
+    if (match.index > end) pieces.push(text.slice(end, match.index));
+    pieces.push({ name: name.replaceAll(/\\(.)/g, '$1'), href });
+    end = match.index + whole.length;
+  }
+  if (end < text.length) pieces.push(text.slice(end));
+  return pieces;
+}
+
+/** Returns the text with names in the place of its mentions. */
+export function withoutMentions(text: string): string {
+  return splitMentions(text)
+    .map(piece => (typeof piece === 'string' ? piece : piece.name))
+    .join('');
+}
