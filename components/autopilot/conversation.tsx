@@ -51,7 +51,7 @@ type BegunProps = ConversationProps & {
 /** A conversation that has begun. What it proposes is drawn on the graph as soon as it is there. */
 function Begun({ workflowId, thread: id, isNew, target, editable, onOpen }: BegunProps) {
   const { thread, messages } = useThread(id);
-  const proposals = useThreadProposals(workflowId, id, (thread.data?.active_run_id ?? null) !== null);
+  const proposals = useThreadProposals(workflowId, thread.data);
   useDrawnProposal(proposals, isNew);
   return (
     <div className="flex h-[68dvh] min-h-0 flex-col lg:h-full">

@@ -1,6 +1,7 @@
 'use client';
-import { useQuery } from '@tanstack/react-query';
+import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useEffect, useRef } from 'react';
+import type { Thread } from '../chat/use-thread.ts';
 import { useTRPC } from '../trpc/provider.tsx';
 import { useUrlState } from '../ui/use-url-state.ts';
 import { isOpen, type ProposalHead } from './proposal.ts';
@@ -9,21 +10,28 @@ import { isOpen, type ProposalHead } from './proposal.ts';
 const REFRESH_MS = 2_000;
 
 /**
- * Returns the last proposals for a workflow that came from a conversation, newest first; undefined until they are read. `isBusy`: an
- * answer is being written.
+ * Returns the last proposals for a workflow that came from a conversation, newest first; undefined until they are read. They are read
+ * again while an answer is being written, and once it has ended.
  */
 export function useThreadProposals(
   workflowId: string,
-  thread: string,
-  isBusy: boolean,
+  thread: Thread | undefined,
 ): readonly ProposalHead[] | undefined {
   const trpc = useTRPC();
+  const queries = useQueryClient();
+  const input = { workflow_id: workflowId, thread_id: thread?.id ?? '', limit: 100 };
+  const isBusy = (thread?.active_run_id ?? null) !== null;
   const { data } = useQuery(
-    trpc.autopilot_list_proposals.queryOptions(
-      { workflow_id: workflowId, thread_id: thread, limit: 100 },
-      { refetchInterval: isBusy ? REFRESH_MS : false },
-    ),
+    trpc.autopilot_list_proposals.queryOptions(input, {
+      enabled: thread !== undefined,
+      refetchInterval: isBusy ? REFRESH_MS : false,
+    }),
   );
+  const state = `${thread?.active_run_id} ${thread?.message_count} ${thread?.head_id}`;
+  // biome-ignore lint/correctness/useExhaustiveDependencies: an answer that ended between two readings may have proposed something
+  useEffect(() => {
+    void queries.invalidateQueries(trpc.autopilot_list_proposals.queryFilter());
+  }, [state, queries]);
   return data?.proposals;
 }
 
