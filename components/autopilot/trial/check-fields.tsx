@@ -18,6 +18,7 @@ type Props = {
 export function CheckFields({ checks, steps, onChange }: Props) {
   return (
     <>
+      <h4 className="text-sm font-medium">What it has to show</h4>
       {checks.map((check, index) => (
         <CheckRow
           // biome-ignore lint/suspicious/noArrayIndexKey: a check is its place

@@ -58,7 +58,7 @@ export function Checklist({ trial, workflowId }: { trial: Trial; workflowId: str
       ) : null}
       {live !== null && live.executed.length > 0 ? (
         <p className="text-xs wrap-anywhere text-muted">
-          Executed for real:{' '}
+          {verdict === null ? 'To be executed' : 'Executed'} for real:{' '}
           {[...new Set(live.executed.map(({ step }) => step))].map((step, index) => (
             <span key={step}>
               {index > 0 ? ', ' : ''}
