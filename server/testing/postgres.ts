@@ -1,4 +1,4 @@
-import { setImmediate } from 'node:timers/promises';
+import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
 import { inject } from 'vitest';
 import { DatabaseClient } from '../platform/postgres/client.ts';
@@ -57,6 +57,6 @@ async function drop(url: string, pool: pg.Pool, prisma: PrismaClient): Promise<v
 async function heldClients(pool: pg.Pool): Promise<number> {
   const deadline = performance.now() + 5_000;
   const held = () => pool.totalCount - pool.idleCount;
-  while (held() > 0 && performance.now() < deadline) await setImmediate();
+  while (held() > 0 && performance.now() < deadline) await delay(1);
   return held();
 }
