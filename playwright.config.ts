@@ -5,8 +5,9 @@ const browser = {
   ...devices['Desktop Chrome'],
   launchOptions: {
     executablePath,
-    // A GPU that is imitated costs a seventh of the journeys' CPU.
-    args: ['--disable-gpu'],
+    // A GPU that is imitated costs a seventh of the journeys' CPU. No page lives long enough to earn back what
+    // optimizing its code costs.
+    args: ['--disable-gpu', '--js-flags=--no-opt'],
     // Chromium's sandbox does not work as root, where containers run their tests.
     chromiumSandbox: process.getuid?.() !== 0,
   },
