@@ -191,7 +191,7 @@ test('the steps of a loop are built on a canvas of their own, over the same hist
   await expect(async () => {
     if (!(await completed())) await sku.click({ timeout: 2_000 });
     expect(await completed()).toBe(true);
-  }).toPass();
+  }).toPass({ timeout: 30_000 });
   const problems = member.getByRole('region', { name: 'Problems' });
   await expect(problems).toContainText('each › human_task_2 › instructions');
   await expect(nodeOf(member, 'human_task_2')).toContainText('1 problem');
@@ -208,11 +208,16 @@ test('the toolbars cover no step when a workflow is opened @phone', async ({ mem
   const { id } = await api.call('POST', '/v1/workflows', { name: 'Covered', graph });
   await open(member, `/workflows/${String(id)}`);
   await expect(stepOf(member, 'a')).toBeVisible();
-  const first = await stepOf(member, 'a').boundingBox();
-  for (const toolbar of await canvasOf(member).getByRole('toolbar').all()) {
-    const box = await toolbar.boundingBox();
-    expect((box?.y ?? 0) + (box?.height ?? 0)).toBeLessThanOrEqual(first?.y ?? 0);
-  }
+  const toolbars = canvasOf(member).getByRole('toolbar');
+  await expect(toolbars.first()).toBeVisible();
+  // What appears above the canvas later moves all of them, and must not come between two measurements.
+  await expect(async () => {
+    const first = await stepOf(member, 'a').boundingBox();
+    for (const toolbar of await toolbars.all()) {
+      const box = await toolbar.boundingBox();
+      expect((box?.y ?? 0) + (box?.height ?? 0)).toBeLessThanOrEqual(first?.y ?? 0);
+    }
+  }).toPass({ timeout: 30_000 });
 });
 
 test('a graph of 100 steps is laid out in a worker, and again when a step is added', async ({ member, api }) => {
