@@ -1,7 +1,8 @@
 import { z } from 'zod';
 import { CREDIT } from '../../server/contract/microcredits.ts';
 import { AppError } from '../../server/platform/errors.ts';
-import type { Act, Goal } from './goals.ts';
+import type { About, Act, Goal, World } from './goal.ts';
+import { filled } from './scripted.ts';
 
 /** One attempt at a goal, and what it has cost. */
 export type Attempt = {
@@ -35,36 +36,52 @@ const Summary = z.object({
 });
 const Trial = z.object({ verdict: z.string().nullable() });
 
-/** Asks Autopilot, applies and publishes what it proposes as a person would, and checks the outcome. `pause`: waits a moment. */
-export async function attemptGoal(goal: Goal, act: Act, pause: () => Promise<void>): Promise<Attempt> {
-  const about = (await goal.prepare?.(act)) ?? null;
-  const sent = Sent.parse(await act('autopilot_chat', { text: goal.words, ...(about && { context: about }) }));
-  const answer = await answered(act, sent.thread_id, pause);
+const Tasks = z.object({ tasks: z.array(z.object({ task_id: z.string() })) });
+
+type Asking = {
+  /** Called when what the goal is about is there, before Autopilot is asked. */
+  ready?(about: About | null): void;
+  /** Waits a moment. */
+  pause(): Promise<void>;
+};
+
+/** Asks Autopilot, applies and publishes what it proposes as a person would, and checks the outcome. */
+export async function attemptGoal(goal: Goal, world: World, { ready, pause }: Asking): Promise<Attempt> {
+  const { act } = world;
+  const about = (await goal.prepare?.(world)) ?? null;
+  ready?.(about);
+  const text = filled(goal.words, world, about);
+  const sent = Sent.parse(await act('autopilot_chat', { text, ...(about && { context: about }) }));
+  const answer = await answered(act, sent, pause);
   const cost = await costOf(act, sent);
   if (answer.error !== null) return { problems: [answer.error], verdict: null, ...cost };
+  const said = { answer: answer.text, asks: answer.asks, about };
   const { proposals } = Heads.parse(await act('autopilot_list_proposals', { limit: 100 }));
   const proposal = proposals.find(each => each.thread_id === sent.thread_id && each.status === 'ready');
-  if (proposal === undefined) {
-    const problems = await goal.check(act, { workflowId: null, answer: answer.text, about });
-    return { problems, verdict: null, ...cost };
-  }
+  if (proposal === undefined)
+    return { problems: await goal.check(world, { workflowId: null, ...said }), verdict: null, ...cost };
   const verdict = await verdictOf(act, proposal.id);
   const { workflow } = Applied.parse(await act('autopilot_apply_proposal', { id: proposal.id }));
   await act('workflows_publish_version', { id: workflow.id });
-  const problems = await goal.check(act, { workflowId: workflow.id, answer: answer.text, about });
+  const problems = await goal.check(world, { workflowId: workflow.id, ...said });
   return { problems, verdict, ...cost };
 }
 
-/** The text of the answer, once it is there. */
-async function answered(act: Act, id: string, pause: () => Promise<void>) {
-  for (;;) {
-    const { messages } = Messages.parse(await act('chat_list_messages', { id, order: 'desc', limit: 1 }));
+/** The text of the answer, once it is there. One that asks with a form is stopped: the question is the answer. */
+async function answered(act: Act, sent: z.output<typeof Sent>, pause: () => Promise<void>) {
+  const ref = { id: sent.workflow_id, runID: sent.run_id };
+  for (let asks = false; ; await pause()) {
+    const { messages } = Messages.parse(
+      await act('chat_list_messages', { id: sent.thread_id, order: 'desc', limit: 1 }),
+    );
     const [last] = messages;
     if (last !== undefined && !['queued', 'running', 'sent'].includes(last.metadata.status)) {
       const text = last.parts.flatMap(part => (part.type === 'text' ? [part.text ?? ''] : [])).join('\n');
-      return { text, error: last.metadata.error?.message ?? null };
+      return { text, asks, error: asks ? null : (last.metadata.error?.message ?? null) };
     }
-    await pause();
+    if (asks || Tasks.parse(await act('tasks_list_pending_run', ref)).tasks.length === 0) continue;
+    asks = true;
+    await act('workflows_execute_command', { id: ref.id, command: 'stop', params: { run_id: ref.runID } });
   }
 }
 

@@ -1,7 +1,7 @@
 import { isObject, type Json } from '../../server/platform/json.ts';
 import { type ChatRequest, type Said, textOf } from './script.ts';
 
-/** A text that stands for a value in the last message, such as `{{last.proposal.id}}`. */
+/** A text that stands for a value in the last message, such as `{{last.proposal.id}}` or `{{last.tools.0.name}}`. */
 const REFERENCE = /^\{\{last\.([\w.]+)\}\}$/;
 
 /**
@@ -31,6 +31,7 @@ function fill(value: Json, last: Json): Json {
 
 function valueAt(value: Json, [name, ...rest]: string[]): Json {
   if (name === undefined) return value;
+  if (Array.isArray(value)) return valueAt(value[Number(name)] ?? null, rest);
   return isObject(value) ? valueAt((value[name] ?? null) as Json, rest) : null;
 }
 

@@ -47,13 +47,23 @@ async function stream(options: Partial<Options> = {}) {
 const script = (...answers: NonNullable<ScriptInput['answers']>) => fake.script({ answers });
 
 test('arguments of calls take values from the last message, as JSON or in its last line', async () => {
-  const args = { id: '{{last.order.id}}', kept: 'no {{last.id}}', gone: '{{last.nothing}}' };
+  const args = {
+    id: '{{last.order.id}}',
+    line: '{{last.order.lines.1.sku}}',
+    kept: 'no {{last.id}}',
+    gone: '{{last.nothing}}',
+  };
   const content = [{ calls: [{ name: 'find', arguments: args }] }];
   fake.script({ answers: [{ content }, { content }] });
-  const order = JSON.stringify({ order: { id: 7 } });
+  const order = JSON.stringify({ order: { id: 7, lines: [{}, { sku: 'b' }] } });
   for (const text of [order, `About this:\n${order}`]) {
     const { calls } = await stream({ prompt: say(text), tools: [tool('find')] });
-    expect(JSON.parse((calls[0] as { input: string }).input)).toEqual({ id: 7, kept: 'no {{last.id}}', gone: null });
+    expect(JSON.parse((calls[0] as { input: string }).input)).toEqual({
+      id: 7,
+      line: 'b',
+      kept: 'no {{last.id}}',
+      gone: null,
+    });
   }
 });
 

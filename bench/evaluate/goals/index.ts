@@ -1,0 +1,19 @@
+import type { Goal } from '../goal.ts';
+import { CHANGES } from './changes.ts';
+import { COMPUTING } from './computing.ts';
+import { FLOW } from './flow.ts';
+import { OUTSIDE } from './outside.ts';
+import { PEOPLE } from './people.ts';
+import { REPAIRS } from './repairs.ts';
+import { RESTRAINT } from './restraint.ts';
+
+/** What Autopilot is asked, each with a check by machine. */
+export const GOALS: readonly Goal[] = [
+  ...COMPUTING,
+  ...FLOW,
+  ...PEOPLE,
+  ...OUTSIDE,
+  ...CHANGES,
+  ...REPAIRS,
+  ...RESTRAINT,
+];

@@ -1,0 +1,152 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { isDeepStrictEqual } from 'node:util';
+import { z } from 'zod';
+import {
+  type Act,
+  add,
+  all,
+  type Check,
+  connect,
+  type Goal,
+  has,
+  named,
+  ofType,
+  propose,
+  requires,
+  returns,
+} from '../goal.ts';
+
+const Started = z.object({ run_id: z.string() });
+const State = z.object({ run_complete: z.boolean(), status: z.string(), output: z.unknown().optional() });
+const Tasks = z.object({ tasks: z.array(z.looseObject({ task_id: z.string() })) });
+const PAUSE_MS = 20;
+
+/** The tasks that the run waits for, once it waits or has ended, in which case there are none. */
+async function tasksOf(act: Act, ref: { id: string; runID: string }) {
+  for (;;) {
+    const { tasks } = Tasks.parse(await act('tasks_list_pending_run', ref));
+    if (tasks.length > 0) return tasks;
+    if (State.parse(await act('runs_get_summary', ref)).run_complete) return [];
+    await delay(PAUSE_MS);
+  }
+}
+
+type Given = { approved: boolean; result?: object };
+
+/** A run with this input asks one person after the other; each answer is given, and then it has this output. */
+const asks = (input: object, answers: readonly Given[], output?: unknown): Check =>
+  all(async ({ act }, { workflowId }) => {
+    const id = String(workflowId);
+    const { run_id: runID } = Started.parse(await act('workflows_run', { id, params: { trigger_payload: input } }));
+    for (const [at, answer] of answers.entries()) {
+      const tasks = await tasksOf(act, { id, runID });
+      const [task] = tasks;
+      if (task === undefined || tasks.length > 1)
+        return [`${tasks.length} people are asked, not one (question ${at + 1})`];
+      await act('tasks_complete', { id, runID, task_id: task.task_id, ...answer });
+    }
+    const left = await tasksOf(act, { id, runID });
+    if (left.length > 0) return ['somebody is asked once more'];
+    const ended = State.parse(await act('runs_get_summary', { id, runID }));
+    if (ended.status !== 'completed') return [`it is ${ended.status}`];
+    const isRight = output === undefined || isDeepStrictEqual(ended.output, output);
+    return isRight ? [] : [`it returns ${JSON.stringify(ended.output)}`];
+  });
+
+const person = (id: string, more: object = {}) => ({ id, type: 'human_task', name: id, ...more });
+
+/** Workflows that ask people. */
+export const PEOPLE: readonly Goal[] = [
+  {
+    name: 'approval',
+    words:
+      'Build a workflow named "Expenses". Its input has a number "amount". Amounts over 100 need the approval of a person; all others need none.',
+    check: all(asks({ amount: 100 }, []), asks({ amount: 101 }, [{ approved: true }])),
+    solution: propose(
+      'Expenses',
+      named('Expenses'),
+      add({ id: 'large', type: 'condition', expression: 'input.amount > 100', depends_on: [] }),
+      add({ ...person('approve'), name: 'Approve {{input.amount}}', depends_on: [] }),
+      connect('large', 'approve', 'then'),
+      returns({ done: true }, { input_schema: requires({ amount: 'number' }) }),
+    ),
+  },
+  {
+    name: 'decision',
+    words:
+      'Build a workflow named "Decide" that asks one person. Its output is {"decision": "accepted"} if they approve, and {"decision": "declined"} if they reject.',
+    check: all(
+      asks({}, [{ approved: true }], { decision: 'accepted' }),
+      asks({}, [{ approved: false }], { decision: 'declined' }),
+    ),
+    solution: propose(
+      'Decide',
+      named('Decide'),
+      add(person('ask')),
+      add({
+        id: 'word',
+        type: 'lua_script',
+        script: 'return steps.ask.result.approved and "accepted" or "declined"',
+        depends_on: ['ask'],
+      }),
+      returns({ decision: '{{steps.word.result}}' }),
+    ),
+  },
+  {
+    name: 'form',
+    words:
+      'Build a workflow named "Visitor" that asks a person for the name of a visitor: a form with one field "visitor", a text that they have to fill in. Its output is {"visitor": what they entered}.',
+    check: all(
+      asks({}, [{ approved: true, result: { visitor: 'Ann' } }], { visitor: 'Ann' }),
+      has(workflow => {
+        const form = z
+          .looseObject({ required: z.array(z.string()) })
+          .safeParse(ofType(workflow, 'human_task')[0]?.form);
+        return !form.data?.required.includes('visitor') && 'the field may be left out';
+      }),
+    ),
+    solution: propose(
+      'Visitor',
+      named('Visitor'),
+      add(person('ask', { form: requires({ visitor: 'string' }) })),
+      returns({ visitor: '{{steps.ask.result.visitor}}' }),
+    ),
+  },
+  {
+    name: 'two-people',
+    words:
+      'Build a workflow named "Four eyes": one person after the other has to approve. The second one is only asked when the first one has approved; if the first one rejects, the run ends without asking anybody else.',
+    check: all(asks({}, [{ approved: true }, { approved: true }]), asks({}, [{ approved: false }])),
+    solution: propose(
+      'Four eyes',
+      named('Four eyes'),
+      add(person('first')),
+      add({ id: 'ok', type: 'condition', expression: 'steps.first.result.approved', depends_on: ['first'] }),
+      add(person('second', { depends_on: [] })),
+      connect('ok', 'second', 'then'),
+    ),
+  },
+  {
+    name: 'time-limit',
+    words:
+      'Build a workflow named "Silence is consent": a person has one day to object. If they do not answer in that time, it counts as approved.',
+    check: has(workflow => {
+      const [task] = ofType(workflow, 'human_task');
+      return (task?.timeout_s !== 86_400 || task.on_timeout !== 'approve') && 'silence is no consent after a day';
+    }),
+    solution: propose(
+      'Silence is consent',
+      named('Silence is consent'),
+      add(person('object', { timeout_s: 86_400, on_timeout: 'approve' })),
+    ),
+  },
+  {
+    name: 'assignee',
+    words: 'Build a workflow named "Ask Ann" in which only ann@example.com can approve.',
+    check: has(workflow => {
+      const assignees = ofType(workflow, 'human_task')[0]?.assignees;
+      return !isDeepStrictEqual(assignees, ['ann@example.com']) && 'others may approve as well';
+    }),
+    solution: propose('Ask Ann', named('Ask Ann'), add(person('ask', { assignees: ['ann@example.com'] }))),
+  },
+];
