@@ -55,7 +55,7 @@ function Counts({ health }: { health: Health }) {
         <Count label="Wait for review">{items.proposed}</Count>
         <Count label="Superseded">{items.superseded}</Count>
         <Count label="Rejected">{items.rejected}</Count>
-        <Count label="Conversations and files">{episodes}</Count>
+        <Count label="Conversations, runs, files">{episodes}</Count>
         <Count label="Active for 30 days, never used">{neverUsed}</Count>
       </dl>
     </Card>
