@@ -10,6 +10,7 @@ const message = (id: string, role: Message['role'], parent_id: string | null): M
     status: role === 'user' ? 'sent' : 'completed',
     run_id: null,
     error: null,
+    usage: null,
     sent_by: 'ann@example.com',
     created_at: '2026-01-01T00:00:00.000Z',
   },

@@ -118,6 +118,8 @@ test('a long conversation says where it was summarised @phone', async ({ member,
   await expect(answers(member)).toContainText('Bread.');
   await send(member, 'When is it that it closes?');
   await expect(answers(member).last()).toContainText('At six.');
+  const meter = member.getByRole('meter', { name: 'Context' });
+  await expect(meter).toHaveAttribute('aria-valuetext', / of 1,500 tokens$/);
   const summary = answers(member)
     .last()
     .getByText(/^Summarised \d+ messages/);

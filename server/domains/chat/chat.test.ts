@@ -5,6 +5,7 @@ import { type Principal, scopes } from '../../contract/context.ts';
 import { newId } from '../../platform/ids.ts';
 import { type ChatService, saidIn, startChatService } from '../../testing/chat.ts';
 import { createTestMember, createTestPat, createTestTenant } from '../../testing/identity.ts';
+import { AnswerUsage } from './schemas.ts';
 
 let chat: ChatService;
 beforeAll(async () => {
@@ -29,6 +30,13 @@ test('a message is answered by a run, and the next one has both in its context',
     metadata: { parent_id: 'm1', status: 'completed' },
   });
   expect(saidIn(answer)).toBe('It is open.');
+  const {
+    metadata: { usage },
+  } = z.object({ metadata: z.object({ usage: AnswerUsage }) }).parse(answer);
+  expect(usage.context_tokens).toBe(usage.input_tokens + usage.output_tokens);
+  expect(usage).toMatchObject({ output_tokens: expect.any(Number), context_window: 32_768 });
+  expect(usage.credits_microcredits).toBeGreaterThan(0);
+  expect(question).toMatchObject({ metadata: { usage: null } });
   await chat.act('chat_send_message', { id, text: 'Until when?' });
   expect((await chat.settled(id)).map(saidIn)).toEqual([
     'Is the shop open?\nTell me.',
@@ -168,7 +176,9 @@ test('editing and regenerating make branches, and a fork copies one', async () =
   ]);
   const fork = await chat.act('chat_fork_thread', { id, message_id: edited.run_id });
   expect(fork).toMatchObject({ title: 'Branches', message_count: 4, head_id: edited.run_id });
-  expect((await chat.messages(fork.id)).map(saidIn)).toEqual(['one', 'A', 'two, edited', 'C']);
+  const copies = await chat.messages(fork.id);
+  expect(copies.map(saidIn)).toEqual(['one', 'A', 'two, edited', 'C']);
+  expect(copies[1]).toMatchObject({ metadata: { usage: { context_window: 32_768, credits_microcredits: 0 } } });
   await chat.act('chat_patch_thread', { id, head_id: edited.run_id, title: 'Renamed' });
   expect(await chat.act('chat_get_thread', { id })).toMatchObject({ head_id: edited.run_id, title: 'Renamed' });
   for (const parent_id of ['one', 'unknown'])

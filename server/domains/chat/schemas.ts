@@ -136,6 +136,13 @@ export const Part = z.discriminatedUnion('type', [
   }),
 ]);
 const AnswerError = z.strictObject({ code: z.string(), message: z.string() });
+export const AnswerUsage = z.strictObject({
+  input_tokens: z.number().int().meta({ description: 'Of all turns' }),
+  output_tokens: z.number().int().meta({ description: 'Of all turns' }),
+  context_tokens: z.number().int().meta({ description: 'What the last turn read and wrote' }),
+  context_window: z.number().int().nullable().meta({ description: 'How much the model reads, in tokens' }),
+  credits_microcredits: z.number().int().meta({ description: 'Of the whole answer; 0 for one that was copied' }),
+});
 /** A `UIMessage` of the AI SDK. */
 export const MessageSchema = z.strictObject({
   id: z.string(),
@@ -146,6 +153,9 @@ export const MessageSchema = z.strictObject({
     status: z.union([z.literal('sent'), AnswerStatus]),
     run_id: Id.nullable(),
     error: AnswerError.nullable(),
+    usage: AnswerUsage.nullable().meta({
+      description: 'What an answer took; null until it has ended, and if nothing was written',
+    }),
     sent_by: z.string().meta({ description: 'The address of who sent the message' }),
     created_at: Timestamp,
   }),

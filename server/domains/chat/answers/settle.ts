@@ -4,19 +4,23 @@ import { AnswerFrames } from '../stream/frames.ts';
 import { type MessagePart, MessageParts } from '../stream/parts.ts';
 import { readAnswerEvents } from './read-events.ts';
 import type { EndedRun } from './store.ts';
+import { UsageOfAnswer } from './usage.ts';
 
 export type AnswerServices = Pick<Services, 'pool'>;
 
-/** Returns the parts of an answer as the log of its run has them. */
+/** Returns the parts of an answer, and what it took, as the log of its run has them. */
 export async function readAnswerOf(
   services: AnswerServices,
   { tenantId, runId }: { tenantId: string; runId: string },
-): Promise<{ parts: MessagePart[] }> {
+): Promise<{ parts: MessagePart[]; usage: UsageOfAnswer }> {
+  const usage = new UsageOfAnswer();
   const frames = new AnswerFrames({ runId });
   const message = new MessageParts();
-  for await (const event of readAnswerEvents(services, { tenantId, runId }))
+  for await (const event of readAnswerEvents(services, { tenantId, runId })) {
+    usage.add(event);
     for (const { chunk } of frames.event(event)) message.add(chunk);
-  return message;
+  }
+  return { parts: message.parts, usage };
 }
 
 const LOST: AnswerError = { code: 'run_purged', message: 'The run of this answer is not kept any more.' };
@@ -29,7 +33,12 @@ export async function settleAnswer(services: AnswerServices, run: EndedRun): Pro
 
 async function endedAnswer(services: AnswerServices, run: EndedRun): Promise<EndedAnswer> {
   const { status, error } = run;
-  if (status === null) return { status: 'failed', parts: [], error: LOST };
-  const { parts } = await readAnswerOf(services, run);
-  return { status, parts, error: error && { code: error.code, message: error.message } };
+  if (status === null) return { status: 'failed', parts: [], usage: null, error: LOST };
+  const { parts, usage } = await readAnswerOf(services, run);
+  return {
+    status,
+    parts,
+    usage: usage.total(run.microcredits),
+    error: error && { code: error.code, message: error.message },
+  };
 }

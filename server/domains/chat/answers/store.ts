@@ -22,6 +22,8 @@ export type EndedRun = {
   runId: string;
   status: 'completed' | 'failed' | 'stopped' | null;
   error: { code: string; message: string } | null;
+  /** What the run has cost. */
+  microcredits: number;
 };
 
 const PLACE = `m.tenant_id AS "tenantId", t.project_id AS "projectId", t.id AS "threadId", t.workflow_id AS "workflowId", m.run_id AS "runId"`;
@@ -51,7 +53,7 @@ export async function listEnded(
   { threadId, limit }: { threadId: string | null; limit: number },
 ): Promise<EndedRun[]> {
   const { rows } = await pool.query<EndedRun>(
-    `SELECT ${PLACE}, r.status, r.error
+    `SELECT ${PLACE}, r.status, r.error, coalesce(r.credits_microcredits, 0)::float8 AS microcredits
        FROM chat_messages m
        JOIN chat_threads t ON t.id = m.thread_id
        LEFT JOIN runs r ON r.id = m.run_id

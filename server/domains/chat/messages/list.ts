@@ -46,6 +46,7 @@ function toMessage(row: MessageRow): z.input<typeof MessageSchema> {
       status: row.status,
       run_id: row.run_id,
       error: row.error,
+      usage: row.usage,
       sent_by: row.sent_by,
       created_at: isoTimestamp(row.created_at.getTime()),
     },

@@ -1,5 +1,6 @@
 import type { Pool } from 'pg';
 import type { Queryable } from '../../../platform/postgres/transaction.ts';
+import type { AnswerUsage } from '../answers/usage.ts';
 import type { MessagePart } from '../stream/parts.ts';
 
 export type AnswerState = 'queued' | 'running' | 'completed' | 'failed' | 'stopped' | 'refused' | 'withdrawn';
@@ -12,13 +13,14 @@ export type MessageRow = {
   parts: MessagePart[];
   run_id: string | null;
   error: AnswerError | null;
+  usage: AnswerUsage | null;
   sent_by: string;
   place: number;
   created_at: Date;
 };
 type Thread = { tenantId: string; threadId: string };
 
-const COLUMNS = `m.id, m.parent_id, m.role, m.status, m.parts, m.run_id, m.error, m.place, m.created_at,
+const COLUMNS = `m.id, m.parent_id, m.role, m.status, m.parts, m.run_id, m.error, m.usage, m.place, m.created_at,
   coalesce(u.email, m.sent_by::text) AS sent_by`;
 
 /** A page of the thread's messages, of all branches. */
@@ -208,6 +210,7 @@ export async function withdrawQueued(db: Queryable, { tenantId, threadId }: Thre
 export type EndedAnswer = {
   status: 'completed' | 'failed' | 'stopped';
   parts: readonly MessagePart[];
+  usage: AnswerUsage | null;
   error: AnswerError | null;
 };
 
@@ -215,14 +218,22 @@ export type EndedAnswer = {
 export async function saveAnswer(
   db: Queryable,
   { tenantId, threadId, runId }: Thread & { runId: string },
-  { status, parts, error }: EndedAnswer,
+  { status, parts, usage, error }: EndedAnswer,
 ): Promise<void> {
   await db.query(
     `UPDATE chat_messages m SET status = $4, error = CASE WHEN t.deleted_at IS NULL THEN $6::json END,
-            parts = CASE WHEN t.deleted_at IS NULL THEN $5::json ELSE '[]'::json END
+            parts = CASE WHEN t.deleted_at IS NULL THEN $5::json ELSE '[]'::json END, usage = $7::json
        FROM chat_threads t
       WHERE t.id = m.thread_id AND m.thread_id = $1 AND m.tenant_id = $2 AND m.id = $3::text AND m.status = 'running'`,
-    [threadId, tenantId, runId, status, JSON.stringify(parts), error && JSON.stringify(error)],
+    [
+      threadId,
+      tenantId,
+      runId,
+      status,
+      JSON.stringify(parts),
+      error && JSON.stringify(error),
+      usage && JSON.stringify(usage),
+    ],
   );
 }
 

@@ -175,7 +175,7 @@ export async function hasAnswer(
 
 /**
  * Copies the branch that ends with a message into another thread, which is empty. Returns how many messages it has, or null if one
- * of them has not ended.
+ * of them has not ended. A copy costs nothing.
  */
 export async function copyBranch(
   db: Queryable,
@@ -187,8 +187,9 @@ export async function copyBranch(
        UNION ALL
        SELECT m.* FROM chat_messages m JOIN branch b ON m.thread_id = $2 AND m.tenant_id = $1 AND m.id = b.parent_id),
      copies AS (
-       INSERT INTO chat_messages (thread_id, id, tenant_id, place, parent_id, role, status, parts, error, sent_by, created_at)
-       SELECT $3, id, tenant_id, row_number() OVER (ORDER BY place), parent_id, role, status, parts, error, sent_by, created_at FROM branch
+       INSERT INTO chat_messages (thread_id, id, tenant_id, place, parent_id, role, status, parts, error, usage, sent_by, created_at)
+       SELECT $3, id, tenant_id, row_number() OVER (ORDER BY place), parent_id, role, status, parts, error,
+              jsonb_set(usage::jsonb, '{credits_microcredits}', '0')::json, sent_by, created_at FROM branch
        RETURNING status)
      SELECT count(*)::int AS copied, count(*) FILTER (WHERE status IN ('queued', 'running'))::int AS open FROM copies`,
     [tenantId, from, to, upTo],

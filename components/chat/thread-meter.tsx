@@ -1,0 +1,66 @@
+'use client';
+import { useQuery } from '@tanstack/react-query';
+import { useCreditsShown } from '../shell/session.tsx';
+import { useTRPC } from '../trpc/provider.tsx';
+import { cx } from '../ui/classes.ts';
+import { Credits } from '../ui/credits.tsx';
+import { branchTo, type Message } from './branches.ts';
+import { useThread } from './use-thread.ts';
+
+const REFRESH_MS = 10_000;
+
+/** How full what the model reads is, what the thread has cost, and what is left of the day: nothing before the first answer. */
+export function ThreadMeter({ id }: { id: string }) {
+  const trpc = useTRPC();
+  const showsCredits = useCreditsShown();
+  const { thread, messages } = useThread(id);
+  const day = useQuery(trpc.chat_get_settings.queryOptions({}, { enabled: showsCredits, refetchInterval: REFRESH_MS }));
+  const all = messages.data ?? [];
+  const context = contextOf(branchTo(all, thread.data?.head_id ?? null).map(({ message }) => message));
+  const costs = all.flatMap(({ metadata: { usage } }) => (usage === null ? [] : [usage.credits_microcredits]));
+  if (costs.length === 0) return null;
+  return (
+    <div className="flex flex-wrap items-center gap-x-2 text-xs text-muted tabular-nums">
+      {context ? <Context {...context} /> : null}
+      {showsCredits ? <Credits unit value={costs.reduce((sum, cost) => sum + cost, 0)} /> : null}
+      {day.data && day.data.daily_credits !== null ? (
+        <Day used={day.data.used_today} allowed={day.data.daily_credits} />
+      ) : null}
+    </div>
+  );
+}
+
+/** What the last answer of a branch that says it has read; null where the size of what the model reads is not known. */
+export function contextOf(branch: readonly Message[]): { tokens: number; window: number } | null {
+  const { context_tokens: tokens = 0, context_window: window = null } =
+    branch.findLast(({ metadata }) => metadata.usage !== null)?.metadata.usage ?? {};
+  return tokens > 0 && window !== null && window > 0 ? { tokens, window } : null;
+}
+
+function Context({ tokens, window }: { tokens: number; window: number }) {
+  const percent = Math.min(100, Math.ceil((100 * tokens) / window));
+  const exact = `${tokens.toLocaleString('en')} of ${window.toLocaleString('en')} tokens`;
+  return (
+    <span
+      className="inline-flex items-center gap-1.5"
+      title={`The last turn: ${exact}. A conversation is summarised before it is full.`}
+    >
+      <meter className="sr-only" aria-label="Context" aria-valuetext={exact} min={0} max={window} value={tokens} />
+      <span aria-hidden className="h-1 w-8 overflow-hidden rounded-full bg-line-strong">
+        <span className="block h-full rounded-full bg-accent" style={{ width: `${percent}%` }} />
+      </span>
+      Context {percent}%
+    </span>
+  );
+}
+
+function Day({ used, allowed }: { used: number; allowed: number }) {
+  const isUp = used >= allowed;
+  return (
+    <span className={cx(isUp && 'font-medium text-warn')} title="What your chats may cost a day, and have cost today">
+      {isUp ? 'Credits of today used up' : `Today ${shown(used)} of ${shown(allowed)}`}
+    </span>
+  );
+}
+
+const shown = (credits: number) => credits.toLocaleString('en', { maximumSignificantDigits: 3 });

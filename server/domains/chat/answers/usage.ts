@@ -1,0 +1,41 @@
+import type { z } from 'zod';
+import { agentStepType, type JsonValue } from '../../../orchestrator/core/index.ts';
+import { turnResultOf } from '../../../orchestrator/steps/turn-result.ts';
+import { isObject } from '../../../platform/json.ts';
+import type { AnswerUsage as UsageSchema } from '../schemas.ts';
+import type { AnswerEvent } from '../stream/frames.ts';
+
+export type AnswerUsage = z.output<typeof UsageSchema>;
+
+/** Adds up what the turns of an answer took, as the log of its run has it. */
+export class UsageOfAnswer {
+  #input = 0;
+  #output = 0;
+  #context: number | null = null;
+  #window: number | null = null;
+
+  add({ event_type: type, step_id: step, data }: AnswerEvent): void {
+    if (step === undefined) return;
+    if (type === 'step_expanded' && isObject(data.agent) && typeof data.agent.context_window === 'number')
+      this.#window = data.agent.context_window;
+    if (type !== 'step_completed' || agentStepType(step) !== 'agent_turn') return;
+    const result = turnResultOf((data.result ?? null) as JsonValue);
+    if (result === null) return;
+    const { input_tokens, output_tokens } = result.usage;
+    this.#input += input_tokens;
+    this.#output += output_tokens;
+    this.#context = input_tokens + output_tokens;
+  }
+
+  /** Null where no turn has ended. */
+  total(microcredits: number): AnswerUsage | null {
+    if (this.#context === null) return null;
+    return {
+      input_tokens: this.#input,
+      output_tokens: this.#output,
+      context_tokens: this.#context,
+      context_window: this.#window,
+      credits_microcredits: microcredits,
+    };
+  }
+}
