@@ -32,6 +32,9 @@ test('billing is usage where nothing is sold, and absent where it is off', () =>
 test('agents are offered to everybody where the deployment has them', () => {
   expect(labels({ ...viewer, billing: 'on' })).toContain('Agents');
   expect(labels({ ...admin, agents: false, billing: 'on' })).not.toContain('Agents');
+  expect(labels({ ...admin, billing: 'on' })).toContain('Chat settings');
+  expect(labels({ ...admin, agents: false, billing: 'on' })).not.toContain('Chat settings');
+  expect(labels({ ...contributor, billing: 'on' })).not.toContain('Chat settings');
 });
 
 test('memory is offered to everybody where the deployment has it', () => {

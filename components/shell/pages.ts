@@ -49,6 +49,7 @@ const settingsPages: readonly ConsolePage[] = [
   { href: '/settings/members', label: 'Members', icon: Users, key: 'm' },
   { href: '/settings/api-keys', label: 'API keys', icon: KeyRound, key: 'k', for: 'contributors' },
   { href: '/settings/model-keys', label: 'Model keys', icon: BrainCircuit },
+  { href: '/settings/chat', label: 'Chat settings', icon: MessagesSquare, for: 'admins' },
   { href: '/settings/projects', label: 'Projects', icon: FolderKanban, key: 'p' },
   { href: '/settings/audit-log', label: 'Audit log', icon: History, for: 'admins' },
   { href: '/settings/notifications', label: 'Notifications', icon: Bell, key: 'n' },
@@ -71,5 +72,6 @@ export function pagesFor({ canWrite, isAdmin, billing, agents, memory }: Member)
     if (page.href !== '/billing' || (billing === 'on' && canWrite)) return page;
     return billing === 'off' ? [] : { ...page, label: 'Usage' };
   });
-  return { main, settings: settingsPages.filter(isOpen) };
+  const settings = settingsPages.filter(page => isOpen(page) && (page.href !== '/settings/chat' || agents));
+  return { main, settings };
 }

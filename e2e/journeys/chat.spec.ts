@@ -244,4 +244,19 @@ test('the chat opens beside any page', async ({ member, api, model }) => {
   await expect(member).toHaveURL(/\/chat\/[0-9a-f-]{36}$/);
   await expect(panel).toHaveCount(0);
   await expect(answers(member)).toContainText('Good morning.');
+
+  // An administrator limits what a day may cost; the thread says how much of it is used.
+  const thread = member.url();
+  await open(member, '/settings/chat');
+  const credits = member.getByRole('textbox', { name: 'Credits a person may use a day' });
+  await credits.fill('many');
+  await member.getByRole('button', { name: 'Save', exact: true }).click();
+  await expect(member.getByText('must be a number, 0 or more')).toBeVisible();
+  await credits.fill('5000');
+  await member.getByRole('textbox', { name: 'Days for which threads are kept' }).fill('365');
+  await member.getByRole('button', { name: 'Save', exact: true }).click();
+  await expect(member.getByText('Chat settings saved')).toBeVisible();
+  await expectThemesAccessible(member);
+  await member.goto(thread);
+  await expect(member.getByText(/^Today .* of 5,000$/)).toBeVisible();
 });
