@@ -1,5 +1,5 @@
 'use client';
-import { useQuery } from '@tanstack/react-query';
+import { useQueries, useQuery } from '@tanstack/react-query';
 import { ArrowLeft } from 'lucide-react';
 import { useSearchParams } from 'next/navigation';
 import { useSession } from '../shell/session.tsx';
@@ -23,10 +23,8 @@ export function TaskView({ runId, taskId }: { runId: string; taskId: string }) {
   const query = useSearchParams().toString();
   const inbox = useInbox();
   const listed = inbox.data?.tasks.find(task => task.run_id === runId && task.task_id === taskId);
-  const run = useQuery(
-    trpc.runs_list_tenant.queryOptions({ q: runId, limit: 1 }, { staleTime: Number.POSITIVE_INFINITY }),
-  );
-  const owner = listed ?? run.data?.runs.find(each => each.run_id === runId);
+  const run = useRun(runId);
+  const owner = listed ?? run.found;
   const project = owner ? { tenant: scope.tenant, project: owner.project_id } : scope;
   const tasks = useQuery(
     trpc.tasks_list_run.queryOptions(
@@ -35,7 +33,7 @@ export function TaskView({ runId, taskId }: { runId: string; taskId: string }) {
     ),
   );
   const task = tasks.data?.tasks.find(each => each.task_id === taskId);
-  const missing = (run.isSuccess && !owner) || (tasks.isSuccess && !task);
+  const missing = (run.isMissing && !owner) || (tasks.isSuccess && !task);
   const failed = missing ? new Error('This task does not exist, or you may not see it.') : (tasks.error ?? run.error);
   return (
     <div className="mx-auto flex max-w-200 flex-col px-4 py-4 sm:px-6">
@@ -63,6 +61,29 @@ export function TaskView({ runId, taskId }: { runId: string; taskId: string }) {
       )}
     </div>
   );
+}
+
+/** Runs that lists leave out unless they are asked for, and that ask people too. */
+const OTHER_KINDS = ['agent', 'autopilot', 'trial'] as const;
+
+function useRun(runId: string) {
+  const trpc = useTRPC();
+  const given = { q: runId, limit: 1 };
+  // The workflow of a run never changes.
+  const options = { staleTime: Number.POSITIVE_INFINITY };
+  const ordinary = useQuery(trpc.runs_list_tenant.queryOptions(given, options));
+  const enabled = ordinary.data?.runs.length === 0;
+  const others = useQueries({
+    queries: OTHER_KINDS.map(kind => trpc.runs_list_tenant.queryOptions({ ...given, kind }, { ...options, enabled })),
+  });
+  const all = [ordinary, ...others];
+  const found = all.flatMap(({ data }) => data?.runs ?? []).find(({ run_id }) => run_id === runId);
+  return {
+    found,
+    isMissing: found === undefined && all.every(({ isSuccess }) => isSuccess),
+    error: all.find(({ error }) => error !== null)?.error ?? null,
+    refetch: () => Promise.all(all.filter(({ isError }) => isError).map(({ refetch }) => refetch())),
+  };
 }
 
 function Placeholder() {

@@ -111,7 +111,7 @@ function Run({ snapshot, version }: { snapshot: Snapshot; version: Version }) {
         snapshot={snapshot}
         live={live}
         waits={waitsFor(state, steps)}
-        selected={spec?.id ?? selected}
+        selected={shown?.id ?? selected}
         isAlone={isAgentAlone(steps)}
       />
       <RunFacts snapshot={snapshot} state={state} hasHandler={version.graph_snapshot.on_failure !== undefined} />

@@ -108,6 +108,7 @@ test('the run of an agent opens into its turns, calls and approvals @phone', asy
         ],
       },
       { content: [{ text: 'The invoice is written.' }] },
+      { content: [{ text: 'It was written before.' }] },
     ],
   });
   const input = { message: 'Write an invoice for Ann.' };
@@ -136,9 +137,17 @@ test('the run of an agent opens into its turns, calls and approvals @phone', asy
   await expect(step('agent.1.2.ok').getByRole('link', { name: 'Answer in the inbox' })).toBeVisible();
   await expect(step('agent.1.2.ok')).toContainText('wants to call the tool');
 
-  const task = `/v1/workflows/${String(id)}/runs/${String(run_id)}/tasks/agent.1.2.ok`;
-  await api.call('POST', `${task}/complete`, { approved: true });
+  // In the inbox it is approved for good, which the agent's page lists.
+  await step('agent.1.2.ok').getByRole('link', { name: 'Answer in the inbox' }).click();
+  await member.getByRole('button', { name: 'Always for this agent', exact: true }).click();
+  await expect(member.getByText(/^Approved “/)).toBeVisible();
+  await open(member, `/inbox/${String(run_id)}/agent.1.2.ok`);
+  await expect(member.getByRole('main')).toContainText('Approved by owner@example.com');
+  await open(member, `/agents/${String(id)}?tab=grants`);
+  await expect(member.getByRole('tabpanel').getByText('create_invoice', { exact: true })).toBeVisible();
+  await open(member, path);
   await expect(member.getByRole('heading', { level: 1 })).toContainText('Completed');
+  await steps.getByRole('button', { name: 'Approval of create_invoice' }).click();
   await expect(step('agent.1.2.ok')).toContainText('Approved by');
   await member.getByRole('button', { name: 'Close the step' }).click();
   await steps.getByRole('button', { name: 'Turn 2' }).click();
@@ -165,5 +174,17 @@ test('the run of an agent opens into its turns, calls and approvals @phone', asy
   await expect(
     member.getByRole('region', { name: 'Events' }).getByRole('button', { name: 'agent.2', exact: true }).first(),
   ).toBeVisible();
+
+  // From the second turn, the run begins again with what the first one said and did.
+  const sent = model.requests.length;
+  await open(member, `${path}?step=agent.2`);
+  await member.getByRole('button', { name: 'Run again', exact: true }).click();
+  await member.getByRole('menuitem', { name: /^From turn 2 of “agent”, with this run’s/ }).click();
+  await expect(member.getByText('A new run has started.')).toBeVisible();
+  await expect(member).not.toHaveURL(new RegExp(String(run_id)));
+  await expect(member.getByRole('heading', { level: 1 })).toContainText('Completed');
+  await steps.getByRole('button', { name: 'Turn 2' }).click();
+  await expect(step('agent.2')).toContainText('It was written before.');
+  expect(model.requests).toHaveLength(sent + 1);
   await member.getByRole('button', { name: 'Close the step' }).click();
 });
