@@ -2,6 +2,7 @@ import type { Embed } from '../../server/contract/embed.ts';
 import { bitsOf, codesOf } from '../../server/domains/memory/embeddings/quantize.ts';
 import type { BenchService } from '../baton/service.ts';
 import { percentile } from '../load.ts';
+import { measureJunk } from '../memory/junk.ts';
 import { MadeTexts } from '../memory/random.ts';
 import { measureRecall } from '../memory/recall.ts';
 import { createRememberer, indexTexts, type Rememberer, search } from '../memory/store.ts';
@@ -15,8 +16,9 @@ const WARM_UP = 20;
 const DISTINCT_VECTORS = 1_000;
 const SMALL_TENANT = 100;
 const RECALL = { people: 200, sessions: 50 };
+const NOISY_TURNS = 1_000;
 
-/** Indexing and searching `count` memories of one workspace beside `count` of many small ones, and the recall of a seeded set. */
+/** Indexing and searching `count` memories of one workspace beside `count` of many small ones, and the recall and the junk of seeded sets. */
 export async function memory(service: BenchService, count: number, measure: Measure): Promise<Figures> {
   const { pool } = service;
   const texts = new MadeTexts(SEED);
@@ -44,6 +46,7 @@ export async function memory(service: BenchService, count: number, measure: Meas
     'hybrid p99 ms': percentile(hybrid, 0.99),
     'text p50 ms of a small workspace': percentile(ofSmall, 0.5),
     ...(await measureRecall(pool, people, RECALL.sessions)),
+    ...(await measureJunk(pool, Math.max(20, Math.round(NOISY_TURNS * share)))),
   };
 }
 

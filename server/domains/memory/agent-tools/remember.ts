@@ -9,6 +9,7 @@ import { type ChunkRow, insertEpisode, listChunks } from '../episodes/store.ts';
 import type { Grounded } from '../extraction/candidates.ts';
 import { echoesOf } from '../extraction/echoes.ts';
 import { keepCandidates } from '../extraction/keep.ts';
+import { statementOf } from '../extraction/stated.ts';
 import { normalizeBlanks, subjectKey } from '../folding.ts';
 import { findSameItem, type ItemPlace, inItemTransaction } from '../items/store.ts';
 import { readRecalled } from '../recalls-store.ts';
@@ -53,7 +54,8 @@ export async function remember(
     agentId: null,
   };
   const { subject, text, kind, quote, supersedes } = wanted;
-  const grounded: Grounded = { subject, kind, text, quote, chunk, asked };
+  const statement = statementOf(quote, message.text, wanted.askedQuote);
+  const grounded: Grounded = { subject, kind, text, quote, chunk, statement, asked };
   const judgements = isId(supersedes) ? [{ itemId: supersedes, relation: 'supersedes' as const }] : [];
   return inItemTransaction(pool, scope.tenantId, async client => {
     const counts = await keepCandidates(client, [{ ...grounded, judgements }], { scope, place, at });

@@ -3,6 +3,7 @@ import { normalizeBlanks, subjectKey } from '../folding.ts';
 import { looksLikeCredential } from '../refuse-credentials.ts';
 import type { ItemKind } from '../schemas.ts';
 import type { Candidate } from './prompts.ts';
+import { isStated, type Statement, saysNoMore, statementOf } from './stated.ts';
 
 const MAX_SUBJECT = 200;
 const MAX_TEXT = 2_000;
@@ -17,7 +18,9 @@ export type Grounded = {
   text: string;
   quote: string;
   chunk: ChunkRow;
-  /** The user asked to remember it, in words that stand in a turn of theirs. */
+  /** What its message states where the quote stands. */
+  statement: Statement;
+  /** The user asked to remember it, in words that stand with it, and it says what they said. */
   asked: boolean;
 };
 
@@ -41,9 +44,29 @@ export function groundCandidates(
     if ([content.subject, content.text, content.quote].some(text => looksLikeCredential(text) || isSecret(text))) {
       return [];
     }
-    return [{ ...content, chunk, asked: wasAsked(candidate.asked_quote ?? '', chunk, messages) }];
+    const askedQuote = candidate.asked_quote ?? '';
+    const statement = statementOf(content.quote, message.text, askedQuote);
+    const asked = wasAsked(askedQuote, candidate.message - 1, messages) && isStated(content.text, statement);
+    return [{ ...content, chunk, statement, asked }];
   });
-  return { grounded, dropped: candidates.length - grounded.length };
+  const kept = withoutRepetitions(grounded);
+  return { grounded: kept, dropped: candidates.length - kept.length };
+}
+
+/** An answer often has the same statement of a message twice. What is asked for comes first. */
+function withoutRepetitions(grounded: readonly Grounded[]): Grounded[] {
+  const kept: Grounded[] = [];
+  for (const each of grounded.toSorted((one, other) => Number(other.asked) - Number(one.asked))) {
+    const isRepeated = kept.some(
+      known =>
+        known.chunk.id === each.chunk.id &&
+        known.kind === each.kind &&
+        subjectKey(known.subject) === subjectKey(each.subject) &&
+        saysNoMore(known.text, each.text),
+    );
+    if (!isRepeated) kept.push(each);
+  }
+  return kept;
 }
 
 function contentOf({ subject, kind, text, quote }: Candidate) {
@@ -58,8 +81,23 @@ function contentOf({ subject, kind, text, quote }: Candidate) {
 
 const standsIn = (quote: string, text: string): boolean => normalizeBlanks(text).includes(normalizeBlanks(quote));
 
-/** The model says that the user asked; only words of the user prove it. */
-function wasAsked(askedQuote: string, chunk: ChunkRow, messages: readonly ReadMessage[]): boolean {
-  if (askedQuote.trim() === '' || chunk.role !== 'user' || chunk.trust !== 'trusted') return false;
-  return messages.some(message => message.chunk.role === 'user' && standsIn(askedQuote, message.text));
+/** So many letters beside a request say nothing else. */
+const REQUEST_ALONE = 20;
+
+/**
+ * The model says that the user asked; only words of the user prove it, in the message itself or in the user's next one where that says
+ * nothing else. A request in another message is about something else.
+ */
+function wasAsked(askedQuote: string, at: number, messages: readonly ReadMessage[]): boolean {
+  const message = messages[at];
+  if (askedQuote.trim() === '' || message === undefined || !isOfUser(message)) return false;
+  if (standsIn(askedQuote, message.text)) return true;
+  const next = messages.slice(at + 1).find(isOfUser);
+  return (
+    next !== undefined &&
+    standsIn(askedQuote, next.text) &&
+    normalizeBlanks(next.text).length - normalizeBlanks(askedQuote).length <= REQUEST_ALONE
+  );
 }
+
+const isOfUser = ({ chunk }: ReadMessage): boolean => chunk.role === 'user' && chunk.trust === 'trusted';

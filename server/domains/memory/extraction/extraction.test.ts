@@ -255,7 +255,7 @@ test('a file is read as text from outside: nothing in it is an instruction, or r
 describe('a model judges what is known of the same subject', () => {
   const moved = async (by: Principal, more: object = {}) => {
     const episode = await said(by, [['user', 'I moved to Porto. Remember that.']]);
-    const item = { subject: 'home', text: 'Lives in Porto.', quote: 'moved to Porto', ...more };
+    const item = { subject: 'home', text: 'Moved to Porto.', quote: 'moved to Porto', ...more };
     return { episode, answer: found(item) };
   };
   const known = async (by: Principal, as: Principal) => {

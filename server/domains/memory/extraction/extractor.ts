@@ -10,7 +10,7 @@ import { whileDatabaseAway } from '../../../platform/postgres/while-away.ts';
 import { readKnownSecrets } from '../../connections/known-secrets.ts';
 import { type ChunkRow, type EpisodeRow, findEpisode, listChunks } from '../episodes/store.ts';
 import { fingerprint } from '../folding.ts';
-import { type ItemPlace, inItemTransaction, listOfSubjects } from '../items/store.ts';
+import { type ItemPlace, type ItemRow, inItemTransaction, listOfSubjects } from '../items/store.ts';
 import { readRecalled } from '../recalls-store.ts';
 import { type MemoryScope, mayWrite, visibilityOf } from '../scope.ts';
 import { type Grounded, groundCandidates, type ReadMessage } from './candidates.ts';
@@ -156,8 +156,9 @@ async function judge(
   );
   const pairs = grounded.flatMap((candidate, at) => {
     const beside = known.filter(({ subject }) => subject === candidate.subject);
-    // What is there in the same words needs no judge.
-    if (beside.some(({ item }) => saysTheSame(item, candidate))) return [];
+    // What is there in the same words needs no judge, unless it is a proposal that is to become active beside others.
+    const isKnown = (item: ItemRow) => saysTheSame(item, candidate) && (item.status === 'active' || !candidate.asked);
+    if (beside.some(({ item }) => isKnown(item))) return [];
     const { subject, text } = candidate;
     return beside.map(({ item }) => ({ at, item, asked: { subject, new: text, known: item.text } }));
   });

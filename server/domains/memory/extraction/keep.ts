@@ -13,6 +13,7 @@ import { supersede } from '../items/supersede.ts';
 import type { MemoryScope } from '../scope.ts';
 import type { Grounded } from './candidates.ts';
 import type { Relation } from './prompts.ts';
+import { isStated } from './stated.ts';
 import type { ExtractionCounts } from './store.ts';
 
 /** How a candidate relates to an item of the same subject and place, as the model judged. */
@@ -49,15 +50,26 @@ const evidenceOf = ({ chunk, quote }: Judged) => [
   { chunkId: chunk.id, episodeId: chunk.episode_id, quote, trust: chunk.trust },
 ];
 
-/** The item that says the same: in the same words, or in others, as the model judged. */
+/**
+ * The item that says the same: in the same words, or in others, as the model judged. What is asked for is never believed twice: an active
+ * item in other words goes before a proposal.
+ */
 async function findKnown(db: Queryable, candidate: Judged, on: Keeping): Promise<ItemRow | null> {
   const same = await findSameItem(db, on.place, candidate);
-  if (same !== null) return same;
-  const judged = candidate.judgements.find(({ relation }) => relation === 'same');
-  if (judged === undefined) return null;
-  const item = await findItem(db, on.scope, judged.itemId, { lock: true });
-  return item !== null && item.status !== 'superseded' && isBeside(item, candidate, on) ? item : null;
+  if (same !== null && !(candidate.asked && same.status === 'proposed')) return same;
+  const judged: ItemRow[] = [];
+  for (const { itemId, relation } of candidate.judgements) {
+    const item = relation === 'same' ? await findItem(db, on.scope, itemId, { lock: true }) : null;
+    if (item !== null && item.status !== 'superseded' && isBeside(item, candidate, on)) judged.push(item);
+  }
+  return (
+    judged.find(({ status }) => status === 'active') ?? same ?? judged.find(item => confirms(candidate, item)) ?? null
+  );
 }
+
+/** The model may take what it once made up for the same: what is asked for confirms only what it states. */
+const confirms = ({ asked, statement }: Judged, item: ItemRow): boolean =>
+  !asked || item.status !== 'proposed' || isStated(item.text, statement);
 
 /** Only items of the same subject in the same place are touched, whatever a model says. */
 const isBeside = (item: ItemRow, { subject }: Judged, { place }: Keeping): boolean =>

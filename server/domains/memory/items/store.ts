@@ -214,7 +214,7 @@ export async function findItems(db: Queryable, scope: MemoryScope, ids: readonly
   return rows;
 }
 
-/** For each subject the newest items of the place that are about it, and are active or wait for review. */
+/** For each subject items of the place that are about it: the newest active ones, then those that wait for review. */
 export async function listOfSubjects(
   db: Queryable,
   place: ItemPlace,
@@ -225,7 +225,8 @@ export async function listOfSubjects(
   const { rows } = await db.query<ItemRow>(
     `SELECT found.* FROM (SELECT DISTINCT unnest(${keys}::text[]) AS key) asked CROSS JOIN LATERAL (
        SELECT ${ITEM_COLUMNS} FROM memory_items i WHERE ${samePlace(place, to.add)} AND i.subject_key = asked.key
-         AND i.status IN ('active', 'proposed') ORDER BY i.created_at DESC, i.id DESC LIMIT ${to.add(limit)}) found`,
+         AND i.status IN ('active', 'proposed')
+       ORDER BY i.status, i.created_at DESC, i.id DESC LIMIT ${to.add(limit)}) found`,
     to.values,
   );
   return subjects.flatMap(subject =>

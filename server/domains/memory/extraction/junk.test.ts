@@ -1,0 +1,12 @@
+import { expect, test } from 'vitest';
+import { measureJunk } from '../../../../bench/memory/junk.ts';
+import { createTestDatabase } from '../../../testing/postgres.ts';
+
+test('a sloppy model and noisy conversations leave no junk among what is believed', async () => {
+  await using db = await createTestDatabase();
+  const figures = await measureJunk(db.pool, 100);
+  expect(figures['junk %']).toBe(0);
+  expect(figures['duplicates %']).toBe(0);
+  // Else nothing would be believed at all.
+  expect(figures['asked and kept %']).toBe(100);
+});
