@@ -53,10 +53,13 @@ export function groundCandidates(
   return { grounded: kept, dropped: candidates.length - kept.length };
 }
 
-/** An answer often has the same statement of a message twice. What is asked for comes first. */
+/** An answer often has the same statement of a message twice. What is asked for, and says more, comes first. */
 function withoutRepetitions(grounded: readonly Grounded[]): Grounded[] {
   const kept: Grounded[] = [];
-  for (const each of grounded.toSorted((one, other) => Number(other.asked) - Number(one.asked))) {
+  const best = grounded.toSorted(
+    (one, other) => Number(other.asked) - Number(one.asked) || other.text.length - one.text.length,
+  );
+  for (const each of best) {
     const isRepeated = kept.some(
       known =>
         known.chunk.id === each.chunk.id &&
