@@ -98,8 +98,8 @@ function SettingsCard({ settings }: { settings: Settings }) {
         </Field>
         {showsCredits ? (
           <p className="text-sm text-muted tabular-nums">
-            Your chats have used {settings.used_today.toLocaleString('en', { maximumSignificantDigits: 3 })} credits
-            today. The next day begins <RelativeTime at={settings.resets_at} />.
+            Used by your chats today: {settings.used_today.toLocaleString('en', { maximumSignificantDigits: 3 })}{' '}
+            credits. The next day: <RelativeTime at={settings.resets_at} />
           </p>
         ) : null}
         {isAdmin ? (

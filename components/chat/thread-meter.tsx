@@ -59,6 +59,7 @@ function Day({ used, allowed }: { used: number; allowed: number }) {
   return (
     <span className={cx(isUp && 'font-medium text-warn')} title="What your chats may cost a day, and have cost today">
       {isUp ? 'Credits of today used up' : `Today ${shown(used)} of ${shown(allowed)}`}
+      {isUp ? null : <span className="max-sm:hidden"> credits</span>}
     </span>
   );
 }
