@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { figuresOf } from './agent-figures.ts';
+import { figuresOf, spreadOf } from './agent-figures.ts';
 
 const run = (status: string, credits_microcredits = 0) => ({
   status,
@@ -15,4 +15,20 @@ test('nothing is said where no run has ended', () => {
 test('a stopped run costs credits, and is neither a success nor a failure', () => {
   const runs = [run('completed', 4), run('failed', 1), run('stopped', 1), run('running', 100)];
   expect(figuresOf(runs)).toEqual({ successRate: 0.5, creditsPerRun: 2 });
+});
+
+test('limits are chosen by what ended runs took: half of them at most the median', () => {
+  const took = (seconds: number, credits: number) => ({
+    status: 'completed',
+    credits_microcredits: credits,
+    started_at: '2026-01-01T00:00:00.000Z',
+    ended_at: new Date(Date.UTC(2026, 0, 1, 0, 0, seconds)).toISOString(),
+  });
+  expect(spreadOf([])).toBeNull();
+  expect(spreadOf([{ ...took(1, 1), ended_at: null }])).toBeNull();
+  expect(spreadOf([took(9, 10), took(1, 30), took(3, 20), took(2, 0)])).toEqual({
+    runs: 4,
+    ms: { median: 2_000, most: 9_000 },
+    microcredits: { median: 10, most: 30 },
+  });
 });

@@ -10,3 +10,24 @@ export function figuresOf(runs: readonly Run[]): { successRate: number | null; c
     creditsPerRun: ended.length === 0 ? null : Math.round(spent / ended.length),
   };
 }
+
+type TimedRun = Run & { started_at: string };
+export type Spread = { median: number; most: number };
+
+/** How long the ended runs of an agent took, in ms, and what they cost, to choose its limits by; null where none has ended. */
+export function spreadOf(runs: readonly TimedRun[]): { runs: number; ms: Spread; microcredits: Spread } | null {
+  const ended = runs.flatMap(({ started_at, ended_at, credits_microcredits }) =>
+    ended_at === null ? [] : [{ ms: Date.parse(ended_at) - Date.parse(started_at), credits: credits_microcredits }],
+  );
+  if (ended.length === 0) return null;
+  return {
+    runs: ended.length,
+    ms: spread(ended.map(({ ms }) => ms)),
+    microcredits: spread(ended.map(({ credits }) => credits)),
+  };
+}
+
+function spread(values: readonly number[]): Spread {
+  const sorted = values.toSorted((a, b) => a - b);
+  return { median: sorted[Math.floor((sorted.length - 1) / 2)] ?? 0, most: sorted.at(-1) ?? 0 };
+}

@@ -6,10 +6,12 @@ import { Card } from '../ui/card.tsx';
 import { Field, Input, Textarea } from '../ui/field.tsx';
 import { Select } from '../ui/select.tsx';
 import type { AgentDraft } from './agent-draft.ts';
+import { LimitsEstimate } from './limits-estimate.tsx';
 import { MemoryCard } from './memory-card.tsx';
 import { ToolsField } from './tools-field.tsx';
 
 type Props = {
+  agentId: string;
   draft: AgentDraft;
   onChange: (draft: AgentDraft) => void;
   /** What is wrong, by the paths of the agent's fields. */
@@ -18,7 +20,7 @@ type Props = {
 };
 
 /** Everything that an agent is told and may do. */
-export function AgentForm({ draft, onChange, problems, readOnly }: Props) {
+export function AgentForm({ agentId, draft, onChange, problems, readOnly }: Props) {
   const { me } = useSession();
   const set = (patch: Partial<AgentDraft>) => onChange({ ...draft, ...patch });
   const ofTools = Object.entries(problems).filter(([path]) => path.startsWith('tools'));
@@ -85,7 +87,7 @@ export function AgentForm({ draft, onChange, problems, readOnly }: Props) {
         <ToolsField tools={draft.tools} onChange={tools => set({ tools })} readOnly={readOnly} />
       </Card>
       {me.memory ? <MemoryCard draft={draft} set={set} problem={problems.memory} readOnly={readOnly} /> : null}
-      <Limits draft={draft} set={set} problems={problems} readOnly={readOnly} />
+      <Limits agentId={agentId} draft={draft} set={set} problems={problems} readOnly={readOnly} />
     </div>
   );
 }
@@ -97,9 +99,11 @@ const onLimitOptions = [
   { value: 'fail', label: 'Fail' },
 ] as const;
 
-type LimitsProps = Pick<Props, 'draft' | 'problems' | 'readOnly'> & { set: (patch: Partial<AgentDraft>) => void };
+type LimitsProps = Pick<Props, 'agentId' | 'draft' | 'problems' | 'readOnly'> & {
+  set: (patch: Partial<AgentDraft>) => void;
+};
 
-function Limits({ draft, set, problems, readOnly }: LimitsProps) {
+function Limits({ agentId, draft, set, problems, readOnly }: LimitsProps) {
   const field = (name: NumberName, path: string, label: ReactNode, optional = false) => (
     <Field label={label} error={problems[path]} optional={optional}>
       <Input
@@ -128,6 +132,7 @@ function Limits({ draft, set, problems, readOnly }: LimitsProps) {
         {field('maxTokens', 'max_tokens', 'Tokens of an answer', true)}
         {field('temperature', 'temperature', 'Temperature', true)}
       </div>
+      <LimitsEstimate agentId={agentId} />
     </Card>
   );
 }

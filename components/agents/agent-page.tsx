@@ -90,7 +90,13 @@ function Settings({ agent, editing }: { agent: Agent; editing: AgentEditing }) {
   return (
     <div className="grid grid-cols-[minmax(0,1fr)] gap-4 lg:grid-cols-[minmax(0,1fr)_minmax(0,26rem)]">
       <div>
-        <AgentForm draft={editing.draft} onChange={editing.setDraft} problems={editing.problems} readOnly={readOnly} />
+        <AgentForm
+          agentId={agent.id}
+          draft={editing.draft}
+          onChange={editing.setDraft}
+          problems={editing.problems}
+          readOnly={readOnly}
+        />
         {readOnly ? null : <SaveBar editing={editing} />}
       </div>
       <TestPanel agent={agent} editing={editing} />

@@ -68,6 +68,7 @@ test('an agent is created, given a tool and limits, tested, restored and archive
   await expect(member.getByText('v3', { exact: true }).first()).toBeVisible();
   await member.getByRole('tab', { name: 'Settings' }).click();
   await expect(member.getByRole('textbox', { name: 'Instructions' })).toHaveValue('');
+  await expect(member.getByText(/^The last run took .* and .* credits?, with the time/)).toBeVisible();
   await member.getByRole('tab', { name: 'Recent problems' }).click();
   await expect(member.getByText('No run has failed')).toBeVisible();
   await expectAccessible(member);
