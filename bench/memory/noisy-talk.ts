@@ -186,7 +186,8 @@ export class NoisyTalk {
       { subject: 'password', kind: 'fact', text: capital(on.secret), quote: on.secret, asked_quote },
       { subject: 'user', kind: 'fact', text: 'The user says hello.', quote: 'Hello, how are you?', asked_quote },
       { ...of(asked, on.first), text: ' ' },
-      { ...of(asked, on.first), text: `${capital(on.first)} `.repeat(100) },
+      { ...of(asked, on.first), text: `${capital(on.first)} `.repeat(200) },
+      { ...of(asked, on.first), text: `${capital(on.first)} `.repeat(3) },
     ];
     const numbered = prompt
       .split('\n')

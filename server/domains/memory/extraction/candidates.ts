@@ -3,7 +3,7 @@ import { normalizeBlanks, subjectKey } from '../folding.ts';
 import { looksLikeCredential } from '../refuse-credentials.ts';
 import type { ItemKind } from '../schemas.ts';
 import type { Candidate } from './prompts.ts';
-import { isStated, type Statement, saysNoMore, statementOf } from './stated.ts';
+import { byFullness, isStated, type Statement, saysNoMore, statementOf } from './stated.ts';
 
 const MAX_SUBJECT = 200;
 const MAX_TEXT = 2_000;
@@ -57,7 +57,7 @@ export function groundCandidates(
 function withoutRepetitions(grounded: readonly Grounded[]): Grounded[] {
   const kept: Grounded[] = [];
   const best = grounded.toSorted(
-    (one, other) => Number(other.asked) - Number(one.asked) || other.text.length - one.text.length,
+    (one, other) => Number(other.asked) - Number(one.asked) || byFullness(one.text, other.text),
   );
   for (const each of best) {
     const isRepeated = kept.some(

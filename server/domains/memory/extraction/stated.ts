@@ -70,3 +70,7 @@ export function saysNoMore(known: string, text: string): boolean {
   const telling = tellingWords(text);
   return telling.length > 0 && telling.every(word => words.some(each => isFormOf(word, each)));
 }
+
+/** Sorts what tells more before what tells less, and of two texts that tell as much the shorter one. */
+export const byFullness = (one: string, other: string): number =>
+  new Set(tellingWords(other)).size - new Set(tellingWords(one)).size || one.length - other.length;
