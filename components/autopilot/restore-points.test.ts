@@ -7,7 +7,15 @@ const message = (id: string, role: Message['role'], parent_id: string | null): M
   id,
   role,
   parts: [],
-  metadata: { parent_id, status: 'sent', run_id: null, error: null, usage: null, sent_by: 'a@example.com', created_at: '' },
+  metadata: {
+    parent_id,
+    status: 'sent',
+    run_id: null,
+    error: null,
+    usage: null,
+    sent_by: 'a@example.com',
+    created_at: '',
+  },
 });
 const messages = [
   message('q1', 'user', null),
