@@ -57,7 +57,7 @@ export function ThreadView({ id, onOpen, onLost }: Props) {
       </div>
       <ThreadGrants thread={thread.data} />
       <div className="mx-auto flex w-full max-w-180 flex-col gap-2 border-t p-4">
-        {isAutopilot ? <ThreadCost workflowId={thread.data.workflow_id} branch={branch} /> : null}
+        {isAutopilot ? <ThreadCost branch={branch} /> : null}
         {archived_at === null ? (
           <Composer onSend={send} isBusy={active !== null} onStop={() => actions.stop.mutate({ id })} />
         ) : (
