@@ -13,10 +13,11 @@ import { Skeleton } from '../ui/skeleton.tsx';
 import { ErrorState, FormError } from '../ui/states.tsx';
 import { RelativeTime } from '../ui/time.tsx';
 import { toast } from '../ui/toaster.tsx';
+import { DefaultModels } from './default-models.tsx';
 
 type Settings = Outputs['chat_get_settings'];
 
-/** What the chats of a person may cost a day, and how long threads are kept: for the whole workspace. */
+/** What the chats of a person may cost a day, how long threads are kept, and which models answer: for the whole workspace. */
 export function ChatSettings() {
   const { me } = useSession();
   const trpc = useTRPC();
@@ -27,7 +28,12 @@ export function ChatSettings() {
       <PageHeader title="Chat settings" />
       {settings.isError ? <ErrorState error={settings.error} onRetry={() => void settings.refetch()} /> : null}
       {settings.isPending ? <Skeleton className="h-60" /> : null}
-      {settings.data ? <SettingsCard settings={settings.data} /> : null}
+      {settings.data ? (
+        <div className="flex flex-col gap-4">
+          <SettingsCard settings={settings.data} />
+          <DefaultModels settings={settings.data} />
+        </div>
+      ) : null}
     </Page>
   );
 }

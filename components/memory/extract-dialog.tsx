@@ -3,6 +3,7 @@ import { useMutation, useQuery } from '@tanstack/react-query';
 import Link from 'next/link';
 import { type ReactNode, useState } from 'react';
 import { ModelField } from '../editor/inspector/pickers.tsx';
+import { useSession } from '../shell/session.tsx';
 import { type Outputs, useTRPC } from '../trpc/provider.tsx';
 import { Button, ButtonLink } from '../ui/button.tsx';
 import { Dialog } from '../ui/dialog.tsx';
@@ -30,12 +31,14 @@ type Props = {
 export function ExtractDialog({ what, episode, onClose, children }: Props) {
   const trpc = useTRPC();
   const [model, setModel] = useState('');
+  const { me } = useSession();
   const catalog = useQuery(trpc.llm_catalog_list.queryOptions({}));
+  const settings = useQuery(trpc.chat_get_settings.queryOptions({}, { enabled: me.agents }));
   const first = catalog.data?.providers
     .filter(({ configured }) => configured)
     .flatMap(({ models }) => models)
     .find(({ supports }) => !supports.embeddings)?.id;
-  const chosen = model || (first ?? '');
+  const chosen = model || settings.data?.extraction_model || (first ?? '');
   const extract = useMutation(trpc.memory_extract_batch.mutationOptions());
   const start = useMutation({
     mutationFn: async () => extract.mutateAsync({ episode_ids: [await episode()], model: chosen }),

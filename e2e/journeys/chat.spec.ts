@@ -256,6 +256,9 @@ test('the chat opens beside any page', async ({ member, api, model }) => {
   await member.getByRole('textbox', { name: 'Days for which threads are kept' }).fill('365');
   await member.getByRole('button', { name: 'Save', exact: true }).click();
   await expect(member.getByText('Chat settings saved')).toBeVisible();
+  await member.getByRole('combobox', { name: 'Autopilot', exact: true }).click();
+  await member.getByRole('option', { name: 'openai_compatible/scripted' }).click();
+  await expect(member.getByText('Default model saved')).toBeVisible();
   await expectThemesAccessible(member);
   await member.goto(thread);
   await expect(member.getByText(/^Today .* of 5,000/)).toBeVisible();

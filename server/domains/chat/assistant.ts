@@ -6,6 +6,7 @@ import { requireValid } from '../agents/validate.ts';
 import { listCatalog } from '../models/catalog.ts';
 import { ensurePublished } from '../workflows/ensure-published.ts';
 import { projectScope } from '../workflows/view.ts';
+import { readSettings } from './settings-store.ts';
 
 const INSTRUCTIONS =
   'You are the assistant of a workspace that runs workflows. Answer briefly and to the point, in the language of the person. Say so when you do not know something.';
@@ -19,7 +20,7 @@ export async function assistantFor(
   ctx: Context,
   given: string | undefined,
 ): Promise<{ workflowId: string; model: string }> {
-  const model = given ?? (await firstModel(ctx));
+  const model = given ?? (await defaultModel(ctx, 'assistant_model'));
   const scope = projectScope(ctx);
   const id = derivedId(0, ['chat assistant', scope.tenantId, scope.projectId, model]);
   const settings = newSettings({ model, instructions: INSTRUCTIONS, memory: ALL_MEMORIES });
@@ -37,8 +38,13 @@ export async function requireUsable(ctx: Context, id: string, settings: AgentSet
   });
 }
 
-/** The first model that has a key and can call tools. Throws AppError 422 `model_not_configured`. */
-export async function firstModel(ctx: Context): Promise<string> {
+/**
+ * The model that the workspace has chosen, else the first one that has a key and can call tools. One that was chosen and has lost its key
+ * is not replaced: another provider would read what is said. Throws AppError 422 `model_not_configured`.
+ */
+export async function defaultModel(ctx: Context, purpose: 'assistant_model' | 'autopilot_model'): Promise<string> {
+  const chosen = (await readSettings(ctx.services.pool, ctx.principal.tenantId))[purpose];
+  if (chosen !== null) return chosen;
   const { providers } = await listCatalog(ctx);
   for (const { configured, models } of providers) {
     const model = configured ? models.find(({ supports }) => supports.tools) : undefined;

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type ChatService, saidIn, startChatService } from '../../testing/chat.ts';
+import { CHAT_MODEL, type ChatService, saidIn, startChatService } from '../../testing/chat.ts';
 import { purgeThreads } from './answers/store.ts';
 
 let chat: ChatService;
@@ -28,6 +28,33 @@ test('threads are kept as long as their workspace says, and for ever by default'
   expect(await ids()).toEqual([kept]);
   for (const retention_days of [0, 36_501])
     await expect(chat.act('chat_patch_settings', { retention_days })).rejects.toMatchObject({ status: 422 });
+});
+
+test('the models that a workspace has chosen answer where nobody names one', async () => {
+  await chat.act('llm_provider_keys_create', {
+    provider: 'openai_compatible',
+    base_url: chat.fake.url,
+    models: ['second'],
+  });
+  const [assistant_model, autopilot_model] = ['openai_compatible/second', CHAT_MODEL];
+  const settings = { assistant_model, autopilot_model, extraction_model: CHAT_MODEL };
+  expect(await chat.act('chat_patch_settings', settings)).toMatchObject({ ...settings, daily_credits: null });
+  expect(await chat.act('chat_patch_settings', { daily_credits: 5 })).toMatchObject(settings);
+  chat.fake.requests.length = 0;
+  chat.fake.script({ answers: [{ content: [{ text: 'One.' }] }, { content: [{ text: 'Two.' }] }] });
+  const asked = () => chat.fake.requests.map(({ body }) => (body as { model: string }).model);
+  const thread = await chat.thread();
+  await chat.act('chat_send_message', { id: thread, text: 'Hello' });
+  await chat.settled(thread);
+  expect(asked()).toEqual(['second']);
+  const { thread_id } = await chat.act('autopilot_chat', { text: 'Hello' });
+  await chat.settled(String(thread_id));
+  expect(asked()).toEqual(['second', 'scripted']);
+  await expect(chat.act('chat_patch_settings', { assistant_model: 'openai/gpt-5' })).rejects.toMatchObject({
+    status: 422,
+    code: 'model_not_configured',
+  });
+  await chat.act('chat_patch_settings', { assistant_model: null, autopilot_model: null, daily_credits: null });
 });
 
 test('what a deleted thread leaves behind is purged two days later', async () => {

@@ -52,7 +52,7 @@ const revoke = {
 const patchSettings = {
   access: 'tenant_admin',
   status: 200,
-  summary: 'Limit what a person’s chats may cost a day, and how long threads are kept',
+  summary: 'Set what a person’s chats may cost a day, how long threads are kept, and which models answer',
   input: schema.PatchSettingsInput,
   output: schema.SettingsSchema,
   run: patchChatSettings,

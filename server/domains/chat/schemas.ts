@@ -226,12 +226,22 @@ export const StopOutput = z.strictObject({
   withdrawn: z.number().int().meta({ description: 'Messages that were waiting for their answer, and get none' }),
 });
 
+const Model = z.string().min(1).max(200).meta({ description: 'provider/model' });
 export const SettingsSchema = z.strictObject({
   daily_credits: z
     .number()
     .nullable()
     .meta({ description: 'What the chats of one person may cost a day; null: no limit' }),
   retention_days: z.number().int().nullable().meta({ description: 'null: threads are kept' }),
+  assistant_model: z
+    .string()
+    .nullable()
+    .meta({ description: 'Answers in threads without an agent or a model; null: the first model with a key' }),
+  autopilot_model: z.string().nullable().meta({ description: 'The same for conversations with Autopilot' }),
+  extraction_model: z
+    .string()
+    .nullable()
+    .meta({ description: 'What the console offers first to extract memories with; null: the first model with a key' }),
   used_today: z.number().meta({ description: 'Credits that your chats have cost today' }),
   resets_at: Timestamp.meta({ description: 'When the next day begins, in UTC' }),
 });
@@ -239,4 +249,7 @@ export const SettingsInput = z.strictObject({});
 export const PatchSettingsInput = z.strictObject({
   daily_credits: z.number().min(0).max(MAX_DAILY_CREDITS).nullable().optional(),
   retention_days: z.number().int().min(1).max(MAX_RETENTION_DAYS).nullable().optional(),
+  assistant_model: Model.nullable().optional(),
+  autopilot_model: Model.nullable().optional(),
+  extraction_model: Model.nullable().optional(),
 });

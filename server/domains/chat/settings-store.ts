@@ -1,40 +1,53 @@
 import type { Queryable } from '../../platform/postgres/transaction.ts';
 
-export type ChatSettingsRow = { daily_microcredits: number | null; retention_days: number | null };
+export type ChatSettingsRow = {
+  daily_microcredits: number | null;
+  retention_days: number | null;
+  assistant_model: string | null;
+  autopilot_model: string | null;
+  extraction_model: string | null;
+};
+
+const UNDECIDED: ChatSettingsRow = {
+  daily_microcredits: null,
+  retention_days: null,
+  assistant_model: null,
+  autopilot_model: null,
+  extraction_model: null,
+};
 
 /** Returns what the workspace has decided; nulls where it has decided nothing. */
 export async function readSettings(pool: Queryable, tenantId: string): Promise<ChatSettingsRow> {
   const { rows } = await pool.query<ChatSettingsRow>({
     name: 'chat_read_settings',
-    text: 'SELECT daily_microcredits::float8 AS daily_microcredits, retention_days FROM chat_settings WHERE tenant_id = $1',
+    text: `SELECT daily_microcredits::float8 AS daily_microcredits, retention_days, assistant_model, autopilot_model, extraction_model
+             FROM chat_settings WHERE tenant_id = $1`,
     values: [tenantId],
   });
-  return rows[0] ?? { daily_microcredits: null, retention_days: null };
+  return rows[0] ?? UNDECIDED;
 }
 
-/** Replaces what is given; null takes a limit away. */
+/** Replaces what is given; null takes a decision back. */
 export async function saveSettings(
   db: Queryable,
   tenantId: string,
-  changes: { daily_microcredits?: number | null; retention_days?: number | null },
+  changes: Partial<ChatSettingsRow>,
   { by, at }: { by: string; at: Date },
 ): Promise<void> {
   await db.query(
-    `INSERT INTO chat_settings (tenant_id, daily_microcredits, retention_days, updated_by, updated_at)
-     VALUES ($1, $2, $3, $6, $7)
+    `INSERT INTO chat_settings AS s (tenant_id, daily_microcredits, retention_days, assistant_model, autopilot_model, extraction_model,
+       updated_by, updated_at)
+     SELECT $1, c.daily_microcredits, c.retention_days, c.assistant_model, c.autopilot_model, c.extraction_model, $3, $4
+     FROM jsonb_to_record($2::jsonb) c(daily_microcredits bigint, retention_days int, assistant_model text, autopilot_model text,
+       extraction_model text)
      ON CONFLICT (tenant_id) DO UPDATE SET
-       daily_microcredits = CASE WHEN $4 THEN excluded.daily_microcredits ELSE chat_settings.daily_microcredits END,
-       retention_days = CASE WHEN $5 THEN excluded.retention_days ELSE chat_settings.retention_days END,
+       daily_microcredits = CASE WHEN $2::jsonb ? 'daily_microcredits' THEN excluded.daily_microcredits ELSE s.daily_microcredits END,
+       retention_days = CASE WHEN $2::jsonb ? 'retention_days' THEN excluded.retention_days ELSE s.retention_days END,
+       assistant_model = CASE WHEN $2::jsonb ? 'assistant_model' THEN excluded.assistant_model ELSE s.assistant_model END,
+       autopilot_model = CASE WHEN $2::jsonb ? 'autopilot_model' THEN excluded.autopilot_model ELSE s.autopilot_model END,
+       extraction_model = CASE WHEN $2::jsonb ? 'extraction_model' THEN excluded.extraction_model ELSE s.extraction_model END,
        updated_by = excluded.updated_by, updated_at = excluded.updated_at`,
-    [
-      tenantId,
-      changes.daily_microcredits ?? null,
-      changes.retention_days ?? null,
-      changes.daily_microcredits !== undefined,
-      changes.retention_days !== undefined,
-      by,
-      at,
-    ],
+    [tenantId, JSON.stringify(changes), by, at],
   );
 }
 

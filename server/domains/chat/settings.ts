@@ -2,36 +2,44 @@ import type { z } from 'zod';
 import type { Context } from '../../contract/context.ts';
 import { CREDIT } from '../../contract/microcredits.ts';
 import { isoTimestamp } from '../../platform/clock.ts';
+import { newId } from '../../platform/ids.ts';
+import { newSettings } from '../agents/settings.ts';
+import { requireUsable } from './assistant.ts';
 import { dayOf } from './budget.ts';
 import type { PatchSettingsInput, SettingsSchema } from './schemas.ts';
 import { readSettings, saveSettings, spentSince } from './settings-store.ts';
 
 type Settings = z.input<typeof SettingsSchema>;
 
-/** GET /v1/chat/settings: the limits of the workspace, and what the caller's chats have cost today. */
+/** GET /v1/chat/settings: limits and models of the workspace, and what the caller's chats have cost today. */
 export async function getChatSettings({ principal, services }: Context): Promise<Settings> {
   const { pool, clock } = services;
-  const { daily_microcredits, retention_days } = await readSettings(pool, principal.tenantId);
+  const { daily_microcredits, ...decided } = await readSettings(pool, principal.tenantId);
   const { from, to } = dayOf(clock.now());
   return {
     daily_credits: daily_microcredits === null ? null : daily_microcredits / CREDIT,
-    retention_days,
+    ...decided,
     used_today: (await spentSince(pool, principal, new Date(from))) / CREDIT,
     resets_at: isoTimestamp(to),
   };
 }
 
-/** PATCH /v1/chat/settings: changes what is given; null takes a limit away. */
+/**
+ * PATCH /v1/chat/settings: changes what is given; null takes a decision back. AppError 422 `model_not_configured` for a model that cannot
+ * be asked in the caller's project.
+ */
 export async function patchChatSettings(
   ctx: Context,
-  { daily_credits, retention_days }: z.output<typeof PatchSettingsInput>,
+  { daily_credits, ...others }: z.output<typeof PatchSettingsInput>,
 ): Promise<Settings> {
   const { principal, services } = ctx;
+  for (const model of [others.assistant_model, others.autopilot_model, others.extraction_model])
+    if (model != null) await requireUsable(ctx, newId(), newSettings({ model }));
   const changes = {
     ...(daily_credits !== undefined && {
       daily_microcredits: daily_credits === null ? null : Math.round(daily_credits * CREDIT),
     }),
-    ...(retention_days !== undefined && { retention_days }),
+    ...others,
   };
   const at = new Date(services.clock.now());
   await saveSettings(services.pool, principal.tenantId, changes, { by: principal.userId, at });

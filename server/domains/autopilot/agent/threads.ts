@@ -2,7 +2,7 @@ import type { Context } from '../../../contract/context.ts';
 import { notFound } from '../../../platform/errors.ts';
 import { derivedId, newId } from '../../../platform/ids.ts';
 import { graphOf } from '../../agents/settings.ts';
-import { firstModel, requireUsable } from '../../chat/assistant.ts';
+import { defaultModel, requireUsable } from '../../chat/assistant.ts';
 import { ensureThread, listThreadRows, type ThreadRow } from '../../chat/threads/store.ts';
 import { requireThread, threadScope } from '../../chat/threads/view.ts';
 import { ensurePublished } from '../../workflows/ensure-published.ts';
@@ -17,7 +17,7 @@ export async function autopilotFor(
   ctx: Context,
   given: string | undefined,
 ): Promise<{ workflowId: string; model: string }> {
-  const model = given ?? (await firstModel(ctx));
+  const model = given ?? (await defaultModel(ctx, 'autopilot_model'));
   const { tenantId, projectId } = projectScope(ctx);
   const id = derivedId(0, ['autopilot', tenantId, projectId, model]);
   const settings = autopilotSettings(model);
