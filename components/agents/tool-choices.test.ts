@@ -5,7 +5,9 @@ import {
   choicesOf,
   defaultChoice,
   instancesOf,
+  onLostOf,
   withChoices,
+  withOnLost,
 } from './tool-choices.ts';
 
 const tool = (name: string, annotations: CatalogTool['annotations'] = null) => ({ name, annotations }) as CatalogTool;
@@ -65,4 +67,12 @@ test('what is said of calls that may have happened stays, for each tool', () => 
 
 test('an instance without a tool that may be called goes', () => {
   expect(withChoices([entry('a', ['*'])], 'a', { read: 'never' })).toEqual([]);
+});
+
+test('what follows when a call may have happened is chosen for an instance, and not for others', () => {
+  const tools: AgentTools = [entry('a', ['*']), { ...entry('a', ['read']), on_lost: 'retry' }, entry('b', ['*'])];
+  expect(onLostOf(tools, 'a')).toBeUndefined();
+  const asking = withOnLost(tools, 'a', 'ask');
+  expect([onLostOf(asking, 'a'), onLostOf(asking, 'b'), onLostOf(asking, 'c')]).toEqual(['ask', 'default', 'default']);
+  expect(withOnLost(asking, 'a', 'default')).toEqual([entry('a', ['*']), entry('a', ['read']), entry('b', ['*'])]);
 });

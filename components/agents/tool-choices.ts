@@ -73,6 +73,25 @@ export function withChoices(tools: AgentTools, instanceId: string, choices: Reco
   return [...tools.filter(entry => !isOf(entry, instanceId)), ...entries];
 }
 
+/** What follows when Baton ends during a call; `default`: people are asked about tools that may destroy. */
+export type OnLost = 'default' | 'ask' | 'retry';
+
+/** What was chosen for all tools of an instance; undefined where they differ. */
+export function onLostOf(tools: AgentTools, instanceId: string): OnLost | undefined {
+  const chosen = tools.flatMap((entry): OnLost[] => (isOf(entry, instanceId) ? [entry.on_lost ?? 'default'] : []));
+  const [first = 'default', ...others] = new Set(chosen);
+  return others.length === 0 ? first : undefined;
+}
+
+/** The tools of an agent with this chosen for all tools of an instance. */
+export function withOnLost(tools: AgentTools, instanceId: string, onLost: OnLost): AgentTools {
+  return tools.map(entry => {
+    if (!isOf(entry, instanceId)) return entry;
+    const { on_lost: _, ...others } = entry;
+    return onLost === 'default' ? others : { ...others, on_lost: onLost };
+  });
+}
+
 /** The instances whose tools an agent may call, in the order in which it names them. */
 export function instancesOf(tools: AgentTools): string[] {
   return [...new Set(tools.flatMap(entry => (entry.type === 'mcp' ? entry.instance_id : [])))];

@@ -18,7 +18,9 @@ import {
   factsOf,
   instancesOf,
   namesOf,
+  onLostOf,
   withChoices,
+  withOnLost,
 } from './tool-choices.ts';
 
 type Props = { tools: AgentTools; onChange: (tools: AgentTools) => void; readOnly: boolean };
@@ -124,9 +126,30 @@ function InstanceTools({ id, name, tools, onChange, readOnly }: Props & { id: st
       {list.data?.tools.length === 0 ? (
         <p className="px-3 py-2 text-xs text-muted">The instance has no published tools.</p>
       ) : null}
+      {Object.values(choices).some(choice => choice !== 'never') ? (
+        <div className="flex flex-wrap items-center justify-between gap-2 border-t px-3 py-2">
+          <p className="text-xs text-muted">If Baton ends during a call, so that nobody knows whether it happened</p>
+          <Select
+            label={`If Baton ends during a call of ${name}`}
+            size="sm"
+            className="w-44"
+            placeholder="It depends on the tool"
+            value={onLostOf(tools, id)}
+            options={onLostOptions}
+            disabled={readOnly}
+            onChange={onLost => onChange(withOnLost(tools, id, onLost))}
+          />
+        </div>
+      ) : null}
     </section>
   );
 }
+
+const onLostOptions = [
+  { value: 'default', label: 'As the tool says', hint: 'Ask if it may destroy, else repeat' },
+  { value: 'ask', label: 'Ask', hint: 'A person decides what becomes of it' },
+  { value: 'retry', label: 'Repeat it', hint: 'With the same idempotency key' },
+] as const;
 
 type RowProps = { tool: CatalogTool; choice: Choice; onChange: (choice: Choice) => void; readOnly: boolean };
 

@@ -38,6 +38,8 @@ test('an agent is created, given a tool and limits, tested, restored and archive
   await expect(rate).toContainText('Never');
   await rate.click();
   await member.getByRole('option', { name: /Auto/ }).click();
+  await member.getByRole('combobox', { name: 'If Baton ends during a call of Exchange desk' }).click();
+  await member.getByRole('option', { name: /^Ask/ }).click();
   await member.getByRole('textbox', { name: 'Turns of the model' }).fill('many');
   await member.getByRole('button', { name: 'Save agent' }).click();
   await expect(member.getByText('must be a number')).toBeVisible();
