@@ -1,5 +1,8 @@
 import { z } from 'zod';
+import type { PublicContext } from '../../../../contract/context.ts';
 import { rawOperation } from '../../../../contract/operation.ts';
+import { notFound } from '../../../../platform/errors.ts';
+import { isStripe } from './kind.ts';
 
 /** An event with its object takes a few kilobytes, and at most some hundred for an invoice with many lines. */
 const MAX_EVENT_BYTES = 1024 * 1024;
@@ -23,6 +26,15 @@ body, at most five minutes ago. Each event is applied once, whatever the order a
     errors: [401, 404, 503],
     headers: ['Stripe-Signature'],
     raw: { limit: MAX_EVENT_BYTES },
-    run: async ctx => (await import('./webhook.ts')).receiveEvent(ctx),
+    run: receive,
   }),
 ] as const;
+
+/** Anybody may send such a request: only where Stripe is the provider does it load Stripe's SDK, which takes 8 MB. */
+async function receive(ctx: PublicContext): Promise<{ received: true }> {
+  const { payments, config } = ctx.services;
+  const settings = config.billing.stripe;
+  if (settings === null || !isStripe(payments)) throw notFound('The webhook of the payment provider');
+  const { receiveEvent } = await import('./webhook.ts');
+  return receiveEvent(ctx, { secret: settings.webhookSecret, account: payments.account });
+}

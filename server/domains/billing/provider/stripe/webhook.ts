@@ -1,29 +1,28 @@
 import Stripe from 'stripe';
 import type { PublicContext } from '../../../../contract/context.ts';
-import { AppError, badRequest, notFound } from '../../../../platform/errors.ts';
+import { AppError, badRequest } from '../../../../platform/errors.ts';
+import type { StripeAccount } from './account.ts';
 import { applyEvent } from './apply-event.ts';
 import { StripeEvent } from './event.ts';
-import { isStripe } from './kind.ts';
 
 /** The maximum age of a signature, s: Stripe signs each delivery again, and its own clients use the same limit. */
 const TOLERANCE_S = 300;
 
 /**
  * POST /v1/billing/provider-webhook: first verifies Stripe's signature over the raw bytes (401, the same answer for
- * everything that can be wrong), then applies the event. 404 with another provider; 503 if the event cannot be applied
- * now, so that Stripe sends it again.
+ * everything that can be wrong), then applies the event. 503 if the event cannot be applied now, so that Stripe sends it
+ * again.
  */
-export async function receiveEvent(ctx: PublicContext): Promise<{ received: true }> {
-  const { services, raw, headers } = ctx;
-  const { payments, config, clock } = services;
-  const settings = config.billing.stripe;
-  if (settings === null || !isStripe(payments)) throw notFound('The webhook of the payment provider');
+export async function receiveEvent(
+  { services, raw, headers }: PublicContext,
+  { secret, account }: { secret: string; account: StripeAccount },
+): Promise<{ received: true }> {
   if (raw === undefined) throw new Error('The webhook was invoked without the bytes of its body.');
   const body = await raw.body();
-  const event = openEvent(body, headers.get('stripe-signature'), settings.webhookSecret, clock.now());
+  const event = openEvent(body, headers.get('stripe-signature'), secret, services.clock.now());
   // From here on the sender is known to be Stripe, whose deliveries come from a few addresses.
   await raw.countAs('provider:stripe');
-  await applyEvent(services, payments.account, event);
+  await applyEvent(services, account, event);
   return { received: true };
 }
 
