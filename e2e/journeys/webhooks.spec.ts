@@ -51,7 +51,7 @@ test('a webhook is made, delivered to, watched, tested, switched off, rotated an
   expect(await deliver(secret)).toBe(202);
   expect(await deliver('whsec_wrong')).toBe(401);
 
-  await member.getByRole('link', { name: 'Shop' }).click();
+  await member.getByRole('link', { name: 'Shop', exact: true }).click();
   await expect(member.getByRole('heading', { level: 1, name: 'Shop' })).toBeVisible();
   const deliveries = member.getByRole('region', { name: 'Deliveries' });
   await expect(deliveries.getByText('Accepted', { exact: true })).toBeVisible();
