@@ -22,7 +22,6 @@ export type CountedWord = { word: string; found: number };
 
 const MAX_PER_SIGNAL = 100;
 const MAX_SUBJECT_HITS = 50;
-const FEW = 500;
 /** Candidates that hold only the common words of a query which has rarer ones, too. */
 const MAX_BESIDE_RARE = 500;
 
@@ -167,10 +166,7 @@ function togetherOf(words: readonly string[], how: TextSearch['together']): stri
   return words.flatMap((one, at) => words.slice(at + 1).map(other => `(${one} && ${other})`)).join(' || ');
 }
 
-/**
- * Candidates that hold one of the words as a part, or a similar word, best first. The few memories of a small workspace are read one by
- * one: the index has the trigrams of all workspaces, and finding those of one among them takes longer the more there are.
- */
+/** Candidates that hold one of the words as a part, or a similar word, best first. */
 export async function searchTrigrams(
   db: Queryable,
   scope: MemoryScope,
@@ -183,30 +179,16 @@ export async function searchTrigrams(
     .map(({ word, pattern }) => `m.folded LIKE ${pattern}::text OR ${word}::text <% m.folded`)
     .join(' OR ');
   const score = named.map(({ word }) => `word_similarity(${word}::text, m.folded)`).join(' + ');
-  const few = await areFew(db, scope.tenantId);
-  const selects = sources(scope, filter, to).map(({ table, isItem, where }) => {
-    // OFFSET keeps the conditions on trigrams out of the inner query, and so the index.
-    const from = few
-      ? `(SELECT m.id, m.folded FROM ${table} m WHERE ${where} OFFSET 0) m WHERE ${found}`
-      : `${table} m WHERE ${where} AND (${found})`;
-    return `(SELECT m.id, ${isItem} AS is_item, (${score})::float8 AS score FROM ${from}
-        ORDER BY score DESC, m.id DESC LIMIT ${MAX_PER_SIGNAL})`;
-  });
+  const selects = sources(scope, filter, to).map(
+    ({ table, isItem, where }) =>
+      `(SELECT m.id, ${isItem} AS is_item, (${score})::float8 AS score FROM ${table} m WHERE ${where} AND (${found})
+        ORDER BY score DESC, m.id DESC LIMIT ${MAX_PER_SIGNAL})`,
+  );
   const { rows } = await db.query<Candidate>(
     `SELECT * FROM (${selects.join(' UNION ALL ')}) found ORDER BY score DESC, id DESC LIMIT ${MAX_PER_SIGNAL}`,
     to.values,
   );
   return rows;
-}
-
-/** Whether a workspace has so few memories that reading all of them is quick: word_similarity takes 4 µs for each. */
-async function areFew(db: Queryable, tenantId: string): Promise<boolean> {
-  const { rows } = await db.query<{ few: boolean }>(
-    `SELECT (SELECT count(*) FROM (SELECT FROM memory_chunks WHERE tenant_id = $1 LIMIT $2 + 1) c) <= $2
-        AND (SELECT count(*) FROM (SELECT FROM memory_items WHERE tenant_id = $1 LIMIT $2 + 1) i) <= $2 AS few`,
-    [tenantId, FEW],
-  );
-  return rows[0]?.few === true;
 }
 
 /** What the query names: items with these subjects (longest first), and items, chunks and episodes with these ids. */
