@@ -28,7 +28,7 @@ import { startCountJob } from './domains/billing/ledger/count-job.ts';
 import { createCreditSource } from './domains/billing/ledger/credit-source.ts';
 import { readCatalog } from './domains/billing/plans/catalog.ts';
 import { seedPlans } from './domains/billing/plans/store.ts';
-import { createManualProvider } from './domains/billing/provider/manual.ts';
+import { openProvider } from './domains/billing/provider/open.ts';
 import { startReconciliationJob } from './domains/billing/provider/stripe/job.ts';
 import { settleChats } from './domains/chat/answers/proceed.ts';
 import { startChatJob } from './domains/chat/job.ts';
@@ -238,14 +238,10 @@ async function openBilling(services: Pick<Services, 'config' | 'pool' | 'clock' 
   const { config, pool, clock } = services;
   const catalog = readCatalog(config.billing);
   await seedPlans(pool, catalog, clock.now());
-  const { stripe } = config.billing;
-  const payments = stripe
-    ? (await import('./domains/billing/provider/stripe/provider.ts')).createStripeProvider(services, stripe)
-    : createManualProvider({ clock });
   return {
     topUp: catalog.topUp,
     credits: createCreditSource(services),
-    payments,
+    payments: await openProvider(services),
   };
 }
 

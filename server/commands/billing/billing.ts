@@ -3,7 +3,7 @@ import type { Command } from '@commander-js/extra-typings';
 import type pg from 'pg';
 import { readCatalog } from '../../domains/billing/plans/catalog.ts';
 import { seedPlans } from '../../domains/billing/plans/store.ts';
-import { createManualProvider } from '../../domains/billing/provider/manual.ts';
+import { openProvider } from '../../domains/billing/provider/open.ts';
 import { loadConfig } from '../../load-config.ts';
 import { systemClock } from '../../platform/clock.ts';
 import { createLogger } from '../../platform/logger.ts';
@@ -54,13 +54,6 @@ export const billing = operatorCommand(declareBilling, async work => {
 async function openServices(config: BillingServices['config'], pool: pg.Pool): Promise<BillingServices> {
   const logger = createLogger('silent');
   const clock = systemClock;
-  const { stripe } = config.billing;
-  const payments = stripe
-    ? (await import('../../domains/billing/provider/stripe/provider.ts')).createStripeProvider(
-        { config, clock, logger, pool },
-        stripe,
-      )
-    : createManualProvider({ clock });
   const absent = () => {
     throw new Error('The operator command has no engine.');
   };
@@ -71,7 +64,7 @@ async function openServices(config: BillingServices['config'], pool: pg.Pool): P
     clock,
     logger,
     topUp: readCatalog(config.billing).topUp,
-    payments,
+    payments: await openProvider({ config, clock, logger, pool }),
     orchestrator: {
       start: absent,
       reject: absent,
