@@ -139,16 +139,18 @@ export async function searchWords(
   ];
   const limit = to.add(search.limit);
   const selects = sources(scope, filter, to).map(({ table, isItem, where }) => {
-    const matching = (...conditions: string[]) =>
-      `(SELECT m.id, m.words FROM ${table} m WHERE ${[where, ...conditions, ...demanded].join(' AND ')}`;
+    const matching = (query: string, atMost: string | number, ...without: string[]) => {
+      const conditions = [
+        where,
+        `m.words @@ (${query})`,
+        ...without.map(each => `NOT m.words @@ (${each})`),
+        ...demanded,
+      ];
+      return `(SELECT m.id, m.words FROM ${table} m WHERE ${conditions.join(' AND ')} LIMIT ${atMost})`;
+    };
     // Each with a limit of its own: thousands of memories that share the common words would leave no room for the rare ones.
-    const candidates = [
-      ...(either === '' ? [] : [`${matching(`m.words @@ (${either})`)} LIMIT ${limit})`]),
-      ...(together !== '' && either === '' ? [`${matching(`m.words @@ (${together})`)} LIMIT ${limit})`] : []),
-      ...(together !== '' && either !== ''
-        ? [`${matching(`m.words @@ (${together})`, `NOT m.words @@ (${either})`)} LIMIT ${MAX_BESIDE_RARE})`]
-        : []),
-    ].join(' UNION ALL ');
+    const beside = either !== '' && together !== '' ? [matching(together, MAX_BESIDE_RARE, either)] : [];
+    const candidates = [matching(either || together, limit), ...beside].join(' UNION ALL ');
     return `(SELECT m.id, ${isItem} AS is_item, m.level, m.level + ts_rank(m.words, ${any}, 1) AS score
       FROM (SELECT m.id, m.words, round((${level})::numeric, 3)::float8 AS level FROM (${candidates}) m) m
       ORDER BY level DESC, score DESC, m.id DESC LIMIT ${MAX_PER_SIGNAL})`;
