@@ -10,7 +10,7 @@ import { toast } from '../ui/toaster.tsx';
 
 type Settings = Outputs['chat_get_settings'];
 const purposes = {
-  assistant_model: { label: 'Chats without an agent', hint: 'Whoever begins a chat may choose another one.' },
+  assistant_model: { label: 'Chats without an agent', hint: 'A new chat may name another one.' },
   autopilot_model: { label: 'Autopilot', hint: null },
   extraction_model: { label: 'Extracting memories', hint: 'Offered first when memories are extracted.' },
 } as const;

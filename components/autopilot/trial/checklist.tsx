@@ -36,7 +36,7 @@ export function Checklist({ trial, workflowId }: { trial: Trial; workflowId: str
       </p>
       {look === null ? null : <p className="text-xs text-muted">{look.what}</p>}
       {verdict === 'failed' && trial.run_status === 'stopped' && live !== null ? (
-        <p className="text-xs text-warn">The run was stopped: by somebody, or because it passed its budget.</p>
+        <p className="text-xs text-warn">A person stopped the run, or it passed its budget.</p>
       ) : null}
       {fromRun === null ? null : (
         <p className="text-xs text-muted">

@@ -44,7 +44,10 @@ export function outcomeOfCall({ event_type: type, data }: AnswerEvent, toolCallI
 /** A result that is too large for an event is named, and read by itself. */
 const storedOutput = (ref: unknown) => ({ result_ref: ref ?? null });
 
-/** Returns the chunks of an event of an approval, or of a call that asks whether it is to be repeated; its id names the run and the task, which is answered as any task. */
+/**
+ * Returns the chunks of an event of an approval, or of a call that asks whether it is to be repeated. The id names the run and the
+ * task, which is answered as any other.
+ */
 export function approvalOf(
   { event_type: type, data }: AnswerEvent,
   approvalId: string,
