@@ -56,13 +56,18 @@ export function CodeEditor({
   const { resolvedTheme } = useTheme();
   const text = useEditorText(value, onChange);
   const onView = useProblemMark(problem);
+  // By itself: made anew with the others, it would forget the list that is shown, and a click on it would be lost.
+  const completing = useMemo(
+    () => (completion && !readOnly ? completionExtensions(language, completion) : []),
+    [language, completion, readOnly],
+  );
   const extensions = useMemo(
     () => [
       ...languageExtensions(language),
       // Holds the marks below, also when the extensions change.
       linter(null),
       ...(language === 'lua' ? [lintGutter()] : []),
-      ...(completion && !readOnly ? completionExtensions(language, completion) : []),
+      ...completing,
       editorLook,
       EditorView.lineWrapping,
       EditorView.contentAttributes.of({
@@ -71,7 +76,7 @@ export function CodeEditor({
         ...(invalid ? { 'aria-invalid': 'true' } : {}),
       }),
     ],
-    [language, label, describedBy, invalid, completion, readOnly],
+    [language, label, describedBy, invalid, completing],
   );
   return (
     <CodeMirror

@@ -29,6 +29,10 @@ test.describe('the code of a step', () => {
     await expect(text).toBeFocused();
     await member.keyboard.insertText('Accept {{steps.order.result.');
     await expect(completions(member).getByRole('option')).toHaveText([/^amount/, /^currency/]);
+    // The list stays as it is when the server has found the template unfinished: a click on it in that moment counts.
+    await completions(member).evaluate(list => list.setAttribute('data-first', ''));
+    await expect(text).toHaveAttribute('aria-invalid', 'true');
+    expect(await member.locator('.cm-tooltip-autocomplete:not([class*=disabled]) > [data-first]').count()).toBe(1);
     await expectThemesAccessible(member);
     await completions(member).getByRole('option', { name: 'amount' }).click();
     await expect(text).toBeFocused();
