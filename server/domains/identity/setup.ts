@@ -22,9 +22,10 @@ export async function setUp(
   input: z.output<typeof SetupInput>,
 ): Promise<z.input<typeof SetupOutput>> {
   const { services } = ctx;
+  // Read first: a request that finds it dropped finds the owner below, and gets the 404.
+  const held = heldSetupToken(services);
   if (await hasOwner(services)) throw notFound('Set-up');
   await limitAttemptsFrom(services, { kind: 'setup', address: ctx.clientAddress ?? 'unknown' });
-  const held = heldSetupToken(services);
   if (held === undefined || !constantTimeEqual(input.token, held)) {
     throw forbidden('The set-up token is not the one printed at start-up.', 'wrong_setup_token');
   }
