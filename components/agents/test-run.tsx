@@ -1,6 +1,6 @@
 'use client';
-import { useQuery } from '@tanstack/react-query';
-import { useMemo, useState } from 'react';
+import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { useEffect, useMemo, useState } from 'react';
 import { isTerminal, type Snapshot } from '@/server/domains/runs/run-state.ts';
 import { agentStepsOf } from '../runs/agent-steps.ts';
 import { AgentTrace } from '../runs/agent-trace.tsx';
@@ -46,6 +46,7 @@ function Live({ snapshot, steps }: { snapshot: Snapshot; steps: Steps }) {
   const stepIds = useMemo(() => steps.map(({ id }) => id), [steps]);
   const live = useRun(snapshot, stepIds);
   const { state } = live;
+  useReadAnew(isTerminal(state.status));
   const [selected, setSelected] = useState<string | null>(null);
   const added = [...agentStepsOf(state).values()].flat();
   const spec = added.find(({ id }) => id === selected);
@@ -79,4 +80,15 @@ function Live({ snapshot, steps }: { snapshot: Snapshot; steps: Steps }) {
       <RunOutput {...ref} steps={steps} state={state} hasTemplate />
     </section>
   );
+}
+
+/** What counts runs that have ended is read anew: the estimate beside the limits, the list of agents. */
+function useReadAnew(hasEnded: boolean): void {
+  const trpc = useTRPC();
+  const queries = useQueryClient();
+  useEffect(() => {
+    if (!hasEnded) return;
+    void queries.invalidateQueries(trpc.runs_list_tenant.pathFilter());
+    void queries.invalidateQueries(trpc.agents_list.queryFilter());
+  }, [hasEnded, trpc, queries]);
 }

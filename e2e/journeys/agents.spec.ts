@@ -55,6 +55,7 @@ test('an agent is created, given a tool and limits, tested, restored and archive
   await member.getByRole('button', { name: 'Run', exact: true }).click();
   const run = member.getByRole('region', { name: 'Test run' });
   await expect(run.getByText('Completed')).toBeVisible();
+  await expect(member.getByText(/^The last run took .* and .* credits?, with the time/)).toBeVisible();
   await expect(run.getByText('"answered"', { exact: true })).toBeVisible();
   const trace = run.getByRole('list', { name: 'Turns and calls' });
   await expect(trace.getByRole('button')).toHaveText([/^Turn 1/, /^lookup_exchange_rate/, /^Turn 2/]);
@@ -70,7 +71,6 @@ test('an agent is created, given a tool and limits, tested, restored and archive
   await expect(member.getByText('v3', { exact: true }).first()).toBeVisible();
   await member.getByRole('tab', { name: 'Settings' }).click();
   await expect(member.getByRole('textbox', { name: 'Instructions' })).toHaveValue('');
-  await expect(member.getByText(/^The last run took .* and .* credits?, with the time/)).toBeVisible();
   await member.getByRole('tab', { name: 'Recent problems' }).click();
   await expect(member.getByText('No run has failed')).toBeVisible();
   await expectAccessible(member);
