@@ -16,8 +16,8 @@ const browser = {
 export default defineConfig({
   testDir: 'e2e/journeys',
   outputDir: 'test-results',
-  globalSetup: './e2e/fixtures/database-setup.ts',
-  // Each worker starts a server with a database of its own (e2e/fixtures/console-server.ts).
+  globalSetup: './e2e/fixtures/journeys-setup.ts',
+  // They share one server (e2e/fixtures/shared-console.ts), but for files that need another environment.
   // Three, as a journey often waits for the browser or the server: two leave a part of two cores idle.
   workers: 3,
   fullyParallel: false,

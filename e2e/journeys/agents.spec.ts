@@ -1,8 +1,5 @@
-import { addModel, agentsEnv, expect, makeInstance, test } from '../fixtures/agents.ts';
+import { addModel, expect, makeInstance, test } from '../fixtures/agents.ts';
 import { expectAccessible, expectThemesAccessible, open } from '../fixtures/console.ts';
-
-// A server of its own, which begins without a model key.
-test.use({ serverEnv: { ...agentsEnv } });
 
 test('an agent is created, given a tool and limits, tested, restored and archived @phone', async ({
   member,
@@ -86,7 +83,7 @@ test('an agent is created, given a tool and limits, tested, restored and archive
   await expect(member.getByText('No agents yet')).toBeVisible();
 });
 
-test('the run of an agent opens into its turns, calls and approvals @phone', async ({ member, api, model }) => {
+test('the run of an agent opens into its turns, calls and approvals @phone', async ({ member, api, model, server }) => {
   const instance_id = await makeInstance(api, 'Billing');
   await addModel(api, model);
   const { id } = await api.call('POST', '/v1/agents', {
@@ -145,7 +142,7 @@ test('the run of an agent opens into its turns, calls and approvals @phone', asy
   await member.getByRole('button', { name: 'Always for this agent', exact: true }).click();
   await expect(member.getByText(/^Approved “/)).toBeVisible();
   await open(member, `/inbox/${String(run_id)}/agent.1.2.ok`);
-  await expect(member.getByRole('main')).toContainText('Approved by owner@example.com');
+  await expect(member.getByRole('main')).toContainText(`Approved by ${server.email}`);
   await open(member, `/agents/${String(id)}?tab=grants`);
   await expect(member.getByRole('tabpanel').getByText('create_invoice', { exact: true })).toBeVisible();
   await open(member, path);

@@ -1,8 +1,6 @@
-import { addModel, agentsEnv, expect, test } from '../fixtures/agents.ts';
+import { addModel, expect, test } from '../fixtures/agents.ts';
 import { expectThemesAccessible, open } from '../fixtures/console.ts';
 import { replaceText } from '../fixtures/editor.ts';
-
-test.use({ serverEnv: agentsEnv });
 
 const lua = (id: string, script: string, ...depends_on: string[]) => ({ id, type: 'lua_script', script, depends_on });
 

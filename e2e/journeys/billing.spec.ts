@@ -15,7 +15,7 @@ const account = (page: Page, name: string) =>
 test('a trial is started, used up, topped up, paid from the top-up, read step by step, and cancelled', async ({
   member,
   api,
-  server,
+  ownServer,
 }) => {
   const workflow = await publishSteps(api.call, 'Ship orders', 4);
   await open(member, '/billing');
@@ -75,7 +75,7 @@ test('a trial is started, used up, topped up, paid from the top-up, read step by
   await member.getByRole('tab', { name: 'Payments' }).click();
   const payments = member.getByRole('region', { name: 'Payments' });
   await expect(payments.getByText('Pending')).toBeVisible();
-  await operate(server, 'confirm-payment', payment);
+  await operate(ownServer, 'confirm-payment', payment);
   // The list looks again by itself while something is pending.
   await expect(payments.getByText('Paid', { exact: true })).toBeVisible();
   await expect(payments).toContainText('$5.00');
@@ -122,7 +122,7 @@ test('a trial is started, used up, topped up, paid from the top-up, read step by
   await expect(member.getByRole('button', { name: /^Start trial/ })).toHaveCount(0);
 });
 
-test('a plan is bought, changed after its price was told, left and kept', async ({ member, api, server }) => {
+test('a plan is bought, changed after its price was told, left and kept', async ({ member, api, ownServer }) => {
   await open(member, '/billing');
   await member.getByRole('button', { name: 'Subscribe Pro' }).click();
   const dialog = member.getByRole('dialog');
@@ -137,7 +137,7 @@ test('a plan is bought, changed after its price was told, left and kept', async 
   await expect(account(member, 'Included')).not.toContainText('1,000');
   const due = await api.call('GET', '/v1/billing/payment-history?kind=subscription&limit=1');
   const [bill] = due.payments as { id: string }[];
-  await operate(server, 'confirm-payment', String(bill?.id));
+  await operate(ownServer, 'confirm-payment', String(bill?.id));
   await member.reload();
   await expect(account(member, 'Included')).toContainText('1,000');
 

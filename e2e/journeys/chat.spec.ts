@@ -1,8 +1,6 @@
 import type { Page } from '@playwright/test';
-import { addModel, agentsEnv, expect, makeInstance, test } from '../fixtures/agents.ts';
+import { addModel, expect, makeInstance, test } from '../fixtures/agents.ts';
 import { expectThemesAccessible, open } from '../fixtures/console.ts';
-
-test.use({ serverEnv: agentsEnv });
 
 const answers = (page: Page) => page.getByRole('article', { name: 'Answer', exact: true });
 const message = (page: Page) => page.getByRole('textbox', { name: 'Message', exact: true });

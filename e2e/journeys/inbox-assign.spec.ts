@@ -1,5 +1,6 @@
 import type { Locator } from '@playwright/test';
 import { expect, expectThemesAccessible, open, publishApproval, startApproval, test } from '../fixtures/console.ts';
+import { colleagueOf } from '../fixtures/workspace.ts';
 
 test('a task is claimed, assigned to a colleague who answers it, and shows who did what', async ({
   member,
@@ -7,10 +8,9 @@ test('a task is claimed, assigned to a colleague who answers it, and shows who d
   browser,
   server,
 }) => {
-  const { accept_url } = await api.call('POST', '/v1/invitations', {
-    email: 'grace@example.com',
-    role: 'project_contributor',
-  });
+  const grace = colleagueOf(server, 'grace');
+  const invitation = { email: grace, role: 'project_contributor' };
+  const { accept_url } = await api.call('POST', '/v1/invitations', invitation);
   const context = await browser.newContext({ baseURL: server.url });
   const guest = await context.newPage();
   await guest.goto(String(accept_url));
@@ -36,10 +36,10 @@ test('a task is claimed, assigned to a colleague who answers it, and shows who d
   await dialog.getByRole('button', { name: 'Assign', exact: true }).click();
   await expect(dialog.getByRole('alert')).toContainText('who may answer them');
   await expectThemesAccessible(member);
-  await dialog.getByLabel('Email').fill('grace@example.com');
+  await dialog.getByLabel('Email').fill(grace);
   await dialog.getByRole('button', { name: 'Assign', exact: true }).click();
   await expect(dialog).toHaveCount(0);
-  await expect(task.getByText('for grace@example.com')).toBeVisible();
+  await expect(task.getByText(`for ${grace}`)).toBeVisible();
   // An administrator may still answer, and nothing that was typed is lost.
   await expect(task.getByLabel('Comment')).toHaveValue('kept');
   await expectThemesAccessible(member);
@@ -47,7 +47,7 @@ test('a task is claimed, assigned to a colleague who answers it, and shows who d
   await expect(guest.getByRole('button', { name: 'Approve' })).toBeVisible();
   await guest.getByRole('button', { name: 'Approve' }).click();
   await expect(guest.getByText('Approved “Decide Handover”')).toBeVisible();
-  await expect(task.getByText('Approved by grace@example.com')).toBeVisible();
+  await expect(task.getByText(`Approved by ${grace}`)).toBeVisible();
   await context.close();
 });
 

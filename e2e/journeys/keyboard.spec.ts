@@ -3,9 +3,6 @@ import { expect, open, test } from '../fixtures/console.ts';
 import { pressUntilFocused } from '../fixtures/keyboard.ts';
 import { canvasOf, connectDemoTools, expectBuilt, formOf, job, outcomeOf, titleOf } from '../fixtures/whole-job.ts';
 
-/** A server of its own, so that the workspace is empty, with the demo MCP server in it. */
-test.use({ serverEnv: { BATON_DEMO_MCP: 'true', BATON_LOG_LEVEL: 'error' } });
-
 async function press(page: Page, target: Locator, key = 'Tab'): Promise<void> {
   await expect(target).toBeEnabled();
   await pressUntilFocused(page, key, target);

@@ -3,7 +3,7 @@ import { startServer } from '../fixtures/server.ts';
 
 /** The server as a newcomer meets it: with the example and its runs. */
 const test = base.extend<object, object>({
-  server: [
+  ownServer: [
     // biome-ignore lint/correctness/noEmptyPattern: Playwright reads the fixtures from the pattern
     async ({}, use) => {
       const server = await startServer({ env: { BATON_SEED: 'example' } });

@@ -1,8 +1,5 @@
 import { expect, expectAccessible, expectPagesAccessible, open, test } from '../fixtures/console.ts';
 
-/** A server with the demo MCP server in it. */
-test.use({ serverEnv: { BATON_DEMO_MCP: 'true' } });
-
 test('register the demo server, discover, publish, bind it, and run a workflow that calls its tool', async ({
   member,
   api,

@@ -1,5 +1,5 @@
 import type { Page } from '@playwright/test';
-import { type Api, addModel, agentsEnv, test as console } from '../fixtures/agents.ts';
+import { type Api, addModel, test as console } from '../fixtures/agents.ts';
 import {
   expect,
   expectAccessible,
@@ -19,8 +19,6 @@ const test = console.extend<{ nothingKnown: undefined }>({
     { auto: true },
   ],
 });
-
-test.use({ serverEnv: agentsEnv });
 
 /** A conversation in which these sentences were said, and a proposal of a program for each; returns the ids of the items. */
 async function propose(api: Api, thread: string, said: Record<string, string>): Promise<string[]> {

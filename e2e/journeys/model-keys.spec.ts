@@ -3,7 +3,7 @@ import { test as console, expect, expectAccessible, settled } from '../fixtures/
 
 const KEY = 'sk-journey-0123456789';
 
-/** A server that may call one on this machine, and such a model server. */
+/** With a model server on this machine. */
 const test = console.extend<object, { models: ModelServer }>({
   models: [
     // biome-ignore lint/correctness/noEmptyPattern: Playwright reads the fixtures from the pattern
@@ -15,7 +15,6 @@ const test = console.extend<object, { models: ModelServer }>({
     { scope: 'worker' },
   ],
 });
-test.use({ serverEnv: { BATON_ALLOW_PRIVATE_NETWORK: '127.0.0.1' } });
 
 test('a model server of one’s own is added, tested, asked by a run, and deleted @phone', async ({
   member,

@@ -3,9 +3,6 @@ import { expect, expectAccessible, open, test } from '../fixtures/console.ts';
 import { replaceText } from '../fixtures/editor.ts';
 import { canvasOf, connectDemoTools, expectBuilt, formOf, job, outcomeOf, titleOf } from '../fixtures/whole-job.ts';
 
-/** A server of its own, so that the workspace is empty, with the demo MCP server in it. */
-test.use({ serverEnv: { BATON_DEMO_MCP: 'true', BATON_LOG_LEVEL: 'error' } });
-
 const stepOf = (page: Page, id: string) => canvasOf(page).locator(`[data-step="${id}"]`);
 
 async function addStep(page: Page, after: string, kind: RegExp, id: string): Promise<void> {

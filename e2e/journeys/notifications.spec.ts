@@ -11,8 +11,6 @@ import {
   test,
 } from '../fixtures/console.ts';
 
-test.use({ serverEnv: { BATON_ALLOW_PRIVATE_NETWORK: '127.0.0.1/32' } });
-
 const on = (page: Page, name: string) => page.getByRole('switch', { name });
 
 test('a webhook is set up and tested, gets what was chosen, and shows what became of it @phone', async ({

@@ -1,9 +1,6 @@
 import type { Locator } from '@playwright/test';
 import { expect, expectThemesAccessible, open, test } from '../fixtures/console.ts';
 
-/** A server with the demo MCP server in it. */
-test.use({ serverEnv: { BATON_DEMO_MCP: 'true' } });
-
 test('an instance and a tool are chosen from lists, and the arguments filled in by a form', async ({ member, api }) => {
   const { adapters } = await api.call('GET', '/v1/mcp/platform-catalog');
   const [demo] = adapters as { canonical_url: string }[];

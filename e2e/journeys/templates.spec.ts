@@ -1,9 +1,6 @@
 import type { Locator } from '@playwright/test';
 import { expect, expectAccessible, open, settled, test } from '../fixtures/console.ts';
 
-/** A server with the demo API in it. */
-test.use({ serverEnv: { BATON_DEMO_MCP: 'true' } });
-
 /** The dialog with its templates, which are loaded apart from the page. */
 async function loaded(dialog: Locator): Promise<Locator> {
   await expect(dialog.getByRole('radio', { name: 'Purchase approval' })).toBeVisible();

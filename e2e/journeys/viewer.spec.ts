@@ -58,6 +58,8 @@ test('a viewer opens every page without a refusal, and is offered only what is o
   const links = viewer.getByRole('navigation', { name: 'Main' }).getByRole('link');
   await expect(links).toHaveText([
     'Workflows',
+    'Agents',
+    'Chat',
     'Runs',
     'Inbox',
     'Memory',
