@@ -12,7 +12,7 @@ import {
 } from './parameters.ts';
 import { createRouter, type Router } from './router.ts';
 
-/** An operation with what is derived from its declaration once, when it is loaded. */
+/** An operation with what is derived from its declaration once: when it is loaded, or when it is first described. */
 export type RegisteredOperation = {
   readonly operation: AnyOperation;
   /** In the order of the path. */
@@ -124,13 +124,18 @@ function register(operation: AnyOperation, problem: (message: string) => void): 
     if (!type || (inPath && type.list)) problem(`the parameter "${name}" cannot be written as text`);
     else parameters.set(name, type);
   }
+  let outputSchema: JsonSchema | undefined;
   return {
     operation,
     pathParameters,
     carrier,
     parameters,
     inputSchema,
-    outputSchema: outputJsonSchema(operation.output),
+    // Only the description of the API needs it, and together they took half of the registry's time at each start.
+    get outputSchema() {
+      outputSchema ??= outputJsonSchema(operation.output);
+      return outputSchema;
+    },
   };
 }
 
