@@ -1,3 +1,4 @@
+import { flushCompileCache } from 'node:module';
 import { readYaml } from './yaml.ts';
 import { MAX_DOCUMENT_JSON_CHARACTERS, type YamlAnswer } from './yaml-readers.ts';
 
@@ -26,4 +27,6 @@ process.once('message', (text: unknown) => {
   else send({ kind: 'read', json });
 });
 process.once('disconnect', () => process.exit());
+// Once it has answered, it is killed.
+flushCompileCache();
 send({ kind: 'ready' });

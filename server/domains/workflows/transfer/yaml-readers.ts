@@ -1,6 +1,7 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { TenantQueue } from '../../../orchestrator/steps/lua/queue.ts';
+import { compileCacheOfThisProcess } from '../../../platform/compile-cache.ts';
 import { AppError } from '../../../platform/errors.ts';
 
 /** A message of a process that reads YAML. */
@@ -74,9 +75,9 @@ export class YamlReaders {
 }
 
 async function readApart(text: string): Promise<YamlText> {
-  // Nothing of the environment: what is not there cannot leak.
+  // Nothing else of the environment: what is not there cannot leak.
   const child = fork(fileURLToPath(new URL('./yaml-process.ts', import.meta.url)), [], {
-    env: { NODE_ENV: 'production' },
+    env: { NODE_ENV: 'production', ...compileCacheOfThisProcess() },
     execArgv: [`--max-old-space-size=${MAX_HEAP_MIB}`],
     stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
   });
