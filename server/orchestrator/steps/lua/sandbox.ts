@@ -80,10 +80,15 @@ function findHeapEnd(module: WebAssembly.Module): number | undefined {
 /** Data that all sandboxes share, and that can be sent to other threads. */
 export type LuaBinary = { module: WebAssembly.Module; heapEndAt: number | undefined };
 
-/** Compiles Lua and finds its way around in it: ~40 ms, once for all workers. */
+let prepared: LuaBinary | undefined;
+
+/** Compiles Lua and finds its way around in it: ~40 ms, once for all pools of the process. */
 export function prepareLua(): LuaBinary {
-  const module = compileLua();
-  return { module, heapEndAt: findHeapEnd(module) };
+  if (prepared === undefined) {
+    const module = compileLua();
+    prepared = { module, heapEndAt: findHeapEnd(module) };
+  }
+  return prepared;
 }
 
 /**
