@@ -23,12 +23,25 @@ const repeated = (unit: string, length: number): string => unit.repeat(Math.max(
 /** Returns the bytes in a JSON body for each UTF-16 unit of a text. */
 const bytesFor = (unit: string): number => Buffer.byteLength(JSON.stringify(unit)) - 2;
 
-function texts(schema: Schema, room: number): string[] {
+/** A value as JSON in UTF-8. Hundreds of fields share each: creating them for each took half of the CPU of the test's process. */
+type Value = Buffer;
+const valueFrom = (value: unknown): Value => Buffer.from(JSON.stringify(value));
+
+const madeTexts = new Map<string, Value>();
+/** Returns the unit, repeated up to a length in UTF-16 units. */
+function textOf(unit: string, length: number): Value {
+  const key = `${length} ${unit}`;
+  const made = madeTexts.get(key) ?? valueFrom(repeated(unit, length));
+  madeTexts.set(key, made);
+  return made;
+}
+
+function texts(schema: Schema, room: number): Value[] {
   const { maxLength } = schema;
   const isShort = typeof maxLength === 'number' && maxLength < SHORT_TEXT;
   return UNITS.slice(0, isShort ? 2 : UNITS.length).map(unit => {
     const most = Math.floor((room / bytesFor(unit)) * unit.length);
-    return repeated(unit, Math.min(typeof maxLength === 'number' ? maxLength : most, most));
+    return textOf(unit, Math.min(typeof maxLength === 'number' ? maxLength : most, most));
   });
 }
 
@@ -36,12 +49,11 @@ const deep = (levels: number, open: string, close: string): unknown =>
   JSON.parse(`${open.repeat(levels)}1${close.repeat(levels)}`);
 
 /** Returns JSON values of any kind, which fields for JSON may contain, and which others must refuse. */
-function anything(): string[] {
-  // Hundreds of fields use these: creating them for each took half of the test's CPU.
-  madeAnything ??= valuesOfAnyKind(ROOM).map(value => JSON.stringify(value));
+function anything(): Value[] {
+  madeAnything ??= valuesOfAnyKind(ROOM).map(valueFrom);
   return madeAnything;
 }
-let madeAnything: string[] | undefined;
+let madeAnything: Value[] | undefined;
 
 function valuesOfAnyKind(room: number): unknown[] {
   return [
@@ -54,24 +66,24 @@ function valuesOfAnyKind(room: number): unknown[] {
   ];
 }
 
-/** Returns the extremes of a field, as JSON. */
-function values(schema: Schema): string[] {
+/** Returns the extremes of a field. */
+function values(schema: Schema): Value[] {
   const alternatives = [schema.anyOf, schema.oneOf].filter(Array.isArray).flat().filter(isSchema);
   if (alternatives.length > 0) return alternatives.flatMap(each => values(each));
   switch (schema.type) {
     case 'string':
-      return texts(schema, ROOM).map(text => JSON.stringify(text));
+      return texts(schema, ROOM);
     case 'array': {
       const items = isSchema(schema.items) ? schema.items : {};
       const most = typeof schema.maxItems === 'number' ? schema.maxItems : ROOM / 8;
-      const [item] = items.type === 'string' ? texts(items, Math.min(ROOM / Math.max(1, most), 300)) : [{}];
-      const json = JSON.stringify(item);
+      const [item] = items.type === 'string' ? texts(items, Math.min(ROOM / Math.max(1, most), 300)) : [];
+      const json = item?.toString() ?? '{}';
       const length = Math.floor(Math.min(most, ROOM / (Buffer.byteLength(json) + 1)));
-      return [`[${Array(length).fill(json).join(',')}]`, ...anything().slice(0, 1)];
+      return [Buffer.from(`[${Array(length).fill(json).join(',')}]`), ...anything().slice(0, 1)];
     }
     case 'integer':
     case 'number':
-      return [JSON.stringify(1e308)];
+      return [valueFrom(1e308)];
     case 'boolean':
     case 'null':
       return [];
@@ -81,25 +93,30 @@ function values(schema: Schema): string[] {
 }
 
 /** Returns JSON of an object with the fields of both, the second of which has at least one. */
-const merged = (one: string, other: string): string => (one === '{}' ? other : `${one.slice(0, -1)},${other.slice(1)}`);
+const merged = (one: object, ...other: Value[]): Value => {
+  const fields = JSON.stringify(one);
+  return Buffer.concat([Buffer.from(fields === '{}' ? '{' : `${fields.slice(0, -1)},`), ...other]);
+};
 
-/** Returns bodies of an operation: the valid fields, with one of them at an extreme. */
-export function extremeBodies(entry: RegisteredOperation, valid: Schema): [string, string][] {
+/** Generates bodies of an operation: the valid fields, with one of them at an extreme. */
+export function* extremeBodies(entry: RegisteredOperation, valid: Schema): Generator<[field: string, body: Buffer]> {
+  for (const [field, body] of everyBody(entry, valid)) if (body.byteLength <= MAX_BODY_BYTES) yield [field, body];
+}
+
+function* everyBody(entry: RegisteredOperation, valid: Schema): Generator<[string, Buffer]> {
   const properties = isSchema(entry.inputSchema.properties) ? entry.inputSchema.properties : {};
   const names = Object.keys(properties).filter(name => !entry.pathParameters.includes(name));
-  const bodies = names.flatMap(name => {
+  for (const name of names) {
     const schema = properties[name];
     const { [name]: _, ...others } = valid;
-    return values(isSchema(schema) ? schema : {}).map((json): [string, string] => [
-      name,
-      merged(JSON.stringify(others), `{${JSON.stringify(name)}:${json}}`),
-    ]);
-  });
-  const [list = '', , object = ''] = anything();
-  bodies.push(['unknown fields', merged(JSON.stringify(valid), object)]);
-  bodies.push(['a body that is a list', list]);
-  bodies.push(['a body without end', '['.repeat(ROOM)]);
-  return bodies.filter(([, body]) => Buffer.byteLength(body) <= MAX_BODY_BYTES);
+    const key = Buffer.from(`${JSON.stringify(name)}:`);
+    for (const value of values(isSchema(schema) ? schema : {}))
+      yield [name, merged(others, key, value, Buffer.from('}'))];
+  }
+  const [list = valueFrom([]), , object = valueFrom({})] = anything();
+  yield ['unknown fields', merged(valid, object.subarray(1))];
+  yield ['a body that is a list', list];
+  yield ['a body without end', Buffer.from('['.repeat(ROOM))];
 }
 
 /** Returns queries of an operation, each parameter at its longest and repeated as often as there is room. */
