@@ -20,7 +20,7 @@ test(
   async () => {
     await using db = await createTestDatabase();
     await using scenario = await Scenario.open('clock', { databaseUrl: db.url });
-    const load = scenario.load();
+    const load = await scenario.load();
     for (let round = 0; round < 3 * rounds; round++) {
       await load.progress(scenario.random.between(10, 20));
       const hours = scenario.random.between(1, 9) * (round % 2 === 0 ? -1 : 1);

@@ -56,7 +56,7 @@ test(
     await using db = await createTestDatabase();
     await using proxy = await TcpProxy.start(db.url);
     await using scenario = await Scenario.open('resets', { databaseUrl: proxy.url, directUrl: db.url });
-    const load = scenario.load();
+    const load = await scenario.load();
     for (let round = 0; round < 4 * rounds; round++) {
       await load.progress(scenario.random.between(5, 20));
       // During the way to the server, the way back, or between two statements.
@@ -84,7 +84,7 @@ test(
     await using proxy = await TcpProxy.start(db.url);
     await using scenario = await Scenario.open('lost answers', { databaseUrl: proxy.url, directUrl: db.url });
     await expectEndSeen(scenario, proxy);
-    const load = scenario.load();
+    const load = await scenario.load();
     for (let round = 0; round < 3 * rounds; round++) {
       await load.progress(scenario.random.between(5, 20));
       proxy.deafen('baton-orchestrator');
@@ -105,7 +105,7 @@ test(
     await using db = await createTestDatabase();
     await using proxy = await TcpProxy.start(db.url);
     await using scenario = await Scenario.open('hanging', { databaseUrl: proxy.url, directUrl: db.url });
-    const load = scenario.load();
+    const load = await scenario.load();
     for (let round = 0; round < rounds; round++) {
       await load.progress(scenario.random.between(10, 30));
       proxy.blackhole();

@@ -21,7 +21,7 @@ test(
     const { dataDir } = postgres.cluster;
     process.stdout.write(`faults: the disk is ${disk.method}\n`);
     await using scenario = await Scenario.open('disk', { databaseUrl: postgres.url });
-    const load = scenario.load();
+    const load = await scenario.load();
     for (let round = 0; round < 2 * rounds; round++) {
       await load.progress(scenario.random.between(10, 30));
       const announced = scenario.service.lines('"the orchestrator cannot lead"');

@@ -11,7 +11,7 @@ test(
     await using db = await createTestDatabase();
     await using scenario = await Scenario.open('kill', { databaseUrl: db.url });
     scenario.client.mayDisconnect = true;
-    const load = scenario.load();
+    const load = await scenario.load();
     // A step that is lost five times fails for that reason; three kills in a row cannot cause that.
     for (let round = 0; round < 3 * rounds; round++) {
       await load.progress(scenario.random.between(10, 40));
@@ -32,7 +32,7 @@ test(
   async () => {
     await using scenario = await Scenario.open('group');
     scenario.client.mayDisconnect = true;
-    const load = scenario.load();
+    const load = await scenario.load();
     for (let round = 0; round < 2 * rounds; round++) {
       await load.progress(scenario.random.between(10, 40));
       await scenario.service.kill();

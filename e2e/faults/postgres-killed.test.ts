@@ -29,7 +29,7 @@ test(
   async () => {
     await using postgres = await OwnPostgres.start();
     await using scenario = await Scenario.open('postgres', { databaseUrl: postgres.url });
-    const load = scenario.load();
+    const load = await scenario.load();
     for (let round = 0; round < 2 * rounds; round++) {
       await load.progress(scenario.random.between(10, 40));
       if (round % 2 === 0) await postgres.kill();
@@ -56,7 +56,7 @@ test(
   'the embedded PostgreSQL killed under load is brought back by the service itself',
   async () => {
     await using scenario = await Scenario.open('embedded');
-    const load = scenario.load();
+    const load = await scenario.load();
     const dataDir = join(scenario.installation.dataDir, 'postgres');
     for (let round = 0; round < rounds; round++) {
       await load.progress(scenario.random.between(10, 40));

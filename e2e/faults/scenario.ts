@@ -14,8 +14,12 @@ import { Load } from './load.ts';
 import { type Random, seeded } from './random.ts';
 
 /**
- * One installation with its workflows published, the endings of undisturbed runs, and functions that put load on it.
+ * The endings of undisturbed runs, by `<graph> <n>`. They are the same in every installation: the first scenario of a test
+ * file that has a load finds them out, before it is disturbed.
  */
+let references: ReadonlyMap<string, Ending> | undefined;
+
+/** One installation, and functions that put load on it. */
 export class Scenario {
   readonly random: Random;
   readonly client: Client;
@@ -25,7 +29,6 @@ export class Scenario {
   service: Service;
   #workflows: ReadonlyMap<string, string> = new Map();
   readonly #loads: Load[] = [];
-  #references: ReadonlyMap<string, Ending> = new Map();
 
   private constructor(of: {
     random: Random;
@@ -61,16 +64,14 @@ export class Scenario {
       const pool = new pg.Pool({ connectionString: directUrl ?? (await embeddedUrl(installation)), max: 3 });
       pool.on('error', () => undefined);
       pool.on('connect', one => one.on('error', () => undefined));
-      const scenario = new Scenario({ random: seeded(name), installation, service, client, pool });
-      await scenario.#prepare();
-      return scenario;
+      return new Scenario({ random: seeded(name), installation, service, client, pool });
     } catch (error) {
       await installation[Symbol.asyncDispose]();
       throw error;
     }
   }
 
-  /** Returns the id of the workflow of one of `graphs`. */
+  /** Returns the id of the workflow of one of `graphs`, which the first load publishes. */
   workflow(graph: string): string {
     return this.#workflows.get(graph) ?? '';
   }
@@ -85,7 +86,8 @@ export class Scenario {
     return Number(new URL(this.service.url).port);
   }
 
-  load(callers?: number): Load {
+  async load(callers?: number): Promise<Load> {
+    if (this.#workflows.size === 0) await this.#prepare();
     const load = new Load(this.client, this.#workflows, this.random, callers);
     this.#loads.push(load);
     return load;
@@ -108,7 +110,7 @@ export class Scenario {
     await load.finish(this.pool).catch((error: Error) => {
       throw new Error(`${error.message}\nThe service wrote:\n${this.service.output()}`, { cause: error });
     });
-    await audit(this.pool, load, this.#references);
+    await audit(this.pool, load, references ?? new Map());
   }
 
   /** While the database is unavailable: `/healthz` 200, `/readyz` 503 within seconds, and every request is answered. */
@@ -140,7 +142,7 @@ export class Scenario {
     const workflows = new Map<string, string>();
     for (const [name, graph] of Object.entries(graphs)) workflows.set(name, await this.publish(name, graph));
     this.#workflows = workflows;
-    this.#references = await this.#undisturbed();
+    references ??= await this.#undisturbed();
   }
 
   async publish(name: string, graph: unknown): Promise<string> {

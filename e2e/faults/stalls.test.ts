@@ -9,7 +9,7 @@ test(
   async () => {
     await using db = await createTestDatabase();
     await using scenario = await Scenario.open('stalls', { databaseUrl: db.url });
-    const load = scenario.load();
+    const load = await scenario.load();
     for (let round = 0; round < 2 * rounds; round++) {
       await load.progress(scenario.random.between(10, 30));
       if (round % 2 === 0) scenario.service.tell({ kind: 'busy', ms: scenario.random.between(1_500, 3_000) });
@@ -33,7 +33,7 @@ test(
     await using scenario = await Scenario.open('sleeper', { databaseUrl: db.url });
     scenario.client.mayDisconnect = true;
     scenario.client.mayHang = true;
-    const load = scenario.load();
+    const load = await scenario.load();
     for (let round = 0; round < rounds; round++) {
       const standby = await scenario.installation.launch();
       await standby.until('standby');

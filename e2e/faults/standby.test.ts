@@ -31,7 +31,7 @@ test(
     await using proxy = await TcpProxy.start(db.url);
     await using scenario = await Scenario.open('standby', { databaseUrl: db.url });
     scenario.client.mayDisconnect = true;
-    const load = scenario.load();
+    const load = await scenario.load();
     const takeovers: number[] = [];
     for (let round = 0; round < 2 * rounds; round++) {
       const standby = await scenario.installation.launch(undefined, { DATABASE_URL: proxy.url });

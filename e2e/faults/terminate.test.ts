@@ -19,7 +19,7 @@ test(
     await using scenario = await Scenario.open('terminate', { databaseUrl: db.url });
     const workflow = await scenario.publish('working', working);
     scenario.client.mayDisconnect = true;
-    const load = scenario.load();
+    const load = await scenario.load();
     for (let round = 0; round < 2 * rounds; round++) {
       await load.progress(scenario.random.between(10, 30));
       const params = { run_id: undefined };

@@ -46,10 +46,12 @@ export class Watcher {
   }
 
   async #follow(): Promise<void> {
-    while (!this.#closed) {
+    for (let tries = 1; !this.#closed; tries++) {
+      const before = this.connections;
       await this.#connect();
       if (!this.following) return;
-      await delay(50);
+      if (this.connections > before) tries = 1;
+      await delay(50 * Math.min(tries, 5));
     }
   }
 
