@@ -10,15 +10,25 @@ export type JsonSchema = { [keyword: string]: unknown };
 
 const isSchema = (value: unknown): value is JsonSchema => isObject(value);
 
-/** Returns the JSON Schema (2020-12) of a caller's input. Throws for a schema that JSON Schema cannot express. */
-export function inputJsonSchema(schema: z.ZodType): JsonSchema {
-  return z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' });
+const made = { input: new WeakMap<z.ZodType, JsonSchema>(), output: new WeakMap<z.ZodType, JsonSchema>() };
+
+/** Several surfaces describe one schema, and there are hundreds: writing each anew took a tenth of the service's start. */
+function jsonSchema(schema: z.ZodType, io: 'input' | 'output'): JsonSchema {
+  const known = made[io].get(schema);
+  if (known !== undefined) return known;
+  const written: JsonSchema = z.toJSONSchema(schema, { io, unrepresentable: 'any' });
+  made[io].set(schema, written);
+  return written;
 }
 
-/** Returns the JSON Schema (2020-12) of an answer. */
-export function outputJsonSchema(schema: z.ZodType): JsonSchema {
-  return z.toJSONSchema(schema, { io: 'output', unrepresentable: 'any' });
-}
+/**
+ * Returns the JSON Schema (2020-12) of a caller's input, which all callers share. Throws for a schema that JSON Schema
+ * cannot express.
+ */
+export const inputJsonSchema = (schema: z.ZodType): JsonSchema => jsonSchema(schema, 'input');
+
+/** Returns the JSON Schema (2020-12) of an answer, which all callers share. */
+export const outputJsonSchema = (schema: z.ZodType): JsonSchema => jsonSchema(schema, 'output');
 
 /** Returns the properties of a strict object's JSON Schema; null for any other schema. */
 export function strictProperties(schema: JsonSchema): Map<string, JsonSchema> | null {

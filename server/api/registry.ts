@@ -124,17 +124,15 @@ function register(operation: AnyOperation, problem: (message: string) => void): 
     if (!type || (inPath && type.list)) problem(`the parameter "${name}" cannot be written as text`);
     else parameters.set(name, type);
   }
-  let outputSchema: JsonSchema | undefined;
   return {
     operation,
     pathParameters,
     carrier,
     parameters,
     inputSchema,
-    // Only the description of the API needs it, and together they took half of the registry's time at each start.
+    // Only descriptions need it, and a start of the service none of them.
     get outputSchema() {
-      outputSchema ??= outputJsonSchema(operation.output);
-      return outputSchema;
+      return outputJsonSchema(operation.output);
     },
   };
 }

@@ -1,5 +1,5 @@
 import type { Tool } from '@modelcontextprotocol/sdk/types.js';
-import { z } from 'zod';
+import type { z } from 'zod';
 import { isAnnounced } from '../../contract/features.ts';
 import { isReadOnly, type ToolHints } from '../../contract/operation.ts';
 import type { JsonMap } from '../../orchestrator/core/index.ts';
@@ -99,13 +99,16 @@ const withRoute = (entry: RegisteredOperation): string =>
 
 const argumentsOf = ({ inputSchema, pathParameters }: RegisteredOperation) => renamed(inputSchema, pathParameters);
 
-function define({ operation }: RegisteredOperation, told: Pick<Tool, 'description' | 'inputSchema'>): Tool {
-  const output = operation.status === 204 ? undefined : outputSchema(operation.output);
+function define(entry: RegisteredOperation, told: Pick<Tool, 'description' | 'inputSchema'>): Tool {
+  const { operation } = entry;
   return {
     name: operation.name,
     title: operation.summary,
     ...told,
-    ...(output === undefined ? {} : { outputSchema: output }),
+    // Written when a client first asks for the tools, because it takes long for all of them.
+    get outputSchema() {
+      return operation.status === 204 ? undefined : outputSchema(entry);
+    },
     annotations: { title: operation.summary, ...annotationsOf(toolHints(operation)) },
   };
 }
@@ -142,8 +145,8 @@ function renamed(schema: JsonSchema, pathParameters: readonly string[]): Tool['i
 }
 
 /** MCP requires an object at the root. Other schemas are left out, and clients then only get the text. */
-function outputSchema(schema: z.ZodType): Tool['outputSchema'] {
-  const { $schema: _, ...json } = z.toJSONSchema(schema, { io: 'output', unrepresentable: 'any' });
+function outputSchema(entry: RegisteredOperation): Tool['outputSchema'] {
+  const { $schema: _, ...json } = entry.outputSchema;
   return json.type === 'object' ? (json as Tool['outputSchema']) : undefined;
 }
 
