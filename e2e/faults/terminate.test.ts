@@ -1,27 +1,46 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect, test } from 'vitest';
+import { startHttpServer } from '../../server/testing/http-server.ts';
 import { createTestDatabase } from '../../server/testing/postgres.ts';
 import { rounds, timeoutFor } from './random.ts';
 import { Scenario } from './scenario.ts';
 
+const WORK_MS = 2_000;
+
 /** Two seconds of work, long enough to be stopped midway, and another step after it. */
-const working = {
+const working = (work: object) => ({
   steps: [
-    { id: 'work', type: 'lua_script', script: 'local t = os.clock(); while os.clock() - t < 2 do end; return 1' },
-    { id: 'after', type: 'lua_script', script: 'return steps.work.result', depends_on: ['work'] },
+    { id: 'work', ...work },
+    { id: 'after', type: 'lua_script', script: 'return steps.work ~= nil', depends_on: ['work'] },
   ],
-};
+});
+const script = `local t = os.clock(); while os.clock() - t < ${WORK_MS / 1000} do end; return 1`;
+
+/** A server that needs two seconds for each answer. */
+async function startSlowServer(): Promise<AsyncDisposable & { url: string }> {
+  const { url, close } = await startHttpServer({
+    '/': (_, response) => void setTimeout(() => response.end('{}'), WORK_MS),
+  });
+  return { url: `${url}/`, [Symbol.asyncDispose]: close };
+}
 
 test(
   'SIGTERM in the middle of load and of a takeover: what is in flight ends, the exit code is 0, and the next process goes on',
   async () => {
     await using db = await createTestDatabase();
-    await using scenario = await Scenario.open('terminate', { databaseUrl: db.url });
-    const workflow = await scenario.publish('working', working);
+    await using slow = await startSlowServer();
+    const env = { BATON_ALLOW_PRIVATE_NETWORK: '127.0.0.1/32' };
+    await using scenario = await Scenario.open('terminate', { databaseUrl: db.url, env });
+    // A thread of the service is busy with one, and the other only waits.
+    const workflows = [
+      await scenario.publish('computing', working({ type: 'lua_script', script })),
+      await scenario.publish('asking', working({ type: 'http_request', url: slow.url })),
+    ];
     scenario.client.mayDisconnect = true;
     const load = await scenario.load();
     for (let round = 0; round < 2 * rounds; round++) {
       await load.progress(scenario.random.between(10, 30));
+      const workflow = workflows[round % workflows.length];
       const params = { run_id: undefined };
       const started = await scenario.client.call('POST', `/v1/workflows/${workflow}/command`, {
         command: 'start',
