@@ -12,7 +12,7 @@ const isSchema = (value: unknown): value is JsonSchema => isObject(value);
 
 const made = { input: new WeakMap<z.ZodType, JsonSchema>(), output: new WeakMap<z.ZodType, JsonSchema>() };
 
-/** Several surfaces describe one schema, and there are hundreds: writing each anew took a tenth of the service's start. */
+/** Several surfaces describe one schema, and there are hundreds: each is written once. */
 function jsonSchema(schema: z.ZodType, io: 'input' | 'output'): JsonSchema {
   const known = made[io].get(schema);
   if (known !== undefined) return known;
