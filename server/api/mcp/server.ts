@@ -37,7 +37,7 @@ export function createMcpServer(options: McpOptions, tools: ToolSet, caller: Mcp
     {
       capabilities: { tools: {}, resources: {}, prompts: {} },
       instructions,
-      // Never asked. The default is Ajv, of which each request would make an instance: 120 µs.
+      // Used for elicitation alone, which Baton never does. The default would make an instance of Ajv for each request: 120 µs.
       jsonSchemaValidator: new CfWorkerJsonSchemaValidator(),
     },
   );
