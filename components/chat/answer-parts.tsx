@@ -4,7 +4,7 @@ import dynamic from 'next/dynamic';
 import { AnswerMarkdown } from './answer-markdown.tsx';
 import { Call } from './call.tsx';
 import { ContextNote, ProposalNote, TrialNote } from './data-parts.tsx';
-import type { Part } from './parts.ts';
+import { keyed, type Part } from './parts.ts';
 import { SummaryNote } from './summary-note.tsx';
 
 const UsedMemories = dynamic(() => import('../memory/used-memories.tsx').then(module => module.UsedMemories), {
@@ -17,9 +17,8 @@ type Props = { parts: readonly Part[]; workflowId: string; runId: string };
 export function AnswerParts({ parts, workflowId, runId }: Props) {
   return (
     <div className="flex flex-col gap-2">
-      {parts.map((part, index) => (
-        // biome-ignore lint/suspicious/noArrayIndexKey: a part is its place
-        <AnswerPart key={index} part={part} workflowId={workflowId} runId={runId} />
+      {keyed(parts).map(([key, part]) => (
+        <AnswerPart key={key} part={part} workflowId={workflowId} runId={runId} />
       ))}
     </div>
   );

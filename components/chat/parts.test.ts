@@ -1,6 +1,6 @@
 import type { UIMessage } from 'ai';
 import { expect, test } from 'vitest';
-import { awaitsPerson, type Part, partsOf, stepOf } from './parts.ts';
+import { awaitsPerson, keyed, type Part, partsOf, stepOf } from './parts.ts';
 
 const call = { toolCallId: 'run:agent.1.2', input: { a: 1 } };
 
@@ -34,6 +34,22 @@ test('an answer that is streamed has the parts with which it will be stored', ()
       ...call,
     },
   ]);
+});
+
+test('a part has the same key while it is streamed and when it is stored', () => {
+  const tool = { type: 'dynamic-tool', toolName: 'send', state: 'input-available' } as const;
+  const streamed: Part[] = [
+    { type: 'text', text: 'I send it.' },
+    { ...tool, ...call },
+    { ...tool, ...call, toolCallId: 'run:agent.1.3' },
+    { type: 'text', text: 'Sent.' },
+  ];
+  const [before, ...after] = streamed;
+  const stored: Part[] = [{ type: 'step-start' }, ...(before ? [before] : []), { type: 'step-start' }, ...after];
+  const keysOf = (parts: readonly Part[]) =>
+    keyed(parts).flatMap(([key, { type }]) => (type === 'step-start' ? [] : [key]));
+  expect(keysOf(stored)).toEqual(keysOf(streamed));
+  expect(new Set(keyed(stored).map(([key]) => key)).size).toBe(stored.length);
 });
 
 test('the id of a call names its run and its step', () => {

@@ -34,6 +34,20 @@ export function partsOf({ parts }: Pick<UIMessage, 'parts'>): Part[] {
   });
 }
 
+/**
+ * Returns each part with a key that it has while it is streamed and when it is stored, so that what was opened stays open.
+ * Its place is none: only what is stored says where steps start.
+ */
+export function keyed(parts: readonly Part[]): [key: string, part: Part][] {
+  const counts = new Map<string, number>();
+  return parts.map(part => {
+    const name = part.type === 'dynamic-tool' ? part.toolCallId : part.type;
+    const count = counts.get(name) ?? 0;
+    counts.set(name, count + 1);
+    return [`${name} ${count}`, part];
+  });
+}
+
 /** The run and the step that an id of a call or an approval names (`run:step`). */
 export function stepOf(id: string): { runId: string; step: string } {
   const [runId = '', step = ''] = id.split(':');
