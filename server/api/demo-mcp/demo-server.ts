@@ -1,19 +1,14 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
-import { StreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/streamableHttp.js';
-import { CfWorkerJsonSchemaValidator } from '@modelcontextprotocol/sdk/validation/cfworker';
 import { demoMcpPath } from '../../contract/demo-mcp.ts';
 import type { Clock } from '../../platform/clock.ts';
-import { newId } from '../../platform/ids.ts';
 import { type DemoCallers, foreignReason } from '../demo-callers.ts';
-import { registerDemoTools } from './tools.ts';
+import type { DemoSession } from './session.ts';
 
 /** Anyone who reaches the port may open a session: beyond this number, the least recently used one is closed. */
 const MAX_SESSIONS = 64;
 const IDLE_MS = 10 * 60_000;
-const MAX_BODY_BYTES = 64 * 1024;
 
-type Session = { transport: StreamableHTTPServerTransport; server: McpServer; usedAt: number };
+type Session = DemoSession & { usedAt: number };
 
 /** The MCP server that comes with Baton, for trying workflows. */
 export type DemoMcp = {
@@ -52,21 +47,12 @@ export function createDemoMcp({ clock, allowed }: DemoMcpOptions): DemoMcp {
 
   async function open(request: IncomingMessage, response: ServerResponse): Promise<void> {
     await makeRoom();
-    const server = new McpServer(
-      { name: 'baton-demo', title: 'Baton demo', version: '1' },
-      {
-        instructions: 'Tools for trying workflows. They store nothing and call no other service.',
-        jsonSchemaValidator: new CfWorkerJsonSchemaValidator(),
-      },
-    );
-    registerDemoTools(server);
-    const transport = new StreamableHTTPServerTransport({
-      sessionIdGenerator: newId,
-      maxRequestBodySize: MAX_BODY_BYTES,
-      onsessioninitialized: id => void sessions.set(id, { transport, server, usedAt: clock.now() }),
-      onsessionclosed: id => void sessions.delete(id),
+    // The SDK is 200 modules, 70 ms of every start; the first session loads it.
+    const { openDemoSession } = await import('./session.ts');
+    const { server, transport } = await openDemoSession({
+      opened: (id, session) => void sessions.set(id, { ...session, usedAt: clock.now() }),
+      closed: id => void sessions.delete(id),
     });
-    await server.connect(transport);
     await transport.handleRequest(request, response);
     if (transport.sessionId === undefined) await server.close();
   }

@@ -1,4 +1,5 @@
 import { Server } from '@modelcontextprotocol/sdk/server/index.js';
+import { WebStandardStreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/webStandardStreamableHttp.js';
 import {
   CallToolRequestSchema,
   type CallToolResult,
@@ -26,12 +27,30 @@ version: after a change of the draft, publish with workflows_publish_version. A 
 /** The tools of this deployment by name, in the order in which they are listed. */
 export type ToolSet = ReadonlyMap<string, PlatformTool>;
 
+/** Answers one message with a server of its own; `type` and `body` are those of the HTTP answer. */
+export async function answerMessage(
+  options: McpOptions,
+  tools: ToolSet,
+  caller: McpCaller,
+  { request, message }: { request: Request; message: unknown },
+): Promise<{ status: number; type: string | null; body: string }> {
+  const transport = new WebStandardStreamableHTTPServerTransport({ enableJsonResponse: true });
+  const server = createMcpServer(options, tools, caller);
+  try {
+    await server.connect(transport);
+    const answer = await transport.handleRequest(request, { parsedBody: message });
+    return { status: answer.status, type: answer.headers.get('content-type'), body: await answer.text() };
+  } finally {
+    await server.close();
+  }
+}
+
 /**
  * Creates an MCP server for one request of one caller, which lists and runs what the caller's role and scopes allow. A
  * tool's refusal is a result with `isError` that contains the API's error body, so that an assistant reads the same
  * code and details as a program.
  */
-export function createMcpServer(options: McpOptions, tools: ToolSet, caller: McpCaller): Server {
+function createMcpServer(options: McpOptions, tools: ToolSet, caller: McpCaller): Server {
   const server = new Server(
     { name: 'baton', title: 'Baton', version: '1' },
     {

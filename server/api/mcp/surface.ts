@@ -1,4 +1,3 @@
-import { WebStandardStreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/webStandardStreamableHttp.js';
 import { AppError, badRequest, forbidden, invalid, unauthenticated } from '../../platform/errors.ts';
 import { type Authenticator, authenticate, readCredential, servedOverHttps } from '../authenticate.ts';
 import { asAppError, errorBody, logFailure } from '../failure.ts';
@@ -10,7 +9,7 @@ import { catalogTool } from './catalog-tool.ts';
 import { healthTool } from './health-tool.ts';
 import { operationTools } from './operation-tools.ts';
 import type { McpCaller, McpOptions, PlatformTool } from './platform-tool.ts';
-import { createMcpServer, type ToolSet } from './server.ts';
+import type { ToolSet } from './server.ts';
 import { streamTool } from './stream-tool.ts';
 
 export type McpSurfaceOptions = McpOptions & Authenticator & { metrics: Pick<Metrics, 'request'> };
@@ -84,21 +83,15 @@ async function respond(
   }
   const caller = await admit(options, request, requestId, headers);
   const message = readMessage(request.header('content-type'), await request.body(bodyLimit));
-  const transport = new WebStandardStreamableHTTPServerTransport({ enableJsonResponse: true });
-  const server = createMcpServer(options, tools, caller);
-  try {
-    await server.connect(transport);
-    const answer = await transport.handleRequest(asFetchRequest(request), { parsedBody: message });
-    const type = answer.headers.get('content-type');
-    const body = await answer.text();
-    return {
-      status: answer.status,
-      headers: { ...headers, ...(type === null ? {} : { 'Content-Type': type }) },
-      body: body === '' ? null : body,
-    };
-  } finally {
-    await server.close();
-  }
+  // The SDK is 200 modules, 70 ms of every start; the first message loads it.
+  const { answerMessage } = await import('./server.ts');
+  const answering = answerMessage(options, tools, caller, { request: asFetchRequest(request), message });
+  const { status, type, body } = await answering;
+  return {
+    status,
+    headers: { ...headers, ...(type === null ? {} : { 'Content-Type': type }) },
+    body: body === '' ? null : body,
+  };
 }
 
 /** 401 without a valid token, 400 with X-Tenant-Id, 429 over the limit. */

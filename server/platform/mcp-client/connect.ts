@@ -4,7 +4,8 @@ import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 import { CfWorkerJsonSchemaValidator } from '@modelcontextprotocol/sdk/validation/cfworker';
 import { type Clock, systemClock } from '../clock.ts';
-import { failureOf, McpFailure, unsent } from './failure.ts';
+import { McpFailure, unsent } from './failure.ts';
+import { failureOf } from './sdk-failure.ts';
 import { closeSession, createSession, type McpSession } from './session.ts';
 import { Wire } from './wire.ts';
 

@@ -1,4 +1,3 @@
-import { ErrorCode, McpError } from '@modelcontextprotocol/sdk/types.js';
 import { EgressRefused } from '../egress/egress.ts';
 import { retryAfterMs } from '../retry-after.ts';
 
@@ -71,7 +70,7 @@ function systemCode(error: unknown, depth = 0): string | undefined {
 }
 
 /** Returns the EgressRefused in a chain of causes. */
-function refusal(error: unknown, depth = 0): EgressRefused | undefined {
+export function refusal(error: unknown, depth = 0): EgressRefused | undefined {
   if (error instanceof EgressRefused) return error;
   return error instanceof Error && depth < 5 ? refusal(error.cause, depth + 1) : undefined;
 }
@@ -98,38 +97,4 @@ export function networkFailure(error: unknown): McpFailure {
     `The connection to the MCP server was lost (${code ?? 'network'})`,
     true,
   );
-}
-
-/** Returns the failure of a rejected request of the SDK. */
-export function failureOf(error: unknown): McpFailure {
-  if (error instanceof McpFailure) return error;
-  if (error instanceof McpError) return protocolFailure(error);
-  if (refusal(error) || error instanceof TypeError) return networkFailure(error);
-  if (error instanceof Error && 'code' in error && typeof error.code === 'number') {
-    // The SDK's StreamableHTTPError: a redirect to another origin, or a content type outside of the protocol.
-    const text = error.message.replace('Streamable HTTP error: ', '');
-    if (error.code >= 300 && error.code < 400) return new McpFailure('mcp_redirect_refused', text, false);
-    return new McpFailure('mcp_invalid_response', text, false);
-  }
-  const text = error instanceof Error ? error.message : String(error);
-  return new McpFailure('mcp_invalid_response', `The MCP server's answer is not valid: ${text}`, false);
-}
-
-function protocolFailure(error: McpError): McpFailure {
-  if (error.data instanceof McpFailure) return error.data;
-  const said = error.message.replace(/^MCP error -?\d+: /, '');
-  switch (error.code) {
-    case ErrorCode.RequestTimeout:
-      return new McpFailure('mcp_timeout', `The MCP server did not answer in time: ${said}`, true);
-    case ErrorCode.ConnectionClosed:
-      return new McpFailure('mcp_connection_lost', 'The connection to the MCP server was closed', true);
-    case ErrorCode.InternalError:
-      return new McpFailure('mcp_internal_error', `The MCP server failed: ${said}`, true);
-    case ErrorCode.InvalidParams:
-      return new McpFailure('mcp_invalid_params', `The MCP server refused the arguments: ${said}`, false);
-    case ErrorCode.UrlElicitationRequired:
-      return new McpFailure('mcp_elicitation_required', `The MCP server wants to ask a person: ${said}`, false);
-    default:
-      return new McpFailure('mcp_error', `The MCP server answered with error ${error.code}: ${said}`, false);
-  }
 }

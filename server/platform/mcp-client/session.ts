@@ -7,7 +7,8 @@ import {
 } from '@modelcontextprotocol/sdk/types.js';
 import { DAY_MS } from '../clock.ts';
 import type { JsonObject } from '../json.ts';
-import { failureOf, McpFailure } from './failure.ts';
+import { McpFailure } from './failure.ts';
+import { failureOf } from './sdk-failure.ts';
 import type { Wire } from './wire.ts';
 
 /** A server that lists more tools than this offers no choice that a person can make. */
