@@ -1,6 +1,6 @@
 import { lookup as systemLookup } from 'node:dns/promises';
 import { isIP, type LookupFunction } from 'node:net';
-import { Agent, fetch as undiciFetch } from 'undici';
+import type { Agent, Dispatcher } from 'undici';
 import { type AllowList, hostOf, mayConnect, parseAllowList } from './addresses.ts';
 import { carryOver, isRedirect, type Outgoing, readRequest, TooManyRedirects } from './redirects.ts';
 
@@ -76,8 +76,8 @@ export function createEgress(options: EgressOptions): Egress {
   const exempt = exemptions(options.exempt ?? []);
   // Pools are kept by origin, so a connection serves only the name for which it was checked; unchecked
   // ones have a pool of their own.
-  const guarded = createAgent(timeouts, pinnedLookup(lookup, allowed));
-  const unguarded = createAgent(timeouts, undefined);
+  const guarded = lazyAgent(timeouts, pinnedLookup(lookup, allowed));
+  const unguarded = lazyAgent(timeouts, undefined);
 
   const check = async (target: string | URL) => {
     const url = checkUrl(target);
@@ -90,15 +90,16 @@ export function createEgress(options: EgressOptions): Egress {
     if (!direct) await checkHost(request.url, allowed, lookup, request.signal);
     const { url, method, headers, body, signal } = request;
     if (!headers.has('user-agent')) headers.set('user-agent', 'Baton');
+    const { undici, dispatcher } = await (direct ? unguarded : guarded).open();
     try {
-      const sent = undiciFetch(url, {
+      const sent = undici.fetch(url, {
         method,
         headers: [...headers],
         body: body === null ? null : body.content,
         signal,
         redirect: 'manual',
         duplex: 'half',
-        dispatcher: direct ? unguarded : guarded,
+        dispatcher,
       });
       // The package's Response differs from the platform's only in its declaration.
       return (await sent) as unknown as Response;
@@ -124,19 +125,28 @@ export function createEgress(options: EgressOptions): Egress {
     },
     check,
     async close() {
-      await Promise.all([guarded.destroy(), unguarded.destroy()]);
+      await Promise.all([guarded.close(), unguarded.close()]);
     },
   };
 }
 
-function createAgent(timeouts: typeof defaultTimeouts, lookup: LookupFunction | undefined): Agent {
-  return new Agent({
-    // A connection carries one request at a time: a slow tool call delays no other, and names share nothing.
-    allowH2: false,
-    headersTimeout: timeouts.headers,
-    bodyTimeout: timeouts.body,
-    connect: { timeout: timeouts.connect, ...(lookup && { lookup }) },
-  });
+/** Creates an agent when it is first used: undici is a hundred modules, 50 ms of every start. */
+function lazyAgent(timeouts: typeof defaultTimeouts, lookup: LookupFunction | undefined) {
+  let agent: Agent | undefined;
+  return {
+    async open() {
+      const undici = await import('undici');
+      // A connection carries one request at a time: a slow tool call delays no other, and names share nothing.
+      agent ??= new undici.Agent({
+        allowH2: false,
+        headersTimeout: timeouts.headers,
+        bodyTimeout: timeouts.body,
+        connect: { timeout: timeouts.connect, ...(lookup && { lookup }) },
+      });
+      return { undici, dispatcher: agent as Dispatcher };
+    },
+    close: async () => agent?.destroy(),
+  };
 }
 
 /** Parses a URL and checks everything except its host. Throws EgressRefused. */
