@@ -1,4 +1,3 @@
-import { stringify } from 'yaml';
 import type { z } from 'zod';
 import type { Context } from '../../../contract/context.ts';
 import { requireWorkflow } from '../get.ts';
@@ -24,7 +23,10 @@ export async function exportWorkflow(
   switch (input.format) {
     case 'json':
       return document;
-    case 'yaml':
+    case 'yaml': {
+      // Loaded by the first export: 72 modules, 20 ms of every start.
+      const { stringify } = await import('yaml');
       return { document: stringify(document, { aliasDuplicateObjects: false }) };
+    }
   }
 }
