@@ -30,21 +30,23 @@ export const inputJsonSchema = (schema: z.ZodType): JsonSchema => jsonSchema(sch
 /** Returns the JSON Schema (2020-12) of an answer, which all callers share. */
 export const outputJsonSchema = (schema: z.ZodType): JsonSchema => jsonSchema(schema, 'output');
 
-/** Returns the properties of a strict object's JSON Schema; null for any other schema. */
-export function strictProperties(schema: JsonSchema): Map<string, JsonSchema> | null {
-  if (schema.type !== 'object' || schema.additionalProperties !== false) return null;
-  const properties = isSchema(schema.properties) ? schema.properties : {};
-  return new Map(Object.entries(properties).filter((entry): entry is [string, JsonSchema] => isSchema(entry[1])));
+/** Returns the fields of a strict object; null for any other schema. */
+export function strictFields(schema: z.ZodType): Map<string, z.ZodType> | null {
+  if (!(schema instanceof z.ZodObject && schema.def.catchall instanceof z.ZodNever)) return null;
+  return new Map(Object.entries(schema.shape as Record<string, z.ZodType>));
 }
 
-/**
- * Returns how a parameter with this schema is read from text; null if text cannot represent it (an
- * object). `root` resolves `$ref`.
- */
-export function parameterType(schema: JsonSchema, root: JsonSchema): ParameterType | null {
+/** Returns how a parameter is read from text; null if text cannot represent it (an object). */
+export function parameterType(field: z.ZodType): ParameterType | null {
+  const schema = inputJsonSchema(field);
+  return typeOf(schema, schema);
+}
+
+/** `root` resolves `$ref`. */
+function typeOf(schema: JsonSchema, root: JsonSchema): ParameterType | null {
   const resolved = resolve(schema, root);
   if (resolved.type === 'array') {
-    const item = isSchema(resolved.items) ? parameterType(resolved.items, root) : null;
+    const item = isSchema(resolved.items) ? typeOf(resolved.items, root) : null;
     return item && !item.list ? { scalars: item.scalars, list: true } : null;
   }
   const alternatives = resolved.anyOf ?? resolved.oneOf;
@@ -52,7 +54,7 @@ export function parameterType(schema: JsonSchema, root: JsonSchema): ParameterTy
     const scalars = new Set<Scalar>();
     for (const alternative of alternatives.filter(isSchema)) {
       if (resolve(alternative, root).type === 'null') continue;
-      const type = parameterType(alternative, root);
+      const type = typeOf(alternative, root);
       if (!type || type.list) return null;
       for (const scalar of type.scalars) scalars.add(scalar);
     }

@@ -23,24 +23,32 @@ export function createPlatformTools(
   authority: RunAuthority,
   briefs: Readonly<Record<string, Brief>> = {},
 ): PlatformTools & { connect(options: McpOptions): void } {
-  let tools: ReadonlyMap<string, PlatformTool> = new Map();
+  let connected: McpOptions | undefined;
+  let made: ReadonlyMap<string, PlatformTool> | undefined;
+  // Made for the first agent: describing their arguments takes 20 ms of CPU.
+  const tools = (): ReadonlyMap<string, PlatformTool> => {
+    if (connected === undefined) return new Map();
+    made ??= new Map(agentOperationTools(connected).map(tool => [tool.definition.name, tool]));
+    return made;
+  };
   const briefOf = (name: string) => (Object.hasOwn(briefs, name) ? briefs[name] : undefined);
   return {
     connect(options) {
-      tools = new Map(agentOperationTools(options).map(tool => [tool.definition.name, tool]));
+      connected = options;
+      made = undefined;
     },
-    unknown: names => names.filter(name => !tools.has(name)),
+    unknown: names => names.filter(name => !tools().has(name)),
     async offer(run, names, signal) {
       const standing = await authority.standing(run, signal);
       if (standing.kind === 'lost') return [];
       const principal = principalOf(run, standing);
       return names.flatMap(name => {
-        const tool = tools.get(name);
+        const tool = tools().get(name);
         return tool?.usable(principal) ? [offered(tool, briefOf(name))] : [];
       });
     },
     async call({ run, step, operation, args }, signal) {
-      const tool = tools.get(operation);
+      const tool = tools().get(operation);
       if (tool === undefined) return failure('unknown_tool', 'There is no such tool.');
       const standing = await authority.standing(run, signal);
       if (standing.kind === 'lost') return failure(standing.code, standing.message);

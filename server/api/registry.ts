@@ -8,7 +8,7 @@ import {
   outputJsonSchema,
   type ParameterType,
   parameterType,
-  strictProperties,
+  strictFields,
 } from './parameters.ts';
 import { createRouter, type Router } from './router.ts';
 
@@ -107,20 +107,19 @@ function checkDeclaration(operation: AnyOperation, problem: (message: string) =>
 }
 
 function register(operation: AnyOperation, problem: (message: string) => void): RegisteredOperation {
-  const inputSchema = inputJsonSchema(operation.input);
   const pathParameters = [...operation.path.matchAll(/\{([^}]*)\}/g)].map(match => match[1] ?? '');
   if (new Set(pathParameters).size !== pathParameters.length) problem('a path parameter is named twice');
   const carrier = operation.method === 'GET' || operation.method === 'DELETE' ? 'query' : 'body';
   const parameters = new Map<string, ParameterType>();
-  const properties = strictProperties(inputSchema);
-  if (!properties) problem('the input is not one strict object');
+  const fields = strictFields(operation.input);
+  if (!fields) problem('the input is not one strict object');
   for (const name of pathParameters) {
-    if (properties && !properties.has(name)) problem(`the path parameter {${name}} is missing from the input`);
+    if (fields && !fields.has(name)) problem(`the path parameter {${name}} is missing from the input`);
   }
-  for (const [name, schema] of properties ?? []) {
+  for (const [name, field] of fields ?? []) {
     const inPath = pathParameters.includes(name);
     if (!inPath && carrier === 'body' && !operation.query?.includes(name)) continue;
-    const type = parameterType(schema, inputSchema);
+    const type = parameterType(field);
     if (!type || (inPath && type.list)) problem(`the parameter "${name}" cannot be written as text`);
     else parameters.set(name, type);
   }
@@ -129,8 +128,10 @@ function register(operation: AnyOperation, problem: (message: string) => void): 
     pathParameters,
     carrier,
     parameters,
-    inputSchema,
-    // Only descriptions need it, and a start of the service none of them.
+    // Only descriptions need these, and a start of the service none of them.
+    get inputSchema() {
+      return inputJsonSchema(operation.input);
+    },
     get outputSchema() {
       return outputJsonSchema(operation.output);
     },

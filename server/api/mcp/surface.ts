@@ -30,7 +30,12 @@ export function isMcpPath(url: string | undefined): boolean {
  * name of its own (DNS rebinding).
  */
 export function createMcp(options: McpSurfaceOptions): McpSurface {
-  const tools = toolSet(options);
+  // Made by the first message: describing their arguments takes 20 ms of CPU.
+  let made: ToolSet | undefined;
+  const tools = () => {
+    made ??= toolSet(options);
+    return made;
+  };
   return async request => {
     const began = performance.now();
     const requestId = requestIdOf(request.header);
@@ -66,7 +71,7 @@ export function toolSet(options: McpOptions): ToolSet {
 
 async function respond(
   options: McpSurfaceOptions,
-  tools: ToolSet,
+  tools: () => ToolSet,
   request: ApiRequest,
   { requestId, headers }: { requestId: string; headers: Record<string, string> },
 ): Promise<ApiResponse> {
@@ -85,7 +90,7 @@ async function respond(
   const message = readMessage(request.header('content-type'), await request.body(bodyLimit));
   // The SDK is 200 modules, 70 ms of every start; the first message loads it.
   const { answerMessage } = await import('./server.ts');
-  const answering = answerMessage(options, tools, caller, { request: asFetchRequest(request), message });
+  const answering = answerMessage(options, tools(), caller, { request: asFetchRequest(request), message });
   const { status, type, body } = await answering;
   return {
     status,
