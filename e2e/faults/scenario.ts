@@ -53,10 +53,13 @@ export class Scenario {
     database: { databaseUrl?: string; directUrl?: string; env?: Record<string, string> } = {},
   ): Promise<Scenario> {
     const { databaseUrl, directUrl = databaseUrl, env = {} } = database;
-    const installation = await Installation.create({
-      ...(databaseUrl === undefined ? {} : { DATABASE_URL: databaseUrl }),
-      ...env,
-    });
+    const installation = await Installation.create(
+      {
+        ...(databaseUrl === undefined ? {} : { DATABASE_URL: databaseUrl }),
+        ...env,
+      },
+      { cheapPasswords: true },
+    );
     const service = await installation.launch();
     try {
       await service.until('ready');

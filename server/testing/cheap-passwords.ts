@@ -1,6 +1,8 @@
 /**
- * A setup file of vitest: keys of passwords are derived in a thousandth of the time. Code and hashes still name the real
- * cost; only a hash of another process does not match here. The journeys sign in at the real cost.
+ * A setup file of vitest, and loaded by services under test (`CHEAP_PASSWORDS` of e2e/fixtures/server.ts): keys of
+ * passwords are derived in a thousandth of the time. Code and hashes still name the real cost; only a hash of a process
+ * without this file does not match. The real cost remains in tests of `npm start`, of the set-up, of the example, and of
+ * floods of sign-ins (e2e/start, e2e/security, e2e/journeys/setup.spec.ts and main-job.spec.ts).
  */
 import crypto from 'node:crypto';
 import { syncBuiltinESMExports } from 'node:module';
