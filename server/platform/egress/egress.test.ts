@@ -201,6 +201,19 @@ test('a proxy of the environment is not used: it would resolve the name itself',
   expect([stdout, target.seen.length, proxy.seen.length]).toEqual(['ok', 1, 0]);
 });
 
+test('nothing is sent after the end, whether or not something was sent before', async () => {
+  const { port, seen } = await serve(ok);
+  const url = `http://127.0.0.1:${port}/`;
+  const used = egress({ allowPrivate: ['127.0.0.1'] });
+  await (await used.fetch(url)).text();
+  const unused = egress({ allowPrivate: ['127.0.0.1'] });
+  for (const ended of [used, unused]) {
+    await ended.close();
+    await expect(ended.fetch(url)).rejects.toThrow();
+  }
+  expect(seen).toHaveLength(1);
+});
+
 describe('a rebound name', () => {
   test('does not get through between the check and the connection', async () => {
     const { port, seen } = await serve(ok);

@@ -133,6 +133,7 @@ export function createEgress(options: EgressOptions): Egress {
 /** Creates an agent when it is first used: undici is a hundred modules, 50 ms of every start. */
 function lazyAgent(timeouts: typeof defaultTimeouts, lookup: LookupFunction | undefined) {
   let agent: Agent | undefined;
+  let closed = false;
   return {
     async open() {
       const undici = await import('undici');
@@ -143,9 +144,14 @@ function lazyAgent(timeouts: typeof defaultTimeouts, lookup: LookupFunction | un
         bodyTimeout: timeouts.body,
         connect: { timeout: timeouts.connect, ...(lookup && { lookup }) },
       });
+      // It then refuses what is sent, as an agent does that was in use before.
+      if (closed) await agent.destroy();
       return { undici, dispatcher: agent as Dispatcher };
     },
-    close: async () => agent?.destroy(),
+    close: async () => {
+      closed = true;
+      await agent?.destroy();
+    },
   };
 }
 
