@@ -2,19 +2,13 @@ import { startTestMailServer, type TestMailServer } from '../../server/testing/m
 import { test as base, expect, expectAccessible, signIn } from '../fixtures/console.ts';
 
 /** An account by mail: the mailbox is a server on this machine. */
-const test = base.extend<object, { mail: TestMailServer }>({
-  mail: [
-    // biome-ignore lint/correctness/noEmptyPattern: Playwright reads the fixtures from the pattern
-    async ({}, use) => {
-      await using mail = await startTestMailServer();
-      await use(mail);
-    },
-    { scope: 'worker' },
-  ],
-  serverEnv: [
-    async ({ mail }, use) => use({ BATON_SMTP_URL: mail.url, BATON_MAIL_FROM: 'Baton <baton@example.com>' }),
-    { scope: 'worker' },
-  ],
+const test = base.extend<{ mail: TestMailServer }>({
+  mail: async ({ perFile }, use) => {
+    await use(await perFile('mail', startTestMailServer, async mail => mail[Symbol.asyncDispose]()));
+  },
+  serverEnv: async ({ mail }, use) => {
+    await use({ BATON_SMTP_URL: mail.url, BATON_MAIL_FROM: 'Baton <baton@example.com>' });
+  },
 });
 
 const linkIn = (text: string): string => /http\S+#token=\S+/.exec(text)?.[0] ?? '';

@@ -6,22 +6,21 @@ import { test as base, expect, expectAccessible, open, settled } from '../fixtur
 import { standInForStripeJs } from '../fixtures/stripe-js.ts';
 
 /** The server pays at a Stripe of its own, which keeps state and speaks Stripe's wire format. */
-const test = base.extend<object, { stripe: StripeServer }>({
-  stripe: [
-    // biome-ignore lint/correctness/noEmptyPattern: Playwright reads the fixtures from the pattern
-    async ({}, use) => {
-      const stripe = await startStripeServer();
-      const { plans } = JSON.parse(readFileSync(tinyPlans.BATON_PLANS_FILE, 'utf8')) as {
-        plans: { payment_price_id?: string; amount: number }[];
-      };
-      for (const { payment_price_id: id, amount } of plans) if (id !== undefined) stripe.addPrice({ id, amount });
-      await use(stripe);
-      await stripe.close();
-    },
-    { scope: 'worker' },
-  ],
-  serverEnv: [async ({ stripe }, use) => use({ ...tinyPlans, ...stripe.env }), { scope: 'worker' }],
+const test = base.extend<{ stripe: StripeServer }>({
+  stripe: async ({ perFile }, use) => {
+    await use(await perFile('stripe', startStripe, stripe => stripe.close()));
+  },
+  serverEnv: async ({ stripe }, use) => use({ ...tinyPlans, ...stripe.env }),
 });
+
+async function startStripe(): Promise<StripeServer> {
+  const stripe = await startStripeServer();
+  const { plans } = JSON.parse(readFileSync(tinyPlans.BATON_PLANS_FILE, 'utf8')) as {
+    plans: { payment_price_id?: string; amount: number }[];
+  };
+  for (const { payment_price_id: id, amount } of plans) if (id !== undefined) stripe.addPrice({ id, amount });
+  return stripe;
+}
 
 const account = (page: Page, name: string) =>
   page

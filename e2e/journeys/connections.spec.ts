@@ -1,4 +1,4 @@
-import { createServer } from 'node:http';
+import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { freePort } from '../../server/platform/postgres/free-port.ts';
 import {
@@ -9,53 +9,56 @@ import {
 } from '../../server/testing/oauth-server.ts';
 import { test as console, expect, expectAccessible, open, settled } from '../fixtures/console.ts';
 
-type Worker = { oauth: TestOauthServer; port: number; messaging: string };
+type Peers = { oauth: TestOauthServer; port: number; messaging: string };
 
 /** A server with a real authorization server beside it, and a messaging API that takes one token. */
-const test = console.extend<object, Worker>({
-  // biome-ignore lint/correctness/noEmptyPattern: Playwright reads the fixtures from the pattern
-  port: [async ({}, use) => use(await freePort()), { scope: 'worker' }],
-  oauth: [
-    async ({ port }, use) => {
-      const redirectUri = `http://127.0.0.1:${port}/connections/callback`;
-      const server = await startOauthServer({ redirectUri });
-      await use(server);
-      await server.close();
-    },
-    { scope: 'worker' },
-  ],
-  messaging: [
-    // biome-ignore lint/correctness/noEmptyPattern: Playwright reads the fixtures from the pattern
-    async ({}, use) => {
-      const api = createServer((request, response) => {
-        const known = request.headers.authorization === 'Bearer good-token';
-        response.writeHead(known ? 200 : 401, { 'Content-Type': 'application/json' });
-        response.end(JSON.stringify(known ? { name: 'Shop', verified_name: 'The Shop' } : { error: 'bad' }));
-      });
-      await new Promise<void>(resolve => api.listen(0, '127.0.0.1', resolve));
-      await use(`http://127.0.0.1:${(api.address() as AddressInfo).port}`);
-      api.closeAllConnections();
-      await new Promise(resolve => api.close(resolve));
-    },
-    { scope: 'worker' },
-  ],
-  serverEnv: [
-    async ({ oauth, port, messaging }, use) => {
-      await use({
-        PORT: String(port),
-        BATON_ALLOW_PRIVATE_NETWORK: '127.0.0.1',
-        BATON_SUITE_ISSUER: oauth.issuer,
-        BATON_SUITE_CLIENT_ID: oauthClientId,
-        BATON_SUITE_CLIENT_SECRET: oauthClientSecret,
-        BATON_SUITE_SCOPES: 'openid email profile offline_access',
-        BATON_SUITE_SERVICES: 'mail=mail.read; calendar=calendar.read',
-        BATON_SUITE_AUTHORIZATION_PARAMS: 'prompt=consent',
-        BATON_MESSAGING_API_URL: messaging,
-      });
-    },
-    { scope: 'worker' },
-  ],
+const test = console.extend<Peers>({
+  port: async ({ perFile }, use) => {
+    await use(await perFile('port', freePort, async () => undefined));
+  },
+  oauth: async ({ port, perFile }, use) => {
+    const redirectUri = `http://127.0.0.1:${port}/connections/callback`;
+    await use(
+      await perFile(
+        'oauth',
+        () => startOauthServer({ redirectUri }),
+        server => server.close(),
+      ),
+    );
+  },
+  messaging: async ({ perFile }, use) => {
+    const api = await perFile('messaging', startMessagingApi, stopServer);
+    await use(`http://127.0.0.1:${(api.address() as AddressInfo).port}`);
+  },
+  serverEnv: async ({ oauth, port, messaging }, use) => {
+    await use({
+      PORT: String(port),
+      BATON_ALLOW_PRIVATE_NETWORK: '127.0.0.1',
+      BATON_SUITE_ISSUER: oauth.issuer,
+      BATON_SUITE_CLIENT_ID: oauthClientId,
+      BATON_SUITE_CLIENT_SECRET: oauthClientSecret,
+      BATON_SUITE_SCOPES: 'openid email profile offline_access',
+      BATON_SUITE_SERVICES: 'mail=mail.read; calendar=calendar.read',
+      BATON_SUITE_AUTHORIZATION_PARAMS: 'prompt=consent',
+      BATON_MESSAGING_API_URL: messaging,
+    });
+  },
 });
+
+async function startMessagingApi(): Promise<Server> {
+  const api = createServer((request, response) => {
+    const known = request.headers.authorization === 'Bearer good-token';
+    response.writeHead(known ? 200 : 401, { 'Content-Type': 'application/json' });
+    response.end(JSON.stringify(known ? { name: 'Shop', verified_name: 'The Shop' } : { error: 'bad' }));
+  });
+  await new Promise<void>(resolve => api.listen(0, '127.0.0.1', resolve));
+  return api;
+}
+
+async function stopServer(server: Server): Promise<void> {
+  server.closeAllConnections();
+  await new Promise(resolve => server.close(resolve));
+}
 
 test('credentials are kept, replaced without being seen, and deleted', async ({ member, api, ownServer }) => {
   await open(member, '/connections');

@@ -2,16 +2,11 @@ import { test as base, expect, expectAccessible, signIn } from '../fixtures/cons
 import { startServer } from '../fixtures/server.ts';
 
 /** The server as a newcomer meets it: with the example and its runs. */
-const test = base.extend<object, object>({
-  ownServer: [
-    // biome-ignore lint/correctness/noEmptyPattern: Playwright reads the fixtures from the pattern
-    async ({}, use) => {
-      const server = await startServer({ env: { BATON_SEED: 'example' } });
-      await use(server);
-      await server.stop();
-    },
-    { scope: 'worker', timeout: 120_000 },
-  ],
+const test = base.extend({
+  ownServer: async ({ perFile }, use) => {
+    const start = () => startServer({ env: { BATON_SEED: 'example' } });
+    await use(await perFile('server', start, server => server.stop()));
+  },
 });
 
 test('sign in, start the example above the threshold, see it wait, approve it, see it complete @phone', async ({

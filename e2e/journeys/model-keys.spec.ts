@@ -4,16 +4,10 @@ import { test as console, expect, expectAccessible, settled } from '../fixtures/
 const KEY = 'sk-journey-0123456789';
 
 /** With a model server on this machine. */
-const test = console.extend<object, { models: ModelServer }>({
-  models: [
-    // biome-ignore lint/correctness/noEmptyPattern: Playwright reads the fixtures from the pattern
-    async ({}, use) => {
-      const models = await startModelServer();
-      await use(models);
-      await models.close();
-    },
-    { scope: 'worker' },
-  ],
+const test = console.extend<{ models: ModelServer }>({
+  models: async ({ perFile }, use) => {
+    await use(await perFile('models', startModelServer, models => models.close()));
+  },
 });
 
 test('a model server of one’s own is added, tested, asked by a run, and deleted @phone', async ({

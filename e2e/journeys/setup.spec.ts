@@ -1,8 +1,8 @@
-import { test as base, expect } from '@playwright/test';
+import { expect, test } from '../fixtures/console.ts';
 import { startServer } from '../fixtures/server.ts';
 
-base('the first visit sets up the owner, once', async ({ page }) => {
-  base.setTimeout(180_000);
+test('the first visit sets up the owner, once', async ({ page }) => {
+  test.setTimeout(180_000);
   const none = { BATON_OWNER_EMAIL: '', BATON_OWNER_PASSWORD: '', BATON_PAT: '', BATON_SEED: 'none' };
   const server = await startServer({ env: none });
   try {
