@@ -351,5 +351,10 @@ describe('configuration', () => {
     const text = readFileSync(join(root, 'docs/configuration.md'), 'utf8');
     const listed = [...text.matchAll(/^\| `([A-Z_]+)` \|/gm)].map(([, name]) => name ?? '');
     expect(listed.filter(name => !name.startsWith('BATON_TEST_')).sort()).toEqual([...configVariables].sort());
+    const ofTests = (texts: string[]) => [
+      ...new Set(texts.flatMap(each => each.match(/\bBATON_TEST_[A-Z_]+\b/g) ?? [])),
+    ];
+    const read = files.filter(({ path }) => path !== 'server/structure.test.ts');
+    expect(ofTests([text]).sort()).toEqual(ofTests(read.map(file => file.text)).sort());
   });
 });

@@ -1,6 +1,9 @@
 import type { JsonMap, JsonValue } from './events.ts';
 
-/** A step as published. Fields of its type stand beside the common ones and are opaque to the core, but for `condition` and `human_task`. */
+/**
+ * A step as published. The fields of its type stand beside the common ones. The core reads only those of `condition` and
+ * `for_each`.
+ */
 export type GraphStep = {
   id: string;
   type: string;

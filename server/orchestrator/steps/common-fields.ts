@@ -20,7 +20,8 @@ export const commonFields = {
   }),
   name: z.string().max(200).optional().meta({ description: 'For people; default: the id' }),
   timeout_s: z.number().int().min(1).max(86_400).optional().meta({
-    description: 'Seconds. Default 60 for lua_script and condition, 300 for calls and requests, none for others',
+    description:
+      'Seconds. Default 60 for lua_script and condition, 300 for mcp_call, http_request and llm_call, 3,600 for agent, none for others',
   }),
   retry_count: z
     .number()
