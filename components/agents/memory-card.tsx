@@ -38,7 +38,7 @@ export function MemoryCard({ draft: { memory, tools }, set, problem, readOnly }:
   };
   const withoutMemory = tools.filter(({ type }) => type !== 'memory');
   return (
-    <Card title="Memory" description="What it is reminded of before it answers, and what it remembers.">
+    <Card title="Memory" description="Which memories the agent gets before it answers, and what it may remember.">
       <div className="flex flex-col gap-4">
         {problem === undefined ? null : (
           <p role="alert" className="text-xs text-bad">

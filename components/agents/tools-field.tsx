@@ -128,7 +128,7 @@ function InstanceTools({ id, name, tools, onChange, readOnly }: Props & { id: st
       ) : null}
       {Object.values(choices).some(choice => choice !== 'never') ? (
         <div className="flex flex-wrap items-center justify-between gap-2 border-t px-3 py-2">
-          <p className="text-xs text-muted">If Baton ends during a call, so that nobody knows whether it happened</p>
+          <p className="text-xs text-muted">If Baton stops during a call and it is unknown whether the call happened</p>
           <Select
             label={`If Baton ends during a call of ${name}`}
             size="sm"

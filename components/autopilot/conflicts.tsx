@@ -12,7 +12,7 @@ export function Conflicts({ conflicts }: { conflicts: Proposal['conflicts'] }) {
     <section aria-label="Conflicts" className="rounded-md border border-bad/40">
       <p className="flex items-start gap-2 border-b px-3 py-2 text-sm">
         <CircleAlert aria-hidden className="mt-0.5 size-4 shrink-0 text-bad" />
-        The draft has changed in the same places since. Apply the other steps, or edit these by hand.
+        The draft has changed in the same places. Apply the other steps, or edit these yourself.
       </p>
       <ul className="divide-y">
         {groupConflicts(conflicts).map(group => (

@@ -88,7 +88,7 @@ export function ProposalActions({ proposal, target, editable, chosen }: Props) {
             size="sm"
             icon={<Undo2 aria-hidden className="size-3.5" />}
             pending={undo.isPending}
-            title="Takes what the proposal changed out of the draft; later edits stay"
+            title="Reverses the changes of the proposal in the draft; later edits stay"
             onClick={() => void afterSaving(() => undo.mutate({ id }))}
           >
             Undo the proposal

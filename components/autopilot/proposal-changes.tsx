@@ -46,9 +46,7 @@ export function ProposalChanges({ diff, chosen, left, onToggle }: Props) {
         })}
       />
       {left.size > 0 && changesOutside(diff) ? (
-        <p className="text-xs text-muted">
-          Where only some steps are applied, what is outside of the steps stays as it is.
-        </p>
+        <p className="text-xs text-muted">If you apply only some steps, changes outside of the steps are left out.</p>
       ) : null}
     </section>
   );

@@ -38,7 +38,7 @@ export function Restore({ messages, proposals, target }: Props) {
         open={open}
         onOpenChange={setOpen}
         title="Restore the draft"
-        description="Undoes what this conversation has changed since a message. Edits of people stay."
+        description="Undoes the changes of this conversation since a message. Edits by people stay."
       >
         <div className="flex flex-col gap-3">
           <FormError error={restore.error} />
@@ -81,7 +81,7 @@ function useRestore(target: Target, onRestored: () => void) {
       for (const { id } of undo) target.take((await client.autopilot_undo_proposal.mutate({ id })).workflow);
     },
     onSuccess: () => {
-      toast.success('The draft is as it was before the message, with the edits of people.');
+      toast.success('The changes since the message are undone. Edits by people stay.');
       onRestored();
     },
     onSettled: () =>

@@ -16,7 +16,7 @@ const purposes = {
 } as const;
 type Purpose = keyof typeof purposes;
 
-/** Which models answer where nobody chooses one, for the whole workspace. A choice is saved at once. */
+/** The default models of the whole workspace. A choice is saved at once. */
 export function DefaultModels({ settings }: { settings: Settings }) {
   const { me } = useSession();
   const { isAdmin } = usePermissions();
@@ -45,7 +45,7 @@ export function DefaultModels({ settings }: { settings: Settings }) {
   return (
     <Card
       title="Default models"
-      description="They answer where nobody chooses a model. Those that can call tools are listed."
+      description="These models answer where no model was chosen. Only models that can call tools are listed."
     >
       <div className="flex flex-col items-start gap-4">
         <FormError error={save.error} />

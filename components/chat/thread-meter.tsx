@@ -57,7 +57,7 @@ function Context({ tokens, window }: { tokens: number; window: number }) {
 function Day({ used, allowed }: { used: number; allowed: number }) {
   const isUp = used >= allowed;
   return (
-    <span className={cx(isUp && 'font-medium text-warn')} title="What your chats may cost a day, and have cost today">
+    <span className={cx(isUp && 'font-medium text-warn')} title="What your chats have cost today, and may cost a day">
       {isUp ? 'Credits of today used up' : `Today ${shown(used)} of ${shown(allowed)}`}
       {isUp ? null : <span className="max-sm:hidden"> credits</span>}
     </span>

@@ -37,7 +37,7 @@ export function StepPalette({ types, place, onChoose, onClose }: PaletteProps) {
             />
             <Command.List className="max-h-80 overflow-y-auto p-1">
               <Command.Empty className="px-3 py-6 text-center text-sm text-muted">
-                No type of step is called that.
+                No step type has this name.
               </Command.Empty>
               {types.map(({ type, unavailable }) => {
                 const { icon: Icon, label } = stepTypeLook(type);

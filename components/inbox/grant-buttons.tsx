@@ -21,7 +21,7 @@ export function GrantButtons({ grants, pending, disabled = false, size, onGrant 
   return (
     <div className="flex w-full flex-col gap-1.5">
       <p className="text-xs text-muted">
-        Or approve it, and let calls of this tool, with any arguments, no longer be asked for:
+        Or approve it, and allow further calls of this tool, with any arguments, without asking:
       </p>
       <div className="flex flex-wrap gap-2">
         {shown.map(each => (

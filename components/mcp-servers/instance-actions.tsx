@@ -111,7 +111,7 @@ function DeleteDialog({ instance, onClose }: { instance: InstanceDetail; onClose
       remove={remove}
       onClose={onClose}
     >
-      Its profiles go with it. The connection stays.
+      Its profiles are deleted with it. The connection stays.
     </ForceDelete>
   );
 }

@@ -119,7 +119,7 @@ function DeleteDialog({ server, onClose }: { server: ServerDetail; onClose: () =
       remove={remove}
       onClose={onClose}
     >
-      Its versions go with it.
+      Its versions are deleted with it.
     </ForceDelete>
   );
 }

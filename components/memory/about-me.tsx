@@ -37,7 +37,7 @@ export function AboutMe() {
     <Card
       flush
       title="What do you know about me?"
-      description={`What only you see in ${me.project.name}. Nobody else can search, read or export it.`}
+      description={`Only you can see, search and export this in ${me.project.name}.`}
       actions={items && !isEmpty ? <Actions /> : null}
     >
       {items === undefined ? (

@@ -133,7 +133,7 @@ function ForgetEpisode({
       error={forget.error ? readError(forget.error).message : null}
       onConfirm={() => forget.mutate({ of: 'episode', ref: episode.id })}
     >
-      Its text is deleted for good, and with it every item of a program that rests on it alone.
+      Its text is deleted for good, together with every item that a program derived from it alone.
     </Confirm>
   );
 }

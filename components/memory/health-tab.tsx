@@ -52,7 +52,7 @@ function Counts({ health }: { health: Health }) {
     <Card title="What is remembered">
       <dl className="grid grid-cols-2 gap-x-6 gap-y-3 sm:grid-cols-3 lg:grid-cols-6">
         <Count label="Active items">{items.active}</Count>
-        <Count label="Wait for review">{items.proposed}</Count>
+        <Count label="Waiting for review">{items.proposed}</Count>
         <Count label="Superseded">{items.superseded}</Count>
         <Count label="Rejected">{items.rejected}</Count>
         <Count label="Conversations, runs, files">{episodes}</Count>

@@ -42,7 +42,7 @@ export function MemoryPage() {
     <Page>
       <PageHeader
         title="Memory"
-        description="What people, programs and agents told Baton, and what was read: found again by words and meaning."
+        description="What people, programs and agents told Baton, and what it has read. Search it by words and by meaning."
         actions={
           <Button
             variant="primary"

@@ -109,7 +109,7 @@ function Found({ result, stale }: { result: Result; stale: boolean }) {
       {degraded.length > 0 ? <Degraded signals={degraded} /> : null}
       {hits.length === 0 ? (
         <EmptyState icon={SearchX} title="Nothing is remembered about this">
-          Hits are never filled up with what does not match.
+          Only memories that match are shown.
         </EmptyState>
       ) : (
         <ul aria-label="Memories">

@@ -31,7 +31,7 @@ export function ChannelCard() {
       </Card>
     );
   return (
-    <Card title="Notify me when" description="Test runs notify nobody." flush>
+    <Card title="Notify me when" description="Test runs send no notifications." flush>
       <Table label="Kinds and channels">
         <THead>
           <Th className="w-full">Event</Th>

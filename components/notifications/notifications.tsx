@@ -10,7 +10,7 @@ export function Notifications() {
     <Page width="narrow">
       <PageHeader
         title="Notifications"
-        description="What you are notified of in this workspace. Nobody else sees or changes this."
+        description="Your notifications in this workspace. Only you can see or change these settings."
       />
       <div className="flex flex-col gap-6">
         <ChannelCard />

@@ -122,7 +122,7 @@ function Delete({
       error={remove.error ? readError(remove.error).message : null}
       onConfirm={() => remove.mutate({ id: project.id })}
     >
-      Only an empty project can be deleted. Its roles and API keys go with it.
+      Only an empty project can be deleted. Its roles and API keys are deleted with it.
     </Confirm>
   );
 }

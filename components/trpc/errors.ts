@@ -1,4 +1,4 @@
-// Every page reads errors, so this is checked by hand: zod/mini is 24 KB of JavaScript (gzip).
+// Every page reads errors, so this is checked manually: zod/mini is 24 KB of JavaScript (gzip).
 type Detail = { path: string; message: string; code?: string };
 type Failure = { status: number | undefined; code: string; details: Detail[]; requestId: string | undefined };
 

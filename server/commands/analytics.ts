@@ -26,7 +26,7 @@ export function declareAnalytics(command: Command, run: Run<{ url: string }>): v
     .action(({ project, json }) => run(({ url }) => rebuildRollups(url, project ?? null), { json }));
   command
     .command('check')
-    .description('recount runs and their events, and tell where the sums differ')
+    .description('recount runs and their events, and report rollups that differ')
     .option('--json', 'print one JSON document')
     .action(options => run(({ url }) => checkRollups(url), options));
 }
@@ -58,12 +58,12 @@ async function checkRollups(url: string): Promise<Outcome> {
   const older =
     stepsSince === null
       ? ''
-      : ` Steps of before ${day(stepsSince)} were stored without types and outcomes: their sums were compared with each other.`;
+      : ` Steps before ${day(stepsSince)} were stored without types and outcomes: their rollups were compared with each other.`;
   const verdict =
     differences.length === 0
       ? 'The rollups agree with the runs and their events.'
       : [
-          `${differences.length === MAX_DIFFERENCES ? 'At least ' : ''}${differences.length} sums differ:`,
+          `${differences.length === MAX_DIFFERENCES ? 'At least ' : ''}${differences.length} rollups differ:`,
           ...differences.map(describeDifference),
           'npm run baton -- analytics rebuild recomputes them.',
         ].join('\n');
@@ -71,7 +71,7 @@ async function checkRollups(url: string): Promise<Outcome> {
 }
 
 const notReady = () =>
-  new StartupError('The runs of before have not been counted yet: start Baton, and try again in a minute.');
+  new StartupError('Earlier runs have not been counted yet: start Baton, and try again in a minute.');
 
 export const analytics = operatorCommand(declareAnalytics, async work => {
   const database = await reachDatabase(loadConfig().database, createLogger('silent'));

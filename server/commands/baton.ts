@@ -10,7 +10,7 @@ const program = createProgram({
     load: async () => (await import('./billing/billing.ts')).billing,
   },
   analytics: {
-    description: 'check or rebuild the sums that analytics answer from (docs/analytics.md)',
+    description: 'check or rebuild the rollups of analytics (docs/analytics.md)',
     load: async () => (await import('./analytics.ts')).analytics,
   },
   retention: {

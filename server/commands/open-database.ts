@@ -16,7 +16,8 @@ export async function requireSchema(pool: Pick<Services['pool'], 'query'>, found
   const { rows } = await pool.query<{ found: boolean }>(`SELECT ${found} AS found`).catch(cause => {
     throw new StartupError(`The database cannot be reached: ${reason(cause)}`, { cause });
   });
-  if (!rows[0]?.found) throw new StartupError('The database is of an older Baton: start this one once, to migrate it.');
+  if (!rows[0]?.found)
+    throw new StartupError('The database belongs to an older version of Baton: start this version once to migrate it.');
 }
 
 /**

@@ -82,7 +82,7 @@ test('joins an embedded database that runs, starts one that does not, and leaves
     expect(none.err).toMatch(/^baton: There is no database in .*\n$/);
     const embedded = await startEmbedded(folder, 10, silent);
     const old = await retention(['--dry-run'], { BATON_DATA_DIR: folder });
-    expect(old.err).toMatch(/of an older Baton/);
+    expect(old.err).toMatch(/belongs to an older version of Baton/);
     await migrate(embedded.url);
     expect(await retention(['--dry-run'], { BATON_DATA_DIR: folder })).toMatchObject({ code: 0, err: '' });
     await migrate(embedded.url); // it still runs

@@ -62,7 +62,7 @@ test('refuses while a Baton uses the database, and where the key is given or mis
     expect(refused).toMatchObject({
       code: 1,
       out: '',
-      err: expect.stringMatching(/^baton: A Baton uses this database/),
+      err: expect.stringMatching(/^baton: A Baton process uses this database/),
     });
   }
   const given = await rotate({ DATABASE_URL: db.url, BATON_MASTER_KEY: randomBytes(32).toString('base64') });

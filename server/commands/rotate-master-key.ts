@@ -63,7 +63,7 @@ async function refuseWhileInUse(pool: pg.Pool): Promise<void> {
      WHERE datname = current_database() AND application_name IN ('baton', 'baton-orchestrator') AND pid <> pg_backend_pid()`,
   );
   if (rowCount !== 0)
-    throw new StartupError('A Baton uses this database: stop every one before its master key is replaced.');
+    throw new StartupError('A Baton process uses this database: stop all of them before you replace the master key.');
 }
 
 /**
@@ -87,9 +87,11 @@ async function openPool(url: string | undefined, dataDir: string): Promise<{ poo
     const { rows } = await pool.query<{ found: boolean; current: boolean }>(
       `SELECT to_regclass('tenant_keys') IS NOT NULL AS found, to_regclass('installation') IS NOT NULL AS current`,
     );
-    if (!rows[0]?.found) throw new StartupError('The database has no data of Baton yet: there is no key to replace.');
+    if (!rows[0]?.found) throw new StartupError('The database holds no Baton data yet: there is no key to replace.');
     if (!rows[0].current)
-      throw new StartupError('The database is of an older Baton: start this one once, to migrate it.');
+      throw new StartupError(
+        'The database belongs to an older version of Baton: start this version once to migrate it.',
+      );
     return { pool, close };
   } catch (cause) {
     await close();

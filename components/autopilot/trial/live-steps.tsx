@@ -27,7 +27,7 @@ export function LiveSteps({ effects, steps, really, onReally, budget, onBudget }
     <>
       <p className="flex items-start gap-2 rounded-md bg-warn-soft px-3 py-2 text-sm text-warn">
         <TriangleAlert aria-hidden className="mt-0.5 size-4 shrink-0" />
-        What you choose really happens, and cannot be taken back. All other steps are replaced as before.
+        The steps that you choose are executed for real, which cannot be undone. All other steps are replaced as before.
       </p>
       <fieldset className="flex flex-col gap-2">
         <legend className="mb-1 text-sm font-medium">What is to happen for real</legend>

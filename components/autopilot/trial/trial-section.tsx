@@ -93,7 +93,7 @@ function ForReal({ trial, onTry }: { trial: Trial; onTry: () => void }) {
       size="sm"
       className="self-start"
       icon={<Zap aria-hidden className="size-3.5" />}
-      title="Executes steps that the trial has replaced, as far as you agree"
+      title="Executes the replaced steps that you choose for real"
       onClick={onTry}
     >
       Try for real…

@@ -97,7 +97,7 @@ test('reaches the embedded database, also beside the server that runs it, and no
     const env = { BATON_DATA_DIR: folder };
     expect((await billing(['plans'], env)).err).toMatch(/^baton: There is no database in /);
     const embedded = await startEmbedded(folder, 10, createLogger('silent'));
-    expect((await billing(['plans'], env)).err).toMatch(/of an older Baton/);
+    expect((await billing(['plans'], env)).err).toMatch(/belongs to an older version of Baton/);
     await migrate(embedded.url);
     expect(await billing(['plans'], env)).toMatchObject({ code: 0, err: '' });
     await embedded.close();

@@ -36,17 +36,17 @@ function declareDecisions(command: Command, run: Run<BillingServices>, names: Re
   const shown = async (payment: Promise<PaymentRow>): Promise<Outcome> => ({ text: describePayments([await payment]) });
   command
     .command(names.confirm)
-    .description('it was paid: grant its credits, once')
+    .description('record that it was paid: grant its credits, once')
     .argument('<id>', 'the id of the payment')
     .action(id => run(services => shown(confirmPayment(services, id))));
   command
     .command(names.cancel)
-    .description('it will not be paid')
+    .description('record that it will not be paid')
     .argument('<id>', 'the id of the payment')
     .action(id => run(services => shown(cancelPayment(services, id))));
   command
     .command(names.refund)
-    .description('it was paid back: take back as much of its credits as is left')
+    .description('record that it was refunded: reverse its credits that are left')
     .argument('<id>', 'the id of the payment')
     .option('--amount <minor units>', 'a part of it: 500 is 5.00', readAmount)
     .action((id, { amount }) => run(services => shown(refundPayment(services, id, amount ?? null))));

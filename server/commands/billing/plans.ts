@@ -26,7 +26,7 @@ export function declarePlans(command: Command, run: Run<BillingServices>): void 
     );
   plans
     .command('set')
-    .description('change fields of a plan; all fields make a new one')
+    .description('change fields of a plan; with all fields, create one')
     .argument('<plan>', 'the code of the plan')
     .argument(
       '<field=value...>',
@@ -50,7 +50,7 @@ export function declarePlans(command: Command, run: Run<BillingServices>): void 
           const key = named(services, code);
           const plan = await transact(services.pool, db => retirePlan(db, key, verb === 'retire', change(services)));
           return {
-            text: `${plan.planCode} is ${plan.retired ? 'no longer sold; who has it keeps it' : 'sold again'}.`,
+            text: `${plan.planCode} is ${plan.retired ? 'stop selling a plan; workspaces that have it keep it' : 'sold again'}.`,
           };
         }),
       );

@@ -4,11 +4,11 @@ import { readDate } from '../arguments.ts';
 import type { Outcome, Run } from '../command-line.ts';
 import type { BillingServices } from './services.ts';
 
-/** Declares `billing reconcile`: makes good what Stripe's webhooks did not bring. */
+/** Declares `billing reconcile`: applies events that Stripe's webhooks did not deliver. */
 export function declareReconcile(command: Command, run: Run<BillingServices>): void {
   command
     .command('reconcile')
-    .description("make good what Stripe's webhooks did not bring")
+    .description("apply events that Stripe's webhooks did not deliver")
     .option('--since <date>', 'such as 2026-11-01', readDate)
     .action(({ since }) => run(services => reconcileStripe(services, since)));
 }

@@ -28,7 +28,7 @@ export function createRunAuthority({ pool, clock }: Pick<Services, 'pool' | 'clo
   }
   async function standing(run: Run): Promise<Standing> {
     const actor = await actorOf(run);
-    if (actor === null) return lost('The run acts for nobody.');
+    if (actor === null) return lost('There is no person for whom the run acts.');
     const now = clock.now();
     const key = `${run.tenantId} ${run.projectId} ${actor.user_id} ${actor.pat_id}`;
     const present = known.get(key);

@@ -34,5 +34,5 @@ export async function requireValid(ctx: Context, id: string, settings: AgentSett
   const { valid, errors } = await reportOn(ctx, id, settings);
   if (valid) return;
   const details = errors.map(({ path, message, code }) => ({ path, message, code }));
-  throw invalid('The agent cannot be saved like this.', details, 'invalid_agent');
+  throw invalid('The settings of the agent are not valid.', details, 'invalid_agent');
 }

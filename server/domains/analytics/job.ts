@@ -33,7 +33,7 @@ export function startAnalyticsJob({ database, clock, alarm, logger, leading }: A
       while (!closing.aborted && (await aggregateNext(database.pool, clock)) === 'aggregated');
       return Math.min(SELDOMEST_MS, Math.max(EVERY_MS, REST * (clock.now() - beganAt)));
     } catch (error) {
-      if (!closing.aborted) logger.warn({ err: error }, 'analytics are behind; folding continues shortly');
+      if (!closing.aborted) logger.warn({ err: error }, 'analytics are behind; aggregation continues shortly');
       return AFTER_FAILURE_MS;
     }
   };

@@ -112,7 +112,7 @@ describe('the job', () => {
     return { alarm, ring, set };
   }
 
-  test('counts the runs of before, then keeps up every two seconds while its process leads', async () => {
+  test('counts earlier runs, then keeps up every two seconds while its process leads', async () => {
     await runsOfBefore();
     const { alarm, ring, set } = alarms();
     let leading = false;
@@ -228,7 +228,7 @@ describe('npm run baton -- analytics', () => {
     const run = (...args: string[]) => runCommand(declareAnalytics, { url: db.url }, args);
     const checked = await run('check');
     expect(checked).toMatchObject({ code: 0, value: { stepsSince: Date.UTC(2026, 1, 1, 12, 15), differences: [] } });
-    expect(checked.text).toContain('Steps of before 2026-02-01T12:15:00.000Z were stored without types and outcomes');
+    expect(checked.text).toContain('Steps before 2026-02-01T12:15:00.000Z were stored without types and outcomes');
     await run('rebuild');
     expect(await run('check')).toMatchObject({ code: 0 });
     // Its usage may go before its runs do.

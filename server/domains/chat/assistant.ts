@@ -50,5 +50,5 @@ export async function defaultModel(ctx: Context, purpose: 'assistant_model' | 'a
     const model = configured ? models.find(({ supports }) => supports.tools) : undefined;
     if (model !== undefined) return model.id;
   }
-  throw invalid(`No model has a key here, so nothing can answer. ${WHERE}`, undefined, 'model_not_configured');
+  throw invalid(`No model has a key, so no model can answer. ${WHERE}`, undefined, 'model_not_configured');
 }

@@ -8,7 +8,7 @@ import type { ConnectionRow } from './store.ts';
  */
 export function requireSharing({ principal }: Context, shared: boolean | undefined): void {
   if (shared === undefined || principal.role === 'tenant_admin') return;
-  throw forbidden('Only a tenant_admin shares a connection with the workspace.', 'insufficient_role');
+  throw forbidden('Only a tenant_admin can share a connection with the workspace.', 'insufficient_role');
 }
 
 /**

@@ -11,7 +11,7 @@ export type Check = z.output<typeof CheckReport>['checks'][number];
 export const passed = (name: string, message: string): Check => ({ name, ok: true, message });
 export const failed = (name: string, message: string): Check => ({ name, ok: false, message });
 /** The checks that were skipped because an earlier one failed. */
-export const notChecked = (name: string): Check => failed(name, 'Not checked, because a check before it failed.');
+export const notChecked = (name: string): Check => failed(name, 'Not checked because an earlier check failed.');
 
 export function report(checks: Check[]): z.output<typeof CheckReport> {
   return { valid: checks.every(check => check.ok), checks };

@@ -13,7 +13,9 @@ export async function resolveModel(
 ): Promise<z.input<typeof ResolveOutput>> {
   const reference = parseReference(input.model);
   if ('code' in reference) {
-    throw invalid('This is not a model.', [{ path: 'model', message: reference.message, code: reference.code }]);
+    throw invalid('This is not a reference to a model.', [
+      { path: 'model', message: reference.message, code: reference.code },
+    ]);
   }
   const key = selectKey(usableKeys(await listKeyRows(services, principal)), reference);
   if ('code' in key) return { ...reference, connection_id: null, available: false, reason: key.message };

@@ -26,7 +26,10 @@ export async function requireReader(
 export async function requireReadable({ pool }: Reading, reader: Reader, runId: string): Promise<void> {
   const unreadable = await listUnreadable(pool, reader, [runId]);
   if (unreadable.length > 0)
-    throw forbidden('This run answers a message of a private thread: its owner alone reads it.', 'private_run');
+    throw forbidden(
+      'This run answers a message of a private thread: only the owner of the thread can read it.',
+      'private_run',
+    );
 }
 
 /** Runs remembered for one stream; the oldest are asked for again. */

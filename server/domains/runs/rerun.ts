@@ -70,7 +70,7 @@ async function partOf(
 ): Promise<Partial<RunStartedData>> {
   if (from_step === undefined) {
     if (version === undefined) return {};
-    throw invalid('A rerun with another version continues from a step.', [
+    throw invalid('A rerun with another version needs the step from which it continues.', [
       { path: 'from_step', message: 'is needed with `version`' },
     ]);
   }

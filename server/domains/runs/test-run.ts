@@ -89,7 +89,9 @@ async function prepareTrial(ctx: Context, input: Input, workflow: WorkflowRow): 
   if (input.step !== undefined) return prepareStep(ctx, { ...input, step: input.step }, workflow);
   for (const field of ['results', 'from_run', 'item'] as const) {
     if (input[field] === undefined) continue;
-    throw invalid('Results are given to one step alone.', [{ path: field, message: 'is for a test of one step' }]);
+    throw invalid('Only the test of one step takes results, a run or an item.', [
+      { path: field, message: 'is for a test of one step' },
+    ]);
   }
   // Saved inputs do not affect the run; with them, each newly saved input would cause another snapshot.
   const { saved_inputs: _, ...runSetup } = workflow.runSetup;

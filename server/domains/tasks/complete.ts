@@ -49,7 +49,9 @@ export async function completeTask(
 function grantOf(ctx: Context, task: TaskRow, { grant, approved }: z.output<typeof CompleteTaskInput>) {
   if (grant === undefined) return undefined;
   if (!approved)
-    throw invalid('A rejection allows nothing for good.', [{ path: 'grant', message: 'goes with an approval only' }]);
+    throw invalid('A grant can be given only with an approval.', [
+      { path: 'grant', message: 'is allowed only with an approval' },
+    ]);
   return prepareGrant(ctx, { runId: task.run_id, step: task.step_id }, grant);
 }
 

@@ -43,7 +43,10 @@ export async function requireEditable(ctx: Context, id: string): Promise<Workflo
 }
 
 function managedElsewhere(kind: WorkflowKind): AppError {
-  return conflict('managed_elsewhere', `This is a workflow of the kind ${kind}, which is not changed as a workflow.`);
+  return conflict(
+    'managed_elsewhere',
+    `This is a workflow of the kind ${kind}, which cannot be changed as a workflow.`,
+  );
 }
 
 function mismatch(etag?: string): AppError {

@@ -79,7 +79,7 @@ export class Auditor {
   #entry(entry: LogEntry, leader: SimulatedTerm | undefined): void {
     const run = this.#audited(entry.runId);
     run.changedAt = this.#at.agenda.now;
-    if (entry.payloads.length > 0) this.#at.count('value kept apart');
+    if (entry.payloads.length > 0) this.#at.count('value stored externally');
     const folded = entry.payloads.length === 0 ? null : decodeToFold(run.stored, entry.rows);
     for (const [index, event] of decodeRows(run.stored, entry.rows).entries()) {
       const expected = run.history.events.length + 1;

@@ -97,7 +97,7 @@ export const EXPECTED = [
   'step failed: unknown_step_type',
   'step failed: internal_error',
   'log cut at 64 KiB',
-  'value kept apart',
+  'value stored externally',
   'large results in one entry',
   'outcome after the abort',
   'step failed: insufficient_credits',

@@ -33,7 +33,7 @@ const McpTools = z.strictObject({
   }),
   on_lost: z.enum(ON_LOST).optional().meta({
     description:
-      'If Baton ends during a call, so that nobody knows whether it happened. retry: it is made again. ask: a person decides. Default: ask for tools that say they may destroy and do not say they are idempotent. A tool that only reads is always called again',
+      'If Baton stops during a call and it is unknown whether the call happened. retry: it is made again. ask: a person decides. Default: ask for tools that say they may destroy and do not say they are idempotent. A tool that only reads is always called again',
   }),
 });
 

@@ -87,7 +87,7 @@ async function execute(attempt: Attempt, signal: AbortSignal, services: ToolServ
   if (problems.length > 0) return failed('tool_args_invalid', problems.join(' '));
   if (attempt.inDoubt && tool.on_lost === 'ask') return askAboutCall(agent, tool, args);
   if (!(await isStillGranted({ attempt, signal, tool, args, agentId: work.agent_id }, services.grants)))
-    return failed('approval_missing', 'The permission by which the call needed no approval was withdrawn.');
+    return failed('approval_missing', 'The grant that allowed the call without an approval was withdrawn.');
   if (tool.instance_id === PLATFORM) return callOperation(services.platform, { attempt, signal, tool, args, ratio });
   if (tool.instance_id === MEMORY)
     return callMemory(services.memoryTools, agent, work, { attempt, signal, tool, args, ratio });

@@ -148,7 +148,13 @@ function unknownOperations(names: readonly string[], platform: PlatformTools | u
   const unknown = new Set(platform?.unknown(names));
   return names.flatMap((name, index) =>
     unknown.has(name)
-      ? [{ path: `operations[${index}]`, code: 'unknown_operation', message: 'is no operation that agents may have' }]
+      ? [
+          {
+            path: `operations[${index}]`,
+            code: 'unknown_operation',
+            message: 'is not an operation that agents may have',
+          },
+        ]
       : [],
   );
 }

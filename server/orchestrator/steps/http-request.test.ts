@@ -178,7 +178,7 @@ test('a step with wrong fields fails without a request, as without a requester',
     return outcome.kind === 'failed' ? `${outcome.error.code} ${outcome.error.message}` : outcome.kind;
   };
   const url = 'https://api.example.com/';
-  expect(await codeOf({})).toMatch(/^invalid_step url: is no URL/);
+  expect(await codeOf({})).toMatch(/^invalid_step url: is not a URL/);
   expect(await codeOf({ url, method: '{{input.method}}', body: 1 })).toMatch(/^invalid_step method: a GET request/);
   expect(await codeOf({ url, headers: { a: '{{input.text}}' } })).toMatch(/^invalid_step headers.a: holds/);
   expect(await codeOf({ url, query: { a: '{{input}}' } })).toMatch(/^invalid_step query.a: must be/);

@@ -9,7 +9,7 @@ export type Brief = {
   output: (output: JsonValue) => JsonValue;
 };
 
-/** Undoes edits: nobody writes it by hand. */
+/** The inverse of another edit, as an answer gave it; models do not write it themselves. */
 const UNWRITTEN = 'restore';
 const kinds = EditSchema.options.filter(({ shape }) => shape.type.value !== UNWRITTEN);
 

@@ -53,7 +53,10 @@ export async function tryLive(
   const row = await requireProposal(ctx, input.id);
   requireOpen(row);
   if (row.trial?.edits !== row.edits)
-    throw conflict('trial_needed', 'Try the proposal first: what its trial replaces is what a live trial can execute.');
+    throw conflict(
+      'trial_needed',
+      'Try the proposal first: a live trial can execute only steps that a trial has replaced.',
+    );
   const { stand_ins: standIns, live } = row.trial;
   // The same can be tried for real again, without a trial in between.
   const known = new Set([...standIns, ...(live?.executed ?? [])].map(({ step }) => step));
@@ -171,7 +174,9 @@ async function continuedRun(
   if (from_run === undefined && from_step === undefined) return null;
   if (from_run === undefined || from_step === undefined) {
     const [given, missing] = from_run === undefined ? ['from_step', 'from_run'] : ['from_run', 'from_step'];
-    throw invalid('A trial continues a run from a step.', [{ path: missing, message: `is needed with \`${given}\`` }]);
+    throw invalid('A trial that continues a run needs both the run and the step.', [
+      { path: missing, message: `is needed with \`${given}\`` },
+    ]);
   }
   if (!graph.steps.some(({ id }) => id === from_step)) {
     const detail = { path: 'from_step', message: 'is not a step of the proposal' };

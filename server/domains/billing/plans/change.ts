@@ -23,7 +23,7 @@ export async function changePlanFields(
   const parsed = PlanSchema.safeParse(merge(before, { productCode, planCode }, fields));
   if (!parsed.success) {
     const details = parsed.error.issues.map(({ path, message }) => ({ path: path.join('.'), message }));
-    throw invalid(`The plan ${planCode} cannot be so.`, details);
+    throw invalid(`The plan ${planCode} would not be valid.`, details);
   }
   const plans = await listPlans(db, productCode);
   const after: PlanRow = {
@@ -40,7 +40,7 @@ export async function changePlanFields(
     throw invalid('Another plan has this payment_price_id.', [{ path: 'payment_price_id', message: 'is taken' }]);
   const present = plans.find(plan => plan.onboardingDefault);
   if (present?.planCode === planCode && !after.onboardingDefault)
-    throw invalid('One plan must be the onboarding default: make another one so.', [
+    throw invalid('One plan must be the onboarding default: make another plan the default instead.', [
       { path: 'onboarding_default', message: 'set it to true on another plan' },
     ]);
   if (after.onboardingDefault && after.retired)
@@ -65,7 +65,8 @@ export async function retirePlan(
   await lockPlans(db);
   const before = await findPlan(db, productCode, { plan_code: planCode });
   if (before === null) throw invalid(`${productCode} has no plan ${planCode}.`, undefined, 'unknown_plan');
-  if (before.onboardingDefault) throw invalid('The onboarding default cannot be retired: make another plan so first.');
+  if (before.onboardingDefault)
+    throw invalid('The onboarding default cannot be retired: make another plan the default first.');
   const after = { ...before, retired };
   await write(db, before, after, change);
   return after;

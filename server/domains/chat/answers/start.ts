@@ -74,7 +74,7 @@ export async function senderOf({ pool, clock }: Services, answer: QueuedAnswer):
   const hasToken =
     patId === null || (rights?.scopes != null && (rights.expires_at?.getTime() ?? Infinity) > clock.now());
   if (!isMember || !hasToken)
-    throw new AppError(403, 'authority_lost', 'Who sent the message may no longer use chat in this project.');
+    throw new AppError(403, 'authority_lost', 'The sender of the message may no longer use chat in this project.');
   const carried = patId === null ? scopes : (rights.scopes as Scope[]);
   if (!carried.includes('ai:use'))
     throw new AppError(403, 'authority_lost', 'The token that sent the message may no longer use chat.');

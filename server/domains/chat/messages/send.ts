@@ -62,7 +62,7 @@ export async function sendMessage(ctx: Context, input: z.output<typeof SendInput
       const found = await findMessages(client, scope, parentId === null ? [messageId] : [messageId, parentId]);
       if (found.has(messageId)) throw messageIdReused();
       if (parentId !== null && found.get(parentId)?.role !== 'assistant')
-        throw badReference('parent_id', 'is no answer of the thread');
+        throw badReference('parent_id', 'is not an answer of the thread');
       return { messageId, parts: [{ type: 'text', text }, ...about], isNew: true, parentId };
     },
   });
@@ -140,7 +140,7 @@ async function accept(ctx: Context, client: Queryable, asked: Asked): Promise<Ac
     // One that waits for another answer waits on; one whose start failed is started.
     return { thread, messageId, parts, isNew: false, runId, state, isBusy: await isBusy(client, scope, runId) };
   }
-  if (thread.archived_at !== null) throw conflict('thread_archived', 'The thread is archived: nobody writes in it.');
+  if (thread.archived_at !== null) throw conflict('thread_archived', 'The thread is archived and takes no messages.');
   const { messageId, parts, isNew, parentId } = await asked.place(thread, client);
   const busy = await isBusy(client, scope);
   if (busy && whenBusy === 'reject') throw threadBusy();

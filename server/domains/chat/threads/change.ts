@@ -18,7 +18,7 @@ export async function patchThread(
   requireOwner(ctx.principal, await requireThread(ctx, id));
   const { head_id } = changes;
   if (head_id !== undefined && !(await hasAnswer(pool, { tenantId, threadId: id }, head_id)))
-    throw invalid('The thread has no such answer.', [{ path: 'head_id', message: 'is no answer of the thread' }]);
+    throw invalid('The thread has no such answer.', [{ path: 'head_id', message: 'is not an answer of the thread' }]);
   await updateThread(pool, { tenantId, id }, changes, new Date(clock.now()));
   return toThread(await requireThread(ctx, id));
 }

@@ -33,7 +33,7 @@ async function whoAnswers(ctx: Context, agentId: string | undefined, model: stri
   }
   if (model !== undefined) {
     const details = [{ path: 'model', message: 'is the agent’s own: leave it out with agent_id' }];
-    throw invalid('A thread has an agent or a model.', details, 'validation_error');
+    throw invalid('A thread has either an agent or a model.', details, 'validation_error');
   }
   const { workflow } = await requireAgent(ctx, agentId);
   if (workflow.status === 'archived') throw agentArchived();
@@ -54,7 +54,9 @@ export async function forkThread(
   const upTo = message_id ?? from.head_id;
   if (upTo === null) throw conflict('thread_empty', 'The thread has no messages.');
   if (!(await hasAnswer(pool, { tenantId, threadId: id }, upTo)))
-    throw invalid('The thread has no such answer.', [{ path: 'message_id', message: 'is no answer of the thread' }]);
+    throw invalid('The thread has no such answer.', [
+      { path: 'message_id', message: 'is not an answer of the thread' },
+    ]);
   const to = newId();
   await transact(pool, async client => {
     const { workflow_id, agent_id, model } = from;

@@ -54,7 +54,7 @@ function refuseUngranted(
   const unknown = Object.keys(wanted).filter(name => !settings.services.has(name));
   if (unknown.length > 0) {
     const details = unknown.map(name => ({ path: `services.${name}`, message: 'is not a service of this suite' }));
-    throw invalid('These services are not there.', details);
+    throw invalid('These services do not exist.', details);
   }
   const missing = Object.keys(wanted).filter(
     name => wanted[name] && !isGranted(settings.services.get(name) ?? [], granted),

@@ -58,7 +58,7 @@ export async function suiteOauthUrl(
       path: 'services',
       message: `${service} is not a service of this suite`,
     }));
-    throw invalid('These services are not there.', details);
+    throw invalid('These services do not exist.', details);
   }
   const scopes = [...new Set([...settings.scopes, ...services.flatMap(each => settings.services.get(each) ?? [])])];
   const { display_name: name, connection_id: id } = input;

@@ -45,7 +45,7 @@ async function sourceOf(
   { thread_id: threadId, run_id: runId, workflow_id: workflowId }: z.output<typeof IndexConversationInput>,
 ): Promise<Pick<NewEpisode, 'source' | 'sourceRef'>> {
   const refused = (path: string, message: string) =>
-    invalid('The turns are of a thread, or of a run of a workflow.', [{ path, message }], 'invalid_source');
+    invalid('Name either a thread, or a run and its workflow.', [{ path, message }], 'invalid_source');
   if (runId === undefined) {
     if (threadId === undefined) throw refused('thread_id', 'is needed without `run_id`');
     return { source: 'thread', sourceRef: threadId };

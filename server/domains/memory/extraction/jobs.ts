@@ -80,7 +80,7 @@ export function partsOf(episodes: readonly Pick<ExtractableRow, 'id' | 'chunks'>
 async function requireModel({ principal, services }: Context, model: string): Promise<void> {
   const step = { id: 'extract', type: 'memory_extract', model };
   const problems = (await services.stepTypes.get('memory_extract')?.check(step, principal)) ?? [];
-  if (problems.length > 0) throw invalid('The model cannot be asked.', problems, 'model_unusable');
+  if (problems.length > 0) throw invalid('The model cannot be used.', problems, 'model_unusable');
 }
 
 /** GET /v1/memory/extract/{jobId}: how far a job has come, for everybody in the project. AppError 404. */

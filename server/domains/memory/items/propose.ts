@@ -74,7 +74,7 @@ function judge(
 ): Judged {
   const person = isPerson(ctx);
   if (subjectKey(item.subject) === '') {
-    throw invalid('The subject says nothing.', [
+    throw invalid('The subject contains no words.', [
       { path: `${path}.subject`, message: 'must contain a letter or digit' },
     ]);
   }

@@ -106,7 +106,7 @@ function nextPage(template: string, response: HttpResponse, current: URL): URL |
     const text = renderUrl(parsed, 'pagination.next', scope);
     const next = URL.parse(text, current);
     if (next === null || urlProblem(next.href) !== null) {
-      return failed('pagination_next_invalid', 'The next page is no http or https URL.');
+      return failed('pagination_next_invalid', 'The address of the next page is not an http or https URL.');
     }
     if (next.origin !== current.origin) {
       return failed('pagination_origin_refused', `The next page is at ${next.origin}, not at ${current.origin}.`);

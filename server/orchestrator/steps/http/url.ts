@@ -43,7 +43,7 @@ export function withoutFragment(url: URL): URL {
 /** Returns why a text is no URL that can be called; null if it is one. */
 export function urlProblem(text: string): string | null {
   const url = URL.parse(text);
-  if (url === null) return 'is no URL with a scheme and a host, such as https://api.example.com/orders';
+  if (url === null) return 'is not a URL with a scheme and a host, such as https://api.example.com/orders';
   if (url.protocol !== 'http:' && url.protocol !== 'https:') return 'must be an http or https URL';
   if (url.username !== '' || url.password !== '') return 'must not hold credentials: use connection_id';
   return null;
