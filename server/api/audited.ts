@@ -8,7 +8,7 @@ import type { Invocation } from './invoke.ts';
 
 /** Performs the operation; calls `keep` with its input as soon as that is read. */
 type Perform = (keep: (input: unknown) => unknown) => Promise<unknown>;
-/** What is known about an operation when it ends. */
+/** The facts about an operation when it ends. */
 type Ended = { outcome: string; input: unknown; output: unknown };
 
 /**

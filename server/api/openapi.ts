@@ -74,7 +74,7 @@ const requestHeaders = {
 
 const inHeader = (name: string, description: string) => ({ type: 'apiKey', in: 'header', name, description });
 
-/** What deliveries are authenticated with where their webhook has a preset (docs/specification/webhooks.md#presets). */
+/** The credentials of deliveries to a webhook with a preset (docs/specification/webhooks.md#presets). */
 const presetSchemes = {
   githubSignature: inHeader(
     'X-Hub-Signature-256',

@@ -12,7 +12,7 @@ import type { McpOptions, PlatformTool } from './mcp/platform-tool.ts';
 
 type Run = PlatformCall['run'];
 type Brief = { input: (schema: JsonMap) => JsonMap; output: (output: JsonValue) => JsonValue };
-/** What a model reads of the problems of a request. */
+/** The most problems of a request that a model reads. */
 const MAX_DETAILS = 10;
 
 /**
@@ -63,7 +63,7 @@ export function createPlatformTools(
   };
 }
 
-/** What waits for something ends when the call does. */
+/** Ends an operation that waits for something when the call is aborted. */
 const whenAborted = (signal: AbortSignal) => (listener: () => void) => {
   signal.addEventListener('abort', listener, { once: true });
   return () => signal.removeEventListener('abort', listener);
@@ -78,7 +78,7 @@ function principalOf(run: Run, { userId, email, role, scopes, patId }: Extract<S
   return { userId, email, name: email, tenantId, projectId, role, credential };
 }
 
-/** What an operation returns may have been written by anybody: by a tool, or by who called a webhook. */
+/** Describes an operation as a tool. Its result may contain text that anybody wrote: a tool, or the sender of a delivery. */
 function offered(
   { definition: { name, description = '', inputSchema, annotations } }: PlatformTool,
   brief: Brief | undefined,
@@ -95,7 +95,10 @@ function offered(
   };
 }
 
-/** What only reads waits while the database is away; whether anything else was done could not be known. */
+/**
+ * Calls the tool. Operations that only read wait while the database is away; for all others it would be unknown whether
+ * they were carried out.
+ */
 async function answerOf(
   tool: PlatformTool,
   args: JsonMap,

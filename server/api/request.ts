@@ -111,7 +111,7 @@ function readable({ text, ended, abandon }: StreamedText): ReadableStream<Uint8A
   const encoder = new TextEncoder();
   return new ReadableStream({
     start(controller) {
-      // Of a client that reads, the text ends by itself.
+      // For a client that reads, the text ends without this.
       const cut = () => (controller.desiredSize ?? 0) <= 0 && controller.error(ended.reason);
       ended.addEventListener('abort', cut, { once: true });
     },

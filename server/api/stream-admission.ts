@@ -3,7 +3,7 @@ import type { Principal } from '../contract/context.ts';
 /** Streams that may be open: of one person and of one workspace, however many tokens they use. */
 export type StreamLimits = { perUser: number; perTenant: number };
 
-/** What a stream needs of its connection to be counted. */
+/** The part of a connection that is needed to count its stream. */
 export type Connection = {
   readonly destroyed: boolean;
   once(event: 'close', listener: () => void): unknown;

@@ -9,7 +9,7 @@ export type LivePiece =
 /** A piece, and the attempt that it belongs to. */
 export type AttemptPiece = LivePiece & { step: string; attempt: number };
 
-/** What the attempts of this process are writing now. It is in memory alone: the event log has what they wrote once they end. */
+/** The text that attempts of this process are writing now. It is only in memory: the event log has it once they end. */
 export type LiveText = {
   /** Registers an attempt that writes; `end` forgets what it wrote. */
   begin(attempt: { runId: string; step: string; attempt: number }): { write(piece: LivePiece): void; end(): void };

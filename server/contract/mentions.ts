@@ -1,4 +1,4 @@
-/** What a message can name: a workflow, a run or an agent of the project. */
+/** The things that a message can mention: a workflow, a run or an agent of the project. */
 export type Mention = { name: string; href: string };
 
 const ID = '[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}';

@@ -7,15 +7,15 @@ import type { RequestHeader } from './request-headers.ts';
 /** The body is kept as the received bytes, at most `limit`, because a signature covers them; `ctx.raw` reads it. */
 export type RawBody = { limit: number };
 
-/** What an MCP client may assume about a tool (MCP specification, ToolAnnotations). */
+/** Hints for MCP clients about a tool (MCP specification, ToolAnnotations). */
 export type ToolHints = {
-  /** It changes nothing. */
+  /** The tool changes nothing. */
   readOnly: boolean;
-  /** It can overwrite, end or delete something; otherwise it only adds. */
+  /** The tool can overwrite, end or delete something; otherwise it only adds. */
   destructive: boolean;
   /** Calling it again with the same arguments changes nothing more. */
   idempotent: boolean;
-  /** It reaches servers outside of this deployment. */
+  /** The tool reaches servers outside of this deployment. */
   openWorld: boolean;
 };
 

@@ -10,7 +10,7 @@ export type OrchestratorSettings = {
   maxActiveRunsPerTenant: number;
   luaWorkers: number;
   shutdownGraceMs: number;
-  /** In bytes; orchestrator/executors/embedded/memory/memory-limits.ts defines what each one limits. */
+  /** Limits in bytes; orchestrator/executors/embedded/memory/memory-limits.ts defines what each one limits. */
   memory: {
     runBytes: number;
     liveBytes: number;

@@ -33,7 +33,7 @@ export type ProviderSubscription = {
   pendingPlanCode: string | null;
   /** Grows with every change at the provider: an older state never replaces a newer one. */
   version: number;
-  /** What the browser must confirm before the subscription is active; null if nothing. */
+  /** The payment that the browser must confirm before the subscription is active; null if there is none. */
   checkout: { kind: 'payment' | 'setup'; clientSecret: string } | null;
 };
 

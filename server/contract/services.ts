@@ -34,7 +34,7 @@ export type Services = {
   egress: Egress;
   /** The embedding models of workspaces, by their own keys. */
   embed: Embed;
-  /** What models of this process are writing now. */
+  /** The text that models are writing now in attempts of this process. */
   liveText: LiveText;
   rateLimiter: RequestLimiter;
   /** Null: this deployment sends no mail. */

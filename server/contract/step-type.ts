@@ -47,14 +47,14 @@ export type Attempt = {
   readonly child?: { runId: string; workflowId: string } | null | undefined;
   /** How many nested calls lead to the run, and which scopes its starter lacks. */
   readonly lineage?: CallLineage | undefined;
-  /** For a step under an agent: how a step of this id ended in the run that this one goes on from; null: it is to be executed. */
+  /** For a step under an agent: the end of the step with this id in the run that this one continues; null: execute it. */
   earlier?(step: string): JsonValue;
   /**
-   * The process ended during an earlier attempt, so that nobody knows whether the step has happened, and no person has had it
-   * repeated since.
+   * The process ended during an earlier attempt, so it is unknown whether the step has happened; and no person has since
+   * asked for a repetition.
    */
   readonly inDoubt?: boolean | undefined;
-  /** What the workspace pays; absent where nothing is charged. */
+  /** The prices of the workspace; absent if nothing is charged. */
   readonly prices?: ActionPrices | undefined;
   /**
    * Records lines while the attempt is still running (streamed output). Put lines that are known only at the end into
@@ -153,7 +153,7 @@ export type StepTypeDescription = {
 /** Why a trial does not execute a step. */
 export type StandInReason = 'writes' | 'sends' | 'asks_people' | 'waits' | 'starts_runs' | 'unknown_tool';
 
-/** What is known of a step before a trial. */
+/** The facts about a step that are known before a trial. */
 export type TrialFacts = {
   /** The tool that the step calls, in its published version; undefined if it calls none, or that is not known. */
   readonly tool: McpTool | undefined;
@@ -169,7 +169,7 @@ export type StepTrial = {
   readonly callsTool?: true;
   /** Returns why the step is replaced by a stand-in; null if it is executed. */
   replacedBecause(step: GraphStep, facts: TrialFacts): StandInReason | null;
-  /** What a step that is replaced could return; null by default. */
+  /** Returns an example result for a replaced step; null by default. */
   example?(step: GraphStep, facts: TrialFacts): JsonValue;
 };
 

@@ -29,7 +29,7 @@ export type DemoMcpOptions = {
  * connection with a token can be tried on it. Its tools neither store nor call anything.
  */
 export function createDemoMcp({ clock, allowed }: DemoMcpOptions): DemoMcp {
-  /** In the order of their last use. */
+  /** The sessions, least recently used first. */
   const sessions = new Map<string, Session>();
 
   async function end(id: string): Promise<void> {

@@ -2,7 +2,7 @@ import { Id, Instant, Timestamp } from '../../contract/wire.ts';
 import type { JsonMap, JsonValue } from '../../orchestrator/core/index.ts';
 import { isObject } from '../../platform/json.ts';
 
-/** What a model does not need in order to write arguments: the service checks them by the whole schema. */
+/** Keywords that a model does not need in order to write arguments: the service checks them by the whole schema. */
 const LEFT_OUT: ReadonlySet<string> = new Set([
   ...['examples', 'minimum', 'minLength', 'maxLength', 'minItems', 'maxItems', 'propertyNames'],
 ]);
@@ -11,7 +11,7 @@ const ONE: ReadonlySet<string> = new Set(['items', 'additionalProperties', 'not'
 const LIST: ReadonlySet<string> = new Set(['anyOf', 'oneOf', 'allOf', 'prefixItems']);
 const NAMED: ReadonlySet<string> = new Set(['properties', '$defs', 'patternProperties']);
 
-/** What is said of every id and of every point in time. */
+/** The descriptions of every id and every point in time, which tell a model nothing. */
 const KNOWN: ReadonlySet<unknown> = new Set([Id, Instant.in, Timestamp].map(each => each.meta()?.description));
 /** Bounds of the type itself. */
 const MAX_INT = 2 ** 31 - 1;

@@ -11,7 +11,7 @@ import { BYTES_PER_ADDED_STEP, sizeOf } from './stored-value.ts';
 
 /** The error of a turn whose conversation is longer than its model reads. */
 export const CONTEXT_LENGTH_EXCEEDED = 'context_length_exceeded';
-/** Of a conversation that was too long, so much is kept below from then on. */
+/** The share of the length of a refused conversation below which the agent stays from then on. */
 const OVERFLOWED_SHARE = 0.7;
 
 type OfAgent = { id: string; expansion: AgentExpansion };
@@ -78,7 +78,7 @@ export function addAgentSteps(state: RunState, grown: Growth, agent: OfAgent, st
   refresh(state, grown, agent);
 }
 
-/** What an added step says about its agent. */
+/** Notes what an added step tells about its agent. */
 function note(expansion: AgentExpansion, { type, fields }: AddedStep): void {
   if (type === 'agent_turn') {
     expansion.turns += 1;

@@ -8,10 +8,10 @@ import { approvalId, callId, compactionId, turnId } from './step-ids.ts';
 
 /** How often a turn is tried again that the provider did not answer. */
 const TURN_RETRIES = 2;
-/** So many steps, with their fields, fit into an event without becoming a large value. */
+/** The number of steps, with their fields, that fit into an event without becoming a large value. */
 const STEPS_PER_EVENT = 24;
 
-/** What follows under an agent: its next turn, the calls of its last one, or its end by a limit or a failure. */
+/** Adds what follows under an agent: its next turn, the calls of its last one, or its end by a limit or a failure. */
 export function growAgent(draft: Draft, parent: string, expansion: AgentExpansion): void {
   if (expansion.failure !== null) {
     failAgent(draft, parent, expansion.failure);

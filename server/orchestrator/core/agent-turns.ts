@@ -3,10 +3,10 @@ import type { Overflow } from './growth.ts';
 
 /** A model that makes the same call so often, with the same result each time, is going round in circles. */
 export const MAX_SAME_CALLS = 5;
-/** Of a budget, the part that is kept for the closing answer. */
+/** The part of a budget that is kept for the closing answer. */
 const RESERVED = 0.1;
 
-/** What has happened under an agent, as far as the next decision depends on it. */
+/** The history of an agent, as far as the next decision depends on it. */
 export type AgentView = {
   readonly plan: AgentPlan;
   /** Turns added so far. */
@@ -49,7 +49,7 @@ export type NextOfAgent =
   | { readonly do: 'end'; readonly limit: AgentLimit | null }
   | { readonly do: 'fail'; readonly limit: AgentLimit };
 
-/** What follows from what has happened under an agent (docs/adr/0021). Pure: the same view, the same decision. */
+/** Decides what an agent does next (docs/adr/0021). Pure: the same view gives the same decision. */
 export function nextOfAgent(view: AgentView): NextOfAgent {
   const next = nextInConversation(view);
   // A closing turn for the budget is all that can be paid.
@@ -80,7 +80,7 @@ function afterOverflow(view: AgentView, overflow: 'compact' | 'repeat'): NextOfA
   return plan.on_limit === 'fail' ? { do: 'fail', limit: 'budget' } : { do: 'end', limit: closing ?? 'budget' };
 }
 
-/** What follows when an agent reaches a limit. */
+/** Decides what an agent does at a limit. */
 export function atLimit({ plan, spent }: Pick<AgentView, 'plan' | 'spent'>, limit: AgentLimit): NextOfAgent {
   if (plan.on_limit === 'fail') return { do: 'fail', limit };
   // Not even a closing answer can be paid.

@@ -61,7 +61,7 @@ export type Command =
       attempt: number;
       plan: ExpansionPlan;
       items: JsonValue[];
-      /** What the steps of an agent work from. */
+      /** The settings, messages and tools that the steps of an agent work with. */
       agent?: JsonMap;
       log?: string[];
     } & Paid)

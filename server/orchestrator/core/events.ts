@@ -47,7 +47,7 @@ export type Paid = { consumed?: Consumption[]; credits?: number };
 /** Why a run was paused by the service itself. */
 export type PauseReason = 'insufficient_credits';
 
-/** What becomes of a step that was in doubt: it is carried out again, or ends without a result or with the one that was given. */
+/** The answer about a step in doubt: execute it again, end it without a result, or end it with the given result. */
 export type Decision = 'repeat' | 'skip' | 'result';
 
 /**
@@ -97,7 +97,7 @@ export type AgentPlan = {
   memories?: number;
 };
 
-/** What a step expands into. */
+/** How a step expands: into the items of a loop, or into the turns and calls of an agent. */
 export type ExpansionPlan = LoopPlan | AgentPlan;
 
 /**
@@ -112,7 +112,7 @@ export type TurnCall = { tool: string; hash: string; policy: 'auto' | 'ask' | 'n
  */
 export type TurnEnd = { calls: TurnCall[]; limit?: AgentLimit };
 
-/** What the end of a step under an agent says beside its result. */
+/** What the end of a step under an agent records beside its result. */
 export type OfAgentStep = { turn?: TurnEnd; digest?: string; context?: number };
 
 /** The run that a step calls (docs/adr/0020). `detach`: the step ends when that run has started. */
@@ -149,7 +149,7 @@ export type RunStartedData = {
   parent?: ParentCall;
   /** Scopes that some types of step take to start, and that the starter lacks; absent: none. */
   withheld_scopes?: string[];
-  /** For whom agents act, if the run or one that it calls may have any; `pat_id` is null where a session asked. */
+  /** The person for whom agents act, if the run or one that it calls may have agents; `pat_id` is null for a session. */
   acts_for?: { user_id: string; pat_id: string | null };
 };
 

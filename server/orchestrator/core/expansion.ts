@@ -132,7 +132,7 @@ export function afterEnd(state: RunState, grown: Growth, id: string, failure: St
 
 type EndedItem = { parent: string; index: number; expansion: LoopExpansion; item: Item };
 
-/** What an item leaves behind are the results of its last steps; its steps leave memory. */
+/** Keeps the results of an item's last steps, and drops its steps from memory. */
 function endItem(state: RunState, grown: Growth, { parent, index, expansion, item }: EndedItem): void {
   const prefix = itemPrefix(parent, index);
   const hasFailed = item.failedBy !== null;

@@ -15,7 +15,7 @@ import {
 import { effectiveStep, isTerminal, type RunState, stepState } from './state.ts';
 import { addedId, depthOf, itemPrefix } from './step-ids.ts';
 
-/** So many ids fit into an event without becoming a large value: what was added can be read without loading one. */
+/** The number of ids that fit into an event without becoming a large value, so that added steps are known without loading one. */
 const STEPS_PER_EVENT = 40;
 
 /**

@@ -47,7 +47,7 @@ export type LoopExpansion = {
   next: number;
   /** Items that were added and have not ended, by number. */
   readonly open: Map<number, Item>;
-  /** Of these, the ones that failed and have steps left that are to be ended. */
+  /** Open items that failed and still have steps to end. */
   readonly failing: Set<number>;
   readonly ends: (ItemEnd | undefined)[];
   /** Items that failed. */
@@ -58,13 +58,13 @@ export type LoopExpansion = {
 
 export type AgentExpansion = {
   readonly plan: AgentPlan;
-  /** What its steps work from. */
+  /** The settings, messages and tools that its steps work with. */
   readonly settings: JsonMap;
   /** When its time is up, ms since the epoch; null: never, or its closing turn has begun. */
   deadline: number | null;
   /** The steps under it, in the order in which they were added; they stay in memory until it ends. */
   readonly steps: string[];
-  /** Of these, how many have not ended. */
+  /** How many of these steps have not ended. */
   open: number;
   turns: number;
   lastTurn: TurnEnd | null;
@@ -94,7 +94,7 @@ export type AgentExpansion = {
 /** The last turn was refused because the conversation is too long for the model: it is compacted, and the turn is made once more. */
 export type Overflow = 'none' | 'compact' | 'repeat' | 'repeated';
 
-/** What was added to the graph of a run. */
+/** The steps that were added to the graph of a run. */
 export type Growth = {
   /** Added steps in memory: those of items, and of agents, that have not ended. */
   readonly steps: Map<string, CompiledStep>;

@@ -13,7 +13,7 @@ import { effectiveStep, type RunState, type StepState } from './state.ts';
 
 type Answer = { approved: boolean; result: JsonMap };
 
-/** What the answer to such a task says: without a choice, an approval repeats the step and a rejection skips it. */
+/** Returns the decision in the answer to such a task. Without a choice, an approval repeats the step and a rejection skips it. */
 export function decisionOf({ approved, result }: Answer): Decision {
   if (!approved) return 'skip';
   const { choice } = result;

@@ -56,7 +56,7 @@ export type AgentTurn = {
 /** A compaction of the conversation of an agent. */
 export type AgentCompaction = { readonly id: string; readonly status: StepStatus };
 
-/** What an agent was given, and what has happened under it so far. */
+/** The input of an agent, and its turns and calls so far. */
 export type AgentProgress = {
   readonly step: string;
   readonly plan: AgentPlan;

@@ -33,7 +33,7 @@ export type StepCall = {
   runId: string;
   workflowId: string;
   version: number;
-  /** What it is to be started with; null once the step does not wait for it any more. */
+  /** The arguments of its start; null once the step no longer waits for it. */
   input: JsonMap | null;
   /** The step does not wait for its end. */
   detach: boolean;
@@ -98,7 +98,7 @@ export type RunState = {
   seq: number;
   /** Authored steps, and those added ones that are in memory. */
   steps: Map<string, StepState>;
-  /** What was added to the graph; null in a run in which no step has expanded. */
+  /** The steps that were added to the graph; null in a run in which no step has expanded. */
   grown: Growth | null;
   /** Results by step id; seeded ones included; skipped steps have none (they read as null). */
   results: Map<string, StepResult>;

@@ -56,7 +56,7 @@ function writeUuid(array: Buffer, value: unknown, at: number): void {
   for (const place of PLACES) {
     const high = digitOf(text.charCodeAt(place));
     const low = digitOf(text.charCodeAt(place + 1));
-    // One negative digit makes `digits` negative for good.
+    // One negative digit makes `digits` negative permanently.
     digits |= high | low;
     array[to] = (high << 4) | low;
     to += 1;

@@ -70,7 +70,7 @@ export type UsageRow = {
   quantity: number;
   /** Microcredits per unit. */
   price: number;
-  /** What follows the run's id in its line: step, attempt and quantity; the duration of a run in ms; or nothing. */
+  /** The values after the run's id in its line: step, attempt and quantity; the duration of a run in ms; or nothing. */
   line: readonly (string | number)[];
   /** ms since the epoch. */
   at: number;

@@ -21,7 +21,7 @@ export const agentApproval: StepType = {
   ...AGENT_STEP,
   defaultTimeoutS: null,
   retries: false,
-  // What tainted the conversation may be any result before it.
+  // Any earlier result may have tainted the conversation.
   reads: () => 'all',
   execute: async attempt => ask(attempt),
 };
@@ -50,7 +50,7 @@ function ask(attempt: Attempt): Outcome {
   };
 }
 
-/** What an agent asks. The turn has checked it. */
+/** Asks the question of an agent, which the turn has checked. */
 function question(step: string, args: JsonMap): Outcome {
   const asked = questionOf(args);
   if ('problem' in asked) return failed('tool_args_invalid', asked.problem);

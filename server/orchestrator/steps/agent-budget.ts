@@ -1,12 +1,12 @@
 import type { ActionPrices } from '../../contract/billable-actions.ts';
 import { type AgentLimit, type AgentProgress, usableBudget } from '../core/index.ts';
 
-/** A turn is not made for an answer of less than this. */
+/** A turn is not made if its answer could have fewer tokens than this. */
 const MIN_OUTPUT_TOKENS = 256;
 /** A closing answer may be shorter: it is the last. Providers take no less. */
 const MIN_CLOSING_TOKENS = 16;
 
-/** What a turn would cost. `input`: tokens that its model is about to read, as estimated. */
+/** The cost of a turn in advance. `input`: the estimated number of tokens that its model is about to read. */
 export type TurnEstimate = {
   agent: Pick<AgentProgress, 'plan' | 'spent'>;
   prices: ActionPrices | undefined;
@@ -14,7 +14,7 @@ export type TurnEstimate = {
   closing: AgentLimit | null;
 };
 
-/** How a turn is made within the budget of its agent. `output`: the tokens that its answer may have. `null`: it cannot be paid. */
+/** A turn that fits the budget of its agent. `output`: the tokens that its answer may have. `null`: the turn cannot be paid. */
 export type FittedTurn = { closing: AgentLimit | null; output: number } | null;
 
 /**

@@ -5,7 +5,7 @@ import { readResultTool } from './read-result.ts';
 import type { TurnMessage } from './turn-messages.ts';
 import { turnResultOf } from './turn-result.ts';
 
-/** What is assumed of a model of which nobody has said how much it reads, in tokens. */
+/** The assumed context window, in tokens, of a model whose window is not known. */
 export const DEFAULT_CONTEXT_WINDOW = 32_768;
 /** From this part of what the model reads on, a conversation is compacted. */
 export const COMPACT_AT = 0.7;
@@ -30,16 +30,16 @@ export type Summary = z.infer<typeof Summary>;
 /** The conversation of an agent, in units that are kept or left out as a whole: calls are never parted from their results. */
 export type Conversation = {
   system: readonly TurnMessage[];
-  /** What was said before the request; each unit begins with what a person said. */
+  /** The conversation before the request; each unit begins with a message of a person. */
   history: readonly TurnMessage[][];
   /** The last that a person said. It is always kept. */
   request: readonly TurnMessage[];
-  /** By the numbers of the turns from 1; one that failed is empty. */
+  /** One unit for each turn, from turn 1 on; a turn that failed is empty. */
   turns: readonly TurnMessage[][];
   summary: Summary | null;
 };
 
-/** What an agent was given to begin with, in units. */
+/** Returns the initial messages of an agent in units. */
 export function conversationOf({ messages }: Pick<AgentWork, 'messages'>): Conversation {
   const system = messages.filter(({ role }) => role === 'system');
   const said = messages.filter(({ role }) => role !== 'system');

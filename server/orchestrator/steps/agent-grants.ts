@@ -24,7 +24,7 @@ export type AgentGrants = {
   of(run: Attempt['run'], agentId: string | undefined, signal: AbortSignal): Promise<readonly AgentGrant[]>;
 };
 
-/** What a grant is bound to: a tool that is described differently is another one. */
+/** Returns the digest that a grant is bound to: a tool with another description is another tool. */
 export function toolDigest({ description, input_schema, read_only, open_world, destructive }: PlannedTool): string {
   return digestOf({ description, input_schema, read_only, open_world, destructive: destructive === true } as JsonMap);
 }

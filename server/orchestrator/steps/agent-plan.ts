@@ -22,30 +22,30 @@ const PlannedTool = z.strictObject({
   open_world: z.boolean(),
   /** Absent where the server does not say that it may destroy something. */
   destructive: z.literal(true).optional(),
-  /** A person decides what becomes of a call of which nobody knows whether it happened; absent: it is made again. */
+  /** A person decides about a call that may have happened; absent: the call is made again. */
   on_lost: z.literal('ask').optional(),
 });
 export type PlannedTool = z.infer<typeof PlannedTool>;
 
-/** What an agent's tools of memory reach. `agent_id`: the agent that the step names. */
+/** The memories that an agent's memory tools reach. `agent_id`: the agent that the step names. */
 const MemoryAccess = z.strictObject({
   read: z.array(z.enum(MEMORY_SCOPES)),
   write: z.enum(MEMORY_WRITES),
   agent_id: z.string().optional(),
 });
 
-/** What the steps of an agent work from, as `step_expanded` keeps it. */
+/** The settings, messages and tools that the steps of an agent work with, as `step_expanded` stores them. */
 export const AgentWork = z.strictObject({
   /** The agent that the step names; absent in its own runs, and for one that a step describes. */
   agent_id: z.string().optional(),
   model: z.string(),
   messages: TurnMessages,
   tools: z.array(PlannedTool),
-  /** Of an agent with tools of memory. */
+  /** Present for an agent with memory tools. */
   memory: MemoryAccess.optional(),
   temperature: z.number().optional(),
   max_tokens: z.number().optional(),
-  /** What the model reads, in tokens. Absent in logs from before conversations were compacted. */
+  /** The context window of the model, in tokens. Absent in logs from before conversations were compacted. */
   context_window: z.number().optional(),
   response_schema: JsonObjectSchema.optional(),
 });
@@ -53,7 +53,7 @@ export type AgentWork = z.infer<typeof AgentWork>;
 
 const works = new WeakMap<JsonMap, AgentWork>();
 
-/** What the steps of an agent work from, parsed once. Throws ZodError where the log holds something else. */
+/** Returns what the steps of an agent work with, parsed once. Throws ZodError if the log holds something else. */
 export function workOf(settings: JsonMap): AgentWork {
   let work = works.get(settings);
   if (work === undefined) {
@@ -63,7 +63,7 @@ export function workOf(settings: JsonMap): AgentWork {
   return work;
 }
 
-/** Names of tools that are the agent's own. */
+/** Names of tools that the service itself gives to agents. */
 const RESERVED: ReadonlySet<string> = new Set([READ_RESULT, 'ask_user']);
 
 /** Providers take these names; those of tools may have other characters, and two instances may offer the same one. */

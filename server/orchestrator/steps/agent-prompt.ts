@@ -5,17 +5,17 @@ import { readResultTool } from './read-result.ts';
 import type { TurnRequest } from './turn-caller.ts';
 import type { TurnMessage } from './turn-messages.ts';
 
-/** What a model is sent, apart from where it is and how it is to answer. */
+/** The content of a request to a model, without its address and the form of the answer. */
 export type Prompt = Pick<TurnRequest, 'messages' | 'tools' | 'toolChoice'>;
 
-/** What the turn `step` of an agent sends its model. The same steps before it always give the same prompt, also later from the log. */
+/** Returns the prompt of the turn `step` of an agent. The same earlier steps always give the same prompt, also later from the log. */
 export function turnPrompt(work: AgentWork, agent: AgentProgress, step: GraphStep, source: TranscriptSource): Prompt {
   const open = openPrompt(work, agent, source);
   const closing = closingOf(step);
   return closing === null ? open : closePrompt(open, closing);
 }
 
-/** What a turn sends that may call tools. */
+/** Returns the prompt of a turn that may call tools. */
 export function openPrompt(work: AgentWork, agent: AgentProgress, source: TranscriptSource): Prompt {
   const offered = work.tools.map(({ name, description, input_schema }) => ({
     name,

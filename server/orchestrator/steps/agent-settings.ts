@@ -16,7 +16,7 @@ const MAX_BUDGET_CREDITS = 1_000_000;
 const MIN_CONTEXT_TOKENS = 1_000;
 const MAX_CONTEXT_TOKENS = 10_000_000;
 
-/** What an agent does without asking, asks a person for, or may not do. */
+/** Whether an agent calls a tool without asking, after asking a person, or never. */
 export const APPROVALS = ['auto', 'ask', 'deny'] as const;
 
 /** Tools of an instance of an MCP server. */
@@ -73,7 +73,7 @@ export const AgentLimits = z.strictObject({
   }),
 });
 
-/** What an agent is given of memory. */
+/** The memories that an agent gets. */
 export const AgentMemory = z.strictObject({
   read: z.array(z.enum(MEMORY_SCOPES)).min(1).max(MEMORY_SCOPES.length).meta({
     description: '`private`: of the person who asked. `project`, `workspace`: what everybody there sees',

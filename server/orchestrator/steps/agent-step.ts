@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { StepType } from '../../contract/step-type.ts';
 
-/** What all types of steps under an agent have in common: only agents add them, and what they work from is the agent's. */
+/** The properties that all types of steps under an agent share: only agents add them, and they work with the agent's settings. */
 export const AGENT_STEP = {
   fields: z.looseObject({}),
   available: true,

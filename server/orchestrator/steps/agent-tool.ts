@@ -53,7 +53,7 @@ export function agentTool(services: ToolServices): StepType {
   };
 }
 
-/** What a call asks for: its part in the result of its turn. */
+/** Returns the request of a call: its part in the result of its turn. */
 export function askedCall(
   attempt: Attempt,
   agent: AgentProgress,

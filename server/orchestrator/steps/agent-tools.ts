@@ -6,13 +6,13 @@ export type OfferedTool = {
   name: string;
   description: string;
   inputSchema: JsonMap;
-  /** It changes nothing. */
+  /** The tool changes nothing. */
   readOnly: boolean;
   /** The server says that it may destroy something. */
   destructive: boolean;
   /** The server says that the same call, made twice, does no more than once. */
   idempotent?: boolean;
-  /** It reaches beyond its own domain, so that its results may contain text that anybody wrote. */
+  /** The tool reaches beyond its own domain, so that its results may contain text that anybody wrote. */
   openWorld: boolean;
 };
 

@@ -15,7 +15,7 @@ const REPEATED = 3;
 const NOT_REPEATED =
   'not_repeated: the service ended during the call, so that it may have been carried out; a person decided not to repeat it';
 
-/** What a transcript is made from: the steps under an agent, and how to read their results and errors. */
+/** The source of a transcript: the steps under an agent, and how to read their results and errors. */
 export type TranscriptSource = {
   result(step: string): JsonValue;
   errorOf?(step: string): StepError | undefined;

@@ -270,7 +270,7 @@ function resultOf(answer: Extract<TurnAnswer, { kind: 'answer' }>, problems: Pro
 const textOf = (content: readonly ContentPart[]): string =>
   content.flatMap(part => (part.type === 'text' ? [part.text] : [])).join('');
 
-/** What an answer has cost in tokens. */
+/** Returns the tokens that an answer has used. */
 export function consumedBy({ usage }: TurnAnswer): { consumed?: Consumption[] } {
   const all: Consumption[] = [
     { action: 'llm_input_tokens', quantity: usage?.inputTokens ?? 0 },

@@ -94,7 +94,7 @@ export function agent(services: AgentServices): StepType {
     io: true,
     dataFields: ['model', 'instructions', 'prompt', 'temperature', 'max_tokens', 'response_schema'],
     filledFields: ['prompt'],
-    // They decide what needs an approval, and what may be spent.
+    // These fields decide what needs an approval, and what may be spent.
     approvalFields: ['agent_id', 'tools', 'limits', 'on_limit', 'timeout_s'],
     rawFields: [],
     trial: { replacedBecause: () => 'writes', example: exampleAnswer },
@@ -238,7 +238,7 @@ async function plannedTools(
       continue;
     }
     if (entry.type === 'platform') {
-      // What the person may not do is not offered.
+      // The model is not offered what the person may not do.
       const offered = (await platform?.offer(run, entry.operations, signal)) ?? [];
       const names = offered.map(({ name }) => name);
       addTools(
@@ -319,7 +319,7 @@ function policyOf(tool: OfferedTool, approval: 'auto' | 'ask' | undefined, isWil
   return isWildcard ? 'ask_when_tainted' : 'auto';
 }
 
-/** Whether a person decides what becomes of a call of which nobody knows whether it happened. */
+/** Whether a person decides about a call that may have happened. */
 function asksWhenLost(tool: OfferedTool, { on_lost }: Chosen): boolean {
   if (tool.readOnly) return false;
   return on_lost === undefined ? tool.destructive && !tool.idempotent : on_lost === 'ask';

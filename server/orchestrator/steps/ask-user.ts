@@ -46,7 +46,7 @@ export function askUserTool(): PlannedTool {
   };
 }
 
-/** What a call asks, and the form of the answer; or what is wrong with it. */
+/** Returns the question of a call and the form of its answer; or what is wrong with them. */
 export function questionOf(args: JsonMap): { question: string; form: JsonMap } | { problem: string } {
   const parsed = Arguments.safeParse(args);
   if (!parsed.success) return { problem: `The arguments do not fit the schema of ${ASK_USER}.` };
@@ -74,7 +74,7 @@ function secretIn(schema: JsonValue): string | null {
   return null;
 }
 
-/** What a person answered, without what every task's result has. */
+/** Returns the answer of a person, without the fields of every task's result. */
 export function answerTo(result: JsonValue): JsonMap {
   if (!isObject(result)) return {};
   const { approved: _approved, completed_at: _at, timed_out: _late, ...answer } = result;

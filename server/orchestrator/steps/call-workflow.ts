@@ -82,7 +82,7 @@ async function result(caller: WorkflowCaller, attempt: Attempt, signal: AbortSig
 
 async function check(caller: WorkflowCaller | undefined, step: GraphStep, scope: CheckScope): Promise<StepProblem[]> {
   const parsed = fields.safeParse(ownFields(step));
-  // What the schema finds is reported with the other fields.
+  // Problems that the schema finds are reported with the other fields.
   if (!parsed.success || hasTemplate(parsed.data.workflow_id)) return [];
   const { version } = parsed.data;
   const workflowId = parsed.data.workflow_id.toLowerCase();

@@ -6,7 +6,7 @@ import { type GraphStep, type JsonMap, templateOf } from '../core/index.ts';
 export const STEP_ID = /^[A-Za-z_][A-Za-z0-9_-]{0,63}$/;
 /** Longest text in any field of a step, scripts and prompts included. */
 export const MAX_TEXT_LENGTH = 256 * 1024;
-/** Of instructions for a person or an agent. */
+/** Longest instructions for a person or an agent. */
 export const MAX_INSTRUCTIONS_LENGTH = 64 * 1024;
 
 const stepId = z.string().regex(STEP_ID, 'must start with a letter or _ and have at most 64 letters, digits, _ and -');

@@ -68,7 +68,7 @@ export function httpRequest(requester: HttpRequester | undefined): StepType {
 
 async function check(requester: HttpRequester | undefined, step: GraphStep, scope: CheckScope): Promise<StepProblem[]> {
   const parsed = httpRequestFields.safeParse(ownFields(step));
-  // What the schema finds is reported with the other fields.
+  // Problems that the schema finds are reported with the other fields.
   if (!parsed.success) return [];
   const problems = fieldProblems(parsed.data);
   if (!requester) return problems;

@@ -45,7 +45,7 @@ export type HttpFailed = {
 
 export type HttpAnswer = { kind: 'response'; response: HttpResponse } | HttpFailed;
 
-/** What `http_request` needs of the world; the domain of HTTP requests provides it. */
+/** The port through which `http_request` sends requests; the domain of HTTP requests provides it. */
 export type HttpRequester = {
   /** Returns what is wrong with a step that sends these credentials to `url`; null where a template decides the origin. */
   check(scope: CheckScope, call: { url: string | null; credentials: HttpCredentials | null }): Promise<StepProblem[]>;

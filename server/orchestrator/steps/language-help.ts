@@ -5,7 +5,7 @@ export type LanguageName = 'lua' | 'cel' | 'template';
 export type LanguageExample = { what: string; code: string; result: JsonValue };
 export type LanguageHelp = { label: string; facts: readonly string[]; examples: readonly LanguageExample[] };
 
-/** What all examples read: the input of the run, and the result of its step `order`. */
+/** The data that all examples read: the input of the run, and the result of its step `order`. */
 export const EXAMPLE_DATA: { input: JsonMap; order: JsonMap } = {
   input: { customer: 'Ada', vip: true, tags: ['new', 'eu'] },
   order: { items: [{ name: 'Lamp', price: 45, quantity: 2 }], note: null },

@@ -1,13 +1,13 @@
 import type { Attempt } from '../../contract/step-type.ts';
 
-/** Whose memories an agent is given: those of the person who asked, of the project, of the workspace. */
+/** The scopes of memories that an agent can get: of the person who asked, of the project, of the workspace. */
 export const MEMORY_SCOPES = ['private', 'project', 'workspace'] as const;
 export type MemoryScopeName = (typeof MEMORY_SCOPES)[number];
-/** What an agent's tools of memory may write: nothing, proposals, or also by themselves what the person has said. */
+/** What an agent's memory tools may write: nothing, proposals, or also active items from words of the person. */
 export const MEMORY_WRITES = ['off', 'propose', 'auto'] as const;
 export type MemoryWrite = (typeof MEMORY_WRITES)[number];
 
-/** What an agent asks of memory before its first turn. */
+/** The query of an agent before its first turn. */
 export type RecallCall = {
   run: Attempt['run'];
   /** The step of the agent. */
@@ -15,7 +15,7 @@ export type RecallCall = {
   /** The agent that a step names, if it names one. */
   agentId?: string | undefined;
   read: readonly MemoryScopeName[];
-  /** What the agent is asked. */
+  /** The question to the agent. */
   query: string;
 };
 

@@ -15,7 +15,7 @@ const MEMORY_NAME = 'Memory';
 export const REMEMBER = 'memory_remember';
 export const FORGET = 'memory_forget';
 
-/** What was said to an agent: by the person in this request, earlier in the conversation, or by a tool. */
+/** Text that an agent read: of the person in this request, of the conversation before, or of a tool. */
 export type Said = { by: 'request' | 'earlier' | 'tool'; text: string };
 
 /** A call of a tool of memory. `step`: the call's own; `agentId`: the agent that the step names, if it names one. */
@@ -27,7 +27,7 @@ export type MemoryToolCall = {
   agentId?: string | undefined;
   read: readonly MemoryScopeName[];
   write: MemoryWrite;
-  /** What may be quoted. */
+  /** The texts that may be quoted. */
   said: readonly Said[];
 };
 
@@ -114,13 +114,13 @@ export function memoryToolsOf(
   };
 }
 
-/** Whether what a tool of memory returned is text from outside. */
+/** Whether the result of a memory tool is text from outside. */
 export function isFromOutside(result: JsonValue): boolean {
   const memories = isObject(result) ? result.memories : null;
   return Array.isArray(memories) && memories.some(each => isObject(each) && each.untrusted === true);
 }
 
-/** What was said to the agent so far; without what it was reminded of, which otherwise would confirm itself. */
+/** Returns the texts that the agent has read so far, without recalled memories, which would otherwise confirm themselves. */
 export function saidTo(work: AgentWork, { turns }: AgentProgress, source: Pick<Attempt, 'result'>): Said[] {
   const last = work.messages.findLastIndex(({ role }) => role === 'user');
   const said = work.messages.flatMap((message, at): Said[] => {

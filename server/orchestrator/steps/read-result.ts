@@ -46,7 +46,7 @@ export function shown(result: JsonValue, ref: string): string {
   return `${text.slice(0, HEAD).toWellFormed()}\n[… ${left} characters left out; result_ref: ${ref} …]\n${tail.toWellFormed()}`;
 }
 
-/** What the arguments name; null if they are not those of the tool. */
+/** Returns what the arguments ask for; null if they do not fit the tool. */
 export function readResultArguments(args: JsonMap): { ref: string; from: number; search: string | null } | null {
   const { data } = Arguments.safeParse(args);
   return data === undefined ? null : { ref: data.ref, from: data.from ?? 0, search: data.search ?? null };

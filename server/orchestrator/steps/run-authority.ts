@@ -17,7 +17,7 @@ export type Standing =
     }
   | { kind: 'lost'; code: 'authority_lost'; message: string };
 
-/** What a call of an agent does, as far as rights are concerned. */
+/** The effect of an agent's call, as far as rights are concerned. */
 export type AgentCall = {
   /** Its tool only reads (`readOnlyHint` of the published version). */
   readOnly: boolean;

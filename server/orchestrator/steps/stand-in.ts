@@ -9,7 +9,7 @@ import { Rendering } from './rendering.ts';
 
 const fields = z.strictObject({
   stands_for: z.string().max(200),
-  /** What the step would have been executed with. Its templates are rendered, so that one that does not resolve fails here too. */
+  /** The fields of the replaced step. Their templates are rendered, so that one that does not resolve fails here too. */
   inputs: JsonObjectSchema,
   /** Returned as it is. */
   result: z.custom<JsonValue>(),

@@ -3,7 +3,7 @@ import type { STEP_TYPES } from './descriptions.ts';
 
 /** The help that the editor shows for a step type, beside the descriptions of its fields. */
 export type StepHelp = {
-  /** What it does, in a sentence or two. */
+  /** What the step does, in a sentence or two. */
   what: string;
   /** What later steps read as its result. */
   result: string;

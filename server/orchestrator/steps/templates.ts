@@ -12,7 +12,7 @@ import type { JsonValue } from '../core/index.ts';
 /** Where a template reads. `response` occurs only in fields about a response that has just arrived (parseResponseTemplate). */
 type Source = 'input' | 'steps' | 'item' | 'index' | 'response';
 
-/** What a template reads: the run's input, the result of one step, a loop's item, or a response, at a path of names and indexes. */
+/** The source of a template's value: the run's input, the result of one step, a loop's item, or a response, at a path of names and indexes. */
 export type Reference = {
   source: Source;
   /** The step read; null for other sources. */

@@ -23,7 +23,7 @@ export type TurnRequest = {
   tools: readonly TurnTool[];
   toolChoice: 'auto' | 'none';
   temperature?: number | undefined;
-  /** Of the answer, reasoning included. */
+  /** The most tokens of the answer, reasoning included. */
   maxTokens?: number | undefined;
   /** JSON Schema of an object that a text must fulfil; a turn that calls tools need not. */
   responseSchema?: JsonMap | undefined;
@@ -49,7 +49,7 @@ export type TurnAnswer =
   | {
       kind: 'answer';
       content: ContentPart[];
-      /** What the text says, where `responseSchema` was given and no tool is called. */
+      /** The value of the text as JSON, if `responseSchema` was given and no tool is called. */
       object?: JsonValue;
       /** `tool_calls`: `content` has at least one. `length`: cut at the limit of tokens; a call that was cut is `malformed`. */
       finishReason: 'stop' | 'length' | 'tool_calls';
@@ -57,7 +57,7 @@ export type TurnAnswer =
       model: string;
       /** Zeros where the provider told nothing. */
       usage: TurnUsage;
-      /** What people should know about the answer, such as a setting that the model does not support. */
+      /** Notes about the answer for people, such as a setting that the model does not support. */
       warnings: string[];
     }
   | {

@@ -40,7 +40,7 @@ export function callsOf({ content }: Pick<TurnResult, 'content'>): ToolCallPart[
 
 const digests = new WeakMap<object, string>();
 
-/** What tells values apart: equal for those that differ only in the order of their fields. */
+/** Returns a text that is equal for values that differ only in the order of their fields. */
 export function digestOf(value: JsonValue): string {
   if (!isObject(value)) return newDigest(value);
   const digest = digests.get(value) ?? newDigest(value);

@@ -177,7 +177,7 @@ function checkMeaning(step: GraphStep, graph: Topology, into: Collector): void {
   }
 }
 
-/** What the checks of all steps of a graph share. */
+/** The data that the checks of all steps of a graph share. */
 type Checking = { types: StepTypes; scope: CheckScope; patterns: PatternBudget };
 
 /** How many loops a step can be nested in. */

@@ -25,7 +25,7 @@ const globalUnicast: [ipaddr.IPv6, number] = [ipaddr.IPv6.parse('2000::'), 3];
  * The public translation prefix (RFC 6052): on an IPv6-only network with DNS64, every IPv4 host has such an address.
  */
 const nat64: [ipaddr.IPv6, number] = [ipaddr.IPv6.parse('64:ff9b::'), 96];
-/** In a public range, but it is the Azure host's own address, which serves a machine's configuration. */
+/** An address in a public range that belongs to the Azure host itself and serves a machine's configuration. */
 const azureHost = '168.63.129.16';
 
 /** Parses hosts (`mcp.internal`), addresses and CIDRs (`10.1.0.0/16`). Throws AllowListError for the first bad entry. */

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 
-/** What a guarded body reports. */
+/** The events that a guarded body reports. */
 export type BodyWatch = {
   /**
    * Reports bytes as they arrive. May throw: the body then fails with that error, both for its

@@ -34,7 +34,7 @@ export class SessionPool {
   readonly #clock: Clock;
   readonly #idleMs: number;
   readonly #most: number;
-  /** In the order of their last use. */
+  /** The sessions, least recently used first. */
   readonly #current = new Map<string, Entry>();
   readonly #open = new Set<Entry>();
   readonly #closing = new Set<Promise<void>>();

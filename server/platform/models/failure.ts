@@ -26,7 +26,7 @@ type Refusal = {
   status: number | undefined;
   said: string;
   headers: Readonly<Record<string, string>>;
-  /** Whether the library takes it for one that passes. */
+  /** Whether the library considers the failure temporary. */
   passes: boolean;
   code: string | undefined;
 };
@@ -94,7 +94,7 @@ function refused(refusal: Refusal, server: string, now: number): ModelFailure {
     return { kind: 'failed', code, message, retryable, ...(wait === undefined ? {} : { retryAfterMs: wait }) };
   };
   const told = said === '' ? `${answered}.` : `${answered}: ${said}`;
-  // What comes with a 401 is not quoted: some providers repeat parts of the key.
+  // The body of a 401 is not quoted: some providers repeat parts of the key.
   if (status === 401) return failure('model_unauthorized', `${server} does not accept the API key (401).`, false);
   if (status === 403) return failure('model_unauthorized', told, false);
   if (status === 404) return failure('model_not_found', told, false);

@@ -47,7 +47,7 @@ const Message = z.discriminatedUnion('role', [
   z.strictObject({ role: z.literal('tool'), content: z.array(ToolResultPart) }),
 ]);
 
-/** What a model answers with, in its order. */
+/** The parts of a model's answer, in their order. */
 export const TurnContent = z.array(ContentPart);
 /** A conversation: instructions first, then by turns. Every tool call of a message has its result in the next one. */
 export const TurnMessages = z.array(Message);

@@ -7,7 +7,7 @@ import { type ModelAccess, providerFacts } from './providers.ts';
 /** The limit for what a model writes in one answer, in bytes of UTF-8. */
 export const MAX_TEXT_BYTES = 1024 * 1024;
 
-/** What a request to a model needs from its surroundings. */
+/** The environment of a request to a model. */
 export type StreamSurroundings = { fetch: typeof globalThis.fetch; clock: Clock; signal: AbortSignal };
 
 export type CallOptions = Parameters<LanguageModel['doStream']>[0];

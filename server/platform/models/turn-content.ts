@@ -21,7 +21,7 @@ type Block = {
   /** Half a character, until its other half comes. */
   half: string;
   ended: boolean;
-  /** Whether any of its text has come. */
+  /** Whether any of its text has arrived. */
   begun: boolean;
   readonly call?: { id: string; name: string };
 };

@@ -53,7 +53,7 @@ function messageOf(message: TurnMessage, provider: ModelProvider): Prompt[number
   }
 }
 
-/** What the provider gave with a part goes back with it, as it is. */
+/** Data that the provider attached to a part is sent back with the part, unchanged. */
 function optionsOf({ provider_metadata }: { provider_metadata?: JsonObject | undefined }): {
   providerOptions?: ProviderOptions;
 } {

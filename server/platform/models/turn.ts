@@ -69,7 +69,7 @@ function failed({ tooLong, ...failure }: ModelFailure, { usage }: Received, reda
     ...failure,
     message: redactor.text(failure.message),
     ...(usage === undefined ? {} : { usage }),
-    // It is as long the next time.
+    // The conversation would be as long at the next attempt.
     ...(tooLong ? { code: 'context_length_exceeded', retryable: false } : {}),
   };
 }

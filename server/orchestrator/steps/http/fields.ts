@@ -25,7 +25,7 @@ export const MAX_ALL_HEADERS_BYTES = 32 * 1024;
 export const MAX_PARAMETERS = 200;
 export const MAX_PARTS = 100;
 export const MAX_PAGES = 100;
-/** Of a request once it is rendered, and of each of its fields. */
+/** The largest request once it is rendered, and the largest of its fields. */
 export const MAX_REQUEST_BYTES = 4 * 1024 * 1024;
 
 const JsonValueSchema = z.custom<JsonValue>(isJson, 'must be JSON').meta({});

@@ -1,4 +1,4 @@
-/** Of a `Link` header: whoever sends more means no pages. */
+/** The most links of a `Link` header that are read: a server that sends more does not describe pages. */
 const MAX_LINKS = 20;
 
 /**

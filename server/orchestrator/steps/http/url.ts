@@ -53,7 +53,7 @@ export function urlProblem(text: string): string | null {
 export function templatedUrlProblem(text: string): string | null {
   if (!hasTemplate(text)) return urlProblem(text);
   const parts = partsOf(text);
-  // What begins with a template can become any URL. A digit can stand in a host, a port, a path and a query alike.
+  // A URL that begins with a template can become any URL. A digit can stand in a host, a port, a path and a query alike.
   if (parts === null || typeof parts[0] !== 'string') return null;
   return urlProblem(parts.map(part => (typeof part === 'string' ? part : '1')).join(''));
 }

@@ -5,7 +5,7 @@ import type { LuaData, LuaOutcome } from './sandbox.ts';
 /** The result of an expression: true or false, or the type of anything else. */
 export type Verdict = { value: boolean } | { type: string };
 
-/** What an expression is evaluated for: a Verdict, or its value as JSON. */
+/** The purpose of an evaluation: a Verdict, or the value as JSON. */
 export type Wanted = 'verdict' | 'value';
 
 /** Evaluates an expression in a worker, on the texts that it was sent. `result` is the JSON of what is wanted. */

@@ -54,7 +54,7 @@ type Slot = {
   /** The current batch, undefined when idle. */
   batch: Batch | undefined;
   readonly thread: Int32Array;
-  /** It is at a script that has run for long, and gets only the CPU that nothing else wants. */
+  /** The worker runs a long script, and gets only the CPU that nothing else wants. */
   isLow: boolean;
 };
 
@@ -190,7 +190,7 @@ export class LuaPool {
     if (!place) return;
     const { slot, batch, index } = place;
     if (Atomics.compareExchange(batch.claims, index, Claim.free, Claim.withdrawn) === Claim.free) return;
-    // It ended already and only its answer is not here yet: the worker is at another's script.
+    // The script has ended and only its answer is missing: the worker runs another one already.
     if (index < batch.claims.lastIndexOf(Claim.taken)) return;
     this.#retire(slot);
     this.#dispatch();

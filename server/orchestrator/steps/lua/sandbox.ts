@@ -282,7 +282,7 @@ export class LuaSandbox {
     const { api } = this.#host;
     const count = api.lua_gettop(L);
     const parts: string[] = [];
-    // What would be cut anyway is not read.
+    // Text that would be cut anyway is not read.
     let left = LOG_LIMIT - this.#logBytes;
     for (let index = 1; index <= count && left >= 0; index++) {
       const text = this.#logText(L, index);

@@ -2,9 +2,9 @@
 export type LeadingEnd =
   /** The database could not be reached, or did not answer. */
   | 'unreachable'
-  /** It was reached, and this process may not lead there, or led without committing anything. */
+  /** The database was reached, but this process may not lead there, or led without committing anything. */
   | 'fruitless'
-  /** It committed something, or led for long enough. */
+  /** The process committed something, or led for long enough. */
   | 'fruitful';
 
 const FIRST_MS = 50;

@@ -29,13 +29,13 @@ type Host = {
   wake(runId: string): void;
 };
 
-/** What is done about a child run: start it, stop it gracefully, or stop it immediately. */
+/** An action on a child run: start it, stop it gracefully, or stop it immediately. */
 type Aim = 'start' | 'drain' | 'stop';
 
 /** Carries out an aim. `row`: the run in the database, if it was looked up and exists. */
 type Act = (row: ChildRow | undefined) => Promise<void>;
 
-/** What this process has done about the runs that a run in memory has called. */
+/** The actions of this process on the runs that a run in memory has called. */
 type Tracked = {
   readonly aims: Map<string, Aim>;
   /** Runs that were called before this run was loaded: each may or may not have been started, or have ended. */
@@ -327,7 +327,7 @@ function startOf(
   return { runId: call.runId, tenantId, projectId, workflowId: call.workflowId, data };
 }
 
-/** What the end of a called run means for the step that waits for it; null for a run that has not ended. */
+/** Returns the end of a called run as its caller records it; null for a run that has not ended. */
 function endOf(runId: string, status: RunStatus, failure: RunError | null): ChildEnd | null {
   switch (status) {
     case 'running':

@@ -59,7 +59,7 @@ export class LiveAttempt implements Attempt {
   readonly prices: ActionPrices;
   /** The kind of slot that it holds, to be released when it ends. */
   slot: SlotKind = 'step';
-  /** What it has written so far, which is kept if it is cancelled. */
+  /** The text that it has written so far, which is kept if it is cancelled. */
   partial = '';
   readonly #state: RunState;
   readonly #owner: AttemptOwner;

@@ -13,7 +13,7 @@ export type LoadedRun = {
   state: RunState;
   events: readonly RunEvent[];
   account: CreditAccount;
-  /** Whether its row has not the progress of its last events. */
+  /** Whether its row lacks the progress of its last events. */
   isBehind: boolean;
   /** Why the run is to be ended immediately, or null. If set, `state` has none of the run's values. */
   quarantined: string | null;
