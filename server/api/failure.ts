@@ -26,7 +26,7 @@ export function errorBody(error: AppError, requestId: string): ErrorBody {
   };
 }
 
-/** Logs for the operator what the caller is not told. */
+/** Logs the cause for the operator; the caller does not see it. */
 export function logFailure(logger: Logger, error: AppError, about: { requestId: string; operation?: string }): void {
   if (error.status < 500) return;
   const fields = {

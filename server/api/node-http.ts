@@ -66,7 +66,7 @@ export type NodeSurfaces = {
   services: Pick<Services, 'rateLimiter'>;
 };
 
-/** Serves a request to one of the surfaces; null where it is none's, and nothing has been done. */
+/** Serves a request to one of the surfaces; null if no surface has the path, and nothing was done. */
 export function serveSurfaces(
   { rest, trpc, mcp, demoMcp, demoApi, services }: NodeSurfaces,
   request: IncomingMessage,
@@ -167,7 +167,7 @@ function sendNode({ status, headers, body }: SentResponse, response: ServerRespo
   response.end(body); // a text as text: Node then sends head and body in one write
 }
 
-/** Sends text as it comes, uncompressed, since a coding keeps back what comes. Waits for a client that reads more slowly. */
+/** Sends text as it arrives, uncompressed, because compression would delay it. Waits for a client that reads more slowly. */
 async function sendStream(
   { status, headers }: ApiResponse,
   { text, ended }: StreamedText,

@@ -11,7 +11,7 @@ const PING_EVERY_MS = 15_000;
 /** How long a client waits before it comes back, in ms. */
 const RETRY_MS = 1_000;
 
-/** Headers of a stream: nginx would keep back what comes until its buffer is full. */
+/** Headers of a stream: without them nginx would hold the stream back until its buffer is full. */
 export const streamHeaders = { 'Content-Type': 'text/event-stream; charset=utf-8', 'X-Accel-Buffering': 'no' } as const;
 
 /** A client that may get a stream. */
@@ -118,7 +118,7 @@ function textOfFrame({ id, json }: StreamFrame): string {
   return id === undefined ? `data: ${json}\n\n` : `id: ${id}\ndata: ${json}\n\n`;
 }
 
-/** Rings each time that a ping is due, until it is set again. */
+/** Calls back each time a ping is due, until it is set again. */
 class Bell {
   readonly #alarm: Alarm;
   #wake: (rung: undefined) => void = () => undefined;

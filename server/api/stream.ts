@@ -45,7 +45,7 @@ type Open = { socket: WebSocket; alive: boolean };
 
 const streamScope = 'workflow:read';
 const streamRole = 'project_viewer';
-/** A client has nothing to say: what it sends is read, ignored and small. */
+/** Clients have nothing to send: their messages are read, ignored and limited in size. */
 const maxIncomingBytes = 4096;
 // A name of its own, since the types of ws do not know `closeTimeout` (ms until a peer that ignores a close is cut off) yet.
 const serverOptions = {

@@ -7,7 +7,7 @@ const PAGE = `/(?:workflows/${ID}(?:/runs/${ID})?|agents/${ID})`;
 const MAX_NAME = 300;
 const MENTION = new RegExp(`\\[((?:\\\\.|[^\\\\[\\]]){1,${MAX_NAME}})\\]\\((${PAGE})\\)`, 'g');
 
-/** Returns a mention as it is written in a message: a Markdown link to its page, by which people and models know its name and id. */
+/** Returns the Markdown link that stands for a mention in a message; people and models read its name and id there. */
 export function mentionText({ name, href }: Mention): string {
   return `[${name.replaceAll(/\s+/g, ' ').replaceAll(/[\\[\]]/g, '\\$&')}](${href})`;
 }

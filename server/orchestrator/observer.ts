@@ -72,7 +72,7 @@ export const unobserved: OrchestratorObserver = {
   traceparent: () => undefined,
 };
 
-/** One observer that tells several, in their order; a single one is used as it is, with nothing in between. */
+/** Returns one observer that forwards to several, in their order; a single one is returned itself. */
 export function allOf(observers: readonly OrchestratorObserver[]): OrchestratorObserver {
   const [only] = observers;
   if (observers.length === 1 && only !== undefined) return only;

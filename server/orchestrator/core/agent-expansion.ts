@@ -120,7 +120,7 @@ function compiledStep({ id, type, depends_on = [], fields = {} }: AddedStep): Co
 
 type Noted = Extract<RunEvent, { type: 'step_completed' | 'step_failed' | 'step_retrying' }>;
 
-/** Notes what an event says about the agent that its step was added under, before it is folded. */
+/** Notes what an event tells about the agent of its step, before the event is folded. */
 export function noteAgentEvent(state: RunState, grown: Growth, event: Noted): void {
   const id = addedId(event.step);
   const expansion = id === null ? undefined : grown.parents.get(id.parent);
@@ -152,7 +152,7 @@ function noteOverflow(expansion: AgentExpansion, { code }: StepError): void {
   if (code !== CONTEXT_LENGTH_EXCEEDED || expansion.plan.compact_at === undefined) return;
   if (expansion.overflow !== 'none') return;
   expansion.overflow = 'compact';
-  // What the model reads is less than was assumed.
+  // The model reads less than was assumed.
   if (expansion.context === 0) return;
   expansion.compactAt = Math.min(expansion.compactAt, Math.floor(expansion.context * OVERFLOWED_SHARE));
 }
@@ -184,7 +184,7 @@ function repeat(expansion: AgentExpansion, call: string): void {
   expansion.sameCalls = Math.max(expansion.sameCalls, times);
 }
 
-/** A step under an agent has ended. A call that failed has an error that the model is told; any other failure ends the agent. */
+/** A step under an agent has ended. The model gets the error of a call that failed; any other failure ends the agent. */
 export function afterAgentStep(
   state: RunState,
   grown: Growth,

@@ -38,7 +38,10 @@ export function growAgent(draft: Draft, parent: string, expansion: AgentExpansio
   }
 }
 
-/** The time of an agent is up. If it is to answer with what it has, its closing turn takes the place of what is at work. */
+/**
+ * Ends the turns and calls of an agent whose time is up, after adding its closing turn. Returns false if the agent has to
+ * fail instead.
+ */
 export function timeOfAgentIsUp(draft: Draft, parent: string, expansion: AgentExpansion): boolean {
   if (atLimit(expansion, 'timeout').do !== 'turn') return false;
   // Added first: an agent under which nothing is at work has ended.
@@ -68,7 +71,7 @@ function turnOf(parent: string, expansion: AgentExpansion, closing: AgentLimit |
   return { id: turnId(parent, turns + 1), type: 'agent_turn', depends_on, fields };
 }
 
-/** After a turn that was refused it takes less for granted of what the model reads. */
+/** Returns a compaction step. After a refused turn it assumes a smaller context window. */
 function compactionOf(parent: string, expansion: AgentExpansion): AddedStep {
   const { plan, compactions, overflow } = expansion;
   const hasOverflowed = overflow === 'compact';
@@ -77,12 +80,12 @@ function compactionOf(parent: string, expansion: AgentExpansion): AddedStep {
     retry_count: TURN_RETRIES,
     ...(hasOverflowed && { overflow: Math.floor(expansion.context) }),
   };
-  // What depends on a turn that failed would not begin.
+  // Steps that depend on a failed turn would not begin.
   const depends_on = hasOverflowed ? [] : stepsBefore(parent, expansion);
   return { id: compactionId(parent, compactions + 1), type: 'agent_compaction', depends_on, fields };
 }
 
-/** The compaction that was just made, or the last turn with its calls, all of which have ended. */
+/** Returns what the next turn depends on: the compaction just made, or the last turn with its calls. All have ended. */
 function stepsBefore(parent: string, { steps, turns, compactions, isCompacted }: AgentExpansion): string[] {
   if (isCompacted) return [compactionId(parent, compactions)];
   const before = turns === 0 ? [] : [turnId(parent, turns)];
@@ -95,7 +98,7 @@ function stepsBefore(parent: string, { steps, turns, compactions, isCompacted }:
 function callsOf(turn: string, calls: readonly NumberedCall[]): AddedStep[] {
   return calls.flatMap(({ tool, policy, grant, number }) => {
     const id = callId(turn, number);
-    // The model is told when a call fails.
+    // The model gets the error of a call that fails.
     const fields = { tool, on_error: 'continue' };
     const call = {
       id,

@@ -35,10 +35,10 @@ export function ended(state: RunState, { step: id, data }: Of<'child_ended'>): v
   if (data.status === 'completed') move(state, id, step, 'ready');
 }
 
-/** The step goes on, or ends. A run that it waited for and that has not ended is not wanted any more. */
+/** Forgets the call of a step that goes on or ends. If the called run has not ended, it is no longer needed. */
 export function leaveCall(state: RunState, step: StepState): void {
   const { call } = step;
-  // What it returned is read again by the next attempt.
+  // The next attempt reads its output again.
   if (call === undefined || call.ended === 'completed') return;
   releaseInput(state, step);
   step.call = undefined;

@@ -77,7 +77,7 @@ export type Command =
   | { type: 'attempt_log'; step: string; attempt: number; lines: string[] }
   /** No executor works on this attempt any more (a crash) and, since the run is being stopped, none will. */
   | { type: 'abandon_attempt'; step: string }
-  /** Loading the run ended one process after another: it is to end without being loaded again. */
+  /** Several processes died while they loaded the run: end it without loading it again. */
   | { type: 'quarantine'; message: string; leader?: LeaderTerm }
   /** A human task's time is up. */
   | { type: 'task_timed_out'; step: string; credits?: number }

@@ -123,7 +123,7 @@ function withUsableTimeout(spec: GraphStep): GraphStep {
   return usable === undefined ? rest : { ...rest, timeout_s: usable };
 }
 
-/** The number, at most `max`; undefined for what is no number or below `min`, which then means the default. */
+/** Returns the number, at most `max`; undefined, which means the default, for values below `min` and for other types. */
 function bounded(value: JsonValue | undefined, { min, max }: { min: number; max: number }): number | undefined {
   return typeof value === 'number' && value >= min ? Math.min(value, max) : undefined;
 }

@@ -13,8 +13,8 @@ export function isDue(state: RunState, { step, kind, dueAt }: Timer, now: number
 }
 
 /**
- * What a state calls for. All three are read lazily from the state's indexes: creating them costs nothing, reading
- * costs what is read, and they must be read before the next `evolve`.
+ * The effects of a state. All three are read lazily from the state's indexes: creating them costs nothing, reading
+ * costs only what is read, and they must be read before the next `evolve`.
  */
 export type Effects = {
   /** Steps that may begin as soon as they get a slot, the longest ready first. */

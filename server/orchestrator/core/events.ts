@@ -51,7 +51,7 @@ export type PauseReason = 'insufficient_credits';
 export type Decision = 'repeat' | 'skip' | 'result';
 
 /**
- * The question to a person, already rendered. `due_at` is in ms since the epoch. `in_doubt`: nobody knows whether the step
+ * The question to a person, already rendered. `due_at` is in ms since the epoch. `in_doubt`: it is unknown whether the step
  * has happened, and the answer decides what becomes of it.
  */
 export type TaskRequest = {
@@ -86,7 +86,7 @@ export type AgentPlan = {
   max_turns: number;
   max_tool_calls: number;
   budget?: number;
-  /** Each turn is made to fit what is left of the budget; absent in logs from before: one as dear as the dearest must fit. */
+  /** Each turn is made to fit the rest of the budget; absent in older logs, where the budget must cover the dearest turn so far. */
   fitted?: true;
   timeout_s?: number;
   on_limit: 'answer' | 'fail';
@@ -242,7 +242,7 @@ export type RunEvent = { at: number } & (
   | { type: 'steps_added'; step: string; attempt: number; data: { parent: string; steps: AddedStep[] } }
 );
 
-/** Why a run failed: the step that failed it and what it said. */
+/** Why a run failed: the step that failed it, and the error of that step. */
 export type RunError = { code: string; message: string; step_id: string };
 
 export type EventType = RunEvent['type'];

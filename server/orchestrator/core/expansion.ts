@@ -61,7 +61,7 @@ const NO_GRAPH: CompiledGraph = {
   ancestors: () => new Set(),
 };
 
-/** Folds `steps_added`. Those of the steps that nothing comes before may begin, or are to be skipped. */
+/** Folds `steps_added`. Added steps without dependencies may begin, or are to be skipped. */
 export function addSteps(state: RunState, { step: parent, data }: Of<'steps_added'>): void {
   const { grown } = state;
   const expansion = grown?.parents.get(parent);
@@ -90,7 +90,7 @@ export function addSteps(state: RunState, { step: parent, data }: Of<'steps_adde
   refresh(state, grown, parent, expansion);
 }
 
-/** The step of a graph, as it is once it has been added for an item. Everything but the ids is shared. */
+/** Returns the step of a graph as an instance for an item. Instances share everything but their ids. */
 function addedStep(template: CompiledStep, prefix: string): CompiledStep {
   const at = (id: string) => `${prefix}${id}`;
   const dependencies = template.dependencies.map(at);
@@ -159,7 +159,7 @@ function closeExpansion(state: RunState, grown: Growth, id: string, expansion: E
   else close(state, grown, id, expansion);
 }
 
-/** The step itself has ended: nothing of what it added is needed any more. */
+/** Drops everything that a step has added, once the step itself has ended. */
 function close(state: RunState, grown: Growth, id: string, expansion: LoopExpansion): void {
   const { plan, graph, count, next, items, ends } = expansion;
   grown.parents.delete(id);

@@ -7,8 +7,8 @@ import { skippedEnd, takenBranch } from './skips.ts';
 import { effectiveStep, type RunState, type StepState } from './state.ts';
 
 /**
- * A step is in doubt when the process ended during an attempt: nobody knows whether it has happened. It is begun again, and a type
- * whose steps are not to happen twice asks a person first, with a task that is `in_doubt`.
+ * A step is in doubt when the process ended during an attempt: it is unknown whether the step has happened. It is begun
+ * again, and a type whose steps must not happen twice asks a person first, with a task that is `in_doubt`.
  */
 
 type Answer = { approved: boolean; result: JsonMap };
@@ -40,7 +40,7 @@ export function endDecided(draft: Draft, step: string, decision: Decision, { res
   }
 }
 
-/** A person has the step repeated: it may begin again, and is in doubt only if it is lost again. */
+/** A person decided to repeat the step: it may begin again, and is in doubt only if it is lost again. */
 export function repeat(state: RunState, id: string, step: StepState): void {
   step.inDoubt = undefined;
   step.task = undefined;

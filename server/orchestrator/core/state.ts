@@ -60,7 +60,7 @@ export type StepState = {
   skipReason?: SkipReason;
   /** The branch that a condition took, in this run or in the seeds of an episode. */
   branch?: Branch;
-  /** Why a step failed after which the run goes on. */
+  /** The error of a step that failed with `on_error: continue`. */
   error?: StepError;
   /** A human task that got its answer. */
   answered?: true;
@@ -70,7 +70,7 @@ export type StepState = {
   failedAt?: number;
   retryAt?: number;
   task?: { dueAt: number | null; onTimeout: OnTimeout; inDoubt?: true } | undefined;
-  /** An attempt was lost, so that nobody knows whether it has happened, and no person has had it repeated since. */
+  /** An attempt was lost, so it is unknown whether the step has happened, and no person has since asked for a repetition. */
   inDoubt?: true | undefined;
   /** When a step that sleeps goes on. ms since the epoch. */
   until?: number;
@@ -155,7 +155,7 @@ export function isAdded(state: RunState, step: string): boolean {
   return state.grown?.steps.has(step) === true;
 }
 
-/** A step of which nothing has happened. `open`: how many steps come before it. */
+/** Returns the state of a step that has not begun. `open`: how many steps come before it. */
 export function newStep(open: number): StepState {
   return { status: 'pending', attempt: 0, failures: 0, lost: 0, term: undefined, open };
 }
@@ -200,7 +200,7 @@ export function retryIsDue({ retryAt, failedAt }: StepState, now: number): boole
   return retryAt !== undefined && (retryAt <= now || (failedAt !== undefined && now < failedAt));
 }
 
-/** Whether the run has ended for good. */
+/** Whether the status is terminal. */
 export function isTerminal(status: RunStatus | null): boolean {
   return status === 'completed' || status === 'failed' || status === 'stopped';
 }

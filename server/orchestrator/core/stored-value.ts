@@ -41,7 +41,7 @@ export function sizeOf(value: JsonValue | undefined, depth = 0): number {
   if (typeof value === 'string') return BYTES_PER_VALUE + value.length;
   if (typeof value !== 'object' || value === null) return BYTES_PER_VALUE;
   let bytes = BYTES_PER_OBJECT;
-  // What is nested deeper than a result may be is refused elsewhere; it must not end this by overflowing the stack.
+  // Values that are nested too deeply for a result are refused elsewhere; they must not overflow the stack here.
   if (depth > DEEPEST) return bytes;
   if (Array.isArray(value)) {
     for (const item of value) bytes += 8 + sizeOf(item, depth + 1);

@@ -49,7 +49,7 @@ export function taskTimedOut(state: RunState, command: Of<'task_timed_out'>, now
   }
 }
 
-/** The time of a step that has expanded is up: it fails, and what it added ends. */
+/** Fails an expanded step whose time is up, and ends the steps that it added. */
 export function expansionTimedOut(state: RunState, command: Of<'expansion_timed_out'>, now: number): RunEvent[] {
   const { step, credits } = command;
   const expansion = state.grown?.parents.get(step);
@@ -79,7 +79,7 @@ function answer(state: RunState, step: string, given: Answer, now: number): RunE
   }
   const data = { approved, completed_by: completedBy, ...timedOut };
   emit(draft, { type: 'task_completed', step, attempt, data });
-  // What the service says about the answer comes last: a form cannot forge who approved it.
+  // The service's own fields come last, so that a form cannot forge who approved.
   const completedAt = new Date(now).toISOString();
   const full = { ...result, approved, completed_by: completedBy, completed_at: completedAt };
   emit(draft, { type: 'step_completed', step, attempt, data: { result: full, ...(credits && { credits }) } });

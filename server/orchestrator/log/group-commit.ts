@@ -221,7 +221,7 @@ export class GroupCommitLog {
     else this.#settle(batch);
   }
 
-  /** Halves a batch that the database refuses until the bad entry is alone and fails by itself. */
+  /** Halves a batch that the database refuses until the bad entry is alone in its batch and fails. */
   async #refused(batch: Waiting[], error: unknown): Promise<void> {
     const kind = failureKind(error);
     if (kind === 'lost') this.#loseBatch(batch, error);

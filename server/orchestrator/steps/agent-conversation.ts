@@ -7,7 +7,7 @@ import { turnResultOf } from './turn-result.ts';
 
 /** The assumed context window, in tokens, of a model whose window is not known. */
 export const DEFAULT_CONTEXT_WINDOW = 32_768;
-/** From this part of what the model reads on, a conversation is compacted. */
+/** The share of the context window from which on a conversation is compacted. */
 export const COMPACT_AT = 0.7;
 /** Until the provider has counted tokens. English text has about 0.25, JSON more. */
 const TOKENS_PER_CHARACTER = 0.3;
@@ -17,9 +17,9 @@ const MAX_RATIO = 2;
 /** The result of a compaction, as the event log keeps it: a field is never renamed. */
 export const Summary = z.strictObject({
   text: z.string(),
-  /** How many messages it stands for, with those of the summaries before it. */
+  /** How many messages the summary replaces, including those of earlier summaries. */
   messages: z.number(),
-  /** How many units of what came before the request it stands for, and how many turns. */
+  /** How many units before the request the summary replaces, and how many turns. */
   history: z.number(),
   turns: z.number(),
   model: z.string().optional(),
@@ -32,7 +32,7 @@ export type Conversation = {
   system: readonly TurnMessage[];
   /** The conversation before the request; each unit begins with a message of a person. */
   history: readonly TurnMessage[][];
-  /** The last that a person said. It is always kept. */
+  /** The last message of a person. It is always kept. */
   request: readonly TurnMessage[];
   /** One unit for each turn, from turn 1 on; a turn that failed is empty. */
   turns: readonly TurnMessage[][];
@@ -85,7 +85,7 @@ export function charactersOf(messages: readonly TurnMessage[]): number {
   return characters;
 }
 
-/** The characters of the tools of an agent, as a model is told of them. */
+/** Returns the number of characters of an agent's tools as the model reads them. */
 export function charactersOfTools({ tools }: Pick<AgentWork, 'tools'>): number {
   if (tools.length === 0) return 0;
   const offered = tools.map(({ name, description, input_schema }) => ({ name, description, input_schema }));
@@ -110,7 +110,7 @@ export function textOfPart(part: Part): string {
   }
 }
 
-/** How many tokens a character takes, by what the provider has counted for the last turn. */
+/** Returns the tokens per character, from the provider's count for the last turn. */
 export function tokensPerCharacter(
   { turns }: Pick<AgentProgress, 'turns'>,
   source: { result(step: string): JsonValue },

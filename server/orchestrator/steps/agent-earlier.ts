@@ -6,7 +6,7 @@ import { failed } from './failure.ts';
 import { callsOf, digestOf, turnResultOf } from './turn-result.ts';
 
 /**
- * How a step under an agent ended in the run that this one goes on from: the run begins with the first turns of another one, whose
+ * How a step under an agent ended in the run that this one continues: the run begins with the first turns of another one, whose
  * models and tools are not asked again. Null for a step that is to be executed.
  */
 function earlierEnd(attempt: Attempt): JsonValue {

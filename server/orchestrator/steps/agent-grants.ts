@@ -5,7 +5,7 @@ import type { PlannedTool } from './agent-plan.ts';
 import { digestOf } from './turn-result.ts';
 
 /**
- * What a person has allowed for good: calls of a tool as it was described then, with these arguments among theirs (null: with any).
+ * A permanent permission by a person: calls of a tool as it was described then, with these arguments (null: any).
  */
 export type AgentGrant = {
   id: string;
@@ -15,7 +15,7 @@ export type AgentGrant = {
   arguments: JsonMap | null;
 };
 
-/** The port of agents to what people have allowed them; the domain of agents implements it. */
+/** The port through which agents read grants; the domain of agents implements it. */
 export type AgentGrants = {
   /**
    * Returns what counts now in the run: for the agent that a step names (undefined: whose own run it is), and for the conversation

@@ -53,7 +53,7 @@ const PlatformOperations = z.strictObject({
 /** Questions to people, which wait in the inbox. */
 const AskUser = z.strictObject({ type: z.literal('ask_user') });
 
-/** Looking up what is remembered, and, as far as `memory.write` says, remembering and forgetting. */
+/** The memory tools: looking up memories and, as far as `memory.write` allows, remembering and forgetting. */
 const MemoryTools = z.strictObject({ type: z.literal('memory') });
 
 export const AgentTool = z.discriminatedUnion('type', [McpTools, PlatformOperations, AskUser, MemoryTools]);

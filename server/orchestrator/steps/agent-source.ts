@@ -6,7 +6,7 @@ export type AgentSnapshot = { agentId: string; version: number; settings: JsonMa
 
 export type AgentAnswer = ({ kind: 'agent' } & AgentSnapshot) | { kind: 'failed'; code: string; message: string };
 
-/** The port of a step that names an agent; the domain of agents implements it. All of it is about the project of the run alone. */
+/** The port of a step that names an agent; the domain of agents implements it. It finds agents only in the project of the run. */
 export type AgentSource = {
   /** Returns the problems of a step that names this agent. */
   check(scope: CheckScope, agentId: string): Promise<StepProblem[]>;

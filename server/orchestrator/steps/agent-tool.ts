@@ -46,7 +46,7 @@ export function agentTool(services: ToolServices): StepType {
     defaultTimeoutS: 300,
     retries: false,
     io: true,
-    // A call that reads a result may name any, and what is to be remembered may rest on any; another one reads its turn and its approval.
+    // `read_result` may name any result, and a memory may rest on any; other calls read only their turn and their approval.
     reads: ({ tool, depends_on }: GraphStep) =>
       tool === READ_RESULT || tool === REMEMBER ? 'all' : (depends_on ?? []),
     execute: (attempt, signal) => execute(attempt, signal, services),
@@ -136,7 +136,7 @@ async function refusalOf(
   }
 }
 
-/** The operation itself checks the rights of the person for whom the run acts. It costs what it costs everybody. */
+/** The operation itself checks the rights of the person for whom the run acts. An agent pays no more for it than other callers. */
 async function callOperation(
   platform: PlatformTools | undefined,
   { attempt, signal, tool, args, ratio }: Call & { args: JsonMap; ratio: number },
@@ -168,7 +168,7 @@ function callTool(tools: ToolCaller, { attempt, signal, tool, args }: Call & { a
   );
 }
 
-/** Memory itself checks the rights of the person for whom the run acts. What is looked up and remembered costs nothing. */
+/** Memory itself checks the rights of the person for whom the run acts. Looking up and remembering cost nothing. */
 async function callMemory(
   memory: MemoryTools | undefined,
   agent: AgentProgress,

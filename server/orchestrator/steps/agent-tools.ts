@@ -1,7 +1,7 @@
 import type { CheckScope, StepProblem } from '../../contract/step-type.ts';
 import type { JsonMap } from '../core/index.ts';
 
-/** A tool as the published version of its server describes it. What a server does not say, it is assumed to do. */
+/** A tool as the published version of its server describes it. Where the server says nothing, the worse case is assumed. */
 export type OfferedTool = {
   name: string;
   description: string;

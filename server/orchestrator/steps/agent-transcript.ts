@@ -8,10 +8,10 @@ import { READ_RESULT, shown } from './read-result.ts';
 import type { ToolCallPart, ToolResultPart, TurnMessage } from './turn-messages.ts';
 import { callsOf, digestOf, type TurnResult, turnResultOf } from './turn-result.ts';
 
-/** From here on a model is told that it repeats itself. */
+/** From this number of equal calls on, the model is warned that it repeats itself. */
 const REPEATED = 3;
 
-/** Said to the model, which is not to make the call again by itself. */
+/** The error that the model reads, so that it does not repeat the call. */
 const NOT_REPEATED =
   'not_repeated: the service ended during the call, so that it may have been carried out; a person decided not to repeat it';
 
@@ -26,7 +26,7 @@ export function transcript(work: AgentWork, agent: AgentProgress, source: Transc
   return messagesOf(conversation(work, agent, source));
 }
 
-/** The same in units, with what the last compaction has left out, and its summary. */
+/** Returns the same conversation in units, with the last summary and without the units that it replaces. */
 export function conversation(work: AgentWork, agent: AgentProgress, source: TranscriptSource): Conversation {
   const repeats = new Map<string, number>();
   const turns = agent.turns.map(turn => messagesOfTurn(turn, source, repeats));

@@ -28,7 +28,7 @@ import type { TurnAnswer, TurnCaller, TurnRequest } from './turn-caller.ts';
 import type { ContentPart, ToolCallPart, TurnMessage } from './turn-messages.ts';
 import { digestOf, type TurnResult } from './turn-result.ts';
 
-/** A model that wants more calls in one turn is told that it may not: each is a step, and the event that says so is small. */
+/** The most calls of one turn; the model gets an error for further ones. Each call is a step, and the event that adds them is small. */
 const MAX_CALLS_IN_TURN = 32;
 const MAX_TOOL_NAME = 200;
 
@@ -115,13 +115,13 @@ function contextAfter({ usage, content }: Extract<TurnAnswer, { kind: 'answer' }
   return Math.ceil(sent + charactersOf([{ role: 'assistant', content }]) * ratioOf(null));
 }
 
-/** `limit`: for which the turn became the closing one by itself. */
+/** `limit`: the limit for which the turn made itself the closing one. */
 function turnOf(calls: TurnCall[], limit: AgentLimit | null): { turn?: TurnEnd } {
   if (calls.length === 0 && limit === null) return {};
   return { turn: { calls, ...(limit !== null && { limit }) } };
 }
 
-/** Not even a short answer can be paid: the agent ends with what it said last. */
+/** Not even a short answer can be paid: the agent ends with its last text. */
 function notMade({ model }: AgentWork, messages: readonly TurnMessage[]): Outcome {
   const said = messages.findLast(({ role }) => role === 'assistant');
   const content = said?.role === 'assistant' ? said.content : [];
@@ -163,7 +163,7 @@ function requestOf({ run, step, traceparent }: Attempt, work: AgentWork, prompt:
 }
 
 type Problems = NonNullable<TurnResult['problems']>;
-/** `asked`: what the calls are, in the same order. */
+/** `asked`: the requests of the calls, in the same order. */
 type Judged = { calls: TurnCall[]; asked: ToolCallPart[]; problems: Problems };
 const NOTHING: Judged = { calls: [], asked: [], problems: {} };
 const isCall = (part: { type: string }): part is ToolCallPart => part.type === 'tool_call';
@@ -220,7 +220,7 @@ function policyOf(call: ToolCallPart, { work, tainted, asks }: Judging): TurnCal
   return tool.policy === 'ask_when_tainted' && tainted !== null ? 'ask' : 'auto';
 }
 
-/** The calls, with those carried out at once that a person has allowed for good. A person who may only read cannot make use of that. */
+/** Returns the calls, with granted ones carried out at once. Grants do not apply for a person who may only read. */
 async function granted(
   { calls, asked }: Judged,
   { attempt, signal, judging }: { attempt: Attempt; signal: AbortSignal; judging: Judging },

@@ -29,7 +29,7 @@ const DEFAULT_FORM: JsonMap = {
   required: ['answer'],
 };
 
-/** How a model is told of the tool. */
+/** The description of the tool for models. */
 export function askUserTool(): PlannedTool {
   const { $schema: _, ...schema } = z.toJSONSchema(Arguments, { io: 'input', unrepresentable: 'any' });
   return {

@@ -21,7 +21,7 @@ export type RecallCall = {
 
 /** `source`: the subject, or where it was said; `date`: since when it is true, or when it was said. */
 export type RecalledMemory = { id: string; text: string; source: string; date: string; untrusted: boolean };
-/** `pinned` is given whatever is asked. `note` says why nothing was recalled. */
+/** `pinned` does not depend on the query. `note` says why nothing was recalled. */
 export type Recalled = { pinned: readonly RecalledMemory[]; found: readonly RecalledMemory[]; note?: string };
 
 /** The port of agents to memory; the domain of memory implements it. */

@@ -10,7 +10,7 @@ import { callsOf, turnResultOf } from './turn-result.ts';
 
 /** Stands in a planned tool in place of the id of an MCP instance: the tool is one of memory. */
 export const MEMORY = 'memory';
-/** How people are told where such a tool is from. */
+/** The name that people see as the source of such a tool. */
 const MEMORY_NAME = 'Memory';
 export const REMEMBER = 'memory_remember';
 export const FORGET = 'memory_forget';

@@ -5,7 +5,7 @@ import type { ToolAnswer } from './tool-caller.ts';
 
 /** Stands in a planned tool in place of the id of an MCP instance: the tool is an operation of this service. */
 export const PLATFORM = 'platform';
-/** How people are told where such a tool is from. */
+/** The name that people see as the source of such a tool. */
 export const PLATFORM_NAME = 'Baton';
 
 /** The port of agents to the service's own operations; the API implements it. Operations that return secrets are not among them. */

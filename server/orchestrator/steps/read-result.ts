@@ -16,7 +16,7 @@ const Arguments = z.strictObject({
   search: z.string().min(1).max(200).optional(),
 });
 
-/** How a model is told of the tool. */
+/** The description of the tool for models. */
 export const readResultTool: TurnTool = {
   name: READ_RESULT,
   description: `Reads the whole of a result that was shortened. Returns up to ${SHOWN_CHARACTERS} characters from the position "from" on (default 0), or the places where the text "search" occurs.`,

@@ -11,7 +11,7 @@ const fields = z.strictObject({
   stands_for: z.string().max(200),
   /** The fields of the replaced step. Their templates are rendered, so that one that does not resolve fails here too. */
   inputs: JsonObjectSchema,
-  /** Returned as it is. */
+  /** Returned unchanged. */
   result: z.custom<JsonValue>(),
 });
 const read = fieldReader(fields);

@@ -74,7 +74,7 @@ export type TurnAnswer =
 export type TurnCaller = {
   /** Returns the problems of a step that names this model: an unknown provider or model, or one without a key here. */
   check(scope: CheckScope, request: { model: string }): Promise<StepProblem[]>;
-  /** Returns how many tokens the model reads at most; null where nobody has said. */
+  /** Returns the context window of the model in tokens; null if it is unknown. */
   contextWindow(scope: { tenantId: string; projectId: string }, model: string): Promise<number | null>;
   /** Returns how many tokens an answer of the model has at most; null where that is not known. */
   mostOutput?(model: string): number | null;

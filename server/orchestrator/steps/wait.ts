@@ -9,7 +9,7 @@ import { Rendering } from './rendering.ts';
 import { hasTemplate } from './templates.ts';
 
 const seconds = z.number().min(0).max(MAX_WAIT_S);
-/** An instant needs its offset: the server's time zone is nobody's business. */
+/** An instant needs its offset: no result may depend on the server's time zone. */
 const instant = z.iso.datetime({ offset: true });
 const MAX_FIELD_LENGTH = 1_000;
 

@@ -9,7 +9,7 @@ type Assistant = Extract<Prompt[number], { role: 'assistant' }>['content'][numbe
 type Result = Extract<Extract<Prompt[number], { role: 'tool' }>['content'][number], { type: 'tool-result' }>;
 type ProviderOptions = Prompt[number]['providerOptions'];
 
-/** Returns a conversation as the providers' libraries take it. `schema` is told in the instructions. */
+/** Returns a conversation as the providers' libraries take it. The instructions describe `schema`. */
 export function promptOf(
   messages: readonly TurnMessage[],
   { provider, schema, cached }: { provider: ModelProvider; schema: JsonObject | undefined; cached: boolean },

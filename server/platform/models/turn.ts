@@ -76,7 +76,7 @@ function failed({ tooLong, ...failure }: ModelFailure, { usage }: Received, reda
 
 function callOptions(question: TurnQuestion): CallOptions {
   const { provider, messages, tools, toolChoice, temperature, maxTokens, object } = question;
-  // Only OpenAI is known to take a form and tools together on all its models; the others are told in words.
+  // Only OpenAI is known to take a form and tools together on all its models; for the others the instructions describe the form.
   const inWords = tools.length > 0 && toolChoice === 'auto' && provider !== 'openai';
   const told = inWords || provider === 'openai_compatible' ? object?.schema : undefined;
   return {

@@ -77,7 +77,7 @@ export class VaultSession {
     return checked(await this.#send(method, path, again.token, body));
   }
 
-  /** Ends the renewals; the token then expires by itself. */
+  /** Ends the renewals; the token then expires. */
   close(): void {
     this.#closed = true;
     this.#cancelRenewal();

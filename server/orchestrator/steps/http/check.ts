@@ -8,7 +8,7 @@ import { templatedUrlProblem } from './url.ts';
 const problem = (path: string, message: string, code = 'invalid_field'): StepProblem => ({ path, code, message });
 
 /**
- * Returns everything that is wrong with the fields of an `http_request` step, whatever its templates become. What a schema
+ * Returns everything that is wrong with the fields of an `http_request` step, for all values of its templates. What a schema
  * can say has been checked before.
  */
 export function fieldProblems(fields: HttpRequestFields): StepProblem[] {

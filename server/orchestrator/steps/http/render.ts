@@ -48,7 +48,7 @@ function methodOf({ method = 'GET', pagination }: HttpRequestFields, rendering: 
   return rendered;
 }
 
-/** The parameters are added to what the URL has, which stays as it is written. */
+/** Adds the parameters to the query of the URL, which is otherwise unchanged. */
 function addressOf(attempt: Attempt, { url, query }: HttpRequestFields, rendering: Rendering): string {
   const address = urlOf(url, attempt);
   const added = query === undefined ? '' : encodeParameters('query', rendering.value('query', query) as JsonMap);

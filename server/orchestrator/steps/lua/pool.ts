@@ -248,7 +248,7 @@ export class LuaPool {
     return slot;
   }
 
-  /** A worker that ended by itself: the job it was at is answered, so that one bad script cannot crash worker after worker. */
+  /** Handles a worker that crashed: its job is answered, so that one bad script cannot crash worker after worker. */
   #crashed(slot: Slot): void {
     if (!this.#slots.delete(slot)) return;
     const { batch } = slot;

@@ -298,7 +298,7 @@ const isChildOf = (child: LiveRun, parent: LiveRun): boolean =>
 
 const isOpen = (status: RunStatus): boolean => status === 'running' || status === 'paused';
 
-/** Whether the same start may succeed a moment later by itself. */
+/** Whether the same start may succeed a moment later without a change. */
 const passes = ({ status, code }: AppError): boolean => status === 503 || code === 'too_much_memory';
 
 function startOf(
