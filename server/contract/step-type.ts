@@ -22,7 +22,7 @@ export type Attempt = {
   run: { id: string; workflowId: string; version: number; tenantId: string; projectId: string };
   step: GraphStep;
   attempt: number;
-  /** ms since the epoch at which the attempt began. */
+  /** ms since the epoch at which the attempt started. */
   now: number;
   input: JsonMap;
   /**

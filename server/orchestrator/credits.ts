@@ -15,13 +15,13 @@ export type TenantCredits = {
   enforced: boolean;
 };
 
-/** Where the engine learns what a workspace pays and has left. It writes the charges itself, in the commit that ends an attempt. */
+/** The engine's source of a workspace's prices and balance. The engine writes charges itself, in the commit that ends an attempt. */
 export interface CreditSource {
-  /** Reads a workspace's credits; opens its account where it has none yet, so that every charge has one. Rejects when the database is away. */
+  /** Reads a workspace's credits, and opens its account if there is none, so that every charge has one. Rejects if the database is away. */
   load(tenantId: string): Promise<TenantCredits>;
-  /** Those of `tenantIds` as they are now: asked every few seconds, for what other processes granted or changed. */
+  /** Returns the current credits of `tenantIds`. Called every few seconds, to see what other processes granted or changed. */
   refresh(tenantIds: readonly string[]): Promise<ReadonlyMap<string, TenantCredits>>;
-  /** What was used has crossed `percent` of the allowance. Called after the commit, may be called again; must not throw. */
+  /** Reports that usage has crossed `percent` of the allowance. Called after the commit, possibly more than once; must not throw. */
   thresholdCrossed(tenantId: string, percent: 80 | 100): void;
 }
 

@@ -38,7 +38,7 @@ export function startBillingJob({ services, alarm, ready, leading }: BillingJobO
   let cancel = () => undefined as unknown;
   const longest = Math.min(MAX_INTERVAL_MS, alarm.longestMs ?? MAX_INTERVAL_MS);
 
-  const settle = async (tenantId: string): Promise<boolean> => {
+  const processDue = async (tenantId: string): Promise<boolean> => {
     try {
       await processDueBilling(services, tenantId);
       return true;
@@ -54,7 +54,7 @@ export function startBillingJob({ services, alarm, ready, leading }: BillingJobO
       const due = await dueTenants(pool, clock.now(), failed);
       for (const tenantId of due) {
         if (closed) return null;
-        if (!(await settle(tenantId))) failed.push(tenantId);
+        if (!(await processDue(tenantId))) failed.push(tenantId);
       }
       if (due.length < BATCH) return failed;
     }

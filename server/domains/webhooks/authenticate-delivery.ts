@@ -15,9 +15,15 @@ import { readSigningSecrets } from './signing-secrets.ts';
 import { findIngress, type Ingress, type IngressRow } from './sql/store.ts';
 
 /** `webhookId` null: there is no webhook to record the refusal for. `error` is the answer to the sender. */
-export type Admission =
-  | { admitted: true; webhook: IngressRow; startedBy: string; carried: readonly (readonly Scope[])[]; actsFor: ActsFor }
-  | { admitted: false; webhookId: string | null; code: string; message: string; error: AppError };
+export type Authentication =
+  | {
+      authenticated: true;
+      webhook: IngressRow;
+      startedBy: string;
+      carried: readonly (readonly Scope[])[];
+      actsFor: ActsFor;
+    }
+  | { authenticated: false; webhookId: string | null; code: string; message: string; error: AppError };
 
 /** A well-formed id and token that do not exist, for looking up something if the request has none. */
 const nobody = { tenantId: '-', id: '00000000-0000-0000-0000-000000000000', token: generatePatToken() };
@@ -43,7 +49,7 @@ export async function authenticateDelivery(
   services: Services,
   { id }: Address,
   received: Received,
-): Promise<Admission> {
+): Promise<Authentication> {
   const authorization = received.header('authorization');
   const found = await findIngress(services.pool, id ?? nobody.id, patHash(bearerOf(authorization))).catch(cause => {
     throw unavailable('token_lookup_unavailable', 'The token cannot be looked up at the moment.', 2, cause);
@@ -74,7 +80,7 @@ function atThisAddress(webhook: IngressRow | null, { pathSecret }: Received): In
 
 type Checked = { failure: Failure | null; waitsForSecret: boolean; now: number };
 
-function judge(services: Services, { webhook, bearer, automation }: Ingress, checked: Checked): Admission {
+function judge(services: Services, { webhook, bearer, automation }: Ingress, checked: Checked): Authentication {
   const { failure, waitsForSecret, now } = checked;
   if (webhook === null) return refused(null, 'unknown_webhook');
   if (!webhook.enabled) return refused(webhook, 'disabled');
@@ -90,7 +96,7 @@ function judge(services: Services, { webhook, bearer, automation }: Ingress, che
   const tokens = [...new Set([sender, author])].filter((grant): grant is PatGrant => grant !== null);
   for (const grant of tokens) recordUse(services, grant, now);
   const actsFor = { user_id: author.userId, pat_id: author.patId };
-  return { admitted: true, webhook, startedBy: author.email, carried: tokens.map(grant => grant.scopes), actsFor };
+  return { authenticated: true, webhook, startedBy: author.email, carried: tokens.map(grant => grant.scopes), actsFor };
 }
 
 /** The reasons that the owner of the webhook sees in its deliveries. */
@@ -113,9 +119,9 @@ const batonReasons: Partial<Record<Reason, string>> = {
   bad_timestamp: 'X-Service-Timestamp is missing, malformed, or more than five minutes off.',
 };
 
-function refused(webhook: IngressRow | null, code: Reason): Admission {
+function refused(webhook: IngressRow | null, code: Reason): Authentication {
   const message = (webhook?.preset === 'baton' ? batonReasons[code] : undefined) ?? reasons[code];
-  return { admitted: false, webhookId: webhook?.id ?? null, code, message, error: answerTo(webhook, code) };
+  return { authenticated: false, webhookId: webhook?.id ?? null, code, message, error: answerTo(webhook, code) };
 }
 
 /**

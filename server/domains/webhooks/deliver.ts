@@ -13,7 +13,7 @@ import { IngestOutput } from './schemas.ts';
 import { claimSignature, findSignedRun } from './sql/signature-store.ts';
 import type { IngressRow } from './sql/store.ts';
 
-export type Admitted = Pick<IngressRow, 'id' | 'tenantId' | 'projectId' | 'workflowId' | 'extras'>;
+export type AuthenticatedWebhook = Pick<IngressRow, 'id' | 'tenantId' | 'projectId' | 'workflowId' | 'extras'>;
 export type Delivered = { output: z.output<typeof IngestOutput>; repeated: boolean };
 
 /** The maximum depth of arrays and objects in a body, as everywhere in the API. */
@@ -32,7 +32,11 @@ export type Delivery = Pick<StartRequest, 'startedBy' | 'carried' | 'actsFor' | 
  * in `extras`. While an identity is known, it starts one run, under any key; with a key, the same payload starts one
  * run in 24 hours. AppError 409 `idempotency_key_reused`, and the errors of a start.
  */
-export async function deliver(services: Services, webhook: Admitted, delivery: Delivery): Promise<Delivered> {
+export async function deliver(
+  services: Services,
+  webhook: AuthenticatedWebhook,
+  delivery: Delivery,
+): Promise<Delivered> {
   const { key, identity, payload } = delivery;
   const { pool, clock } = services;
   let repeated = true;
@@ -75,7 +79,7 @@ async function startAs(
   });
 }
 
-function startOf(webhook: Admitted, delivery: Delivery): StartRequest {
+function startOf(webhook: AuthenticatedWebhook, delivery: Delivery): StartRequest {
   const { tenantId, projectId, workflowId, extras } = webhook;
   const { payload, startedBy, carried, actsFor, traceparent } = delivery;
   const params: JsonMap = {

@@ -114,7 +114,7 @@ describe('a flood', () => {
     recordDelivery(service.services, refused(next));
     const listed = await deliveriesOf(webhook);
     expect(listed).toHaveLength(noiseRowsPerMinute + 2);
-    expect(listed[0]?.message).toBe(`Before it, ${500 - noiseRowsPerMinute} more refusals were not written down.`);
+    expect(listed[0]?.message).toBe(`Before it, ${500 - noiseRowsPerMinute} more refusals were not recorded.`);
     expect(listed.filter(({ outcome }) => outcome === 'accepted')).toHaveLength(1);
   });
 

@@ -44,7 +44,7 @@ class DeliveryLog {
   }
 
   async write(delivery: Delivery): Promise<void> {
-    const message = this.#admitted(delivery);
+    const message = this.#recordedMessage(delivery);
     if (message === undefined) return;
     await this.#insert({ ...delivery, message, id: newId() });
     const { subscriptionId } = delivery;
@@ -58,7 +58,7 @@ class DeliveryLog {
    * Returns the message to record; undefined if there are too many refusals. The next recorded
    * one says how many were not.
    */
-  #admitted(delivery: Delivery): string | null | undefined {
+  #recordedMessage(delivery: Delivery): string | null | undefined {
     const { subscriptionId, message, received_at } = delivery;
     if (!isNoise(delivery)) return message;
     const minute = Math.floor(received_at.getTime() / MINUTE_MS);
@@ -72,7 +72,7 @@ class DeliveryLog {
     if (this.#noise.size >= capacity) this.#noise.clear();
     this.#noise.set(subscriptionId, { minute, rows: 1, dropped: 0 });
     if (known === undefined || known.dropped === 0) return message;
-    return [message, `Before it, ${known.dropped} more refusals were not written down.`].filter(Boolean).join(' ');
+    return [message, `Before it, ${known.dropped} more refusals were not recorded.`].filter(Boolean).join(' ');
   }
 }
 
@@ -97,7 +97,7 @@ export function recordDelivery({ pool, logger }: LogServices, delivery: Delivery
   // reveal that the webhook exists.
   const write = nextTurn()
     .then(() => log.write(delivery))
-    .catch(error => logger.warn({ err: error, webhook_id: delivery.subscriptionId }, 'a delivery was not written down'))
+    .catch(error => logger.warn({ err: error, webhook_id: delivery.subscriptionId }, 'a delivery could not be recorded'))
     .finally(() => log.pending.delete(write));
   log.pending.add(write);
 }

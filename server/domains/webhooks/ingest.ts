@@ -6,8 +6,8 @@ import { idempotencyKey } from '../runs/idempotency.ts';
 import { withOutput } from '../runs/run-and-wait.ts';
 import { runEndsOf } from '../runs/run-ends.ts';
 import { mergeBeneath } from '../runs/run-input.ts';
-import { type Address, type Admission, authenticateDelivery, readAddress } from './authenticate-delivery.ts';
-import { type Admitted, type Delivery as DeliveryRequest, deliver, readPayload } from './deliver.ts';
+import { type Address, type Authentication, authenticateDelivery, readAddress } from './authenticate-delivery.ts';
+import { type AuthenticatedWebhook, type Delivery as DeliveryRequest, deliver, readPayload } from './deliver.ts';
 import { type Delivery, recordDelivery } from './delivery-log.ts';
 import type { Acknowledgement, Received } from './presets/preset.ts';
 import { presetRules } from './presets/rules.ts';
@@ -43,14 +43,14 @@ async function attempt(ctx: PublicContext, address: Address): Promise<Ended> {
   try {
     const received = receivedBy(ctx, await raw.body(), address);
     bytes = received.body.byteLength;
-    const admission = await authenticateDelivery(services, address, received);
-    if (!admission.admitted) {
-      const { code, message, error } = admission;
+    const authentication = await authenticateDelivery(services, address, received);
+    if (!authentication.authenticated) {
+      const { code, message, error } = authentication;
       const finding: Finding = { outcome: 'unauthorized', http_status: 401, run_id: null, code, message };
-      return { webhookId: admission.webhookId, bytes, finding, error };
+      return { webhookId: authentication.webhookId, bytes, finding, error };
     }
-    await raw.countAs(`subscription:${admission.webhook.id}`);
-    return { webhookId, bytes, ...(await accept(ctx, admission, received)) };
+    await raw.countAs(`subscription:${authentication.webhook.id}`);
+    return { webhookId, bytes, ...(await accept(ctx, authentication, received)) };
   } catch (error) {
     return { webhookId, bytes, finding: failed(error), error };
   }
@@ -61,7 +61,7 @@ type Accepted = { finding: Finding; output: Output };
 /** Answers an authenticated delivery: a sender's test of the address immediately, any other by starting a run. */
 async function accept(
   ctx: PublicContext,
-  { webhook, startedBy, carried, actsFor }: Extract<Admission, { admitted: true }>,
+  { webhook, startedBy, carried, actsFor }: Extract<Authentication, { authenticated: true }>,
   received: Received,
 ): Promise<Accepted> {
   const rules = presetRules[webhook.preset];
@@ -81,7 +81,7 @@ function acknowledged(output: Acknowledgement): Accepted {
 }
 
 /** Starts the run, and waits for its output if the webhook answers with it. */
-async function answer(ctx: PublicContext, webhook: Admitted, delivery: DeliveryRequest): Promise<Accepted> {
+async function answer(ctx: PublicContext, webhook: AuthenticatedWebhook, delivery: DeliveryRequest): Promise<Accepted> {
   if (webhook.extras.respond !== 'output') {
     const { output, repeated } = await deliver(ctx.services, webhook, delivery);
     return { finding: accepted(output.run_id, repeated), output };

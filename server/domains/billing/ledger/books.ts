@@ -79,7 +79,7 @@ export function charge(books: Books, amount: number, at: number): void {
  * Sets what is left of each grant. Charges change only the account, and always use up the grant that expires first, so
  * the account's balance belongs to the grants that expire last.
  */
-export function settle(books: Books): void {
+export function setRemainders(books: Books): void {
   for (const account of spendable) {
     let left = books.balances[account];
     for (const grant of books.grants.filter(each => each.account === account).reverse()) {
@@ -112,7 +112,7 @@ export function expire(books: Books, now: number): number {
   return expired;
 }
 
-/** Adds a grant. The remainders of earlier grants must be set already (`settle`). AppError 422 beyond the limits. */
+/** Adds a grant. The remainders of earlier grants must be set already (`setRemainders`). AppError 422 beyond the limits. */
 export function open(books: Books, kind: 'grant' | 'refund', grant: Omit<Grant, 'id' | 'remaining'>): void {
   const id = newId();
   const from = kind === 'grant' ? 'granted' : 'consumed';

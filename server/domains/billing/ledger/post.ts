@@ -11,7 +11,7 @@ import {
   open,
   reverse,
   type SpendableAccount,
-  settle,
+  setRemainders,
 } from './books.ts';
 import {
   type AccountRow,
@@ -143,7 +143,7 @@ async function lockBooks(db: Queryable, tenantId: string, at: number): Promise<L
   const inOrder = grants.sort(bySpending);
   const books = { balances, charged, counted, allowance, grants: inOrder, entries: [], opened: [] };
   charge(books, unposted, at);
-  settle(books);
+  setRemainders(books);
   expire(books, at);
   return books;
 }
