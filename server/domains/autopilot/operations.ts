@@ -99,7 +99,7 @@ export const autopilotOperations = [
     status: 201,
     summary: 'Propose changes of a workflow, or a new workflow',
     description:
-      'The draft of the workflow stays as it is until the proposal is applied. The edits are those of `workflows_edit`.',
+      'The draft of the workflow does not change until the proposal is applied. The edits are those of `workflows_edit`.',
     input: schema.ProposeInput,
     output: schema.ProposalSchema,
     errors: [404, 409],
@@ -123,7 +123,7 @@ export const autopilotOperations = [
     path: '/v1/autopilot/proposals/{id}',
     status: 200,
     summary: 'Read a proposal: what it changes, step by step, and whether that could be published',
-    description: '`conflicts` says where the draft has changed differently since.',
+    description: '`conflicts` names the fields that the draft and the proposal have changed differently.',
     input: schema.ProposalRef,
     output: schema.ProposalSchema,
     run: getProposal,
@@ -151,7 +151,7 @@ export const autopilotOperations = [
     status: 202,
     summary: 'Try a proposal in a run that writes nothing, sends nothing and asks no one',
     description:
-      'Steps that would do so are replaced by stand-ins; scripts, models and tools that only read are executed. The checks are judged by the service, from the log of the run.',
+      'Steps that would do so are replaced by stand-ins; scripts, models and tools that only read are executed. The service judges the checks from the log of the run.',
     scopesWhere: [
       ...draft.scopesWhere,
       ...startScopes.filter(({ scope }) => scope !== 'ai:use'),
@@ -205,7 +205,7 @@ export const autopilotOperations = [
     status: 200,
     summary: 'Apply a proposal, or some of its steps, to the draft',
     description:
-      'Changes that others have made to the draft since stay. Where they changed the same, it is 409 `proposal_conflict` with both sides, and nothing is written. Nothing is published.',
+      'Changes that others have made to the draft since stay. If they changed the same fields differently, the answer is 409 `proposal_conflict` with both sides, and nothing is written. Nothing is published.',
     input: schema.ApplyProposalInput,
     output: schema.ChangedWorkflow,
     errors: [409, 412],
@@ -221,7 +221,7 @@ export const autopilotOperations = [
     status: 200,
     summary: 'Undo an applied proposal, and nothing that was changed since',
     description:
-      'Where later edits changed the same, it is 409 `proposal_conflict` with both sides, and nothing is written.',
+      'If later edits changed the same fields, the answer is 409 `proposal_conflict` with both sides, and nothing is written.',
     input: schema.ProposalRef,
     output: schema.ChangedWorkflow,
     errors: [409, 412],

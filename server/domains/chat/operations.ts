@@ -34,7 +34,7 @@ const patch = {
 } as const;
 const remove = {
   status: 204,
-  summary: 'Delete a thread, and what it says',
+  summary: 'Delete a thread with its messages',
   description: 'The logs of its runs stay as long as those of all runs. An answer that is being written is stopped.',
   input: schema.ThreadRef,
   output: z.void(),
@@ -188,7 +188,7 @@ another text it is 409 \`message_id_reused\`. The run has the rights of the call
     method: 'POST',
     path: '/v1/chat/threads/{id}/stop',
     status: 200,
-    summary: 'Stop the answer that is being written; what it says so far stays',
+    summary: 'Stop the answer that is being written; its text so far stays',
     input: schema.ThreadRef,
     output: schema.StopOutput,
     errors: [503],

@@ -185,7 +185,7 @@ export const Message = {
   text: Text,
   message_id: MessageId.optional(),
   context: MessageContext.optional().meta({
-    description: 'What the message is about: the agent is told its names, and how the run failed. Needs workflow:read',
+    description: 'What the message is about: the agent gets the names, and the error of the run. Needs workflow:read',
   }),
 };
 export const SendInput = z.strictObject({
@@ -193,7 +193,7 @@ export const SendInput = z.strictObject({
   ...Message,
   parent_id: MessageId.nullable().optional().meta({
     description:
-      'The answer that it follows; null: it begins anew. Default: the head. Another one than the head makes a branch',
+      'The answer that the message follows; null: a new branch from the start. Default: the head. Any other answer than the head begins a branch',
   }),
   when_busy: WhenBusy,
 });

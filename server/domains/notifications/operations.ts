@@ -16,7 +16,7 @@ export const notificationOperations = [
     path: '/v1/me/notifications',
     status: 200,
     tag,
-    summary: 'Get what you are notified of, and by which channels',
+    summary: 'Get your notification preferences: kinds and channels',
     access: 'member',
     scope: 'workflow:read',
     input: Nothing,
@@ -29,9 +29,9 @@ export const notificationOperations = [
     path: '/v1/me/notifications',
     status: 200,
     tag,
-    summary: 'Choose what you are notified of, and by which channels',
+    summary: 'Change your notification preferences: kinds and channels',
     description: `\`task_waiting\`: a task waits that you may answer. \`run_failed\`: a run failed of a workflow that you created or last
-published. Test runs notify nobody. A new webhook_url answers with a new \`webhook_secret\`, once: requests are signed with it like deliveries to an
+published. Test runs send no notifications. A new webhook_url is answered with a new \`webhook_secret\`, once: requests are signed with it like deliveries to an
 inbound webhook. ${everyScope}`,
     access: 'member',
     scope: 'pat:manage',

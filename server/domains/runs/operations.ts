@@ -63,9 +63,9 @@ that the step lists in \`overridable\`, and fill templates of the input in \`too
 other field takes \`workflow:write\` (403, with the fields in \`details\`), and so do \`seed_results\`, and an episode that leaves out a
 \`condition\` or \`human_task\` before one of its steps. \`assignees\`, \`form\`, \`on_timeout\`, \`timeout_s\`, \`disabled\` and \`gated\` of a \`human_task\` cannot be overridden (422). A refused start is 422 (429 for \`too_many_active_runs\`) with its \`code\`, and is kept as a
 \`run_rejected\` event. \`pause\`, \`resume\` and \`stop\` take \`params.run_id\`; \`stop\` also \`mode\`: \`immediate\` (default) or \`graceful\`.
-\`params.run_id\` names the id of the new run: a random UUID (version 4 or 7). An id is unique in the whole deployment, so that one that is in use, in
-whatever workspace, is 409 \`run_id_taken\`; an id that is derived from a name could be taken by others. For starts that are to happen once for a name
-send an \`Idempotency-Key\`, which belongs to the workspace and workflow.
+\`params.run_id\` names the id of the new run: a random UUID (version 4 or 7). An id is unique in the whole deployment: an id that any
+workspace uses is 409 \`run_id_taken\`, and an id that is derived from a name could be taken by others. To start one run per name, send an
+\`Idempotency-Key\`, which belongs to the workspace and workflow.
 With an \`Idempotency-Key\`, a start that was answered 200 is answered the same for 24 hours; a refused one may be asked again.`,
     access: 'project_contributor',
     scope: 'workflow:run',
@@ -256,7 +256,7 @@ events. Comments keep the connection open; a client that is 1 MiB behind is cut 
     path: '/v1/workflows/{id}/runs/{runID}/steps/{step_id}',
     status: 200,
     tag,
-    summary: 'Get one step of a run: what it read, and its result',
+    summary: 'Get one step of a run: its definition, resolved values and result',
     description: `\`resolved\` holds the fields that have templates, with the values of this run, and the values that a script or an expression names. A value of more than 64 KiB is left out,
 with the reason in \`problem\`. A result of more than 4 MiB is a \`result_ref\`.`,
     access: 'project_viewer',

@@ -32,8 +32,8 @@ discount applies to the current subscription, or waits for the next one. 409: \`
     name: 'billing_discount_validate',
     path: '/v1/billing/discounts/validate',
     summary: 'See what a plan costs with a discount code',
-    description: `Changes nothing. \`valid\` is false for every code that gives no discount on that plan, whatever the reason, and it counts as a wrong
-one: after too many in an hour 429. 409 \`code_already_used\` (by this workspace); 422 \`unknown_plan\`.`,
+    description: `Changes nothing. \`valid\` is false for every code that gives no discount on that plan, without a reason, and the attempt counts as a
+wrong code: after too many in an hour the answer is 429. 409 \`code_already_used\` (by this workspace); 422 \`unknown_plan\`.`,
     input: schema.ValidateDiscountInput,
     output: schema.ValidateDiscountOutput,
     run: validateDiscount,

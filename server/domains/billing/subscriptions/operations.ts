@@ -81,9 +81,9 @@ the trial. 409: \`already_subscribed\`, \`onboarding_plan\`, \`payment_due\` (an
     name: 'billing_change_plan',
     path: '/v1/billing/subscription/change-plan',
     summary: 'Change the plan, or see what that would cost',
-    description: `By default an upgrade takes effect now and a downgrade at the period's end. Now: the time that is left is credited at the present
-plan's price and charged at the new one's, rounded down to the minor unit, and the credits follow in the same proportion. The present plan itself
-takes back what was scheduled, a cancellation too. \`preview\` changes nothing. 409: \`not_subscribed\`, \`trialing\`, \`same_plan\`.`,
+    description: `By default an upgrade takes effect now and a downgrade at the period's end. For a change
+now, the remaining time is credited at the present plan's price and charged at the new one's, rounded down to the minor unit, and the credits follow
+in the same proportion. Changing to the present plan cancels a scheduled change or cancellation. \`preview\` changes nothing. 409: \`not_subscribed\`, \`trialing\`, \`same_plan\`.`,
     input: schema.ChangePlanInput,
     output: schema.ChangePlanOutput,
     run: changePlan,

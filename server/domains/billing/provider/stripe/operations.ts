@@ -18,7 +18,7 @@ export const stripeOperations = [
     feature: 'billing',
     summary: 'Receive an event of the payment provider; only Stripe calls it',
     description: `An event of Stripe's, as its webhook endpoints send them (docs/billing.md), signed in \`Stripe-Signature\` over the raw bytes of the
-body, at most five minutes ago. Each event is applied once, whatever the order and however often it comes; what is of no interest is received too.
+body, at most five minutes ago. Each event is applied once, in any order and however often it arrives; other events are received and ignored.
 404 where payments are not Stripe's; 503 asks Stripe to send the event again.`,
     access: 'public',
     input: z.strictObject({}),
