@@ -82,9 +82,9 @@ function ToolsEditor({ tools, onChange, readOnly }: Props) {
 }
 
 const options = [
-  { value: 'auto', label: 'Auto', hint: 'Calls it by itself' },
+  { value: 'auto', label: 'Auto', hint: 'Calls it without asking' },
   { value: 'ask', label: 'Ask', hint: 'A person approves each call' },
-  { value: 'never', label: 'Never', hint: 'The model is not told of it' },
+  { value: 'never', label: 'Never', hint: 'The model does not see it' },
 ] as const;
 
 function InstanceTools({ id, name, tools, onChange, readOnly }: Props & { id: string; name: string }) {

@@ -122,7 +122,7 @@ function endOf({ status }: Job, what: Props['what']): string {
 function Result({ job: { proposed, merged, superseded, dropped, failed, errors } }: { job: Job }) {
   const lines: [number, string][] = [
     [proposed, `${counted(proposed, 'new memory', 'new memories')}`],
-    [merged, `${counted(merged, 'quote')} for what was known already`],
+    [merged, `${counted(merged, 'quote')} for items that exist already`],
     [superseded, `${counted(superseded, 'memory', 'memories')} replaced, as was asked`],
     [dropped, `${counted(dropped, 'finding')} of the model without a quote, thrown away`],
     [failed, `${counted(failed, 'part')} that could not be read`],

@@ -50,7 +50,7 @@ export function SearchTab() {
       <Filters />
       <Card flush>
         {!asked ? (
-          <EmptyState icon={Brain} title="Search what is remembered">
+          <EmptyState icon={Brain} title="Search memories">
             Words, “phrases” that have to occur, and -words that must not. Each hit says why it ranks where it does.
           </EmptyState>
         ) : found.data ? (
@@ -92,7 +92,7 @@ function Filters() {
         onChange={value => set({ scope: value }, { push: true })}
       />
       <Checkbox
-        label="Also what was true once"
+        label="Include what was true earlier"
         checked={past}
         onCheckedChange={checked => set({ past: checked ? '1' : '' }, { push: true })}
       />

@@ -24,7 +24,7 @@ const JSON_FIELDS: readonly (StepField & { name: FieldName })[] = [
     label: 'Output',
     kind: 'json',
     required: false,
-    hint: 'What a run gives back: JSON with templates such as "{{steps.total.result}}". Default: the results of the last steps.',
+    hint: 'The output of a run: JSON with templates such as "{{steps.total.result}}". Default: the results of the last steps.',
     choices: [],
     integer: false,
   },
