@@ -97,7 +97,9 @@ export function recordDelivery({ pool, logger }: LogServices, delivery: Delivery
   // reveal that the webhook exists.
   const write = nextTurn()
     .then(() => log.write(delivery))
-    .catch(error => logger.warn({ err: error, webhook_id: delivery.subscriptionId }, 'a delivery could not be recorded'))
+    .catch(error =>
+      logger.warn({ err: error, webhook_id: delivery.subscriptionId }, 'a delivery could not be recorded'),
+    )
     .finally(() => log.pending.delete(write));
   log.pending.add(write);
 }
