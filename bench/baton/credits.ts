@@ -3,7 +3,7 @@ import { toMicrocredits } from '../../server/contract/microcredits.ts';
 import { COUNTED, countCharges, readUncounted } from '../../server/domains/billing/ledger/count-store.ts';
 import { type CreditSource, FREE, type TenantCredits } from '../../server/orchestrator/credits.ts';
 
-const PRICES = { workflow_step: 1_000, tool_call: 5_000, llm_input_tokens: 10, llm_output_tokens: 40 };
+const PRICES = { ...FREE.prices, workflow_step: 1_000, tool_call: 5_000, llm_input_tokens: 10, llm_output_tokens: 40 };
 /** A thousand million credits, in two accounts: more than any measurement spends. */
 const FUNDS = 500_000_000_000_000;
 

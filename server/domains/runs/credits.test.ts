@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { CreditSource, TenantCredits } from '../../orchestrator/credits.ts';
+import { type CreditSource, FREE, type TenantCredits } from '../../orchestrator/credits.ts';
 import { newId } from '../../platform/ids.ts';
 import { createTestTenant, type TestTenant } from '../../testing/identity.ts';
 import { operationsByName } from '../../testing/operations.ts';
@@ -18,7 +18,7 @@ let service: RunningService;
 let tenant: TestTenant;
 /** The credits that the workspace has left. */
 const left: TenantCredits = {
-  prices: { workflow_step: 100, tool_call: 10, llm_input_tokens: 1, llm_output_tokens: 1 },
+  prices: { ...FREE.prices, workflow_step: 100, tool_call: 10, llm_input_tokens: 1, llm_output_tokens: 1 },
   balance: 1_000,
   consumed: 0,
   allowance: 1_000,

@@ -1,4 +1,4 @@
-import type { ActionPrices } from '../../contract/billable-actions.ts';
+import { type ActionPrices, perAction } from '../../contract/billable-actions.ts';
 import type { CreditSource, TenantCredits } from '../credits.ts';
 import type { Database } from './database.ts';
 import type { Random } from './random.ts';
@@ -22,12 +22,12 @@ export type Economy = {
  */
 export function randomEconomy(random: Random): Economy {
   const scarce = random.chance(0.5);
-  const prices: ActionPrices = {
-    workflow_step: random.below(4),
-    tool_call: random.below(3),
-    llm_input_tokens: random.chance(0.5) ? 0 : 1 + random.below(2),
-    llm_output_tokens: random.below(2),
-  };
+  const prices = perAction(action => {
+    if (action === 'workflow_step') return random.below(4);
+    if (action === 'tool_call') return random.below(3);
+    if (action === 'llm_input_tokens') return random.chance(0.5) ? 0 : 1 + random.below(2);
+    return random.below(2);
+  });
   return {
     prices,
     enforced: random.chance(0.9),

@@ -1,8 +1,9 @@
 import { expect, test } from 'vitest';
 import type { AgentPlan } from '../core/index.ts';
+import { FREE } from '../credits.ts';
 import { fitTurn } from './agent-budget.ts';
 
-const prices = { workflow_step: 100, tool_call: 0, llm_input_tokens: 1, llm_output_tokens: 2 };
+const prices = { ...FREE.prices, workflow_step: 100, llm_input_tokens: 1, llm_output_tokens: 2 };
 const agent = (spent: number, over: Partial<AgentPlan> = {}) => {
   const limits = { max_turns: 5, max_tool_calls: 5, on_limit: 'answer', budget: 10_000 } as const;
   return { plan: { type: 'agent', model: 'x/y', ...limits, ...over } as AgentPlan, spent };

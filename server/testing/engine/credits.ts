@@ -2,7 +2,13 @@ import type { Pool } from 'pg';
 import type { ActionPrices } from '../../contract/billable-actions.ts';
 import { type CreditSource, FREE, type TenantCredits } from '../../orchestrator/credits.ts';
 
-export const PRICES: ActionPrices = { workflow_step: 100, tool_call: 30, llm_input_tokens: 2, llm_output_tokens: 5 };
+export const PRICES: ActionPrices = {
+  ...FREE.prices,
+  workflow_step: 100,
+  tool_call: 30,
+  llm_input_tokens: 2,
+  llm_output_tokens: 5,
+};
 
 /** Accounts in the test's own database, without a ledger; the test sets prices and policy. */
 export class TestCredits implements CreditSource {

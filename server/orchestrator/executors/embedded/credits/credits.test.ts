@@ -14,7 +14,7 @@ import {
 } from '../../../../testing/engine/runtime.ts';
 import { createTestDatabase, type TestDatabase } from '../../../../testing/postgres.ts';
 import type { Consumption } from '../../../core/index.ts';
-import type { TenantCredits } from '../../../credits.ts';
+import { FREE, type TenantCredits } from '../../../credits.ts';
 import { MAX_PER_ATTEMPT } from '../../../turn/pricing.ts';
 import { REFRESH_MS } from './credit-meter.ts';
 
@@ -139,8 +139,7 @@ test('a waiting human task holds no credits, and is charged when it ends', async
 });
 
 test('free steps start without credits, and nothing is refused where limits are not enforced', async () => {
-  const prices = { workflow_step: 0, tool_call: 0, llm_input_tokens: 0, llm_output_tokens: 0 };
-  const free = await funded(0, { prices });
+  const free = await funded(0, { prices: FREE.prices });
   const ref = await free.h.start(free.h.workflow(chain(2), free.tenant));
   await free.h.ended(ref);
   expect(await free.credits.read(free.tenant)).toMatchObject({ consumed: 0 });
