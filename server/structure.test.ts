@@ -3,7 +3,9 @@ import { basename, dirname, join, normalize } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseSync, Visitor } from 'vite';
 import { describe, expect, test } from 'vitest';
+import { BILLABLE_ACTIONS } from './contract/billable-actions.ts';
 import { configVariables } from './contract/config.ts';
+import { STEP_TYPES } from './orchestrator/steps/descriptions.ts';
 
 /**
  * The rules of ARCHITECTURE.md that a formatter cannot know. Import cycles, `any` and the length of functions are Biome's.
@@ -74,7 +76,7 @@ const layerOf = (path: string) => layers.findIndex(([, pattern]) => pattern.test
 
 /** The server files that the console may run: declarations and pure functions, without anything of Node. */
 const sharedWithConsole =
-  /^server\/(orchestrator\/(core\/|steps\/(descriptions|language-help|step-help)\.ts$)|domains\/([^/]+\/schemas\.ts$|runs\/run-state\.ts$|webhooks\/presets\/catalog\.ts$|workflows\/edits\/)|contract\/(wire|context|billable-actions|mentions)\.ts$|platform\/(clock|json)\.ts$)/;
+  /^server\/(orchestrator\/(core\/|steps\/(descriptions|language-help|step-help|step-previews)\.ts$)|domains\/([^/]+\/schemas\.ts$|runs\/run-state\.ts$|webhooks\/presets\/catalog\.ts$|workflows\/edits\/)|contract\/(wire|context|billable-actions|mentions)\.ts$|platform\/(clock|json)\.ts$)/;
 
 const breaches = (found: Import[]) => found.map(({ from, to }) => `${from} imports ${to}`);
 
@@ -197,6 +199,26 @@ describe('tests', () => {
       ({ path, text }) => path !== 'server/structure.test.ts' && isTest(path) && positional.test(text),
     );
     expect(found.map(({ path }) => path)).toEqual([]);
+  });
+});
+
+describe('lists of names', () => {
+  /** Where at least two of the names are the keys of an object or a map, or the cases of a switch. */
+  const listing = (names: readonly string[]) => {
+    const listed = new RegExp(`(?:case |^\\s*\\[?)'?(${names.join('|')})'?(?::|,| =)`, 'gm');
+    const few = ({ text }: { text: string }) => new Set([...text.matchAll(listed)].map(([, name]) => name)).size < 2;
+    return product.filter(file => !few(file)).map(({ path }) => path);
+  };
+
+  test('of step types are in the folder of the types', () => {
+    const outside = listing(Object.keys(STEP_TYPES)).filter(path => !path.startsWith('server/orchestrator/steps/'));
+    // It imports nothing, for the browser.
+    expect(outside).toEqual(['server/domains/workflows/edits/references.ts']);
+  });
+
+  test('of billable actions are two: the actions, and the columns of their rollups', () => {
+    const lists = ['server/contract/billable-actions.ts', 'server/domains/analytics/action-columns.ts'];
+    expect(listing(BILLABLE_ACTIONS).sort()).toEqual(lists);
   });
 });
 

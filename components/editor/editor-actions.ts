@@ -1,9 +1,9 @@
+import { stepPreview } from '@/server/orchestrator/steps/step-previews.ts';
 import {
   apply,
   type Branch,
   type Draft,
   type Edit,
-  type Fields,
   type Json,
   STEP_ID,
   type Step,
@@ -20,14 +20,6 @@ export type Places = ReadonlyMap<string, Point>;
 /** Edits that belong together, and the ids of the steps that they add. */
 export type Plan = { edits: Edit[]; added: string[] };
 
-/** What a new step of a type starts with, so that it can run before anything is typed. */
-const STARTERS: Readonly<Record<string, Fields>> = {
-  lua_script: { script: 'return {}' },
-  condition: { expression: 'true' },
-  human_task: { instructions: '' },
-  wait: { seconds: 60 },
-  for_each: { items: '[1, 2, 3]', steps: [{ id: 'each_item', type: 'lua_script', script: 'return item' }] },
-};
 const GAP = { x: nodeSize.width + 32, y: nodeSize.height + ROW_GAP };
 
 const idsOf = (value: Json | undefined): string[] =>
@@ -56,7 +48,7 @@ const NO_IDS: readonly string[] = [];
 export function planStep(draft: Draft, type: string, place: Place, places: Places, reserved = NO_IDS): Plan {
   const taken = new Set([...draft.graph.steps.map(({ id }) => id), ...reserved]);
   const id = freeId(taken, type);
-  const step: Step = { id, type, ...STARTERS[type] };
+  const step: Step = { id, type, ...stepPreview(type).starter };
   const added = [id];
   if (place.kind === 'between') {
     const edit: Edit = { type: 'insert_between', from: place.from, to: place.to, step };

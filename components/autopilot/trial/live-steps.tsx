@@ -1,10 +1,10 @@
 'use client';
 import { TriangleAlert } from 'lucide-react';
+import { stepPreview } from '@/server/orchestrator/steps/step-previews.ts';
 import type { Step } from '../../../server/domains/workflows/edits/index.ts';
 import { Checkbox } from '../../ui/checkbox.tsx';
 import { Field, Input } from '../../ui/field.tsx';
 import { type Effect, effectLabels } from '../proposal.ts';
-import { deedOf } from './effects.ts';
 
 type Props = {
   effects: ReadonlyMap<string, readonly Effect[]>;
@@ -14,6 +14,8 @@ type Props = {
   budget: string;
   onBudget: (budget: string) => void;
 };
+
+const deedOf = (step: Step | undefined) => step && stepPreview(step.type).deed?.(step);
 
 /** What would really happen, step by step: a person agrees to each, and to what all of it may cost. */
 export function LiveSteps({ effects, steps, really, onReally, budget, onBudget }: Props) {
@@ -41,7 +43,7 @@ export function LiveSteps({ effects, steps, really, onReally, budget, onBudget }
                   <code>{step}</code> {[...new Set(of.map(({ why }) => effectLabels[why]))].join(', ')}
                 </>
               }
-              hint={deedOf(steps.find(({ id }) => id === step)) || undefined}
+              hint={deedOf(steps.find(({ id }) => id === step))}
             />
           </div>
         ))}

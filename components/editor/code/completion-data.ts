@@ -1,5 +1,7 @@
+import type { JsonValue } from '@/server/orchestrator/core/index.ts';
+import { stepPreview } from '@/server/orchestrator/steps/step-previews.ts';
 import { isObject } from '@/server/platform/json.ts';
-import type { Json, Step } from '../../../server/domains/workflows/edits/index.ts';
+import type { Json } from '../../../server/domains/workflows/edits/index.ts';
 import { type CompletionData, exampleAt, plainPath } from './example-values.ts';
 import type { Readable } from './readable.ts';
 
@@ -7,10 +9,9 @@ import type { Readable } from './readable.ts';
 export type RunValues = { input: Json; results: ReadonlyMap<string, Json> };
 
 const MAX_SCHEMA_DEPTH = 6;
-const USAGE = { input_tokens: 0, output_tokens: 0 };
 
 /** Returns an example of what a JSON Schema describes; null where it says too little. */
-export function exampleOf(schema: unknown, depth = 0): Json {
+export function exampleOf(schema: unknown, depth = 0): JsonValue {
   if (!isObject(schema) || depth > MAX_SCHEMA_DEPTH) return null;
   const { type, properties, items } = schema;
   if (isObject(properties)) {
@@ -22,36 +23,6 @@ export function exampleOf(schema: unknown, depth = 0): Json {
   if (type === 'string') return '';
   if (type === 'boolean') return false;
   return type === 'number' || type === 'integer' ? 0 : null;
-}
-
-/** Returns an example of a step's result as its type defines it (docs/specification/steps.md); null for any value. */
-function resultOf(step: Step): Json {
-  switch (step.type) {
-    case 'condition':
-      return { value: true, branch: 'then' };
-    case 'human_task':
-      return merged(exampleOf(step.form), { approved: true, completed_by: '', completed_at: '' });
-    case 'wait':
-      return { waited_until: '' };
-    case 'for_each':
-      return { results: [], failed: 0 };
-    case 'call_workflow':
-      return step.detach === true ? { run_id: '' } : null;
-    case 'http_request':
-      return isObject(step.pagination)
-        ? { status: 200, headers: {}, items: [], pages: 1, more: false }
-        : { status: 200, headers: {}, body: null };
-    case 'llm_call': {
-      const answer = { text: '', model: '', finish_reason: '', usage: USAGE };
-      return isObject(step.response_schema) ? { ...answer, object: exampleOf(step.response_schema) } : answer;
-    }
-    case 'agent': {
-      const answer = { text: '', ended_by: '', complete: true, turns: 0, tool_calls: 0, model: '', usage: USAGE };
-      return isObject(step.response_schema) ? { ...answer, object: exampleOf(step.response_schema) } : answer;
-    }
-    default:
-      return null;
-  }
 }
 
 /** Joins two examples; where both have a value that is not an object, the later one counts. */
@@ -78,7 +49,7 @@ export function completionData({ before, loops }: Readable, { inputs, run, outpu
     input: [...known, ...(run ? [run.input] : [])].reduce(merged, {}),
     steps: before.map(step => {
       const name = typeof step.name === 'string' && step.name !== '' ? step.name : step.type;
-      const declared = merged(resultOf(step), outputs.get(step.id) ?? null);
+      const declared = merged(stepPreview(step.type).result?.(step, exampleOf) ?? null, outputs.get(step.id) ?? null);
       return { id: step.id, name, result: merged(declared, run?.results.get(step.id) ?? null) };
     }),
     loop: null,

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { StepType } from '../../contract/step-type.ts';
 import { type GraphStep, type JsonMap, templateOf } from '../core/index.ts';
+import { STEP_TYPES } from './descriptions.ts';
 
 /** The permitted form of a step id (docs/specification/steps.md#step-ids). */
 export const STEP_ID = /^[A-Za-z_][A-Za-z0-9_-]{0,63}$/;
@@ -15,8 +16,9 @@ const stepId = z.string().regex(STEP_ID, 'must start with a letter or _ and have
 export const commonFields = {
   id: stepId.meta({ description: 'Unique within the graph' }),
   type: z.string().meta({
-    description:
-      'lua_script, condition, human_task, wait, for_each, call_workflow, mcp_call, http_request, llm_call or agent',
+    description: Object.keys(STEP_TYPES)
+      .join(', ')
+      .replace(/, (?=\w+$)/, ' or '),
   }),
   name: z.string().max(200).optional().meta({ description: 'For people; default: the id' }),
   timeout_s: z.number().int().min(1).max(86_400).optional().meta({
