@@ -166,8 +166,9 @@ function usesTenant(path: string, parameters: string, body: string): boolean {
   );
 }
 
+const stores = globSync('server/domains/**/*store.ts', { cwd: root }).filter(path => /(^|\/|-)store\.ts$/.test(path));
+
 test('every query of a store takes the tenant, or says why it needs none', () => {
-  const stores = globSync('server/domains/**/*store.ts', { cwd: root }).filter(path => /(^|\/|-)store\.ts$/.test(path));
   expect(stores.length).toBeGreaterThan(40);
   const without = stores.flatMap(path =>
     exportedFunctions(read(path)).flatMap(({ name, parameters }) =>
@@ -177,8 +178,18 @@ test('every query of a store takes the tenant, or says why it needs none', () =>
   expect(without.sort()).toEqual(exempt.sort());
 });
 
+test('the queries of a store are in functions, which these tests see', () => {
+  const query = /\.query\b|\b(prisma|tx|db)\s*\.|\.(find|create|update|delete|upsert|count|aggregate|groupBy)\w*\(/;
+  const elsewhere = stores.flatMap(path =>
+    [...declarations(read(path))].flatMap(([name, declaration]) =>
+      /^export const/.test(declaration) && query.test(declaration) ? [`${path} ${name}`] : [],
+    ),
+  );
+  expect(elsewhere).toEqual([]);
+  expect(stores.filter(path => /^export (class|default|\{|\*)/m.test(read(path)))).toEqual([]);
+});
+
 test('every query that takes the tenant uses it', () => {
-  const stores = globSync('server/domains/**/*store.ts', { cwd: root }).filter(path => /(^|\/|-)store\.ts$/.test(path));
   const unused = stores.flatMap(path =>
     exportedFunctions(read(path)).flatMap(({ name, parameters, body }) => {
       const id = `${path.replace('server/domains/', '')} ${name}`;

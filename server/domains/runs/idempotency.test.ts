@@ -118,7 +118,7 @@ describe('many keys at once', () => {
 
   test('leave every connection waiting for the disk again', async () => {
     await Promise.all(Array.from({ length: 20 }, () => ask(newId())));
-    const shown = await Promise.all(Array.from({ length: 10 }, () => db.pool.query('show synchronous_commit')));
+    const shown = await Promise.all(Array.from({ length: 10 }, () => db.pool.query('SHOW synchronous_commit')));
     expect(new Set(shown.map(({ rows }) => rows[0].synchronous_commit))).toEqual(new Set(['on']));
   });
 

@@ -64,7 +64,7 @@ test('an instance that another project creates in that moment keeps the server w
   const id = await published();
   const client = await world.db.pool.connect();
   try {
-    await client.query('begin');
+    await client.query('BEGIN');
     await client.query(
       `INSERT INTO mcp_instances (id, tenant_id, project_id, server_id, name, config, created_by, created_at, updated_at)
        VALUES ($1, $2, $3, $4, 'Mine', '{}', $5, now(), now())`,
@@ -77,7 +77,7 @@ test('an instance that another project creates in that moment keeps the server w
     const outcome = expect(moving).rejects.toMatchObject(refused);
     const waiting = `SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`;
     await expect.poll(async () => isSettled || (await world.db.pool.query(waiting)).rowCount === 1).toBe(true);
-    await client.query('commit');
+    await client.query('COMMIT');
     await outcome;
   } finally {
     client.release();
