@@ -1,6 +1,7 @@
 import { type NextRequest, NextResponse } from 'next/server';
 import { container } from './app/container.ts';
 import { contentSecurityPolicy } from './app/content-security-policy.ts';
+import { NONCE_HEADER, PATH_HEADER } from './app/page-headers.ts';
 
 /**
  * Gives each page a Content-Security-Policy with a nonce of its own. Next puts the nonce on its scripts when it finds the policy in the
@@ -14,9 +15,9 @@ export function proxy(request: NextRequest): NextResponse {
     stripe: paysAtStripe(),
   });
   const headers = new Headers(request.headers);
-  headers.set('x-nonce', nonce);
+  headers.set(NONCE_HEADER, nonce);
   // A layout is not told where it is; sign-in needs to know where to return.
-  headers.set('x-console-path', `${request.nextUrl.pathname}${request.nextUrl.search}`);
+  headers.set(PATH_HEADER, `${request.nextUrl.pathname}${request.nextUrl.search}`);
   headers.set('content-security-policy', policy);
   const response = NextResponse.next({ request: { headers } });
   response.headers.set('content-security-policy', policy);

@@ -1,4 +1,5 @@
 import type { Container } from '../server/container.ts';
+import { ADDRESS_HEADER } from '../server/contract/request-headers.ts';
 
 /**
  * The running service. `server/main.ts` publishes it; routes import no server code (Next would bundle a second copy of it, and a
@@ -15,5 +16,5 @@ export function container(): Container {
  * on.
  */
 export function clientOf(request: Request): { address: string } {
-  return { address: request.headers.get('x-baton-client-address') ?? 'unknown' };
+  return { address: request.headers.get(ADDRESS_HEADER) ?? 'unknown' };
 }

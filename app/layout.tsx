@@ -5,6 +5,7 @@ import { headers } from 'next/headers';
 import type { ReactNode } from 'react';
 import { Providers } from '@/components/shell/providers.tsx';
 import './globals.css';
+import { NONCE_HEADER } from './page-headers.ts';
 
 export const metadata: Metadata = {
   title: { default: 'Baton', template: '%s · Baton' },
@@ -19,7 +20,7 @@ export const viewport: Viewport = {
 };
 
 export default async function RootLayout({ children }: { children: ReactNode }) {
-  const nonce = (await headers()).get('x-nonce') ?? undefined;
+  const nonce = (await headers()).get(NONCE_HEADER) ?? undefined;
   return (
     // next-themes sets the class before the first paint, so the server's markup differs in it.
     <html lang="en" suppressHydrationWarning className={`${GeistSans.variable} ${GeistMono.variable}`}>

@@ -6,6 +6,7 @@ import { NOTICE_COOKIE } from '@/components/billing/notice-cookie.ts';
 import { ConsoleSession } from '@/components/shell/session.tsx';
 import { Shell } from '@/components/shell/shell.tsx';
 import { container } from '../container.ts';
+import { PATH_HEADER } from '../page-headers.ts';
 import { loadBillingStatus, loadMeIfAny, setupRequired } from './load-me.ts';
 
 function TooManyRequestsPage() {
@@ -22,7 +23,7 @@ export default async function ConsoleLayout({ children }: { children: ReactNode 
   if (limited) return <TooManyRequestsPage />;
   if (!me) {
     if (await setupRequired()) redirect('/setup');
-    const path = (await headers()).get('x-console-path') ?? '/';
+    const path = (await headers()).get(PATH_HEADER) ?? '/';
     redirect(path === '/' ? '/sign-in' : `/sign-in?next=${encodeURIComponent(path)}`);
   }
   const billing = await loadBillingStatus(me);

@@ -3,6 +3,7 @@ import { cache } from 'react';
 import type { Outputs } from '../../components/trpc/provider.tsx';
 import { parseScope, SCOPE_COOKIE, scopeHeaders } from '../../components/trpc/scope.ts';
 import { clientOf, container } from '../container.ts';
+import { PATH_HEADER } from '../page-headers.ts';
 
 type Me = Outputs['me_get'];
 
@@ -19,7 +20,7 @@ export async function ask(path: string, extra: Record<string, string> = {}): Pro
 
 /** The search parameters of the page, for what is not told them: a layout. */
 export async function requestedParams(): Promise<URLSearchParams> {
-  const path = (await headers()).get('x-console-path') ?? '/';
+  const path = (await headers()).get(PATH_HEADER) ?? '/';
   return new URL(path, 'http://console.internal').searchParams;
 }
 

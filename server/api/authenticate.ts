@@ -1,5 +1,6 @@
 import type { Config } from '../contract/config.ts';
 import type { Principal } from '../contract/context.ts';
+import { PROJECT_HEADER, TENANT_HEADER } from '../contract/request-headers.ts';
 import type { Services } from '../contract/services.ts';
 import { resolvePat, resolveSession } from '../domains/identity/principal.ts';
 import type { Session } from '../domains/identity/sessions.ts';
@@ -69,7 +70,7 @@ export async function authenticate(
   }
 }
 
-const requestedScope = (header: Headers) => ({ tenantId: header('x-tenant-id'), projectId: header('x-project-id') });
+const requestedScope = (header: Headers) => ({ tenantId: header(TENANT_HEADER), projectId: header(PROJECT_HEADER) });
 
 /**
  * Returns the key by which limits count this principal: the user in the workspace, with all credentials. If limits

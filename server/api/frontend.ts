@@ -1,14 +1,12 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Config } from '../contract/config.ts';
+import { ADDRESS_HEADER } from '../contract/request-headers.ts';
 import { clientAddress } from './client-address.ts';
 import type { Frontend } from './edge.ts';
 import { answerRateLimited, type NodeSurfaces, serveSurfaces } from './node-http.ts';
 import { takeRequest } from './rate.ts';
 import { readTarget } from './request.ts';
 import type { Stream } from './stream.ts';
-
-/** The header by which routes behind Next get the client's address; a client's own value is removed. */
-const addressHeader = 'x-baton-client-address';
 
 /**
  * For responses that have no policy of their own (proxy.ts): next-auth's pages, which have inline
@@ -64,7 +62,7 @@ function pathOf({ url }: IncomingMessage): string {
 function noteAddress(request: IncomingMessage, trustedProxies: number): string {
   const forwarded = [request.headers['x-forwarded-for']].flat().join(',');
   const address = clientAddress(request.socket.remoteAddress, forwarded, trustedProxies);
-  request.headers[addressHeader] = address;
+  request.headers[ADDRESS_HEADER] = address;
   return address;
 }
 

@@ -1,4 +1,5 @@
 import type { Principal } from '../contract/context.ts';
+import { PROJECT_HEADER, TENANT_HEADER } from '../contract/request-headers.ts';
 import { AppError } from '../platform/errors.ts';
 import { type Authenticator, authenticate, type Credential, type Headers } from './authenticate.ts';
 import { asAppError } from './failure.ts';
@@ -103,6 +104,6 @@ export class OpenStreams {
 
 function groupByCredential(open: ReadonlySet<OpenStream>): Map<string, OpenStream[]> {
   return Map.groupBy(open, ({ credential, header }) =>
-    JSON.stringify([credential, header('x-tenant-id'), header('x-project-id')]),
+    JSON.stringify([credential, header(TENANT_HEADER), header(PROJECT_HEADER)]),
   );
 }

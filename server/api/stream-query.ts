@@ -1,3 +1,4 @@
+import { PROJECT_HEADER, TENANT_HEADER } from '../contract/request-headers.ts';
 import { MAX_INTEGER } from '../contract/wire.ts';
 import type { StreamQuery } from '../domains/runs/event-selection.ts';
 import { type ErrorDetail, invalid } from '../platform/errors.ts';
@@ -14,7 +15,7 @@ export function isStreamPath(pathname: string): boolean {
   return /^\/v1\/workflows\/[^/]+\/stream$/.test(pathname);
 }
 
-const scopeParameters: Record<string, string> = { 'x-tenant-id': 'tenant_id', 'x-project-id': 'project_id' };
+const scopeParameters: Record<string, string> = { [TENANT_HEADER]: 'tenant_id', [PROJECT_HEADER]: 'project_id' };
 
 /** `?tenant_id=` and `?project_id=` stand for the headers X-Tenant-Id and X-Project-Id. */
 export function scopeInQuery(search: string, header: string): string | undefined {

@@ -18,3 +18,9 @@ export const REQUEST_HEADERS = [
   'webhook-signature',
 ] as const;
 export type RequestHeader = (typeof REQUEST_HEADERS)[number];
+
+/** The workspace and the project that a caller with several of them names. */
+export const TENANT_HEADER = 'x-tenant-id';
+export const PROJECT_HEADER = 'x-project-id';
+/** The header by which routes behind Next get the client's address; a client's own value is removed. */
+export const ADDRESS_HEADER = 'x-baton-client-address';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { isoTimestamp } from '../platform/clock.ts';
+import { isoTimestamp, LATEST_MS } from '../platform/clock.ts';
 import { isJson, isPlainObject } from '../platform/json.ts';
 import { JsonObjectSchema } from '../platform/json-object-schema.ts';
 import { DEFAULT_KIND, WORKFLOW_KINDS } from './workflow-kinds.ts';
@@ -18,7 +18,6 @@ const rfc3339 =
   /^(\d{4}-\d{2}-\d{2})[Tt ]((?:[01]\d|2[0-3]):[0-5]\d):([0-5]\d|60)(?:\.(\d+))?(?:[Zz]|([+-])([01]\d|2[0-3]):([0-5]\d))$/;
 /** Outside of these limits, a timestamp has no four-digit year. */
 const EARLIEST_MS = Date.parse('0001-01-01T00:00:00.000Z');
-const LATEST_MS = Date.parse('9999-12-31T23:59:59.999Z');
 
 /** The milliseconds since the epoch of an RFC 3339 timestamp, truncated; NaN for any other text. */
 function parseInstant(text: string): number {

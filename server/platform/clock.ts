@@ -49,7 +49,7 @@ export class ManualClock implements Clock {
  */
 export function isoTimestamp(ms: number): string {
   // True for NaN too. Times outside of the years 0 to 9999 have no such form, and one bad row must not fail a page.
-  if (!(ms <= LATEST)) return '9999-12-31T23:59:59.999Z';
+  if (!(ms <= LATEST_MS)) return '9999-12-31T23:59:59.999Z';
   if (ms < EARLIEST) return '0000-01-01T00:00:00.000Z';
   const whole = Math.trunc(ms);
   const second = Math.floor(whole / 1000);
@@ -61,7 +61,8 @@ export function isoTimestamp(ms: number): string {
 }
 
 const EARLIEST = Date.parse('0000-01-01T00:00:00.000Z');
-const LATEST = Date.parse('9999-12-31T23:59:59.999Z');
+/** The last instant whose year has four digits. */
+export const LATEST_MS = Date.parse('9999-12-31T23:59:59.999Z');
 
 // Caches the text of the last second that was formatted: V8 writes a date with sprintf, which takes 3 µs, and most
 // calls fall into the same second.

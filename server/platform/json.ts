@@ -29,7 +29,8 @@ export function isJson(root: unknown): boolean {
   return true;
 }
 
-function hasPlainPrototype(value: object): boolean {
+/** Returns whether an object has no class of its own. */
+export function hasPlainPrototype(value: object): boolean {
   const prototype = Object.getPrototypeOf(value);
   return prototype === Object.prototype || prototype === null;
 }

@@ -1,5 +1,5 @@
 import { type DestinationStream, pino } from 'pino';
-import type { Json } from './json.ts';
+import { hasPlainPrototype, type Json } from './json.ts';
 import { redactorsInUse } from './secrets/in-use.ts';
 import { traceIdOf } from './telemetry/trace-context.ts';
 
@@ -53,7 +53,7 @@ function withoutSecrets(value: unknown, depth: number): unknown {
   if (typeof value !== 'object' || value === null) return value;
   if (depth > DEEPEST) return '[too deep]';
   if (Array.isArray(value)) return value.map(item => withoutSecrets(item, depth + 1));
-  if (depth > 0 && !isPlain(value)) return value;
+  if (depth > 0 && !hasPlainPrototype(value)) return value;
   return Object.fromEntries(
     Object.entries(value).map(([name, field]) => {
       // A number is not a credential: `input_tokens` is a count.
@@ -61,9 +61,4 @@ function withoutSecrets(value: unknown, depth: number): unknown {
       return [name, secret && field !== null ? REDACTED : withoutSecrets(field, depth + 1)];
     }),
   );
-}
-
-function isPlain(value: object): boolean {
-  const prototype = Object.getPrototypeOf(value);
-  return prototype === Object.prototype || prototype === null;
 }

@@ -1,6 +1,7 @@
 import type { AuthOptions, DefaultSession } from 'next-auth';
 import type { JWT } from 'next-auth/jwt';
 import CredentialsProvider from 'next-auth/providers/credentials';
+import { ADDRESS_HEADER } from '../../../server/contract/request-headers.ts';
 import type { ConsoleIdentity } from '../../../server/domains/identity/console.ts';
 import type { Session } from '../../../server/domains/identity/sessions.ts';
 import { hostCookies } from './cookies.ts';
@@ -23,9 +24,6 @@ declare module 'next-auth/jwt' {
 
 const sessionSeconds = 7 * 24 * 60 * 60;
 
-/** The address that the server noted; the client cannot set it. */
-const addressHeader = 'x-baton-client-address';
-
 /** Carries what the sign-in callback learns and next-auth cannot pass on: for how many seconds attempts are refused. */
 export type SignInOutcome = { retryAfter?: string };
 
@@ -41,7 +39,7 @@ function credentials(identity: ConsoleIdentity, outcome: SignInOutcome) {
     name: 'Baton',
     credentials: { email: { label: 'Email', type: 'email' }, password: { label: 'Password', type: 'password' } },
     async authorize(input, request) {
-      const address: unknown = request.headers?.[addressHeader];
+      const address: unknown = request.headers?.[ADDRESS_HEADER];
       try {
         return await identity.verifyPassword({
           email: String(input?.email ?? ''),

@@ -1,3 +1,4 @@
+import { TENANT_HEADER } from '../../contract/request-headers.ts';
 import { AppError, badRequest, forbidden, invalid, unauthenticated } from '../../platform/errors.ts';
 import { type Authenticator, authenticate, readCredential, servedOverHttps } from '../authenticate.ts';
 import { asAppError, errorBody, logFailure } from '../failure.ts';
@@ -106,7 +107,7 @@ async function admit(
   requestId: string,
   headers: Record<string, string>,
 ): Promise<McpCaller> {
-  if (request.header('x-tenant-id') !== undefined) {
+  if (request.header(TENANT_HEADER) !== undefined) {
     throw badRequest(
       'X-Tenant-Id must not be set here: the token determines the workspace.',
       'tenant_header_not_allowed',

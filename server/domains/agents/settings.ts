@@ -1,6 +1,11 @@
 import type { z } from 'zod';
 import type { Graph, GraphStep, JsonMap } from '../../orchestrator/core/index.ts';
-import type { AgentLimits, AgentMemory, AgentTool } from '../../orchestrator/steps/agent-settings.ts';
+import {
+  type AgentLimits,
+  type AgentMemory,
+  type AgentTool,
+  DEFAULT_AGENT_LIMITS,
+} from '../../orchestrator/steps/agent-settings.ts';
 import type { CreateAgentInput, ValidateAgentInput } from './schemas.ts';
 
 /** The step of an agent's own workflow. */
@@ -24,8 +29,6 @@ export type AgentSettings = {
 /** The service's own agents are given whatever the person who talks to them may see. */
 export const ALL_MEMORIES: NonNullable<AgentSettings['memory']> = { read: ['private', 'project', 'workspace'] };
 
-const DEFAULT_LIMITS = { max_turns: 25, max_tool_calls: 100, timeout_s: 3_600 };
-
 type Given = Pick<
   z.output<typeof CreateAgentInput>,
   | 'model'
@@ -41,7 +44,10 @@ type Given = Pick<
 
 /** The settings of a new agent. */
 export function newSettings(given: Given): AgentSettings {
-  return changeSettings({ model: '', instructions: '', tools: [], limits: DEFAULT_LIMITS, on_limit: 'answer' }, given);
+  return changeSettings(
+    { model: '', instructions: '', tools: [], limits: DEFAULT_AGENT_LIMITS, on_limit: 'answer' },
+    given,
+  );
 }
 
 /** The settings with what is given; null takes a field back to its default. */

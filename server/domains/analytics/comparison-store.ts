@@ -1,7 +1,7 @@
 import type { Queryable } from '../../platform/postgres/transaction.ts';
 import { grains } from './buckets.ts';
 import type { Progress } from './progress-store.ts';
-import { totalColumns, WHOLE_PROJECTS, wholeProjectOf } from './rollup-store.ts';
+import { merged, totalColumns, WHOLE_PROJECTS, wholeProjectOf } from './rollup-store.ts';
 import { usageRollupQuery } from './usage-rollup-store.ts';
 
 /** A rollup with a wrong value. */
@@ -69,7 +69,6 @@ const tables: readonly { table: string; name: string; columns: readonly string[]
   { table: 'analytics_steps', name: 'step_type', columns: ['completed', 'failed', 'retried', 'microcredits'] },
   { table: 'analytics_durations', name: 'outcome', columns: ['runs', 'total_ms', 'min_ms', 'max_ms'] },
 ];
-const merged = (column: string) => (column === 'min_ms' ? 'min' : column === 'max_ms' ? 'max' : 'sum');
 const unit = ['', 'hour', 'day', 'month'];
 const buckets = grains
   .map(grain => `(${grain}, ${grain === 0 ? 'q.bucket' : `date_trunc('${unit[grain]}', q.bucket, 'UTC')`})`)

@@ -1,6 +1,7 @@
 import type { Queryable } from '../../platform/postgres/transaction.ts';
 import { compareRollups, type Difference } from './comparison-store.ts';
 import {
+  merged,
   QUARTER_OF_ROW,
   stepSumExpressions,
   totalColumns,
@@ -119,7 +120,6 @@ const questions: readonly {
     where: `action = 'run_ended'`,
   },
 ];
-const merged = (column: string) => (column === 'min_ms' ? 'min' : column === 'max_ms' ? 'max' : 'sum');
 
 /**
  * Returns from when on rollups of steps can be compared with events (null = all of them). Usage from before

@@ -53,6 +53,8 @@ const steps: readonly Count[] = [
 const sum = (of: string, where: string) => `coalesce(sum(${of}) FILTER (WHERE ${where}), 0)`;
 const sumExpressions = (columns: readonly Count[]) =>
   columns.map(([column, of, where]) => `${sum(of, where)} AS ${column}`).join(', ');
+/** The SQL function that joins two values of a column of rollups. */
+export const merged = (column: string) => (column === 'min_ms' ? 'min' : column === 'max_ms' ? 'max' : 'sum');
 /** Returns SQL for some of the totals, in the given order, as sums over rows of usage. */
 export const totalSumExpressions = (columns: readonly string[]) =>
   sumExpressions(totals.filter(([column]) => columns.includes(column)));

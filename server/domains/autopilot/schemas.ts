@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { AnyObject, Id, Json, NameText, nextCursor, PlainText, page, Timestamp } from '../../contract/wire.ts';
+import { MAX_BUDGET_CREDITS, MIN_BUDGET_CREDITS } from '../../orchestrator/steps/agent-settings.ts';
 import { Message, MessageId, StreamInput, WhenBusy } from '../chat/schemas.ts';
 import { MAX_WAIT_S } from '../runs/schemas.ts';
 import { DiffVersionsOutput, EditSchema, FieldChange, MAX_EDITS } from '../workflows/edit-schemas.ts';
@@ -157,16 +158,13 @@ export const TryProposalInput = z.strictObject({
     .optional()
     .meta({ description: 'With `from_run`: the step from which on the proposal is executed' }),
 });
-/** A microcredit, which is the least that there is. */
-const MIN_LIVE_CREDITS = 0.000_001;
-const MAX_LIVE_CREDITS = 1_000_000;
 export const TryLiveInput = z.strictObject({
   id: Id,
   really: z.array(z.string().max(200)).min(1).max(2_000).meta({
     description:
       'Steps that the last trial has replaced, or executed for real, and that are executed this time: they write, send and ask',
   }),
-  budget_credits: z.number().min(MIN_LIVE_CREDITS).max(MAX_LIVE_CREDITS).meta({
+  budget_credits: z.number().min(MIN_BUDGET_CREDITS).max(MAX_BUDGET_CREDITS).meta({
     description: 'Above this the run is stopped; its agents have it as their budget',
   }),
   input: TryProposalInput.shape.input,

@@ -1,7 +1,7 @@
 import type { z } from 'zod';
 import type { PublicContext } from '../../contract/context.ts';
 import type { Services } from '../../contract/services.ts';
-import { DAY_MS } from '../../platform/clock.ts';
+import { DAY_MS, HOUR_MS } from '../../platform/clock.ts';
 import { matchPassword } from '../../platform/crypto/password.ts';
 import { notFound } from '../../platform/errors.ts';
 import { transact } from '../../platform/postgres/transaction.ts';
@@ -17,7 +17,7 @@ import { limitAttemptsFrom } from './sign-in.ts';
 import { lockAddress } from './sql/lock-store.ts';
 
 const PURPOSE = 'reset_password';
-const MAILED_FOR_MS = 60 * 60 * 1000;
+const MAILED_FOR_MS = HOUR_MS;
 /** For a link that an operator hands on, perhaps by letter. */
 const HANDED_FOR_MS = DAY_MS;
 

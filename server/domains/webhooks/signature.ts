@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { MINUTE_MS } from '../../platform/clock.ts';
 import { randomToken } from '../../platform/crypto/digest.ts';
 import { isSignedWith } from './presets/hmac.ts';
 
@@ -22,7 +23,7 @@ export function newSigningSecret(): string {
 }
 
 /** A delivery is accepted for this long before and after the time of its signature. */
-export const timestampToleranceMs = 5 * 60_000;
+export const timestampToleranceMs = 5 * MINUTE_MS;
 
 export type Signed = { body: Uint8Array; signature: string | undefined; timestamp: string | undefined };
 

@@ -1,4 +1,5 @@
 import type { RunEvent } from './events.ts';
+import { hold } from './holding.ts';
 import { move } from './moves.ts';
 import { effectiveStep, type RunState, type StepState, stepState } from './state.ts';
 import { BYTES_PER_ABANDONED_CALL, sizeOf } from './stored-value.ts';
@@ -50,9 +51,4 @@ export function leaveCall(state: RunState, step: StepState): void {
 
 function releaseInput(state: RunState, { call }: StepState): void {
   if (call?.input != null) hold(state, -sizeOf(call.input));
-}
-
-function hold(state: RunState, bytes: number): void {
-  state.bytes += bytes;
-  state.residentBytes += bytes;
 }

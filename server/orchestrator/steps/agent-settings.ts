@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { JsonObjectSchema } from '../../platform/json-object-schema.ts';
+import { MAX_TIMEOUT_S } from '../core/compile.ts';
 import { MAX_INSTRUCTIONS_LENGTH } from './common-fields.ts';
 import { MAX_FORM_LENGTH } from './form.ts';
 import { MEMORY_SCOPES, MEMORY_WRITES } from './memory-recaller.ts';
@@ -8,10 +9,11 @@ import { ON_LOST } from './on-lost.ts';
 export const MAX_AGENT_TURNS = 200;
 export const MAX_AGENT_CALLS = 1_000;
 export const MAX_AGENT_TOOLS = 100;
-const MAX_TIMEOUT_S = 86_400;
+/** The limits of an agent that names none. */
+export const DEFAULT_AGENT_LIMITS = { max_turns: 25, max_tool_calls: 100, timeout_s: 3_600 };
 /** A microcredit, which is the least that there is. */
-const MIN_BUDGET_CREDITS = 0.000_001;
-const MAX_BUDGET_CREDITS = 1_000_000;
+export const MIN_BUDGET_CREDITS = 0.000_001;
+export const MAX_BUDGET_CREDITS = 1_000_000;
 /** Less would not hold the request and a summary. */
 const MIN_CONTEXT_TOKENS = 1_000;
 const MAX_CONTEXT_TOKENS = 10_000_000;

@@ -13,7 +13,7 @@ import {
 import { countOf, recallFor, tainted, withMemories } from './agent-memory.ts';
 import { checkSource, namedAgent } from './agent-named.ts';
 import { type AgentWork, type PlannedTool, type ToolPolicy, uniqueName } from './agent-plan.ts';
-import { type APPROVALS, agentFields } from './agent-settings.ts';
+import { type APPROVALS, agentFields, DEFAULT_AGENT_LIMITS } from './agent-settings.ts';
 import type { AgentSource } from './agent-source.ts';
 import type { AgentTools, OfferedTool } from './agent-tools.ts';
 import { askUserTool } from './ask-user.ts';
@@ -36,7 +36,6 @@ import type { TurnMessage } from './turn-messages.ts';
 import { turnResultOf } from './turn-result.ts';
 
 const MAX_PROMPT_BYTES = 1024 * 1024;
-const DEFAULTS = { max_turns: 25, max_tool_calls: 100, timeout_s: 3_600 };
 /** Reading the tools of an agent takes some queries. */
 const OWN_TIMEOUT_S = 60;
 const ALL = '*';
@@ -346,10 +345,10 @@ function planOf(
   return {
     type: 'agent',
     model: work.model,
-    max_turns: max_turns ?? DEFAULTS.max_turns,
-    max_tool_calls: max_tool_calls ?? DEFAULTS.max_tool_calls,
+    max_turns: max_turns ?? DEFAULT_AGENT_LIMITS.max_turns,
+    max_tool_calls: max_tool_calls ?? DEFAULT_AGENT_LIMITS.max_tool_calls,
     ...(budget_credits !== undefined && { budget: Math.round(budget_credits * CREDIT), fitted: true as const }),
-    timeout_s: Math.min(timeout_s ?? limit ?? DEFAULTS.timeout_s, limit ?? Number.POSITIVE_INFINITY),
+    timeout_s: Math.min(timeout_s ?? limit ?? DEFAULT_AGENT_LIMITS.timeout_s, limit ?? Number.POSITIVE_INFINITY),
     on_limit: on_limit ?? 'answer',
     ...contextOf(work),
   };

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { StepType } from '../../contract/step-type.ts';
+import { MAX_TIMEOUT_S } from '../core/compile.ts';
 import { type GraphStep, type JsonMap, templateOf } from '../core/index.ts';
 import { STEP_TYPES } from './descriptions.ts';
 
@@ -21,7 +22,7 @@ export const commonFields = {
       .replace(/, (?=\w+$)/, ' or '),
   }),
   name: z.string().max(200).optional().meta({ description: 'For people; default: the id' }),
-  timeout_s: z.number().int().min(1).max(86_400).optional().meta({
+  timeout_s: z.number().int().min(1).max(MAX_TIMEOUT_S).optional().meta({
     description:
       'Seconds. Default 60 for lua_script and condition, 300 for mcp_call, http_request and llm_call, 3,600 for agent, none for others',
   }),

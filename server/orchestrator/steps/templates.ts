@@ -245,6 +245,13 @@ export function hasTemplate(text: string): boolean {
   return text.includes('{{');
 }
 
+/** Whether a JSON value has a text with a template in it, at any depth. */
+export function holdsTemplate(value: JsonValue): boolean {
+  if (typeof value === 'string') return hasTemplate(value);
+  if (typeof value !== 'object' || value === null) return false;
+  return (Array.isArray(value) ? value : Object.values(value)).some(holdsTemplate);
+}
+
 /** A reference, or what is wrong with a template, and the field it stands in (`script`, `tool_args.urls[0]`). */
 export type Found = { path: string; reference: Reference } | { path: string; error: TemplateSyntaxError };
 

@@ -1,5 +1,5 @@
 import type { JsonValue } from '../core/index.ts';
-import { hasTemplate, parseTemplate, type Template } from '../steps/templates.ts';
+import { hasTemplate, holdsTemplate, parseTemplate, type Template } from '../steps/templates.ts';
 
 /**
  * Whether `given` is `published` with each template of the run's input replaced by a value and nothing else changed:
@@ -27,12 +27,6 @@ function fillsText(published: string, given: JsonValue): boolean {
   const { parts, whole } = parseTemplate(published);
   if (parts.some(part => typeof part !== 'string' && part.source !== 'input')) return false;
   return whole !== null || (typeof given === 'string' && holdsInOrder(given, parts));
-}
-
-function holdsTemplate(value: JsonValue): boolean {
-  if (typeof value === 'string') return hasTemplate(value);
-  if (typeof value !== 'object' || value === null) return false;
-  return (Array.isArray(value) ? value : Object.values(value)).some(holdsTemplate);
 }
 
 /** Whether the text begins and ends like the template and contains its other literals in between, in order. */

@@ -5,8 +5,8 @@ import { TooManyRedirects } from '../egress/redirects.ts';
 /** Why a request failed. `message` may be shown once secrets are redacted from it. */
 export type HttpFailure = { code: string; message: string; retryable: boolean };
 
-/** Errors of a connection that was never established. */
-const NEVER_CONNECTED = new Set([
+/** Errors of a connection that was never established, so nothing was sent. */
+export const NEVER_CONNECTED = new Set([
   'ECONNREFUSED',
   'ENOTFOUND',
   'EAI_AGAIN',

@@ -1,4 +1,5 @@
 import { EgressRefused } from '../egress/egress.ts';
+import { NEVER_CONNECTED } from '../http-client/failure.ts';
 import { retryAfterMs } from '../retry-after.ts';
 
 type Details = { unsent?: boolean; retryAfterMs?: number | undefined; status?: number };
@@ -50,16 +51,6 @@ export function statusFailure(response: Response, said: string | undefined, now:
     status,
   });
 }
-
-/** Errors of a connection that was never established, so nothing was sent. */
-const NEVER_CONNECTED = new Set([
-  'ECONNREFUSED',
-  'ENOTFOUND',
-  'EAI_AGAIN',
-  'EHOSTUNREACH',
-  'ENETUNREACH',
-  'UND_ERR_CONNECT_TIMEOUT',
-]);
 
 /** Returns the system code of an error, searching `cause` and AggregateError. */
 function systemCode(error: unknown, depth = 0): string | undefined {

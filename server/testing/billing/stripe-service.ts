@@ -46,7 +46,6 @@ export type StripeService = TestContainer &
     pass(ms: number): void;
   };
 
-export const DAY_MS = 86_400_000;
 const catalog = new URL('../../domains/billing/plans/catalog.json', import.meta.url);
 
 export async function startStripeService(): Promise<StripeService> {

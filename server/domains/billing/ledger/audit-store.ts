@@ -1,4 +1,5 @@
 import type { ClientBase, Pool } from 'pg';
+import { MINUTE_MS } from '../../../platform/clock.ts';
 import { auditRuns, type RunsAudited } from './audit-runs-store.ts';
 import { type Account, accounts, spendable } from './books.ts';
 import { COUNTED } from './count-store.ts';
@@ -39,7 +40,7 @@ export type Audit = AuditOptions & {
 };
 
 /** The job expires grants when they are due; if it is later than this, that is a finding. */
-const EXPIRY_TOLERANCE_MS = 5 * 60_000;
+const EXPIRY_TOLERANCE_MS = 5 * MINUTE_MS;
 
 /**
  * Recomputes every balance from the ledger, the usage and the event log, and reports differences. It uses one snapshot,

@@ -4,7 +4,7 @@ import type { JsonMap } from '../../../orchestrator/core/index.ts';
 import type { AgentTools, OfferedTool } from '../../../orchestrator/steps/agent-tools.ts';
 import { AppError } from '../../../platform/errors.ts';
 import type { McpTool } from '../../../platform/mcp-client/index.ts';
-import { findOffer } from './binding.ts';
+import { findOffer, instanceProblem } from './binding.ts';
 import { argumentProblems } from './input-schema.ts';
 
 const ALL = '*';
@@ -44,13 +44,6 @@ export function createAgentTools(services: Pick<Services, 'pool'>): AgentTools {
 function unknown(instance: string, name: string, index: number): StepProblem {
   const message = `the instance “${instance}” has no tool “${name.slice(0, 200)}”`;
   return { path: `tools[${index}]`, code: 'unknown_tool', message };
-}
-
-function instanceProblem(error: unknown): StepProblem {
-  if (!(error instanceof AppError) || error.status >= 500) throw error;
-  const code = error.status === 404 ? 'unknown_instance' : error.code;
-  const message = error.status === 404 ? 'there is no such MCP instance in this project' : error.message;
-  return { path: 'instance_id', code, message };
 }
 
 /** The hints of the published version, with the defaults of the MCP specification where they say the worst. */

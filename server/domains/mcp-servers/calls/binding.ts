@@ -1,4 +1,5 @@
 import type { Services } from '../../../contract/services.ts';
+import type { StepProblem } from '../../../contract/step-type.ts';
 import type { JsonMap } from '../../../orchestrator/core/index.ts';
 import { AppError, conflict, notFound } from '../../../platform/errors.ts';
 import { isId } from '../../../platform/ids.ts';
@@ -105,4 +106,12 @@ async function credentialsOf(
   const made = credentialHeaders(row.auth_mode, found.values);
   if ('headers' in made) return { headers: made.headers, secrets: Object.values(found.values), fetch: found.fetch };
   throw new AppError(409, 'mcp_connection_unfit', `The connection “${found.name}” does not match. ${made.problem}`);
+}
+
+/** Returns the problem that an AppError of an instance is for the step that names it; throws what is no problem of the graph. */
+export function instanceProblem(error: unknown): StepProblem {
+  if (!(error instanceof AppError) || error.status >= 500) throw error;
+  const code = error.status === 404 ? 'unknown_instance' : error.code;
+  const message = error.status === 404 ? 'there is no such MCP instance in this project' : error.message;
+  return { path: 'instance_id', code, message };
 }

@@ -1,6 +1,11 @@
 import type { StepProblem } from '../../../contract/step-type.ts';
 import type { JsonMap, JsonValue } from '../../../orchestrator/core/index.ts';
-import { hasTemplate, parseTemplate, TemplateSyntaxError } from '../../../orchestrator/steps/templates.ts';
+import {
+  hasTemplate,
+  holdsTemplate,
+  parseTemplate,
+  TemplateSyntaxError,
+} from '../../../orchestrator/steps/templates.ts';
 import { isObject } from '../../../platform/json.ts';
 import { argumentProblems, follow } from './input-schema.ts';
 
@@ -9,12 +14,6 @@ const MAX_VISITS = 10_000;
 const MAX_PROBLEMS = 20;
 /** The maximum depth of nested schemas, including references. */
 const DEEPEST = 200;
-
-function holdsTemplate(value: JsonValue): boolean {
-  if (typeof value === 'string') return hasTemplate(value);
-  if (typeof value !== 'object' || value === null) return false;
-  return (Array.isArray(value) ? value : Object.values(value)).some(holdsTemplate);
-}
 
 /**
  * Returns what the value of a string with a template can be. Malformed templates are reported by

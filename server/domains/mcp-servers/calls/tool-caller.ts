@@ -9,7 +9,7 @@ import { connectMcp, McpFailure, type McpTool, SessionPool } from '../../../plat
 import { inSecretScope } from '../../../platform/secrets/in-use.ts';
 import { createRedactor, type Redactor } from '../../../platform/secrets/redaction.ts';
 import { withDefaultArgs } from '../instances/settings.ts';
-import { type Binding, type BindingServices, bindInstance, findOffer } from './binding.ts';
+import { type Binding, type BindingServices, bindInstance, findOffer, instanceProblem } from './binding.ts';
 import { argumentProblems } from './input-schema.ts';
 import { createProgressLog } from './progress-log.ts';
 import { templatedArgumentProblems } from './templated-arguments.ts';
@@ -49,13 +49,6 @@ export function createToolCaller(services: BindingServices): McpToolCaller {
       }),
     close: () => sessions.close(),
   };
-}
-
-function instanceProblem(error: unknown): StepProblem {
-  if (!(error instanceof AppError) || error.status >= 500) throw error;
-  const code = error.status === 404 ? 'unknown_instance' : error.code;
-  const message = error.status === 404 ? 'there is no such MCP instance in this project' : error.message;
-  return { path: 'instance_id', code, message };
 }
 
 function unknownTool(instance: string, name: string, tools: readonly McpTool[]): StepProblem {

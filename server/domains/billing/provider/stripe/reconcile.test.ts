@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { DAY_MS, type StripeService, startStripeService } from '../../../../testing/billing/stripe-service.ts';
+import { DAY_MS } from '../../../../platform/clock.ts';
+import { type StripeService, startStripeService } from '../../../../testing/billing/stripe-service.ts';
 import { startReconciliationJob } from './job.ts';
 import { isStripe } from './kind.ts';
 import { describeReconciliation, reconcile } from './reconcile.ts';

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { DAY_MS, type StripeService, startStripeService } from '../../../../testing/billing/stripe-service.ts';
+import { DAY_MS } from '../../../../platform/clock.ts';
+import { type StripeService, startStripeService } from '../../../../testing/billing/stripe-service.ts';
 import { findPlan, noteChange, savePlan } from '../../plans/store.ts';
 
 const PRO = { plan_code: 'pro' };
