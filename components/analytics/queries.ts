@@ -10,11 +10,8 @@ const LIVE_MS = 3_000;
 const every = (ms: number) => (query: { state: { data: unknown } }) => (query.state.data === undefined ? false : ms);
 const options = { refetchInterval: every(REFETCH_MS), placeholderData: keepPreviousData } as const;
 
-export type LiveRuns = Outputs['analytics_live_runs'];
-export type SuccessRate = Outputs['analytics_success_rate'];
 export type ExecutionDuration = Outputs['analytics_execution_duration'];
 export type RunsCount = Outputs['analytics_runs_count'];
-export type StepsExecuted = Outputs['analytics_steps_executed'];
 export type CreditsConsumed = Outputs['analytics_credits_consumed'];
 export type StepsSummary = Outputs['analytics_steps_summary'];
 export type RunsTimeseries = Outputs['analytics_runs_timeseries'];

@@ -13,7 +13,6 @@ import { forgetUnfinished, keepUnfinished, readUnfinished } from './unfinished.t
 import { toPeople } from './use-editors.ts';
 
 export type Workflow = Outputs['workflows_get'];
-export type Graph = Workflow['graph'];
 
 /** The draft of a workflow while it is edited: its state, and what changes it. */
 export type Draft = {

@@ -1,4 +1,4 @@
-import type { Inputs, Outputs } from '../trpc/provider.tsx';
+import type { Outputs } from '../trpc/provider.tsx';
 import type { Tone } from '../ui/badge.tsx';
 
 export type Item = Outputs['memory_items_list']['items'][number];
@@ -9,7 +9,6 @@ export type Visibility = Item['visibility'];
 export type Status = Item['status'];
 export type Source = Outputs['memory_get_episode']['source'];
 export type Signal = keyof NonNullable<Hit['ranks']>;
-export type NewItem = Inputs['memory_propose_items']['items'][number];
 
 export const kinds: readonly Kind[] = ['fact', 'preference', 'instruction', 'procedure', 'outcome'];
 export const visibilities: readonly Visibility[] = ['private', 'project', 'workspace'];

@@ -74,9 +74,8 @@ type Procedures<Ops extends readonly AnyOperation[]> = {
 /** The console's contract: one procedure per operation, named after it; GET is a query, the others are mutations. */
 export type AppRouter = ReturnType<typeof t.router<Procedures<typeof operations>>>;
 
-/** The inputs and outputs, by operation. */
+/** The inputs, by operation. */
 export type AppInputs = { [O in (typeof operations)[number] as O['name']]: z.input<O['input']> };
-export type AppOutputs = { [O in (typeof operations)[number] as O['name']]: z.output<O['output']> };
 
 export type TrpcOptions = Invoker & Authenticator & { registry: Registry };
 /** Serves a request. Never rejects, like the REST surface. */

@@ -100,7 +100,7 @@ export const EditSchema = z.discriminatedUnion('type', [
     description: Description.optional(),
   }),
 ]);
-/** Fails to compile where the schema and the edits differ in their types. */
+/** `never` where the schema and the edits differ in their types, so that edit.test.ts does not compile. */
 export type SchemaOfEdits = z.output<typeof EditSchema>['type'] extends Edit['type']
   ? Edit['type'] extends z.output<typeof EditSchema>['type']
     ? true

@@ -13,6 +13,7 @@ import {
   createTestProject,
   refusal,
 } from '../../testing/workflows.ts';
+import type { SchemaOfEdits } from './edit-schemas.ts';
 import { MAX_EDITS } from './edit-schemas.ts';
 import type { Edit } from './edits/index.ts';
 import { workflowOperations } from './operations.ts';
@@ -56,6 +57,12 @@ const send = (id: string, edits: unknown[], ctx = as()) => call(edit, ctx, { id,
 const step = (id: string, ...depends_on: string[]) => ({ id, type: 'lua_script', script: 'return 1', depends_on });
 const note = { id: 'n', text: 'Ask **Ada**', position: { x: 1.5, y: -2 }, width: 200, color: 'yellow' };
 const nested = (depth: number): unknown => JSON.parse(`${'['.repeat(depth)}1${']'.repeat(depth)}`);
+
+test('the schema of edits has the types of the edits', () => {
+  // Where they differ, the type is never, and this does not compile.
+  const isSame: SchemaOfEdits = true;
+  expect(isSame).toBe(true);
+});
 
 describe('editing', () => {
   test('applies every edit in its order, as one change of the draft, and answers its ETag', async () => {

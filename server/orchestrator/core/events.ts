@@ -244,5 +244,3 @@ export type RunEvent = { at: number } & (
 
 /** Why a run failed: the step that failed it, and the error of that step. */
 export type RunError = { code: string; message: string; step_id: string };
-
-export type EventType = RunEvent['type'];

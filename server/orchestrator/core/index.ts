@@ -20,9 +20,9 @@ export { CONTEXT_LENGTH_EXCEEDED } from './agent-expansion.ts';
 export { MAX_SAME_CALLS, usableBudget } from './agent-turns.ts';
 export { MAX_CALL_DEPTH } from './calls.ts';
 export { type ChildEnd, type Command, CommandRefused, type LeaderTerm } from './commands.ts';
-export { type Branch, type CompiledGraph, type CompiledStep, compile } from './compile.ts';
+export { type CompiledGraph, type CompiledStep, compile } from './compile.ts';
 export { decide } from './decide.ts';
-export { type Effects, effects, isDue, phase, type Timer } from './effects.ts';
+export { effects, isDue, phase } from './effects.ts';
 export { INSUFFICIENT_CREDITS } from './ending.ts';
 export * from './events.ts';
 export { evolve, newRun, sizeOfEarlier } from './evolve.ts';
@@ -34,28 +34,12 @@ export {
   templateOf,
 } from './graph.ts';
 export { grow } from './grow.ts';
-export {
-  type Expansion,
-  type Growth,
-  type ItemEnd,
-  isAgent,
-  type LoopExpansion,
-  MAX_ADDED_IN_MEMORY,
-} from './growth.ts';
+export { type Expansion, isAgent, type LoopExpansion, MAX_ADDED_IN_MEMORY } from './growth.ts';
 export { consumedBy, creditsOf, type EndedAttempt, endsBillableAttempt } from './metering.ts';
-export { RUN_QUARANTINED } from './quarantine.ts';
-export {
-  type AgentCall,
-  type AgentProgress,
-  type AgentTurn,
-  agentProgress,
-  itemOf,
-  readableSteps,
-  readStep,
-} from './scope.ts';
+export { type AgentProgress, type AgentTurn, agentProgress, itemOf, readableSteps, readStep } from './scope.ts';
 export { MAX_SEARCH_VALUE_LENGTH, MAX_SEARCHABLE_FIELDS, SEARCHABLE_NAME } from './searchable.ts';
 export { seedOf } from './skips.ts';
-export { isTerminal, type RunState, type StepCall, type StepState, type StepStatus, stepSpec } from './state.ts';
+export { isTerminal, type RunState, type StepCall, stepSpec } from './state.ts';
 export {
   type AddedId,
   addedId,
@@ -63,7 +47,6 @@ export {
   approvalId,
   callId,
   itemPrefix,
-  rootOf,
   templateStep,
   turnId,
   typeOfStep,

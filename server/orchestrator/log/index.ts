@@ -7,18 +7,8 @@
  *   readEvents, readPayload   pages and single values, for the API
  *   toWireEvent               an event as the API shows it
  */
-export { decodeEvent } from './decode.ts';
-export { encodeEvent, type LargeResult, PAYLOAD_THRESHOLD_BYTES, type PayloadRef } from './encode.ts';
-export type {
-  LogEntry,
-  NewRun,
-  RunProjection,
-  SearchValue,
-  TaskChange,
-  UsageAction,
-  UsageOwner,
-  UsageRow,
-} from './entry.ts';
+export { encodeEvent, type LargeResult, PAYLOAD_THRESHOLD_BYTES } from './encode.ts';
+export type { LogEntry, NewRun, RunProjection, SearchValue, TaskChange, UsageAction, UsageRow } from './entry.ts';
 export {
   AppendError,
   DEFAULT_LIMITS,
@@ -28,16 +18,9 @@ export {
   type WriterLimits,
 } from './group-commit.ts';
 export { createLoadJournal, type LoadJournal, type LoadLane } from './load-journal.ts';
-export {
-  type ActiveRunCounts,
-  type ChildRow,
-  createLogReader,
-  type LogReader,
-  toWakeUpTimer,
-  type WakeUpTimer,
-} from './log-reader.ts';
+export { type ActiveRunCounts, type ChildRow, createLogReader, type LogReader, toWakeUpTimer } from './log-reader.ts';
 export { type LoggedRun, readEvents, readPayload, readRun, readRuns } from './read.ts';
-export type { ReadOptions, RunRead, RunsRead } from './read-to-fold.ts';
+export type { RunRead } from './read-to-fold.ts';
 export { RUN_PROJECTION_FIELDS } from './run-columns.ts';
 export { commitStatement, PLANNING } from './statement.ts';
 export { toWireEvent, type WireEvent } from './wire-event.ts';

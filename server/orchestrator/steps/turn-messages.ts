@@ -1,8 +1,6 @@
 /** The messages of agents' turns. They are declared beside the code that hands them to providers, which knows nothing of steps. */
 export {
   type ContentPart,
-  type ReasoningPart,
-  type TextPart,
   type ToolCallPart,
   type ToolResultPart,
   TurnContent,

@@ -84,16 +84,6 @@ export async function findOnboardingPlan(db: Queryable, productCode: string): Pr
   return plan ?? null;
 }
 
-/** Returns the plan whose prices a workspace pays; null if the workspace is not onboarded yet (`ensureOnboarded`). */
-export async function planOf(db: Queryable, tenantId: string): Promise<PlanRow | null> {
-  const [plan] = await select(
-    db,
-    'JOIN subscriptions s ON s.product_code = p.product_code AND s.plan_code = p.plan_code WHERE s.tenant_id = $1',
-    [tenantId],
-  );
-  return plan ?? null;
-}
-
 /**
  * Inserts the plans of the catalog that do not exist yet: changes by an operator are never overwritten. Two concurrent
  * processes insert each plan once.

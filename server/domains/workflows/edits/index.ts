@@ -7,25 +7,8 @@
  *   choose(base, draft, steps)    the changes of these steps alone
  */
 export { apply } from './apply.ts';
-export { type Chosen, choose, type Needed } from './choose.ts';
+export { choose } from './choose.ts';
 export { type DraftDiff, diff, type FieldChange, type StepChange } from './diff.ts';
-export type {
-  Applied,
-  ApplyResult,
-  Branch,
-  Draft,
-  Edit,
-  EditProblem,
-  Fields,
-  Graph,
-  Json,
-  Note,
-  NoteRestore,
-  Position,
-  Restore,
-  Step,
-  StepRestore,
-  Unrewritten,
-} from './draft.ts';
+export type { Branch, Draft, Edit, Fields, Graph, Json, Note, Restore, Step, Unrewritten } from './draft.ts';
 export { STEP_ID, sameJson } from './draft.ts';
-export { type Choose, type Conflict, type MergeResult, merge, type Side } from './merge.ts';
+export { type Choose, type Conflict, merge, type Side } from './merge.ts';

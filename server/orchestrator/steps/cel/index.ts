@@ -1,4 +1,3 @@
 export { type Expression, expression, SMALL_UNITS } from './expression.ts';
-export type { CelScope } from './scope.ts';
 export { CelSyntaxError, MAX_EXPRESSION_LENGTH } from './syntax.ts';
 export { CelError, type CelValue, jsonOf, typeName } from './values.ts';

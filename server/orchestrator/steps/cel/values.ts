@@ -231,6 +231,3 @@ export function member(value: CelValue, key: CelValue): CelValue | undefined {
   const name = String(key);
   return Object.hasOwn(value, name) ? (value[name] ?? null) : undefined;
 }
-
-/** JSON has every CEL value but times, which never come from outside. */
-export const fromJson = (value: JsonValue): CelValue => value;
