@@ -1,10 +1,17 @@
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import { EventEmitter, once } from 'node:events';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest';
-import { isRunning, openCluster, postmaster, stopCluster } from '../../server/platform/postgres/cluster.ts';
+import {
+  type Cluster,
+  isRunning,
+  openCluster,
+  postmaster,
+  stopCluster,
+} from '../../server/platform/postgres/cluster.ts';
 import { freePort } from '../../server/platform/postgres/free-port.ts';
 import { isAlive } from '../../server/platform/postgres/process-table.ts';
 import { COMPILE_CACHE } from '../../server/testing/compile-cache.ts';
@@ -16,13 +23,18 @@ const starter = fileURLToPath(new URL('../fixtures/start-without-console.mjs', i
 // These tests start the service up to three times, on a machine that may be busy.
 vi.setConfig({ testTimeout: 150_000 });
 
+const READY = 'Baton is ready';
+const READY_WITHIN_MS = 60_000;
+
 let folder: string;
 let dataDir: string;
+let cluster: Cluster;
 const begun: number[] = [];
-const cluster = () => openCluster(join(dataDir, 'postgres'));
 
 beforeAll(async () => {
   dataDir = await newDataDir();
+  // Opened once, because that starts programs, and the tests look at the cluster again and again.
+  cluster = await openCluster(join(dataDir, 'postgres'));
   folder = await mkdtemp(join(tmpdir(), 'baton-npm-'));
   await writeFile(join(folder, 'package.json'), JSON.stringify({ scripts: { start: `node ${starter}` } }));
 });
@@ -31,11 +43,18 @@ afterEach(async () => {
   for (const pid of begun.splice(0)) if (pid > 0 && (await isAlive(pid))) process.kill(pid, 'SIGKILL');
 });
 afterAll(async () => {
-  await stopCluster(await cluster(), 'immediate');
+  await stopCluster(cluster, 'immediate');
   for (const path of [folder, dataDir]) await rm(path, { recursive: true, force: true });
 });
 
-type Started = { npm: number; child: ChildProcess; port: number; output(): string };
+type Started = {
+  npm: number;
+  child: ChildProcess;
+  port: number;
+  output(): string;
+  /** Resolves when the service says that it is ready, which it has not said since the last call. */
+  announced(): Promise<void>;
+};
 /** The processes from npm down to the service; `shell` is npm itself if the shell replaced itself with its command. */
 type Chain = { npm: number; shell: number; start: number; serve: number };
 
@@ -59,12 +78,23 @@ async function launch({ detached = false } = {}): Promise<Started> {
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   let output = '';
+  let looked = 0;
+  const printed = new EventEmitter();
   for (const stream of [child.stdout, child.stderr])
     stream?.on('data', chunk => {
       output += chunk;
+      printed.emit('more');
     });
+  const announced = async () => {
+    const deadline = AbortSignal.timeout(READY_WITHIN_MS);
+    while (output.indexOf(READY, looked) < 0)
+      await once(printed, 'more', { signal: deadline }).catch((cause: Error) => {
+        throw new Error(`the service did not become ready:\n${output}`, { cause });
+      });
+    looked = output.indexOf(READY, looked) + READY.length;
+  };
   await expect.poll(() => output).toMatch(/npm is \d+/);
-  return { npm: Number(/npm is (\d+)/.exec(output)?.[1]), child, port, output: () => output };
+  return { npm: Number(/npm is (\d+)/.exec(output)?.[1]), child, port, output: () => output, announced };
 }
 
 const status = (port: number): Promise<number> =>
@@ -74,7 +104,9 @@ const status = (port: number): Promise<number> =>
   );
 
 /** Waits until the service serves; returns its processes. */
-async function ready({ npm, port, output }: Started): Promise<Chain> {
+async function ready({ npm, port, output, announced }: Started): Promise<Chain> {
+  // A request that is refused every 20 ms during a start would cost as much as a start.
+  await announced();
   await expect.poll(() => status(port), { message: output() }).toBe(200);
   const below = [npm];
   const processes = processTable();
@@ -99,9 +131,9 @@ function processTable(): { pid: number; parent: number; command: string }[] {
 async function ended({ npm, shell, start, serve }: Chain, { output }: Started): Promise<void> {
   const left = async () => {
     const alive = await Promise.all([npm, shell, start, serve].map(isAlive));
-    return alive.includes(true) || (await isRunning(await cluster()));
+    return alive.includes(true) || (await isRunning(cluster));
   };
-  await expect.poll(left, { message: output() }).toBe(false);
+  await expect.poll(left, { message: output(), interval: 50 }).toBe(false);
 }
 
 test('npm start goes on when its shell ends, restarts a killed service, and ends with a killed npm', async () => {
