@@ -1,6 +1,6 @@
-import { expect, test } from 'vitest';
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { LEADER_LOCK } from '../../server/orchestrator/executors/embedded/leadership/leader-connection.ts';
-import { createTestDatabase } from '../../server/testing/postgres.ts';
+import { createTestDatabase, type TestDatabase } from '../../server/testing/postgres.ts';
 import { TcpProxy } from '../fixtures/tcp-proxy.ts';
 import { rounds, timeoutFor } from './random.ts';
 import { Scenario } from './scenario.ts';
@@ -40,6 +40,26 @@ async function expectEndSeen(scenario: Scenario, proxy: TcpProxy): Promise<void>
   expect(watcher.following).toBe(false);
 }
 
+// One service for all tests, as each of them begins and ends with one that serves.
+let db: TestDatabase;
+let proxy: TcpProxy;
+let scenario: Scenario;
+beforeAll(async () => {
+  db = await createTestDatabase();
+  proxy = await TcpProxy.start(db.url);
+  scenario = await Scenario.open('connections', { databaseUrl: proxy.url, directUrl: db.url });
+});
+afterAll(async () => {
+  await scenario?.[Symbol.asyncDispose]();
+  await proxy?.[Symbol.asyncDispose]();
+  await db?.close();
+});
+beforeEach(async () => {
+  // For a test that follows one that failed.
+  proxy.heal();
+  await scenario.service.until('ready');
+});
+
 /** Returns the backend that holds the leader's lock; null if there is none. */
 async function leadingBackend(scenario: Scenario): Promise<number | null> {
   const { rows } = await scenario.pool.query<{ pid: number }>(
@@ -53,9 +73,7 @@ async function leadingBackend(scenario: Scenario): Promise<number | null> {
 test(
   'connections to the database reset, refused and slow, in the middle of commits',
   async () => {
-    await using db = await createTestDatabase();
-    await using proxy = await TcpProxy.start(db.url);
-    await using scenario = await Scenario.open('resets', { databaseUrl: proxy.url, directUrl: db.url });
+    scenario.begin('resets');
     const load = await scenario.load();
     for (let round = 0; round < 4 * rounds; round++) {
       await load.progress(scenario.random.between(5, 20));
@@ -80,9 +98,7 @@ test(
 test(
   'commits that succeed while their answers are lost: nobody is told twice, nothing is done twice',
   async () => {
-    await using db = await createTestDatabase();
-    await using proxy = await TcpProxy.start(db.url);
-    await using scenario = await Scenario.open('lost answers', { databaseUrl: proxy.url, directUrl: db.url });
+    scenario.begin('lost answers');
     await expectEndSeen(scenario, proxy);
     const load = await scenario.load();
     for (let round = 0; round < 3 * rounds; round++) {
@@ -102,9 +118,7 @@ test(
 test(
   'a database that hangs without a word, and connections that never recover: requests are answered in time, and the service leads again',
   async () => {
-    await using db = await createTestDatabase();
-    await using proxy = await TcpProxy.start(db.url);
-    await using scenario = await Scenario.open('hanging', { databaseUrl: proxy.url, directUrl: db.url });
+    scenario.begin('hanging');
     const load = await scenario.load();
     for (let round = 0; round < rounds; round++) {
       await load.progress(scenario.random.between(10, 30));

@@ -21,8 +21,8 @@ let references: ReadonlyMap<string, Ending> | undefined;
 
 /** One installation, and functions that put load on it. */
 export class Scenario {
-  readonly random: Random;
-  readonly client: Client;
+  random: Random;
+  client: Client;
   readonly installation: Installation;
   /** The test's own connection to the database, bypassing every proxy. */
   readonly pool: pg.Pool;
@@ -72,6 +72,16 @@ export class Scenario {
       await installation[Symbol.asyncDispose]();
       throw error;
     }
+  }
+
+  /**
+   * Begins another test in this installation, with random numbers and a client of its own. The service must be up. What a
+   * test that failed has left running is abandoned.
+   */
+  begin(name: string): void {
+    for (const load of this.#loads.splice(0)) load.abandon();
+    this.random = seeded(name);
+    this.client = new Client(this.service.url, this.installation.pat);
   }
 
   /** Returns the id of the workflow of one of `graphs`, which the first load publishes. */
