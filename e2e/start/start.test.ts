@@ -5,22 +5,21 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { generatePatToken } from '../../server/domains/pats/token.ts';
 import { isRunning, openCluster, postmaster, stopCluster } from '../../server/platform/postgres/cluster.ts';
 import { checkVersion } from '../../server/platform/postgres/database.ts';
 import { freePort } from '../../server/platform/postgres/free-port.ts';
+import { COMPILE_CACHE } from '../../server/testing/compile-cache.ts';
 import { launch, newDataDir, startServer } from '../fixtures/server.ts';
 
 let dataDir: string;
 const cluster = () => openCluster(join(dataDir, 'postgres'));
 
-beforeEach(async () => {
-  dataDir = await newDataDir();
-});
-afterEach(async () => {
+async function removeDataDir(): Promise<void> {
   await stopCluster(await cluster(), 'immediate');
   await rm(dataDir, { recursive: true, force: true });
-});
+}
 
 /** Starts a server that must refuse; returns its exit code and its output. */
 async function refused(env: Record<string, string>): Promise<{ code: number | null; lines: string[] }> {
@@ -35,6 +34,11 @@ async function refused(env: Record<string, string>): Promise<{ code: number | nu
 }
 
 describe('a start that cannot succeed says why in one line', () => {
+  beforeEach(async () => {
+    dataDir = await newDataDir();
+  });
+  afterEach(removeDataDir);
+
   test('the port is in use', async () => {
     const other = createServer().listen(0, '127.0.0.1');
     await once(other, 'listening');
@@ -90,8 +94,15 @@ describe('a start that cannot succeed says why in one line', () => {
 });
 
 describe('a server that runs', () => {
+  // Each test leaves the folder to the next as a stopped server does: creating and filling a database costs 2 s of CPU.
+  beforeAll(async () => {
+    dataDir = await newDataDir();
+  });
+  afterAll(removeDataDir);
+  const env = { BATON_PAT: generatePatToken() };
+
   test('another one on its data folder is refused; SIGTERM ends it with 0 and leaves no PostgreSQL behind', async () => {
-    const server = await startServer({ dataDir });
+    const server = await startServer({ dataDir, env });
     const { code, lines } = await refused({});
     expect(code).toBe(1);
     expect(lines).toEqual([expect.stringMatching(new RegExp(`Another Baton \\(process ${server.pid}\\) uses`))]);
@@ -101,7 +112,7 @@ describe('a server that runs', () => {
   });
 
   test('killed with -9 it starts again with everything that it had answered', async () => {
-    const first = await startServer({ dataDir });
+    const first = await startServer({ dataDir, env });
     const headers = { Authorization: `Bearer ${first.pat}`, 'Content-Type': 'application/json' };
     const created = await fetch(`${first.url}/v1/workflows`, {
       method: 'POST',
@@ -112,7 +123,7 @@ describe('a server that runs', () => {
     const { id } = (await created.json()) as { id: string };
     await first.kill();
     expect(await postmaster(join(dataDir, 'postgres'))).toBeDefined();
-    const second = await startServer({ dataDir });
+    const second = await startServer({ dataDir, env });
     const read = await fetch(`${second.url}/v1/workflows/${id}`, { headers });
     expect(read.status).toBe(200);
     expect(await second.stop()).toBe(0);
@@ -126,14 +137,24 @@ describe('a server that runs', () => {
       process.exitCode = await supervise(['bin/serve.mjs']);`;
     const { PATH = '', HOME = '' } = process.env;
     const parent = spawn(process.execPath, ['--input-type=module', '-e', code], {
-      env: { PATH, HOME, NODE_ENV: 'production', PORT: String(port), BATON_DATA_DIR: dataDir, BATON_SEED: 'none' },
+      env: {
+        PATH,
+        HOME,
+        ...COMPILE_CACHE,
+        NODE_ENV: 'production',
+        PORT: String(port),
+        BATON_DATA_DIR: dataDir,
+        BATON_SEED: 'none',
+      },
       stdio: ['ignore', 'pipe', 'pipe'],
     });
     await expect
-      .poll(() =>
-        fetch(`http://127.0.0.1:${port}/readyz`)
-          .then(answer => answer.status)
-          .catch(() => 0),
+      .poll(
+        () =>
+          fetch(`http://127.0.0.1:${port}/readyz`)
+            .then(answer => answer.status)
+            .catch(() => 0),
+        { interval: 100 },
       )
       .toBe(200);
     parent.kill('SIGINT');
