@@ -1,6 +1,7 @@
-import { expect, test } from 'vitest';
+import { setTimeout as delay } from 'node:timers/promises';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { newId } from '../../server/platform/ids.ts';
-import { createTestDatabase } from '../../server/testing/postgres.ts';
+import { createTestDatabase, type TestDatabase } from '../../server/testing/postgres.ts';
 import { rounds, timeoutFor } from './random.ts';
 import { Scenario } from './scenario.ts';
 
@@ -15,11 +16,22 @@ const waiting = {
 };
 const asking = { steps: [waiting.steps[1]] };
 
+// One service for all tests: each of them begins with one that leads, at the time of the machine.
+let db: TestDatabase;
+let scenario: Scenario;
+beforeAll(async () => {
+  db = await createTestDatabase();
+  scenario = await Scenario.open('time', { databaseUrl: db.url });
+});
+afterAll(async () => {
+  await scenario?.[Symbol.asyncDispose]();
+  await db?.close();
+});
+
 test(
   'the clock jumps by hours, forwards and backwards, under load: nothing is stuck, nothing out of order',
   async () => {
-    await using db = await createTestDatabase();
-    await using scenario = await Scenario.open('clock', { databaseUrl: db.url });
+    scenario.begin('clock');
     const load = await scenario.load();
     for (let round = 0; round < 3 * rounds; round++) {
       await load.progress(scenario.random.between(10, 20));
@@ -35,8 +47,8 @@ test(
 test(
   'a clock that falls back does not delay a retry; one that leaps ahead makes up for the deadlines it passed',
   async () => {
-    await using db = await createTestDatabase();
-    await using scenario = await Scenario.open('deadlines', { databaseUrl: db.url });
+    scenario.begin('deadlines');
+    scenario.service.tell({ kind: 'clock', offsetMs: 0 });
     const start = async (graph: unknown): Promise<string> => {
       const workflow = await scenario.publish('w', graph);
       const runId = newId();
@@ -71,6 +83,57 @@ test(
     expect(await statusOf(leaping)).toBe('running');
     scenario.service.tell({ kind: 'clock', offsetMs: 2 * HOUR_MS });
     await expect.poll(() => statusOf(leaping)).toBe('completed');
+  },
+  timeoutFor(60_000),
+);
+
+test(
+  'an event loop that is busy, and a process that is stopped, for seconds: late is all that anything is',
+  async () => {
+    scenario.begin('stalls');
+    scenario.service.tell({ kind: 'clock', offsetMs: 0 });
+    const load = await scenario.load();
+    for (let round = 0; round < 2 * rounds; round++) {
+      await load.progress(scenario.random.between(10, 30));
+      if (round % 2 === 0) scenario.service.tell({ kind: 'busy', ms: scenario.random.between(1_500, 3_000) });
+      else {
+        scenario.service.stall();
+        await scenario.moment(2_000);
+        scenario.service.wake();
+      }
+      await scenario.service.until('ready');
+    }
+    await load.progress(10);
+    await scenario.settle(load);
+  },
+  timeoutFor(30_000),
+);
+
+test(
+  'a leader stopped for so long that a standby has taken over writes nothing when it wakes',
+  async () => {
+    scenario.begin('sleeper');
+    scenario.client.mayDisconnect = true;
+    scenario.client.mayHang = true;
+    const load = await scenario.load();
+    for (let round = 0; round < rounds; round++) {
+      const standby = await scenario.installation.launch();
+      await standby.until('standby');
+      await load.progress(scenario.random.between(10, 30));
+      const sleeper = scenario.service;
+      sleeper.stall();
+      await standby.until('ready');
+      scenario.serve(standby);
+      // The new leader executes the same runs when the old one wakes up with all its timers and answers due.
+      await load.progress(10);
+      sleeper.wake();
+      await sleeper.until('standby');
+      await delay(200);
+      expect((await standby.readyz()).body.orchestrator).toBe('leading');
+      await load.progress(10);
+      await sleeper.terminate();
+    }
+    await scenario.settle(load);
   },
   timeoutFor(60_000),
 );
