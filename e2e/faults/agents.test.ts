@@ -1,30 +1,51 @@
 import type { Pool } from 'pg';
-import { expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { auditLedger } from '../../server/domains/billing/ledger/audit-store.ts';
+import { MessageParts, textOf } from '../../server/domains/chat/stream/parts.ts';
 import type { RunEvent } from '../../server/orchestrator/core/index.ts';
 import { readRuns } from '../../server/orchestrator/log/index.ts';
-import { createTestDatabase } from '../../server/testing/postgres.ts';
-import { Installation } from '../fixtures/service.ts';
+import { createTestDatabase, type TestDatabase } from '../../server/testing/postgres.ts';
+import { openSse } from '../../server/testing/sse-client.ts';
+import { Installation, type Service } from '../fixtures/service.ts';
 import { AgentLoad, ANSWER, SHORT_ANSWER, World } from './agent-load.ts';
 import { Client } from './client.ts';
 import { rounds, seeded, timeoutFor } from './random.ts';
 
 const KILLS = 4 * rounds;
 
+// One service and one model for both tests.
+let db: TestDatabase;
+let world: World;
+let installation: Installation;
+let service: Service;
+let client: Client;
+beforeAll(async () => {
+  db = await createTestDatabase();
+  world = await World.open();
+  installation = await Installation.create({
+    DATABASE_URL: db.url,
+    BATON_ENABLE_AGENTS: 'true',
+    BATON_ALLOW_PRIVATE_NETWORK: '127.0.0.1/32',
+  });
+  service = await installation.launch();
+  await service.until('ready');
+  client = new Client(service.url, installation.pat);
+});
+afterAll(async () => {
+  await installation?.[Symbol.asyncDispose]();
+  await world?.[Symbol.asyncDispose]();
+  await db?.close();
+});
+
+/** Starts the service again, on the same port. It is ready when this settles. */
+async function relaunch(): Promise<void> {
+  service = await installation.launch(Number(new URL(service.url).port));
+  await service.until('ready');
+}
+
 test(
   'SIGKILL of the service while agents work, again and again: only what was in flight is repeated, under the same keys',
   async () => {
-    await using db = await createTestDatabase();
-    await using world = await World.open();
-    await using installation = await Installation.create({
-      DATABASE_URL: db.url,
-      BATON_ENABLE_AGENTS: 'true',
-      BATON_ALLOW_PRIVATE_NETWORK: '127.0.0.1/32',
-    });
-    let service = await installation.launch();
-    await service.until('ready');
-    const port = Number(new URL(service.url).port);
-    const client = new Client(service.url, installation.pat);
     const load = new AgentLoad(client, await makeAgent(client, world), seeded('agents'));
     const random = seeded('kills of agents');
     client.mayDisconnect = true;
@@ -37,8 +58,7 @@ test(
         await service.kill();
         inFlight += await startedAndNotEnded(db.pool);
         world.count();
-        service = await installation.launch(port);
-        await service.until('ready');
+        await relaunch();
       }
       await load.cease();
       const open = async () => (await db.pool.query('SELECT FROM runs WHERE ended_at IS NULL')).rowCount;
@@ -60,6 +80,71 @@ test(
     expect(load.runs.size).toBeGreaterThan(4);
   },
   timeoutFor(40_000),
+);
+
+type Shown = { parts: { text?: string }[]; metadata: { status: string } };
+
+test(
+  'SIGKILL of the service in the middle of a text: the client begins the turn again, and every message is answered, in order',
+  async () => {
+    const { fake } = world;
+    const post = async (path: string, body: object) => {
+      const { status, body: answer } = await client.call('POST', path, body);
+      expect(status, JSON.stringify(answer)).toBeLessThan(300);
+      return answer;
+    };
+    const { id } = await post('/v1/chat/threads', {});
+    const thread = `/v1/chat/threads/${id}`;
+    const stream = (after?: string) =>
+      openSse(`${service.url}${thread}/stream`, {
+        Authorization: client.authorization,
+        ...(after !== undefined && { 'Last-Event-ID': after }),
+      });
+    fake.script({
+      answers: [
+        { content: [{ text: 'Once upon' }, { hold: 'killed' }] },
+        { content: [{ text: 'Once more, and whole.' }] },
+        ...['Two.', 'Three.'].map(text => ({ content: [{ text }] })),
+      ],
+    });
+    await post(`${thread}/messages`, { text: 'one' });
+    await fake.held('killed');
+    await post(`${thread}/messages`, { text: 'two' });
+    await post(`${thread}/messages`, { text: 'three' });
+    const before = await stream();
+    const message = new MessageParts();
+    await expect
+      .poll(() => before.received.map(({ chunk }) => chunk))
+      .toContainEqual(expect.objectContaining({ delta: 'Once upon' }));
+    await service.kill();
+    await before.ended;
+    for (const { chunk } of before.received) message.add(chunk);
+    expect(textOf(message.parts)).toBe('Once upon');
+
+    await relaunch();
+    const after = await stream(before.received.findLast(each => each.id !== null)?.id ?? undefined);
+    await after.ended;
+    expect(after.received[0]?.chunk).toEqual({ type: 'reset-step' });
+    for (const { chunk } of after.received) message.add(chunk);
+    expect(textOf(message.parts)).toBe('Once more, and whole.');
+
+    const messages = async () => {
+      const { body } = await client.call('GET', `${thread}/messages`);
+      return (body.messages as Shown[]).map(({ parts, metadata }) => [
+        parts.map(({ text = '' }) => text).join(''),
+        metadata.status,
+      ]);
+    };
+    await expect.poll(messages).toEqual([
+      ['one', 'sent'],
+      ['Once more, and whole.', 'completed'],
+      ['two', 'sent'],
+      ['Two.', 'completed'],
+      ['three', 'sent'],
+      ['Three.', 'completed'],
+    ]);
+  },
+  timeoutFor(20_000),
 );
 
 async function makeAgent(client: Client, { fake, tools }: World): Promise<string> {
