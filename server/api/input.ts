@@ -1,5 +1,7 @@
 import type { z } from 'zod';
-import { AppError, badRequest, type ErrorDetail, invalid, notFound } from '../platform/errors.ts';
+import { problemsIn } from '../contract/bounded-issues.ts';
+import { AppError, badRequest, type ErrorDetail, invalid, MAX_DETAILS, notFound } from '../platform/errors.ts';
+import { isObject } from '../platform/json.ts';
 import { readParameter } from './parameters.ts';
 import type { RegisteredOperation } from './registry.ts';
 
@@ -51,9 +53,12 @@ export function parseObject(entry: RegisteredOperation, input: unknown): unknown
   return check(entry, input ?? {}, []);
 }
 
+/** `details` are problems that were found before. */
 function check(entry: RegisteredOperation, input: unknown, details: ErrorDetail[]): unknown {
-  checkJson(input);
-  const parsed = entry.operation.input.safeParse(input);
+  const unknown: Keys = isObject(input) ? checkFields(entry, input) : { first: [], count: 0 };
+  if (!isObject(input)) checkJson(input);
+  const known = isObject(input) && unknown.count > 0 ? knownFields(entry, input) : input;
+  const parsed = entry.operation.input.safeParse(known, parsing);
   if (parsed.success && details.length === 0) return parsed.data;
   const issues = parsed.success ? [] : parsed.error.issues;
   if (
@@ -63,7 +68,55 @@ function check(entry: RegisteredOperation, input: unknown, details: ErrorDetail[
     const named = entry.pathParameters.every(name => typeof input === 'object' && input !== null && name in input);
     if (named) throw notFound('Resource');
   }
-  throw invalid('The request is not valid.', [...details, ...issues.flatMap(issueDetails)], 'validation_error');
+  throw refusal(details, issues, unknown);
+}
+
+/** The first keys, as many as an error shows, and the number of all. */
+type Keys = { first: string[]; count: number };
+
+/** Checks the values of all fields, and returns the unknown ones. */
+function checkFields({ fields }: RegisteredOperation, input: Record<string, unknown>): Keys {
+  const unknown: Keys = { first: [], count: 0 };
+  for (const key in input) {
+    checkText(key);
+    checkJson(input[key], 1);
+    if (fields.has(key)) continue;
+    unknown.count += 1;
+    if (unknown.count <= MAX_DETAILS) unknown.first.push(key);
+  }
+  return unknown;
+}
+
+/** No request has a field of this name, because no text contains NUL. */
+const UNKNOWN_FIELDS = '\0';
+
+/**
+ * Returns the input with a single field in place of all unknown ones: the schema refuses it in its place among the other
+ * problems, and would take 20 ms for 80,000 of them.
+ */
+function knownFields({ fields }: RegisteredOperation, input: object): Record<string, unknown> {
+  const known: Record<string, unknown> = { [UNKNOWN_FIELDS]: null };
+  for (const name of fields) if (Object.hasOwn(input, name)) known[name] = Reflect.get(input, name);
+  return known;
+}
+
+/** `refusal` names the keys itself: zod's message would contain all of them. */
+const parsing: z.core.ParseContext<z.core.$ZodIssue> = {
+  error: ({ code }) => (code === 'unrecognized_keys' ? 'has unknown fields' : undefined),
+};
+
+function refusal(details: ErrorDetail[], issues: readonly z.core.$ZodIssue[], unknown: Keys): AppError {
+  const shown = [...details];
+  let count = details.length;
+  for (const issue of issues) {
+    const isAtRoot = unknown.count > 0 && issue.code === 'unrecognized_keys' && issue.path.length === 0;
+    count += isAtRoot ? unknown.count : problemsIn(issue);
+    if (shown.length < MAX_DETAILS) shown.push(...issueDetails(issue, isAtRoot ? unknown.first : null));
+  }
+  return new AppError(422, 'validation_error', 'The request is not valid.', {
+    details: shown,
+    hiddenDetails: count - shown.length,
+  });
 }
 
 /** Reads a query string. Unknown, repeated and malformed parameters are AppError 422, all in one answer. */
@@ -146,10 +199,12 @@ function checkText(text: string): void {
   throw invalid('Text may contain neither NUL nor unpaired surrogates.', undefined, 'invalid_text');
 }
 
-function issueDetails(issue: z.core.$ZodIssue): ErrorDetail[] {
+/** Returns at most as many details as an error shows. */
+function issueDetails(issue: z.core.$ZodIssue, unknown: readonly string[] | null): ErrorDetail[] {
   const path = pathText(issue.path);
   if (issue.code !== 'unrecognized_keys') return [{ path, message: issue.message }];
-  return issue.keys.map(key => ({ path: path ? `${path}.${key}` : key, message: 'is not a known field' }));
+  const keys = unknown ?? issue.keys.slice(0, MAX_DETAILS);
+  return keys.map(key => ({ path: path ? `${path}.${key}` : key, message: 'is not a known field' }));
 }
 
 /** Returns a path in the form `graph.steps[0].id`. */

@@ -22,6 +22,8 @@ export type RegisteredOperation = {
    * they are query parameters.
    */
   readonly carrier: 'body' | 'query';
+  /** The names of all fields of the input, including the path parameters. */
+  readonly fields: ReadonlySet<string>;
   /** How path and query parameters are read from text; body fields are not included. */
   readonly parameters: ReadonlyMap<string, ParameterType>;
   /** The parameters of the whole input, including those of the path. */
@@ -127,6 +129,7 @@ function register(operation: AnyOperation, problem: (message: string) => void): 
     operation,
     pathParameters,
     carrier,
+    fields: new Set(properties?.keys()),
     parameters,
     // Only descriptions need these, and a start of the service none of them.
     get inputSchema() {

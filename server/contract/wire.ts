@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { isoTimestamp, LATEST_MS } from '../platform/clock.ts';
 import { isJson, isPlainObject } from '../platform/json.ts';
 import { JsonObjectSchema } from '../platform/json-object-schema.ts';
+import { BoundedIssues } from './bounded-issues.ts';
 import { DEFAULT_KIND, WORKFLOW_KINDS } from './workflow-kinds.ts';
 
 /** Parts that the schemas of every surface use (docs/specification/http.md). */
@@ -63,11 +64,13 @@ export const AnyObject = JsonObjectSchema;
 export const ObjectOfObjects = z
   .custom<Record<string, z.output<typeof AnyObject>>>(isPlainObject, 'must be a JSON object')
   .superRefine((record, context) => {
-    for (const [key, value] of Object.entries(record)) {
-      if (!AnyObject.safeParse(value).success) {
-        context.addIssue({ code: 'custom', path: [key], message: 'must be a JSON object' });
-      }
+    const issues = new BoundedIssues(context);
+    for (const key of Object.keys(record)) {
+      const value: unknown = record[key];
+      if (!isPlainObject(value) || !isJson(value))
+        issues.add(1, () => [{ path: [key], message: 'must be a JSON object' }]);
     }
+    issues.end();
   })
   .meta({ type: 'object', additionalProperties: { type: 'object' } });
 
@@ -91,16 +94,36 @@ export const MAX_INTEGER = 2_147_483_647;
  * a schema that changes what it parses.
  */
 export function asSent<S extends z.ZodType>(schema: S) {
-  const { $schema: _, ...described } = z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' });
   return z
     .custom<z.output<S>>()
     .superRefine((value, context) => {
-      const { error } = schema.safeParse(value);
-      for (const { path, message } of error?.issues ?? []) {
+      for (const { path, message } of schema.safeParse(value).error?.issues ?? []) {
         context.addIssue({ code: 'custom', path: [...path], message });
       }
     })
-    .meta(described);
+    .meta(describedAs(schema));
+}
+
+/** The same for each item of a list. The list checks its items, because 350,000 wrong ones took two seconds. */
+export function listAsSent<S extends z.ZodType>(schema: S) {
+  return z.array(z.custom<z.output<S>>().meta(describedAs(schema))).superRefine((items, context) => {
+    const issues = new BoundedIssues(context);
+    for (const [index, value] of items.entries()) {
+      // Unlike safeParse, it makes no error of the issues.
+      const checked = schema._zod.run({ value, issues: [] }, { async: false });
+      if (checked instanceof Promise) throw new z.core.$ZodAsyncError();
+      if (checked.issues.length === 0) continue;
+      issues.add(checked.issues.length, () =>
+        (schema.safeParse(value).error?.issues ?? []).map(({ path, message }) => ({ path: [index, ...path], message })),
+      );
+    }
+    issues.end();
+  });
+}
+
+function describedAs(schema: z.ZodType) {
+  const { $schema: _, ...described } = z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' });
+  return described;
 }
 
 /** Text that PostgreSQL can store: no NUL, no half of a surrogate pair. */

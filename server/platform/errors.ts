@@ -11,14 +11,17 @@ const MAX_DETAIL_MESSAGE_LENGTH = 2_000;
 
 const cut = (text: string, longest: number): string => (text.length > longest ? `${text.slice(0, longest)}…` : text);
 
-/** Returns the first details, each with a limited length; the last one says how many more there are. */
-function shownDetails(details: readonly ErrorDetail[]): ErrorDetail[] {
+/**
+ * Returns the first details, each with a limited length; the last one says how many more there are, with the `hidden` ones
+ * for which there is no detail.
+ */
+function shownDetails(details: readonly ErrorDetail[], hidden: number): ErrorDetail[] {
   const shown = details.slice(0, MAX_DETAILS).map(detail => ({
     ...detail,
     path: cut(detail.path, MAX_DETAIL_PATH_LENGTH),
     message: cut(detail.message, MAX_DETAIL_MESSAGE_LENGTH),
   }));
-  const more = details.length - shown.length;
+  const more = details.length - shown.length + hidden;
   if (more === 0) return shown;
   const message = `${more} more ${more === 1 ? 'problem is' : 'problems are'} not shown`;
   return [...shown, { path: '', message, code: 'more_problems' }];
@@ -39,13 +42,18 @@ export class AppError extends Error {
     status: number,
     code: string,
     message: string,
-    options: { details?: ErrorDetail[]; headers?: Record<string, string>; cause?: unknown } = {},
+    options: {
+      details?: ErrorDetail[];
+      hiddenDetails?: number;
+      headers?: Record<string, string>;
+      cause?: unknown;
+    } = {},
   ) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause });
     this.name = 'AppError';
     this.status = status;
     this.code = code;
-    this.details = options.details && shownDetails(options.details);
+    this.details = options.details && shownDetails(options.details, options.hiddenDetails ?? 0);
     this.headers = options.headers;
   }
 }

@@ -3,7 +3,9 @@ import {
   AnyObject,
   asSent,
   Id,
+  Json,
   kindFilter,
+  listAsSent,
   MAX_INTEGER,
   NameText,
   nextCursor,
@@ -20,7 +22,8 @@ export const Description = PlainText(20_000);
 export const VersionNumber = z.coerce.number().int().min(1).max(MAX_INTEGER);
 
 /** A step on the wire. Which fields a type has is checked by the step registry; here only that it is a step at all. */
-export const StepSchema = asSent(z.looseObject({ id: z.string(), type: z.string() }));
+const AnyStep = z.looseObject({ id: z.string(), type: z.string() });
+export const StepSchema = asSent(AnyStep);
 /** Pixels of the canvas. */
 const Coordinate = z.number().min(-1_000_000).max(1_000_000);
 export const Coordinates = z.strictObject({ x: Coordinate, y: Coordinate });
@@ -37,7 +40,7 @@ export const NoteSchema = z.strictObject({
 /** The most notes of a graph. */
 export const MAX_NOTES = 200;
 export const GraphSchema = z.strictObject({
-  steps: z.array(StepSchema),
+  steps: listAsSent(AnyStep),
   notes: z
     .array(NoteSchema)
     .max(MAX_NOTES)
@@ -46,10 +49,9 @@ export const GraphSchema = z.strictObject({
   input_schema: AnyObject.optional().meta({
     description: 'JSON Schema (2020-12) of the input: a start whose input does not fit it is refused',
   }),
-  output: z
-    .json()
-    .optional()
-    .meta({ description: 'The output of a run, with templates; default: the results of its last steps' }),
+  output: Json.optional().meta({
+    description: 'The output of a run, with templates; default: the results of its last steps',
+  }),
   on_failure: z
     .strictObject({ workflow_id: z.string().max(200) })
     .optional()
