@@ -92,32 +92,37 @@ function values(schema: Schema): Value[] {
   }
 }
 
+/** A body in pieces, which bodies share: a copy of each megabyte made the test's process collect its garbage half of the time. */
+export type Pieces = readonly Buffer[];
+export const lengthOf = (body: Pieces): number => body.reduce((sum, piece) => sum + piece.byteLength, 0);
+
 /** Returns JSON of an object with the fields of both, the second of which has at least one. */
-const merged = (one: object, ...other: Value[]): Value => {
+const merged = (one: object, ...other: Value[]): Pieces => {
   const fields = JSON.stringify(one);
-  return Buffer.concat([Buffer.from(fields === '{}' ? '{' : `${fields.slice(0, -1)},`), ...other]);
+  return [Buffer.from(fields === '{}' ? '{' : `${fields.slice(0, -1)},`), ...other];
 };
 
 /** Generates bodies of an operation: the valid fields, with one of them at an extreme. */
-export function* extremeBodies(entry: RegisteredOperation, valid: Schema): Generator<[field: string, body: Buffer]> {
-  for (const [field, body] of everyBody(entry, valid)) if (body.byteLength <= MAX_BODY_BYTES) yield [field, body];
+export function* extremeBodies(entry: RegisteredOperation, valid: Schema): Generator<[field: string, body: Pieces]> {
+  for (const [field, body] of everyBody(entry, valid)) if (lengthOf(body) <= MAX_BODY_BYTES) yield [field, body];
 }
 
-function* everyBody(entry: RegisteredOperation, valid: Schema): Generator<[string, Buffer]> {
+function* everyBody(entry: RegisteredOperation, valid: Schema): Generator<[string, Pieces]> {
   const properties = isSchema(entry.inputSchema.properties) ? entry.inputSchema.properties : {};
   const names = Object.keys(properties).filter(name => !entry.pathParameters.includes(name));
   for (const name of names) {
     const schema = properties[name];
     const { [name]: _, ...others } = valid;
     const key = Buffer.from(`${JSON.stringify(name)}:`);
-    for (const value of values(isSchema(schema) ? schema : {}))
-      yield [name, merged(others, key, value, Buffer.from('}'))];
+    for (const value of values(isSchema(schema) ? schema : {})) yield [name, merged(others, key, value, END)];
   }
   const [list = valueFrom([]), , object = valueFrom({})] = anything();
   yield ['unknown fields', merged(valid, object.subarray(1))];
-  yield ['a body that is a list', list];
-  yield ['a body without end', Buffer.from('['.repeat(ROOM))];
+  yield ['a body that is a list', [list]];
+  yield ['a body without end', [ENDLESS]];
 }
+const END = Buffer.from('}');
+const ENDLESS = Buffer.from('['.repeat(ROOM));
 
 /** Returns queries of an operation, each parameter at its longest and repeated as often as there is room. */
 export function extremeQueries(entry: RegisteredOperation): [string, string][] {
@@ -243,6 +248,18 @@ export const EXTREME_GRAPHS: [string, unknown[]][] = [
   ['long ids', many(8, () => step(repeated('x', 100_000), 'condition', {}))],
   ['branches to no step', [step('a', 'condition', { expression: 'true', then: many(150_000, n => `x${n % 100}`) })]],
   ['syntax errors', steps('lua_script', n => ({ script: `${repeated('(', 400)}${n}` }))],
+];
+
+/** Workflows in which hundreds of thousands of parts are wrong, or which are wrong beside as many parts. */
+export const EXTREME_WORKFLOWS: [string, () => object][] = [
+  ['steps without fields', () => ({ graph: { steps: many(ROOM / 3, () => ({})) } })],
+  ['numbers instead of steps', () => ({ graph: { steps: many(ROOM / 2, () => 0) } })],
+  ['objects as its output', () => ({ graph: { output: many(ROOM / 3, () => ({})) } })],
+  ['lists as its output', () => ({ graph: { output: many(ROOM / 130, () => deep(30, '[[', ']]')) } })],
+  [
+    'numbers instead of payloads',
+    () => ({ run_setup: { trigger_steps: Object.fromEntries(many(ROOM / 12, n => [`k${n}`, 1])) } }),
+  ],
 ];
 
 /** Documents for the import. */

@@ -27,8 +27,11 @@ import {
   EXTREME_DOCUMENTS,
   EXTREME_FRAMES,
   EXTREME_GRAPHS,
+  EXTREME_WORKFLOWS,
   extremeBodies,
   extremeQueries,
+  lengthOf,
+  type Pieces,
 } from './extreme-inputs.ts';
 
 /**
@@ -93,10 +96,11 @@ const agent = new Agent({ keepAlive: true, maxSockets: 1 });
 async function send(
   method: string,
   path: string,
-  body?: string | Buffer,
+  body?: string | Pieces,
   by = token,
   headers: Record<string, string> = {},
 ): Promise<Answer> {
+  const pieces = typeof body === 'string' ? [Buffer.from(body)] : body;
   const began = performance.now();
   const sent = request(service.url + path, {
     agent,
@@ -105,14 +109,15 @@ async function send(
       Authorization: `Bearer ${by}`,
       'Content-Type': 'application/json',
       'Accept-Encoding': 'gzip',
-      ...(body !== undefined && { 'Content-Length': Buffer.byteLength(body) }),
+      ...(pieces !== undefined && { 'Content-Length': lengthOf(pieces) }),
       ...headers,
     },
     signal: AbortSignal.timeout(30_000),
   });
   // Of a body that is refused before all of it has been sent.
   sent.on('error', () => undefined);
-  sent.end(body);
+  for (const piece of pieces ?? []) sent.write(piece);
+  sent.end();
   const [response] = (await once(sent, 'response')) as [IncomingMessage];
   const bytes = await sizeOf(response);
   return { status: response.statusCode ?? 0, bytes, ms: performance.now() - began };
@@ -184,7 +189,7 @@ describe('the extremes of', () => {
     const valid = inWorld(fieldsOf(name as Name), world.ids);
     let place = 0;
     for (const [field, body] of extremeBodies(entry, valid)) {
-      const what = `${name}.${field} ${body.toString('utf8', 0, 100)}`;
+      const what = `${name}.${field} ${body.map(piece => piece.toString('utf8', 0, 50)).join('…')}`;
       for (const by of sendersOf(entry, place)) {
         await expectCheap(what, entry.operation.method, pathIn(entry, world.ids), body, by);
       }
@@ -210,6 +215,11 @@ describe('documents', () => {
   test.each(EXTREME_GRAPHS)('a graph with %s', async (what, steps) => {
     const { status } = await expectCheap(what, 'POST', `${workflow()}/validate`, JSON.stringify({ graph: { steps } }));
     expect([200, 422]).toContain(status);
+  });
+
+  test.each(EXTREME_WORKFLOWS)('a workflow with %s', async (what, fields) => {
+    const body = JSON.stringify({ name: 'Wrong', ...fields() });
+    expect((await expectCheap(what, 'POST', '/v1/workflows', body)).status).toBe(422);
   });
 
   test.each(EXTREME_DOCUMENTS)('an import of %s', async (what, document) => {
