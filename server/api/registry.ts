@@ -129,7 +129,7 @@ function register(operation: AnyOperation, problem: (message: string) => void): 
     operation,
     pathParameters,
     carrier,
-    fields: new Set(properties?.keys()),
+    fields: new Set(fields?.keys()),
     parameters,
     // Only descriptions need these, and a start of the service none of them.
     get inputSchema() {
