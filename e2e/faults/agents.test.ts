@@ -22,11 +22,14 @@ let client: Client;
 beforeAll(async () => {
   db = await createTestDatabase();
   world = await World.open();
-  installation = await Installation.create({
-    DATABASE_URL: db.url,
-    BATON_ENABLE_AGENTS: 'true',
-    BATON_ALLOW_PRIVATE_NETWORK: '127.0.0.1/32',
-  });
+  installation = await Installation.create(
+    {
+      DATABASE_URL: db.url,
+      BATON_ENABLE_AGENTS: 'true',
+      BATON_ALLOW_PRIVATE_NETWORK: '127.0.0.1/32',
+    },
+    { cheapPasswords: true },
+  );
   service = await installation.launch();
   await service.until('ready');
   client = new Client(service.url, installation.pat);

@@ -19,7 +19,7 @@ test('a database that refuses connections: the start exits with 1 and says so; t
   await using db = await createTestDatabase();
   await using proxy = await TcpProxy.start(db.url);
   proxy.refuse();
-  await using installation = await Installation.create({ DATABASE_URL: proxy.url });
+  await using installation = await Installation.create({ DATABASE_URL: proxy.url }, { cheapPasswords: true });
   await expectRefused(await installation.launch(), 20_000);
   proxy.heal();
   await (await installation.launch()).until('ready');
@@ -29,7 +29,7 @@ test('a database that accepts but never answers: alive and not ready meanwhile, 
   await using db = await createTestDatabase();
   await using proxy = await TcpProxy.start(db.url);
   proxy.blackhole();
-  await using installation = await Installation.create({ DATABASE_URL: proxy.url });
+  await using installation = await Installation.create({ DATABASE_URL: proxy.url }, { cheapPasswords: true });
   const service = await installation.launch();
   await expect.poll(async () => (await service.readyz()).status).toBe(503);
   expect((await fetch(`${service.url}/healthz`)).status).toBe(200);

@@ -19,7 +19,10 @@ test(
   'deployments during a long step begin it again, however many there are',
   async () => {
     await using db = await createTestDatabase();
-    await using installation = await Installation.create({ DATABASE_URL: db.url, BATON_SHUTDOWN_GRACE_S: '0' });
+    await using installation = await Installation.create(
+      { DATABASE_URL: db.url, BATON_SHUTDOWN_GRACE_S: '0' },
+      { cheapPasswords: true },
+    );
     const deployments = MAX_LOST_ATTEMPTS + rounds - 1;
     let leader = await installation.launch();
     await leader.until('ready');

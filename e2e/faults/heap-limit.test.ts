@@ -36,7 +36,7 @@ test(
   async () => {
     await using db = await createTestDatabase();
     const env = { DATABASE_URL: db.url, NODE_OPTIONS: `--max-old-space-size=${HEAP_MIB}` };
-    await using installation = await Installation.create(env);
+    await using installation = await Installation.create(env, { cheapPasswords: true });
     const count = async (where: string) =>
       Number((await db.pool.query<{ n: string }>(`SELECT count(*) AS n FROM ${where}`)).rows[0]?.n);
     const reach = async (service: Service, where: string, least: number) => {

@@ -40,10 +40,13 @@ test(
   async () => {
     await using db = await createTestDatabase();
     const receiver = await startReceiver();
-    await using installation = await Installation.create({
-      DATABASE_URL: db.url,
-      BATON_ALLOW_PRIVATE_NETWORK: '127.0.0.1/32',
-    });
+    await using installation = await Installation.create(
+      {
+        DATABASE_URL: db.url,
+        BATON_ALLOW_PRIVATE_NETWORK: '127.0.0.1/32',
+      },
+      { cheapPasswords: true },
+    );
     let service = await installation.launch();
     await service.until('ready');
     const client = new Client(service.url, installation.pat);
