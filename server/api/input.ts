@@ -55,9 +55,7 @@ export function parseObject(entry: RegisteredOperation, input: unknown): unknown
 
 /** `details` are problems that were found before. */
 function check(entry: RegisteredOperation, input: unknown, details: ErrorDetail[]): unknown {
-  const unknown: Keys = isObject(input) ? checkFields(entry, input) : { first: [], count: 0 };
-  if (!isObject(input)) checkJson(input);
-  const known = isObject(input) && unknown.count > 0 ? knownFields(entry, input) : input;
+  const { known, unknown } = checkFields(entry, input);
   const parsed = entry.operation.input.safeParse(known, parsing);
   if (parsed.success && details.length === 0) return parsed.data;
   const issues = parsed.success ? [] : parsed.error.issues;
@@ -74,17 +72,21 @@ function check(entry: RegisteredOperation, input: unknown, details: ErrorDetail[
 /** The first keys, as many as an error shows, and the number of all. */
 type Keys = { first: string[]; count: number };
 
-/** Checks the values of all fields, and returns the unknown ones. */
-function checkFields({ fields }: RegisteredOperation, input: Record<string, unknown>): Keys {
+/** Checks all texts of an input. Returns what the schema is to see of it, and the unknown fields. */
+function checkFields(entry: RegisteredOperation, input: unknown): { known: unknown; unknown: Keys } {
   const unknown: Keys = { first: [], count: 0 };
+  if (!isObject(input)) {
+    checkJson(input);
+    return { known: input, unknown };
+  }
   for (const key in input) {
     checkText(key);
     checkJson(input[key], 1);
-    if (fields.has(key)) continue;
+    if (entry.fields.has(key)) continue;
     unknown.count += 1;
     if (unknown.count <= MAX_DETAILS) unknown.first.push(key);
   }
-  return unknown;
+  return { known: unknown.count > 0 ? knownFields(entry, input) : input, unknown };
 }
 
 /** No request has a field of this name, because no text contains NUL. */
