@@ -54,11 +54,8 @@ afterAll(async () => {
   await proxy?.[Symbol.asyncDispose]();
   await db?.close();
 });
-beforeEach(async () => {
-  // For a test that follows one that failed.
-  proxy.heal();
-  await scenario.service.until('ready');
-});
+// For a test that follows one that failed.
+beforeEach(() => proxy.heal());
 
 /** Returns the backend that holds the leader's lock; null if there is none. */
 async function leadingBackend(scenario: Scenario): Promise<number | null> {
@@ -73,7 +70,7 @@ async function leadingBackend(scenario: Scenario): Promise<number | null> {
 test(
   'connections to the database reset, refused and slow, in the middle of commits',
   async () => {
-    scenario.begin('resets');
+    await scenario.begin('resets');
     const load = await scenario.load();
     for (let round = 0; round < 4 * rounds; round++) {
       await load.progress(scenario.random.between(5, 20));
@@ -98,7 +95,7 @@ test(
 test(
   'commits that succeed while their answers are lost: nobody is told twice, nothing is done twice',
   async () => {
-    scenario.begin('lost answers');
+    await scenario.begin('lost answers');
     await expectEndSeen(scenario, proxy);
     const load = await scenario.load();
     for (let round = 0; round < 3 * rounds; round++) {
@@ -118,7 +115,7 @@ test(
 test(
   'a database that hangs without a word, and connections that never recover: requests are answered in time, and the service leads again',
   async () => {
-    scenario.begin('hanging');
+    await scenario.begin('hanging');
     const load = await scenario.load();
     for (let round = 0; round < rounds; round++) {
       await load.progress(scenario.random.between(10, 30));

@@ -75,11 +75,12 @@ export class Scenario {
   }
 
   /**
-   * Begins another test in this installation, with random numbers and a client of its own. The service must be up. What a
-   * test that failed has left running is abandoned.
+   * Begins another test in this installation, with random numbers and a client of its own, once the service is ready. What
+   * a test that failed has left running is abandoned.
    */
-  begin(name: string): void {
+  async begin(name: string): Promise<void> {
     for (const load of this.#loads.splice(0)) load.abandon();
+    await this.service.until('ready');
     this.random = seeded(name);
     this.client = new Client(this.service.url, this.installation.pat);
   }

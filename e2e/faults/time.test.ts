@@ -31,7 +31,7 @@ afterAll(async () => {
 test(
   'the clock jumps by hours, forwards and backwards, under load: nothing is stuck, nothing out of order',
   async () => {
-    scenario.begin('clock');
+    await scenario.begin('clock');
     const load = await scenario.load();
     for (let round = 0; round < 3 * rounds; round++) {
       await load.progress(scenario.random.between(10, 20));
@@ -47,7 +47,7 @@ test(
 test(
   'a clock that falls back does not delay a retry; one that leaps ahead makes up for the deadlines it passed',
   async () => {
-    scenario.begin('deadlines');
+    await scenario.begin('deadlines');
     scenario.service.tell({ kind: 'clock', offsetMs: 0 });
     const start = async (graph: unknown): Promise<string> => {
       const workflow = await scenario.publish('w', graph);
@@ -90,7 +90,7 @@ test(
 test(
   'an event loop that is busy, and a process that is stopped, for seconds: late is all that anything is',
   async () => {
-    scenario.begin('stalls');
+    await scenario.begin('stalls');
     scenario.service.tell({ kind: 'clock', offsetMs: 0 });
     const load = await scenario.load();
     for (let round = 0; round < 2 * rounds; round++) {
@@ -112,7 +112,7 @@ test(
 test(
   'a leader stopped for so long that a standby has taken over writes nothing when it wakes',
   async () => {
-    scenario.begin('sleeper');
+    await scenario.begin('sleeper');
     scenario.client.mayDisconnect = true;
     scenario.client.mayHang = true;
     const load = await scenario.load();
