@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { createTestDatabase, type TestDatabase } from '../../server/testing/postgres.ts';
 import { testSeed } from '../../server/testing/seed.ts';
 import { Client } from '../faults/client.ts';
 import { Installation, type Service } from '../fixtures/service.ts';
@@ -16,12 +17,15 @@ const MAX_PROBE_MS = 5_000;
 
 vi.setConfig({ testTimeout: 120_000 + 10 * cases });
 
+let db: TestDatabase;
 let installation: Installation;
 let service: Service;
 let world: World;
 
 beforeAll(async () => {
+  db = await createTestDatabase();
   installation = await Installation.create({
+    DATABASE_URL: db.url,
     BATON_DEMO_MCP: 'true',
     BATON_MCP_GROUPS: 'core,catalog,memory,chat,files,websocket,vault,pat,inbound,llm_keys',
     BATON_MAX_CONNECTIONS_PER_ADDRESS: '0',
@@ -31,7 +35,10 @@ beforeAll(async () => {
   await service.until('ready');
   world = await prepare();
 });
-afterAll(() => installation[Symbol.asyncDispose]());
+afterAll(async () => {
+  await installation[Symbol.asyncDispose]();
+  await db.close();
+});
 
 /** Creates a workflow with a run and a webhook, which the requests refer to. */
 async function prepare(): Promise<World> {

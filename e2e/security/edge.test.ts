@@ -2,21 +2,27 @@ import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { createTestDatabase, type TestDatabase } from '../../server/testing/postgres.ts';
 import { Installation, type Service } from '../fixtures/service.ts';
 
+let db: TestDatabase;
 let installation: Installation;
 let service: Service;
 const sockets: Socket[] = [];
 
 beforeAll(async () => {
-  installation = await Installation.create();
+  db = await createTestDatabase();
+  installation = await Installation.create({ DATABASE_URL: db.url }, { cheapPasswords: true });
   service = await installation.launch();
   await service.until('ready');
 });
 afterEach(() => {
   for (const socket of sockets.splice(0)) socket.destroy();
 });
-afterAll(() => installation[Symbol.asyncDispose]());
+afterAll(async () => {
+  await installation[Symbol.asyncDispose]();
+  await db.close();
+});
 
 type Wire = { socket: Socket; text: () => string; closed: Promise<unknown> };
 
