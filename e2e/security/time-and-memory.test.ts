@@ -239,6 +239,9 @@ describe('other surfaces', () => {
     ],
     ['a tRPC batch', `/api/trpc/${'workflows_create,'.repeat(400)}x?batch=1`, wide],
     ['a tRPC input', '/api/trpc/workflows_create', wide],
+    // The last byte of a body without end says that it has none. Of these the parser has to find out.
+    ['lists, one of which ends', '/v1/workflows', `${'['.repeat(wide.length)}]`],
+    ['lists without end in a field', '/v1/workflows', `{"name":${'['.repeat(wide.length)}}`],
   ])('%s', async (what, path, body) => {
     await expectCheap(what, 'POST', path, body);
   });

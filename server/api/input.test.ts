@@ -1,7 +1,8 @@
+import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { AppError, type ErrorDetail, invalid, notFound } from '../platform/errors.ts';
 import { fieldsOf, type Name, registry } from '../testing/world.ts';
-import { parseObject } from './input.ts';
+import { parseObject, readJson } from './input.ts';
 import type { RegisteredOperation } from './registry.ts';
 
 const many = <T>(count: number, make: (n: number) => T): T[] => Array.from({ length: count }, (_, n) => make(n));
@@ -109,4 +110,35 @@ describe('a list or an object in which hundreds of thousands of things are wrong
       details,
     });
   });
+});
+
+describe('a body', () => {
+  /** As JSON again, in which `__proto__` is a key like any other. */
+  const outcomeOf = (read: () => unknown): unknown => {
+    try {
+      return JSON.stringify(read());
+    } catch (error) {
+      return error instanceof AppError ? error.code : 'malformed_body';
+    }
+  };
+  const expectAsParsed = (text: string) =>
+    expect(
+      outcomeOf(() => readJson(new TextEncoder().encode(text))),
+      text,
+    ).toBe(outcomeOf(() => JSON.parse(text)));
+
+  test('is JSON where JSON.parse says so, cut off or with something after it', () => {
+    const ends = fc.constantFrom('', ' ', ' \t\r\n', '\f', '\u00a0', ']', '}', ' }', ',', '"');
+    fc.assert(
+      fc.property(fc.json(), fc.nat(), ends, (json, cut, end) => {
+        expectAsParsed(json + end);
+        expectAsParsed(json.slice(0, cut % (json.length + 1)) + end);
+      }),
+    );
+  });
+
+  test.each(['', '{', '[', '[ ', '{]', '[}', ']', '[][', '{}{', ' {}', '"[', '[1]\n', '{"a":[[[[}', '[[[[]'])(
+    'of %j is what JSON.parse makes of it',
+    expectAsParsed,
+  );
 });
