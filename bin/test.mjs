@@ -71,7 +71,7 @@ async function runner(args, report, summarize, { stdio, env = {} }) {
 
 async function checkAndBuild(reports) {
   const biome = [bin('@biomejs', 'biome', 'bin', 'biome'), 'ci', '--colors=off'];
-  const tsc = [bin('typescript', 'bin', 'tsc'), '--noEmit', '-p', '.'];
+  const tsc = [bin('typescript', 'bin', 'tsc'), '--noEmit', '-p', '.', '--singleThreaded'];
   await sideBySide(
     () =>
       stage('build', async () => {
