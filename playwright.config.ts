@@ -19,8 +19,8 @@ export default defineConfig({
   outputDir: 'test-results',
   globalSetup: './e2e/fixtures/journeys-setup.ts',
   // They share one server (e2e/fixtures/shared-console.ts), but for files that need another environment.
-  // Three, as a journey often waits for the browser or the server: two leave a part of two cores idle.
-  workers: 3,
+  // A third takes so much of two cores from the tests beside them that those go on alone for minutes, waiting a third of the time.
+  workers: 2,
   fullyParallel: false,
   // They end what hangs: on a machine that gives a quarter of its speed the longest take three minutes.
   timeout: 240_000,
