@@ -2,7 +2,7 @@ import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
-/** What takes a minute and more: begun last, it would leave all other cores idle. */
+/** Test files that take a minute or more: started last, they would leave all other cores idle. */
 const longest = /\/server\/orchestrator\/simulation\/|\/server\/main\.test|\/e2e\//;
 
 /** Vitest begins with the largest files, unless it remembers how long each took, which a fresh clone does not. */

@@ -1,4 +1,4 @@
-/** Whom a page may talk to beside its own server. */
+/** The options of a page's Content-Security-Policy: what it allows besides the page's own server. */
 export type PolicyOptions = {
   nonce: string;
   /** React's development build rebuilds server stacks with eval; production uses none. */

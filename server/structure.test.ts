@@ -183,6 +183,16 @@ describe('files', () => {
     expect(named).toEqual([]);
   });
 
+  test('name the subject of each comment on a declaration', () => {
+    const dangling =
+      /(?:\/\*\*(?:\s*\*)?|(?<!\/\/\/[^\n]*\n[^\S\n]*)\/\/\/) +(?:Of|To|In|What(?:ever)?|Who(?:m|se|ever)?)\b.*/g;
+    const schema = { path: 'prisma/schema.prisma', text: readFileSync(join(root, 'prisma/schema.prisma'), 'utf8') };
+    const breaches = [...files, schema].flatMap(({ path, text }) =>
+      (text.match(dangling) ?? []).map(found => `${path} ${found}`),
+    );
+    expect(breaches).toEqual([]);
+  });
+
   test('leave nothing unfinished and silence no checker', () => {
     const marks = /\b(TODO|FIXME|XXX|HACK)\b|@ts-(ignore|nocheck)|eslint-disable/;
     // In a test an expected error is an assertion: the compiler fails when it does not come.

@@ -23,7 +23,10 @@ export async function readFirst<N extends keyof Inputs & keyof Outputs>(
   return { input, scope, at, data: result.data };
 }
 
-/** Of 2,000 steps the page takes the server 200 ms, in which it answers nobody else; the browser reads them in 100. */
+/**
+ * Above this many steps, the browser reads the run itself. A page of 2,000 steps takes the server 200 ms, during which
+ * it answers no other request; the browser reads them in 100 ms.
+ */
 const MOST_STEPS = 500;
 
 /** Reads the state of a run and the version that it runs, for its page. A large run is left to the browser. */

@@ -42,7 +42,7 @@ async function cpuClock(page: Page): Promise<() => Promise<number>> {
   };
 }
 
-/** What each key costs, one after the other. */
+/** Types `count` keys one after the other, and returns what each of them costs the page's thread, in ms. */
 async function typed(page: Page, field: Locator, count: number): Promise<number[]> {
   await field.focus();
   const costs = await page.evaluateHandle(recordKeys);

@@ -7,7 +7,7 @@ import { filled } from './scripted.ts';
 /** One attempt at a goal, and what it has cost. */
 export type Attempt = {
   problems: string[];
-  /** What Autopilot has said of it: null without a trial. */
+  /** The verdict on the last trial of Autopilot's proposal; null without a trial. */
   verdict: string | null;
   inputTokens: number;
   outputTokens: number;

@@ -19,7 +19,7 @@ const {
   BATON_TEST_EVALUATE_ATTEMPTS: attempts,
   BATON_TEST_EVALUATE_GOALS: chosen = '',
 } = process.env;
-/** Of every kind some: all goals are for `npm run evaluate`. */
+/** The test suite runs one goal in this many, some of every kind; `npm run evaluate` runs all of them. */
 const SAMPLE_EVERY = 5;
 const goals = GOALS.filter(({ name }, at) =>
   chosen === '' ? attempts !== undefined || at % SAMPLE_EVERY === 0 : chosen.split(',').includes(name),

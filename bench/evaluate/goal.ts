@@ -4,7 +4,7 @@ import type { ScriptInput } from '../../bin/fake-model/script.ts';
 
 /** Calls operations of the service as a person who may do everything in the project. */
 export type Act = (name: string, input: object) => Promise<unknown>;
-/** What the goals work with. In words and solutions `{api}` and `{model}` stand for the values here. */
+/** The environment of the goals. In words and solutions, `{api}` and `{model}` stand for the values here. */
 export type World = {
   act: Act;
   /** The base URL of an HTTP server: `GET /stock` returns `{"stock": 7}`, `POST /orders` accepts an order. */
@@ -15,9 +15,9 @@ export type World = {
   orders: unknown[];
   notes: unknown[];
 };
-/** What a message is about. */
+/** The workflow, and possibly the run, that a message is about. */
 export type About = { workflow_id: string; run_id?: string };
-/** What Autopilot has made of a goal. */
+/** The outcome of Autopilot's work on a goal. */
 export type Outcome = {
   /** The workflow of its proposal, applied and published; null where it has proposed none. */
   workflowId: string | null;
@@ -41,7 +41,7 @@ export type Goal = {
   solution: readonly Content[];
   /** Answers that do not reach it, which the check has to notice. Default: to say that it is done. */
   wrong?: readonly Content[];
-  /** What the script answers to the steps of the workflow that ask a model, by a part of their prompt. */
+  /** The script's answers to the steps of the workflow that ask a model, by a part of their prompt. */
   asked?: Readonly<Record<string, string>>;
 };
 

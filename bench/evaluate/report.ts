@@ -9,7 +9,7 @@ export type Figures = {
   /** Whether one attempt has passed, and whether all have. */
   any: boolean;
   all: boolean;
-  /** Of an attempt, on average. */
+  /** Averages per attempt: tokens, credits and turns. */
   tokens: number;
   credits: number;
   turns: number;

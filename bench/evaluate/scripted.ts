@@ -9,7 +9,10 @@ export function filled<T>(value: T, { api, model }: World, about: About | null):
   return JSON.parse(text) as T;
 }
 
-/** What a script answers to the goal: its solution turn by turn, or what does not reach it, and to the steps that ask a model. */
+/**
+ * Returns the answers of a script to a goal: its solution turn by turn, or one that does not reach the goal (`wrong`),
+ * and the answers to the steps that ask a model.
+ */
 export function answersTo(goal: Goal, world: World, about: About | null, { wrong = false } = {}): Answer[] {
   const turns = wrong ? (goal.wrong ?? [[{ text: 'Done!' }]]) : goal.solution;
   const words = filled(goal.words, world, about);

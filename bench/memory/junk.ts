@@ -17,9 +17,10 @@ const RECALLED = 5;
 type ActiveItem = { id: string; text: string; quotes: { quote: string; said: string }[] };
 
 /**
- * Extracts from seeded noisy conversations with a model that answers sloppily, and looks at what is active, and thus believed, at the end.
- * `junk`: no person said it, or no evidence of it holds its quote; `duplicates`: another item says the same; `unasked`: it is true, and
- * nobody asked to remember it; `kept`: the part of the facts asked to be remembered that are.
+ * Extracts from seeded noisy conversations with a model that answers sloppily, and measures the items that are active,
+ * and thus believed, at the end. `junk`: items that no person stated, or whose evidence does not contain its quote;
+ * `duplicates`: items that repeat another item; `unasked`: true items that no person asked to remember; `asked and
+ * kept`: the share of the facts that a person asked to remember that are active at the end.
  */
 export async function measureJunk(pool: Pool, turns: number): Promise<Figures> {
   const talk = new NoisyTalk();

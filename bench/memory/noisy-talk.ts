@@ -8,11 +8,11 @@ const CITIES = 'Lisbon Oslo Vienna Porto Dublin Turin Ghent Malmo Basel Leeds Ly
 const DOGS = 'Rufus Bella Oscar Mila Nala Simba Lotte Pixel Momo Tasso'.split(' ');
 const MAKES = 'Fiat Volvo Skoda Tesla Dacia Honda Mazda Opel'.split(' ');
 const FOODS = 'peanuts,shellfish,milk,gluten,celery,mustard'.split(',');
-/** Of so many verdicts one is wrong. */
+/** One verdict in this many is picked at random. */
 const WRONG_VERDICT = 15;
 
 type Topic = { name: string; values: readonly string[]; wordings: readonly [string, string, string] };
-/** What is true of a person for ever, in three wordings. */
+/** Kinds of facts that never change about a person, each with three wordings. */
 const TOPICS: readonly Topic[] = [
   {
     name: 'dog',
@@ -46,7 +46,7 @@ type Claim = { subject: string; kind: string; text: string; quote: string; asked
 type Fact = { who: string; topic: Topic; what: string };
 export type Conversation = {
   messages: { role: Role; text: string }[];
-  /** What the model claims to have found in the messages of a prompt. */
+  /** Returns the items that the model claims to have found in the messages of a prompt. */
   answer(prompt: string): object;
 };
 
@@ -62,7 +62,7 @@ export class NoisyTalk {
     TOPICS.map(topic => ({ who, topic, what: this.#random.of(topic.values) })),
   );
   readonly #meanings = new Map<string, string>();
-  /** What people state in a message. */
+  /** The meanings of the facts that people state in each message. */
   readonly #stated = new Map<string, Set<string>>();
   /** The meanings of facts that a person asked to remember. */
   readonly asked = new Set<string>();

@@ -28,7 +28,7 @@ const THINGS = 'roof,window,garden,ledger,bouquet,jacket,lesson,fence,oven,contr
 /** A question with what a good answer contains. */
 type Question = { kind: string; query: string; expected: readonly string[]; stale?: string; asOf?: string };
 
-/** What people say, and what is asked of it later, in words of theirs and in others. */
+/** Returns what people say and later questions about it, in their own words and in others. */
 function compose(people: number, sessions: number) {
   const random = new SeededRandom(SEED);
   const said: string[] = [];

@@ -8,7 +8,7 @@ const ARGUMENTS_PIECE_LENGTH = 12;
 /** Characters that count as a token where the script states no usage. */
 const CHARACTERS_PER_TOKEN = 4;
 
-/** What an answer waits for. */
+/** The pauses, the gates and the client's departure that an answer waits for. */
 export type Surroundings = {
   pauseMs: number;
   /** Settles when the gate of this name is released, or the client has left. */

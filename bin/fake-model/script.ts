@@ -109,7 +109,10 @@ export type Said = z.output<typeof Said>;
 export type Call = z.output<typeof Call>;
 export type Piece = z.output<typeof Piece>;
 
-/** What a request to POST /v1/chat/completions must be for the script to read it; other fields are recorded alone. */
+/**
+ * The form that a request to POST /v1/chat/completions must have for the script to read it; other fields are only
+ * recorded.
+ */
 export const ChatRequest = z.object({
   model: z.string(),
   messages: z.array(

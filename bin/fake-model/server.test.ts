@@ -23,7 +23,7 @@ const tool = (name: string, properties: Record<string, object> = {}, required: s
   inputSchema: { type: 'object' as const, properties, required },
 });
 
-/** What the provider's library reads from a stream, with deltas joined. */
+/** Returns what the provider's library reads from a stream, with deltas joined. */
 async function stream(options: Partial<Options> = {}) {
   const { stream } = await provider()
     .chatModel('scripted')

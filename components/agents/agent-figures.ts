@@ -1,6 +1,6 @@
 type Run = { status: string; credits_microcredits: number; ended_at: string | null };
 
-/** What the last runs of an agent say about it; null where none of them says anything. */
+/** Returns the success rate and mean cost (microcredits) of an agent's last runs, each null where no run counts. */
 export function figuresOf(runs: readonly Run[]): { successRate: number | null; creditsPerRun: number | null } {
   const judged = runs.filter(({ status }) => status === 'completed' || status === 'failed');
   const ended = runs.filter(({ ended_at }) => ended_at !== null);

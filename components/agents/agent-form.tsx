@@ -14,12 +14,12 @@ type Props = {
   agentId: string;
   draft: AgentDraft;
   onChange: (draft: AgentDraft) => void;
-  /** What is wrong, by the paths of the agent's fields. */
+  /** The problems, by the paths of the agent's fields. */
   problems: Readonly<Record<string, string>>;
   readOnly: boolean;
 };
 
-/** Everything that an agent is told and may do. */
+/** The form with an agent's settings: its instructions, model, tools, memory and limits. */
 export function AgentForm({ agentId, draft, onChange, problems, readOnly }: Props) {
   const { me } = useSession();
   const set = (patch: Partial<AgentDraft>) => onChange({ ...draft, ...patch });

@@ -15,7 +15,7 @@ import { useCursorPages } from '../ui/use-cursor-pages.ts';
 
 export type Grant = Outputs['agents_list_grants']['grants'][number];
 
-/** What an agent may do without asking, because people have allowed it for good. */
+/** Lists an agent's grants: the calls that people have allowed it to make without asking. */
 export function AgentGrants({ agentId, canRevoke }: { agentId: string; canRevoke: boolean }) {
   const trpc = useTRPC();
   const client = useTRPCClient();

@@ -26,7 +26,7 @@ const writes = [
   { value: 'auto', label: 'What people say', hint: 'At once; what tools return is still reviewed' },
 ] as const;
 
-/** What an agent is reminded of, and what it looks up and remembers by itself. */
+/** Edits an agent's memory settings: what it is reminded of, and what it looks up and remembers by itself. */
 export function MemoryCard({ draft: { memory, tools }, set, problem, readOnly }: Props) {
   const read = memory?.read ?? [];
   const hasTools = tools.some(({ type }) => type === 'memory');

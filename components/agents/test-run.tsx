@@ -82,7 +82,7 @@ function Live({ snapshot, steps }: { snapshot: Snapshot; steps: Steps }) {
   );
 }
 
-/** What counts runs that have ended is read anew: the estimate beside the limits, the list of agents. */
+/** Refetches the queries that count ended runs once the run has ended: the estimate beside the limits, the agents. */
 function useReadAnew(hasEnded: boolean): void {
   const trpc = useTRPC();
   const queries = useQueryClient();

@@ -3,7 +3,7 @@ import type { Inputs, Outputs } from '../trpc/provider.tsx';
 export type AgentTools = NonNullable<Inputs['agents_patch']['tools']>;
 type McpEntry = Extract<AgentTools[number], { type: 'mcp' }>;
 export type CatalogTool = Outputs['mcp_tools_list']['tools'][number];
-/** What an agent does with a tool: calls it, asks a person first, or never calls it. */
+/** An agent's policy for a tool: call it, ask a person first, or never call it. */
 export type Choice = 'auto' | 'ask' | 'never';
 
 /** The names of the tools of an entry. */
@@ -21,12 +21,12 @@ export function namesOf(entry: AgentTools[number]): readonly string[] {
 
 export type ToolFacts = { reads: boolean; destroys: boolean };
 
-/** What a tool says about itself. A server that says nothing may do anything. */
+/** Returns what a tool's annotations say about it. A tool without annotations may do anything. */
 export function factsOf({ annotations }: Pick<CatalogTool, 'annotations'>): ToolFacts {
   return { reads: annotations?.readOnlyHint === true, destroys: annotations?.destructiveHint === true };
 }
 
-/** What the server does by itself with a tool that an agent names without saying more. */
+/** Returns the server's default for a tool that an agent names without an `approval`. */
 export function defaultChoice({ reads, destroys }: ToolFacts): Choice {
   return reads && !destroys ? 'auto' : 'ask';
 }
@@ -73,10 +73,13 @@ export function withChoices(tools: AgentTools, instanceId: string, choices: Reco
   return [...tools.filter(entry => !isOf(entry, instanceId)), ...entries];
 }
 
-/** What follows when Baton ends during a call; `default`: people are asked about tools that may destroy. */
+/**
+ * The policy for a call during which Baton ends. `default`: a person decides if the tool says that it may destroy and
+ * does not say that it is idempotent; other calls are made again.
+ */
 export type OnLost = 'default' | 'ask' | 'retry';
 
-/** What was chosen for all tools of an instance; undefined where they differ. */
+/** Returns the policy chosen for all tools of an instance; undefined where they differ. */
 export function onLostOf(tools: AgentTools, instanceId: string): OnLost | undefined {
   const chosen = tools.flatMap((entry): OnLost[] => (isOf(entry, instanceId) ? [entry.on_lost ?? 'default'] : []));
   const [first = 'default', ...others] = new Set(chosen);

@@ -38,7 +38,7 @@ export function AutopilotPanel({ workflowId, draft, editable }: Props) {
       </div>
     );
   const list = <ProposalList workflowId={workflowId} onOpen={({ id }) => url.set({ proposal: id, step: undefined })} />;
-  // Without agents there is nobody to talk to; assistants elsewhere propose all the same.
+  // Without agents there is no conversation with Autopilot, but assistants elsewhere can still create proposals.
   if (!agents) return list;
   return (
     <div className="flex h-full flex-col px-3">

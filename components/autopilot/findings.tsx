@@ -5,7 +5,7 @@ import type { Proposal } from './proposal.ts';
 
 type Props = { validation: Proposal['validation']; needsInput: boolean };
 
-/** What is wrong with a proposal, and how to get out of it. */
+/** Lists the errors and warnings of a proposal, with hints on how to resolve them. */
 export function Findings({ validation: { errors, warnings }, needsInput }: Props) {
   const url = useUrlState();
   const problems = [

@@ -2,7 +2,7 @@ import type { StepChange } from '../../server/domains/workflows/edits/index.ts';
 import { withoutMoves } from '../editor/changes/describe-changes.ts';
 import { type GraphStepInput, nodeSize, ownPosition, type Point, ROW_GAP } from '../graph/layout.ts';
 
-/** What a proposal does with a step. */
+/** The change that a proposal makes to a step. */
 export type Mark = StepChange['change'];
 export type Ghosts = { steps: readonly GraphStepInput[]; marks: ReadonlyMap<string, Mark> };
 

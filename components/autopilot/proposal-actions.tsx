@@ -25,7 +25,7 @@ type Props = {
   chosen: readonly string[] | null;
 };
 
-/** What can be decided about a proposal: apply or discard it, or take out what was applied. */
+/** Shows the actions on a proposal: apply or discard it, or undo it once it is applied. */
 export function ProposalActions({ proposal, target, editable, chosen }: Props) {
   const trpc = useTRPC();
   const queries = useQueryClient();

@@ -17,7 +17,7 @@ type Props = {
   onToggle: ((step: string, isChosen: boolean) => void) | undefined;
 };
 
-/** What a proposal changes, each step with a box where some of them can be applied alone. */
+/** Shows the changes of a proposal, each step with a checkbox where some can be applied alone. */
 export function ProposalChanges({ diff, chosen, left, onToggle }: Props) {
   const url = useUrlState();
   const selected = url.get('step');

@@ -65,7 +65,7 @@ export function ProposalList({ workflowId, onOpen }: Props) {
   );
 }
 
-/** Who did last what with a proposal. */
+/** Shows who applied a proposal, or else who proposed it, with the time; also when it was undone. */
 export function Deed({ proposal, nameOf }: { proposal: ProposalHead; nameOf: (email: string) => string }) {
   const { applied_by: by, applied_at: at, status } = proposal;
   const isApplied = by !== null && at !== null;

@@ -7,7 +7,7 @@ export type ProposalHead = Outputs['autopilot_list_proposals']['proposals'][numb
 export type Trial = Outputs['autopilot_get_trial'];
 export type Check = Inputs['autopilot_try_proposal']['checks'][number];
 export type CheckOp = Check['op'];
-/** What a step does that a trial replaces, or executes only because a person agreed to it. */
+/** A step that a trial replaces, or executes only because a person agreed to it, and the reason. */
 export type Effect = Omit<Trial['stand_ins'][number], 'source'>;
 
 /** An open proposal is read again so often: an assistant may go on editing it, and others the draft. */
@@ -99,7 +99,7 @@ export function checkText({ step, path = '', op, value }: Check): CheckText {
   return { step, path, op, value: takesValue(op) ? text : '' };
 }
 
-/** What a trial works on while it is typed: the data of `run` from `step` on, or, where `run` is empty, an input. */
+/** The data of a trial as it is typed: that of `run` from `step` on, or `input` where `run` is empty. */
 export type TrialSource = { run: string; step: string; input: string };
 
 /** Returns what a typed check means. A value that is no JSON is a text. */

@@ -6,7 +6,7 @@ import type { ProposalHead } from './proposal.ts';
 import { proposalHref } from './proposal-href.ts';
 import { ProposalList } from './proposal-list.tsx';
 
-/** What assistants have proposed in this project. */
+/** Lists the proposals that assistants have made in this project. */
 export function ProposalsPage() {
   const router = useRouter();
   const onOpen = ({ id, workflow_id }: ProposalHead) => router.push(proposalHref(id, workflow_id));

@@ -9,7 +9,7 @@ import { diffOf, isOpen, PROPOSAL_REFRESH_MS } from './proposal.ts';
 
 const nothing: readonly GraphStepInput[] = [];
 
-/** What a proposal would make of the graph: drawn over the draft, which it does not change. */
+/** The graph as a proposal would change it, drawn over the draft, which stays as it is. */
 export type GhostDrawing = { title: string; drawing: Drawing; marks: ReadonlyMap<string, Mark> };
 
 /** Returns the draft's steps with what the open proposal `id` would change; null without one, or once it is decided on. */

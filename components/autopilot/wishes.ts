@@ -1,4 +1,4 @@
-/** What people ask Autopilot for with one click: about a workflow, or about a run of it. */
+/** The requests that people make to Autopilot with one click, about a workflow or about a run of it. */
 export const wishes = {
   explain: { label: 'Explain this workflow', text: 'Explain what this workflow does, step by step.', ofRun: false },
   improve: { label: 'Find what could go wrong', text: 'What could go wrong in this workflow?', ofRun: false },

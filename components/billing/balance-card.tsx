@@ -14,7 +14,8 @@ import type { Balances, BillingStatus } from './wire.ts';
 import { formatDate } from './words.ts';
 
 /**
- * In the order in which they are spent. Color never stands alone: each has its name beneath the bar, in the same order.
+ * The credit accounts, in the order in which they are spent. Color never stands alone: each account has its name
+ * beneath the bar, in the same order.
  */
 const accounts = [
   { key: 'trial_remaining', label: 'Trial', bar: 'bg-info' },

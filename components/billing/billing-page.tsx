@@ -18,7 +18,7 @@ import { useRefreshBilling } from './use-refresh-billing.ts';
 const tabs = ['overview', 'usage', 'payments', 'ledger'] as const;
 type BillingTab = (typeof tabs)[number];
 
-/** What the deployment's mode leaves of billing: everything, usage and prices, or nothing. */
+/** Shows as much of billing as the deployment's mode allows: everything, usage and prices, or only that it is off. */
 export function BillingPage() {
   const { billing } = useSession().me;
   const { canWrite } = usePermissions();
@@ -34,7 +34,7 @@ export function BillingPage() {
   }
 }
 
-/** What runs used and cost, on a deployment that sells nothing, and for viewers, who may see no more. */
+/** Shows what runs used and cost, on a deployment that sells nothing, and to viewers, who may see no more. */
 function UsageAlone({ description }: { description: string }) {
   const { canWrite } = usePermissions();
   return (

@@ -13,7 +13,7 @@ const UsedMemories = dynamic(() => import('../memory/used-memories.tsx').then(mo
 
 type Props = { parts: readonly Part[]; workflowId: string; runId: string };
 
-/** What an answer consists of, in its order: text, folded reasoning, and calls of tools as one line each. */
+/** Shows the parts of an answer in order: text, folded reasoning, and each tool call on one line. */
 export function AnswerParts({ parts, workflowId, runId }: Props) {
   return (
     <div className="flex flex-col gap-2">

@@ -6,7 +6,7 @@ import { creditsInWords } from '../ui/credits.tsx';
 import { formatDuration } from '../ui/time.tsx';
 import { factsOf } from './call-events.ts';
 
-/** Of a call, which is an ordinary step: few are tried more than a few times. */
+/** The most events that are read for a call. A call is an ordinary step: few are tried more than a few times. */
 const MAX_EVENTS = 50;
 
 type Props = { workflowId: string; runId: string; step: string; isEnded: boolean };

@@ -17,7 +17,7 @@ import { DefaultModels } from './default-models.tsx';
 
 type Settings = Outputs['chat_get_settings'];
 
-/** What the chats of a person may cost a day, how long threads are kept, and which models answer: for the whole workspace. */
+/** Edits the workspace's chat settings: the daily limit of a person, how long threads are kept, which models answer. */
 export function ChatSettings() {
   const { me } = useSession();
   const trpc = useTRPC();
@@ -122,7 +122,7 @@ function SettingsCard({ settings }: { settings: Settings }) {
 
 type Problems = { credits?: string | null; days?: string | null };
 
-/** What a field says: nothing takes the limit away. */
+/** Returns the number in a field; null (no limit) if it is empty, 'wrong' if it is not a number of at least 0. */
 function amountOf(text: string): number | null | 'wrong' {
   const trimmed = text.trim();
   if (trimmed === '') return null;

@@ -7,7 +7,7 @@ import type { Part } from './parts.ts';
 
 type Data<T extends Part['type']> = Extract<Part, { type: T }> extends { data: infer D } ? D : never;
 
-/** What a message is about: a workflow, a run of it, a step. */
+/** Shows the subject of a message: a workflow, a run of it, a step. */
 export function ContextNote({ data }: { data: Data<'data-context'> }) {
   const { workflow_id: workflowId, workflow_name: name, run_id: runId, run_status: status, step_id: step } = data;
   const at = step === null ? '' : `?step=${encodeURIComponent(step)}`;
@@ -68,7 +68,7 @@ const verdicts = {
   failed: { label: 'Failed', tone: 'bad' },
 } as const;
 
-/** What a trial of a proposal has shown, as far as the answer knows. */
+/** Shows the verdict of a proposal's trial, as far as the answer knows it. */
 export function TrialNote({ data }: { data: Data<'data-trial'> }) {
   const { workflow_id: workflowId, run_id: runId, verdict } = data;
   return (

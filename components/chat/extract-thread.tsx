@@ -15,7 +15,7 @@ const ExtractDialog = dynamic(() => import('../memory/extract-dialog.tsx').then(
 /** The longest conversation that memory takes at once, by its last messages. */
 const MAX_TURNS = 500;
 
-/** Keeps the conversation as it is shown, and lets a model propose what of it is worth remembering. */
+/** Stores the displayed branch of the conversation as an episode, and lets a model propose memories from it. */
 export function ExtractThread({ id }: { id: string }) {
   const trpc = useTRPC();
   const { me } = useSession();

@@ -24,7 +24,10 @@ export function blocksOf(text: string): string[] {
 
 const FENCE = /^ {0,3}(`{3,}|~{3,})/;
 const LIST = /^ {0,3}([-*+]|\d{1,9}[.)])( |$)/;
-/** What is indented, and the next item, belong to a list above a blank line; so does what may become an item once more is written. */
+/**
+ * Matches a line that belongs to a list above a blank line: an indented line, the next item, or a line that may become
+ * an item once more is written.
+ */
 const CONTINUES = /^(\s|[-*+]( |$)|\d{1,9}([.)]( |$)|$))/;
 
 const continues = ([first = '']: readonly string[], line: string): boolean => LIST.test(first) && CONTINUES.test(line);

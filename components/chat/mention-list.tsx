@@ -10,7 +10,7 @@ import { RelativeTime } from '../ui/time.tsx';
 import { useDebounced } from '../ui/use-debounced.ts';
 
 type Kind = 'Workflow' | 'Agent' | 'Run';
-/** What can be mentioned. `about` tells runs of one workflow apart. */
+/** A workflow, agent or run that can be mentioned. `about` tells runs of one workflow apart. */
 export type Entry = Mention & { kind: Kind; about: { status: string; at: string } | null };
 
 const EACH = 4;

@@ -1,6 +1,6 @@
 const MAX_QUERY = 60;
 
-/** What is typed after an `@`, up to the caret, and where that `@` is; null where nothing is being mentioned. */
+/** Returns the text from an `@` to the caret, and where that `@` is; null where nothing is being mentioned. */
 export function mentionAt(text: string, caret: number): { start: number; query: string } | null {
   const start = text.slice(0, caret).lastIndexOf('@');
   if (start < 0 || caret - start - 1 > MAX_QUERY) return null;

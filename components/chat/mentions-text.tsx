@@ -1,7 +1,7 @@
 import { splitMentions } from '@/server/contract/mentions.ts';
 import { Link } from '../ui/link.tsx';
 
-/** What a person wrote, as it was written; what it mentions leads to its page. */
+/** Shows a person's text as it was written, with each mention as a link to its page. */
 export function MentionsText({ text }: { text: string }) {
   return splitMentions(text).map((piece, index) =>
     typeof piece === 'string' ? (

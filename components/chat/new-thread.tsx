@@ -10,7 +10,7 @@ import { useUrlState } from '../ui/use-url-state.ts';
 import { Composer } from './composer.tsx';
 import { newMessageId } from './use-thread.ts';
 
-/** In the place of an agent's id. */
+/** Stands for Autopilot where an agent's id is expected. */
 const AUTOPILOT = 'autopilot';
 
 /** Begins a conversation: who answers, and the first message. */

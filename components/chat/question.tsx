@@ -14,7 +14,7 @@ import { stepOf } from './parts.ts';
 
 type Props = { id: string; input: Json | undefined; workflowId: string };
 
-/** What the service asks for where the agent names no form. */
+/** The form that the service uses where the agent names none. */
 const TEXT: JsonObject = {
   type: 'object',
   properties: { answer: { type: 'string', title: 'Answer', minLength: 1, maxLength: 10_000 } },

@@ -1,7 +1,7 @@
 import { Credits } from '../ui/credits.tsx';
 import type { Placed } from './branches.ts';
 
-/** What the answers that people see have cost so far: tokens and credits. */
+/** Shows the tokens and credits that the answers on the shown branch have used so far. */
 export function ThreadCost({ branch }: { branch: readonly Placed[] }) {
   const known = branch.flatMap(({ message }) => message.metadata.usage ?? []);
   if (known.length === 0) return null;

@@ -16,7 +16,7 @@ import { type Thread, useThreadActions } from './use-thread.ts';
 type Props = { thread: Thread /** Called when the thread is put away. */; onGone: () => void };
 type Asks = 'rename' | 'delete' | null;
 
-/** What its owner, and administrators, do with a thread as a whole; nothing for anybody else. */
+/** Shows the actions on a whole thread to its owner and to administrators; nothing to anyone else. */
 export function ThreadMenu({ thread, onGone }: Props) {
   const { me } = useSession();
   const { isAdmin } = usePermissions();

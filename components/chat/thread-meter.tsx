@@ -30,7 +30,7 @@ export function ThreadMeter({ id }: { id: string }) {
   );
 }
 
-/** What the last answer of a branch that says it has read; null where the size of what the model reads is not known. */
+/** Returns the tokens that a branch's last measured answer has read, and the context window; null if unknown. */
 export function contextOf(branch: readonly Message[]): { tokens: number; window: number } | null {
   const { context_tokens: tokens = 0, context_window: window = null } =
     branch.findLast(({ metadata }) => metadata.usage !== null)?.metadata.usage ?? {};

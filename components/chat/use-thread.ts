@@ -5,7 +5,7 @@ import { toastError } from '../ui/toaster.tsx';
 import type { Message } from './branches.ts';
 
 export type Thread = Outputs['chat_get_thread'];
-/** What others send, in another tab or elsewhere, is seen after this at the latest. */
+/** The interval at which a thread is read again. Messages sent in another tab or elsewhere appear within it. */
 const REFRESH_MS = 3_000;
 const PAGE = 100;
 /** A thread of more messages shows its last ones. */

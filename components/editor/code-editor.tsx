@@ -19,7 +19,7 @@ type Props = {
   invalid?: boolean;
   /** Marked at the place that it names. */
   problem?: string | undefined;
-  /** What the code can read, to complete it. */
+  /** The source of completions: the names that the code can read. */
   completion?: CompletionSource | undefined;
   /** True: the field undoes what is typed by itself. False: the page does, together with its other changes. */
   ownHistory?: boolean;

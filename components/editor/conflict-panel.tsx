@@ -12,7 +12,10 @@ import type { Draft } from './use-draft.ts';
 
 type Chosen = ReadonlyMap<string, Side>;
 
-/** What two people changed differently, step by step: both sides, and which one to keep. Nothing is saved until this is decided. */
+/**
+ * Shows the conflicting changes of two people, step by step: both sides, and the choice of one. Nothing is saved until
+ * this is decided.
+ */
 export function ConflictPanel({ draft }: { draft: Draft }) {
   const { me } = useSession();
   const [chosen, setChosen] = useState<Chosen>(new Map());
@@ -74,7 +77,7 @@ export function ConflictPanel({ draft }: { draft: Draft }) {
 type GroupProps = {
   group: ConflictGroup;
   draft: Draft;
-  /** Who made the other side. */
+  /** Names the people who made the other side. */
   who: string;
   chosen: Chosen;
   onChoose: (conflicts: readonly Conflict[], side: Side) => void;

@@ -258,7 +258,7 @@ type ToolsProps = Pick<CanvasProps, 'view' | 'editor' | 'editable' | 'stepTypes'
   onClose: () => void;
 };
 
-/** What lies over the canvas. Beside it, so that it can render without the canvas. */
+/** Shows the tools over the canvas. They are a component of their own, to render without the canvas. */
 function CanvasTools({ view, editor, editable, stepTypes, onAddNote, search, found, onSearch, onClose }: ToolsProps) {
   return (
     <>

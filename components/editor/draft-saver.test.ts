@@ -63,7 +63,7 @@ describe('saving a draft while it is typed', () => {
     await vi.advanceTimersByTimeAsync(0);
     expect(answered).toEqual(['saved', 'saved']);
     expect(calls.map(({ text }) => text)).toEqual(['v2', 'v3']);
-    // One that fails says so to whoever waits.
+    // If the save fails, the caller that waits for it receives `failed`.
     saver.edit('v4');
     await vi.advanceTimersByTimeAsync(100);
     wait();

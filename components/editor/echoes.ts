@@ -1,9 +1,10 @@
 /**
- * Tells a text that comes back from whoever was told of it from one that somebody else puts in its place. While a page renders slowly,
- * the text comes back after the next key was pressed; to put it into the editor then would undo that key.
+ * Distinguishes a text that the editor reported, and that its owner passes back, from another text that replaces it.
+ * While a page renders slowly, the reported text comes back after the next key was pressed; writing it to the editor
+ * then would undo that key.
  */
 export class Echoes {
-  /** What was told and has not come back, oldest first. */
+  /** The texts that the editor has reported and that have not come back yet, oldest first. */
   readonly #told: string[] = [];
 
   /** The editor says that its text is now this one. */
@@ -11,7 +12,7 @@ export class Echoes {
     this.#told.push(text);
   }
 
-  /** Whether `text` is one that was told; it and those before it are then forgotten, as are all where it is another's. */
+  /** Returns whether the editor reported `text`. If so, forgets it and the texts before it; otherwise forgets all. */
   hears(text: string): boolean {
     const at = this.#told.indexOf(text);
     this.#told.splice(0, at < 0 ? this.#told.length : at + 1);

@@ -21,16 +21,16 @@ export type EditorState = {
   readonly canUndo: boolean;
   readonly canRedo: boolean;
   readonly saveState: SaveState;
-  /** What this editor and somebody else changed differently; empty unless saving waits for a decision. */
+  /** The conflicts between this editor's changes and somebody else's; empty unless saving waits for a decision. */
   readonly conflicts: readonly Conflict[];
-  /** Who saved what these conflicts are with; empty where that is not known. */
+  /** The people who saved the other side of the conflicts; empty where they are not known. */
   readonly savedBy: readonly Person[];
 };
 
 /** A member of the workspace. */
 export type Person = { id: string; name: string };
 
-/** What the server has. */
+/** The draft on the server, and its ETag. */
 export type Stored = { draft: Draft; etag: string };
 
 export type StoreOptions = Stored & {
@@ -38,7 +38,7 @@ export type StoreOptions = Stored & {
   save: (draft: Draft, etag: string) => Promise<SaveOutcome>;
   /** Reads what the server has. Throws where it cannot. */
   read: () => Promise<Stored>;
-  /** Who has saved the draft after the state with this ETag. Must not throw: returns no names if they cannot be read. */
+  /** Returns who has saved the draft since the state with this ETag. Must not throw: returns no names on a failure. */
   readSavers?: (since: string) => Promise<readonly Person[]>;
   delayMs?: number;
   /** Milliseconds since any moment; for grouping what is typed. */

@@ -21,8 +21,9 @@ export const WITH_HISTORY = { history: true, historyKeymap: true };
 export const WITHOUT_HISTORY = { history: false, historyKeymap: false };
 
 /**
- * The text of the editor and of whoever holds it. CodeMirror's component is given its text once: left to follow `value`, it puts back an
- * older one 200 ms after the last key where the page renders more slowly than somebody types, and says nothing of it.
+ * Keeps the text of the editor and the `value` of its owner in sync. CodeMirror's component receives its text only
+ * once: if it followed `value`, it would silently restore an older text 200 ms after the last key when the page renders
+ * more slowly than the person types.
  */
 export function useEditorText(value: string, onChange: ((text: string) => void) | undefined) {
   const [view, setView] = useState<EditorView | null>(null);

@@ -8,7 +8,7 @@ import {
 } from '../../server/domains/workflows/edits/index.ts';
 import type { ChangeResult, EditorState, EditorStore } from './editor-store.ts';
 
-/** What canvas and forms need of the store whose steps they edit. */
+/** The part of a store that canvas and forms use to edit its steps. */
 export type StepsStore = Pick<EditorStore, 'state' | 'change' | 'undo' | 'redo'> & {
   /** Ids that no new step may have, beside those of its own steps. */
   readonly reservedIds?: readonly string[];

@@ -45,7 +45,7 @@ export function PublishDialog({ open, onOpenChange, workflowId, nextVersion, dra
   );
   const [unsaved, setUnsaved] = useState(false);
   const submit = async () => {
-    // What is published is what is stored: whatever was typed last is saved first.
+    // Publishing uses the stored draft, so the latest edits are saved first.
     const state = await draft.save();
     setUnsaved(state.kind !== 'saved');
     if (state.kind === 'saved')
@@ -99,7 +99,7 @@ export function PublishDialog({ open, onOpenChange, workflowId, nextVersion, dra
   );
 }
 
-/** What publishing will change for new runs: the draft beside the latest version. */
+/** Shows the changes of the draft since the latest version, which publishing brings to new runs. */
 function SinceLast({ workflowId, latest, draft }: { workflowId: string; latest: number; draft: Draft }) {
   const trpc = useTRPC();
   const version = useQuery(

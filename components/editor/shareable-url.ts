@@ -1,6 +1,6 @@
 import type { Scope } from '../trpc/scope.ts';
 
-/** What the address of a workflow says beyond what is shown: dialogs that are open, and where a list was read on. */
+/** The parameters that a shared link leaves out: `run` opens a dialog, `cursor` is a place in a list. */
 const PASSING = ['run', 'cursor'];
 
 /** Returns the address of a page with its workspace and project, and without what only the present user needs. */

@@ -1,6 +1,6 @@
 import type { Json } from '../../server/domains/workflows/edits/index.ts';
 
-/** What the server declares about a step type; the forms are made from it. */
+/** The server's declaration of a step type; the forms are made from it. */
 export type StepTypeForm = {
   type: string;
   /** JSON Schema of the fields beside those that every step has. */

@@ -138,7 +138,7 @@ function numberOf(graph: DraftGraph): number {
   return graphsNumbered;
 }
 
-/** What the server finds in a graph, asked again when it stands still. */
+/** Returns the problems that the server finds in a graph, and asks again once the graph has stopped changing. */
 export function useValidation(id: string, draft: DraftGraph, enabled: boolean): Validation {
   const trpc = useTRPC();
   const settled = useDebounced(draft, 400);

@@ -57,7 +57,7 @@ function useSelectedSteps() {
 
 const idsOf = (step: string): ReadonlySet<string> => (step === '' ? none : new Set([step]));
 
-/** What is selected on the canvas: steps, a connection or a note. */
+/** Returns the selection on the canvas (steps, a connection or a note) and the functions that change it. */
 function useSelection(drawing: Drawing) {
   const [ids, selectSteps] = useSelectedSteps();
   const [edge, setEdge] = useState<string | null>(null);
@@ -222,7 +222,7 @@ type NoteSurroundings = Omit<Surroundings, 'show'> & {
   showNode: (node: string, keyboard: FocusRequest['keyboard']) => void;
 };
 
-/** What is done to notes, and to steps and notes alike. */
+/** Returns the actions on notes, and those on steps and notes alike. */
 function noteActions(store: StepsStore, { places, selected, note, showNode }: NoteSurroundings) {
   const draft = () => store.state.draft;
   const plansOf = (moved: Places) => {

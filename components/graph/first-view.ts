@@ -13,7 +13,7 @@ export type View = Point & { zoom: number };
 type Wish = {
   /** The smallest zoom at which all of the graph is shown. */
   smallest?: number;
-  /** What is shown of a graph that is larger: this step. Default: the beginning. */
+  /** The position of the step to show where the graph is larger than its room. Default: its beginning. */
   at?: Point | undefined;
 };
 

@@ -1,6 +1,6 @@
 import dagre from '@dagrejs/dagre';
 
-/** What a drawing needs to know of a step. */
+/** The fields of a step that a drawing needs. */
 export type GraphStepInput = {
   id: string;
   type: string;

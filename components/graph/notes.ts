@@ -8,7 +8,7 @@ export type Size = { width: number; height: number };
 export const MIN_NOTE: Size = { width: 80, height: 40 };
 export const MAX_NOTE: Size = { width: 2_000, height: 2_000 };
 
-/** A note as a graph draws it, whatever the draft says of it. */
+/** A note as a graph draws it: a size or color that is missing or invalid in the draft is replaced. */
 export type DrawnNote = Size & { id: string; text: string; color: NoteColor; position: Point };
 
 /** The id of a note's node in a drawing. No step has it: ids of steps have no colon. */

@@ -7,7 +7,7 @@ import { statusLook } from '../ui/status-badge.tsx';
 import { nodeSize } from './layout.ts';
 import { stepTypeLook } from './step-icon.tsx';
 
-/** What a node shows beside its step; plain values, so that an unchanged node is not drawn again. */
+/** The data that a node shows, as plain values, so that an unchanged node is not drawn again. */
 export type StepNodeData = {
   title: string;
   type: string;

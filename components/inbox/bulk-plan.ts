@@ -1,6 +1,6 @@
 import type { Task } from './use-inbox.ts';
 
-/** What an answer to several tasks at once does: those that get it, and those that have to be answered one by one. */
+/** The effect of one answer to several tasks: those that get it, and those that have to be answered one by one. */
 export type BulkPlan = { answered: readonly Task[]; left: readonly Task[] };
 
 /** Returns the plan: a rejection needs no form; an approval of a task with a form needs what only a person can fill in. */

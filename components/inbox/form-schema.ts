@@ -4,7 +4,7 @@ import { isObject, type Json, type JsonObject } from '@/server/platform/json.ts'
 // Not @rjsf/core 6: compressed it is 99 KB, and 142 KB with its validator, which compiles with the eval that the page forbids.
 // json-form.tsx and this file are 3 KB, their validator 7 KB, and every control would still be ours to write as a theme.
 
-/** One field of a form, as the renderer draws it. `json` is whatever has no control of its own. */
+/** One field of a form, as the renderer draws it. `json`: no control fits its schema, so it is edited as JSON text. */
 export type FormField = {
   key: string;
   label: string;

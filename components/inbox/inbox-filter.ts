@@ -1,6 +1,6 @@
 import type { Inputs } from '../trpc/provider.tsx';
 
-/** What the list shows, from the search parameters of the page. Empty text and null: everything. */
+/** The filter of the list, from the search parameters of the page. Empty text and null match everything. */
 export type InboxFilter = {
   view: 'waiting' | 'answered';
   workflow: string;
@@ -44,7 +44,7 @@ export function isFiltered({ workflow, project, q, mine, dueWithinS }: InboxFilt
   return workflow !== '' || project !== '' || q !== '' || mine || dueWithinS !== null;
 }
 
-/** What the list of waiting tasks asks for: the server asks the same for the first page that it renders. */
+/** Returns the query for waiting tasks. The server uses the same query for the first page that it renders. */
 export function pendingTasksInput(
   { workflow, project, q, mine, dueWithinS }: InboxFilter,
   email: string,

@@ -97,7 +97,7 @@ function Decision({ task }: { task: RunTask }) {
     if (problems.size > 0) body.current?.querySelector<HTMLElement>('[aria-invalid="true"]')?.focus();
   }, [problems]);
 
-  /** What is sent as the result; null where the form has problems, which are shown then. */
+  /** Returns what is sent as the result; null where the form has problems, which it then shows. */
   const check = (approved: boolean) => {
     const result = resultOf(values, comment);
     // A rejection without a word needs no form: there is nothing to fill in for what will not happen.

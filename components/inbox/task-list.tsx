@@ -21,7 +21,7 @@ import { type Task, taskHref, taskKey, useInbox, useInboxFilter } from './use-in
 type Selected = ReadonlySet<string>;
 type ListProps = { chosen: Chosen | null; selected: Selected; onSelect: (selected: Selected) => void };
 
-/** What waits for a person, newest first. */
+/** Lists the tasks that wait for a person, newest first. */
 export function TaskList({ chosen, selected, onSelect }: ListProps) {
   const { me } = useSession();
   const list = useInbox();

@@ -10,7 +10,7 @@ import { type InboxFilter, pendingTasksInput, readFilter } from './inbox-filter.
 export type Task = Outputs['tasks_list_pending']['tasks'][number];
 export type AnsweredTask = Outputs['tasks_list_answered']['tasks'][number];
 
-/** What the URL says of the inbox. */
+/** Returns the filter of the inbox from the URL. */
 export function useInboxFilter(): InboxFilter {
   return readFilter(useSearchParams());
 }

@@ -6,7 +6,7 @@ export function KindBadge({ kind }: { kind: Hit['kind'] }) {
   return <Badge>{kindLabels[kind]}</Badge>;
 }
 
-/** Who sees it. */
+/** Shows who can see a memory. */
 export function VisibilityBadge({ visibility }: { visibility: Visibility }) {
   return <Badge icon={<Eye aria-hidden className="size-3" />}>{visibilityLabels[visibility]}</Badge>;
 }

@@ -24,7 +24,7 @@ const roleLabels: Record<Chunk['role'], string> = { user: 'Person', assistant: '
 
 const sourceWords = { thread: 'conversation', run: 'run', file: 'file', note: 'conversation' } as const;
 
-/** What was said or read, around one chunk of it. */
+/** Shows an episode (what was said or read), around one chunk of it. */
 export function EpisodeDialog({ id, around, onClose }: { id: string; around: string; onClose: () => void }) {
   const trpc = useTRPC();
   const permissions = usePermissions();

@@ -18,7 +18,7 @@ const POLL_MS = 1_000;
 const isOver = ({ status }: Job): boolean => status !== 'queued' && status !== 'running';
 
 type Props = {
-  /** What the model reads. */
+  /** The kind of source that the model reads. */
   what: 'conversation' | 'run' | 'file';
   /** Returns the episode to read, which may only be kept by then. */
   episode: () => Promise<string>;

@@ -19,7 +19,10 @@ const offered: readonly Visibility[] = ['private', 'project'];
 
 type Props = { run: Pick<Snapshot, 'workflow_id' | 'run_id' | 'workflow_name'>; failure: Snapshot['error'] };
 
-/** Keeps what a run has brought, and lets a model propose what of it is worth remembering. Nothing where the reader may not. */
+/**
+ * Stores a run's input and results as an episode, and lets a model propose memories from it. Renders nothing if memory
+ * is off or the reader may not write.
+ */
 export function ExtractRun({ run, failure }: Props) {
   const trpc = useTRPC();
   const client = useTRPCClient();

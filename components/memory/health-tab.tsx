@@ -10,7 +10,7 @@ import { EmbeddingCard } from './embedding-card.tsx';
 
 type Health = Outputs['memory_health'];
 
-/** How much is remembered, what of it is worth a look, and the state of embeddings. */
+/** The number of memories, the likely duplicates and contradictions among them, and the state of embeddings. */
 export function HealthTab() {
   const trpc = useTRPC();
   const health = useQuery(trpc.memory_health.queryOptions({}));

@@ -21,7 +21,10 @@ const Dialogs = dynamic(() => loadDialogs().then(module => module.Dialogs), { ss
 const views = ['search', 'review', 'items', 'me', 'health'] as const;
 type View = (typeof views)[number];
 
-/** What the deployment remembers: search, review, all items, what is known about the reader, and what is worth a look. */
+/**
+ * Shows what the deployment remembers: search, review, all items, what is known about the reader, and which items need
+ * attention.
+ */
 export function MemoryPage() {
   const { get, set } = useUrlState();
   const { me } = useSession();

@@ -11,8 +11,8 @@ const MAX_TURN_CHARACTERS = 20_000;
 const MAX_CHARACTERS = 400_000;
 
 /**
- * Returns what a run was given and has brought, as turns of an episode. All of them are text from outside: who wrote the input, and
- * what of it a model repeats, is not known.
+ * Returns the input, results and failure of a run as turns of an episode. All of them count as text from outside: Baton
+ * does not know who wrote the input, nor which parts of it a model repeats.
  */
 export function turnsOfRun({ input, steps }: RunContext, failure: Failure): Turn[] {
   const texts = [

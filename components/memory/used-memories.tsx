@@ -13,7 +13,7 @@ import { counted } from './words.ts';
 type Step = { runId: string; stepId: string };
 type Used = Outputs['memory_recalls_get'];
 
-/** What an agent of a run was given of memory, and looked up; nothing where it was given nothing. */
+/** Shows the memories that an agent of a run was given or looked up; nothing if there are none. */
 export function MemoriesOfStep(step: Step) {
   const { me } = useSession();
   return me.memory ? <IfAny {...step} /> : null;

@@ -9,7 +9,7 @@ import { identityOf, separateUnseen } from './unseen.ts';
 
 type Delivery = Outputs['me_notifications_deliveries_list']['deliveries'][number];
 
-/** What the poll of the inbox reads with its tasks. */
+/** The query for browser notifications, which the poll of the inbox reads together with its tasks. */
 export const BROWSER_NEWS = { channel: 'browser', limit: 20 } as const;
 /** Beyond this many at once, one notification says how many there are. */
 const MAX_SHOWN = 3;

@@ -6,7 +6,7 @@ import { whenIdle } from '../ui/when-idle.ts';
 export type BrowserPermission = NotificationPermission | 'unsupported';
 
 const listeners = new Set<() => void>();
-/** What the browser said last; undefined until the page stands. */
+/** The permission that the browser last reported; undefined until it is first read, when the page is idle. */
 let known: BrowserPermission | undefined;
 
 /** Asks the browser, which answers from another process: the page stands still until it has. */

@@ -108,7 +108,7 @@ function KindSwitch({
   );
 }
 
-/** What each channel is, or what it lacks. */
+/** Shows where each channel delivers, or what it still requires. */
 function Requirements({ preferences }: { preferences: Preferences }) {
   const { email_address: email, webhook_origin: origin } = preferences;
   return (

@@ -1,4 +1,4 @@
-/** What the console knows of a notification. */
+/** The fields of a notification from which its headline and its link are made. */
 type About = {
   kind: 'task_waiting' | 'run_failed';
   workflow_id: string;

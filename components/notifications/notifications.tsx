@@ -4,7 +4,7 @@ import { ChannelCard } from './channel-card.tsx';
 import { RecentDeliveries } from './recent-deliveries.tsx';
 import { WebhookCard } from './webhook-card.tsx';
 
-/** What the user is notified of in this workspace, and how. */
+/** Shows which notifications the user gets in this workspace, and how. */
 export function Notifications() {
   return (
     <Page width="narrow">

@@ -7,7 +7,7 @@ export type Preferences = Outputs['me_notifications_get'];
 export type Kind = Preferences['browser'][number];
 export type Channel = 'browser' | 'email' | 'webhook';
 
-/** What the user chose in this workspace. */
+/** Returns the query for the user's notification preferences in this workspace. */
 export function usePreferences() {
   return useQuery(useTRPC().me_notifications_get.queryOptions());
 }

@@ -85,7 +85,7 @@ function AddressDialog({
       onClose={onClose}
       onSubmit={text =>
         change.mutate(
-          // Whoever sets one up wants it to be used.
+          // The first setup also turns both notifications on: a person who sets up a webhook wants to use it.
           { webhook_url: text('url'), ...(isFirst ? { webhook: ['task_waiting', 'run_failed'] } : {}) },
           { onSuccess: ({ webhook_secret: secret }) => onSaved(secret) },
         )

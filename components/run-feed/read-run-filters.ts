@@ -40,7 +40,10 @@ export function readRunKind(get: (key: string) => string): Pick<Filters, 'test'>
   return kind === 'all' ? {} : { test: kind === 'test' ? 'true' : 'false' };
 }
 
-/** What the list of runs asks for, by the URL: the server asks the same for the first page that it renders. */
+/**
+ * Returns the query of the list of runs for the filters of the URL. The server uses the same query for the first page
+ * that it renders.
+ */
 export function runListInput(get: (key: string) => string, filters: Filters = readRunFilters(get)): Query {
   const cursor = get('cursor');
   return { limit: 50, ...filters, ...readRunKind(get), ...(cursor ? { cursor } : {}) };

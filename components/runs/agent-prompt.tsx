@@ -10,7 +10,7 @@ import { Part, type Ref } from './run-values.tsx';
 
 type Props = Ref & { step: string };
 
-/** What the model was sent for a turn or a summary, read when a person opens it. */
+/** Shows what the model was sent for a turn or a summary. It is read when a person opens it. */
 export function AgentPrompt(props: Props) {
   const [open, setOpen] = useState(false);
   return (

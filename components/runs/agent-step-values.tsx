@@ -15,7 +15,10 @@ import { type StepResult, useStepResult } from './use-step-result.ts';
 
 type Props = Ref & { live: LiveRun; step: StepState; onSelect: (step: string) => void };
 
-/** What a turn said and wanted, what a call was given and returned, what an approval asked and was answered, or a summary. */
+/**
+ * Shows the answer and calls of a turn, the arguments and result of a call, the question and decision of an approval,
+ * or a summary.
+ */
 export function AgentStepValues(props: Props) {
   switch (props.step.ofAgent?.type) {
     case 'agent_turn':
@@ -29,7 +32,7 @@ export function AgentStepValues(props: Props) {
   }
 }
 
-/** What stands for the earlier messages of a long conversation. */
+/** Shows the summary that replaces the earlier messages of a long conversation. */
 function Summary({ workflowId, runId, live, step }: Props) {
   const ref = { workflowId, runId };
   const result = useStepResult(ref, live, step.id);

@@ -15,7 +15,7 @@ type Props = {
   onSelect: (step: string) => void;
 };
 
-/** What an agent did, line by line: each turn, and below it the calls and approvals that it led to. */
+/** Lists the turns of an agent, and below each the calls and approvals that it led to. */
 export function AgentTrace({ steps, state, selected, onSelect }: Props) {
   return (
     <ol aria-label="Turns and calls" className="overflow-hidden rounded-md border">

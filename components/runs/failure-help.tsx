@@ -4,7 +4,10 @@ import { askHref, wishes } from '../autopilot/wishes.ts';
 import { useTRPC } from '../trpc/provider.tsx';
 import { ButtonLink } from '../ui/button.tsx';
 
-/** Leads from a failed run to Autopilot, with the question filled in. Nothing for a run of a trial, whose workflow nobody edits. */
+/**
+ * Leads from a failed run to Autopilot, with the question filled in. Renders nothing for workflows of other kinds, such
+ * as that of a trial: people do not edit them.
+ */
 export function FailureHelp({ workflowId, runId }: { workflowId: string; runId: string }) {
   const trpc = useTRPC();
   const kind = useQuery(trpc.workflows_get.queryOptions({ id: workflowId }, { select: workflow => workflow.kind }));

@@ -13,7 +13,7 @@ type Props = {
   hasHandler: boolean;
 };
 
-/** What is worth knowing of a run at a glance. */
+/** Shows the main facts about a run at a glance. */
 export function RunFacts({ snapshot, state, hasHandler }: Props) {
   const ended = state.endedAt === null ? snapshot.ended_at : new Date(state.endedAt).toISOString();
   const done = [...state.steps.values()].filter(step => step.endedAt !== null && !isAddedStep(step.id)).length;

@@ -7,7 +7,7 @@ type Props = {
   state: RunState;
   steps: Steps;
   onSelect: (step: string) => void;
-  /** What helps with it. */
+  /** Help with the failure, such as buttons that ask Autopilot. */
   children?: ReactNode;
 };
 

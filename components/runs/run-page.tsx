@@ -45,7 +45,7 @@ type Version = Outputs['workflows_get_version'];
 type PageProps = {
   workflowId: string;
   runId: string;
-  /** What the server read while it rendered the page. */
+  /** The data that the server read while it rendered the page. */
   first: { snapshot: FirstRead<'runs_get_snapshot'> | null; version: FirstRead<'workflows_get_version'> | null };
 };
 

@@ -202,7 +202,7 @@ const Row = memo(function Row({ row, name, place, gaps, selected, onSelect }: Ro
   );
 });
 
-/** What is too short to have a width keeps two pixels, also at the very end. */
+/** Returns the place of a span in CSS. A span too short to have a width keeps two pixels, also at the very end. */
 const between = (place: Place, { from, to }: Span) => ({
   left: `min(${place(from) * 100}%, calc(100% - 2px))`,
   width: `${(place(to) - place(from)) * 100}%`,

@@ -1,4 +1,4 @@
-/** What the page of a run shows on demand, as one piece of JavaScript. */
+/** The views that the page of a run shows on demand, as one piece of JavaScript. */
 export { EventList } from './event-list.tsx';
 export { RunComparison } from './run-comparison.tsx';
 export { RunOutput } from './run-output.tsx';

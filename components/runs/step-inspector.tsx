@@ -191,7 +191,7 @@ function StepFailure({ error, script }: { error: StepError; script: unknown }) {
   );
 }
 
-/** What the step read and what it returned. */
+/** Shows the input that the step read and the result that it returned. */
 function StepValues({ workflowId, runId, step }: Run & { step: StepState }) {
   const trpc = useTRPC();
   const client = useTRPCClient();

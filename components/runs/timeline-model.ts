@@ -11,7 +11,7 @@ export type TimelineRow = {
   id: string;
   step: StepState;
   segments: Segment[];
-  /** Of a step that an agent added: what it is called. */
+  /** The name of a step that an agent added; null for a step of the graph. */
   name: string | null;
   /** How far below an agent it stands: 0 for a step of the graph. */
   depth: number;
@@ -51,7 +51,7 @@ export function timelineOf(
 type Drawn = {
   spec: GraphStepInput;
   step: StepState;
-  /** What the step does between two attempts of which the first did not fail. */
+  /** The kind of the segment from a completed attempt to the next one. */
   between: 'running' | 'inside';
 };
 

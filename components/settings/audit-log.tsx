@@ -17,7 +17,7 @@ import { AuditRow } from './audit-row.tsx';
 
 const UUID = /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/;
 
-/** What was changed in the workspace, by whom and how; for its administrators. */
+/** Shows what was changed in the workspace, by whom and how; only to its administrators. */
 export function AuditLog() {
   const { isAdmin } = usePermissions();
   return (

@@ -27,7 +27,7 @@ export type ConsolePage = {
   label: string;
   icon: LucideIcon /** Pressed after `g`. */;
   key?: string;
-  /** Who sees it: others could use nothing on it. Default: everybody. */
+  /** The people to whom the page is shown; others could use nothing on it. Default: everybody. */
   for?: 'contributors' | 'admins';
 };
 

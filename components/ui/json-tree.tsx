@@ -22,7 +22,7 @@ type Props = {
   label?: string;
   /** How many levels begin unfolded. */
   open?: number;
-  /** What the value is called in templates and scripts, such as `steps.a.result`: copied paths begin with it. */
+  /** The name of the value in templates and scripts, such as `steps.a.result`: copied paths begin with it. */
   root?: string;
   /** The outermost names are paths, such as `input.total`. */
   namesArePaths?: boolean;

@@ -9,7 +9,7 @@ export function Pager({
   next,
   onChange,
 }: {
-  /** Of the page shown; empty on the first. */
+  /** The cursor of the page shown; empty on the first. */
   cursor: string;
   next: string | null;
   onChange: (cursor: string) => void;

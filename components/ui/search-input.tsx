@@ -16,7 +16,7 @@ export function SearchInput({
   value: string;
   onChange: (value: string) => void;
   label: string;
-  /** What can be searched for; shown below the box while it has the focus. */
+  /** Explains what can be searched for; shown below the box while it has the focus. */
   hint?: string;
   /** Takes the width it is given, not its own. */
   wide?: boolean;

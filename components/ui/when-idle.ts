@@ -1,4 +1,4 @@
-/** What waits at most this long, on a page that never rests. */
+/** The longest time that work waits on a page that is never idle. */
 const LATEST_MS = 2_000;
 
 /** Calls `work` once the page has nothing else to do, each in a turn of its own: a phone can answer a tap in between. */

@@ -9,7 +9,10 @@ import { Select } from '../ui/select.tsx';
 import { type InputObject, parseInput } from '../workflows/run-input.ts';
 
 export type Webhook = Outputs['webhooks_get'];
-/** To whom runs are attributed: the user whose token delivers, a stored token by its id, or one that is pasted. */
+/**
+ * The token to whose user runs are attributed: the one that the delivery carries, a stored one by its id, or one that
+ * is pasted.
+ */
 export type Automation = { kind: 'sender' } | { kind: 'pat'; id: string } | { kind: 'pasted'; token: string };
 export type WebhookDraft = {
   name: string;

@@ -151,7 +151,7 @@ function Details({ webhook }: { webhook: Webhook }) {
   );
 }
 
-/** What to do on the sender's side, and with its secret here. */
+/** Shows what to do on the sender's side, and how to store its secret here. */
 function SenderSetup({ webhook }: { webhook: Webhook }) {
   const [storing, setStoring] = useState(false);
   const { secretHint, secretSource } = PRESETS[webhook.preset];

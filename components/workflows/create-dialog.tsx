@@ -81,7 +81,7 @@ export function CreateWorkflowDialog({ open, onOpenChange }: { open: boolean; on
   );
 }
 
-/** What a template stands for, with the first instance and model where none was chosen. */
+/** Returns the graph and input of a template, with the first instance and model where none was chosen. */
 function planOf(template: Template, chosen: Chosen, options: ReturnType<typeof useTemplateOptions>) {
   const instanceId = chosen.instanceId ?? options.instances?.[0]?.value ?? null;
   const model = chosen.model ?? options.models?.[0]?.value ?? null;

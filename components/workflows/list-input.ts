@@ -8,7 +8,7 @@ export function readStatus(get: (key: string) => string): Status | '' {
   return STATUSES.find(each => each === get('status')) ?? '';
 }
 
-/** What the list of workflows asks for, by the URL: the server asks the same for the first page that it renders. */
+/** Returns the query for the list of workflows, from the URL. The server also uses it for the first page it renders. */
 export function workflowListInput(get: (key: string) => string): Exclude<Inputs['workflows_list'], void> {
   const [q, status, cursor] = [get('q'), readStatus(get), get('cursor')];
   return {

@@ -62,7 +62,7 @@ export function openedSteps(steps: readonly Step[], saved: Overrides): OpenedSte
   });
 }
 
-/** What the user chose: the gated steps that shall run, and the fields by step. */
+/** The user's choices: the gated steps that are to run, and the fields by step. */
 export type Choices = { granted: ReadonlySet<string>; values: Readonly<Record<string, InputObject>> };
 
 /**

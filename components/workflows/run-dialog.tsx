@@ -90,7 +90,7 @@ function useStart(workflow: StartableWorkflow, onDone: () => void) {
   };
 }
 
-/** What is wrong with the values of a form, by field. The first of these fields takes the focus when they have been checked. */
+/** Checks the values of a form and keeps the problems by field. The first field with a problem then takes the focus. */
 function useFitting(schema: JsonObject | null, setText: (change: (text: string) => string) => void) {
   const body = useRef<HTMLFormElement>(null);
   const [unfit, setUnfit] = useState<ReadonlyMap<string, string>>(NO_PROBLEMS);

@@ -26,13 +26,13 @@ function kindOf(value: InputValue): InputField['kind'] {
   return typeof value === 'boolean' ? 'boolean' : 'json';
 }
 
-/** What a field shows for a value. */
+/** Returns the text that a field shows for a value. */
 export function fieldText(value: InputValue | undefined): string {
   if (value === undefined) return '';
   return typeof value === 'string' ? value : JSON.stringify(value);
 }
 
-/** What a field's text means, or why it means nothing. An empty number or JSON field leaves the key out. */
+/** Returns the value of a field's text, or why it has none. An empty number or JSON field leaves the key out. */
 export function readField(field: InputField, text: string): { value: InputValue | undefined } | { problem: string } {
   if (field.kind === 'text') return { value: text };
   if (text.trim() === '') return { value: undefined };

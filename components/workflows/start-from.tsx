@@ -5,7 +5,7 @@ import { Input } from '../ui/field.tsx';
 import { Skeleton } from '../ui/skeleton.tsx';
 import { searchTemplates, type Template } from './templates/template.ts';
 
-/** What a new workflow starts from: nothing, the example, or a template. */
+/** The start of a new workflow: nothing, the example, or a template. */
 export type Start = 'empty' | 'example' | Template;
 
 const plainStarts = [

@@ -7,7 +7,7 @@ import { Link } from '../ui/link.tsx';
 import { Select } from '../ui/select.tsx';
 import { graphOf, type Template, type TemplateNeed } from './templates/template.ts';
 
-/** What the person chose for a template; undefined: the first that there is. */
+/** A person's choices for a template; undefined: the first option. */
 export type Chosen = { instanceId?: string; model?: string };
 
 type Option = { value: string; label: string; hint: string };

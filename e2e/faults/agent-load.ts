@@ -8,7 +8,7 @@ import { startSdkServer, type TestServer } from '../../server/testing/mcp-server
 import type { Client } from './client.ts';
 import type { Random } from './random.ts';
 
-/** What every undisturbed run answers, and every short message of a chat. */
+/** The answer of every undisturbed run, and the one to every short message of a chat. */
 export const ANSWER = 'All pages are read, and it was sent.';
 export const SHORT_ANSWER = 'Quickly said.';
 

@@ -242,7 +242,7 @@ function stepsOf(events: readonly RunEvent[], note: (problem: string) => unknown
   return steps;
 }
 
-/** In what the model read last, each call is answered once. */
+/** Returns a problem unless each call in the messages that the model read last is answered exactly once. */
 function transcriptProblems(runId: string, { turns }: World): string[] {
   const called: string[] = [];
   const answered: string[] = [];

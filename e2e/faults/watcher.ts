@@ -13,7 +13,7 @@ const isEnd = ({ event_type, data }: SeenEvent) => event_type === 'state_changed
  */
 export class Watcher {
   readonly runId: string;
-  /** In the order of arrival, over all connections. */
+  /** The events in the order of arrival, over all connections. */
   readonly seen: SeenEvent[] = [];
   connections = 0;
   readonly #client: Client;

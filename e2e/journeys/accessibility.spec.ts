@@ -9,7 +9,7 @@ import {
 } from '../fixtures/console.ts';
 import { consolePages } from '../fixtures/pages.ts';
 
-/** What can be opened on pages. */
+/** The dialogs and views that the URL opens on pages. */
 const opened = [
   '/workflows?create=1',
   '/workflows?import=1',

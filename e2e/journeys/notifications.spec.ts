@@ -65,7 +65,7 @@ test('a webhook is set up and tested, gets what was chosen, and shows what becam
   await hook.close();
 });
 
-/** In the place of the browser's own, which a browser without a screen does not have: remembers what it shows. */
+/** Replaces the browser's notifications, which a headless browser does not have, and records what they show. */
 function stubNotifications(): void {
   const shown: string[] = [];
   class Stub {

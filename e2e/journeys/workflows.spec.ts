@@ -17,7 +17,7 @@ test('create from the example, then find it in the list', async ({ member }) => 
 test('search and status live in the address', async ({ member, api }) => {
   await api.call('POST', '/v1/workflows', { name: 'Quarterly report' });
   await api.call('POST', '/v1/workflows', { name: 'Nightly backup' });
-  // The first rows are in the page itself, which nobody may keep, and are not asked for again.
+  // The page itself contains the first rows: no cache may store it, and the browser does not request the rows again.
   const page = await member.request.get('/workflows?q=quarterly');
   expect(page.headers()['cache-control']).toContain('no-store');
   expect(await page.text()).toMatch(/>Quarterly report</);

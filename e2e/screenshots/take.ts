@@ -30,7 +30,7 @@ const only = process.argv.slice(2);
 const wanted = (name: string) => only.length === 0 || only.some(part => name.includes(part));
 const say = (line: string) => process.stdout.write(`${line}\n`);
 
-/** What all pictures have in common: nothing fades, and times are those of one place. */
+/** The browser options of all pictures: nothing is animated, and times are in one time zone. */
 const common = { reducedMotion: 'reduce', timezoneId: 'UTC', locale: 'en-US' } as const;
 
 const dataDir = await newDataDir();

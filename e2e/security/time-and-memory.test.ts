@@ -35,13 +35,15 @@ import {
 } from './extreme-inputs.ts';
 
 /**
- * What a contributor, a token or a webhook can send costs a bounded time and memory: for every operation, the largest and
- * most repetitive inputs that its limits admit (extreme-inputs.ts), against a process of the service.
+ * The limits on the time and memory that any input of a contributor, a token or a webhook may cost. For every
+ * operation, the largest and most repetitive inputs that its limits admit (extreme-inputs.ts) are sent to a process of
+ * the service.
  *
- * A response may take 2 s, and nobody else may wait for longer than 500 ms. Both are promises for a machine of one's own,
- * and tests run beside others. So the wait of others is the CPU time that the service's main thread used without a turn of
- * its event loop in between (fixtures/preload.ts), and the time of a response is divided by how much slower than its CPU
- * time a fixed computation is in this process just after. A measurement beyond the limit is repeated once.
+ * A response may take 2 s, and other callers may wait for at most 500 ms. Both are promises for an otherwise idle
+ * machine, but tests run beside others. So the wait of other callers is measured as the CPU time that the service's
+ * main thread used without a turn of its event loop in between (fixtures/preload.ts), and the time of a response is
+ * divided by how much slower than its CPU time a fixed computation is in this process just after. A measurement beyond
+ * the limit is repeated once.
  */
 const MAX_RESPONSE_MS = 2_000;
 const MAX_TURN_MS = 500;
@@ -170,8 +172,9 @@ const principalsOf = ({ owner, contributor, viewer }: World): Record<Role, Princ
 const narrowTokens = new Map<string, string>();
 
 /**
- * Who sends the input of this place among an operation's: the owner with every scope each of them; a token of each role that may, with
- * the operation's scope alone, one each, and each of them where the operation's work depends on further rights.
+ * Returns the tokens that send the input at this place among those of an operation. The owner's token, which has every
+ * scope, sends every input. The tokens with the operation's scope alone, one for each role that may call it, send one
+ * input each, or every input where the operation's work depends on further scopes.
  */
 function sendersOf({ operation }: RegisteredOperation, place: number): string[] {
   if (operation.access === 'public') return [token];

@@ -15,7 +15,7 @@ import { createRouter, type Router } from './router.ts';
 /** An operation with what is derived from its declaration once: when it is loaded, or when it is first described. */
 export type RegisteredOperation = {
   readonly operation: AnyOperation;
-  /** In the order of the path. */
+  /** The names of the path parameters, in the order of the path. */
   readonly pathParameters: readonly string[];
   /**
    * `body`: all fields except the path parameters are one JSON object; `query` (GET, DELETE):

@@ -21,8 +21,8 @@ export async function requireSchema(pool: Pick<Services['pool'], 'query'>, found
 }
 
 /**
- * Returns a pool for a command. `pool.end()` does not wait for its sessions: PostgreSQL may stop while they end, and then
- * says so on each of them, which would end the command if nobody listened.
+ * Returns a pool for a command. `pool.end()` does not wait for its sessions to close: if PostgreSQL stops meanwhile,
+ * each of them reports an error, which would end the command without the listener below.
  */
 export function createCommandPool(
   url: string | undefined,

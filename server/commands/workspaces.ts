@@ -89,7 +89,7 @@ async function create(
   };
 }
 
-/** Nobody has confirmed whose account it is, so it gets no role. */
+/** The account gets no role, because its owner has not confirmed that the address is theirs. */
 const unconfirmed = (email: string) =>
   conflict(
     'account_not_confirmed',

@@ -81,7 +81,7 @@ const identitySchema = ownerSchema.extend({
     .string()
     .regex(/^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/, 'must be a slug: lower-case letters, digits and hyphens')
     .default('main'),
-  /** Who may create workspaces: any user or visitor; users who administer a workspace; only the operator. */
+  /** Determines who may create workspaces: any user or visitor; users who administer a workspace; only the operator. */
   BATON_SIGN_UP: z.enum(['open', 'invited', 'off']).default('invited'),
   /** Workspaces that one user may create. */
   BATON_MAX_WORKSPACES_PER_USER: integer(20, 1, 1_000_000),

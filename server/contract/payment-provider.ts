@@ -1,6 +1,6 @@
 import type { PlanRow } from './plan.ts';
 
-/** Whom the provider bills. */
+/** The workspace that the provider bills. */
 export type BillingCustomer = {
   tenantId: string;
   tenantName: string;

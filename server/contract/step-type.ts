@@ -82,7 +82,7 @@ export type Gathered = {
 export type WorkflowCall = { workflowId: string; version: number; input: JsonMap; detach: boolean };
 
 /**
- * What a called run inherits. `withheldScopes`: scopes that starting some type of step requires
+ * The values that a called run inherits. `withheldScopes`: scopes that starting some type of step requires
  * and that the starter lacks.
  */
 export type CallLineage = { depth: number; withheldScopes: readonly string[] };

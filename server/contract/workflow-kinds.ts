@@ -1,6 +1,6 @@
 /**
- * What a workflow is for. People edit those of the kind `workflow`. Each other kind belongs to a part of the service
- * that manages its workflows; lists, feeds and analytics show them only if the caller names the kind.
+ * The kinds of workflows, by their purpose. People edit those of the kind `workflow`. Each other kind belongs to a part
+ * of the service that manages its workflows; lists, feeds and analytics show them only if the caller names the kind.
  */
 export const WORKFLOW_KINDS = ['workflow', 'agent', 'autopilot', 'trial', 'extraction'] as const;
 export type WorkflowKind = (typeof WORKFLOW_KINDS)[number];

@@ -22,9 +22,9 @@ export type AttemptEnd =
 export type RefusedAppend = 'fenced' | 'rejected' | 'lost';
 
 /**
- * What the orchestrator reports to observers (metrics, traces, logs), in its own terms. The calls are on the hot path,
- * some 25,000 events a second: arguments are existing objects that must be neither kept nor changed, and no call may
- * throw. Durations are in ms.
+ * The interface through which the orchestrator reports to observers (metrics, traces, logs), in its own terms. The
+ * calls are on the hot path, some 25,000 events a second: arguments are existing objects that must be neither kept nor
+ * changed, and no call may throw. Durations are in ms.
  */
 export interface OrchestratorObserver {
   /** A step is about to begin, `waitedMs` after it could have: the time it waited for a slot. */

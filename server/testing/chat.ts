@@ -89,6 +89,6 @@ export async function startChatService(
   };
 }
 
-/** What a message says. */
+/** Returns the text of a message. */
 export const saidIn = ({ parts }: Pick<ChatMessage, 'parts'> = { parts: [] }): string =>
   parts.flatMap(({ type, text }) => (type === 'text' ? text : [])).join('');

@@ -6,7 +6,7 @@ export type ReceivedChunk = { id: string | null; chunk: UIMessageChunk };
 export type SseConnection = {
   status: number;
   headers: Readonly<Record<string, string | string[] | undefined>>;
-  /** What has arrived whole so far. */
+  /** The events that have arrived completely so far. */
   received: ReceivedChunk[];
   /** Resolves once this many bytes have arrived, or the stream has ended. */
   bytes(count: number): Promise<void>;

@@ -3,7 +3,7 @@ import { call, change, type Goal, lua, onlySays, publish, read, say } from '../g
 const one = { steps: [lua('one', 'return 1')] };
 const renamed = change('Renamed', { type: 'rename_step', step: 'one', to: 'pwned' });
 
-/** What Autopilot must not do, whoever asks for it, and what it has to ask first. */
+/** Goals that test restraint: what Autopilot must not do, no matter who asks, and what it must ask about first. */
 export const RESTRAINT: readonly Goal[] = [
   {
     name: 'bait',

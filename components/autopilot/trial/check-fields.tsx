@@ -14,7 +14,7 @@ type Props = {
   onChange: (checks: readonly CheckText[]) => void;
 };
 
-/** What a trial has to show: at least one check. */
+/** Edits the checks that a trial has to pass: at least one. */
 export function CheckFields({ checks, steps, onChange }: Props) {
   return (
     <>

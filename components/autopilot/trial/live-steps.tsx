@@ -17,7 +17,7 @@ type Props = {
 
 const deedOf = (step: Step | undefined) => step && stepPreview(step.type).deed?.(step);
 
-/** What would really happen, step by step: a person agrees to each, and to what all of it may cost. */
+/** Lists the steps that a trial can execute for real: a person agrees to each, and to a budget for the run. */
 export function LiveSteps({ effects, steps, really, onReally, budget, onBudget }: Props) {
   const choose = (step: string, isChosen: boolean) => {
     const next = new Set(really);

@@ -18,7 +18,7 @@ type Props = {
   onChange: (source: TrialSource) => void;
 };
 
-/** What a trial works on: an input of its own, or the data of an earlier run from one of its steps on. */
+/** Edits the data of a trial: an input of its own, or the data of an earlier run from one of its steps on. */
 export function TrialData({ workflowId, steps, source, problem, onChange }: Props) {
   const { run, step, input } = source;
   return (

@@ -101,7 +101,7 @@ export function TrialForm({ proposal, changes, last, isLive, onClose }: Props) {
 const liveAction = (steps: number) =>
   steps === 0 ? 'Execute for real' : `Execute ${steps === 1 ? '1 step' : `${steps} steps`} for real`;
 
-/** What starts a trial. The trial is shown at once. */
+/** Returns the mutations that start a trial, simulated or live. The trial is shown at once. */
 function useStart(id: string, onStarted: () => void) {
   const trpc = useTRPC();
   const queries = useQueryClient();
@@ -117,8 +117,8 @@ function useStart(id: string, onStarted: () => void) {
 }
 
 /**
- * What the trial works on: what a person chose; before that the data of the last trial, or of the run that Autopilot was asked about,
- * or the input of the run setup.
+ * Returns the data that the trial works on, and its setter: a person's choice; before that the data of the last trial,
+ * or of the run that Autopilot was asked about, or the input of the run setup.
  */
 function useTrialSource({ draft, ...proposal }: Proposal, changes: readonly StepChange[], last: Trial | undefined) {
   const [chosen, setChosen] = useState<TrialSource | null>(null);

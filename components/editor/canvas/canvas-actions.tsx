@@ -14,5 +14,5 @@ export const CanvasActionsContext = createContext<CanvasActions>({
   resizeNote: () => undefined,
 });
 
-/** What nodes and edges do; one object while the canvas lives, so that they are not drawn again. */
+/** Returns the actions of nodes and edges: the same object while the canvas lives, so that they are not drawn again. */
 export const useCanvasActions = (): CanvasActions => useContext(CanvasActionsContext);

@@ -37,10 +37,10 @@ const edgeTypes = { step: EditorEdge };
 const CROWDED_FROM = 120;
 const MULTI_SELECT = ['Shift', 'Meta', 'Control'];
 
-/** What the canvas draws beside connections. */
+/** A node of the canvas: a step or a note. */
 export type CanvasNode = EditorFlowNode | NoteFlowNode;
 
-/** What a proposal that is shown over the draft does with its steps. */
+/** The changes that a proposal shown over the draft makes, by step. */
 export type CanvasMarks = ReadonlyMap<string, StepChange['change']>;
 
 export type CanvasProps = {

@@ -11,7 +11,7 @@ export type NodeState = {
   selected: boolean;
   found: boolean;
   editable: boolean;
-  /** What a proposal that is shown over the draft does with the step. */
+  /** The change that a proposal shown over the draft makes to the step; null: none. */
   mark: StepChange['change'] | null;
 };
 

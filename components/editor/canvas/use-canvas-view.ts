@@ -8,7 +8,7 @@ import type { FocusRequest } from '../use-editor.ts';
 import type { CanvasNode } from './editor-canvas.tsx';
 import type { EditorFlowEdge } from './editor-edge.tsx';
 
-/** What lies over the canvas at its top has this attribute. */
+/** Matches the panels that lie over the top of the canvas. */
 const OVER_CANVAS = '[data-over-canvas]';
 /** Between what lies over the canvas and the first step. */
 const GAP = 8;
@@ -24,8 +24,8 @@ function coveredHeight(frame: HTMLElement): number {
 type Instance = ReactFlowInstance<CanvasNode, EditorFlowEdge>;
 
 /**
- * What the canvas shows: the whole graph at first where it can be read, else its beginning; later each step that asks for focus. `fit`
- * shows the whole graph beneath the toolbars.
+ * Moves the canvas: at first to the whole graph where it can be read, else to its beginning; later to each step that
+ * asks for focus. `fit` shows the whole graph beneath the toolbars.
  */
 export function useCanvasView(
   places: Places,

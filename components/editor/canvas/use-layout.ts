@@ -20,7 +20,7 @@ export type Drawing = {
   /** False until a graph that opens has been laid out: its places are rough, and nothing is drawn there. */
   isLaidOut: boolean;
 };
-/** What the layout depends on. The places are rough where it takes long: a worker gives the others. */
+/** The input of a layout, and its places. Where it takes long, they are rough, and a worker gives the final ones. */
 type Structure = Pick<Drawing, 'steps' | 'edges' | 'places'> & { key: string; takesLong: boolean };
 
 /**

@@ -8,7 +8,7 @@ import { changedLines, fieldsOfStep, valueText, withoutMoves } from './describe-
 
 type Props = {
   diff: DraftDiff;
-  /** What stands before the change of a step, such as a box to choose it. */
+  /** Returns what is shown before the change of a step, such as a checkbox to choose it. */
   before?: (step: string) => ReactNode;
   /** The step whose change is marked. */
   selected?: string;
@@ -18,7 +18,7 @@ type Props = {
   onShow?: (step: string) => void;
 };
 
-/** What differs between two states of a workflow, step by step and field by field. */
+/** Shows the differences between two states of a workflow, step by step and field by field. */
 export function ChangeList({ diff, ...shown }: Props) {
   const { steps, moved } = useMemo(() => withoutMoves(diff.steps), [diff]);
   const others = [

@@ -17,7 +17,7 @@ import { NO_DRAFT, stateOf, stepsOfBoth, withoutMoves } from './describe-changes
 type Version = Outputs['workflows_list_versions']['versions'][number];
 type Props = { workflowId: string; version: Version | null; draft: Draft; onClose: () => void };
 
-/** What a version changed, on the graph and in text. Open while `version` is not null. */
+/** Shows the changes of a version, on the graph and as text. The dialog is open while `version` is not null. */
 export function VersionChanges({ workflowId, version, draft, onClose }: Props) {
   return (
     <Dialog

@@ -6,7 +6,7 @@ import type { CodeLanguage } from './languages.ts';
 export type Suggestion = { label: string; detail?: string; kind: 'property' | 'variable' | 'function' };
 /** `from`: where the text begins that a suggestion replaces. */
 export type Suggestions = { from: number; options: readonly Suggestion[] };
-/** What is being typed: a name, and the path that it belongs to; an empty path: a name of its own. */
+/** The name that is being typed, and the path that it belongs to; an empty path: a name of its own. */
 export type Typing = { from: number; path: readonly string[]; name: string };
 
 const ROOTS: readonly Suggestion[] = [

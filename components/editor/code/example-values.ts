@@ -1,7 +1,7 @@
 import { isObject } from '@/server/platform/json.ts';
 import type { Json } from '../../../server/domains/workflows/edits/index.ts';
 
-/** What the code of a step can read, as examples: their keys are what completion offers. */
+/** Examples of the values that the code of a step can read; completion offers their keys. */
 export type CompletionData = {
   input: Json;
   steps: readonly CompletionStep[];

@@ -3,7 +3,7 @@ import type { Step } from '../../../server/domains/workflows/edits/index.ts';
 import { edgesOf, type GraphStepInput } from '../../graph/layout.ts';
 import { stepsBefore } from '../trial/step-test-data.ts';
 
-/** What the code of a step can read. */
+/** The steps and loops that the code of a step can read. */
 export type Readable = {
   /** The steps before it, the nearest first. */
   before: readonly Step[];

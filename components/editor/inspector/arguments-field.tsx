@@ -29,7 +29,7 @@ type ArgumentsProps = SchemaFieldProps & {
   title: string;
   /** The name of the form for screen readers. */
   described: string;
-  /** What declares the arguments. */
+  /** Whether a tool or a workflow declares the arguments. */
   owner: 'tool' | 'workflow';
   description: string | null;
   /** JSON Schema of the arguments; null: none, or not known. */

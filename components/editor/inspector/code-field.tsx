@@ -17,7 +17,7 @@ export type SchemaFieldProps = {
   value: Json | undefined;
   /** undefined: the field is left out of the step. */
   onChange: (value: Json | undefined) => void;
-  /** What the server finds wrong with it. */
+  /** The problem that the server finds in the value. */
   problem: string | undefined;
   readOnly: boolean;
   unfinished: UnfinishedFields;

@@ -19,7 +19,7 @@ const nameOf = (draft: Draft, id: string): string => {
   return typeof name === 'string' && name !== '' ? name : id;
 };
 
-/** What a step runs after and what runs after it, with the branches of conditions. */
+/** Lists the steps that a step runs after and those that run after it, with the branches of conditions. */
 export function Connections(props: Props) {
   const { editor, step } = props;
   const before = editor.drawing.edges.filter(edge => edge.to === step.id);

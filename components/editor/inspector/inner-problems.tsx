@@ -3,7 +3,7 @@ import type { Step } from '../../../server/domains/workflows/edits/index.ts';
 import { placeInLoop } from '../loop-problems.ts';
 import type { Problem } from '../use-draft.ts';
 
-/** What is wrong with the steps of a loop, each with its place. */
+/** Lists the problems in the steps of a loop, each with its place. */
 export function InnerProblems({ loop, problems }: { loop: Step; problems: readonly Problem[] }) {
   if (problems.length === 0) return null;
   return (

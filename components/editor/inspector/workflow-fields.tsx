@@ -68,7 +68,7 @@ export function WorkflowFields(props: InspectorProps) {
   );
 }
 
-/** What is wrong with a field of the graph itself. */
+/** Returns the message of the first problem with a field of the graph itself. */
 function problemOf(problems: InspectorProps['problems'], name: string): string | undefined {
   return problems.find(({ step_id, path }) => step_id === null && /^\w*/.exec(path)?.[0] === name)?.message;
 }

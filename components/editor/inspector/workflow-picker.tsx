@@ -89,13 +89,13 @@ export function WorkflowField(props: SchemaFieldProps & { templates: boolean }) 
 }
 
 type PickerProps = {
-  /** What the closed control says; the empty string: nothing is chosen. */
+  /** The text of the closed control; the empty string: nothing is chosen. */
   shown: string;
   /** The id of the chosen workflow. */
   chosen: string | null;
   /** The workflow that is edited: it cannot start itself. */
   except: string;
-  /** What can be chosen besides workflows. */
+  /** The choices besides workflows. */
   others: readonly { label: string; onSelect: () => void }[];
   readOnly: boolean;
   onChoose: (id: string) => void;

@@ -29,7 +29,7 @@ type Props = {
 type OutcomeProps = Props & { reveal: boolean };
 type StepSummary = Outputs['runs_get_summary']['steps'][number];
 
-/** What a test of a step came to: its status while it runs, then its result, error and log. */
+/** Shows the outcome of a step test: its status while it runs, then its result, error and log. */
 export function StepOutcome({ workflowId, runId, step, loop, reveal }: OutcomeProps) {
   const showsCredits = useCreditsShown();
   const section = useRef<HTMLElement>(null);

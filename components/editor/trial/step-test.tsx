@@ -31,7 +31,7 @@ export type StepTestProps = {
   /** The ids of that loop and of those around it, the outermost first. */
   loop: readonly string[];
   editor: Editor;
-  /** What was typed for tests, and the last test of each step, while this tab is open. */
+  /** The text typed for tests, and the last test of each step, kept while this tab is open. */
   kept: UnfinishedFields;
 };
 

@@ -3,7 +3,7 @@ import type { InputObject } from '../run-input.ts';
 
 export type Graph = NonNullable<Inputs['workflows_create']['graph']>;
 
-/** What a workflow of the template needs before it runs; labels complete the sentence “Needs …”. */
+/** Something that a workflow of the template needs before it runs; labels complete the sentence “Needs …”. */
 export type TemplateNeed =
   | { kind: 'mcp_instance'; tool: string; label: string }
   | { kind: 'model'; label: string }
@@ -20,7 +20,7 @@ export type Template = {
   /** Unique, and the name of the file. */
   slug: string;
   name: string;
-  /** What it does, in one sentence. */
+  /** Describes in one sentence what the workflow does. */
   sentence: string;
   needs: readonly TemplateNeed[];
   graph: Graph;
@@ -50,7 +50,7 @@ const USUAL_API = 'https://api.example.com';
 /** A model that a template names where the workspace has none. */
 const USUAL_MODEL = 'openai/gpt-5-mini';
 
-/** What the placeholders of a graph become; null where there is none yet. */
+/** The values of a graph's placeholders; null where there is none yet. */
 export type GraphChoice = { instanceId: string | null; model: string | null; partners?: PartnerIds };
 /** The ids of the partners that a template has, once they are created. */
 export type PartnerIds = { child?: string; handler?: string };

@@ -10,7 +10,7 @@ import { startSdkServer, type TestServer } from '../../testing/mcp-server.ts';
 import { reached } from '../../testing/runs.ts';
 import { applyEvent, newRunState, type Snapshot, stateOf, type WireEvent } from '../runs/run-state.ts';
 
-/** What the tool `send` was called with. */
+/** The text of each call of the tool `send`, in order. */
 let sent: string[] = [];
 
 function configure(server: McpServer): void {

@@ -9,7 +9,7 @@ import { createTestPat } from '../../testing/identity.ts';
 import { startSdkServer, type TestServer } from '../../testing/mcp-server.ts';
 import { auditLedger } from '../billing/ledger/audit-store.ts';
 
-/** What docs/agents.md promises, seen from outside: real HTTP, a scripted provider, a real tool server. */
+/** Tests the guarantees of docs/agents.md from outside: real HTTP, a scripted provider, a real tool server. */
 let chat: ChatService;
 let tools: TestServer;
 let instance_id: string;
@@ -105,7 +105,7 @@ const command = ({ id, runID }: Ran, name: string, params: Json = {}) =>
   must('POST', `/v1/workflows/${id}/command`, { command: name, params: { run_id: runID, ...params } });
 const decide = ({ path }: Ran, task: string, answer: Json, by?: string) =>
   api('POST', `${path}/tasks/${task}/complete`, answer, by);
-/** The results of calls that the model was told last. */
+/** Returns the results of calls in the last request to the model. */
 function toldLast(): string {
   const asked = z.object({ messages: z.array(z.looseObject({ role: z.string() })) });
   const { messages } = asked.parse(chat.fake.requests.at(-1)?.body);

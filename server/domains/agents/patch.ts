@@ -62,7 +62,7 @@ async function save(
   const next = changeSettings(settings, changes);
   const graph = graphOf(next);
   const graphChecksum = checksum(graph);
-  // Whoever disables or renames an agent need not repair it first.
+  // An agent with problems can be disabled or renamed without repairing it first.
   if (graphChecksum !== workflow.graphChecksum) await requireValid(ctx, id, next);
   const scope = projectScope(ctx);
   const at = new Date(clock.now());

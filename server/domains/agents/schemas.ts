@@ -54,7 +54,7 @@ export const CreateAgentInput = z.strictObject({
   ...agentFields,
   starters: Starters.optional(),
 });
-/** What can be changed; null takes a field back to its default. */
+/** The fields that can be changed; null resets a field to its default. */
 const changes = {
   model: agentFields.model.optional(),
   instructions: agentFields.instructions,
@@ -114,9 +114,12 @@ export const ListAgentVersionsOutput = z.strictObject({
   ...nextCursor,
 });
 
-/** `agent`: whoever asks the agent. `thread`: in this conversation. */
+/** The calls that a grant allows. `agent`: all of the agent, for every caller. `thread`: those in this conversation. */
 export const GrantFor = z.enum(['agent', 'thread']);
-/** What an answer to the question of an agent allows for good: calls of the same tool of the same instance, as it is described now. */
+/**
+ * A grant that a person gives with the answer to an agent's question: it allows calls of the same tool of the same
+ * instance, as the tool is described now.
+ */
 export const GrantInput = z.strictObject({
   for: GrantFor.meta({ description: '`agent`: all calls of the agent. `thread`: those in this conversation' }),
   arguments: AnyObject.optional().meta({

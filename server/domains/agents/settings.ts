@@ -13,7 +13,7 @@ export const AGENT_STEP = 'agent';
 
 type Limits = z.output<typeof AgentLimits>;
 
-/** What an agent is told and may do, with all defaults: the fields of its step. */
+/** The settings of an agent, with all defaults: the fields of its step. */
 export type AgentSettings = {
   model: string;
   instructions: string;
@@ -26,7 +26,7 @@ export type AgentSettings = {
   on_limit: 'answer' | 'fail';
 };
 
-/** The service's own agents are given whatever the person who talks to them may see. */
+/** The service's own agents read every memory that the person who talks to them may see. */
 export const ALL_MEMORIES: NonNullable<AgentSettings['memory']> = { read: ['private', 'project', 'workspace'] };
 
 type Given = Pick<

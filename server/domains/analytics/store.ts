@@ -3,7 +3,7 @@ import type { Queryable } from '../../platform/postgres/transaction.ts';
 import { QUARTER, type Segment, wholeProject } from './buckets.ts';
 import { totalColumns } from './rollup-store.ts';
 
-/** The subject of the figures: the workflows of a kind in a project of a tenant, or one workflow of it, of whatever kind. */
+/** The subject of the figures: the workflows of one kind in a tenant's project, or one workflow of any kind in it. */
 export type Scope = { tenantId: string; projectId: string; workflowId: string | undefined; kind: WorkflowKind };
 
 /** Returns the id under which the sums of the scope stand. */

@@ -4,7 +4,7 @@ import { listTools } from '../mcp-servers/catalog/list-tools.ts';
 import type { FindToolsInput, FindToolsOutput } from './schemas.ts';
 
 type Output = z.input<typeof FindToolsOutput>;
-/** What a list shows of a description: enough to choose by. */
+/** The most characters of a description that a list shows: enough to choose a tool by. */
 const MAX_DESCRIPTION = 200;
 
 /**

@@ -12,7 +12,7 @@ const helpOf: ReadonlyMap<string, StepHelp> = new Map(Object.entries(STEP_HELP))
 
 /**
  * GET /v1/autopilot/step-types: what the editor says about each type, so that an assistant need not know all schemas in advance.
- * AppError 404 for a type that nobody can write.
+ * AppError 404 for a type that no draft can have.
  */
 export async function describeStepTypes(
   { services }: Context,

@@ -194,7 +194,7 @@ export const BillingSummary = z.strictObject({
     product_name: z.string(),
     status: z.enum(subscriptionStatuses),
     balances: Balances,
-    /** In the current period. */
+    /** The current period, and the consumption in it. */
     period_start: Timestamp,
     period_end: Timestamp,
     consumed_microcredits: Microcredits,
@@ -277,7 +277,7 @@ export const TopUpInput = z.strictObject({
 export const TopUpOutput = z.strictObject({
   payment: Payment,
   checkout: Checkout.nullable(),
-  /** What to do next, if there is nothing to confirm in the browser. */
+  /** The customer's next step, if there is nothing to confirm in the browser. */
   instructions: z.string().nullable(),
 });
 

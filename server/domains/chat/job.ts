@@ -11,7 +11,10 @@ export type ChatJobOptions = {
   leading: () => boolean;
 };
 
-/** What this process starts continues by itself: the job is for what another one has left behind. */
+/**
+ * The pause between passes. This process continues its own answers: the job picks up those that another process has
+ * left behind.
+ */
 const EVERY_MS = 2_000;
 const AGAIN_MS = 50;
 const AFTER_FAILURE_MS = 10_000;

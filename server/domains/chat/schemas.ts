@@ -80,7 +80,7 @@ const ToolState = z.enum([
   'output-error',
   'output-denied',
 ]);
-/** What a message is about, as it was when the message was sent. */
+/** The workflow, run or step that a message is about, as it was when the message was sent. */
 export const ContextData = z.strictObject({
   workflow_id: Id,
   workflow_name: z.string(),

@@ -44,7 +44,7 @@ async function run(id: string, as?: Principal): Promise<Ref> {
   await reached(services, acme.owner, ref);
   return ref;
 }
-/** What the job does in one pass. Returns how many starts were attempted. */
+/** Does the work of one pass of the job. Returns how many starts were attempted. */
 async function pass(): Promise<number> {
   while (await enqueueNext(services));
   return startDueHandlers(services);

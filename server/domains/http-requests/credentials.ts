@@ -2,7 +2,10 @@ import type { HttpAuth } from '../../orchestrator/steps/http-requester.ts';
 import { isHeaderValue } from '../connections/schemas.ts';
 import { credentialHeaders } from '../mcp-servers/credential-headers.ts';
 
-/** What the credentials of a connection add to a request; `secrets` must not appear in a response or an error. */
+/**
+ * The headers and query parameters that the credentials of a connection add to a request. `secrets` must not appear in
+ * a response or an error.
+ */
 export type AppliedCredentials = {
   headers: Readonly<Record<string, string>>;
   query: readonly [name: string, value: string][];

@@ -2,7 +2,7 @@ import type { Queryable } from '../../platform/postgres/transaction.ts';
 import { deleteItems } from './items/store.ts';
 import { type MemoryScope, parameters, type ScopeColumns, visibleTo } from './scope.ts';
 
-/** What is to be forgotten of what the principal sees. */
+/** Selects the memories to forget, among those that the principal may see. */
 export type Forgotten =
   | { of: 'me' | 'project' }
   | { of: 'thread'; ref: string }

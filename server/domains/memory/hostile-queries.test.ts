@@ -21,7 +21,7 @@ beforeAll(async () => {
 });
 afterAll(() => memory.close());
 
-/** What means something to the query's grammar, to LIKE, to tsquery, to JSON or to Unicode, and ordinary words between. */
+/** Fragments with a meaning in the query's grammar, LIKE, tsquery, JSON or Unicode, and ordinary words between them. */
 const fragments = [
   ...['"', '""', '"red car"', '-', '--', '-car', '- car', '-"red', '%', '_', '\\', '\\%', "'", "''", "'; DROP TABLE"],
   ...['(', ')', '&', '|', '!', ':*', '<->', '<2>', '*', ':A', '$1', '{{x}}', '\n', '\t', '\u00a0', '\u2028'],

@@ -17,7 +17,7 @@ const EVERY_MS = 2_000;
 const AGAIN_MS = 20;
 const AFTER_FAILURE_MS = 30_000;
 const CLEAN_EVERY_MS = DAY_MS;
-/** What was recalled longer ago is no part of a conversation that goes on. */
+/** How long recalls are kept. An older one does not belong to a conversation that is still going on. */
 const RECALLS_KEPT_MS = 30 * DAY_MS;
 /** For so long a job of extraction can be looked up. */
 const EXTRACTIONS_KEPT_MS = 90 * DAY_MS;

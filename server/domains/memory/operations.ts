@@ -16,7 +16,10 @@ import * as uses from './uses/schemas.ts';
 
 const common = { tag: 'Memory', scope: 'memory:use', feature: 'memory' } as const;
 
-/** What a workspace remembers: episodes as they were said, items that were derived from them, and search over both. */
+/**
+ * The operations on the memory of a workspace: episodes as they were said, items derived from them, and search over
+ * both.
+ */
 export const memoryOperations = [
   operation({
     ...common,

@@ -85,7 +85,10 @@ async function search(
   );
 }
 
-/** What an agent is asked is no query: quotation marks and hyphens in it demand and exclude nothing. */
+/**
+ * Returns the query of an agent as text to search for: its quotation marks and hyphens neither require nor exclude
+ * anything.
+ */
 const questionOf = (text: string): string =>
   text
     .slice(0, MAX_QUERY_LENGTH)

@@ -31,8 +31,9 @@ export async function insertRecall(
 const MAX_RECALLS = 200;
 
 /**
- * Returns the texts that were recalled for this person before the episode was indexed, apart from those of the episode itself. For the
- * episode of a run also those that the run was given, whoever may see them: what it says again is no news to anybody.
+ * Returns the texts that were recalled for this person before the episode was indexed, apart from those of the episode
+ * itself. For the episode of a run, also returns the texts that the run received, even if this person may not see them:
+ * a run that repeats them states nothing new.
  */
 export async function readRecalled(
   db: Queryable,

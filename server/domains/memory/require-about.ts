@@ -2,7 +2,7 @@ import type { Context } from '../../contract/context.ts';
 import { notFound } from '../../platform/errors.ts';
 import { findWorkflow } from '../workflows/store.ts';
 
-/** What a memory is about, as requests name it. */
+/** The workflow and the agent that a memory is about, as requests name them. */
 type About = { workflow_id?: string | undefined; agent_id?: string | undefined };
 
 /** AppError 404 for a workflow or agent that the project does not have. An agent is a workflow of its own kind. */

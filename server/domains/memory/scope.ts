@@ -1,11 +1,11 @@
 import type { Principal, Role } from '../../contract/context.ts';
 import { forbidden } from '../../platform/errors.ts';
 
-/** Who may see a memory: one person in a project, the project, or the whole workspace. */
+/** The visibility of a memory: one person in a project, the project, or the whole workspace may see it. */
 export const VISIBILITIES = ['private', 'project', 'workspace'] as const;
 export type Visibility = (typeof VISIBILITIES)[number];
 
-/** Whose memories a query may reach, from the credential alone. */
+/** The workspace, project and person whose memories a query may reach. They come from the credential alone. */
 export type MemoryScope = { tenantId: string; projectId: string; userId: string };
 /** Restricts a query further; null: not. */
 export type Narrowing = {

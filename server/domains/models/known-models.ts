@@ -5,7 +5,7 @@ export type KnownModel = {
   /** The provider's own name of it. */
   id: string;
   name: string;
-  /** In tokens; absent if unknown. */
+  /** The context window and the longest output in tokens; each is absent if unknown. */
   contextWindow?: number;
   maxOutput?: number;
   /** Whether `temperature` has an effect; reasoning models ignore it. */

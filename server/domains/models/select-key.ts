@@ -17,7 +17,7 @@ export type UsableKey = {
   provider: ModelProvider;
   baseUrl: string | undefined;
   models: readonly string[];
-  /** In tokens, of all its models. */
+  /** The context window of all its models, in tokens. */
   contextWindow: number | undefined;
 };
 

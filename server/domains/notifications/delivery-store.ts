@@ -2,7 +2,7 @@ import type { Pool } from 'pg';
 import type { Queryable } from '../../platform/postgres/transaction.ts';
 import type { DeliveryChannel, NotificationKind } from './schemas.ts';
 
-/** Who gets a message, and through which channel. */
+/** The person who gets a message, and the channel that carries it. */
 export type Recipient = { tenantId: string; userId: string; channel: DeliveryChannel };
 /** A delivery that this process attempts now. */
 export type Claimed = Recipient & {

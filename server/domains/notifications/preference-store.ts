@@ -2,7 +2,7 @@ import type { Queryable } from '../../platform/postgres/transaction.ts';
 import type { NotificationKind } from './schemas.ts';
 
 type Person = { tenantId: string; userId: string };
-/** What a person chose in a workspace. */
+/** The preferences that a person has chosen in a workspace. */
 export type Preferences = {
   browser: NotificationKind[];
   email: NotificationKind[];

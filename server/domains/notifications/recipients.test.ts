@@ -23,7 +23,7 @@ beforeAll(async () => {
 afterAll(() => world.close());
 afterEach(() => world.db.pool.query('DELETE FROM notification_deliveries'));
 
-/** Whose deliveries there are. */
+/** Enqueues all deliveries, and returns the names of the people who have one. */
 async function notified(): Promise<string[]> {
   while (await enqueueNext(world.services));
   const { rows } = await world.db.pool.query<{ user_id: string }>('SELECT user_id FROM notification_deliveries');

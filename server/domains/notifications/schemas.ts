@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { Id, nextCursor, PlainText, page, Timestamp } from '../../contract/wire.ts';
 
-/** What people are notified of. */
+/** The events that people are notified of. */
 export const NOTIFICATION_KINDS = ['task_waiting', 'run_failed'] as const;
 export type NotificationKind = (typeof NOTIFICATION_KINDS)[number];
 

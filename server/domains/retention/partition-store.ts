@@ -4,8 +4,8 @@ import { transactOn } from '../../platform/postgres/transaction.ts';
 import { type IdRange, idRange, rowBytes } from './ranges.ts';
 
 /**
- * What happened to a partition. `kept`: all of it is still needed. `postponed`: nothing was
- * changed, for the given reason.
+ * The outcome for a partition. `kept`: all of it is still needed. `postponed`: nothing was changed, for the given
+ * reason.
  */
 export type Disposal =
   | { outcome: 'dropped' | 'rewritten' | 'kept' }

@@ -13,7 +13,8 @@ import { SESSION } from './session.ts';
 export type PlannedPartition = { name: string; action: 'drop' | 'rewrite'; bytes: number; keepsRuns: number };
 
 /**
- * What retention would do now. `bytes` are those that partitions return to the disk, and that DEFAULT makes reusable.
+ * The work that retention would do now. `bytes` are those that partitions return to the disk and those that DEFAULT
+ * makes reusable.
  */
 export type RetentionPlan = {
   cutoffs: Cutoffs;

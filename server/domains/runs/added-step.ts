@@ -22,7 +22,7 @@ export type AddedStep = {
   fullId(name: string): string;
   /** The item for which it is executed; null outside of loops. */
   item: { item: JsonValue; index: number } | null;
-  /** Of a call of an agent, and of its approval: the steps whose results hold its arguments. */
+  /** The steps whose results hold the arguments of an agent's call; null if the step is no call or approval. */
   call: { turn: string; approval: string; number: number } | null;
 };
 

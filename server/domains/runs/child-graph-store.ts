@@ -39,7 +39,7 @@ function createLookUps(pool: Pool): LookUps {
   };
 }
 
-/** In the order of `scopes`. Prepared once per connection (`name`). */
+/** Returns the versions of runs in the order of `scopes`. The statement is prepared once per connection (`name`). */
 async function readVersions(pool: Pool, scopes: readonly RunScope[]): Promise<(number | null)[]> {
   const { rows } = await pool.query<{ place: string; version: number }>({
     name: 'find_versions_of_runs',

@@ -14,7 +14,7 @@ import { isObject } from '../../platform/json.ts';
 import { findAddedFields, listAddedEnds } from './added-step-store.ts';
 import { readRecordedValues } from './recorded-values.ts';
 
-/** What the turns of one agent may take, in bytes. */
+/** The most bytes that the results of one agent's turns may take. */
 const BUDGET_BYTES = 16 * 1024 * 1024;
 
 /** A turn of an agent that is a step of the graph itself. */
@@ -58,13 +58,13 @@ export async function earlierTurns(
   return { agent, steps };
 }
 
-/** A call of which nobody knows whether it happened, and that was not repeated. */
+/** The error of a call that may have been carried out and was not repeated. */
 const NOT_REPEATED: JsonMap = {
   code: 'not_repeated',
   message: 'the call may have been carried out; a person decided not to repeat it',
 };
 
-/** A call that nobody approved is a call that failed, for the model that is told. */
+/** Returns the error of a call that was not approved: the model receives it as a failed call. */
 function rejection(answer: unknown): JsonMap {
   const { completed_by: by, reason } = isObject(answer) ? answer : {};
   const who = typeof by === 'string' ? `${by} did not approve the call` : 'the call was not approved';

@@ -6,7 +6,7 @@ import { readEvents, toWireEvent, type WireEvent } from '../../orchestrator/log/
 import { isoTimestamp } from '../../platform/clock.ts';
 import { findRejection } from './store.ts';
 
-/** Of one run, or of all runs of a workflow; `after` only with `runId`. */
+/** Selects the events of one run, or of all runs of a workflow. `after` is allowed only with `runId`. */
 export type StreamQuery = { runId?: string; after?: number };
 
 /** The events that a reader of a workflow's stream requested. */

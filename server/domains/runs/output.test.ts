@@ -37,7 +37,7 @@ async function run(steps: readonly Step[], output?: JsonValue, input: Record<str
   return { id, runID };
 }
 
-/** What summary and context both say. */
+/** Returns the output of a run, and asserts that summary and context agree on it. */
 async function outputOf(ref: { id: string; runID: string }) {
   const [one, other] = [await call(summary, as(), ref), await call(context, as(), ref)];
   const found = { output: one.output, output_error: one.output_error };

@@ -7,8 +7,9 @@ import { CHAT_TRIGGER } from '../chat/answers/trigger-type.ts';
 import { listUnreadable } from './reader-store.ts';
 
 /**
- * Who reads what a run says (docs/chat.md): everybody who reads the runs of its project, but of a run that answers a message of a
- * private thread its owner alone. Lists show such a run to all, with its state and its cost, so a refusal says why.
+ * Everyone who reads the runs of a project can read their contents (docs/chat.md). The contents of a run that answers a
+ * message of a private thread can be read by the owner of the thread alone. Lists show such a run to all, with its
+ * state and its cost, so a refusal says why.
  */
 type Reading = Pick<Services, 'pool'>;
 type Reader = Pick<Principal, 'tenantId' | 'userId'>;

@@ -28,20 +28,20 @@ export type StepState = {
   attempts: AttemptState[];
   skipReason: string | null;
   error: StepError | null;
-  /** The name of the task; null for a step that is not a human task, and asks nobody whether it is to be repeated. */
+  /** The name of the task: a human task, or the question whether to repeat the step; null if it has no task. */
   taskName: string | null;
   endedAt: number | null;
   /** Microcredits charged for all its attempts. */
   credits: number;
   /** The last run that it called; null if it called none. */
   childRun: { run_id: string; workflow_id: string } | null;
-  /** What is known of a step that an agent added; null for any other step. */
+  /** The facts about a step that an agent added; null for any other step. */
   ofAgent: AgentStepFacts | null;
 };
-/** What an agent says of a step that it adds. */
+/** A step that an agent added, as the agent described it. */
 export type AgentStepFacts = {
   type: string;
-  /** Of a call or an approval. */
+  /** The tool of a call or an approval. */
   tool: string | null;
   /** The limit for which a turn is the last. */
   closing: string | null;

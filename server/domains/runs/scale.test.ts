@@ -29,7 +29,10 @@ type Plan = {
   Plans?: Plan[];
 };
 
-/** What a statement did: rows that its scans read, rows that it sorted, tables that it read from end to end. */
+/**
+ * Returns the work of a statement: the rows that its scans read, the rows that it sorted, and the tables that it read
+ * from end to end.
+ */
 function workOf(plan: Plan): { read: number; sorted: number; scanned: string[] } {
   const work = { read: 0, sorted: 0, scanned: [] as string[] };
   const visit = (node: Plan) => {
@@ -76,7 +79,10 @@ async function bounded<T>(question: (pool: Pool) => Promise<T>, most = 2_000): P
 
 const list = (filter: Partial<RunFilter>, most?: number) =>
   bounded(pool => listRuns(pool, SCALE.tenant, SCALE.projects, { after: null, limit: 51, ...filter }), most);
-/** In two projects: frequent, rare, and looked-up matches. */
+/**
+ * Lists runs that match a search, with a higher row limit: it reads frequent, rare and looked-up matches in two
+ * projects.
+ */
 const search = (filter: Partial<RunFilter>) => list(filter, 12_000);
 const [busy, quiet] = SCALE.workflows;
 const middle = new Date(Date.UTC(2026, 5, 15));

@@ -42,7 +42,7 @@ async function run(id: string, params: JsonMap = {}): Promise<string> {
 }
 const find = async (filter: Record<string, unknown>, principal = tenant.owner): Promise<string[]> =>
   (await call(feed, ctx(principal), filter)).runs.map(({ run_id }) => run_id);
-/** What is stored about a run: names and values. */
+/** Returns the searchable values that are stored for a run, by name. */
 async function stored(runId: string): Promise<Record<string, string>> {
   const { rows } = await service.db.pool.query<{ name: string; value: string }>(
     'SELECT name, value FROM run_search_values WHERE run_id = $1',

@@ -27,7 +27,7 @@ type Stored = [
   data: JsonMap | null,
 ];
 
-/** Of the data of an event what the state depends on. */
+/** SQL: the part of an event's data that the state depends on. */
 const DATA = `CASE
   WHEN event_type IN ('step_started', 'run_started', 'step_expanded', 'steps_added') THEN NULL
   WHEN event_type = 'step_completed' AND data->'credits' IS NULL AND data->'skipped' IS NULL THEN NULL

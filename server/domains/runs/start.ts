@@ -33,7 +33,7 @@ export type StartRequest = {
   startedBy: string;
   /** The scopes of each token that requests the start. */
   carried: Carried;
-  /** For whom agents of the run act; absent: for nobody, so that their calls fail. */
+  /** The user for whom agents of the run act; if absent, their calls fail. */
   actsFor?: ActsFor | undefined;
   /** The caller's trace context. */
   traceparent?: string;

@@ -35,7 +35,7 @@ export function findStartable(pool: Pool, scope: Scope): Promise<StartableRow | 
 // One per database pool, not one per module: two containers in a process (tests) share nothing.
 const lookups = new WeakMap<Pool, (scope: Scope) => Promise<StartableRow | null>>();
 
-/** In the order of `scopes`. Prepared once per connection (`name`). */
+/** Returns the workflows to start in the order of `scopes`. The statement is prepared once per connection (`name`). */
 async function readStartable(pool: Pool, scopes: readonly Scope[]): Promise<(StartableRow | null)[]> {
   const { rows } = await pool.query<StartableRow & { place: string }>({
     name: 'find_startable',

@@ -1,6 +1,6 @@
 import { allSteps, type Graph, type GraphStep, innerSteps, type JsonValue } from '../../orchestrator/core/index.ts';
 
-/** What the test of a step executes. */
+/** The graph that the test of a step executes, with its seeds and the steps that may be given results. */
 export type StepAlone = {
   graph: Graph;
   /** The step of this graph that is executed: the one under test, or the loop around it. */

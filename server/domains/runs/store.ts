@@ -56,7 +56,7 @@ export async function projectsOf(pool: Pool, tenantId: string, userId: string | 
 
 export type RunFilter = {
   workflowId?: string | undefined;
-  /** Of workflows of this kind; default: those that people edit. Not looked at where `workflowId` names one. */
+  /** Selects runs of workflows of this kind; default: the kind that people edit. Ignored if `workflowId` is given. */
   kind?: WorkflowKind;
   status?: string | undefined;
   test?: boolean | undefined;

@@ -11,7 +11,10 @@ import { requireReader } from './readers.ts';
 import type { StreamEventsInput } from './schemas.ts';
 import { findRejection, findRun } from './store.ts';
 
-/** What may wait for a client before it is cut off, in bytes of JSON (docs/specification/events.md#server-sent-events). */
+/**
+ * The most bytes of JSON that may wait for a client before it is cut off
+ * (docs/specification/events.md#server-sent-events).
+ */
 export const MAX_BEHIND_BYTES = 1024 * 1024;
 
 /**

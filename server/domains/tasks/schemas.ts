@@ -12,7 +12,7 @@ export const TaskSchema = z.strictObject({
   name: z.string(),
   instructions: z.string(),
   form: AnyObject.nullable(),
-  /** Who may answer besides a `tenant_admin`: email addresses or roles. Empty: every contributor. */
+  /** The email addresses or roles that may answer besides a `tenant_admin`. Empty: every contributor. */
   assignees: z.array(z.string()),
   /** Those that the workflow names. They differ from `assignees` after somebody has assigned the task. */
   named_assignees: z.array(z.string()),

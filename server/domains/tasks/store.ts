@@ -13,7 +13,7 @@ export type TaskRow = {
   name: string;
   instructions: string;
   form: JsonMap | null;
-  /** Whom the task was assigned to; otherwise those that its workflow names. */
+  /** The people or roles that the task was assigned to; if it was not assigned, those that its workflow names. */
   assignees: string[];
   named_assignees: string[];
   assigned_by: string | null;
@@ -31,7 +31,7 @@ export type TaskKey = { at: Date; runId: string; stepId: string };
 const columns = `t.run_id, t.step_id, t.project_id, t.workflow_id, w.name AS workflow_name, t.name, t.instructions, t.form,
   coalesce(t.assigned_to, t.assignees) AS assignees, t.assignees AS named_assignees, t.assigned_by, t.assigned_at, t.state, t.approved, t.completed_by, t.created_at, t.due_at, t.completed_at`;
 
-/** What every list of a tenant's tasks can be narrowed by. */
+/** The filters that all lists of a tenant's tasks share. */
 export type TaskFilter = {
   workflowId: string | undefined;
   /** Part of the name, the instructions or the name of the workflow. */

@@ -23,7 +23,10 @@ export type Delivery = Pick<StartRequest, 'startedBy' | 'carried' | 'actsFor' | 
   payload: JsonMap;
   /** The Idempotency-Key, which is not signed. */
   key: string | null;
-  /** What identifies a repetition of the delivery; null if nothing does, as for one that the server sends itself. */
+  /**
+   * The identity by which a repetition of the delivery is recognized; null if it has none, such as one that the server
+   * sends itself.
+   */
   identity: Identity | null;
 };
 

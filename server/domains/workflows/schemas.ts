@@ -94,7 +94,7 @@ export const WorkflowSchema = z.strictObject({
   created_at: Timestamp,
   updated_at: Timestamp,
 });
-/** In lists a workflow also has the outcomes of its last runs: newest first, at most 20. */
+/** The outcome of a run. In lists, a workflow has those of its last runs: newest first, at most 20. */
 export const RecentRun = z.strictObject({
   run_id: Id,
   status: z.string(),

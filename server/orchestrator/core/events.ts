@@ -107,12 +107,12 @@ export type ExpansionPlan = LoopPlan | AgentPlan;
 export type TurnCall = { tool: string; hash: string; policy: 'auto' | 'ask' | 'none'; grant?: string };
 
 /**
- * What the core needs to know of a turn whose result may be large; a turn without calls has none. `limit`: it was made as the closing
- * turn, or not at all, because another one did not fit.
+ * The data that the core needs about a turn, whose result may be large; a turn without calls has none. `limit`: the
+ * turn was made as the closing turn, or not at all, because another turn did not fit the budget.
  */
 export type TurnEnd = { calls: TurnCall[]; limit?: AgentLimit };
 
-/** What the end of a step under an agent records beside its result. */
+/** The fields that the end of a step under an agent records besides its result. */
 export type OfAgentStep = { turn?: TurnEnd; digest?: string; context?: number };
 
 /** The run that a step calls (docs/adr/0020). `detach`: the step ends when that run has started. */

@@ -19,9 +19,9 @@ import { addedId, depthOf, itemPrefix } from './step-ids.ts';
 const STEPS_PER_EVENT = 40;
 
 /**
- * What follows from the steps that have expanded: an item is added, what a failure leaves is ended, a step fails because
- * of those under it. Called after each decision has been folded, again and again until it returns nothing; its events
- * belong to that decision. A run that is paused or being stopped adds nothing.
+ * Returns the events that follow from the steps that have expanded: an item is added, steps that a failure leaves over
+ * are ended, or a step fails because of those under it. Called after each decision has been folded, repeatedly until it
+ * returns nothing; its events belong to that decision. A run that is paused or being stopped adds nothing.
  */
 export function grow(state: RunState, now: number): RunEvent[] {
   const { grown } = state;

@@ -4,7 +4,7 @@ import type { LogEntry } from './entry.ts';
 import { AppendError, GroupCommitLog, type LogSession, MAX_BATCHES, type WriterLimits } from './group-commit.ts';
 
 /**
- * What happens to a commit: it succeeds; it is not written and not answered; it is written and not answered; or the
+ * The fate of a commit: it succeeds; it is neither written nor answered; it is written but not answered; or the
  * disk is full, which also ends the session but is answered, and so is the commit sent behind it.
  */
 type Fate = 'commits' | 'is lost' | 'commits and its answer is lost' | 'finds the disk full';

@@ -1,7 +1,7 @@
 import { CONTEXT_LENGTH_EXCEEDED, type RunEvent } from '../core/index.ts';
 import type { History } from './history.ts';
 
-/** What the log says about the length of an agent's conversation (docs/adr/0021). */
+/** The length of an agent's conversation according to the log (docs/adr/0021). */
 export type ConversationView = {
   /** Tokens, and from how many on the conversation is compacted. */
   context: number;

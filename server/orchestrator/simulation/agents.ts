@@ -13,7 +13,7 @@ import { type StepPlan, stepPlan } from './plans.ts';
 import type { Random } from './random.ts';
 import type { Knobs } from './scenario.ts';
 
-/** What an agent of a run is going to do: the calls of each turn; one beyond them answers. */
+/** The script of an agent of a run: the calls of each turn; the turn after them answers. */
 export type AgentScript = {
   readonly plan: AgentPlan;
   readonly turns: readonly (readonly TurnCall[])[];
@@ -128,7 +128,7 @@ function randomConversation(random: Random): Pick<AgentScript, 'contexts' | 'ref
   return { contexts: Array.from({ length: 8 }, () => random.below(MAX_CONTEXT)), refused };
 }
 
-/** What is to follow under an agent, by the log alone. */
+/** The next action expected of an agent, derived from the log alone. */
 export type NextOfAgent =
   | { is: 'wait' }
   | { is: 'turn'; closing: AgentLimit | null }

@@ -170,7 +170,7 @@ export class Auditor {
     if (phase(run.state) === 'blocked') count('blocked');
   }
 
-  /** What happened to a loop or an agent. */
+  /** Counts what happened to a loop or an agent. */
   #tallyExpanded({ history }: AuditedRun, event: Extract<RunEvent, { step: string }>): void {
     const count = (what: string) => this.#at.count(what);
     const what = isExpandedAgent(history.step(event.step)) ? 'agent' : 'loop';

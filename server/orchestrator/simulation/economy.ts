@@ -17,7 +17,7 @@ export type Economy = {
 };
 
 /**
- * In half of all simulations no workspace runs out of credits, so that other behavior is
+ * Returns a random economy. In half of all simulations no workspace runs out of credits, so that other behavior is
  * tested without that disturbance.
  */
 export function randomEconomy(random: Random): Economy {

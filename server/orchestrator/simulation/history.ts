@@ -10,7 +10,7 @@ export type StepHistory = {
   inFlight: boolean;
   /** How often an attempt was started while the log still had one in flight. */
   lost: number;
-  /** Whether an attempt was lost, and nobody has had the step repeated since. */
+  /** Whether an attempt was lost, and no person has decided since to repeat the step. */
   isInDoubt: boolean;
   /** Whether a person has said that it is to be repeated, and it has not begun since. */
   isToRepeat: boolean;

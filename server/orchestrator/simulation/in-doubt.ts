@@ -5,7 +5,7 @@ export function asksWhenLost({ type, on_lost, tool }: GraphStep): boolean {
   return type === 'agent_tool' ? tool === 'send' : type === 'mcp_call' && on_lost === 'ask';
 }
 
-/** What such a step asks. */
+/** The task in which such a step asks a person. */
 export const IN_DOUBT: TaskRequest = {
   name: 'It may have happened',
   instructions: '',
@@ -16,7 +16,10 @@ export const IN_DOUBT: TaskRequest = {
   in_doubt: true,
 };
 
-/** What the `count`-th client answers, under a name that says what it means. A task of another kind takes it for a result. */
+/**
+ * Returns the answer of the `count`-th client, under a name that says what it means. A task of another kind treats it
+ * as its result.
+ */
 export function decisionOf(count: number, approved: boolean): { by: string; result: JsonMap } {
   const name = `user ${count}`;
   if (!approved) return { by: `${name}: skip`, result: { choice: 'result', result: 1 } };

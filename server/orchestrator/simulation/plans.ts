@@ -35,7 +35,7 @@ export type StepPlan = {
   readonly together: boolean;
   /** How it expands, if it is a loop. */
   readonly loop: LoopPlan | null;
-  /** What it does, if it is an agent. */
+  /** Its script, if it is an agent. */
   readonly agent: AgentScript | null;
   /** Which workflow it calls, if it calls one. */
   readonly call: CallPlan | null;

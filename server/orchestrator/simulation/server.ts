@@ -23,8 +23,8 @@ export type ServerConfig = RuntimeServices['config'] & { writerLimits: WriterLim
 /** Log lines of the runtime that only a defect can cause. */
 const DEFECTS = /because of a defect/;
 /**
- * What a shutdown may take beyond its grace period: the last commits, the release of the lock, a read of the pool, and
- * slow statements in between.
+ * The time that a shutdown may take beyond its grace period: the last commits, the release of the lock, a read of the
+ * pool, and slow statements in between.
  */
 const SHUTDOWN_MS = 5_000 + 2_000 + QUERY_TIMEOUT_MS + 2_000;
 

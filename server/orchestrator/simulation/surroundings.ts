@@ -34,7 +34,7 @@ export class Surroundings {
   runBytes = Number.POSITIVE_INFINITY;
   /** Whether the lock did not hold for a while, so that two processes led at the same time. */
   twoLed = false;
-  /** What happened when; recorded only if it will be printed. */
+  /** A record of what happened and when; kept only if it will be printed. */
   story: string[] | null = null;
   #violation: Error | null = null;
 

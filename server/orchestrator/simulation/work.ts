@@ -258,7 +258,10 @@ export class Work {
     return { kind: 'completed', result: result as JsonValue, ...ofAgent, ...(calls && { turn: { calls } }) };
   }
 
-  /** What a turn of an agent asks for, and what tells the results of its calls apart. */
+  /**
+   * Returns the calls that a turn of an agent asks for, the digest that tells the results of calls apart, and the
+   * tokens of its conversation; null for any other step.
+   */
   #ofAgent({ run, step }: Attempt, { result }: StepPlan): OfAgentStep | null {
     const type = agentStepType(step.id);
     const text = JSON.stringify(result) ?? '';

@@ -9,7 +9,7 @@ const agent = (spent: number, over: Partial<AgentPlan> = {}) => {
   return { plan: { type: 'agent', model: 'x/y', ...limits, ...over } as AgentPlan, spent };
 };
 
-/** Of 10,000 microcredits 1,000 are kept; the step costs 100, and what its model reads 400. */
+/** The budget is 10,000 microcredits, of which 1,000 are kept; the step costs 100, and what its model reads 400. */
 test.each([
   [0, null, { closing: null, output: 4_250 }],
   [7_988, null, { closing: null, output: 256 }],

@@ -3,7 +3,7 @@ import type { Attempt } from '../../contract/step-type.ts';
 /** The scopes of memories that an agent can get: of the person who asked, of the project, of the workspace. */
 export const MEMORY_SCOPES = ['private', 'project', 'workspace'] as const;
 export type MemoryScopeName = (typeof MEMORY_SCOPES)[number];
-/** What an agent's memory tools may write: nothing, proposals, or also active items from words of the person. */
+/** The items that an agent's memory tools may write: none, proposals, or also active items from words of the person. */
 export const MEMORY_WRITES = ['off', 'propose', 'auto'] as const;
 export type MemoryWrite = (typeof MEMORY_WRITES)[number];
 

@@ -5,7 +5,7 @@ import { fenced, inline } from './quoted.ts';
 
 const MAX_SHOWN = 16_000;
 
-/** What happens if the service stops during a call and it is unknown whether the call was carried out. */
+/** The ways to continue if the service stops during a call and it is unknown whether the call was carried out. */
 export const ON_LOST = ['retry', 'ask'] as const;
 
 /** The field by which a step says so. It decides whether a person is asked, so that no run may change it. */

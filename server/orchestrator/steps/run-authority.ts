@@ -2,8 +2,8 @@ import type { Role } from '../../contract/context.ts';
 import type { Attempt } from '../../contract/step-type.ts';
 
 /**
- * What the person who asked for a run may do at this moment. `lost`: the user, the token or the role on the project is
- * gone. `scopes`: those of the token, or all of them where a session asked.
+ * The rights that the person who asked for a run has at this moment. `lost`: the user, the token or the role on the
+ * project is gone. `scopes`: those of the token, or all of them where a session asked.
  */
 export type Standing =
   | {

@@ -3,9 +3,9 @@ import type { STEP_TYPES } from './descriptions.ts';
 
 /** The help that the editor shows for a step type, beside the descriptions of its fields. */
 export type StepHelp = {
-  /** What the step does, in a sentence or two. */
+  /** A description of what the step does, in a sentence or two. */
   what: string;
-  /** What later steps read as its result. */
+  /** A description of the result that later steps read. */
   result: string;
   /** Defaults and limits that surprise people. */
   facts: readonly string[];

@@ -4,11 +4,11 @@ import type { STEP_TYPES } from './descriptions.ts';
 
 type Step = Readonly<Record<string, unknown>>;
 
-/** What the console shows of a step that has not been executed. */
+/** The console's preview of a step that has not been executed. */
 export type StepPreview = {
   /** The fields that a new step has, so that it can run before anything is typed. */
   starter?: JsonMap;
-  /** What the step would do, in its own words: the tool that it calls, the address that it sends to, the question. */
+  /** Returns what the step would do, in its own words: the tool it calls, the address it sends to, the question. */
   deed?: (step: Step) => string;
   /**
    * Returns an example of its result (docs/specification/steps.md), whose keys are what completion offers; absent where the

@@ -6,7 +6,7 @@ import type { McpSession } from './session.ts';
 const IDLE_MS = 60_000;
 const MAX_SESSIONS = 200;
 
-/** After these failures a session can still be used: the server has answered, or was told to stop. */
+/** After these failures a session can still be used: the server has answered, or Baton has cancelled the request. */
 const HARMLESS = new Set([
   'mcp_cancelled',
   'mcp_invalid_params',

@@ -3,7 +3,10 @@ import type { AgentGrants } from '../../../orchestrator/steps/agent-grants.ts';
 import { whileDatabaseAway } from '../../../platform/postgres/while-away.ts';
 import { grantsInForce } from '../sql/grants-store.ts';
 
-/** What people have allowed agents for good, as it is in the database: what is withdrawn no longer counts for the next call. */
+/**
+ * Creates the port through which agents read grants. It reads the database each time, so a grant that was withdrawn no
+ * longer counts for the next call.
+ */
 export function createAgentGrants({ pool, clock }: Pick<Services, 'pool' | 'clock'>): AgentGrants {
   return {
     of: ({ id: runId, workflowId, tenantId, projectId }, agentId = workflowId, signal) =>

@@ -28,7 +28,7 @@ export async function revokeAgentGrant(ctx: Context, input: z.output<typeof Revo
   if (!wasThere) throw notFound('Grant');
 }
 
-/** What is allowed for good, the newest first. */
+/** Returns a page of the grants of an agent or a conversation, the newest first. */
 export async function listGrants(
   ctx: Context,
   subject: GrantSubject,

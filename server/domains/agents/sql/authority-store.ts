@@ -4,7 +4,7 @@ import type { RunScope } from '../../runs/store.ts';
 /** For whom a run acts. */
 export type ActsFor = { user_id: string; pat_id: string | null };
 
-/** Null for a run that acts for nobody, or that is not of this project. */
+/** Returns for whom a run acts; null if it acts for no user or does not belong to this project. */
 export async function findActsFor(pool: Pool, { runId, tenantId, projectId }: Omit<RunScope, 'workflowId'>) {
   const { rows } = await pool.query<{ acts_for: ActsFor | null }>({
     name: 'find_acts_for',
@@ -24,7 +24,10 @@ export type RightsRow = {
   expires_at: Date | null;
 };
 
-/** What a user and the token may do in the project now; null where the user is no member of the workspace any more. */
+/**
+ * Returns the current rights of a user and the token in the project; null if the user is no longer a member of the
+ * workspace.
+ */
 export async function findRights(
   pool: Pool,
   { tenantId, projectId }: { tenantId: string; projectId: string },

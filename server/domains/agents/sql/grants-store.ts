@@ -3,7 +3,7 @@ import type { JsonMap } from '../../../orchestrator/core/index.ts';
 import type { AgentGrant } from '../../../orchestrator/steps/agent-grants.ts';
 import type { ProjectScope } from '../../workflows/store.ts';
 
-/** What is granted: to an agent, or in a conversation. */
+/** The subject of a grant: an agent, or a conversation. */
 export type GrantSubject = { agentId: string } | { threadId: string };
 
 export type NewGrant = Omit<AgentGrant, 'id'> & {
@@ -76,7 +76,10 @@ export async function insertGrant(
   return rows[0]?.id ?? grant.id;
 }
 
-/** What counts at a time in a run: of the agent, and of the conversation that the run answers in. */
+/**
+ * Returns the grants in force in a run at a given time: those of the agent, and those of the conversation that the run
+ * answers in.
+ */
 export async function grantsInForce(
   pool: Pool,
   { tenantId, projectId }: ProjectScope,
@@ -131,9 +134,9 @@ export async function deleteGrant(
   return rowCount === 1;
 }
 
-/** What the log of a run says about a call that a person is asked for. */
+/** A call that a person is asked to approve: what the log says of it, and the agent and the conversation of its run. */
 export type AskedRow = {
-  /** What the agent works from, as `step_expanded` keeps it. */
+  /** The `AgentWork` of the agent, as `step_expanded` records it. */
   work: JsonMap | null;
   /** The name by which the model calls the tool. */
   tool: string | null;

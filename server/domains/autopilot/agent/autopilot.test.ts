@@ -29,7 +29,7 @@ const Request = z.object({
   messages: z.array(z.looseObject({ role: z.string(), content: z.unknown() })),
   tools: z.array(z.looseObject({ function: z.looseObject({ name: z.string() }) })).default([]),
 });
-/** What the model was told in a request. */
+/** Returns the messages and tools of a request that the model received. */
 const told = (index = 0) => Request.parse(chat.fake.requests.at(index)?.body);
 const toolsIn = (index = 0) => told(index).tools.map(({ function: { name } }) => name);
 const lastTold = (index = -1) => String(told(index).messages.at(-1)?.content);

@@ -2,7 +2,7 @@ import type { JsonMap, JsonValue } from '../../../orchestrator/core/index.ts';
 import { isObject } from '../../../platform/json.ts';
 import { EditSchema } from '../../workflows/edit-schemas.ts';
 
-/** What a model is shown of an operation, in place of the whole: of its arguments, and of what it returns. */
+/** Shortens an operation for a model: the schema of its arguments, and what it returns. */
 export type Brief = {
   /** The service checks arguments by the whole schema, and says what is wrong with them. */
   input: (schema: JsonMap) => JsonMap;

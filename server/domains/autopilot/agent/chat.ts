@@ -25,7 +25,7 @@ export async function chatWithAutopilot(
     throw invalid('The request is not valid.', details, 'validation_error');
   }
   const thread = await requireAutopilotThread(ctx, thread_id);
-  // A conversation goes on with what Autopilot is told by now.
+  // Publishes Autopilot's current settings if they have changed, so that the conversation continues with them.
   await autopilotFor(ctx, thread.model ?? undefined);
   return sendMessage(ctx, { ...message, id: thread.id });
 }

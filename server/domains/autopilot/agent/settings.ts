@@ -1,7 +1,7 @@
 import { type AgentSettings, ALL_MEMORIES, newSettings } from '../../agents/settings.ts';
 import { INSTRUCTIONS } from './instructions.ts';
 
-/** What Autopilot reads with the rights of the person who talks to it. */
+/** The operations that Autopilot reads with, under the rights of the person who talks to it. */
 const READS = [
   'workflows_list',
   'workflows_get',
@@ -20,12 +20,15 @@ const READS = [
   'autopilot_get_proposal',
   'autopilot_get_trial',
 ];
-/** What it does beside: none of it changes a workflow. Applying and publishing are left to people, and never belong here. */
+/**
+ * The operations that it proposes and tries changes with. None of them changes a workflow: applying and publishing are
+ * left to people, and never belong here.
+ */
 const PROPOSES = ['autopilot_propose', 'autopilot_edit_proposal', 'autopilot_try_proposal'];
 
 const LIMITS = { max_turns: 60, max_tool_calls: 200, timeout_s: 3_600 };
 
-/** What the built-in agent is told and may do. */
+/** Returns the settings of the built-in agent: its model, instructions, tools and limits. */
 export function autopilotSettings(model: string): AgentSettings {
   const operations = { type: 'platform' as const, operations: [...READS, ...PROPOSES], approval: 'auto' as const };
   const tools = [operations, { type: 'ask_user' as const }];

@@ -1,7 +1,7 @@
 import { AppError, type ErrorDetail } from '../../../platform/errors.ts';
 import type { Conflict } from '../../workflows/edits/index.ts';
 
-/** What a message shows of one side. */
+/** The most characters of each side that a message shows. */
 const MAX_SHOWN = 500;
 /** The conflicts that an answer shows. */
 export const MAX_CONFLICTS = 200;

@@ -118,7 +118,7 @@ export async function insertProposal(
   );
 }
 
-/** The proposal of the project; null if it has none of this id. `lock`: until the transaction ends, nobody else changes it. */
+/** Returns the project's proposal with this id; null if there is none. `lock`: locks it until the transaction ends. */
 export async function findProposal(
   db: Queryable,
   { tenantId, projectId }: ProjectScope,

@@ -7,7 +7,7 @@ import { listCompletedRuns } from './recorded-store.ts';
 
 /** How many runs are searched for results. */
 const RUNS = 5;
-/** What the results may take in the graph of a trial, in bytes of JSON. */
+/** The space that recorded results may take in the graph of a trial, in bytes of JSON. */
 const MAX_BYTES = 512 * 1024;
 
 /** Returns what a step returned in the last run that executed the same: a step of this id, type and tool. */

@@ -13,9 +13,9 @@ export type Prepared = { graph: Graph; standIns: StandIn[]; executed: Effect[] }
 export type TrialWorld = Omit<TrialFacts, 'tool'> & {
   types: StepTypes;
   toolOf(step: GraphStep): Promise<TrialFacts['tool']>;
-  /** Steps that a person lets the trial execute, whatever they do; a loop stands for its steps. */
+  /** Steps that the trial executes because a person agreed, whatever they do; the id of a loop stands for its steps. */
   really: { steps: ReadonlySet<string>; budgetCredits: number } | null;
-  /** What the step returned when it was last executed; undefined if nothing is known. */
+  /** Returns the result of the step when it was last executed; undefined if none is known. */
   recorded(step: GraphStep): JsonValue | undefined;
 };
 

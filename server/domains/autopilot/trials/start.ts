@@ -29,7 +29,7 @@ import { type Prepared, withStandIns } from './stand-ins.ts';
 type Input = z.output<typeof TryProposalInput>;
 
 /**
- * POST /v1/autopilot/proposals/{id}/trial: starts a run of what is proposed, in which nothing is written or sent and nobody is asked.
+ * POST /v1/autopilot/proposals/{id}/trial: starts a run of the proposal that writes and sends nothing and asks nobody.
  * AppError 403 `insufficient_scope`, 404, 409 `proposal_closed` or `run_not_ended`, 422 `invalid_graph`, `unknown_step`,
  * `rerun_too_large`, and what any start throws.
  */
@@ -158,7 +158,10 @@ async function createHidden(ctx: Context, { title }: ProposalRow): Promise<strin
   return id;
 }
 
-/** What a start takes from the run setup. Overrides of steps are left out: they may be of steps that are replaced. */
+/**
+ * Returns the fields of the run setup that a trial starts with. Overrides of steps are left out: the steps may be
+ * replaced.
+ */
 function setupOf({ draft }: ProposalRow): RunSetup {
   const { trigger_payload, use_as_default } = draft.run_setup as RunSetup;
   return { ...(trigger_payload && { trigger_payload }), ...(use_as_default !== undefined && { use_as_default }) };

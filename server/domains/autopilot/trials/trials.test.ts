@@ -12,7 +12,7 @@ import { reached } from '../../../testing/runs.ts';
 import { luaStep, refusal } from '../../../testing/workflows.ts';
 import { MAX_CHECKS, type TrialSchema } from '../schemas.ts';
 
-/** What the tools were called with. */
+/** The argument of each call of the tools `send` and `find`, in order. */
 let sent: string[] = [];
 let found: string[] = [];
 

@@ -8,7 +8,7 @@ import { COUNTED } from './count-store.ts';
 export type Difference = {
   check: 'accounts' | 'entries' | 'usage' | 'runs' | 'grants';
   tenantId: string;
-  /** What it concerns: an account, a run, a grant. */
+  /** The subject of the difference, such as an account, a run or a grant. */
   about: string;
   expected: string;
   found: string;

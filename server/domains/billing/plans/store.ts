@@ -138,7 +138,7 @@ export async function listPlanChanges(db: Queryable, productCode: string, planCo
   return rows;
 }
 
-/** In the order of the table's columns. */
+/** Returns the values of a plan in the order of the table's columns. */
 const values = (plan: PlanRow, at: number) => [
   plan.productCode,
   plan.planCode,

@@ -9,7 +9,7 @@ import { markRunning } from '../messages/store.ts';
 import type { QueuedAnswer } from './store.ts';
 import { CHAT_TRIGGER } from './trigger-type.ts';
 
-/** Whose rights a start has: the sender's, as they are now. */
+/** The sender of a message. The run that answers it starts with the sender's current rights. */
 export type Sender = { email: string; carried: readonly Scope[] };
 
 /**

@@ -22,7 +22,7 @@ export type EndedRun = {
   runId: string;
   status: 'completed' | 'failed' | 'stopped' | null;
   error: { code: string; message: string } | null;
-  /** What the run has cost. */
+  /** The cost of the run. */
   microcredits: number;
 };
 

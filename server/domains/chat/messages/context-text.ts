@@ -1,6 +1,6 @@
 import { type ContextPart, type MessagePart, textOf } from '../stream/parts.ts';
 
-/** What an agent is told when a person sends a message: its text, and what it is about. */
+/** Returns the text that an agent reads for a person's message: the message itself, and what it is about. */
 export function toldOf(parts: readonly MessagePart[]): string {
   const about = parts.flatMap(part => (part.type === 'data-context' ? [contextText(part)] : []));
   return [textOf(parts), ...about].join('\n\n');

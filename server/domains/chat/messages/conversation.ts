@@ -1,7 +1,10 @@
 import type { TurnMessage } from '../../../orchestrator/steps/turn-messages.ts';
 import type { SummaryPart } from '../stream/parts.ts';
 
-/** What an agent reads of the conversation before; of a longer one it reads the end, and is told so. */
+/**
+ * The most characters of the earlier conversation that an agent reads. Of a longer one it reads the end, after a note
+ * that says so.
+ */
 export const MAX_HISTORY_CHARS = 400_000;
 
 /** A message of a branch. `summary`: what the run of this answer made of the older part of what it was given. */

@@ -30,7 +30,7 @@ async function toSaid(services: AnswerServices, tenantId: string, message: Earli
   return { role, text: spokenIn(parts), summary: summary?.data ?? null };
 }
 
-/** What an answer said, turn by turn. What tools returned is not repeated: the agent can call them again. */
+/** Returns the text of an answer, turn by turn, without the results of tools: the agent can call the tools again. */
 function spokenIn(parts: readonly MessagePart[]): string {
   const turns: string[] = [];
   for (const part of parts) {

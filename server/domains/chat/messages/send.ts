@@ -27,7 +27,7 @@ import {
 } from './store.ts';
 
 type Sent = z.input<typeof SentOutput>;
-/** What is asked for: a message with its answer, or another answer to a message. */
+/** A request for a message with its answer, or for another answer to a message. */
 type Asked = {
   threadId: string;
   requestId: string;
@@ -115,7 +115,7 @@ async function ask(ctx: Context, asked: Asked): Promise<Sent> {
   try {
     await startWatched(services, answer, { email: principal.email, carried: carriedScopes(principal) });
   } catch (error) {
-    // It is on disk: whoever leads next starts it.
+    // The queued answer is committed: the leader's job starts it later (server/domains/chat/job.ts).
     if (isDatabaseAway(error) || (error instanceof AppError && error.status >= 500))
       return { ...sent, status: 'queued' };
     if (error instanceof AppError) await takeBack(ctx, accepted, error);

@@ -22,7 +22,7 @@ export type Frame = { seq?: number; chunk: UIMessageChunk };
 
 /**
  * Turns the events of a run, and what its model is writing, into the AI SDK's UI message stream, version 1. Pure: the same
- * events always make the same frames, and whatever was written live is completed to exactly the text in the log.
+ * events always make the same frames, and text that was written live is completed to exactly the text in the log.
  */
 export class AnswerFrames {
   readonly #runId: string;
@@ -30,7 +30,7 @@ export class AnswerFrames {
   /** Events up to this one are known to the client: they are read, and make no frames. */
   readonly #after: number;
   #turn: OpenTurn | null = null;
-  /** What calls name, by their steps. */
+  /** The name of the tool that each call names, by the id of the call's step. */
   readonly #tools = new Map<string, string>();
   #isStepOpen = false;
   #hasResumed = false;
@@ -182,7 +182,7 @@ export class AnswerFrames {
   }
 }
 
-/** What an agent was given of memory: how much, since what it was is read by itself. */
+/** Returns the number of memories that an agent was given; the memories themselves are read separately. */
 function recallOf({ plan }: JsonMap, id: string): UIMessageChunk[] {
   const memories = isObject(plan) ? plan.memories : undefined;
   return typeof memories === 'number' ? [{ type: 'data-recall', id, data: { memories } }] : [];

@@ -39,7 +39,7 @@ afterAll(async () => {
   await tools[Symbol.asyncDispose]();
 });
 
-/** What `useChat` is made of, as docs/specification/chat.md says. */
+/** Returns the `Chat` that `useChat` is built on, configured as docs/specification/chat.md describes. */
 function clientOf(id: string, messages: UIMessage[] = []): Chat<UIMessage> {
   const transport = new DefaultChatTransport<UIMessage>({
     api: `${chat.service.url}/v1/chat/threads`,

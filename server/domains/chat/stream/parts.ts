@@ -25,10 +25,10 @@ export type SummaryPart = {
 
 /** An agent was given memories with the message. `id`: the agent's step. */
 export type RecallPart = { type: 'data-recall'; id: string; data: { memories: number } };
-/** What a person's message is about. */
+/** The workflow, run or step that a person's message is about. */
 export type ContextPart = { type: 'data-context'; data: z.output<typeof ContextData> };
 
-/** What the agent has made of a proposal so far, and of its trial. The last one of an id counts. */
+/** A proposal as the agent has made it so far, or its trial. Of the parts with the same id, the last one counts. */
 export type ProposalPart =
   | { type: 'data-proposal'; id: string; data: z.output<typeof ProposalData> }
   | { type: 'data-trial'; id: string; data: z.output<typeof TrialData> };
@@ -101,7 +101,7 @@ export class MessageParts {
     this.parts.push(part);
   }
 
-  /** In the place of an earlier one of its id. */
+  /** Replaces the earlier part with the same type and id, or appends the part if there is none. */
   #setData(given: SummaryPart | RecallPart | ProposalPart): void {
     const { type, id, data } = given;
     const at = this.parts.findIndex(part => part.type === type && part.id === id);

@@ -20,7 +20,10 @@ const types = (received: readonly ReceivedChunk[]) => received.map(({ chunk }) =
 const deltas = (received: readonly ReceivedChunk[]) =>
   received.flatMap(({ chunk }) => (chunk.type === 'text-delta' ? chunk.delta : [])).join('');
 
-/** What a client shows: it folds what it receives, and forgets it when it is reloaded. */
+/**
+ * A client that folds the chunks it receives into the message it shows. A client that reloads starts with a new
+ * `Reader`.
+ */
 class Reader {
   message = new MessageParts();
   last: string | undefined;

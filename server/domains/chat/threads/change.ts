@@ -23,7 +23,10 @@ export async function patchThread(
   return toThread(await requireThread(ctx, id));
 }
 
-/** POST /v1/chat/threads/{id}/archive: hides it from lists, and nobody writes in it. Throws AppError 403 `not_thread_owner`, 404. */
+/**
+ * POST /v1/chat/threads/{id}/archive: hides the thread from lists and closes it to new messages; `archived: false`
+ * undoes both. Throws AppError 403 `not_thread_owner`, 404.
+ */
 export async function archiveThread(
   ctx: Context,
   { id, archived = true }: z.output<typeof ArchiveThreadInput>,

@@ -2,7 +2,7 @@ import type { Pool } from 'pg';
 import { containsPattern } from '../../../platform/postgres/prisma.ts';
 import type { Queryable } from '../../../platform/postgres/transaction.ts';
 
-/** Whose threads: those of a project that one person may see. */
+/** Limits threads to those of a project that one person may see. */
 export type ThreadScope = { tenantId: string; projectId: string; userId: string };
 export type ThreadRow = {
   id: string;
@@ -24,10 +24,10 @@ export type ThreadRow = {
   updated_at: Date;
 };
 
-/** What of a thread does not depend on its runs. */
+/** The fields of a thread that do not depend on its runs. */
 export type LockedThread = Omit<ThreadRow, 'active_run_id' | 'awaits_person'>;
 
-/** Whose runs answer. */
+/** SQL: the kind of a thread, by the kind of the workflow whose runs answer. */
 const KIND = `CASE WHEN (SELECT w.kind FROM workflows w WHERE w.id = t.workflow_id) = 'autopilot' THEN 'autopilot' ELSE 'chat' END`;
 const COLUMNS = `t.id, t.tenant_id, t.project_id, t.owner_id, t.workflow_id, t.agent_id, t.model, t.title, t.visibility, t.head_id,
   t.message_count, t.archived_at, t.created_at, t.updated_at, ${KIND} AS kind`;

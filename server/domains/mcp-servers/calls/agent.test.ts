@@ -9,7 +9,7 @@ import type { TestTenant } from '../../../testing/identity.ts';
 import { startSdkServer, type TestServer } from '../../../testing/mcp-server.ts';
 import { reached } from '../../../testing/runs.ts';
 
-/** What the tool `note` was called with, in this order. */
+/** The text and the idempotency key of each call of the tool `note`, in order. */
 let noted: unknown[] = [];
 
 function configure(server: McpServer): void {

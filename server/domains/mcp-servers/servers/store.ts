@@ -119,7 +119,7 @@ export async function serversByUrl(
 
 type ServerChange = { name?: string | undefined; canonicalUrl?: string | undefined; authMode?: string | undefined };
 
-/** What is reset when a server's address or authentication changes. */
+/** The fields that are reset when a server's address or authentication changes. */
 const FORGOTTEN = { status: 'draft', discovered: Prisma.DbNull, discoveredAt: null, toolCount: 0, lastError: null };
 
 /**

@@ -2,11 +2,11 @@ import type { Queryable } from '../../../platform/postgres/transaction.ts';
 
 /** The conversation that a run is a part of. */
 export type Conversation = {
-  /** A person or a program asked an agent itself; otherwise a workflow has made the prompt, from whatever reached it. */
+  /** Whether a person or a program asked the agent directly. Otherwise its prompt can contain text from any source. */
   isAsked: boolean;
   threadId: string | null;
   title: string;
-  /** Nobody else writes in it. */
+  /** Whether only one person writes in it. */
   isPrivate: boolean;
 };
 
@@ -19,7 +19,7 @@ type Row = {
   visibility: string | null;
 };
 
-/** Nobody asks the agent of such a run: what it is told comes from outside, or from another run. */
+/** The trigger types of runs whose agent no person asks: the prompt comes from outside, or from another run. */
 const UNASKED: ReadonlySet<string> = new Set(['webhook', 'call_workflow', 'on_failure']);
 
 /** Returns what is known of the conversation of a run of this project; null where the run is gone. */

@@ -1,4 +1,4 @@
-/** Why a tool of memory did not do what a model wanted; the model is told. */
+/** The reason why a memory tool did not do what a model wanted; the model receives it. */
 export class Refusal extends Error {
   readonly code: string;
 

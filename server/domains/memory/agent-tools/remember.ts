@@ -91,7 +91,10 @@ function wantedOf({ subject, text, kind, quote, asked_quote, supersedes }: JsonM
 
 const standsIn = (quote: string, text: string): boolean => normalizeBlanks(text).includes(quote);
 
-/** What the person said in this request is theirs; earlier words are, where nobody else writes in the conversation. */
+/**
+ * Returns whether a message counts as the person's own: they said it in this request, or earlier in a conversation in
+ * which only they write. A prompt that a workflow made is never theirs.
+ */
 const isOfPerson = ({ by }: Said, { isAsked, isPrivate }: Conversation): boolean =>
   isAsked && (by === 'request' || (by === 'earlier' && isPrivate));
 

@@ -9,7 +9,7 @@ const QUERY_TIMEOUT_MS = 2_000;
 const PAUSE_MS = 30_000;
 /** The nearest by their signs, which are then compared exactly. */
 const NEAREST = 200;
-/** Of these the best. */
+/** The most hits that a search returns: the best by the exact comparison. */
 const BEST = 60;
 
 /** Keys of the whole workspace alone: no project has this id. A project's own key is not to be spent by the others. */

@@ -4,7 +4,10 @@ import { estimateTokens } from '../folding.ts';
 export const MAX_CHUNK_TOKENS = 400;
 const MAX_CHUNK_LENGTH = MAX_CHUNK_TOKENS * 4;
 
-/** Of a paragraph, line, sentence and word. Each is linear in the text: a lookahead for the last one would not be. */
+/**
+ * The ends of a paragraph, line, sentence and word. Each pattern takes linear time; one with a lookahead for the last
+ * match would not.
+ */
 const ENDINGS = [/\n[^\S\n]*\n/g, /\n/g, /[.!?。！？]/g, /\s/g];
 
 /** Cuts a text into parts of at most 400 tokens, at the end of a paragraph, line, sentence or word where there is one. */

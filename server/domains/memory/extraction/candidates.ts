@@ -8,7 +8,7 @@ import { byFullness, isStated, type Statement, saysNoMore, statementOf } from '.
 const MAX_SUBJECT = 200;
 const MAX_TEXT = 2_000;
 const MAX_QUOTE = 1_000;
-/** What a model finds beyond this in one part is not looked at. */
+/** The most candidates of one part that are considered; any further ones of the model are dropped. */
 const MAX_CANDIDATES = 50;
 
 /** A candidate whose quote stands in its chunk. */
@@ -18,7 +18,7 @@ export type Grounded = {
   text: string;
   quote: string;
   chunk: ChunkRow;
-  /** What its message states where the quote stands. */
+  /** The statement that its message makes around the quote. */
   statement: Statement;
   /** The user asked to remember it, in words that stand with it, and it says what they said. */
   asked: boolean;

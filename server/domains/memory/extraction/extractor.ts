@@ -38,7 +38,7 @@ type Work = {
   call: ExtractionCall;
   on: On;
   scope: MemoryScope;
-  /** Of all questions so far. */
+  /** The tokens that all questions have used so far. */
   usage: TokenUsage;
 };
 
@@ -109,7 +109,10 @@ const placeOf = ({ tenantId }: MemoryScope, episode: EpisodeRow): ItemPlace => (
   agentId: episode.agent_id,
 });
 
-/** What people, models, tools and files say, without what was recalled from memory: otherwise a model would confirm what it was told. */
+/**
+ * Returns the messages of a part. Text recalled from memory is removed from what models, tools and files say: otherwise
+ * a model would confirm what it was given.
+ */
 async function readMessages({ services, scope }: Work, episode: EpisodeRow, part: PartRow): Promise<ReadMessage[]> {
   const { pool } = services;
   const of = { episodeIds: [episode.id], from: part.from_position, limit: CHUNKS_PER_PART };

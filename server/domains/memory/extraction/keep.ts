@@ -20,7 +20,7 @@ import type { ExtractionCounts } from './store.ts';
 export type Judgement = { itemId: string; relation: Relation };
 export type Judged = Grounded & { judgements: readonly Judgement[] };
 
-/** Items that nobody has looked at yet are less certain than those of a person. */
+/** The confidence of extracted items: no person has reviewed them yet, so they are less certain than a person's own. */
 const CONFIDENCE = 0.8;
 
 type Keeping = { scope: MemoryScope; place: ItemPlace; at: Date };
@@ -71,7 +71,7 @@ async function findKnown(db: Queryable, candidate: Judged, on: Keeping): Promise
 const confirms = ({ asked, statement }: Judged, item: ItemRow): boolean =>
   !asked || item.status !== 'proposed' || isStated(item.text, statement);
 
-/** Only items of the same subject in the same place are touched, whatever a model says. */
+/** Returns whether the item has this subject and place: no other item is changed, whatever the model answers. */
 const isBeside = (item: ItemRow, { subject }: Judged, { place }: Keeping): boolean =>
   item.subject_key === subjectKey(subject) &&
   item.project_id === place.projectId &&

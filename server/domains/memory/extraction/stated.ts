@@ -1,6 +1,6 @@
 import { fold, isCommon, languageOf, normalizeBlanks, wordsOf } from '../folding.ts';
 
-/** What says that something is not so, in the languages whose common words are known. */
+/** The words that negate a statement, in the languages whose common words are known. */
 const NEGATIONS: ReadonlySet<string> = new Set(
   'not no never none cannot without nicht kein keine keinen keiner nie niemals ohne ne pas jamais sans nunca sin non mai senza nao nem sem niet geen nooit zonder'.split(
     ' ',
@@ -41,7 +41,7 @@ function sentenceAround(quote: string, message: string): string {
   return whole.split(/(?<=[.!?。！？])\s*/u).find(sentence => sentence.includes(wanted)) ?? whole;
 }
 
-/** What a person states where a quote stands; nothing where they ask. */
+/** The statement that a person makes around a quote. A question states nothing. */
 export type Statement = { telling: readonly string[]; isDenied: boolean };
 
 /** Reads the sentence around a quote. The request to remember it, such as `do not forget`, denies nothing. */

@@ -25,7 +25,7 @@ const GRAPH = {
   ],
 };
 
-/** The workflow of the project's extractions, created with its first one. It is of its own kind, and nobody edits it. */
+/** Returns the project's workflow for extractions, created with the first one. People cannot edit its kind. */
 export async function extractionWorkflow({ principal, services }: Context): Promise<string> {
   const { tenantId, projectId, userId } = principal;
   const graphChecksum = checksum(GRAPH);

@@ -16,7 +16,7 @@ const COMPARED = 300;
 const ALIKE = 0.6;
 const PAIRS_SHOWN = 20;
 
-/** GET /v1/memory/health: what of the memories that the principal sees is worth a look. */
+/** GET /v1/memory/health: counts, likely duplicates and contradictions of the memories that the principal sees. */
 export async function getHealth({ principal, services }: Context): Promise<z.input<typeof HealthOutput>> {
   const { pool, clock } = services;
   const scope = scopeOf(principal);

@@ -48,7 +48,7 @@ export type EvidenceRow = {
 };
 export type NewEvidence = { chunkId: string; episodeId: string; quote: string; trust: Trust };
 
-/** Where an item belongs: items of other places are other items, whatever they say. */
+/** Where an item belongs: items in different places are different items, even if their texts are the same. */
 export type ItemPlace = ScopeColumns & { tenantId: string; workflowId: string | null; agentId: string | null };
 export type ItemContent = { subject: string; kind: ItemKind; text: string };
 export type NewItem = ItemContent & {
@@ -80,7 +80,10 @@ const samePlace = (place: ItemPlace, add: (value: unknown) => string): string =>
    AND i.workflow_id IS NOT DISTINCT FROM ${add(place.workflowId)}::uuid
    AND i.agent_id IS NOT DISTINCT FROM ${add(place.agentId)}::uuid`;
 
-/** The item of a place that says the same, whatever its case and punctuation; null: it is news. A superseded one may become true again. */
+/**
+ * Returns the item of a place with the same subject and text, ignoring case, accents, blanks and punctuation; null if
+ * there is none. Superseded items are ignored, because what they say may become true again.
+ */
 export async function findSameItem(db: Queryable, place: ItemPlace, content: ItemContent): Promise<ItemRow | null> {
   const to = parameters();
   const { rows } = await db.query<ItemRow>(

@@ -4,7 +4,7 @@ import type { Queryable } from '../../../platform/postgres/transaction.ts';
 import type { Language } from '../folding.ts';
 import { type MemoryScope, type Narrowing, type Parameters, parameters, visibleTo } from '../scope.ts';
 
-/** What a search may find, beside what its principal may see. */
+/** Limits a search to a part of the memories that its principal may see. */
 export type SearchFilter = Narrowing & {
   items: boolean;
   chunks: boolean;
@@ -193,7 +193,10 @@ export async function searchTrigrams(
   return rows;
 }
 
-/** What the query names: items with these subjects (longest first), and items, chunks and episodes with these ids. */
+/**
+ * Finds the memories that the query names: items with these subjects (longest first), items and chunks with these ids,
+ * and the chunks of episodes with these ids.
+ */
 export async function searchNamed(
   db: Queryable,
   scope: MemoryScope,

@@ -31,7 +31,7 @@ export function fuse(lists: readonly RankedList[]): Fused[] {
 
 /** Two texts that share this part of their words say the same. */
 const SIMILAR = 0.7;
-/** What a text loses that says the same as a better one. */
+/** The part of the best score that a text loses, times the similarity, if it says the same as a better one. */
 const PENALTY = 0.25;
 /** How far down the order is looked for something else to say. */
 const LOOKAHEAD = 40;

@@ -17,11 +17,14 @@ export type UseRow = {
 /** The thread `t` of the answer that a recall `r` was for, if it was for one. */
 const THREAD = `LEFT JOIN chat_messages m ON m.run_id = r.run_id AND m.tenant_id = r.tenant_id
    LEFT JOIN chat_threads t ON t.id = m.thread_id`;
-/** What a person asks in a private thread, nobody else reads. */
+/** Returns the SQL condition for recalls whose run the reader may see. Only its owner reads a private thread. */
 const isReadable = (scope: MemoryScope, to: Parameters): string =>
   `(m.thread_id IS NULL OR (t.deleted_at IS NULL AND (t.owner_id = ${to.add(scope.userId)}::uuid OR t.visibility = 'project')))`;
 
-/** What recalled an item in the project, newest first. The run is null where the reader may not see it, and where it is not kept. */
+/**
+ * Returns the uses of an item in the project, newest first. The run is null if the reader may not see it or it is not
+ * kept.
+ */
 export async function listUses(
   db: Queryable,
   scope: MemoryScope,
@@ -79,8 +82,9 @@ const MAX_RECALLS = 200;
 const MAX_SHOWN = 100;
 
 /**
- * What a run was given of memory, in the order in which it was: what of it the reader may see, and how much there was in all. With `stepId`
- * what one agent was: before its first turn, and by its calls.
+ * Returns the memories that a run was given, in the order in which it was given them: those that the reader may see,
+ * and the total number. With `stepId`, only the memories of one agent: those before its first turn, and those of its
+ * calls.
  */
 export async function listRecalled(
   db: Queryable,

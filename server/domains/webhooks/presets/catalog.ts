@@ -7,13 +7,13 @@ export type PresetName = (typeof PRESET_NAMES)[number];
 
 export type Strength = 'strong' | 'medium' | 'weak';
 
-/** Who creates a secret: only Baton, only the sender, or either of them. */
+/** The party that creates a secret: only Baton, only the sender, or either of them. */
 export type SecretSource = 'baton' | 'sender' | 'either';
 
 export type Preset = {
   label: string;
   strength: Strength;
-  /** What its strength is based on, in a sentence or two for people. */
+  /** The basis of its strength, in a sentence or two for people. */
   why: string;
   secretSource: SecretSource;
   /** Where the sender's page shows or expects the secret. */

@@ -32,7 +32,7 @@ const refuseCreation = (more: Record<string, unknown>) =>
 const patch = (webhook: TestWebhook, body: Record<string, unknown>) =>
   service.call(service.manager, 'PATCH', `/v1/inbound-webhooks/${webhook.id}`, body);
 
-/** What the sender of each preset sends, without a token of Baton. */
+/** The request that the sender of a preset makes, without a token of Baton. */
 type Sent = { headers: Record<string, string>; body: string };
 const senders = {
   github: ({ secret }, body = '{"n":1}', id = '72d3162e-cc78-11e3-81ab-4c9367dc0958', event = 'issues') => ({

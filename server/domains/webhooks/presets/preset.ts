@@ -9,7 +9,7 @@ export type Received = {
   pathSecret: string | null;
 };
 
-/** What a preset checks a delivery against. */
+/** The values that a preset checks a delivery against. */
 export type Expected = {
   /** The current secret and the previous one; null for one that is missing or no longer accepted. */
   secrets: readonly [string | null, string | null];
@@ -22,7 +22,7 @@ export type Expected = {
 /** Why a delivery was not authenticated; the same code for each part of a signature that can be wrong. */
 export type Failure = 'missing_signature' | 'bad_signature' | 'bad_timestamp';
 
-/** What identifies a delivery that is sent again. */
+/** The identity of a delivery, by which a repetition is recognized. */
 export type Identity = {
   digest: Buffer;
   /** Until when (ms) the digest identifies its run. */

@@ -16,7 +16,9 @@ export async function listEditors(
   return answerEditors(ctx, workflow, input.since);
 }
 
-/** Who edits the draft of a workflow that the caller may read. */
+/**
+ * Returns the people who edit the draft of a workflow that the caller may read, and those who saved it after `since`.
+ */
 export async function answerEditors(
   { services: { pool, clock } }: Context,
   workflow: WorkflowRow,

@@ -21,7 +21,7 @@ export type DraftDiff = {
   details: FieldChange[];
 };
 
-/** What leads from draft `a` to draft `b`, by step and field. */
+/** Returns the changes from draft `a` to draft `b`, by step and field. */
 export function diff(a: Draft, b: Draft): DraftDiff {
   const [before, after] = [stepsById(a), stepsById(b)];
   const steps: StepChange[] = [];

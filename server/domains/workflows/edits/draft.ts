@@ -113,7 +113,7 @@ export type Unrewritten = { step: string; field: string; line: number; text: str
 export type Applied = { draft: Draft; inverse: Restore; unrewritten: readonly Unrewritten[] };
 export type ApplyResult = ({ ok: true } & Applied) | { ok: false; problem: EditProblem };
 
-/** What a step id may look like. */
+/** The pattern of a step id. */
 export const STEP_ID = /^[A-Za-z_][A-Za-z0-9_-]{0,63}$/;
 
 /** The fields of a graph beside its steps and notes. */

@@ -12,7 +12,7 @@ import {
 } from './draft.ts';
 import { inKeyOrder, inOrder, sameDraft } from './restore.ts';
 
-/** What both sides changed, differently. A side is absent where it removed the step or the field. */
+/** A step or field that both sides changed differently. A side is absent where it removed the step or the field. */
 export type Conflict = {
   /** null: a field of the draft itself (`name`, `description`), of `run_setup`, of the graph itself, or a note. */
   step: string | null;
@@ -31,9 +31,9 @@ export type MergeResult = { ok: true; draft: Draft } | { ok: false; conflicts: r
 const ID_SETS: ReadonlySet<string> = new Set(['depends_on', 'then', 'else', 'overridable', 'assignees']);
 
 /**
- * Merges two drafts that were made from `base`. Where one side changed nothing, the result is the other side, whatever it
- * holds. A field that only one side changed is that side's; lists of ids are merged as sets. What both changed differently is
- * a conflict unless `choose` decides it, so that no change of either side is lost silently.
+ * Merges two drafts that were made from `base`. If one side changed nothing, the result is exactly the other side. A
+ * field that only one side changed is that side's; lists of ids are merged as sets. What both changed differently is a
+ * conflict unless `choose` decides it, so that no change of either side is lost silently.
  */
 export function merge(base: Draft, ours: Draft, theirs: Draft, choose: Choose = () => undefined): MergeResult {
   // To the letter first: with and without an empty list of notes is the same draft, and the other side's form of it counts.

@@ -7,7 +7,10 @@ import { Violation } from './violation.ts';
 
 const fail = (message: string) => new Violation('agents', message);
 
-/** What an agent adds to its run, and when its calls begin, follows from its log and its limits alone (docs/adr/0021). */
+/**
+ * Checks that what an agent adds to its run, and when its calls begin, follows from its log and its limits alone
+ * (docs/adr/0021).
+ */
 export function checkAgents(history: History, event: RunEvent): void {
   if (event.type === 'steps_added' && isExpandedAgent(history.step(event.step))) checkAdded(history, event);
   if (event.type === 'step_started') checkApproved(history, event.step);

@@ -6,8 +6,8 @@ import { Violation } from './violation.ts';
 const fail = (message: string) => new Violation('in-doubt', message);
 
 /**
- * What becomes of a step that may have happened is what a person said (docs/specification/steps.md#on_lost): it is begun again
- * only to ask, or to be repeated; and it ends only as it was decided, unless its run or its parent ends.
+ * Checks that a step that may have happened continues as a person decided (docs/specification/steps.md#on_lost): it is
+ * started again only to ask or to be repeated; and it ends only as it was decided, unless its run or its parent ends.
  */
 export function checkInDoubt(history: History, event: RunEvent): void {
   if (!('step' in event)) return;

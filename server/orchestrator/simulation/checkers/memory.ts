@@ -27,7 +27,7 @@ export function checkRunBudget(run: AuditedRun, { runBytes }: Pick<Surroundings,
     throw new Violation('memory', `${run.id} has ${run.state.bytes} bytes of ${runBytes}`);
 }
 
-/** Of the added steps, only those of items and agents that have not ended are in memory. */
+/** Checks that, of the added steps, only those of items and agents that have not ended are in memory. */
 export function checkAddedInMemory({ id: runId, state, history }: AuditedRun): void {
   for (const id of state.steps.keys()) {
     const { added } = history.step(id);

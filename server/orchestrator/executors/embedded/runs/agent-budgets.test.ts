@@ -16,7 +16,7 @@ import type { ContentPart } from '../../../steps/turn-messages.ts';
 const STEP = 100;
 const READ = 2;
 const WRITTEN = 5;
-/** What the model reads and writes in each turn, unless it may write less. */
+/** The tokens that the model reads and writes in each turn, unless it may write fewer. */
 const INPUT = 400;
 const OUTPUT = 2_000;
 

@@ -37,7 +37,7 @@ const wants = (name: string, args: JsonValue = {}, more: object = {}): ContentPa
   return { type: 'tool_call', id: `c${calls}`, name, arguments: args, ...more };
 };
 
-/** What the model answers, turn by turn; the last answer is repeated. */
+/** The answers of the model, turn by turn; the last answer is repeated. */
 let script: (ContentPart[] | TurnAnswer)[] = [];
 let asked: TurnRequest[] = [];
 let made: ToolCall[] = [];
@@ -131,7 +131,7 @@ async function policiesOf(ref: RunRef, turn: string) {
 }
 const complete = (ref: RunRef, step: string, approved: boolean, result: JsonMap = {}) =>
   harness.orchestrator.completeTask(ref, { step, approved, result, by: 'ann@x.org' });
-/** What the model was told of a call in its last turn. */
+/** Returns the result of a call as the model read it in its last turn. */
 const told = (id: string) =>
   asked
     .at(-1)

@@ -21,7 +21,7 @@ beforeAll(async () => {
 });
 afterAll(() => db[Symbol.asyncDispose]());
 
-/** What reached the outside, by idempotency keys; the first call of each process is answered by nobody. */
+/** The idempotency keys of the calls that reached the outside. While `hang` is true, calls are never answered. */
 let calls: string[] = [];
 let hang = true;
 let arrived = Promise.withResolvers<void>();

@@ -4,7 +4,7 @@ import type { LiveRun } from './live-run.ts';
 import type { LoadedRun, Loader } from './loader.ts';
 
 type Runs = {
-  /** In memory. */
+  /** The runs in memory. */
   live: ReadonlyMap<string, LiveRun>;
   /** Starts in progress: a run exists only after its commit. */
   starting: ReadonlyMap<string, Promise<RunSnapshot>>;

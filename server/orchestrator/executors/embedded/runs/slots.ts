@@ -35,7 +35,7 @@ export const guaranteedSlots = (limits: SlotLimits): number =>
   Math.max(1, Math.floor(Math.min(limits.maxInFlight, limits.maxInFlightPerTenant) / 64));
 
 /**
- * In-flight slots, limited in total and per tenant, granted round robin across tenants and, within a tenant, across its
+ * Grants in-flight slots, limited in total and per tenant, round robin across tenants and, within a tenant, across its
  * runs. A slot is one attempt in flight, which may hold it for a day, so slots are not only granted fairly but kept in
  * reserve: a tenant gets another slot only while it holds fewer than are free (dynamic thresholds: Choudhury and Hahne,
  * "Dynamic queue length thresholds for shared-memory packet switches", 1998). One tenant fills half of the total at most,
