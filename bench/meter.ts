@@ -22,11 +22,6 @@ export function memoryBytes(roots: readonly number[]): number {
   return tree(roots).reduce((sum, { pid }) => sum + proportionalBytes(pid), 0);
 }
 
-/** Returns the pids of `roots` and all their descendants. */
-export function pidsUnder(roots: readonly number[]): number[] {
-  return tree(roots).map(({ pid }) => pid);
-}
-
 function tree(roots: readonly number[]): Process[] {
   const all = process.platform === 'linux' ? fromProc() : fromPs();
   const children = Map.groupBy(all, ({ parent }) => parent);

@@ -50,7 +50,7 @@ function parentOf(pid) {
  * The processes that run this script for npm: the shell, if it has not replaced itself with us, and npm. Empty if npm
  * did not start us: then the process that did may end at any time (`nohup`, a service manager).
  */
-export function npmProcesses(env = process.env, script = process.argv[1] ?? '') {
+function npmProcesses(env = process.env, script = process.argv[1] ?? '') {
   const lifecycle = env.npm_lifecycle_script;
   if (script === '' || !lifecycle?.includes(basename(script)) || process.ppid <= 0) return [];
   const { parent, command } = parentOf(process.ppid);

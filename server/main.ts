@@ -19,7 +19,7 @@ import { stopOnSignals } from './process-end.ts';
 import { proxyNotice, startupBanner } from './startup-banner.ts';
 
 /** The time for answers in progress once the process is asked to stop. */
-const answerGraceMs = 5000;
+const ANSWER_GRACE_MS = 5000;
 
 /** The started parts, in order; they are stopped in the reverse order. */
 type Running = { edge: Edge; console?: { close(): Promise<void> }; container?: Container; database?: Database };
@@ -100,7 +100,7 @@ async function seed({ services }: Container, owner: SeededOwner): Promise<void> 
 
 /** Stops accepting, closes sockets and the orchestrator, the database last. */
 async function stop({ edge, console, container, database }: Running): Promise<void> {
-  const answered = edge.close(answerGraceMs);
+  const answered = edge.close(ANSWER_GRACE_MS);
   await container?.close();
   await answered;
   await console?.close();

@@ -1,7 +1,7 @@
 import { globSync, readFileSync } from 'node:fs';
 import { basename, dirname, join, normalize } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { parseSync, Visitor } from 'vite';
+import { type ESTree, parseSync, Visitor } from 'vite';
 import { describe, expect, test } from 'vitest';
 import { BILLABLE_ACTIONS } from './contract/billable-actions.ts';
 import { configVariables } from './contract/config.ts';
@@ -21,6 +21,18 @@ const isTest = (path: string) =>
   /\.(test|spec)\.tsx?$/.test(path) || /(^|\/)(testing|e2e|bench|fixtures|simulation)\//.test(path);
 const product = files.filter(({ path }) => !isTest(path));
 
+const programs = new Map<string, ESTree.Program>();
+
+/** Returns the syntax tree of a file, parsed once. Throws if it is not valid. */
+function programOf(path: string, text: string): ESTree.Program {
+  const known = programs.get(path);
+  if (known) return known;
+  const { program, errors } = parseSync(path, text);
+  if (errors.length > 0) throw new Error(`${path}: ${errors[0]?.message}`);
+  programs.set(path, program);
+  return program;
+}
+
 /** `to` is a path of this repository, or the name of a package. */
 type Import = { from: string; to: string; isPackage: boolean; typeOnly: boolean };
 
@@ -32,8 +44,6 @@ function importsOf(path: string, text: string): Import[] {
     const local = specifier.startsWith('@/') ? specifier.slice(2) : normalize(join(dirname(path), specifier));
     found.push({ from: path, to: isPackage ? specifier : local, isPackage, typeOnly });
   };
-  const { program, errors } = parseSync(path, text);
-  if (errors.length > 0) throw new Error(`${path}: ${errors[0]?.message}`);
   new Visitor({
     ImportDeclaration({ source, importKind }) {
       add(source.value, importKind === 'type');
@@ -50,8 +60,27 @@ function importsOf(path: string, text: string): Import[] {
     TSImportType({ source }) {
       add(source.value, true);
     },
-  }).visit(program);
+  }).visit(programOf(path, text));
   return found;
+}
+
+const isConstantName = (name: string) => /^[A-Z][A-Z0-9_]*$/.test(name);
+
+/** The module-level constants of a file that hold a number, or a product of numbers, under a name in lower case. */
+function numbersOf(path: string, text: string): string[] {
+  const isNumber = (node: ESTree.Node): boolean =>
+    node.type === 'BinaryExpression'
+      ? isOperand(node.left) && isOperand(node.right)
+      : node.type === 'Literal' && typeof node.value === 'number';
+  const isOperand = (node: ESTree.Node): boolean =>
+    isNumber(node) || (node.type === 'Identifier' && isConstantName(node.name));
+  return programOf(path, text).body.flatMap(statement => {
+    const declared = statement.type === 'ExportNamedDeclaration' ? statement.declaration : statement;
+    if (declared?.type !== 'VariableDeclaration' || declared.kind !== 'const') return [];
+    return declared.declarations.flatMap(({ id, init }) =>
+      id.type === 'Identifier' && init && isNumber(init) && !isConstantName(id.name) ? [id.name] : [],
+    );
+  });
 }
 
 /** The texts of a file that are neither names nor comments; what a template fills in is left out. */
@@ -64,7 +93,7 @@ function literalsOf(path: string, text: string): string[] {
     Literal({ value }) {
       if (typeof value === 'string') found.push(value);
     },
-  }).visit(parseSync(path, text).program);
+  }).visit(programOf(path, text));
   return found;
 }
 const allImports = product
@@ -191,6 +220,11 @@ describe('files', () => {
       (text.match(dangling) ?? []).map(found => `${path} ${found}`),
     );
     expect(breaches).toEqual([]);
+  });
+
+  test('write module-level numbers in SCREAMING_SNAKE_CASE', () => {
+    const scripts = files.filter(({ path }) => /\.(tsx?|mjs)$/.test(path));
+    expect(scripts.flatMap(({ path, text }) => numbersOf(path, text).map(name => `${path} ${name}`))).toEqual([]);
   });
 
   test('leave nothing unfinished and silence no checker', () => {

@@ -83,7 +83,7 @@ function isReference(value: object): value is z.output<typeof Reference> {
 const isSchema = (value: unknown): value is JsonSchema => isObject(value);
 
 /** A reference replaced by what it points to, with its name. */
-export function resolveSchema(schema: JsonSchema, document: ApiDocument): { schema: JsonSchema; name: string | null } {
+function resolveSchema(schema: JsonSchema, document: ApiDocument): { schema: JsonSchema; name: string | null } {
   if (typeof schema.$ref !== 'string') return { schema, name: null };
   const name = lastPart(schema.$ref);
   return { schema: document.components.schemas[name] ?? {}, name };

@@ -1,7 +1,7 @@
 import { isRecord } from '../trpc/errors.ts';
 
 /** Carries the API's answer in the form `readError` understands. */
-export class ApiError extends Error {
+class ApiError extends Error {
   readonly data: Record<string, unknown>;
 
   constructor(status: number, body: unknown) {

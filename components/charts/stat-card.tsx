@@ -40,7 +40,7 @@ const WIDTH = 120;
 const HEIGHT = 20;
 
 /** A line without axes, for the shape of a development; the numbers stand in a chart elsewhere on the page. */
-export function Trend({ title, values, ink = 'one' }: { title: string; values: readonly number[]; ink?: Ink }) {
+function Trend({ title, values, ink = 'one' }: { title: string; values: readonly number[]; ink?: Ink }) {
   if (values.length < 2) return null;
   const highest = Math.max(...values, Number.MIN_VALUE);
   const points = values.map(

@@ -109,7 +109,7 @@ function moveDown(draft: Draft, from: string, places: Places): Edit[] {
 }
 
 /** Gives every step the position at which it is drawn. */
-export function pinAll(draft: Draft, places: Places): Edit[] {
+function pinAll(draft: Draft, places: Places): Edit[] {
   return graphSteps(draft)
     .filter(step => ownPosition(step) === null)
     .map(({ id }) => ({ type: 'move', step: id, position: places.get(id) ?? { x: 0, y: 0 } }));

@@ -2,7 +2,7 @@
 import { useStore } from '@xyflow/react';
 
 /** Below this zoom the names of steps cannot be read: a step is its icon and its color then. */
-export const FAR_BELOW = 0.45;
+const FAR_BELOW = 0.45;
 
 /**
  * Returns how much of each step is drawn at the present zoom. For `data-detail` of the element around a graph, which also has the class

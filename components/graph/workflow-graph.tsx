@@ -34,7 +34,7 @@ const handles: NodeHandle[] = [
   { type: 'source', position: Position.Bottom, x: nodeSize.width / 2 - 3, y: nodeSize.height - 3, width: 6, height: 6 },
 ];
 /** Past this a map of the whole is of more use than its room costs. */
-export const mapFrom = 24;
+export const MIN_STEPS_FOR_MAP = 24;
 
 /** React Flow's own parts, in our colours. */
 export const flowTheme = {
@@ -145,7 +145,7 @@ function Drawing({ graph, frame, notes, displays, problems, selected = null, onS
       <Background variant={BackgroundVariant.Dots} gap={16} size={1} color="var(--line)" />
       {/* In a row: a column would cover the lowest steps of a graph that fills the width of a phone. */}
       <Controls showInteractive={false} orientation="horizontal" />
-      {steps.length >= mapFrom ? <GraphMap places={places} /> : null}
+      {steps.length >= MIN_STEPS_FOR_MAP ? <GraphMap places={places} /> : null}
     </ReactFlow>
   );
 }

@@ -14,7 +14,7 @@ export type InboxFilter = {
 const UUID = /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/;
 const HOUR_S = 3_600;
 /** The choices of the filter by due time, by their value in the URL. */
-export const DUE_WITHIN_S: ReadonlyMap<string, number> = new Map([
+const DUE_WITHIN_S: ReadonlyMap<string, number> = new Map([
   ['hour', HOUR_S],
   ['day', 24 * HOUR_S],
   ['week', 7 * 24 * HOUR_S],

@@ -114,7 +114,7 @@ function ViewLinks() {
 export type Chosen = { runId: string; taskId: string };
 
 /** The task that the path names. */
-export function useChosen(): Chosen | null {
+function useChosen(): Chosen | null {
   const params = useParams<{ runId?: string; taskId?: string }>();
   const pathname = usePathname();
   if (!pathname.startsWith('/inbox/') || !params.runId || !params.taskId) return null;

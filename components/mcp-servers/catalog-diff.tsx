@@ -2,7 +2,7 @@ import type { ServerDetail } from './auth-modes.ts';
 
 type Diff = NonNullable<ServerDetail['discovered']>['diff'];
 
-export function isEmptyDiff({ added, removed, changed }: Diff): boolean {
+function isEmptyDiff({ added, removed, changed }: Diff): boolean {
   return added.length + removed.length + changed.length === 0;
 }
 

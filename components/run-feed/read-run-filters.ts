@@ -35,7 +35,7 @@ export const kindOf = (get: (key: string) => string): Kind =>
   KINDS.find(({ value }) => value === get('kind'))?.value ?? '';
 
 /** Whether test runs are listed, by the URL: not unless a person asks for them. */
-export function readRunKind(get: (key: string) => string): Pick<Filters, 'test'> {
+function readRunKind(get: (key: string) => string): Pick<Filters, 'test'> {
   const kind = kindOf(get);
   return kind === 'all' ? {} : { test: kind === 'test' ? 'true' : 'false' };
 }

@@ -15,9 +15,9 @@ export type RunStreamOptions = {
 };
 
 /** Revoked or lost access (docs/specification/events.md#close-codes): trying again would not help. */
-const accessLost = 4003;
+const ACCESS_LOST = 4003;
 
-const handOverEveryMs = 100;
+const HAND_OVER_INTERVAL_MS = 100;
 
 const FIRST_DELAY_MS = 100;
 /** A server that is back is noticed after this time at the latest; longer delays made people reload the page. */
@@ -69,7 +69,7 @@ export class RunStream {
     // `error` is always followed by `close`, so one handler reconnects.
     socket.onclose = event => {
       if (this.#closed || this.#socket !== socket) return;
-      if (event.code === accessLost) {
+      if (event.code === ACCESS_LOST) {
         this.#options.onState('refused');
         return;
       }
@@ -106,7 +106,7 @@ export class RunStream {
   #queueFlush(): void {
     if (this.#flushQueued) return;
     this.#flushQueued = true;
-    setTimeout(() => this.#flush(), Math.max(0, this.#flushedAt + handOverEveryMs - performance.now()));
+    setTimeout(() => this.#flush(), Math.max(0, this.#flushedAt + HAND_OVER_INTERVAL_MS - performance.now()));
   }
 
   #flush(): void {

@@ -29,7 +29,7 @@ export function readError(error: unknown): Problem {
 }
 
 /** Reads what the API says about a failure beside its message; null if this is no object. What has another type is left out. */
-export function readFailure(value: unknown): Failure | null {
+function readFailure(value: unknown): Failure | null {
   if (!isRecord(value)) return null;
   const status = [value.status, value.httpStatus].find(each => typeof each === 'number');
   const details = Array.isArray(value.details) ? value.details.flatMap(readDetail) : [];

@@ -1,5 +1,5 @@
 /** The pattern of a workspace's slug, as the API has it. */
-export const SLUG_PATTERN = '[a-z0-9]([a-z0-9\\-]{0,61}[a-z0-9])?';
+const SLUG_PATTERN = '[a-z0-9]([a-z0-9\\-]{0,61}[a-z0-9])?';
 export const MAX_SLUG_LENGTH = 63;
 export const SLUG_HINT =
   'Lower-case letters, digits and hyphens. Identifies the workspace in API calls and never changes.';

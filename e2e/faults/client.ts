@@ -6,7 +6,7 @@ export type Answer =
   { status: number; body: Record<string, unknown> };
 
 /** The longest that an answer may take. */
-export const ANSWER_WITHIN_MS = 15_000;
+const ANSWER_WITHIN_MS = 15_000;
 
 export class Client {
   url: string;

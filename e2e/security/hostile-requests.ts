@@ -172,7 +172,7 @@ const documents: readonly RequestAttack[] = [
 ];
 
 /** The form of the task that every hostile tenant prepares. */
-export const ENUM_FORM = {
+const ENUM_FORM = {
   type: 'object',
   properties: { items: { type: 'array', items: { enum: times(5_000, n => `value ${n}`) } } },
 };

@@ -42,7 +42,7 @@ export function readyz(services: Pick<Services, 'pool' | 'orchestrator' | 'logge
 /**
  * A probe must be answered: if all connections of the pool hang, the database counts as unreachable after this time.
  */
-const probeTimeoutMs = 2000;
+const PROBE_TIMEOUT_MS = 2000;
 
 async function databaseState({
   pool,
@@ -50,7 +50,7 @@ async function databaseState({
 }: Pick<Services, 'pool' | 'logger'>): Promise<'migrated' | 'migrating' | 'unreachable'> {
   let timer: NodeJS.Timeout | undefined;
   const timeout = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error(`no answer within ${probeTimeoutMs} ms`)), probeTimeoutMs);
+    timer = setTimeout(() => reject(new Error(`no answer within ${PROBE_TIMEOUT_MS} ms`)), PROBE_TIMEOUT_MS);
   });
   const query = pool.query<{ pending: boolean }>(
     'SELECT EXISTS (SELECT FROM _prisma_migrations WHERE finished_at IS NULL AND rolled_back_at IS NULL) AS pending',

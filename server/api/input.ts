@@ -6,7 +6,7 @@ import { readParameter } from './parameters.ts';
 import type { RegisteredOperation } from './registry.ts';
 
 /** The maximum depth of arrays and objects in a request; those that people write stay below 20. */
-const maxDepth = 100;
+const MAX_DEPTH = 100;
 
 /**
  * Path parameters as text, in the order of the path, and the fields of the carrier (query or body), in an object
@@ -202,7 +202,7 @@ export function readJsonBody(bytes: Uint8Array): Record<string, unknown> {
 function checkJson(value: unknown, depth = 0): void {
   if (typeof value === 'string') checkText(value);
   if (typeof value !== 'object' || value === null) return;
-  if (depth >= maxDepth) throw badRequest(`The request body is nested deeper than ${maxDepth} levels.`, 'too_deep');
+  if (depth >= MAX_DEPTH) throw badRequest(`The request body is nested deeper than ${MAX_DEPTH} levels.`, 'too_deep');
   if (Array.isArray(value)) {
     // A list of 500,000 numbers takes three times as long with a call for each.
     for (const item of value) if (typeof item === 'object' || typeof item === 'string') checkJson(item, depth + 1);

@@ -27,7 +27,7 @@ import { isTrpcPath, type Trpc } from './trpc.ts';
  * The bytes of a body beyond the limit that are read and discarded, so that a client that is still sending reads the
  * 413.
  */
-const maxDiscarded = 16 * 1024 * 1024;
+const MAX_DISCARDED_BYTES = 16 * 1024 * 1024;
 
 /**
  * Serves the API on Node's own request and response. A fetch Request and Response for each would cost more than the
@@ -201,7 +201,7 @@ function discardRest(request: IncomingMessage): void {
   let discarded = 0;
   request.on('data', (chunk: Buffer) => {
     discarded += chunk.byteLength;
-    if (discarded > maxDiscarded) request.socket.destroy();
+    if (discarded > MAX_DISCARDED_BYTES) request.socket.destroy();
   });
   request.resume();
 }

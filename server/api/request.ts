@@ -32,7 +32,7 @@ export type ApiResponse = {
 export type StreamedText = { text: AsyncIterable<string>; ended: AbortSignal; abandon(): void };
 
 /** The largest request body in bytes; the graph of a workflow has the same limit (docs/specification/limits.md#sizes). */
-export const bodyLimit = 1024 * 1024;
+export const MAX_BODY_BYTES = 1024 * 1024;
 
 /** Headers of every response: browsers must not sniff, cache, frame or run a response of the API. */
 export const protectiveHeaders: Readonly<Record<string, string>> = {
@@ -69,7 +69,7 @@ export function checkContentLength(header: ApiRequest['header'], limit: number):
 }
 
 /** Reads a fetch Request's body up to `limit` bytes. */
-export async function readFetchBody(request: Request, limit: number): Promise<Uint8Array> {
+async function readFetchBody(request: Request, limit: number): Promise<Uint8Array> {
   checkContentLength(name => request.headers.get(name) ?? undefined, limit);
   if (!request.body) return new Uint8Array();
   const chunks: Uint8Array[] = [];

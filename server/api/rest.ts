@@ -10,7 +10,7 @@ import type { Metrics } from './metrics.ts';
 import type { OpenStreams } from './open-streams.ts';
 import { countAs, rateHeaders, rateLimited, takeRequest } from './rate.ts';
 import type { RegisteredOperation, Registry } from './registry.ts';
-import { type ApiRequest, type ApiResponse, bodyLimit, protectiveHeaders, requestIdOf } from './request.ts';
+import { type ApiRequest, type ApiResponse, MAX_BODY_BYTES, protectiveHeaders, requestIdOf } from './request.ts';
 import { refuseCrossSite } from './same-origin.ts';
 import { EventStream, streamHeaders } from './sse.ts';
 import { isStreamPath } from './stream-query.ts';
@@ -203,7 +203,7 @@ function rawRequest({ services }: RestOptions, exchange: Exchange, { limit }: Ra
 async function readFields(entry: RegisteredOperation, request: ApiRequest): Promise<Record<string, unknown>> {
   const query = readQuery(entry, request.search);
   if (entry.carrier === 'query') return query;
-  const bytes = await request.body(bodyLimit);
+  const bytes = await request.body(MAX_BODY_BYTES);
   if (bytes.byteLength > 0) requireJson(request.header('content-type'));
   const fields = readJsonBody(bytes);
   const misplaced = (entry.operation.query ?? []).filter(name => Object.hasOwn(fields, name));

@@ -6,7 +6,7 @@ import type { Headers } from './authenticate.ts';
  * by `Sec-Fetch-Site` if the browser sends it, otherwise by `Origin`, which must be the public URL's or the requested
  * host. A browser always sends one of them with a state-changing request, so a request with neither is refused.
  */
-export function isSameOrigin(header: Headers, publicUrl: string): boolean {
+function isSameOrigin(header: Headers, publicUrl: string): boolean {
   const site = header('sec-fetch-site');
   if (site !== undefined) return site === 'same-origin' || site === 'none';
   return isOwnOrigin(header, publicUrl);

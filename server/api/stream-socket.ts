@@ -7,9 +7,9 @@ import type { ReadableItems } from '../domains/runs/readers.ts';
 import { frameOf, framesOf, readyFrame } from './stream-frames.ts';
 
 /** Bytes that may wait for a client before it counts as too slow; two events of the largest size fit. */
-const maxBuffered = 4 * 1024 * 1024;
+const MAX_BUFFERED_BYTES = 4 * 1024 * 1024;
 /** Live items held back while the replay runs; more mean that the client does not keep up. */
-const maxHeld = 10_000;
+const MAX_HELD_ITEMS = 10_000;
 
 /** Close codes, the protocol's and our own. */
 export const closeCode = {
@@ -52,7 +52,7 @@ export async function feed(
     // The very array where all of it is ours: every socket then shares its frames.
     const mine = items.every(isMine) ? items : items.filter(isMine);
     if (!held) send(mine);
-    else if (held.push(...mine) > maxHeld) closeSlow(socket);
+    else if (held.push(...mine) > MAX_HELD_ITEMS) closeSlow(socket);
   };
   const interrupted = () => closeToResume(socket);
   const unsubscribe = services.orchestrator.subscribe(
@@ -91,13 +91,13 @@ async function replay(
 function sendItems(to: FedSocket, items: readonly StreamItem[]): void {
   if (items.length === 0) return;
   const frames = framesOf(items);
-  if (to.socket.bufferedAmount + frames.byteLength <= maxBuffered) sendFrame(to, frames);
+  if (to.socket.bufferedAmount + frames.byteLength <= MAX_BUFFERED_BYTES) sendFrame(to, frames);
   else for (const item of items) sendFrame(to, frameOf(item));
 }
 
 function sendFrame({ socket, raw }: FedSocket, frame: Buffer): void {
   if (socket.readyState !== WebSocket.OPEN) return;
-  if (socket.bufferedAmount > maxBuffered) closeSlow(socket);
+  if (socket.bufferedAmount > MAX_BUFFERED_BYTES) closeSlow(socket);
   else raw.write(frame);
 }
 

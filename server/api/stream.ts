@@ -46,11 +46,11 @@ type Open = { socket: WebSocket; alive: boolean };
 const streamScope = 'workflow:read';
 const streamRole = 'project_viewer';
 /** Clients have nothing to send: their messages are read, ignored and limited in size. */
-const maxIncomingBytes = 4096;
+const MAX_INCOMING_BYTES = 4096;
 // A name of its own, since the types of ws do not know `closeTimeout` (ms until a peer that ignores a close is cut off) yet.
 const serverOptions = {
   noServer: true,
-  maxPayload: maxIncomingBytes,
+  maxPayload: MAX_INCOMING_BYTES,
   perMessageDeflate: false, // events are small; a deflate context would cost each socket 300 KB
   clientTracking: false,
   closeTimeout: 5000,

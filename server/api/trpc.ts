@@ -11,7 +11,7 @@ import { type Invoker, invoke } from './invoke.ts';
 import type { operations } from './operations.ts';
 import { rateHeaders, rateLimited, takeRequest } from './rate.ts';
 import type { RegisteredOperation, Registry } from './registry.ts';
-import { type ApiRequest, type ApiResponse, bodyLimit, protectiveHeaders, requestIdOf } from './request.ts';
+import { type ApiRequest, type ApiResponse, MAX_BODY_BYTES, protectiveHeaders, requestIdOf } from './request.ts';
 import { refuseCrossSite } from './same-origin.ts';
 
 type TrpcContext = {
@@ -82,7 +82,7 @@ export type TrpcOptions = Invoker & Authenticator & { registry: Registry };
 export type Trpc = (request: ApiRequest) => Promise<ApiResponse>;
 
 /** The maximum number of calls in one HTTP request; a page of the console makes about ten. */
-const maxBatchSize = 50;
+const MAX_BATCH_SIZE = 50;
 const endpoint = '/api/trpc';
 
 /** Returns whether the tRPC surface answers this target. */
@@ -106,7 +106,7 @@ export function createTrpc(options: TrpcOptions): Trpc {
         endpoint,
         req: await toCall(request),
         router,
-        maxBatchSize,
+        maxBatchSize: MAX_BATCH_SIZE,
         createContext: ({ info }) => createContext(options, request, requestId, !info.isBatchCall, responseHeaders),
         responseMeta: () => ({ headers: responseHeaders }),
         onError({ error, path }) {
@@ -133,7 +133,7 @@ async function toCall(request: ApiRequest): Promise<Request> {
   return new Request(`http://localhost${pathname}${search}`, {
     method,
     headers: type === undefined ? {} : { 'content-type': type },
-    ...(method === 'POST' ? { body: new Uint8Array(await request.body(bodyLimit)) } : {}),
+    ...(method === 'POST' ? { body: new Uint8Array(await request.body(MAX_BODY_BYTES)) } : {}),
   });
 }
 

@@ -8,7 +8,7 @@ import { type Outcome, operatorCommand, type Run } from './command-line.ts';
 import { type DatabaseServices, openDatabase } from './open-database.ts';
 
 /** Declares `accounts`: lists accounts, and makes a link that resets a password (docs/operations.md). AppError 404 for an address without an account. */
-export function declareAccounts(command: Command, run: Run<DatabaseServices>): void {
+function declareAccounts(command: Command, run: Run<DatabaseServices>): void {
   command
     .command('list')
     .description('list every account, or those of one address, with their workspaces')

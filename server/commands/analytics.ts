@@ -34,7 +34,7 @@ export function declareAnalytics(command: Command, run: Run<{ url: string }>): v
 const grainNames = ['quarter', 'hour', 'day', 'month'];
 
 /** A difference in words. */
-export function describeDifference(difference: Difference): string {
+function describeDifference(difference: Difference): string {
   const { table, projectId, workflowId, grain, bucket, name, column, sum, recount } = difference;
   const what = name === '' ? column : `${column} of ${name}`;
   return `  ${table}  project ${projectId}  workflow ${workflowId}  ${grainNames[grain]} ${bucket}  ${what}: ${sum}, recounted ${recount}`;

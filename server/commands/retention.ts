@@ -59,7 +59,7 @@ function scope({ runs, usage, audit }: Cutoffs): string[] {
 }
 
 /** A plan in words. */
-export function describePlan(plan: RetentionPlan): string {
+function describePlan(plan: RetentionPlan): string {
   const partitions = plan.partitions.map(({ name, action, bytes, keepsRuns }) => {
     const kept = action === 'rewrite' ? `, without ${plural(keepsRuns, 'run')} that it keeps` : '';
     return `  ${action === 'drop' ? 'drop   ' : 'rewrite'}  ${name}  ${megabytes(bytes)}${kept}`;
@@ -76,7 +76,7 @@ export function describePlan(plan: RetentionPlan): string {
 }
 
 /** A result in words. */
-export function describeResult(result: RetentionResult, cutoffs: Cutoffs): string {
+function describeResult(result: RetentionResult, cutoffs: Cutoffs): string {
   if (result.busy) return 'Retention is already running in another process: nothing was done.';
   return [
     ...scope(cutoffs),

@@ -4,7 +4,7 @@ import { isoTimestamp } from './clock.ts';
 
 const latest = Date.parse('9999-12-31T23:59:59.999Z');
 const earliest = Date.parse('0000-01-01T00:00:00.000Z');
-const furthest = 8_640_000_000_000_000;
+const LAST_INSTANT_MS = 8_640_000_000_000_000;
 
 test('a timestamp is the same as Date’s, whatever was formatted before', () => {
   const time = fc.oneof(
@@ -24,9 +24,9 @@ test('a timestamp is the same as Date’s, whatever was formatted before', () =>
 
 test('a time outside of four-digit years becomes the nearest representable one, and affects no other', () => {
   const now = isoTimestamp(1_763_712_000_007);
-  for (const ms of [latest + 1, furthest, furthest + 1, Number.POSITIVE_INFINITY, Number.NaN])
+  for (const ms of [latest + 1, LAST_INSTANT_MS, LAST_INSTANT_MS + 1, Number.POSITIVE_INFINITY, Number.NaN])
     expect(isoTimestamp(ms)).toBe('9999-12-31T23:59:59.999Z');
-  for (const ms of [earliest - 1, -furthest, Number.NEGATIVE_INFINITY])
+  for (const ms of [earliest - 1, -LAST_INSTANT_MS, Number.NEGATIVE_INFINITY])
     expect(isoTimestamp(ms)).toBe('0000-01-01T00:00:00.000Z');
   expect(isoTimestamp(1_763_712_000_007)).toBe(now);
 });

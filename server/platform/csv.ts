@@ -2,7 +2,7 @@ import { stringify } from 'csv-stringify/sync';
 import { AppError } from './errors.ts';
 
 /** The maximum number of rows of one export: some 25 MB, which are held in memory. */
-export const MAX_CSV_ROWS = 100_000;
+const MAX_CSV_ROWS = 100_000;
 
 /**
  * A column: its heading, and its value in a row. Numbers are written unchanged; text that begins a formula is escaped.

@@ -1,5 +1,5 @@
 /** PostgreSQL's jsonb parser is recursive; values that people write are nested ten levels deep, not a hundred. */
-const maxDepth = 100;
+const MAX_DEPTH = 100;
 
 export type StorageProblem = { path: string; message: string };
 
@@ -17,7 +17,7 @@ export function storageProblem(root: unknown): StorageProblem | null {
     }
     if (typeof value === 'number' && !Number.isFinite(value)) return { path, message: 'must be a finite number' };
     if (typeof value !== 'object' || value === null) continue;
-    if (depth >= maxDepth) return { path, message: `must not be nested deeper than ${maxDepth}` };
+    if (depth >= MAX_DEPTH) return { path, message: `must not be nested deeper than ${MAX_DEPTH}` };
     for (const key of Object.keys(value)) {
       const child = (value as Record<string, unknown>)[key];
       const childPath = path === '' ? key : `${path}.${key}`;

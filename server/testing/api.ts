@@ -17,7 +17,7 @@ import type { Services } from '../contract/services.ts';
 import { createTestPat, createTestServices, createTestTenant, type TestTenant } from './identity.ts';
 import { createTestDatabase, type TestDatabase } from './postgres.ts';
 
-export const testSessionSecret = 'a secret of tests alone';
+const testSessionSecret = 'a secret of tests alone';
 
 export type TestApi = {
   url: string;

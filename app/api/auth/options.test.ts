@@ -20,7 +20,7 @@ import { announceUrl, authOptions, type SignInOutcome } from './options.ts';
 
 const sessionSecret = 'a secret of this test';
 const email = 'owner@acme.example.com';
-const week = 7 * 24 * 60 * 60;
+const WEEK_SECONDS = 7 * 24 * 60 * 60;
 const clock = new ManualClock();
 
 let db: TestDatabase;
@@ -130,7 +130,7 @@ describe('the session cookie', () => {
     const token = await decode({ token: browser.sessionCookie, secret: sessionSecret });
     expect(Object.keys(token ?? {}).sort()).toEqual(['exp', 'iat', 'jti', 'sessionEpoch', 'sessionId', 'sub']);
     expect(token).toMatchObject({ sub: acme.owner.userId, sessionEpoch: 0 });
-    expect(Number(token?.exp) - Number(token?.iat)).toBe(week);
+    expect(Number(token?.exp) - Number(token?.iat)).toBe(WEEK_SECONDS);
     expect(await browser.session()).toMatchObject({ user: { id: acme.owner.userId } });
     expect(await decode({ token: browser.sessionCookie, secret: 'another secret' }).catch(() => null)).toBeNull();
   });

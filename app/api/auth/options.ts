@@ -22,7 +22,7 @@ declare module 'next-auth/jwt' {
   }
 }
 
-const sessionSeconds = 7 * 24 * 60 * 60;
+const SESSION_SECONDS = 7 * 24 * 60 * 60;
 
 /** Carries what the sign-in callback learns and next-auth cannot pass on: for how many seconds attempts are refused. */
 export type SignInOutcome = { retryAfter?: string };
@@ -75,8 +75,8 @@ export function authOptions(identity: ConsoleIdentity, outcome: SignInOutcome = 
     secret: identity.sessionSecret,
     useSecureCookies: identity.url.startsWith('https://'),
     cookies: hostCookies(identity.url),
-    session: { strategy: 'jwt', maxAge: sessionSeconds },
-    jwt: { maxAge: sessionSeconds }, // its own default, 30 days, would outlive the cookie
+    session: { strategy: 'jwt', maxAge: SESSION_SECONDS },
+    jwt: { maxAge: SESSION_SECONDS }, // its own default, 30 days, would outlive the cookie
     pages: { signIn: '/sign-in', error: '/sign-in' },
     providers: [credentials(identity, outcome)],
     callbacks: {

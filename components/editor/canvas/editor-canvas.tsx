@@ -17,7 +17,7 @@ import { useDetailLevel } from '../../graph/detail-level.ts';
 import { GraphMap } from '../../graph/graph-map.tsx';
 import { MAX_MINIMIZED } from '../../graph/layout.ts';
 import type { DrawnNote, Size } from '../../graph/notes.ts';
-import { flowTheme, kept, mapFrom } from '../../graph/workflow-graph.tsx';
+import { flowTheme, kept, MIN_STEPS_FOR_MAP } from '../../graph/workflow-graph.tsx';
 import type { Place, Places } from '../editor-actions.ts';
 import { type NoteFlowNode, NoteNode } from '../notes/note-node.tsx';
 import type { FocusRequest } from '../use-editor.ts';
@@ -136,7 +136,7 @@ function Flow(props: CanvasProps) {
               <Maximize aria-hidden className="fill-none!" />
             </ControlButton>
           </Controls>
-          {nodes.length >= mapFrom ? <GraphMap places={props.places} /> : null}
+          {nodes.length >= MIN_STEPS_FOR_MAP ? <GraphMap places={props.places} /> : null}
         </ReactFlow>
       </div>
     </CanvasActionsContext>

@@ -10,7 +10,7 @@ import { freePort } from '../../platform/postgres/free-port.ts';
 import { startTestContainer, type TestContainer } from '../../testing/container.ts';
 import { serveSurfaces } from '../node-http.ts';
 
-const timeoutMs = 10_000;
+const TIMEOUT_MS = 10_000;
 const json = { 'content-type': 'application/json', accept: 'application/json, text/event-stream' };
 const initialize = JSON.stringify({
   jsonrpc: '2.0',
@@ -36,7 +36,7 @@ describe('the demo MCP server', () => {
   let session: McpSession;
   beforeAll(async () => {
     service = await startTestContainer({ BATON_DEMO_MCP: 'true' });
-    session = await connectMcp({ url: `${service.url}/demo/mcp`, headers: {}, fetch, timeoutMs });
+    session = await connectMcp({ url: `${service.url}/demo/mcp`, headers: {}, fetch, timeoutMs: TIMEOUT_MS });
   });
   afterAll(async () => {
     await session.close();
@@ -62,7 +62,7 @@ describe('the demo MCP server', () => {
 
   test('looks up rates in a table that does not change', async () => {
     const args = { from: 'USD', to: 'EUR', amount: 1_172.1 };
-    const { structuredContent } = await session.callTool({ name: 'lookup_exchange_rate', args, timeoutMs });
+    const { structuredContent } = await session.callTool({ name: 'lookup_exchange_rate', args, timeoutMs: TIMEOUT_MS });
     expect(structuredContent).toEqual({
       from: 'USD',
       to: 'EUR',
@@ -76,7 +76,8 @@ describe('the demo MCP server', () => {
     const args = { customer: 'ACME', lines: [{ description: 'Work', quantity: 2, unit_price: 50.25 }] };
     const invoice = async (idempotency_key?: string) => {
       const meta = idempotency_key === undefined ? {} : { meta: { idempotency_key } };
-      return (await session.callTool({ name: 'create_invoice', args, ...meta, timeoutMs })).structuredContent;
+      return (await session.callTool({ name: 'create_invoice', args, ...meta, timeoutMs: TIMEOUT_MS }))
+        .structuredContent;
     };
     const first = await invoice('run-1:bill');
     expect(first).toMatchObject({ customer: 'ACME', currency: 'EUR', total: 100.5, status: 'draft' });
@@ -87,19 +88,19 @@ describe('the demo MCP server', () => {
 
   test('counts with progress, and stops when it is told to', async () => {
     const told: unknown[] = [];
-    const slow = { name: 'slow_count', args: { to: 3, delay_ms: 10 }, timeoutMs };
+    const slow = { name: 'slow_count', args: { to: 3, delay_ms: 10 }, timeoutMs: TIMEOUT_MS };
     const counted = await session.callTool({ ...slow, onProgress: one => void told.push(one.message) });
     expect(counted.structuredContent).toEqual({ counted: 3 });
     expect(told).toEqual(['counted to 1', 'counted to 2', 'counted to 3']);
     const abort = new AbortController();
     const args = { to: 60, delay_ms: 1_000 };
-    const call = session.callTool({ name: 'slow_count', args, signal: abort.signal, timeoutMs });
+    const call = session.callTool({ name: 'slow_count', args, signal: abort.signal, timeoutMs: TIMEOUT_MS });
     abort.abort();
     await expect(call).rejects.toMatchObject({ code: 'mcp_cancelled' });
   });
 
   test('fails when it is asked to', async () => {
-    const failed = await session.callTool({ name: 'fail', args: { message: 'as asked' }, timeoutMs });
+    const failed = await session.callTool({ name: 'fail', args: { message: 'as asked' }, timeoutMs: TIMEOUT_MS });
     expect(failed).toMatchObject({ isError: true, content: [{ type: 'text', text: 'as asked' }] });
   });
 
@@ -115,15 +116,15 @@ describe('the demo MCP server', () => {
 
   test('keeps a limited number of sessions, and accepts no large messages', async () => {
     const url = `${service.url}/demo/mcp`;
-    const first = await connectMcp({ url, headers: {}, fetch, timeoutMs });
+    const first = await connectMcp({ url, headers: {}, fetch, timeoutMs: TIMEOUT_MS });
     for (let opened = 0; opened < 70; opened++) await post(url, {});
-    const late = first.callTool({ name: 'fail', args: {}, timeoutMs });
+    const late = first.callTool({ name: 'fail', args: {}, timeoutMs: TIMEOUT_MS });
     await expect(late).rejects.toMatchObject({ code: 'mcp_session_lost', retryable: true, unsent: true });
     expect(await post(url, {}, JSON.stringify({ filler: 'x'.repeat(70_000) }))).toBe(413);
     expect(await post(url, {}, '{')).toBe(400);
     expect((await fetch(url)).status).toBe(405);
     await first.close();
-    session = await connectMcp({ url, headers: {}, fetch, timeoutMs });
+    session = await connectMcp({ url, headers: {}, fetch, timeoutMs: TIMEOUT_MS });
   });
 
   test('can be switched off', () => {
@@ -163,7 +164,7 @@ describe('its address', () => {
     await once(server.listen(port, '127.0.0.1'), 'listening');
     const { config, egress } = container.services;
     const url = demoMcpUrl(config.http);
-    const session = await connectMcp({ url, headers: {}, fetch: egress.fetch, timeoutMs });
+    const session = await connectMcp({ url, headers: {}, fetch: egress.fetch, timeoutMs: TIMEOUT_MS });
     expect(await session.listTools()).toHaveLength(5);
     await session.close();
     const elsewhere = egress.fetch(url.replace('/demo/mcp', '/v1/me'));

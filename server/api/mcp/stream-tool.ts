@@ -13,7 +13,7 @@ import type { McpCaller, McpOptions, PlatformTool } from './platform-tool.ts';
 /** The three caps of a bounded read (docs/specification/mcp.md#bounded-stream). */
 const caps = { durationMs: 30_000, messages: 1_000, bytes: 1024 * 1024 };
 /** The number of concurrent reads per caller: each one holds a subscription for up to half a minute. */
-const readsPerPrincipal = 10;
+const MAX_READS_PER_PRINCIPAL = 10;
 
 const Arguments = z
   .strictObject({
@@ -69,7 +69,8 @@ To go on, call again with after = last_seq.`,
       }
       const query = { ...(run_id === undefined ? {} : { runId: run_id }), ...(after === undefined ? {} : { after }) };
       const mine = reading.get(principal.userId) ?? 0;
-      if (mine >= readsPerPrincipal) throw unavailable('too_many_reads', 'Too many stream reads are in progress.');
+      if (mine >= MAX_READS_PER_PRINCIPAL)
+        throw unavailable('too_many_reads', 'Too many stream reads are in progress.');
       reading.set(principal.userId, mine + 1);
       try {
         const { id, kind } = workflow;

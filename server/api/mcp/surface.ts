@@ -5,7 +5,7 @@ import { asAppError, errorBody, logFailure } from '../failure.ts';
 import { readJson, requireJson } from '../input.ts';
 import type { Metrics } from '../metrics.ts';
 import { rateHeaders, rateLimited, takeRequest } from '../rate.ts';
-import { type ApiRequest, type ApiResponse, bodyLimit, protectiveHeaders, requestIdOf } from '../request.ts';
+import { type ApiRequest, type ApiResponse, MAX_BODY_BYTES, protectiveHeaders, requestIdOf } from '../request.ts';
 import { catalogTool } from './catalog-tool.ts';
 import { healthTool } from './health-tool.ts';
 import { operationTools } from './operation-tools.ts';
@@ -88,7 +88,7 @@ async function respond(
     );
   }
   const caller = await admit(options, request, requestId, headers);
-  const message = readMessage(request.header('content-type'), await request.body(bodyLimit));
+  const message = readMessage(request.header('content-type'), await request.body(MAX_BODY_BYTES));
   // The SDK is 200 modules, 70 ms of every start; the first message loads it.
   const { answerMessage } = await import('./server.ts');
   const answering = answerMessage(options, tools(), caller, { request: asFetchRequest(request), message });

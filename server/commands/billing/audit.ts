@@ -26,7 +26,7 @@ export function declareAudit(command: Command, run: Run<Pick<BillingServices, 'p
 const MAX_SHOWN = 100;
 
 /** The report for people. */
-export function describeAudit({ tenants, ledgerRows, runs, notes, differences }: AuditReport): string {
+function describeAudit({ tenants, ledgerRows, runs, notes, differences }: AuditReport): string {
   const checked = `${count(tenants, 'workspace')}, ${count(ledgerRows, 'entry', 'entries')} of the ledger, ${count(runs.compared, 'run')} compared.`;
   if (differences.length === 0) return [checked, ...notes, 'The books balance.'].join('\n');
   const shown = differences.slice(0, MAX_SHOWN);

@@ -18,7 +18,7 @@ export const wholeProjectOf = (id: string): string =>
  * others of a project's month keep their names; the rest of the month is counted as `other`. Usage is aggregated in the
  * order of its numbers, so a rebuild keeps the same names.
  */
-export const MAX_TRIGGER_TYPES = 100;
+const MAX_TRIGGER_TYPES = 100;
 export const OTHER = 'other';
 const ownNames = ['manual', 'api', 'webhook', 'mcp', 'schedule', OTHER].map(name => `'${name}'`).join(', ');
 

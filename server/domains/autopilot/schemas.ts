@@ -30,7 +30,7 @@ export type ProposalStatus = z.output<typeof ProposalStatus>;
 const Edits = z.array(EditSchema).min(1).max(MAX_EDITS);
 const StepIds = z.array(z.string().max(200)).min(1).max(2_000);
 
-export const DraftSchema = z.strictObject({
+const DraftSchema = z.strictObject({
   name: WorkflowName,
   description: Description,
   graph: GraphSchema,

@@ -7,9 +7,9 @@ import { TimeZone } from '../analytics/schemas.ts';
 /** An integer that JSON represents exactly; 1 credit = 1,000,000 (docs/specification/billing.md#credits). */
 export const Microcredits = z.number().int().min(0).max(MAX_MICROCREDITS);
 /** The smallest unit of a currency: cents. */
-export const MinorUnits = z.number().int().min(0);
+const MinorUnits = z.number().int().min(0);
 export const Currency = z.string().regex(/^[a-z]{3}$/, 'must be a currency code in lower case');
-export const creditKinds = ['grant', 'charge', 'expiry', 'refund', 'reversal'] as const;
+const creditKinds = ['grant', 'charge', 'expiry', 'refund', 'reversal'] as const;
 
 // --- Balances and the ledger -----------------------------------------------------------------------------------------
 
@@ -65,7 +65,7 @@ export const UsageLine = z.strictObject({
   unit_microcredits: Microcredits,
   microcredits: Microcredits,
 });
-export const usageFilters = {
+const usageFilters = {
   ...period,
   project_id: Id.optional(),
   workflow_id: Id.optional(),
@@ -137,8 +137,8 @@ export const ActionPricing = z.strictObject({
 
 // --- Subscription ----------------------------------------------------------------------------------------------------
 
-export const subscriptionStatuses = ['active', 'trialing', 'past_due', 'incomplete', 'cancelled'] as const;
-export const paymentProviders = ['manual', 'stripe'] as const;
+const subscriptionStatuses = ['active', 'trialing', 'past_due', 'incomplete', 'cancelled'] as const;
+const paymentProviders = ['manual', 'stripe'] as const;
 export const whenExhausted = ['fail', 'pause'] as const;
 
 /** The data that the browser needs to confirm with the provider's own form; card data never reaches Baton. */
@@ -147,7 +147,7 @@ export const Checkout = z.strictObject({
   kind: z.enum(['payment', 'setup']),
   client_secret: z.string(),
 });
-export const CreditWarning = z.strictObject({
+const CreditWarning = z.strictObject({
   /** How much of the allowance is used: 80 or 100 %. */
   percent: z.union([z.literal(80), z.literal(100)]),
   at: Timestamp,
@@ -213,7 +213,7 @@ const choices = (['plan_code', 'payment_price_id'] as const).map((chosen, at, bo
   required: [chosen],
   not: { required: [both[1 - at]] },
 }));
-export const BillingCodeText = NameText(64);
+const BillingCodeText = NameText(64);
 
 export const StartTrialInput = z.strictObject(planChoice).refine(oneChoice, choose).meta({ oneOf: choices });
 export const SubscribeInput = z

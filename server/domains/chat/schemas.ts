@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { Id, Json, NameText, nextCursor, PlainText, page, Timestamp } from '../../contract/wire.ts';
 
-export const MAX_MESSAGE_CHARS = 100_000;
+const MAX_MESSAGE_CHARS = 100_000;
 /** A day in this many years is as good as for ever. */
 const MAX_RETENTION_DAYS = 36_500;
 const MAX_DAILY_CREDITS = 1_000_000;
@@ -16,10 +16,10 @@ export const MessageId = z
   .meta({ description: 'Chosen by the client: a request that repeats it gets the same answer' });
 const Text = PlainText(MAX_MESSAGE_CHARS).regex(/\S/, 'must not be blank');
 
-export const ThreadKind = z
+const ThreadKind = z
   .enum(['chat', 'autopilot'])
   .meta({ description: '`autopilot`: the agent that works out changes of workflows answers' });
-export const AnswerStatus = z.enum(['queued', 'running', 'completed', 'failed', 'stopped', 'refused', 'withdrawn']);
+const AnswerStatus = z.enum(['queued', 'running', 'completed', 'failed', 'stopped', 'refused', 'withdrawn']);
 export const ThreadRef = z.strictObject({ id: Id });
 export const ThreadSchema = z.strictObject({
   id: Id,

@@ -5,7 +5,7 @@ import { NO_SECRET } from './document.ts';
 import { connectionRef, requireConnection } from './get.ts';
 import { impliedOrigins, maySend, originsOf, requireSecretsForOrigins } from './origins.ts';
 import { requireManageable, requireSharing } from './ownership.ts';
-import { type Connection, flowProviders, maxCredentials, type PatchConnectionInput } from './schemas.ts';
+import { type Connection, flowProviders, MAX_CREDENTIALS, type PatchConnectionInput } from './schemas.ts';
 import { withConnectionLock } from './sql/lock-store.ts';
 import type { ConnectionChange, ConnectionRow } from './store.ts';
 import { change, readForWriting, replaceSecret } from './stored.ts';
@@ -87,8 +87,8 @@ function merged(former: Values, credentials: Readonly<Record<string, string | nu
   const entries = Object.entries({ ...former, ...credentials });
   const values = Object.fromEntries(entries.filter((entry): entry is [string, string] => entry[1] !== null));
   const count = Object.keys(values).length;
-  if (count >= 1 && count <= maxCredentials) return values;
-  throw invalid(`A connection has 1 to ${maxCredentials} credentials.`, [
+  if (count >= 1 && count <= MAX_CREDENTIALS) return values;
+  throw invalid(`A connection has 1 to ${MAX_CREDENTIALS} credentials.`, [
     { path: 'credentials', message: `would leave ${count}` },
   ]);
 }

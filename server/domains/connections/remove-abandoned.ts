@@ -4,7 +4,7 @@ import { tryWithConnectionLock } from './sql/lock-store.ts';
 import { deleteHidden, isHidden, listHidden } from './store.ts';
 
 /** More than a crash can leave: a process creates two at a time. */
-const batch = 100;
+const BATCH_SIZE = 100;
 
 /**
  * Removes what crashes and unavailable secret stores left of connections that were being created or deleted:
@@ -16,7 +16,7 @@ export async function removeAbandonedConnections(
 ): Promise<void> {
   const { prisma, secrets, logger } = services;
   try {
-    for (const ref of await listHidden(prisma, batch)) {
+    for (const ref of await listHidden(prisma, BATCH_SIZE)) {
       await tryWithConnectionLock(services, ref.connectionId, async () => {
         // It may have become visible between the query and the lock.
         if (!(await isHidden(prisma, ref))) return;

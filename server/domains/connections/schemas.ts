@@ -6,19 +6,17 @@ export const connectionStatuses = ['active', 'expired', 'error'] as const;
 /** `error`: the provider did not return a fresh token, and is asked again; `expired`: it must be connected again. */
 export type ConnectionStatus = (typeof connectionStatuses)[number];
 
-export const maxCredentials = 32;
-export const maxSecretBytes = 8 * 1024;
-export const maxConfigBytes = 16 * 1024;
+export const MAX_CREDENTIALS = 32;
+const MAX_SECRET_BYTES = 8 * 1024;
+const MAX_CONFIG_BYTES = 16 * 1024;
 
 const bytesOf = (text: string) => new TextEncoder().encode(text).byteLength;
 
-export const CredentialName = z
-  .string()
-  .regex(/^[A-Za-z0-9_.-]{1,64}$/, 'must be 1 to 64 letters, digits, "_", "." or "-"');
+const CredentialName = z.string().regex(/^[A-Za-z0-9_.-]{1,64}$/, 'must be 1 to 64 letters, digits, "_", "." or "-"');
 export const Secret = z
   .string()
   .min(1)
-  .refine(secret => bytesOf(secret) <= maxSecretBytes, `must be at most ${maxSecretBytes} bytes`)
+  .refine(secret => bytesOf(secret) <= MAX_SECRET_BYTES, `must be at most ${MAX_SECRET_BYTES} bytes`)
   .meta({ description: 'A secret, 1 byte to 8 KiB. Never returned.' });
 
 const headerValue = /^[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?$/;
@@ -36,9 +34,9 @@ export const HeaderSecret = Secret.regex(
   'must be printable ASCII, without line breaks and without spaces at its ends',
 );
 
-export const ConnectionConfig = AnyObject.refine(
-  config => bytesOf(JSON.stringify(config)) <= maxConfigBytes,
-  `must be at most ${maxConfigBytes} bytes of JSON`,
+const ConnectionConfig = AnyObject.refine(
+  config => bytesOf(JSON.stringify(config)) <= MAX_CONFIG_BYTES,
+  `must be at most ${MAX_CONFIG_BYTES} bytes of JSON`,
 ).meta({ description: 'Settings that are not secret, such as a base URL; returned as they are.' });
 export const DisplayName = NameText(120);
 
@@ -106,7 +104,7 @@ export const CreateConnectionInput = z.strictObject({
   credentials: BoundedRecord(z.record(CredentialName, HeaderSecret), {
     noun: 'credentials',
     least: 1,
-    most: maxCredentials,
+    most: MAX_CREDENTIALS,
   }),
   config: ConnectionConfig.optional(),
   /** Default: the origin of `config.base_url`; without one, the origin of its creator's first use. */
@@ -120,7 +118,7 @@ export const PatchConnectionInput = z.strictObject({
   credentials: BoundedRecord(z.record(CredentialName, HeaderSecret.nullable()), {
     noun: 'credentials',
     least: 0,
-    most: 2 * maxCredentials,
+    most: 2 * MAX_CREDENTIALS,
   }).optional(),
   /** Replaces the whole configuration. */
   config: ConnectionConfig.optional(),

@@ -18,7 +18,7 @@ const KEY_NAMES = ['api_key', 'token', 'access_token'];
 type Values = Readonly<Record<string, string>>;
 
 /** Basic if there is a password, otherwise bearer. */
-export function authOf(auth: HttpAuth | undefined, names: readonly string[]): HttpAuth {
+function authOf(auth: HttpAuth | undefined, names: readonly string[]): HttpAuth {
   if (auth !== undefined) return auth;
   return names.includes('username') && names.includes('password') ? { type: 'basic' } : { type: 'bearer' };
 }

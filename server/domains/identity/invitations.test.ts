@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createRequestLimiter } from '../../contract/rate-limits.ts';
 import type { Services } from '../../contract/services.ts';
-import { ManualClock } from '../../platform/clock.ts';
+import { DAY_MS, ManualClock } from '../../platform/clock.ts';
 import { newId } from '../../platform/ids.ts';
 import { createCall } from '../../testing/call.ts';
 import {
@@ -16,7 +16,6 @@ import { identityOperations } from './operations.ts';
 import { resolveSession } from './principal.ts';
 import { verifyPassword } from './sign-in.ts';
 
-const day = 24 * 60 * 60 * 1000;
 const password = 'long enough 1';
 const missing = { status: 404, code: 'not_found', message: 'Invitation not found.' };
 
@@ -49,7 +48,7 @@ describe('invitations', () => {
       email: 'new@example.com',
       role: 'project_contributor',
       tenant_admin: false,
-      expires_at: new Date(clock.now() + 7 * day).toISOString(),
+      expires_at: new Date(clock.now() + 7 * DAY_MS).toISOString(),
       accept_url: `https://baton.example.com/accept-invitation#token=${made.token}`,
     });
     const answer = await accept(made.token);
@@ -73,7 +72,7 @@ describe('invitations', () => {
 
   it('pages through the open ones, newest first, without accepted and expired ones', async () => {
     const old = await invite('old@example.com');
-    clock.advance(7 * day);
+    clock.advance(7 * DAY_MS);
     await accept((await invite('accepted@example.com')).token);
     const made: string[] = [];
     for (let i = 0; i < 3; i++) {
@@ -96,7 +95,7 @@ describe('invitations', () => {
     await invite('replaced@example.com');
     const expired = await invite('expired@example.com');
     const latest = await invite('latest@example.com');
-    clock.advance(7 * day - 1);
+    clock.advance(7 * DAY_MS - 1);
     await accept(latest.token);
     clock.advance(1);
     for (const token of ['unknown', used.token, withdrawn.token, replaced.token, expired.token]) {

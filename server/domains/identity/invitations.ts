@@ -34,7 +34,7 @@ import type {
 import { limitAttempts, limitAttemptsFrom } from './sign-in.ts';
 import { lockTenant } from './sql/lock-store.ts';
 
-const validForMs = 7 * DAY_MS;
+const VALID_FOR_MS = 7 * DAY_MS;
 const tokenHash = (token: string) => new Uint8Array(sha256(token));
 /** The same answer for a token that is unknown, withdrawn, used or expired. */
 const invitationNotFound = () => notFound('Invitation');
@@ -97,7 +97,7 @@ export async function createInvitation(
       tokenHash: tokenHash(token),
       createdBy: principal.userId,
       createdAt: new Date(now),
-      expiresAt: new Date(now + validForMs),
+      expiresAt: new Date(now + VALID_FOR_MS),
     });
   });
   return { ...toInvitation(row), token, accept_url: `${services.config.http.url}/accept-invitation#token=${token}` };

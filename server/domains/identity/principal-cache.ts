@@ -18,8 +18,8 @@ export type PatGrant = {
 };
 
 /** The longest until a revocation by another process takes effect here; one by this process does immediately. */
-export const grantTtlMs = 2000;
-const capacity = 10_000;
+export const GRANT_TTL_MS = 2000;
+const MAX_GRANTS = 10_000;
 
 /**
  * Recently looked-up tokens, so that a busy client does not cause a query per request. Every change that may affect a
@@ -36,7 +36,7 @@ export class PrincipalCache {
     const entry = this.#grants.get(key);
     if (!entry) return undefined;
     const age = now - entry.readAt;
-    if (age >= 0 && age < grantTtlMs) return entry.grant;
+    if (age >= 0 && age < GRANT_TTL_MS) return entry.grant;
     this.#grants.delete(key);
     return undefined;
   }
@@ -63,7 +63,7 @@ export class PrincipalCache {
 
   put(key: string, grant: PatGrant, readAt: number, generation: number): void {
     if (generation !== this.#generation) return;
-    if (this.#grants.size >= capacity) this.#grants.clear();
+    if (this.#grants.size >= MAX_GRANTS) this.#grants.clear();
     this.#grants.set(key, { grant, readAt });
   }
 

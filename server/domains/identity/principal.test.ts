@@ -18,7 +18,7 @@ import { generatePatToken } from '../pats/token.ts';
 import { createTenant } from './account-store.ts';
 import { identityOperations } from './operations.ts';
 import { resolvePat, resolveSession, settleLastUsed } from './principal.ts';
-import { grantTtlMs, principalCache } from './principal-cache.ts';
+import { GRANT_TTL_MS, principalCache } from './principal-cache.ts';
 
 let db: TestDatabase;
 let services: Services;
@@ -73,7 +73,7 @@ describe('resolvePat', () => {
     const before = other.queries.length;
     for (let i = 0; i < 5; i++) await resolvePat(other, token);
     expect(other.queries).toHaveLength(before);
-    clock.advance(grantTtlMs);
+    clock.advance(GRANT_TTL_MS);
     await resolvePat(other, token);
     expect(other.queries.length).toBe(before + 1);
     await other.end();
@@ -86,7 +86,7 @@ describe('resolvePat', () => {
     const found = await Promise.all(Array.from({ length: 32 }, () => resolvePat(other, token)));
     expect(found).toEqual(found.map(() => principal));
     expect(asked()).toBe(1);
-    clock.advance(grantTtlMs);
+    clock.advance(GRANT_TTL_MS);
     const before = resolvePat(other, token);
     principalCache(other).clear();
     const after = resolvePat(other, token);
@@ -143,7 +143,7 @@ describe('resolvePat', () => {
     const id = principal.credential.kind === 'pat' ? principal.credential.patId : '';
     await call(tenant.contributor, 'pats_revoke', { id });
     expect(await resolvePat(services, token)).toBeNull();
-    clock.advance(grantTtlMs);
+    clock.advance(GRANT_TTL_MS);
     expect(await resolvePat(other, token)).toBeNull();
     await other.end();
   });
@@ -175,7 +175,7 @@ describe('resolvePat', () => {
     // A returning member does not regain old tokens.
     const back = { tenantId: 'acme', userId: member.userId, tenantAdmin: true, createdAt: new Date(clock.now()) };
     await db.prisma.membership.create({ data: back });
-    clock.advance(grantTtlMs);
+    clock.advance(GRANT_TTL_MS);
     expect(await resolvePat(services, token)).toBeNull();
   });
 

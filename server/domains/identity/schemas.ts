@@ -8,7 +8,7 @@ export const Email = z.email().max(320).toLowerCase();
  * An address that can receive mail: RFC 5321 allows 64 characters before the @ and 254 in total.
  * Older accounts may have others.
  */
-export const NewEmail = z
+const NewEmail = z
   .email()
   .max(254)
   .regex(/^[^@]{1,64}@/, 'must have at most 64 characters before the @')
@@ -18,7 +18,7 @@ export const Password = z.string().min(10, 'must be at least 10 characters').max
 export const TenantSlug = z.string().regex(/^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/);
 
 export const Project = z.strictObject({ id: Id, name: z.string(), created_at: Timestamp });
-export const ProjectAccess = z.strictObject({ id: Id, name: z.string(), role: z.enum(projectRoles) });
+const ProjectAccess = z.strictObject({ id: Id, name: z.string(), role: z.enum(projectRoles) });
 export const Me = z.strictObject({
   user: z.strictObject({
     id: Id,
@@ -91,7 +91,7 @@ export const ChangePasswordInput = z.strictObject({
 });
 
 /** Not a UUID: X-Project-Id takes an id or a name, which must be distinguishable. */
-export const ProjectName = NameText(120).refine(name => !Id.safeParse(name).success, 'must not be a UUID');
+const ProjectName = NameText(120).refine(name => !Id.safeParse(name).success, 'must not be a UUID');
 export const ListProjectsInput = z.strictObject({ ...page });
 export const ListProjectsOutput = z.strictObject({ projects: z.array(Project), ...nextCursor });
 export const CreateProjectInput = z.strictObject({ name: ProjectName });

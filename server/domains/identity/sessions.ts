@@ -8,7 +8,7 @@ import { endAllSessions, hasEnded, isCurrentEpoch, nextSessionEpoch, rememberEnd
 export type Session = { userId: string; sessionEpoch: number; sessionId?: string | undefined };
 
 /** How long a cookie is valid after it was last renewed. */
-export const SESSION_MS = 7 * DAY_MS;
+const SESSION_MS = 7 * DAY_MS;
 
 /**
  * Ends one session on the server, so that a copy of its cookie no longer works. A cookie without a session id cannot be

@@ -6,7 +6,7 @@ import { bounds, cleanCatalog, cleanText } from './catalog/clean.ts';
 import type { StoredServerInfo } from './servers/store.ts';
 
 /** The time limit for a person at the console: a slower server counts as down. */
-const timeoutMs = 15_000;
+const TIMEOUT_MS = 15_000;
 
 /** The address, the credentials for it, and the secrets that must not come back. */
 export type Access = Pick<ConnectOptions, 'url' | 'headers' | 'fetch'> & { secrets: readonly string[] };
@@ -33,7 +33,7 @@ export async function readLive(
   };
   let session: Awaited<ReturnType<typeof connectMcp>>;
   try {
-    session = await connectMcp({ url, headers, fetch, clock, timeoutMs });
+    session = await connectMcp({ url, headers, fetch, clock, timeoutMs: TIMEOUT_MS });
   } catch (error) {
     return failed('connecting', error, null);
   }

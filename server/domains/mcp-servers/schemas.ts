@@ -135,7 +135,7 @@ export const ListToolsInput = z.strictObject({
 });
 export const ListToolsOutput = z.strictObject({ tools: z.array(CatalogTool), ...nextCursor });
 export const PlatformCatalogInput = z.strictObject({ ...page });
-export const PlatformAdapter = z.strictObject({
+const PlatformAdapter = z.strictObject({
   key: z.string(),
   name: z.string(),
   description: z.string(),
@@ -176,7 +176,7 @@ export const Instance = z.strictObject({
   updated_at: Timestamp,
 });
 /** A workflow with steps that call the instance, in its draft or in its latest version. */
-export const InstanceUse = z.strictObject({
+const InstanceUse = z.strictObject({
   workflow_id: Id,
   name: z.string(),
   draft: z.boolean(),

@@ -14,12 +14,12 @@ import {
 export const ITEM_KINDS = ['fact', 'preference', 'instruction', 'procedure', 'outcome'] as const;
 export type ItemKind = (typeof ITEM_KINDS)[number];
 /** `proposed` waits for review; `superseded` was true until another item of the same subject took its place. */
-export const ITEM_STATUSES = ['proposed', 'active', 'rejected', 'superseded'] as const;
+const ITEM_STATUSES = ['proposed', 'active', 'rejected', 'superseded'] as const;
 export type ItemStatus = (typeof ITEM_STATUSES)[number];
 /** `untrusted`: it comes from tools, webhooks or files. Shown to models as quoted data. */
 export const TRUSTS = ['trusted', 'untrusted'] as const;
 export type Trust = (typeof TRUSTS)[number];
-export const EPISODE_SOURCES = ['thread', 'run', 'file', 'note'] as const;
+const EPISODE_SOURCES = ['thread', 'run', 'file', 'note'] as const;
 export type EpisodeSource = (typeof EPISODE_SOURCES)[number];
 const TURN_ROLES = ['user', 'assistant', 'tool'] as const;
 export const SEARCH_KINDS = [...ITEM_KINDS, 'episode'] as const;

@@ -6,9 +6,9 @@ import { connectionStatuses, DisplayName, HeaderSecret, Shared } from '../connec
 export const providerNames = ['openai', 'anthropic', 'google', 'mistral', 'openai_compatible'] as const;
 const Provider = z.enum(providerNames);
 
-export const maxModels = 100;
+const MAX_MODELS = 100;
 const ModelId = z.string().regex(/^[\w.:@+-][\w./:@+-]{0,189}$/, 'must be the name of a model');
-const Models = z.array(ModelId).max(maxModels).meta({
+const Models = z.array(ModelId).max(MAX_MODELS).meta({
   description: 'The models that an openai_compatible server serves. If empty, steps can name any model.',
 });
 const BaseUrl = z

@@ -7,7 +7,7 @@ import { KeyConfig } from './schemas.ts';
 /** The `service` of connections that hold model keys. */
 export const llmService = 'llm';
 /** More keys than any workspace has. */
-const mostKeys = 200;
+const MAX_KEYS = 200;
 /** The owner of keys: a project, with those that are shared with its workspace. */
 export type KeyScope = { tenantId: string; projectId: string };
 
@@ -26,7 +26,7 @@ export async function listKeyRows(
   { prisma }: Pick<Services, 'prisma'>,
   { tenantId, projectId }: KeyScope,
 ): Promise<ConnectionRow[]> {
-  const rows = await listOfService(prisma, { tenantId, projectId }, llmService, mostKeys);
+  const rows = await listOfService(prisma, { tenantId, projectId }, llmService, MAX_KEYS);
   return [...rows.filter(row => row.projectId !== null), ...rows.filter(row => row.projectId === null)];
 }
 

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { Id, nextCursor, PlainText, page, Timestamp } from '../../contract/wire.ts';
 
 /** The events that people are notified of. */
-export const NOTIFICATION_KINDS = ['task_waiting', 'run_failed'] as const;
+const NOTIFICATION_KINDS = ['task_waiting', 'run_failed'] as const;
 export type NotificationKind = (typeof NOTIFICATION_KINDS)[number];
 
 /** The channels by which the service sends. */
@@ -53,7 +53,7 @@ export const TestChannelOutput = z.strictObject({
   reason: z.string().nullable(),
 });
 
-export const NotificationDelivery = z.strictObject({
+const NotificationDelivery = z.strictObject({
   kind: z.enum(NOTIFICATION_KINDS),
   channel: z.enum(DELIVERY_CHANNELS),
   /**

@@ -2,8 +2,8 @@ import { hash, randomInt } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 
 const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
-const bodyLength = 40;
-const checksumLength = 6;
+const BODY_LENGTH = 40;
+const CHECKSUM_LENGTH = 6;
 const form = /^pat_([0-9A-Za-z]{40})([0-9A-Za-z]{6})$/;
 
 function base62(value: number): string {
@@ -16,7 +16,7 @@ function base62(value: number): string {
   return text;
 }
 
-const checksum = (body: string) => base62(crc32(body)).padStart(checksumLength, '0');
+const checksum = (body: string) => base62(crc32(body)).padStart(CHECKSUM_LENGTH, '0');
 
 /**
  * Returns a new token: `pat_`, 40 random base62 characters (238 bits), and their CRC32 in base62
@@ -24,7 +24,7 @@ const checksum = (body: string) => base62(crc32(body)).padStart(checksumLength, 
  */
 export function generatePatToken(): string {
   let body = '';
-  while (body.length < bodyLength) body += alphabet.charAt(randomInt(alphabet.length));
+  while (body.length < BODY_LENGTH) body += alphabet.charAt(randomInt(alphabet.length));
   return `pat_${body}${checksum(body)}`;
 }
 

@@ -8,7 +8,7 @@ import { asking, publishGraph, type RunningService, reached, startTestService } 
 import { call, contextFor, createTestProject, refusal } from '../../testing/workflows.ts';
 import { archiveWorkflow } from '../workflows/sql/store.ts';
 import { runOperations } from './operations.ts';
-import { maxInputBytes } from './start.ts';
+import { MAX_INPUT_BYTES } from './start.ts';
 
 const {
   workflows_execute_command: command,
@@ -173,7 +173,7 @@ describe('a refused start', () => {
     ['a session without a name', { session_id: '' }],
     ['a trigger that is too long', { trigger_type: 'x'.repeat(201) }],
     ['text that cannot be stored', { note: 'nul\0' }],
-    ['an input over the limit', { blob: 'x'.repeat(maxInputBytes - 10) }],
+    ['an input over the limit', { blob: 'x'.repeat(MAX_INPUT_BYTES - 10) }],
   ])('for %s', async (_what, params) => {
     expect(await refused(params)).toEqual([422, 'invalid_input']);
   });
@@ -207,7 +207,7 @@ describe('a refused start', () => {
   });
 
   test('an input just at the limit is taken', async () => {
-    const blob = 'x'.repeat(maxInputBytes - JSON.stringify({ blob: '' }).length);
+    const blob = 'x'.repeat(MAX_INPUT_BYTES - JSON.stringify({ blob: '' }).length);
     const { run_id } = await start({ blob });
     expect((await call(context, as(), { id: waiting, runID: run_id })).input).toEqual({ blob });
   });

@@ -7,7 +7,7 @@ import type { RunContext, RunRef } from './schemas.ts';
 import { findGraph, type RunRow } from './store.ts';
 
 /** The limit for large results in one answer. A run of 2,000 steps may have 2 GiB of them. */
-const contextBudgetBytes = 8 * 1024 * 1024;
+const MAX_CONTEXT_BYTES = 8 * 1024 * 1024;
 
 /**
  * Returns the input of a run, its output, and the results of its steps so far, including seeded
@@ -15,7 +15,7 @@ const contextBudgetBytes = 8 * 1024 * 1024;
  */
 export async function getContext(ctx: Context, input: z.output<typeof RunRef>): Promise<z.input<typeof RunContext>> {
   const run = await requireRun(ctx, input);
-  const { started, results } = await readRecordedValues(ctx.services.pool, run.id, contextBudgetBytes);
+  const { started, results } = await readRecordedValues(ctx.services.pool, run.id, MAX_CONTEXT_BYTES);
   const steps = new Map<string, z.input<typeof RunContext>['steps'][string]>();
   for (const [step, result] of Object.entries(started.seed_results)) steps.set(step, { result });
   for (const [step, { value, ref }] of results) {

@@ -13,7 +13,7 @@ export type StreamQuery = { runId?: string; after?: number };
 export type StreamTarget = { principal: Principal; workflowId: string; query: StreamQuery };
 
 /** Events read per round trip of a replay: 100 of the largest inline ones (16 KiB) stay under what may wait for a socket. */
-const replayPage = 100;
+const REPLAY_PAGE_SIZE = 100;
 
 /** Which live items a reader has not seen: of a single run, those after the last one sent. */
 export class Selection {
@@ -52,7 +52,12 @@ export async function* replayPages(
   const scope = { tenantId: principal.tenantId, projectId: principal.projectId, workflowId, runId };
   let last = after;
   for (;;) {
-    const page = await readEvents(services.pool, { tenantId: scope.tenantId, runId, after: last, limit: replayPage });
+    const page = await readEvents(services.pool, {
+      tenantId: scope.tenantId,
+      runId,
+      after: last,
+      limit: REPLAY_PAGE_SIZE,
+    });
     const mine = page
       .filter(event => event.workflowId === workflowId && event.projectId === scope.projectId)
       .map((item): StreamItem => ({ kind: 'event', item }));
@@ -60,7 +65,7 @@ export async function* replayPages(
     if (!end) break;
     yield mine;
     last = seqOf(end);
-    if (page.length < replayPage) break;
+    if (page.length < REPLAY_PAGE_SIZE) break;
   }
   if (last > 0) return;
   const rejection = await findRejection(services.pool, scope);

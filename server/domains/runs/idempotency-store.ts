@@ -10,7 +10,7 @@ type Answered = KeyRef & { createdAt: Date; response: JsonMap };
 type Row = { tenant_id: string; scope: string; key: string; request_hash: Buffer; created_at: Date };
 
 /** Keys are kept for 24 h (docs/specification/http.md#idempotency); an older one counts as new. */
-const keptMs = DAY_MS;
+const KEPT_MS = DAY_MS;
 
 /**
  * Returns the key's row: just created, taken over because it has expired, or created by an earlier request. Concurrent
@@ -92,7 +92,7 @@ async function insertKeys(pool: Pool, wanted: readonly Wanted[]): Promise<Row[]>
              SET request_hash = excluded.request_hash, response = NULL, created_at = excluded.created_at
              WHERE k.created_at <= excluded.created_at - make_interval(secs => $6::float8 / 1000)
            RETURNING tenant_id, scope, key, request_hash, created_at`,
-    values: [...columnsOf(wanted), wanted.map(({ requestHash }) => requestHash), wanted.map(({ at }) => at), keptMs],
+    values: [...columnsOf(wanted), wanted.map(({ requestHash }) => requestHash), wanted.map(({ at }) => at), KEPT_MS],
   });
   return rows;
 }
@@ -130,20 +130,20 @@ async function saveAll(pool: Pool, saved: readonly Answered[]): Promise<undefine
 
 type Purge = (now: number, made: number) => Promise<void>;
 /** After a purge that found nothing more to delete, the next one waits for this long. */
-const purgeEveryMs = 60_000;
+const PURGE_INTERVAL_MS = 60_000;
 
 /** Deletes some expired keys: each new key deletes up to 20 old ones, so no scheduled job is needed. */
 function purging(pool: Pool): Purge {
   let cleanAt: number | null = null;
   return async (now, made) => {
-    if (cleanAt !== null && now >= cleanAt && now < cleanAt + purgeEveryMs) return;
+    if (cleanAt !== null && now >= cleanAt && now < cleanAt + PURGE_INTERVAL_MS) return;
     const limit = 20 * made;
     const { rowCount } = await pool.query({
       name: 'purge_idempotency_keys',
       text: `DELETE FROM idempotency_keys WHERE (tenant_id, scope, key) IN (
                SELECT tenant_id, scope, key FROM idempotency_keys WHERE created_at <= $1
                 ORDER BY created_at LIMIT $2 FOR UPDATE SKIP LOCKED)`,
-      values: [new Date(now - keptMs), limit],
+      values: [new Date(now - KEPT_MS), limit],
     });
     cleanAt = (rowCount ?? 0) < limit ? now : null;
   };

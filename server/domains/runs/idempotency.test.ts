@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { Services } from '../../contract/services.ts';
-import { ManualClock } from '../../platform/clock.ts';
+import { DAY_MS, ManualClock } from '../../platform/clock.ts';
 import { conflict, invalid } from '../../platform/errors.ts';
 import { isId, newId } from '../../platform/ids.ts';
 import { createTestServices } from '../../testing/identity.ts';
@@ -13,7 +13,6 @@ let services: Services;
 let clock: ManualClock;
 let starts: string[];
 const workflow = { tenantId: 'acme', projectId: newId(), workflowId: newId() };
-const day = 24 * 60 * 60 * 1000;
 
 beforeAll(async () => {
   db = await createTestDatabase();
@@ -188,7 +187,7 @@ describe('time', () => {
   test('a key lives 24 hours and not longer', async () => {
     const key = newId();
     const first = await ask(key);
-    clock.advance(day - 1);
+    clock.advance(DAY_MS - 1);
     expect(await ask(key)).toEqual(first);
     clock.advance(1);
     const second = await ask(key, { body: { another: true } });
@@ -199,7 +198,7 @@ describe('time', () => {
   test('expired keys are deleted by new ones', async () => {
     await db.pool.query('DELETE FROM idempotency_keys'); // of the other tests
     for (let n = 0; n < 25; n++) await ask(`old-${n}-${newId()}`, { scope: 'purge' });
-    clock.advance(2 * day);
+    clock.advance(2 * DAY_MS);
     await ask(newId(), { scope: 'purge' });
     await ask(newId(), { scope: 'purge' });
     const { rows } = await db.pool.query(`SELECT count(*)::int AS n FROM idempotency_keys WHERE scope = 'purge'`);
@@ -236,10 +235,10 @@ describe('a clock that is set back', () => {
   test('keeps a key from the future in force, rather than starting twice', async () => {
     const key = newId();
     const first = await ask(key);
-    clock.advance(-30 * day);
+    clock.advance(-30 * DAY_MS);
     expect(await ask(key)).toEqual(first);
     expect((await refusal(ask(key, { body: { a: 2 } }))).code).toBe('idempotency_key_reused');
-    clock.advance(31 * day);
+    clock.advance(31 * DAY_MS);
     expect((await ask(key)).run_id).not.toBe(first.run_id);
   });
 

@@ -6,7 +6,7 @@ import { type RecordedValues, readRecordedValues } from './recorded-values.ts';
 import { findStepErrors } from './store.ts';
 
 /** The largest output, in bytes of JSON: four results of the largest kind. */
-export const MAX_OUTPUT_BYTES: number = 4 * 1024 * 1024;
+const MAX_OUTPUT_BYTES: number = 4 * 1024 * 1024;
 
 /** The output of a run, or why there is none although the run has completed. */
 export type RunOutput = { output: JsonValue; output_error: { code: string; message: string } | null };
@@ -26,7 +26,7 @@ export async function readOutput(pool: Pool, runId: string, graph: Graph): Promi
 }
 
 /** Returns the ids of the steps that no other step depends on, in the order of the graph. */
-export function lastSteps({ steps }: Graph): string[] {
+function lastSteps({ steps }: Graph): string[] {
   const depended = new Set(steps.flatMap(({ depends_on }) => depends_on ?? []));
   return steps.map(({ id }) => id).filter(id => !depended.has(id));
 }

@@ -20,7 +20,7 @@ import { findGraph, hasStarted, type RunRow } from './store.ts';
 import { snapshotDraft } from './test-run.ts';
 
 /** Results a rerun may seed, in bytes. */
-const seedBudgetBytes = 64 * 1024 * 1024;
+const MAX_SEED_BYTES = 64 * 1024 * 1024;
 
 type Input = z.output<typeof RerunInput>;
 
@@ -35,7 +35,7 @@ export async function rerun(ctx: Context, input: Input): Promise<z.input<typeof 
   const { services, principal } = ctx;
   const { tenantId, projectId } = principal;
   const run = await requireRun(ctx, input);
-  const recorded = await readRecordedValues(services.pool, run.id, seedBudgetBytes);
+  const recorded = await readRecordedValues(services.pool, run.id, MAX_SEED_BYTES);
   // No step waits for the new run, and its starter may have other rights.
   const {
     traceparent: _,
@@ -172,7 +172,7 @@ async function requireReached({ services, principal }: Context, runId: string, s
 }
 
 /** Returns the part of a start that makes an episode of `step` and its descendants. */
-export function episodeFrom(
+function episodeFrom(
   graph: Graph,
   step: string,
   recorded: RecordedValues,

@@ -19,8 +19,8 @@ import {
   readFieldFilter,
 } from '../../orchestrator/core/searchable.ts';
 
-export const RunStatusSchema = z.enum(RUN_STATUSES);
-export const PhaseSchema = z.enum(PHASES);
+const RunStatusSchema = z.enum(RUN_STATUSES);
+const PhaseSchema = z.enum(PHASES);
 export const StepStatusSchema = z.enum([
   'pending',
   'ready',
@@ -33,7 +33,7 @@ export const StepStatusSchema = z.enum([
   'cancelled',
   'skipped',
 ]);
-export const RunErrorSchema = z.strictObject({ code: z.string(), message: z.string(), step_id: z.string() });
+const RunErrorSchema = z.strictObject({ code: z.string(), message: z.string(), step_id: z.string() });
 export type RunError = z.output<typeof RunErrorSchema>;
 
 export const RunSchema = z.strictObject({
@@ -79,7 +79,7 @@ export const StepSummary = z.strictObject({
   child_run: childRun,
 });
 /** Steps that the run added to its graph are counted, not listed: there may be 100,000. */
-export const AddedSteps = z
+const AddedSteps = z
   .strictObject({ total: z.number().int(), done: z.number().int() })
   .meta({ description: 'Steps that the run added to its graph; `steps_total` and `steps_done` do not count them' });
 const outputFields = {
@@ -98,7 +98,7 @@ export const RunSummary = RunSchema.extend({
   steps: z.array(StepSummary),
 });
 
-export const AttemptSnapshot = z.strictObject({
+const AttemptSnapshot = z.strictObject({
   attempt: z.number().int(),
   started_at: Timestamp,
   ended_at: Timestamp.nullable(),
@@ -178,7 +178,7 @@ export const RunContext = z.strictObject({
   ),
 });
 /** One value that a step read: a field whose templates are resolved, or a value that its script or expression names. */
-export const ResolvedValue = z.strictObject({
+const ResolvedValue = z.strictObject({
   name: z.string().meta({ description: 'A field such as `prompt`, or a reference such as `steps.a.result.total`' }),
   value: Json,
   problem: z.string().nullable().meta({ description: 'Why there is no value' }),
@@ -283,7 +283,7 @@ export const RunResult = CommandOutput.omit({ orchestration_phase: true }).exten
   error: RunErrorSchema.nullable().optional().meta({ description: 'Why the run failed' }),
 });
 
-export const runFilters = {
+const runFilters = {
   ...page,
   status: RunStatusSchema.optional(),
   from: Instant.optional(),

@@ -20,7 +20,7 @@ import { type ActsFor, actsFor, requireAgents, requireStepScopes, withheldScopes
 import { findGraph, findVersion, knownSteps } from './store.ts';
 
 /** The largest run input, and the largest of trigger_steps and seed_results, in bytes of JSON. */
-export const maxInputBytes = 1024 * 1024;
+export const MAX_INPUT_BYTES = 1024 * 1024;
 
 export type StartRequest = {
   tenantId: string;
@@ -200,8 +200,8 @@ function checkValues(values: Record<string, JsonMap>): void {
   for (const [path, value] of Object.entries(values)) {
     const json = JSON.stringify(value);
     // A UTF-16 unit takes at most 3 bytes of UTF-8, so for nearly every start no bytes need to be counted.
-    if (json.length * 3 <= maxInputBytes || Buffer.byteLength(json) <= maxInputBytes) continue;
-    const message = `is larger than ${maxInputBytes} bytes`;
+    if (json.length * 3 <= MAX_INPUT_BYTES || Buffer.byteLength(json) <= MAX_INPUT_BYTES) continue;
+    const message = `is larger than ${MAX_INPUT_BYTES} bytes`;
     throw refuse('invalid_input', `The run's ${path} ${message}.`, [{ path: `params.${path}`, message }]);
   }
 }

@@ -3,7 +3,7 @@ import type { Phase } from '../../orchestrator/core/index.ts';
 import { requireRun } from '../runs/find.ts';
 
 /** Longer than any run of the example takes on a busy machine; seeding must not delay a start forever. */
-const patienceMs = 60_000;
+const MAX_WAIT_MS = 60_000;
 
 /**
  * Resolves once the run is in one of `phases`. It is checked after each of its committed events, and first after
@@ -23,7 +23,7 @@ export async function settled(
   };
   const lookAgain = () => void look().catch(reached.reject);
   const unsubscribe = orchestrator.subscribe({ tenantId, workflowId: ref.id, runId: ref.runID }, lookAgain);
-  const timer = setTimeout(() => reached.reject(new Error(`Run ${ref.runID} did not settle.`)), patienceMs);
+  const timer = setTimeout(() => reached.reject(new Error(`Run ${ref.runID} did not settle.`)), MAX_WAIT_MS);
   lookAgain();
   try {
     await reached.promise;

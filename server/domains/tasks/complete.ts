@@ -11,7 +11,7 @@ import type { CompleteTaskInput, CompleteTaskOutput } from './schemas.ts';
 import { findTask, type TaskRow } from './store.ts';
 
 /** The largest `result`, in bytes of JSON: it becomes part of the step's result. */
-const maxResultBytes = 1024 * 1024 - 4096;
+const MAX_RESULT_BYTES = 1024 * 1024 - 4096;
 
 /**
  * Answers a human task. AppError 404 (no such task), 403 `not_assignee`, 409 `task_already_completed` (naming who answered
@@ -74,8 +74,10 @@ function checkResult(task: TaskRow, approved: boolean, result: JsonMap | undefin
     const detail = { ...problem, path: problem.path === '' ? 'result' : `result.${problem.path}` };
     throw invalid('The result contains a value that cannot be stored.', [detail]);
   }
-  if (Buffer.byteLength(JSON.stringify(result ?? {})) > maxResultBytes) {
-    throw invalid('The result is too large.', [{ path: 'result', message: `is larger than ${maxResultBytes} bytes` }]);
+  if (Buffer.byteLength(JSON.stringify(result ?? {})) > MAX_RESULT_BYTES) {
+    throw invalid('The result is too large.', [
+      { path: 'result', message: `is larger than ${MAX_RESULT_BYTES} bytes` },
+    ]);
   }
   if (task.form === null || (result === undefined && !approved)) return;
   const problems = validateForm(task.form, result ?? {});

@@ -7,7 +7,7 @@ import { resolveAutomation } from './automation.ts';
 import { requireStorable } from './extras.ts';
 import { requireAutomation, requirePresetFields } from './presets/fields.ts';
 import { secretFor } from './presets/secrets.ts';
-import { type CreateWebhookInput, type CreateWebhookOutput, maxWebhooks } from './schemas.ts';
+import { type CreateWebhookInput, type CreateWebhookOutput, MAX_WEBHOOKS } from './schemas.ts';
 import { signingSecretName } from './signature.ts';
 import { storeSigningSecret } from './signing-secrets.ts';
 import { lockProject, lockWorkflowStatus, type WorkflowKey } from './sql/store.ts';
@@ -71,6 +71,6 @@ async function lockForNewWebhook(tx: Transaction, workflow: WorkflowKey): Promis
   const status = await lockWorkflowStatus(tx, workflow);
   if (status === null) throw notFound('Workflow');
   if (status === 'archived') throw invalid('The workflow is archived.', undefined, 'workflow_archived');
-  if ((await countWebhooks(tx, workflow)) < maxWebhooks) return;
-  throw invalid(`A project has at most ${maxWebhooks} webhooks.`, undefined, 'too_many_webhooks');
+  if ((await countWebhooks(tx, workflow)) < MAX_WEBHOOKS) return;
+  throw invalid(`A project has at most ${MAX_WEBHOOKS} webhooks.`, undefined, 'too_many_webhooks');
 }

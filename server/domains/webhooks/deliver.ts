@@ -17,7 +17,7 @@ export type AuthenticatedWebhook = Pick<IngressRow, 'id' | 'tenantId' | 'project
 export type Delivered = { output: z.output<typeof IngestOutput>; repeated: boolean };
 
 /** The maximum depth of arrays and objects in a body, as everywhere in the API. */
-const maxDepth = 100;
+const MAX_DEPTH = 100;
 
 export type Delivery = Pick<StartRequest, 'startedBy' | 'carried' | 'actsFor' | 'traceparent'> & {
   payload: JsonMap;
@@ -107,8 +107,8 @@ export function readPayload(body: Uint8Array): JsonMap {
   } catch (cause) {
     throw new AppError(400, 'malformed_body', 'The request body is not valid JSON.', { cause });
   }
-  if (isDeeperThan(value, maxDepth)) {
-    throw badRequest(`The request body is nested deeper than ${maxDepth} levels.`, 'too_deep');
+  if (isDeeperThan(value, MAX_DEPTH)) {
+    throw badRequest(`The request body is nested deeper than ${MAX_DEPTH} levels.`, 'too_deep');
   }
   return isObject(value) ? value : { body: value };
 }

@@ -6,7 +6,7 @@ import {
   type TestWebhook,
   type WebhookService,
 } from '../../testing/webhooks.ts';
-import { noiseRowsPerMinute, recordDelivery, settleDeliveries } from './delivery-log.ts';
+import { MAX_NOISE_ROWS_PER_MINUTE, recordDelivery, settleDeliveries } from './delivery-log.ts';
 import { kept } from './sql/deliveries-store.ts';
 
 let service: WebhookService;
@@ -113,8 +113,8 @@ describe('a flood', () => {
     await settleDeliveries(service.services);
     recordDelivery(service.services, refused(next));
     const listed = await deliveriesOf(webhook);
-    expect(listed).toHaveLength(noiseRowsPerMinute + 2);
-    expect(listed[0]?.message).toBe(`Before it, ${500 - noiseRowsPerMinute} more refusals were not recorded.`);
+    expect(listed).toHaveLength(MAX_NOISE_ROWS_PER_MINUTE + 2);
+    expect(listed[0]?.message).toBe(`Before it, ${500 - MAX_NOISE_ROWS_PER_MINUTE} more refusals were not recorded.`);
     expect(listed.filter(({ outcome }) => outcome === 'accepted')).toHaveLength(1);
   });
 

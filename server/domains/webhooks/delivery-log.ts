@@ -16,11 +16,11 @@ type LogServices = Pick<Services, 'pool' | 'logger'>;
 export type Delivery = Omit<DeliveryRow, 'id'> & { subscriptionId: string };
 
 /** The number of noisy refusals (`isNoise`) of a webhook that are recorded per minute: there may be thousands. */
-export const noiseRowsPerMinute = 10;
+export const MAX_NOISE_ROWS_PER_MINUTE = 10;
 /** A webhook is pruned each time this many of its deliveries were recorded. */
-export const pruneEvery = 50;
+const DELIVERIES_PER_PRUNING = 50;
 /** The number of webhooks that are counted; beyond it all counts are dropped, which costs a few more rows. */
-const capacity = 10_000;
+const MAX_COUNTED_WEBHOOKS = 10_000;
 
 type Noise = { minute: number; rows: number; dropped: number };
 
@@ -49,8 +49,8 @@ class DeliveryLog {
     await this.#insert({ ...delivery, message, id: newId() });
     const { subscriptionId } = delivery;
     const since = this.#sincePrune.get(subscriptionId) ?? 0;
-    if (this.#sincePrune.size >= capacity) this.#sincePrune.clear();
-    this.#sincePrune.set(subscriptionId, (since + 1) % pruneEvery);
+    if (this.#sincePrune.size >= MAX_COUNTED_WEBHOOKS) this.#sincePrune.clear();
+    this.#sincePrune.set(subscriptionId, (since + 1) % DELIVERIES_PER_PRUNING);
     if (since === 0) await pruneDeliveries(this.#pool, subscriptionId);
   }
 
@@ -65,11 +65,11 @@ class DeliveryLog {
     const known = this.#noise.get(subscriptionId);
     if (known?.minute === minute) {
       known.rows += 1;
-      if (known.rows <= noiseRowsPerMinute) return message;
+      if (known.rows <= MAX_NOISE_ROWS_PER_MINUTE) return message;
       known.dropped += 1;
       return undefined;
     }
-    if (this.#noise.size >= capacity) this.#noise.clear();
+    if (this.#noise.size >= MAX_COUNTED_WEBHOOKS) this.#noise.clear();
     this.#noise.set(subscriptionId, { minute, rows: 1, dropped: 0 });
     if (known === undefined || known.dropped === 0) return message;
     return [message, `Before it, ${known.dropped} more refusals were not recorded.`].filter(Boolean).join(' ');

@@ -12,7 +12,7 @@ import {
 } from '../../testing/webhooks.ts';
 import { createTestProject } from '../../testing/workflows.ts';
 import { settleDeliveries } from './delivery-log.ts';
-import { ingressLimit } from './schemas.ts';
+import { MAX_DELIVERY_BYTES } from './schemas.ts';
 
 let service: WebhookService;
 let webhook: TestWebhook;
@@ -111,9 +111,9 @@ describe('a delivery', () => {
 
   test('may be as large as 256 KiB, and not a byte larger', async () => {
     const sized = (bytes: number) => `"${'x'.repeat(bytes - 2)}"`;
-    expect((await service.deliver(webhook, { body: sized(ingressLimit - 1) })).status).toBe(202);
-    expect((await service.deliver(webhook, { body: sized(ingressLimit) })).status).toBe(202);
-    const over = await service.deliver(webhook, { body: sized(ingressLimit + 1), token: null, signature: null });
+    expect((await service.deliver(webhook, { body: sized(MAX_DELIVERY_BYTES - 1) })).status).toBe(202);
+    expect((await service.deliver(webhook, { body: sized(MAX_DELIVERY_BYTES) })).status).toBe(202);
+    const over = await service.deliver(webhook, { body: sized(MAX_DELIVERY_BYTES + 1), token: null, signature: null });
     expect([over.status, over.body.code]).toEqual([413, 'body_too_large']);
     const body = new ReadableStream({
       start(controller) {
@@ -145,7 +145,7 @@ describe('a delivery', () => {
     const nested = (levels: number) => '['.repeat(levels) + ']'.repeat(levels);
     expect((await service.deliver(webhook, { body: nested(98) })).status).toBe(202);
     expect((await service.deliver(webhook, { body: nested(101) })).body.code).toBe('too_deep');
-    expect((await service.deliver(webhook, { body: nested(ingressLimit / 2) })).body.code).toBe('too_deep');
+    expect((await service.deliver(webhook, { body: nested(MAX_DELIVERY_BYTES / 2) })).body.code).toBe('too_deep');
   });
 
   test('with text that cannot be stored is 422', async () => {

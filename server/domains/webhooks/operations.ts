@@ -152,7 +152,7 @@ With \`extras.respond: "output"\` the answer waits up to 30 seconds for the end 
       'webhook-timestamp',
       'webhook-signature',
     ],
-    raw: { limit: schema.ingressLimit },
+    raw: { limit: schema.MAX_DELIVERY_BYTES },
     run: ingest,
   }),
 ] as const;

@@ -7,7 +7,7 @@ import {
   type TestWebhook,
   type WebhookService,
 } from '../../testing/webhooks.ts';
-import { timestampToleranceMs } from './signature.ts';
+import { TIMESTAMP_TOLERANCE_MS } from './signature.ts';
 import { claimSignature } from './sql/signature-store.ts';
 
 let service: WebhookService;
@@ -69,14 +69,14 @@ describe('a delivery that was recorded and sent again', () => {
   test('for as long as its timestamp is accepted', async () => {
     const timestamp = nowS();
     const run = await runOf(send('a', { timestamp }));
-    service.clock.advance(timestampToleranceMs - 1_000);
+    service.clock.advance(TIMESTAMP_TOLERANCE_MS - 1_000);
     expect(await runOf(send('b', { timestamp }))).toBe(run);
     service.clock.advance(2_000);
     expect((await send('c', { timestamp })).status).toBe(401);
     // Signed by a clock that was ahead: it is accepted for longer, and known for longer.
-    const ahead = nowS() + timestampToleranceMs / 1000 - 1;
+    const ahead = nowS() + TIMESTAMP_TOLERANCE_MS / 1000 - 1;
     const later = await runOf(send('d', { timestamp: ahead }));
-    service.clock.advance(2 * timestampToleranceMs - 2_000);
+    service.clock.advance(2 * TIMESTAMP_TOLERANCE_MS - 2_000);
     expect(await runOf(send('e', { timestamp: ahead }))).toBe(later);
   });
 
@@ -93,7 +93,7 @@ describe('a delivery that was recorded and sent again', () => {
   test('and signed without a timestamp: nothing more for five minutes, if it had a key', async () => {
     const run = await runOf(send('a'));
     for (const key of ['b', null]) expect(await runOf(send(key))).toBe(run);
-    service.clock.advance(timestampToleranceMs);
+    service.clock.advance(TIMESTAMP_TOLERANCE_MS);
     const later = await runOf(send('b'));
     expect(later).not.toBe(run);
     expect(await runOf(send('a'))).toBe(later);

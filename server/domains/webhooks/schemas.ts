@@ -4,13 +4,13 @@ import { RunResult } from '../runs/schemas.ts';
 import { PRESET_NAMES } from './presets/catalog.ts';
 
 /** The largest body of a delivery in bytes (docs/specification/limits.md#sizes). */
-export const ingressLimit = 256 * 1024;
+export const MAX_DELIVERY_BYTES = 256 * 1024;
 /**
  * For how long the previous secret is accepted after a rotation, in seconds: enough to give every sender the new one.
  */
 export const rotationOverlap = { default: 86_400, max: 604_800 } as const;
 /** The maximum number of webhooks of a project. */
-export const maxWebhooks = 200;
+export const MAX_WEBHOOKS = 200;
 
 const WebhookName = NameText(200);
 const PresetSchema = z.enum(PRESET_NAMES);

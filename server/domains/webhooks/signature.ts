@@ -23,7 +23,7 @@ export function newSigningSecret(): string {
 }
 
 /** A delivery is accepted for this long before and after the time of its signature. */
-export const timestampToleranceMs = 5 * MINUTE_MS;
+export const TIMESTAMP_TOLERANCE_MS = 5 * MINUTE_MS;
 
 export type Signed = { body: Uint8Array; signature: string | undefined; timestamp: string | undefined };
 
@@ -56,7 +56,7 @@ export function isSignedBy({ body, signature, timestamp }: Signed, secrets: read
  * Includes ten extra minutes for processes whose clocks differ.
  */
 export function replayableUntil(timestamp: string | undefined): number | null {
-  return timestamp === undefined ? null : Number(timestamp) * 1000 + timestampToleranceMs + 10 * 60_000;
+  return timestamp === undefined ? null : Number(timestamp) * 1000 + TIMESTAMP_TOLERANCE_MS + 10 * 60_000;
 }
 
 /** Returns the 32 bytes of `sha256=<64 hex digits>`; null for anything else, such as a repeated header. */
@@ -71,5 +71,5 @@ export function parseSignature(header: string | undefined): Buffer | null {
  */
 export function isTimely(timestamp: string | undefined, required: boolean, now: number): boolean {
   if (timestamp === undefined) return !required;
-  return /^\d{1,12}$/.test(timestamp) && Math.abs(now - Number(timestamp) * 1000) <= timestampToleranceMs;
+  return /^\d{1,12}$/.test(timestamp) && Math.abs(now - Number(timestamp) * 1000) <= TIMESTAMP_TOLERANCE_MS;
 }

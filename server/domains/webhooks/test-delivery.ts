@@ -6,7 +6,7 @@ import { callersTrace } from '../runs/command.ts';
 import { deliver, readPayload } from './deliver.ts';
 import { recordDelivery } from './delivery-log.ts';
 import { accepted, failed } from './ingest.ts';
-import { type IngestOutput, ingressLimit, type TestWebhookInput } from './schemas.ts';
+import { type IngestOutput, MAX_DELIVERY_BYTES, type TestWebhookInput } from './schemas.ts';
 import { requireWebhook } from './view.ts';
 
 /**
@@ -22,8 +22,10 @@ export async function testWebhook(
   const row = await requireWebhook(ctx, id);
   if (!row.enabled) throw conflict('webhook_disabled', 'The webhook is switched off.');
   const body = Buffer.from(JSON.stringify(payload), 'utf8');
-  if (body.byteLength > ingressLimit) {
-    throw invalid('The payload is too large.', [{ path: 'payload', message: `is larger than ${ingressLimit} bytes` }]);
+  if (body.byteLength > MAX_DELIVERY_BYTES) {
+    throw invalid('The payload is too large.', [
+      { path: 'payload', message: `is larger than ${MAX_DELIVERY_BYTES} bytes` },
+    ]);
   }
   const { tenantId, projectId, email } = principal;
   const webhook = { id, tenantId, projectId, workflowId: row.workflow_id, extras: row.extras };

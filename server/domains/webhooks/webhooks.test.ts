@@ -11,7 +11,7 @@ import {
 } from '../../testing/webhooks.ts';
 import { createTestProject } from '../../testing/workflows.ts';
 import { settleDeliveries } from './delivery-log.ts';
-import { maxWebhooks } from './schemas.ts';
+import { MAX_WEBHOOKS } from './schemas.ts';
 
 const base = '/v1/inbound-webhooks';
 let service: WebhookService;
@@ -414,7 +414,7 @@ describe('the list', () => {
       `INSERT INTO webhook_subscriptions (id, tenant_id, project_id, workflow_id, name, enabled, extras, require_timestamp,
          created_by, created_at, updated_at)
        SELECT gen_random_uuid(), 'acme', $1, $2, 'n', true, '{}', false, $1, $4, $4 FROM generate_series(1, $3)`,
-      [project.projectId, workflow_id, maxWebhooks - 1, new Date(service.clock.now())],
+      [project.projectId, workflow_id, MAX_WEBHOOKS - 1, new Date(service.clock.now())],
     );
     // Several rounds: in the first the connections are opened one after the other, so the requests do not overlap.
     for (let round = 0; round < 4; round++) {

@@ -4,7 +4,7 @@ import { storageProblem } from '../../platform/storable-json.ts';
 import { toDetails } from './problems.ts';
 
 /** Saved run-setup defaults, in bytes of JSON: as much as a run's input. */
-const maxRunSetupBytes = 1024 * 1024;
+const MAX_RUN_SETUP_BYTES = 1024 * 1024;
 
 /**
  * Checks a draft: its graph may be incomplete, but must have the form of a graph, and values that the database can
@@ -20,7 +20,7 @@ export function acceptDraft(draft: { graph?: unknown; runSetup?: unknown }): voi
 function acceptRunSetup(runSetup: unknown): void {
   const problem = storageProblem({ run_setup: runSetup });
   if (problem !== null) throw invalid('The run setup contains a value that cannot be stored.', [problem]);
-  if (Buffer.byteLength(JSON.stringify(runSetup)) <= maxRunSetupBytes) return;
-  const detail = { path: 'run_setup', message: `is larger than ${maxRunSetupBytes} bytes` };
+  if (Buffer.byteLength(JSON.stringify(runSetup)) <= MAX_RUN_SETUP_BYTES) return;
+  const detail = { path: 'run_setup', message: `is larger than ${MAX_RUN_SETUP_BYTES} bytes` };
   throw invalid('The run setup is too large.', [detail]);
 }

@@ -9,7 +9,7 @@ import { insertVersion } from './versions/sql/store.ts';
 import { projectScope, toVersion } from './view.ts';
 
 /** The draft may change while it is being validated; then the new one is validated. */
-const maxTries = 5;
+const MAX_TRIES = 5;
 
 /**
  * Publishes the draft as the next version: a snapshot of graph and run setup. Exactly what was validated is published.
@@ -20,7 +20,7 @@ export async function publish(
   input: z.output<typeof PublishInput>,
 ): Promise<z.input<typeof VersionSchema>> {
   const { pool, clock } = ctx.services;
-  for (let tries = 0; tries < maxTries; tries++) {
+  for (let tries = 0; tries < MAX_TRIES; tries++) {
     const draft = await requireEditable(ctx, input.id);
     if (draft.status === 'archived') throw archived();
     const report = await validateDraft(ctx.services, draft, { ...projectScope(ctx), workflowId: draft.id });

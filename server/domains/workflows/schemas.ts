@@ -62,7 +62,7 @@ export const GraphSchema = z.strictObject({
   }),
 });
 /** The most inputs that a workflow keeps. */
-export const MAX_SAVED_INPUTS = 50;
+const MAX_SAVED_INPUTS = 50;
 const SavedInput = z.strictObject({ name: NameText(100), input: AnyObject });
 export const RunSetupSchema = z.strictObject({
   trigger_payload: AnyObject.optional(),
@@ -103,7 +103,7 @@ export const RecentRun = z.strictObject({
   started_at: Timestamp,
   ended_at: Timestamp.nullable(),
 });
-export const WorkflowListItem = WorkflowSchema.omit({ graph: true, run_setup: true }).extend({
+const WorkflowListItem = WorkflowSchema.omit({ graph: true, run_setup: true }).extend({
   steps_total: z.number().int(),
   recent_runs: z.array(RecentRun),
   unpublished_changes: z.boolean().meta({ description: "Whether the draft's graph differs from the latest version's" }),
@@ -192,7 +192,7 @@ export const WorkflowDocument = z.strictObject({
   run_setup: RunSetupSchema.default({}),
 });
 export const ExportInput = z.strictObject({ id: Id, format: z.enum(['json', 'yaml']).default('json') });
-export const DocumentText = z.strictObject({ document: z.string().min(1).max(1_048_576) });
+const DocumentText = z.strictObject({ document: z.string().min(1).max(1_048_576) });
 export const ExportOutput = z.union([WorkflowDocument, DocumentText]);
 /** Either the fields of a WorkflowDocument, or `document` alone. Which of the two is checked by the use case, and only described here. */
 export const ImportInput = z

@@ -15,7 +15,7 @@ export function etagOf(row: { revision: number }): string {
 }
 
 /** A workflow as every surface shows it. */
-export function toWorkflow(row: WorkflowRow): z.input<typeof WorkflowSchema> {
+function toWorkflow(row: WorkflowRow): z.input<typeof WorkflowSchema> {
   return { ...toWorkflowHead(row), graph: row.graph, run_setup: row.runSetup };
 }
 

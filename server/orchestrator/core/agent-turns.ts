@@ -89,7 +89,7 @@ export function atLimit({ plan, spent }: Pick<AgentView, 'plan' | 'spent'>, limi
 }
 
 /** The calls of a turn that are to be added, in their order: as many as the limits permit. */
-export function callsToAdd(
+function callsToAdd(
   view: Pick<AgentView, 'plan' | 'toolCalls' | 'spent' | 'dearestCall'>,
   calls: readonly TurnCall[],
 ): { calls: readonly NumberedCall[]; limit: AgentLimit | null } {

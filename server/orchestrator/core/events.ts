@@ -73,7 +73,7 @@ export type LoopPlan = {
 };
 
 /** Why an agent ended before it was done. */
-export const AGENT_LIMITS = ['max_turns', 'max_tool_calls', 'budget', 'timeout', 'repeated_calls'] as const;
+const AGENT_LIMITS = ['max_turns', 'max_tool_calls', 'budget', 'timeout', 'repeated_calls'] as const;
 export type AgentLimit = (typeof AGENT_LIMITS)[number];
 
 /**

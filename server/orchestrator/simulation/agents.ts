@@ -221,7 +221,7 @@ export function callsOf({ end }: StepHistory): readonly TurnCall[] {
 }
 
 /** The limit for which a turn became the closing one by itself. */
-export function limitOf({ end }: StepHistory): AgentLimit | undefined {
+function limitOf({ end }: StepHistory): AgentLimit | undefined {
   return end?.type === 'step_completed' && 'result' in end.data ? end.data.turn?.limit : undefined;
 }
 
@@ -229,7 +229,7 @@ export function limitOf({ end }: StepHistory): AgentLimit | undefined {
 const usable = ({ budget }: AgentPlan): number => (budget === undefined ? Number.POSITIVE_INFINITY : budget * 0.9);
 
 /** Microcredits that the steps under an agent have cost. */
-export function spentUnder(history: History, id: string): number {
+function spentUnder(history: History, id: string): number {
   return history.step(id).children.reduce((sum, child) => sum + costOf(history)(history.step(child)), 0);
 }
 

@@ -6,9 +6,9 @@ import { MAX_FORM_LENGTH } from './form.ts';
 import { MEMORY_SCOPES, MEMORY_WRITES } from './memory-recaller.ts';
 import { ON_LOST } from './on-lost.ts';
 
-export const MAX_AGENT_TURNS = 200;
-export const MAX_AGENT_CALLS = 1_000;
-export const MAX_AGENT_TOOLS = 100;
+const MAX_AGENT_TURNS = 200;
+const MAX_AGENT_CALLS = 1_000;
+const MAX_AGENT_TOOLS = 100;
 /** The limits of an agent that names none. */
 export const DEFAULT_AGENT_LIMITS = { max_turns: 25, max_tool_calls: 100, timeout_s: 3_600 };
 /** A microcredit, which is the least that there is. */

@@ -6,7 +6,7 @@ import type { PlannedTool } from './agent-plan.ts';
 import { checkForm } from './form.ts';
 
 /** The tool by which an agent asks the people of the project something. */
-export const ASK_USER = 'ask_user';
+const ASK_USER = 'ask_user';
 /** Stands in a planned tool in place of the id of an MCP instance: people carry it out. */
 export const PERSON = 'person';
 

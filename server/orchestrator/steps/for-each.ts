@@ -10,7 +10,7 @@ import type { LuaPool } from './lua/index.ts';
 import { resolve } from './rendering.ts';
 import { hasTemplate, parseTemplate, TemplateSyntaxError } from './templates.ts';
 
-export const MAX_CONCURRENCY = 100;
+const MAX_CONCURRENCY = 100;
 const DEFAULT_CONCURRENCY = 1;
 /** Parsing a list of this length, in characters of JSON, takes about a millisecond. */
 const LARGE_LIST = 64 * 1024;

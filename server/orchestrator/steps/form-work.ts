@@ -104,7 +104,7 @@ class Work {
 class TooMuchWork extends Error {}
 
 /** The values in a value, long texts counted as several. */
-export function countNodes(value: JsonValue): number {
+function countNodes(value: JsonValue): number {
   if (typeof value === 'string') return 1 + Math.floor(value.length / 64);
   if (value === null || typeof value !== 'object') return 1;
   let count = 1;

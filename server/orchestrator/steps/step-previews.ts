@@ -18,7 +18,7 @@ export type StepPreview = {
 };
 
 /** Pure declarations: the console runs them in the browser. */
-export const STEP_PREVIEWS: Record<keyof typeof STEP_TYPES, StepPreview> = {
+const STEP_PREVIEWS: Record<keyof typeof STEP_TYPES, StepPreview> = {
   lua_script: { starter: { script: 'return {}' } },
   condition: { starter: { expression: 'true' }, result: () => ({ value: true, branch: 'then' }) },
   human_task: {

@@ -4,7 +4,7 @@ import { type GraphProblem, ProblemList } from './problem-list.ts';
 
 export const MAX_STEPS = 2_000;
 const MAX_NOTES = 200;
-export const MAX_GRAPH_BYTES = 1024 * 1024;
+const MAX_GRAPH_BYTES = 1024 * 1024;
 const DEEPEST = 60;
 /** Fields of one step: no type has 30, and examining 80,000 takes half a second. */
 const MAX_STEP_FIELDS = 200;

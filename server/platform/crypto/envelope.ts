@@ -1,9 +1,9 @@
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
 
-const version = 1;
-const ivBytes = 12;
-const tagBytes = 16;
-const headerBytes = 1 + ivBytes + tagBytes;
+const VERSION = 1;
+const IV_BYTES = 12;
+const TAG_BYTES = 16;
+const HEADER_BYTES = 1 + IV_BYTES + TAG_BYTES;
 
 /** A ciphertext that does not belong to this key and place, or was changed. */
 export class DecryptionError extends Error {
@@ -26,21 +26,21 @@ function additionalData(place: readonly string[]): Buffer {
  * authenticated but not stored: decryption requires the same place.
  */
 export function seal(key: Uint8Array, plaintext: Uint8Array, place: readonly string[]): Buffer {
-  const iv = randomBytes(ivBytes);
-  const cipher = createCipheriv('aes-256-gcm', key, iv, { authTagLength: tagBytes });
+  const iv = randomBytes(IV_BYTES);
+  const cipher = createCipheriv('aes-256-gcm', key, iv, { authTagLength: TAG_BYTES });
   cipher.setAAD(additionalData(place));
   const body = Buffer.concat([cipher.update(plaintext), cipher.final()]);
-  return Buffer.concat([Buffer.of(version), iv, cipher.getAuthTag(), body]);
+  return Buffer.concat([Buffer.of(VERSION), iv, cipher.getAuthTag(), body]);
 }
 
 /** Decrypts what `seal` made with the same key and place. Throws DecryptionError for anything else. */
 export function open(key: Uint8Array, sealed: Uint8Array, place: readonly string[]): Buffer {
-  if (sealed.length < headerBytes || sealed[0] !== version) throw new DecryptionError();
-  const decipher = createDecipheriv('aes-256-gcm', key, sealed.subarray(1, 1 + ivBytes), { authTagLength: tagBytes });
+  if (sealed.length < HEADER_BYTES || sealed[0] !== VERSION) throw new DecryptionError();
+  const decipher = createDecipheriv('aes-256-gcm', key, sealed.subarray(1, 1 + IV_BYTES), { authTagLength: TAG_BYTES });
   decipher.setAAD(additionalData(place));
-  decipher.setAuthTag(sealed.subarray(1 + ivBytes, headerBytes));
+  decipher.setAuthTag(sealed.subarray(1 + IV_BYTES, HEADER_BYTES));
   try {
-    return Buffer.concat([decipher.update(sealed.subarray(headerBytes)), decipher.final()]);
+    return Buffer.concat([decipher.update(sealed.subarray(HEADER_BYTES)), decipher.final()]);
   } catch {
     throw new DecryptionError();
   }

@@ -3,7 +3,7 @@ import { link, open, readFile, stat, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { makeFolder } from '../make-folder.ts';
 
-export const masterKeyBytes = 32;
+const MASTER_KEY_BYTES = 32;
 
 /** A master key that cannot be used; `message` is one clear line and never holds the key. */
 export class MasterKeyError extends Error {
@@ -14,7 +14,7 @@ export class MasterKeyError extends Error {
 }
 
 /** Returns whether a text is the base64 (or base64url) form of a key. */
-export const isMasterKey = (text: string): boolean => decode(text).length === masterKeyBytes;
+export const isMasterKey = (text: string): boolean => decode(text).length === MASTER_KEY_BYTES;
 
 function decode(text: string): Buffer {
   const trimmed = text.trim();
@@ -24,8 +24,8 @@ function decode(text: string): Buffer {
 /** Parses the base64 (or base64url) form of a key; `source` names it in the error. Throws MasterKeyError. */
 export function parseMasterKey(text: string, source: string): Buffer {
   const key = decode(text);
-  if (key.length !== masterKeyBytes) {
-    throw new MasterKeyError(`${source} must be base64 of ${masterKeyBytes} bytes (openssl rand -base64 32).`);
+  if (key.length !== MASTER_KEY_BYTES) {
+    throw new MasterKeyError(`${source} must be base64 of ${MASTER_KEY_BYTES} bytes (openssl rand -base64 32).`);
   }
   return key;
 }
@@ -95,7 +95,7 @@ export async function makeKeyFile(path: string): Promise<void> {
   const draft = `${path}.${randomBytes(6).toString('hex')}`;
   const file = await open(draft, 'wx', 0o600);
   try {
-    await file.writeFile(`${randomBytes(masterKeyBytes).toString('base64')}\n`);
+    await file.writeFile(`${randomBytes(MASTER_KEY_BYTES).toString('base64')}\n`);
     await file.sync();
     await link(draft, path).catch((error: NodeJS.ErrnoException) => {
       if (error.code !== 'EEXIST') throw error;

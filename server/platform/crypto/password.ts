@@ -9,8 +9,8 @@ export type PasswordCost = { log2N: number; r: number; p: number };
  * sign-ins exhaust a small host.
  */
 export const defaultCost: PasswordCost = { log2N: 15, r: 8, p: 3 };
-const saltBytes = 16;
-const keyBytes = 32;
+const SALT_BYTES = 16;
+const KEY_BYTES = 32;
 
 /** 64 waiting checks of 0.1 s, two at a time, take about this long. */
 const RETRY_AFTER_S = 5;
@@ -36,7 +36,7 @@ function derive(password: string, salt: Uint8Array, cost: PasswordCost, requeste
     () =>
       new Promise<Buffer>((resolve, reject) => {
         // NFKC, so that a password typed on another keyboard or system gives the same bytes.
-        scrypt(password.normalize('NFKC'), salt, keyBytes, options, (error, key) =>
+        scrypt(password.normalize('NFKC'), salt, KEY_BYTES, options, (error, key) =>
           error ? reject(error) : resolve(key),
         );
       }),
@@ -55,7 +55,7 @@ export async function hashPassword(
   cost: PasswordCost = defaultCost,
   requester: Requester = OWN_WORK,
 ): Promise<string> {
-  const salt = randomBytes(saltBytes);
+  const salt = randomBytes(SALT_BYTES);
   return encode(cost, salt, await derive(password, salt, cost, requester));
 }
 
@@ -86,7 +86,7 @@ export async function matchPassword(
   requester: Requester = OWN_WORK,
 ): Promise<{ matched: number | null; hash: string }> {
   const decoded = stored.map(decode);
-  const salt = decoded[0]?.salt ?? randomBytes(saltBytes);
+  const salt = decoded[0]?.salt ?? randomBytes(SALT_BYTES);
   const hash = encode(defaultCost, salt, await derive(password, salt, defaultCost, requester));
   const derived: Decoded[] = [decode(hash)];
   let matched: number | null = null;

@@ -61,7 +61,7 @@ export type EgressOptions = {
   timeouts?: { connect?: number; headers?: number; body?: number };
 };
 
-const maxRedirects = 5;
+const MAX_REDIRECTS = 5;
 /** The response of a large model may take minutes to start; callers that want a shorter time pass a signal. */
 const defaultTimeouts = { connect: 10_000, headers: 300_000, body: 300_000 };
 
@@ -119,7 +119,7 @@ export function createEgress(options: EgressOptions): Egress {
         await response.body?.cancel();
         if (request.redirect === 'error')
           throw new TypeError(`"${request.url.host}" redirected, which was not expected.`);
-        if (hop === maxRedirects) throw new TooManyRedirects(request.url.host, maxRedirects);
+        if (hop === MAX_REDIRECTS) throw new TooManyRedirects(request.url.host, MAX_REDIRECTS);
         request = carryOver(request, response.status, nextUrl(request.url, location));
       }
     },

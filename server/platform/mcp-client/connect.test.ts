@@ -6,7 +6,7 @@ import { startEverything, startSdkServer, startSseServer } from '../../testing/m
 import { createEgress } from '../egress/egress.ts';
 import { connectMcp, McpFailure } from './index.ts';
 
-const timeoutMs = 10_000;
+const TIMEOUT_MS = 10_000;
 
 function tools(server: McpServer): void {
   server.registerTool(
@@ -47,7 +47,7 @@ function tools(server: McpServer): void {
 }
 
 const connect = (url: string, options: Partial<Parameters<typeof connectMcp>[0]> = {}) =>
-  connectMcp({ url, headers: {}, fetch, timeoutMs, ...options });
+  connectMcp({ url, headers: {}, fetch, timeoutMs: TIMEOUT_MS, ...options });
 
 const failureOf = (work: Promise<unknown>): Promise<McpFailure> =>
   work.then(
@@ -84,7 +84,7 @@ describe.each([
       outputSchema: { type: 'object' },
       annotations: { readOnlyHint: true },
     });
-    const result = await session.callTool({ name: 'add', args: { a: 2, b: 3 }, timeoutMs });
+    const result = await session.callTool({ name: 'add', args: { a: 2, b: 3 }, timeoutMs: TIMEOUT_MS });
     expect(result.structuredContent).toEqual({ sum: 5 });
     await session.close();
     expect(session.usable).toBe(false);
@@ -98,12 +98,12 @@ describe.each([
     await using server = await start();
     const session = await connect(server.url);
     const abort = new AbortController();
-    const call = failureOf(session.callTool({ name: 'wait', args: {}, signal: abort.signal, timeoutMs }));
+    const call = failureOf(session.callTool({ name: 'wait', args: {}, signal: abort.signal, timeoutMs: TIMEOUT_MS }));
     await server.until(() => server.messages().includes('tools/call'));
     abort.abort();
     expect(await call).toMatchObject({ code: 'mcp_cancelled', retryable: false });
     expect(server.messages()).toContain('notifications/cancelled');
-    const result = await session.callTool({ name: 'add', args: { a: 1, b: 1 }, timeoutMs });
+    const result = await session.callTool({ name: 'add', args: { a: 1, b: 1 }, timeoutMs: TIMEOUT_MS });
     expect(result.structuredContent).toEqual({ sum: 2 });
     await session.close();
   });
@@ -112,17 +112,22 @@ describe.each([
     await using server = await start();
     const session = await connect(server.url);
     const told: unknown[] = [];
-    const counting = { name: 'count', args: { to: 3 }, timeoutMs, onProgress: (one: unknown) => void told.push(one) };
+    const counting = {
+      name: 'count',
+      args: { to: 3 },
+      timeoutMs: TIMEOUT_MS,
+      onProgress: (one: unknown) => void told.push(one),
+    };
     expect(text(await session.callTool(counting))).toBe('done');
     // A server that answers with JSON has no stream for progress.
     if (!name.includes('JSON')) {
       expect(told).toEqual([1, 2, 3].map(progress => ({ progress, total: 3, message: `step ${progress}` })));
-      const asked = text(await session.callTool({ name: 'ask_back', args: {}, timeoutMs }));
+      const asked = text(await session.callTool({ name: 'ask_back', args: {}, timeoutMs: TIMEOUT_MS }));
       expect(String(asked).match(/Method not found/g)).toHaveLength(2);
     }
     const traceparent = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01';
     const meta = { idempotency_key: 'run:step', traceparent };
-    const seen = text(await session.callTool({ name: 'echo_meta', args: {}, meta, timeoutMs }));
+    const seen = text(await session.callTool({ name: 'echo_meta', args: {}, meta, timeoutMs: TIMEOUT_MS }));
     expect(JSON.parse(String(seen))).toMatchObject({ _meta: meta, traceparent });
     await session.close();
   });
@@ -133,7 +138,7 @@ describe.each([
     const failure = await failureOf(session.callTool({ name: 'wait', args: {}, timeoutMs: 100 }));
     expect(failure).toMatchObject({ code: 'mcp_timeout', retryable: true, unsent: false });
     expect(server.messages()).toContain('notifications/cancelled');
-    const inAll = { name: 'wait', args: {}, timeoutMs, maxTotalMs: 100 };
+    const inAll = { name: 'wait', args: {}, timeoutMs: TIMEOUT_MS, maxTotalMs: 100 };
     expect(await failureOf(session.callTool(inAll))).toMatchObject({ code: 'mcp_timeout', retryable: true });
     await session.close();
   });
@@ -141,7 +146,7 @@ describe.each([
   test('a server that goes away in the middle of a call fails it at once', async () => {
     await using server = await start();
     const session = await connect(server.url);
-    const call = failureOf(session.callTool({ name: 'wait', args: {}, timeoutMs }));
+    const call = failureOf(session.callTool({ name: 'wait', args: {}, timeoutMs: TIMEOUT_MS }));
     await server.until(() => server.messages().includes('tools/call'));
     if (name.includes('resumes')) await server[Symbol.asyncDispose]();
     else server.dropConnections();
@@ -152,9 +157,9 @@ describe.each([
   test('a wrong tool and wrong arguments are reported in the server’s words', async () => {
     await using server = await start();
     const session = await connect(server.url);
-    const wrong = await session.callTool({ name: 'add', args: { a: 'x' }, timeoutMs });
+    const wrong = await session.callTool({ name: 'add', args: { a: 'x' }, timeoutMs: TIMEOUT_MS });
     expect(wrong.isError).toBe(true);
-    const unknown = await session.callTool({ name: 'nothing', args: {}, timeoutMs });
+    const unknown = await session.callTool({ name: 'nothing', args: {}, timeoutMs: TIMEOUT_MS });
     expect(unknown.isError).toBe(true);
     await session.close();
   });
@@ -175,7 +180,7 @@ describe('a stream that breaks', () => {
     });
     const session = await connect(server.url);
     const onProgress = () => server.dropConnections();
-    const call = session.callTool({ name: 'late', args: {}, timeoutMs, onProgress });
+    const call = session.callTool({ name: 'late', args: {}, timeoutMs: TIMEOUT_MS, onProgress });
     expect(text(await call)).toBe('after all');
     expect(server.messages().filter(message => message === 'tools/call')).toHaveLength(1);
     await session.close();
@@ -189,19 +194,19 @@ describe('server-everything, the reference server', () => {
     expect(session.transport).toBe(mode === 'sse' ? 'sse' : 'streamable_http');
     const listed = await session.listTools();
     expect(listed.map(tool => tool.name)).toEqual(expect.arrayContaining(['echo', 'get-sum', 'get-tiny-image']));
-    const sum = await session.callTool({ name: 'get-sum', args: { a: 40, b: 2 }, timeoutMs });
+    const sum = await session.callTool({ name: 'get-sum', args: { a: 40, b: 2 }, timeoutMs: TIMEOUT_MS });
     expect(text(sum)).toContain('42');
     const structured = await session.callTool({
       name: 'get-structured-content',
       args: { location: 'Chicago' },
-      timeoutMs,
+      timeoutMs: TIMEOUT_MS,
     });
     expect(structured.structuredContent).toMatchObject({ temperature: expect.any(Number) });
     const told: number[] = [];
     const long = await session.callTool({
       name: 'trigger-long-running-operation',
       args: { duration: 0.2, steps: 4 },
-      timeoutMs,
+      timeoutMs: TIMEOUT_MS,
       onProgress: one => void told.push(one.progress),
     });
     expect(text(long)).toContain('completed');

@@ -8,8 +8,8 @@ import { createEgress } from '../egress/egress.ts';
 import { freePort } from '../postgres/free-port.ts';
 import { connectMcp, McpFailure } from './index.ts';
 
-const timeoutMs = 5_000;
-const MiB = 1024 * 1024;
+const TIMEOUT_MS = 5_000;
+const MEBIBYTE = 1024 * 1024;
 
 const initialized = {
   protocolVersion: '2025-11-25',
@@ -47,7 +47,7 @@ function startHostile(misbehave: (message: Message, response: ServerResponse) =>
   });
 }
 
-const connect = (url: string) => connectMcp({ url, headers: { 'X-Key': 'secret' }, fetch, timeoutMs });
+const connect = (url: string) => connectMcp({ url, headers: { 'X-Key': 'secret' }, fetch, timeoutMs: TIMEOUT_MS });
 
 async function failure(work: Promise<unknown>): Promise<McpFailure> {
   const error = await work.then(
@@ -76,7 +76,7 @@ async function callFailure(
 ): Promise<McpFailure> {
   await using server = await startHostile(misbehave, more);
   const session = await connect(server.url);
-  const failed = await failure(session.callTool({ name: 'x', args: {}, timeoutMs: more.timeoutMs ?? timeoutMs }));
+  const failed = await failure(session.callTool({ name: 'x', args: {}, timeoutMs: more.timeoutMs ?? TIMEOUT_MS }));
   await session.close();
   return failed;
 }
@@ -118,7 +118,7 @@ describe('a tool call survives a server that', () => {
     });
     const session = await connect(server.url);
     let told = 0;
-    const call = { name: 'x', args: {}, timeoutMs, maxTotalMs: 2_000, onProgress: () => void told++ };
+    const call = { name: 'x', args: {}, timeoutMs: TIMEOUT_MS, maxTotalMs: 2_000, onProgress: () => void told++ };
     expect(await failure(session.callTool(call))).toMatchObject({ code: 'mcp_timeout' });
     expect(told).toBeGreaterThan(100);
     // Read at full speed, it would be 20,000 a second.
@@ -127,7 +127,7 @@ describe('a tool call survives a server that', () => {
   });
 
   test('sends a long line byte by byte without costing quadratic time', async () => {
-    const text = 'x'.repeat(3 * MiB);
+    const text = 'x'.repeat(3 * MEBIBYTE);
     const lines: number[] = [];
     await using server = await startHostile(({ id }, response) => {
       const message = event(answer(id, { content: [{ type: 'text', text }] }));
@@ -136,7 +136,12 @@ describe('a tool call survives a server that', () => {
       response.end();
     });
     const session = await connect(server.url);
-    const result = await session.callTool({ name: 'x', args: {}, timeoutMs, onProgress: () => lines.push(1) });
+    const result = await session.callTool({
+      name: 'x',
+      args: {},
+      timeoutMs: TIMEOUT_MS,
+      onProgress: () => lines.push(1),
+    });
     expect(result.content).toEqual([{ type: 'text', text }]);
     await session.close();
   });
@@ -144,7 +149,7 @@ describe('a tool call survives a server that', () => {
   test('never answers, and keeps no connection open', async () => {
     await using server = await startHostile(() => undefined);
     const egress = createEgress({ allowPrivate: ['127.0.0.1/32'] });
-    const session = await connectMcp({ url: server.url, headers: {}, fetch: egress.fetch, timeoutMs });
+    const session = await connectMcp({ url: server.url, headers: {}, fetch: egress.fetch, timeoutMs: TIMEOUT_MS });
     const failed = await failure(session.callTool({ name: 'x', args: {}, timeoutMs: 50 }));
     expect(failed).toMatchObject({ code: 'mcp_timeout', retryable: true });
     expect(server.messages()).toContain('notifications/cancelled');
@@ -211,7 +216,7 @@ describe('a tool call survives a server that', () => {
       events(response).write(event(answer(id, { content: [] })));
     });
     const session = await connect(server.url);
-    await session.callTool({ name: 'x', args: {}, timeoutMs });
+    await session.callTool({ name: 'x', args: {}, timeoutMs: TIMEOUT_MS });
     await server.until(() => ended === 1);
     expect(session.usable).toBe(true);
     await session.close();
@@ -245,7 +250,7 @@ describe('a tool call survives a server that', () => {
     const refused = await say(422, { 'content-type': 'application/json' }, told);
     expect(refused).toMatchObject({ code: 'mcp_http_error', retryable: false });
     expect(refused.message).toContain('a is missing');
-    expect(await say(500, {}, 'x'.repeat(MiB))).toMatchObject({ code: 'mcp_http_error' });
+    expect(await say(500, {}, 'x'.repeat(MEBIBYTE))).toMatchObject({ code: 'mcp_http_error' });
   });
 
   test('reports failures by JSON-RPC', async () => {
@@ -281,7 +286,7 @@ describe('listing tools survives a server that', () => {
     const many = await listFailure(() => ({ tools: Array.from({ length: 1_001 }, (_, at) => tool(`t${at}`)) }));
     expect(many.code).toBe('mcp_too_many_tools');
     const large = await listFailure(cursor => ({
-      tools: [tool(`t${cursor}`, 'x'.repeat(2 * MiB))],
+      tools: [tool(`t${cursor}`, 'x'.repeat(2 * MEBIBYTE))],
       nextCursor: `${cursor + 1}`,
     }));
     expect(large.code).toBe('mcp_too_many_tools');
@@ -295,7 +300,7 @@ describe('listing tools survives a server that', () => {
 
 describe('connecting', () => {
   const connectFailure = (url: string, options: Partial<Parameters<typeof connectMcp>[0]> = {}) =>
-    failure(connectMcp({ url, headers: {}, fetch, timeoutMs, ...options }));
+    failure(connectMcp({ url, headers: {}, fetch, timeoutMs: TIMEOUT_MS, ...options }));
 
   test('to a closed port is unsent and may be retried', async () => {
     const failed = await connectFailure(`http://127.0.0.1:${await freePort()}/mcp`);

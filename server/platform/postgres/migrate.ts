@@ -24,7 +24,7 @@ type AppliedRow = {
 };
 
 /** Returns the migration folders under `<dir>/migrations`, oldest first. */
-export async function readMigrations(dir = prismaDir): Promise<Migration[]> {
+async function readMigrations(dir = prismaDir): Promise<Migration[]> {
   const entries = await readdir(join(dir, 'migrations'), { withFileTypes: true });
   const names = entries.filter(entry => entry.isDirectory()).map(entry => entry.name);
   return Promise.all(
@@ -36,7 +36,7 @@ export async function readMigrations(dir = prismaDir): Promise<Migration[]> {
 }
 
 /** Returns the migrations in the form of Prisma's engine. */
-export async function migrationList(migrations: Migration[], dir = prismaDir): Promise<MigrationList> {
+async function migrationList(migrations: Migration[], dir = prismaDir): Promise<MigrationList> {
   return {
     baseDir: join(dir, 'migrations'),
     lockfile: {

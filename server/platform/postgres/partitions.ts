@@ -8,7 +8,7 @@ import { transact } from './transaction.ts';
  * The tables that are partitioned by month, and their partition keys: ids of runs, which are UUIDv7,
  * or a time (docs/adr/0006).
  */
-export const PARTITIONED = { run_events: 'run_id', run_payloads: 'run_id', run_usage: 'created_at' } as const;
+const PARTITIONED = { run_events: 'run_id', run_payloads: 'run_id', run_usage: 'created_at' } as const;
 export type PartitionedTable = keyof typeof PARTITIONED;
 
 /** A partition for a range of time, in ms since the epoch. `from` is -Infinity for the one before all others. */
@@ -92,7 +92,7 @@ const isCovered = (existing: readonly Partition[], table: PartitionedTable, mont
   existing.some(other => other.table === table && other.from < month.to && other.to > month.from);
 
 /** Returns a range of the table's key as SQL literals. */
-export function keyRange(table: PartitionedTable, { from, to }: Month): { from: string; to: string } {
+function keyRange(table: PartitionedTable, { from, to }: Month): { from: string; to: string } {
   if (table !== 'run_usage') return { from: `'${lowestId(from)}'`, to: `'${lowestId(to)}'` };
   return { from: `'${new Date(from).toISOString()}'`, to: `'${new Date(to).toISOString()}'` };
 }
@@ -128,11 +128,7 @@ async function makePartition(pool: Pool, table: PartitionedTable, month: Month, 
 }
 
 /** Runs `work` in a transaction whose statements wait at most `lockTimeoutMs` for a lock. */
-export function inTransaction<T>(
-  pool: Pool,
-  lockTimeoutMs: number,
-  work: (client: PoolClient) => Promise<T>,
-): Promise<T> {
+function inTransaction<T>(pool: Pool, lockTimeoutMs: number, work: (client: PoolClient) => Promise<T>): Promise<T> {
   return transact(pool, async client => {
     await client.query(`SET LOCAL lock_timeout = ${lockTimeoutMs}`);
     return await work(client);

@@ -18,14 +18,14 @@ export type RedactedStream = {
 };
 
 /** Shorter values (a flag, a port, a country) occur in every text: removing them would shred it and hide nothing. */
-export const shortestSecret = 4;
+export const MIN_SECRET_LENGTH = 4;
 /**
  * From this length on, base64 is also found in the middle of longer base64, as in `Basic`, and every form in any letter
  * case; shorter values would match by accident (`Main`, `Test`).
  */
-const shortestDistinctive = 8;
+const MIN_DISTINCTIVE_LENGTH = 8;
 /** jsonb accepts a hundred levels, so a value this deep is refused later anyway; here it must not exhaust the stack. */
-const deepest = 1000;
+const MAX_DEPTH = 1000;
 
 /**
  * Creates a redactor for these values (docs/specification/connections.md#redaction): unchanged, as base64 and
@@ -51,7 +51,7 @@ export function createRedactor(secrets: Iterable<string>): Redactor {
     if (typeof value === 'string') return text(value);
     if (typeof value === 'number') return values.has(String(value)) ? mark : value;
     if (typeof value !== 'object' || value === null) return value;
-    if (depth > deepest) return mark;
+    if (depth > MAX_DEPTH) return mark;
     if (Array.isArray(value)) return value.map(item => json(item, depth + 1));
     const fields = new Map<string, Json>();
     for (const [name, field] of Object.entries(value)) fields.set(freeName(text(name), fields), json(field, depth + 1));
@@ -108,10 +108,10 @@ function beginningOf(forms: readonly string[], longest: number, value: string): 
 
 function patternOf(form: string): string {
   const exact = form.replace(/[\\^$.*+?()[\]{}|/-]/g, '\\$&');
-  return form.length >= shortestDistinctive ? `(?i:${exact})` : exact;
+  return form.length >= MIN_DISTINCTIVE_LENGTH ? `(?i:${exact})` : exact;
 }
 
-const isLongEnough = (value: string) => value.length >= shortestSecret;
+const isLongEnough = (value: string) => value.length >= MIN_SECRET_LENGTH;
 
 /**
  * Replaces the union of all matches. `everywhere` matches the empty string wherever a form
@@ -154,7 +154,7 @@ function formsOf(secret: string): string[] {
 function base64Forms(bytes: Buffer): string[] {
   const whole = bytes.toString('base64');
   const standard = [whole, whole.replace(/=+$/, '')];
-  if (bytes.length >= shortestDistinctive) {
+  if (bytes.length >= MIN_DISTINCTIVE_LENGTH) {
     // Three bytes are four characters, so a value inside a longer one has three encodings, depending on its position.
     // The characters that it shares with neighboring bytes depend on those, and are left out.
     for (const [before, shared] of [

@@ -20,7 +20,7 @@ const metadataSchema = z.object({ data: z.object({ versions: z.record(z.string()
 const errorsSchema = z.object({ errors: z.array(z.string()) });
 
 /** The number of attempts: there are no more concurrent changes of one secret within a few milliseconds. */
-const attempts = 10;
+const MAX_ATTEMPTS = 10;
 
 /**
  * Secrets in HashiCorp Vault or OpenBao, KV version 2 (docs/specification/connections.md#secret-store), at
@@ -40,7 +40,7 @@ export class VaultSecretStore implements SecretStore {
     const data = { value: plaintext };
     if ((await this.#write(tenantId, name, data)) !== null) return;
     // The mount requires a check-and-set for every write.
-    for (let attempt = 0; attempt < attempts; attempt += 1) {
+    for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt += 1) {
       const { version } = await this.#read(tenantId, name);
       if ((await this.#write(tenantId, name, data, version)) !== null) return;
     }
@@ -52,7 +52,7 @@ export class VaultSecretStore implements SecretStore {
   }
 
   async take(tenantId: string, name: string): Promise<string | null> {
-    for (let attempt = 0; attempt < attempts; attempt += 1) {
+    for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt += 1) {
       const { version, value } = await this.#read(tenantId, name);
       if (value === null) return null;
       const emptied = await this.#write(tenantId, name, {}, version);

@@ -34,16 +34,16 @@ const authSchema = z.object({
 const lookupSchema = z.object({ data: z.object({ ttl: z.number(), renewable: z.boolean().default(false) }) });
 
 /** A token that is renewed at two thirds of its lifetime survives one failed renewal. */
-const renewAt = 2 / 3;
+const RENEW_AT = 2 / 3;
 /**
  * Near its maximum lifetime, Vault renews a token for shorter and shorter times. It is not
  * renewed more often than this.
  */
-const shortestWaitMs = 5_000;
+const MIN_WAIT_MS = 5_000;
 /** A timer takes at most 24 days; renewing too early is harmless. */
-const longestWaitMs = DAY_MS;
+const MAX_WAIT_MS = DAY_MS;
 /** Vault accepts at most a megabyte; a far larger answer comes from something else at its address. */
-const largestAnswer = 8 * 1024 * 1024;
+const MAX_ANSWER_BYTES = 8 * 1024 * 1024;
 
 /**
  * Sends requests to HashiCorp Vault or OpenBao with a token that it keeps alive: a configured token, or one from
@@ -123,14 +123,14 @@ export class VaultSession {
 
   #keep(token: string, seconds: number, renewable: boolean): Lease {
     const lease = { token, expiresAt: seconds > 0 ? this.#clock.now() + seconds * 1000 : null, renewable };
-    this.#renewIn(lease, seconds * 1000 * renewAt);
+    this.#renewIn(lease, seconds * 1000 * RENEW_AT);
     return lease;
   }
 
   #renewIn(lease: Lease, delayMs: number): void {
     this.#cancelRenewal();
     if (this.#closed || !lease.renewable || lease.expiresAt === null) return;
-    const waitMs = Math.min(Math.max(delayMs, shortestWaitMs), longestWaitMs);
+    const waitMs = Math.min(Math.max(delayMs, MIN_WAIT_MS), MAX_WAIT_MS);
     this.#cancelRenewal = this.#alarm(waitMs, () => void this.#renew(lease));
   }
 
@@ -162,7 +162,7 @@ export class VaultSession {
         redirect: 'error',
         signal: AbortSignal.timeout(this.#timeoutMs),
       });
-      return { status: response.status, body: parseJson(await limitBody(response, largestAnswer).text()) };
+      return { status: response.status, body: parseJson(await limitBody(response, MAX_ANSWER_BYTES).text()) };
     } catch (error) {
       throw unusable(`cannot be reached (${reasonOf(error)})`);
     }

@@ -43,7 +43,7 @@ async function startQueued(services: Services, answer: QueuedAnswer): Promise<bo
 }
 
 /** Errors of the server, and too many active runs, may be over the next time. */
-export const isTemporary = ({ status }: AppError): boolean => status >= 500 || status === 429;
+const isTemporary = ({ status }: AppError): boolean => status >= 500 || status === 429;
 
 const underWay = new WeakMap<Services['orchestrator'], Set<Promise<void>>>();
 

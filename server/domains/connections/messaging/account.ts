@@ -14,7 +14,7 @@ export type MessagingAccount = {
 };
 type Ids = Pick<MessagingAccount, 'business_account_id' | 'phone_number_id'>;
 
-const timeoutMs = 8_000;
+const TIMEOUT_MS = 8_000;
 const text = z.string().min(1).max(500).optional().catch(undefined);
 const Business = z.object({ name: text });
 const PhoneNumber = z.object({ display_phone_number: text, verified_name: text });
@@ -45,7 +45,7 @@ export async function readMessagingAccount(
 async function ask(fetch: typeof globalThis.fetch, url: string, token: string, path: string): Promise<unknown> {
   try {
     const headers = { Authorization: `Bearer ${token}`, Accept: 'application/json' };
-    const signal = AbortSignal.timeout(timeoutMs);
+    const signal = AbortSignal.timeout(TIMEOUT_MS);
     const response = await fetch(url, { headers, signal, redirect: 'error' });
     if (response.ok) return await response.json();
     await response.body?.cancel();

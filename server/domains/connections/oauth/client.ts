@@ -22,9 +22,9 @@ export type OauthServices = Pick<Services, 'clock' | 'egress'>;
 /**
  * The time limit of a request to an authorization server in seconds, shorter than a database's wait for a lock (10).
  */
-const timeout = 4;
+const TIMEOUT_S = 4;
 /** Metadata and keys of a server change about once a year; most clients cache them for an hour. */
-const keptMs = HOUR_MS;
+const KEPT_MS = HOUR_MS;
 
 type Kept = { at: number; configuration: Promise<Configuration> };
 const kept = new WeakMap<OauthSettings, Kept>();
@@ -36,7 +36,7 @@ const kept = new WeakMap<OauthSettings, Kept>();
 export async function oauthClient(services: OauthServices, settings: OauthSettings): Promise<Configuration> {
   const now = services.clock.now();
   const known = kept.get(settings);
-  if (known && now - known.at < keptMs) return known.configuration;
+  if (known && now - known.at < KEPT_MS) return known.configuration;
   const configuration = connect(services, settings);
   kept.set(settings, { at: now, configuration });
   configuration.catch(() => kept.delete(settings));
@@ -49,7 +49,7 @@ async function connect({ egress }: OauthServices, settings: OauthSettings): Prom
   const execute = insecure ? [allowInsecureRequests] : [];
   const guarded: CustomFetch = (url, { body, signal, ...init }) =>
     egress.fetch(url, { ...init, body: bodyOf(body), signal: signal ?? null });
-  const options = { [customFetch]: guarded, timeout, execute };
+  const options = { [customFetch]: guarded, timeout: TIMEOUT_S, execute };
   const server =
     settings.endpoints === undefined
       ? (
@@ -58,7 +58,7 @@ async function connect({ egress }: OauthServices, settings: OauthSettings): Prom
       : metadataOf(settings.issuer, settings.endpoints);
   const configuration = new Configuration(server, settings.clientId, undefined, authentication(server, settings));
   configuration[customFetch] = guarded;
-  configuration.timeout = timeout;
+  configuration.timeout = TIMEOUT_S;
   if (insecure) allowInsecureRequests(configuration);
   return configuration;
 }

@@ -20,7 +20,7 @@ import { deleteFlow, findFlow, insertFlow, listLapsedFlows } from './flow-store.
 
 export type FlowKind = 'suite' | 'messaging';
 /** Long enough to sign in with a second factor (docs/specification/connections.md#accounts). */
-const lifetimeMs = 10 * 60_000;
+const LIFETIME_MS = 10 * 60_000;
 
 const flowSecret = (flowId: string) => `oauth-flow/${flowId}`;
 const FlowSecret = z.object({ verifier: z.string(), nonce: z.string() });
@@ -46,7 +46,7 @@ export async function beginFlow(
   const state = `${kind}.${randomToken()}`;
   const secret = { verifier: randomPKCECodeVerifier(), nonce: randomNonce() };
   const at = new Date(services.clock.now());
-  const expiresAt = new Date(at.getTime() + lifetimeMs);
+  const expiresAt = new Date(at.getTime() + LIFETIME_MS);
   const { tenantId, userId } = principal;
   const { request } = flow;
   // The row is inserted first: it always leads to the secret, and removeLapsedFlows follows it.

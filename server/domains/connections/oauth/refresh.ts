@@ -13,13 +13,13 @@ import { credentialsOf, expiryOf } from './tokens.ts';
 export type RefreshServices = Pick<Services, 'pool' | 'prisma' | 'secrets' | 'clock' | 'egress' | 'config'>;
 
 /** A token is refreshed this long before it expires, so that it does not expire on its way to a server. */
-const marginMs = 60_000;
+const MARGIN_MS = 60_000;
 
 const underWay = new WeakMap<RefreshServices['pool'], Map<string, Promise<StoredConnection | null>>>();
 
 /** Returns whether the access token has expired, or is about to. */
 export function needsRefresh(row: ConnectionRow, now: number): boolean {
-  return row.expiresAt !== null && row.expiresAt.getTime() - marginMs <= now;
+  return row.expiresAt !== null && row.expiresAt.getTime() - MARGIN_MS <= now;
 }
 
 /**

@@ -2,7 +2,7 @@ import { inspect } from 'node:util';
 import pg from 'pg';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { Services } from '../../../contract/services.ts';
-import { ManualClock } from '../../../platform/clock.ts';
+import { HOUR_MS, ManualClock } from '../../../platform/clock.ts';
 import { createEgress } from '../../../platform/egress/egress.ts';
 import { type AppError, unavailable } from '../../../platform/errors.ts';
 import { createCall } from '../../../testing/call.ts';
@@ -25,7 +25,6 @@ import { connectionOperations } from '../operations.ts';
 
 type Connection = { id: string; config: { services: string[] }; credential_keys: string[]; status: string };
 const redirectUri = 'http://127.0.0.1:3000/connections/callback';
-const hour = 3_600_000;
 /** Begins at the real time, since the server's tokens carry it. */
 const clock = new ManualClock(Date.now());
 
@@ -104,7 +103,7 @@ describe('connecting', () => {
       credential_keys: ['access_token', 'refresh_token'],
       account: { subject: 'ada', email: 'ada@example.com', name: 'Name of ada' },
       config: { services: ['mail', 'calendar'] },
-      expires_at: new Date(clock.now() + hour).toISOString(),
+      expires_at: new Date(clock.now() + HOUR_MS).toISOString(),
     });
     const loaded = await load(made);
     for (const secret of Object.values(loaded?.values ?? {})) expect(JSON.stringify(made)).not.toContain(secret);
@@ -201,7 +200,7 @@ describe('refreshing', () => {
   it('happens a minute before the end, and the new tokens stay', async () => {
     const made = await connect();
     const first = await load(made);
-    clock.advance(hour - 60_001);
+    clock.advance(HOUR_MS - 60_001);
     expect(await load(made)).toEqual(first);
     clock.advance(1);
     const second = await load(made);
@@ -210,13 +209,13 @@ describe('refreshing', () => {
     expect(await load(made)).toEqual(second);
     expect(await get(made.id)).toMatchObject({
       status: 'active',
-      expires_at: new Date(clock.now() + hour).toISOString(),
+      expires_at: new Date(clock.now() + HOUR_MS).toISOString(),
     });
   });
 
   it('uses a refresh token once, however many ask, in two processes', async () => {
     const made = await connect();
-    clock.advance(hour);
+    clock.advance(HOUR_MS);
     const other = new pg.Pool({ connectionString: db.url, max: 4 });
     const elsewhere = createTestServices(
       { ...db, pool: other },
@@ -238,14 +237,14 @@ describe('refreshing', () => {
     expect(new Set(loaded.map(each => each?.values.access_token)).size).toBe(1);
     await other.end();
     // The server revokes all where it sees a refresh token twice: another refresh proves that it did not.
-    clock.advance(hour);
+    clock.advance(HOUR_MS);
     expect((await load(made))?.values.access_token).toBeTruthy();
   });
 
   it('marks a connection whose access was withdrawn as expired, keeps it, and connecting again mends it', async () => {
     const made = await connect();
     await server.revoke();
-    clock.advance(hour);
+    clock.advance(HOUR_MS);
     const error = { status: 409, code: 'connection_expired' };
     await expect(load(made)).rejects.toMatchObject(error);
     const before = server.requests.length;
@@ -263,7 +262,7 @@ describe('refreshing', () => {
   it('gives the old token while it lasts where the provider is away, then 503, then recovers', async () => {
     const made = await connect();
     const first = await load(made);
-    clock.advance(hour - 30_000);
+    clock.advance(HOUR_MS - 30_000);
     server.break(500);
     expect(await load(made)).toEqual(first);
     expect(await get(made.id)).toMatchObject({
@@ -279,7 +278,7 @@ describe('refreshing', () => {
 
   it('loses no rotated token where the secret store is away just then', async () => {
     const made = await connect();
-    clock.advance(hour);
+    clock.advance(HOUR_MS);
     const { secrets } = services;
     const store = {
       get: secrets.get.bind(secrets),
@@ -292,7 +291,7 @@ describe('refreshing', () => {
     const loaded = await load(made);
     expect(server.requests.slice(before)).toEqual(['refresh_token']);
     expect(loaded?.values.access_token).toBeTruthy();
-    clock.advance(hour);
+    clock.advance(HOUR_MS);
     expect((await load(made))?.values.access_token).not.toBe(loaded?.values.access_token);
   });
 });

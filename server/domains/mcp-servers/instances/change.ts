@@ -7,7 +7,7 @@ import { requireVersion } from './create.ts';
 import { checkSettings } from './settings.ts';
 import { usesOfInstance } from './sql/store.ts';
 import { deleteInstanceRow, updateInstance } from './store.ts';
-import { describeInstance, instanceKey, requireInstance, requireOwnConnection, usesShown } from './view.ts';
+import { describeInstance, instanceKey, MAX_USES_SHOWN, requireInstance, requireOwnConnection } from './view.ts';
 
 /**
  * Changes the given fields: `version` null follows the latest, `connection_id` null unbinds. AppError
@@ -40,7 +40,7 @@ export async function deleteInstance(ctx: Context, input: z.output<typeof Delete
   const { pool, prisma } = ctx.services;
   const { id } = await requireInstance(ctx, input.id);
   const key = instanceKey(ctx, id);
-  const uses = input.force ? [] : await usesOfInstance(pool, key, usesShown);
+  const uses = input.force ? [] : await usesOfInstance(pool, key, MAX_USES_SHOWN);
   if (uses.length > 0) {
     const details = uses.map(use => ({
       path: `workflows.${use.workflow_id}`,

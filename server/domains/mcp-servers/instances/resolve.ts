@@ -11,7 +11,7 @@ import { type BindingRow, findBindings, findOffers, type OfferRow } from './sql/
 /**
  * A graph has at most 2,000 steps (docs/specification/limits.md#sizes); this also holds for one that was never saved.
  */
-const maxSteps = 2_000;
+const MAX_STEPS = 2_000;
 
 type Step = { id: string; toolName: string | null; instanceId: string | null };
 type Problem = z.output<typeof Resolution>['problems'][number];
@@ -52,8 +52,8 @@ async function stepsOf(ctx: Context, { workflow_id, graph }: z.output<typeof Res
   const given = workflow_id === undefined ? graph?.steps : (await requireWorkflow(ctx, workflow_id)).graph.steps;
   const all = allSteps({ steps: (given ?? []) as GraphStep[] });
   const steps = all.filter(step => step.type === 'mcp_call');
-  if (steps.length > maxSteps) {
-    throw invalid('The graph has too many steps.', [{ path: 'graph.steps', message: `must be at most ${maxSteps}` }]);
+  if (steps.length > MAX_STEPS) {
+    throw invalid('The graph has too many steps.', [{ path: 'graph.steps', message: `must be at most ${MAX_STEPS}` }]);
   }
   return steps.map(step => ({ id: step.id, toolName: text(step.tool_name), instanceId: text(step.instance_id) }));
 }

@@ -3,8 +3,8 @@ import type { JsonMap } from '../../../orchestrator/core/index.ts';
 import { type ErrorDetail, invalid } from '../../../platform/errors.ts';
 import { isObject } from '../../../platform/json.ts';
 
-const maxBytes = 16_384;
-const maxHeaders = 20;
+const MAX_BYTES = 16_384;
+const MAX_HEADERS = 20;
 
 /**
  * The effects of an instance's `config` and a profile's `settings`:
@@ -32,7 +32,7 @@ const HeaderValue = z.string().regex(/^[\x20-\x7e]{0,1000}$/, 'must be at most 1
 const Known = z.looseObject({
   headers: z
     .record(HeaderName, HeaderValue)
-    .refine(headers => Object.keys(headers).length <= maxHeaders, `must be at most ${maxHeaders}`)
+    .refine(headers => Object.keys(headers).length <= MAX_HEADERS, `must be at most ${MAX_HEADERS}`)
     .optional(),
   default_args: z.record(z.string(), z.unknown()).optional(),
 });
@@ -47,8 +47,8 @@ export function checkSettings(field: 'config' | 'settings', value: JsonMap): voi
 }
 
 function settingsProblems(field: string, value: JsonMap): ErrorDetail[] {
-  if (Buffer.byteLength(JSON.stringify(value)) > maxBytes) {
-    return [{ path: field, message: `must be at most ${maxBytes / 1024} KiB`, code: 'too_large' }];
+  if (Buffer.byteLength(JSON.stringify(value)) > MAX_BYTES) {
+    return [{ path: field, message: `must be at most ${MAX_BYTES / 1024} KiB`, code: 'too_large' }];
   }
   const parsed = Known.safeParse(value);
   if (parsed.success) return [];

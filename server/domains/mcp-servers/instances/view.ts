@@ -11,7 +11,7 @@ import type { ProfileRow } from './sql/profile-store.ts';
 import { findInstance, type InstanceKey, type InstanceRow, usesOfInstance } from './sql/store.ts';
 
 /** The maximum number of workflows named as users of an instance. */
-export const usesShown = 20;
+export const MAX_USES_SHOWN = 20;
 
 /** Returns the key of an instance of the caller's project. */
 export function instanceKey({ principal }: Context, id: string): InstanceKey {
@@ -77,7 +77,7 @@ export function toInstance(row: InstanceRow): z.input<typeof Instance> {
 /** Returns the instance with the workflows that use it. */
 export async function describeInstance(ctx: Context, id: string): Promise<z.input<typeof InstanceDetail>> {
   const row = await requireInstance(ctx, id);
-  const uses = await usesOfInstance(ctx.services.pool, instanceKey(ctx, id), usesShown);
+  const uses = await usesOfInstance(ctx.services.pool, instanceKey(ctx, id), MAX_USES_SHOWN);
   const used_by = uses.map(({ workflow_id, name, draft, published }) => ({ workflow_id, name, draft, published }));
   return { ...toInstance(row), used_by };
 }

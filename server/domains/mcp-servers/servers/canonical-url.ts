@@ -1,6 +1,6 @@
 import { invalid } from '../../../platform/errors.ts';
 
-const maxLength = 2_000;
+const MAX_LENGTH = 2_000;
 
 /**
  * Returns the address of an MCP server in its canonical form. AppError 422 `invalid_url` for text that is
@@ -27,6 +27,6 @@ function whyUnfit(url: URL): string | null {
   if (url.hash !== '') return 'must not have a fragment (#…)';
   if (url.hostname === '') return 'must name a host';
   // Normalization may lengthen it: every space becomes three characters.
-  if (url.href.length > maxLength) return `must be at most ${maxLength} characters`;
+  if (url.href.length > MAX_LENGTH) return `must be at most ${MAX_LENGTH} characters`;
   return null;
 }

@@ -11,7 +11,7 @@ import { findServer, takenServices } from './store.ts';
 import { toServer } from './view.ts';
 
 /** Servers that are registered concurrently under one name compete for its slug; the losers then try the next. */
-const maxTries = 10;
+const MAX_TRIES = 10;
 
 /**
  * Registers a server as a draft; it is not called yet. AppError 422 `invalid_url`, `egress_refused` (an address that may not
@@ -25,7 +25,7 @@ export async function createServer(
   const { tenantId, userId } = ctx.principal;
   const canonicalUrl = await acceptUrl(ctx, input.canonical_url);
   const slug = serviceSlug(input.name);
-  for (let tries = 0; tries < maxTries; tries++) {
+  for (let tries = 0; tries < MAX_TRIES; tries++) {
     const id = newId();
     const outcome = await insertServer(pool, {
       id,

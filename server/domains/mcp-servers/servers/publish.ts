@@ -7,7 +7,7 @@ import { findServerVersion, insertServerVersion } from './sql/version-store.ts';
 import { describeVersion, latestVersion, requireServerDetail, serverKey } from './view.ts';
 
 /** Concurrent callers may discover or publish; then the present tools are published. */
-const maxTries = 5;
+const MAX_TRIES = 5;
 
 /**
  * Publishes the tools of the last discovery as the next version, which never changes. AppError 404; 409
@@ -19,7 +19,7 @@ export async function publishServer(
   input: z.output<typeof PublishServerInput>,
 ): Promise<z.input<typeof Version>> {
   const { pool, clock } = ctx.services;
-  for (let tries = 0; tries < maxTries; tries++) {
+  for (let tries = 0; tries < MAX_TRIES; tries++) {
     const server = await requireServerDetail(ctx, input.id);
     if (server.discovered === null || server.discoveredAt === null) {
       throw conflict('not_discovered', 'Discover the tools of the server first.');

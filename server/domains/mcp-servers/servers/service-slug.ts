@@ -1,4 +1,4 @@
-const maxLength = 60;
+const MAX_LENGTH = 60;
 
 /**
  * Returns `service`: the name in lower-case ASCII letters, digits and single hyphens, at most 60;
@@ -8,7 +8,7 @@ export function serviceSlug(name: string): string {
   const ascii = name.normalize('NFKD').replace(/\p{M}/gu, '').toLowerCase();
   const slug = ascii
     .replace(/[^a-z0-9]+/g, '-')
-    .slice(0, maxLength)
+    .slice(0, MAX_LENGTH)
     .replace(/^-+|-+$/g, '');
   return slug === '' ? 'server' : slug;
 }

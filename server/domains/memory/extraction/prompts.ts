@@ -63,7 +63,7 @@ export function extractionQuestion(messages: readonly NumberedMessage[]): Questi
   return { system: EXTRACT_SYSTEM, prompt: `Messages:\n${numbered.join('\n')}`, schema: CANDIDATES_SCHEMA };
 }
 
-export const RELATIONS = ['same', 'refines', 'supersedes', 'unrelated'] as const;
+const RELATIONS = ['same', 'refines', 'supersedes', 'unrelated'] as const;
 export type Relation = (typeof RELATIONS)[number];
 export const Verdicts = z.object({
   verdicts: z.array(z.object({ pair: z.number(), relation: z.enum(RELATIONS) })),

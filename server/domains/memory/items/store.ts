@@ -34,7 +34,7 @@ export type ItemRow = {
   confirmed_at: Date | null;
   updated_at: Date;
 };
-export const ITEM_COLUMNS = `i.id, i.project_id, i.workflow_id, i.agent_id, i.user_id, i.subject, i.subject_key, i.kind, i.text, i.status,
+const ITEM_COLUMNS = `i.id, i.project_id, i.workflow_id, i.agent_id, i.user_id, i.subject, i.subject_key, i.kind, i.text, i.status,
   i.trust, i.author, i.confidence, i.pinned, i.valid_from, i.valid_to, i.supersedes, i.superseded_by, i.expires_at, i.uses,
   i.last_used_at, i.created_by, i.created_at, i.confirmed_by, i.confirmed_at, i.updated_at`;
 

@@ -60,7 +60,7 @@ export function diversify<H extends Ranked>(hits: readonly H[], count: number): 
 }
 
 /** The part of the words of two texts that both have, 0..1. */
-export function jaccard(a: ReadonlySet<string>, b: ReadonlySet<string>): number {
+function jaccard(a: ReadonlySet<string>, b: ReadonlySet<string>): number {
   if (a.size === 0 && b.size === 0) return 1;
   let shared = 0;
   for (const word of a) if (b.has(word)) shared += 1;

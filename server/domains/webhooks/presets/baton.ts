@@ -1,4 +1,4 @@
-import { isSignedBy, isTimely, parseSignature, replayableUntil, timestampToleranceMs } from '../signature.ts';
+import { isSignedBy, isTimely, parseSignature, replayableUntil, TIMESTAMP_TOLERANCE_MS } from '../signature.ts';
 import type { PresetRules } from './preset.ts';
 
 const SIGNATURE = 'x-service-signature';
@@ -19,7 +19,7 @@ export const batonPreset: PresetRules = {
     if (digest === null) return null;
     // Without a timestamp equal bodies have equal signatures, but a scheduler that posts the same
     // body expects a run each time.
-    const knownUntil = replayableUntil(timestamp) ?? now + timestampToleranceMs;
+    const knownUntil = replayableUntil(timestamp) ?? now + TIMESTAMP_TOLERANCE_MS;
     return { digest, knownUntil, withKeyOnly: timestamp === undefined };
   },
 };

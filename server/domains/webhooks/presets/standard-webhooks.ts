@@ -18,7 +18,7 @@ export function standardKey(secret: string): Buffer | null {
 }
 
 /** Reads `v1,<Base64> v1,<Base64> v1a,…`: a signature for each active secret. Other versions are ignored. */
-export function parseStandardSignatures(header: string): Buffer[] {
+function parseStandardSignatures(header: string): Buffer[] {
   return header
     .split(' ', MAX_SIGNATURES)
     .map(item => (item.startsWith('v1,') ? digestOfBase64(item.slice(3)) : null))

@@ -10,7 +10,7 @@ type StripeSignature = { timestamp: string | undefined; digests: Buffer[] };
  * Reads `t=<seconds>,v1=<hex>,v1=<hex>,v0=…`: one time, and one `v1` for each secret that is active at Stripe. Other
  * schemes are ignored, as Stripe requires. A header with two times counts as one without a time.
  */
-export function parseStripeSignature(header: string): StripeSignature {
+function parseStripeSignature(header: string): StripeSignature {
   const pairs = header.split(',', 2 * MAX_SIGNATURES).map(item => {
     const [name = '', value = ''] = item.trim().split('=', 2);
     return { name, value };

@@ -73,7 +73,7 @@ const SPACES = /[\t-\r ]*/y;
 const TEMPLATE_STEP = /steps(?:\.([A-Za-z_\x80-\uffff][\w\x80-\uffff-]*)|\[[\t-\r ]*("(?:[^"\\]|\\.)*")[\t-\r ]*\])/y;
 
 /** Rewrites `{{steps.<from>…}}`. What does not parse as a template stays as it is. */
-export function renameInTemplates(text: string, { from, to }: Rename): string {
+function renameInTemplates(text: string, { from, to }: Rename): string {
   if (!text.includes(from)) return text;
   let result = '';
   let copied = 0;
@@ -135,7 +135,7 @@ const MAX_EXPRESSION_CHARACTERS = 4_096;
 const CEL_RESERVED: ReadonlySet<string> = new Set(['true', 'false', 'null', 'in']);
 
 /** Rewrites `steps.<from>` and `steps["<from>"]` in an expression. An id that is no name of CEL is put in brackets. */
-export function renameInCel(text: string, { from, to }: Rename): string {
+function renameInCel(text: string, { from, to }: Rename): string {
   if (!text.includes(from) || text.length > MAX_EXPRESSION_CHARACTERS) return text;
   const tokens = tokensOf(text);
   const next = (at: number): number => {

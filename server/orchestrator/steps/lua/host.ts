@@ -80,7 +80,7 @@ export const LuaType = {
 export const LuaStatus = { ok: 0, runtime: 2, syntax: 3, memory: 4, handler: 5 } as const;
 
 /** Something the binary asked for that no script may have; the instance is not used again. */
-export class LuaForbidden extends Error {}
+class LuaForbidden extends Error {}
 
 const PAGE = 65_536;
 

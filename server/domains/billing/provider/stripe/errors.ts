@@ -53,7 +53,7 @@ function refused(message: string, code: string | undefined): AppError {
   return invalid(message, details, 'payment_refused');
 }
 
-export function providerUnavailable(): AppError {
+function providerUnavailable(): AppError {
   return unavailable(
     'payment_provider_unavailable',
     'The payment provider is unavailable. Try again later.',

@@ -34,10 +34,7 @@ export async function readFacts(account: StripeAccount, subject: Subject): Promi
  * Returns the subscription that counts: a running one before one that was never paid for, that before one that
  * has ended; then the newest.
  */
-export async function currentSubscription(
-  account: StripeAccount,
-  customer: string,
-): Promise<Stripe.Subscription | null> {
+async function currentSubscription(account: StripeAccount, customer: string): Promise<Stripe.Subscription | null> {
   const { data } = await account.stripe.subscriptions.list({
     customer,
     status: 'all',

@@ -17,7 +17,7 @@ import { PAYLOAD_THRESHOLD_BYTES } from '../../../log/index.ts';
  * The error code of a step whose result the run has no room for, and of a start or a task's
  * answer refused for that reason.
  */
-export const RUN_TOO_LARGE = 'run_too_large';
+const RUN_TOO_LARGE = 'run_too_large';
 
 /** Throws AppError 422 if the data of a start exceeds the run's budget. */
 export function checkStart(data: RunStartedData, maxBytes: number): void {
