@@ -3,7 +3,9 @@ import { defineConfig } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
 /** Test files that take a minute or more: started last, they would leave all other cores idle. */
-const longest = /\/server\/orchestrator\/simulation\/|\/server\/main\.test|\/e2e\//;
+const longest = /\/server\/main\.test|\/e2e\//;
+/** Test files whose own processes fill every core. They come last, when no journeys run beside them any more. */
+const busiest = /\/server\/orchestrator\/simulation\/(simulation|mutations)\.test/;
 
 /** Vitest begins with the largest files, unless it remembers how long each took, which a fresh clone does not. */
 class LongestFirst extends BaseSequencer {
@@ -12,6 +14,7 @@ class LongestFirst extends BaseSequencer {
     // A worker is kept for the next file only where that one may share it, too.
     const rank = ({ moduleId, project }: TestSpecification) => {
       if (longest.test(moduleId)) return 0;
+      if (busiest.test(moduleId)) return 1 + projects.length;
       return 1 + projects.indexOf(project.name);
     };
     return sorted.toSorted((one, other) => rank(one) - rank(other));
