@@ -19,7 +19,8 @@ export default defineConfig({
   outputDir: 'test-results',
   globalSetup: './e2e/fixtures/journeys-setup.ts',
   // They share one server (e2e/fixtures/shared-console.ts), but for files that need another environment.
-  // A third takes so much of two cores from the tests beside them that those go on alone for minutes, waiting a third of the time.
+  // A third takes so much of two cores from the tests beside them that those go on alone for minutes, and then leave
+  // a third of the machine idle.
   workers: 2,
   fullyParallel: false,
   // They end what hangs: on a machine that gives a quarter of its speed the longest take three minutes.

@@ -1,5 +1,8 @@
-/** PostgreSQL's jsonb parser is recursive; values that people write are nested ten levels deep, not a hundred. */
-const MAX_DEPTH = 100;
+/**
+ * The maximum depth of arrays and objects, in requests as well. PostgreSQL's jsonb parser is recursive; values that
+ * people write are nested ten levels deep, not a hundred.
+ */
+export const MAX_JSON_DEPTH = 100;
 
 export type StorageProblem = { path: string; message: string };
 
@@ -17,7 +20,7 @@ export function storageProblem(root: unknown): StorageProblem | null {
     }
     if (typeof value === 'number' && !Number.isFinite(value)) return { path, message: 'must be a finite number' };
     if (typeof value !== 'object' || value === null) continue;
-    if (depth >= MAX_DEPTH) return { path, message: `must not be nested deeper than ${MAX_DEPTH}` };
+    if (depth >= MAX_JSON_DEPTH) return { path, message: `must not be nested deeper than ${MAX_JSON_DEPTH}` };
     for (const key of Object.keys(value)) {
       const child = (value as Record<string, unknown>)[key];
       const childPath = path === '' ? key : `${path}.${key}`;

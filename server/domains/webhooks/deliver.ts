@@ -3,7 +3,8 @@ import type { Services } from '../../contract/services.ts';
 import type { JsonMap, JsonValue } from '../../orchestrator/core/index.ts';
 import { AppError, badRequest } from '../../platform/errors.ts';
 import { newId } from '../../platform/ids.ts';
-import { isObject } from '../../platform/json.ts';
+import { isObject, parseRequestJson } from '../../platform/json.ts';
+import { MAX_JSON_DEPTH } from '../../platform/storable-json.ts';
 import { findStarted, toStarted } from '../runs/command.ts';
 import { once } from '../runs/idempotency.ts';
 import { mergeBeneath } from '../runs/run-input.ts';
@@ -15,9 +16,6 @@ import type { IngressRow } from './sql/store.ts';
 
 export type AuthenticatedWebhook = Pick<IngressRow, 'id' | 'tenantId' | 'projectId' | 'workflowId' | 'extras'>;
 export type Delivered = { output: z.output<typeof IngestOutput>; repeated: boolean };
-
-/** The maximum depth of arrays and objects in a body, as everywhere in the API. */
-const MAX_DEPTH = 100;
 
 export type Delivery = Pick<StartRequest, 'startedBy' | 'carried' | 'actsFor' | 'traceparent'> & {
   payload: JsonMap;
@@ -103,12 +101,12 @@ const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 export function readPayload(body: Uint8Array): JsonMap {
   let value: JsonValue;
   try {
-    value = JSON.parse(utf8.decode(body)) as JsonValue;
+    value = parseRequestJson(utf8.decode(body)) as JsonValue;
   } catch (cause) {
     throw new AppError(400, 'malformed_body', 'The request body is not valid JSON.', { cause });
   }
-  if (isDeeperThan(value, MAX_DEPTH)) {
-    throw badRequest(`The request body is nested deeper than ${MAX_DEPTH} levels.`, 'too_deep');
+  if (isDeeperThan(value, MAX_JSON_DEPTH)) {
+    throw badRequest(`The request body is nested deeper than ${MAX_JSON_DEPTH} levels.`, 'too_deep');
   }
   return isObject(value) ? value : { body: value };
 }

@@ -1,17 +1,13 @@
 import type { z } from 'zod';
 import type { Context } from '../../../contract/context.ts';
 import { allSteps, type GraphStep } from '../../../orchestrator/core/index.ts';
+import { MAX_STEPS } from '../../../orchestrator/validation/index.ts';
 import { invalid } from '../../../platform/errors.ts';
 import { isId } from '../../../platform/ids.ts';
 import { maySend } from '../../connections/origins.ts';
 import { requireWorkflow } from '../../workflows/get.ts';
 import type { Resolution, ResolveInput, ResolveOutput } from '../schemas.ts';
 import { type BindingRow, findBindings, findOffers, type OfferRow } from './sql/store.ts';
-
-/**
- * A graph has at most 2,000 steps (docs/specification/limits.md#sizes); this also holds for one that was never saved.
- */
-const MAX_STEPS = 2_000;
 
 type Step = { id: string; toolName: string | null; instanceId: string | null };
 type Problem = z.output<typeof Resolution>['problems'][number];
@@ -52,6 +48,7 @@ async function stepsOf(ctx: Context, { workflow_id, graph }: z.output<typeof Res
   const given = workflow_id === undefined ? graph?.steps : (await requireWorkflow(ctx, workflow_id)).graph.steps;
   const all = allSteps({ steps: (given ?? []) as GraphStep[] });
   const steps = all.filter(step => step.type === 'mcp_call');
+  // Also for a graph that was never saved.
   if (steps.length > MAX_STEPS) {
     throw invalid('The graph has too many steps.', [{ path: 'graph.steps', message: `must be at most ${MAX_STEPS}` }]);
   }
