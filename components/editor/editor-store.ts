@@ -21,7 +21,7 @@ export type EditorState = {
   readonly canUndo: boolean;
   readonly canRedo: boolean;
   readonly saveState: SaveState;
-  /** The conflicts between this editor's changes and somebody else's; empty unless saving waits for a decision. */
+  /** The conflicts between this editor's changes and those saved elsewhere; empty unless saving waits for a decision. */
   readonly conflicts: readonly Conflict[];
   /** The people who saved the other side of the conflicts; empty where they are not known. */
   readonly savedBy: readonly Person[];

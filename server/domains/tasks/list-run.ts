@@ -31,7 +31,7 @@ export async function listAllOfRun(ctx: Context, input: Input): Promise<z.input<
 
 async function readPage(ctx: Context, input: Input, pendingOnly: boolean) {
   const key = decodeCursor(RunTaskKey, input.cursor);
-  // Everyone who may answer a task sees it, even if the run belongs to a private thread of somebody else.
+  // Everyone who may answer a task sees it, even if the run belongs to a private thread of another user.
   await requireListedRun(ctx, input);
   const rows = await listRunTasks(ctx.services.pool, runScope(ctx, input), {
     pendingOnly,

@@ -29,7 +29,7 @@ import { type Prepared, withStandIns } from './stand-ins.ts';
 type Input = z.output<typeof TryProposalInput>;
 
 /**
- * POST /v1/autopilot/proposals/{id}/trial: starts a run of the proposal that writes and sends nothing and asks nobody.
+ * POST /v1/autopilot/proposals/{id}/trial: starts a run of the proposal that writes nothing, sends nothing and asks no person.
  * AppError 403 `insufficient_scope`, 404, 409 `proposal_closed` or `run_not_ended`, 422 `invalid_graph`, `unknown_step`,
  * `rerun_too_large`, and what any start throws.
  */
