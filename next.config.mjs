@@ -1,3 +1,5 @@
+import { consoleHeaders } from './server/api/console-headers.ts';
+
 /** @type {import('next').NextConfig} */
 export default {
   poweredByHeader: false,
@@ -10,17 +12,7 @@ export default {
   typedRoutes: false,
   // Every other header with a per-request value (the Content-Security-Policy) is set in proxy.ts.
   async headers() {
-    return [
-      {
-        source: '/:path*',
-        headers: [
-          { key: 'X-Content-Type-Options', value: 'nosniff' },
-          { key: 'X-Frame-Options', value: 'DENY' },
-          { key: 'Referrer-Policy', value: 'same-origin' },
-          { key: 'Permissions-Policy', value: 'camera=(), microphone=(), geolocation=(), payment=(), usb=()' },
-          { key: 'Cross-Origin-Opener-Policy', value: 'same-origin' },
-        ],
-      },
-    ];
+    const headers = Array.from(consoleHeaders, ([key, value]) => ({ key, value }));
+    return [{ source: '/:path*', headers }];
   },
 };

@@ -4,6 +4,7 @@ import { existsSync } from 'node:fs';
 import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { compressAssets } from './compress-assets.mjs';
 import { ownNode, root, run, say } from './process.mjs';
 
 const stamps = join(root, 'node_modules', '.baton');
@@ -132,5 +133,6 @@ export async function build() {
   const env = { NODE_ENV: 'production', NEXT_TELEMETRY_DISABLED: '1' };
   const code = await run(ownNode, [join(root, 'node_modules', 'next', 'dist', 'bin', 'next'), 'build'], { env });
   if (code !== 0) throw new Error(`next build failed with exit code ${code}: see its message above.`);
+  await compressAssets(join(root, '.next', 'static'));
   await stamp('build', hash);
 }

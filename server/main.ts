@@ -1,8 +1,10 @@
 import { createServer } from 'node:http';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type Edge, type Frontend, listen } from './api/edge.ts';
-import { createFrontend } from './api/frontend.ts';
+import { type ConsoleFrontend, createFrontend } from './api/frontend.ts';
 import { listenFailure, starting } from './api/http-server.ts';
+import { serveStaticAssets } from './api/static-assets.ts';
 import { type Container, createContainer } from './container.ts';
 import { type Config, ConfigError } from './contract/config.ts';
 import { configuredSecrets } from './contract/configured-secrets.ts';
@@ -59,7 +61,7 @@ function withPort(config: Config, port: number): Config {
   return { ...config, http: { ...config.http, port, url: config.http.url.replace(/:0$/, `:${port}`) } };
 }
 
-type Console = Frontend & { close(): Promise<void> };
+type Console = ConsoleFrontend & { close(): Promise<void> };
 
 /**
  * Next, for everything that is not the API. It gets a server of its own that never listens: it attaches an `upgrade` listener and
@@ -72,7 +74,9 @@ async function startConsole({ env, http }: Config, port: number): Promise<Consol
   const app = next({ dev: env === 'development', dir, hostname: http.host, port, httpServer: decoy });
   await app.prepare();
   const handle = app.getRequestHandler();
+  const isBuilt = env !== 'development';
   return {
+    ...(isBuilt && { assets: serveStaticAssets(join(dir, '.next', 'static'), '/_next/static/') }),
     request: (request, response) => handle(request, response),
     // The development server takes upgrades, for hot reloading. In production its listener takes none, and closes none either.
     upgrade: (request, socket, head) =>

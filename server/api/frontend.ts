@@ -2,10 +2,12 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Config } from '../contract/config.ts';
 import { ADDRESS_HEADER } from '../contract/request-headers.ts';
 import { clientAddress } from './client-address.ts';
+import { consoleHeaders } from './console-headers.ts';
 import type { Frontend } from './edge.ts';
 import { answerRateLimited, type NodeSurfaces, serveSurfaces } from './node-http.ts';
 import { takeRequest } from './rate.ts';
 import { readTarget } from './request.ts';
+import type { StaticAssets } from './static-assets.ts';
 import type { Stream } from './stream.ts';
 
 /**
@@ -18,11 +20,14 @@ const ASSET_POLICY = "default-src 'self'; object-src 'none'; base-uri 'none'; fr
 /** A year, as browsers recommend. Subdomains are not included, because they may not be ours. */
 const STRICT_TRANSPORT = 'max-age=31536000';
 
+/** The console: the files of its build, and Next for everything else. */
+export type ConsoleFrontend = Frontend & { assets?: StaticAssets };
+
 /** Creates the handler for everything on the port: the API's surfaces, and the console for the rest. */
 export function createFrontend(
   { http }: Pick<Config, 'http'>,
   surfaces: NodeSurfaces & { stream: Stream },
-  console: Frontend,
+  console: ConsoleFrontend,
 ): Frontend {
   const https = http.url.startsWith('https://');
   return {
@@ -35,7 +40,11 @@ export function createFrontend(
       if (path.startsWith('/api/')) {
         response.setHeader('Content-Security-Policy', AUTH_POLICY);
         if (await refused(surfaces, address, response)) return;
-      } else if (isAsset(path)) response.setHeader('Content-Security-Policy', ASSET_POLICY);
+      } else if (isAsset(path)) {
+        response.setHeaders(consoleHeaders);
+        response.setHeader('Content-Security-Policy', ASSET_POLICY);
+        if (await console.assets?.(path, request, response)) return;
+      }
       await console.request(request, response);
     },
     upgrade: (request, socket, head) =>
