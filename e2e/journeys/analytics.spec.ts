@@ -1,8 +1,15 @@
 import { readFile } from 'node:fs/promises';
 import type { Page } from '@playwright/test';
-import { expect, expectAccessible, open, publishApproval, settled, startApproval, test } from '../fixtures/console.ts';
-
-type Api = Parameters<Parameters<typeof test>[2]>[0]['api'];
+import {
+  type Api,
+  expect,
+  expectAccessible,
+  open,
+  publishApproval,
+  settled,
+  startApproval,
+  test,
+} from '../fixtures/console.ts';
 
 /** A published workflow whose only step fails where the input says so; answers its id. */
 async function publishMoody(api: Api, name: string): Promise<string> {

@@ -1,6 +1,7 @@
 import type { Page } from '@playwright/test';
-import { type Api, addModel, test as console } from '../fixtures/agents.ts';
+import { addModel, test as console } from '../fixtures/agents.ts';
 import {
+  type Api,
   expect,
   expectAccessible,
   expectPagesAccessible,

@@ -1,4 +1,5 @@
 import {
+  type Api,
   expect,
   expectAccessible,
   expectPagesAccessible,
@@ -7,8 +8,6 @@ import {
   test,
 } from '../fixtures/console.ts';
 import { replaceText } from '../fixtures/editor.ts';
-
-type Api = { call: (method: string, path: string, body?: unknown) => Promise<Record<string, unknown>> };
 
 const script =
   'local rate = {{input.rate}}\nlocal total = steps.amount.result.total\nif total * rate > 10 then\n  error("too much")\nend\nreturn total * rate';
