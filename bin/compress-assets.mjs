@@ -11,13 +11,12 @@ const compress = {
 
 /**
  * Stores each script and style sheet below `folder` compressed beside itself (`x.js.br`, `x.js.gz`), from where
- * server/api/static-assets.ts serves it. Browsers accept brotli over HTTPS alone.
+ * server/api/static-assets.ts serves it. Without HTTPS, browsers accept brotli from localhost alone.
  */
 export async function compressAssets(folder) {
-  const entries = await readdir(folder, { recursive: true, withFileTypes: true });
-  const texts = entries.filter(entry => entry.isFile() && /\.(?:css|js|json|svg|txt)$/.test(entry.name));
-  const paths = texts.map(entry => join(entry.parentPath, entry.name));
-  await Promise.all(paths.map(store));
+  const paths = await readdir(folder, { recursive: true });
+  const texts = paths.filter(path => /\.(?:css|js|json|svg|txt)$/.test(path));
+  await Promise.all(texts.map(path => store(join(folder, path))));
 }
 
 async function store(path) {

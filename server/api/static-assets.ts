@@ -1,7 +1,7 @@
-import { readdirSync } from 'node:fs';
+import { existsSync, readdirSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { extname, join, relative, sep } from 'node:path';
+import { extname, join, sep } from 'node:path';
 import { codingOf } from './compression.ts';
 
 /** The types of file that a build of the console contains. Others are not served from here. */
@@ -44,7 +44,7 @@ export function serveStaticAssets(directory: string, prefix: string): StaticAsse
     const name = path.startsWith(prefix) ? path.slice(prefix.length) : '';
     const type = contentTypes[extname(name)];
     if (type === undefined || !files.has(name) || (method !== 'GET' && method !== 'HEAD')) return false;
-    const coding = codingOf([headers['accept-encoding']].flat().join(','));
+    const coding = codingOf(headers['accept-encoding']);
     const coded = coding !== null && files.has(name + suffixes[coding]) ? coding : null;
     const body = await contentOf(coded === null ? name : name + suffixes[coded]);
     if (body === null) return false;
@@ -60,14 +60,8 @@ export function serveStaticAssets(directory: string, prefix: string): StaticAsse
   };
 }
 
-/** Returns the paths of all files below a directory, relative to it, with slashes. */
+/** Returns the paths of everything below a directory, relative to it, with slashes. */
 function filesIn(directory: string): Set<string> {
-  try {
-    const entries = readdirSync(directory, { recursive: true, withFileTypes: true });
-    const paths = entries.filter(entry => entry.isFile()).map(entry => join(entry.parentPath, entry.name));
-    return new Set(paths.map(path => relative(directory, path).replaceAll(sep, '/')));
-  } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return new Set();
-    throw error;
-  }
+  if (!existsSync(directory)) return new Set();
+  return new Set(readdirSync(directory, { recursive: true, encoding: 'utf8' }).map(path => path.replaceAll(sep, '/')));
 }
