@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { newId } from '../../platform/ids.ts';
 import { CHAT_MODEL, type ChatService, saidIn, startChatService } from '../../testing/chat.ts';
 import { purgeThreads } from './answers/store.ts';
 
@@ -71,17 +72,18 @@ test('what a deleted thread leaves behind is purged two days later', async () =>
 });
 
 test('an answer outlives the log of its run; one whose log is gone too early says so', async () => {
-  chat.fake.script({ answers: [{ content: [{ text: 'Kept.' }] }, { content: [{ hold: 'lost' }, { text: 'Lost.' }] }] });
+  chat.fake.script({ answers: [{ content: [{ text: 'Kept.' }] }] });
   const { pool } = chat.service.db;
   const id = await chat.thread();
   const { run_id } = await chat.act('chat_send_message', { id, text: 'Hello' });
   await chat.settled(id);
   await pool.query('DELETE FROM runs WHERE id = $1', [run_id]);
   expect((await chat.messages(id)).map(saidIn)).toEqual(['Hello', 'Kept.']);
-  // As if the process had been away until after the retention of runs.
+  // As if the process had been away until after the retention of runs. It may still be about to keep the first answer.
   await pool.query(
-    `UPDATE chat_messages SET status = 'running', parts = '[]' WHERE thread_id = $1 AND role = 'assistant'`,
-    [id],
+    `UPDATE chat_messages SET id = $2::text, run_id = $2::uuid, status = 'running', parts = '[]'
+      WHERE thread_id = $1 AND role = 'assistant'`,
+    [id, newId()],
   );
   expect((await chat.settled(id)).at(-1)?.metadata).toMatchObject({ status: 'failed', error: { code: 'run_purged' } });
 });
