@@ -79,12 +79,13 @@ async function credentialsFor(token: string, server: { url: string }) {
     api_key: MODEL_SECRET,
     base_url: base(server),
   });
+  // One after the other: the last one fails, and what a step beside it has just sent would arrive after the run's end.
   const graph = {
     steps: [
       { id: 'tool', type: 'mcp_call', instance_id: instance, tool_name: 'add', tool_args: { a: 1, b: 2 } },
-      { id: 'ask', type: 'llm_call', model: 'openai/tiny', prompt: 'Hi.' },
       // The server's answer does not matter.
-      { id: 'fetch', ...request(server, connection), on_error: 'continue' },
+      { id: 'fetch', ...request(server, connection), on_error: 'continue', depends_on: ['tool'] },
+      { id: 'ask', type: 'llm_call', model: 'openai/tiny', prompt: 'Hi.', depends_on: ['fetch'] },
     ],
   };
   const { id: workflow = '' } = await ok(token, 'POST', '/v1/workflows', { name: 'Calls', graph });
