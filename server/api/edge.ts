@@ -33,6 +33,11 @@ export type Edge = {
 
 /** How long a connection may stay half open after the final answer. */
 const LINGER_MS = 1000;
+/**
+ * The connections that wait to be accepted; the system may lower it (on Linux to `net.core.somaxconn`, 4,096). With Node's
+ * 511, a burst of 1,500 clients overflowed it while the process was busy, and some were reset.
+ */
+const BACKLOG = 4_096;
 /** The same failure is logged only once in this time: a flood must not fill the disk. */
 const LOG_EVERY_MS = 10_000;
 
@@ -96,7 +101,7 @@ export async function listen(
 function listening(server: Server, { host, port }: { host: string; port: number }): Promise<void> {
   return new Promise((resolve, reject) => {
     server.once('error', reject);
-    server.listen(port, host, () => {
+    server.listen({ port, host, backlog: BACKLOG }, () => {
       server.off('error', reject);
       resolve();
     });
