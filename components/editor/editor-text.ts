@@ -1,7 +1,7 @@
 'use client';
 import { EditorView, ExternalChange, Prec } from '@uiw/react-codemirror';
 import { useCallback, useEffect, useRef, useState } from 'react';
-import { Echoes } from './echoes.ts';
+import { Echoes } from '../ui/echoes.ts';
 
 const theme = EditorView.theme({
   '&': { backgroundColor: 'var(--surface)', color: 'var(--text)', fontSize: '12px' },

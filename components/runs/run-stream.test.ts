@@ -72,7 +72,7 @@ describe('the live stream of a run', () => {
         peer.send(JSON.stringify({ type: 'ready' }));
       }
     });
-    await run.until(() => run.seen.includes(4));
+    await run.until(() => run.seen.includes(4) && run.states.at(-1) === 'live');
     expect(run.seen).toEqual([1, 2, 3, 4]);
     expect(afters).toEqual([0, 3]);
     expect(run.states).toContain('reconnecting');

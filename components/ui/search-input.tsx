@@ -3,6 +3,7 @@ import { Search } from 'lucide-react';
 import { useEffect, useId, useRef, useState } from 'react';
 import { useHotkeys } from '../shell/use-hotkeys.ts';
 import { cx } from './classes.ts';
+import { Echoes } from './echoes.ts';
 import { Input } from './field.tsx';
 
 /** A filter by text: `/` focuses it, and it reports after typing has stood still for 250 ms. */
@@ -27,13 +28,19 @@ export function SearchInput({
   const report = useRef(onChange);
   report.current = onChange;
   useHotkeys({ '/': () => input.current?.focus() });
+  const [echoes] = useState(() => new Echoes());
   // The URL changes from elsewhere too (Back, "clear filters").
-  useEffect(() => setText(value), [value]);
+  useEffect(() => {
+    if (!echoes.hears(value)) setText(value);
+  }, [echoes, value]);
   useEffect(() => {
     if (text === value) return;
-    const timer = setTimeout(() => report.current(text), 250);
+    const timer = setTimeout(() => {
+      echoes.tell(text);
+      report.current(text);
+    }, 250);
     return () => clearTimeout(timer);
-  }, [text, value]);
+  }, [echoes, text, value]);
   return (
     <div className={cx('group relative col-span-full w-full', !wide && 'sm:w-64')}>
       <Search aria-hidden className="pointer-events-none absolute top-2.5 left-2.5 size-3.5 text-faint" />
