@@ -7,6 +7,7 @@ import {
   startApproval,
   test,
 } from '../fixtures/console.ts';
+import { pressPair } from '../fixtures/keyboard.ts';
 import { consolePages } from '../fixtures/pages.ts';
 
 /** The dialogs and views that the URL opens on pages. */
@@ -75,7 +76,6 @@ test('the keyboard leads everywhere', async ({ member }) => {
   await open(member, '/workflows');
   await member.keyboard.press('Tab');
   await expect(member.getByRole('link', { name: 'Skip to content' })).toBeFocused();
-  await member.keyboard.press('g');
-  await member.keyboard.press('r');
+  await pressPair(member, 'g', 'r');
   await expect(member).toHaveURL(/\/runs$/);
 });

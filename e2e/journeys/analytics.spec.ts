@@ -10,6 +10,7 @@ import {
   startApproval,
   test,
 } from '../fixtures/console.ts';
+import { pressPair } from '../fixtures/keyboard.ts';
 
 /** A published workflow whose only step fails where the input says so; answers its id. */
 async function publishMoody(api: Api, name: string): Promise<string> {
@@ -65,8 +66,7 @@ test('what ran is counted, agrees with the list of runs, and can be filtered, re
   await counted(api, workflow, 5);
 
   await open(member, '/workflows');
-  await member.keyboard.press('g');
-  await member.keyboard.press('a');
+  await pressPair(member, 'g', 'a');
   await expect(member).toHaveURL(/\/analytics$/);
   await settled(member);
   await expect(stat(member, 'Live now')).toContainText('wait for people');

@@ -1,5 +1,5 @@
 import type { Page } from '@playwright/test';
-import { operate, publishSteps, runOnce, tinyPlans } from '../fixtures/billing.ts';
+import { operate, publishSteps, runOnce, tinyPlans, warned } from '../fixtures/billing.ts';
 import { expect, expectAccessible, open, settled, test } from '../fixtures/console.ts';
 
 test.use({ serverEnv: tinyPlans });
@@ -35,6 +35,7 @@ test('a trial is started, used up, topped up, paid from the top-up, read step by
   // Eight of ten credits.
   expect(await runOnce(api.call, workflow)).toBe('completed');
   expect(await runOnce(api.call, workflow)).toBe('completed');
+  await warned(api.call, 80);
   await open(member, '/workflows');
   await expect(notice(member)).toContainText('80% of the credits are used.');
   await expectAccessible(member);
@@ -45,6 +46,7 @@ test('a trial is started, used up, topped up, paid from the top-up, read step by
 
   // Of the third run the last two steps cannot be paid.
   expect(await runOnce(api.call, workflow)).toBe('failed');
+  await warned(api.call, 100);
   await open(member, '/workflows');
   await expect(notice(member)).toContainText('All credits are used');
   // The inbox fills what the notice leaves of the window.

@@ -117,10 +117,12 @@ test('a type of step is dragged to where it shall be, and the branches of a cond
   // Neither label is under the “+” of the selected condition.
   for (const branch of ['then', 'else']) {
     const label = canvas.locator('.react-flow__edgelabel-renderer').getByText(branch, { exact: true });
-    const { x, y } = await middleOf(label);
-    expect(await label.evaluate((own, point) => own === document.elementFromPoint(point.x, point.y), { x, y })).toBe(
-      true,
-    );
+    const isOnTop = () =>
+      label.evaluate(own => {
+        const { left, top, width, height } = own.getBoundingClientRect();
+        return own === document.elementFromPoint(left + width / 2, top + height / 2);
+      });
+    await expect.poll(isOnTop).toBe(true);
   }
 
   const box = await canvas.boundingBox();

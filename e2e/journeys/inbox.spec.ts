@@ -1,9 +1,9 @@
-import { expect, expectThemesAccessible, publishApproval, startApproval, test } from '../fixtures/console.ts';
+import { expect, expectThemesAccessible, open, publishApproval, startApproval, test } from '../fixtures/console.ts';
 
 test('approve with a comment from the list by keyboard', async ({ member, api }) => {
   const workflow = await publishApproval(api, 'Keyboard');
   const run = await startApproval(api, workflow, 'a holiday');
-  await member.goto(`/inbox?workflow_id=${workflow}`);
+  await open(member, `/inbox?workflow_id=${workflow}`);
   await expect(member.getByRole('link', { name: /Decide Keyboard/ })).toBeVisible();
   await member.keyboard.press('j');
   await expect(member.getByRole('heading', { name: 'Decide Keyboard' })).toBeVisible();

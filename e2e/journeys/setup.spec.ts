@@ -2,7 +2,6 @@ import { expect, test } from '../fixtures/console.ts';
 import { startServer } from '../fixtures/server.ts';
 
 test('the first visit sets up the owner, once', async ({ page }) => {
-  test.setTimeout(180_000);
   const none = { BATON_OWNER_EMAIL: '', BATON_OWNER_PASSWORD: '', BATON_PAT: '', BATON_SEED: 'none' };
   const server = await startServer({ env: none });
   try {
