@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { ManualClock } from '../../server/platform/clock.ts';
 import { startTestContainer, type TestContainer } from '../../server/testing/container.ts';
 import { loadMeIfAny, setupRequired } from './load-me.ts';
 
@@ -10,7 +11,9 @@ vi.mock('next/headers', () => ({
 
 let service: TestContainer;
 beforeAll(async () => {
-  service = await startTestContainer({ BATON_RATE_LIMIT_UNAUTHENTICATED_PER_MINUTE: '2' });
+  const env = { BATON_RATE_LIMIT_UNAUTHENTICATED_PER_MINUTE: '2' };
+  // Its minute never ends.
+  service = await startTestContainer(env, { clock: new ManualClock() });
 });
 afterAll(() => service.close());
 

@@ -40,6 +40,8 @@ afterAll(async () => {
   await db?.close();
 });
 
+const SESSIONS = `SELECT FROM pg_stat_activity WHERE datname = current_database() AND application_name = 'baton-orchestrator'`;
+
 /** Starts the service again, on the same port. It is ready when this settles. */
 async function relaunch(): Promise<void> {
   service = await installation.launch(Number(new URL(service.url).port));
@@ -59,6 +61,8 @@ test(
         const goal = world.asked + random.between(20, 60);
         await expect.poll(() => world.asked >= goal, { interval: 2, timeout: 60_000 }).toBe(true);
         await service.kill();
+        // The database may still be about to commit what it has received.
+        await expect.poll(async () => (await db.pool.query(SESSIONS)).rowCount).toBe(0);
         inFlight += await startedAndNotEnded(db.pool);
         world.count();
         await relaunch();

@@ -75,7 +75,7 @@ function probe(service: Service): { stop(): Promise<number> } {
   const asking = (async () => {
     while (!stopped) {
       const began = performance.now();
-      const answer = await fetch(`${service.url}/healthz`, { signal: AbortSignal.timeout(10_000) });
+      const answer = await fetch(`${service.url}/healthz`);
       await answer.text();
       slowest = Math.max(slowest, performance.now() - began);
       await delay(20);

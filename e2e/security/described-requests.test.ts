@@ -186,8 +186,9 @@ async function patiently<T>(answered: Promise<T>, { query }: Drawn): Promise<T> 
 async function answerNewestTask(): Promise<void> {
   // Ids of runs are in the order of their starts.
   const { rows } = await worlds.service.db.pool.query<{ workflow_id: string; run_id: string; step_id: string }>(
-    `SELECT workflow_id, run_id, step_id FROM human_tasks WHERE state = 'pending' AND run_id <> $1 ORDER BY run_id DESC LIMIT 1`,
-    [worlds.acme.ids['runs/runID']],
+    `SELECT workflow_id, run_id, step_id FROM human_tasks
+      WHERE state = 'pending' AND tenant_id = $1 AND run_id <> $2 ORDER BY run_id DESC LIMIT 1`,
+    [worlds.acme.owner.tenantId, worlds.acme.ids['runs/runID']],
   );
   for (const { workflow_id, run_id, step_id } of rows) {
     const path = `/v1/workflows/${workflow_id}/runs/${run_id}/tasks/${step_id}/complete`;

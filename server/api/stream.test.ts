@@ -1,7 +1,9 @@
+import { once } from 'node:events';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { type ClientOptions, WebSocket } from 'ws';
 import type { Principal, Scope } from '../contract/context.ts';
 import { createRequestLimiter } from '../contract/rate-limits.ts';
+import { type Alarm, ManualClock } from '../platform/clock.ts';
 import { newId } from '../platform/ids.ts';
 import { sessionCookieOf, startTestApi, type TestApi } from '../testing/api.ts';
 import {
@@ -157,7 +159,9 @@ describe('opening', () => {
   });
 
   test('over the limits is 429', async () => {
-    const rateLimiter = createRequestLimiter({ principal: 1, address: 1, signIn: 1, wrongCodes: 1 }, services().clock);
+    // Its minute never ends.
+    const limits = { principal: 1, address: 1, signIn: 1, wrongCodes: 1 };
+    const rateLimiter = createRequestLimiter(limits, new ManualClock());
     const strict = await startTestApi(services({ rateLimiter }), []);
     await open('', { at: strict });
     expect(await refusal(open('', { at: strict }))).toMatchObject({ status: 429, body: { code: 'rate_limited' } });
@@ -380,9 +384,21 @@ describe('closing', () => {
   });
 
   test('a peer that answers no ping is cut off', async () => {
-    const at = await startTestApi(services(), [], { stream: { pingEveryMs: 30 } });
+    let ring: () => void = () => undefined;
+    const alarm: Alarm = (_, next) => {
+      ring = next;
+      return () => undefined;
+    };
+    const at = await startTestApi(services(), [], { stream: { alarm } });
     const dead = await open('', { at, autoPong: false });
     const alive = await open('', { at });
+    const pinged = Promise.all([once(dead.socket, 'ping'), once(alive.socket, 'ping')]);
+    ring();
+    await pinged;
+    // The answer to the ping comes before that to a ping of its own.
+    alive.socket.ping();
+    await once(alive.socket, 'pong');
+    ring();
     expect(await dead.closed).toBe(1006);
     expect(alive.socket.readyState).toBe(WebSocket.OPEN);
     await at.close();

@@ -5,6 +5,7 @@ import type { Principal } from '../contract/context.ts';
 import type { StreamTarget } from '../domains/runs/event-selection.ts';
 import { ReadableItems, requireReadable } from '../domains/runs/readers.ts';
 import { findWorkflow } from '../domains/workflows/store.ts';
+import { type Alarm, systemAlarm } from '../platform/clock.ts';
 import { forbidden, notFound, unauthenticated, unavailable } from '../platform/errors.ts';
 import { newId } from '../platform/ids.ts';
 import { noteShownSecrets } from '../platform/secrets/in-use.ts';
@@ -30,8 +31,8 @@ import { closeCode, feed } from './stream-socket.ts';
 
 export type StreamOptions = Authenticator & {
   streams: OpenStreams;
-  /** ms between pings; a peer that has not answered one by the next is dead. */
-  pingEveryMs?: number;
+  /** Rings for the pings, by default in real time. */
+  alarm?: Alarm;
 };
 
 export type Stream = {
@@ -43,6 +44,8 @@ export type Stream = {
 
 type Open = { socket: WebSocket; alive: boolean };
 
+/** A peer that has not answered a ping by the next one is dead. */
+const PING_EVERY_MS = 20_000;
 const streamScope = 'workflow:read';
 const streamRole = 'project_viewer';
 /** Clients have nothing to send: their messages are read, ignored and limited in size. */
@@ -67,8 +70,13 @@ export function createStream(options: StreamOptions): Stream {
   const open = new Set<Open>();
   const { streams } = options;
   const slices = new Slices();
-  const pings = setInterval(() => ping(open), options.pingEveryMs ?? 20_000);
-  pings.unref();
+  const { alarm = systemAlarm } = options;
+  const pingLater = (): (() => void) =>
+    alarm(PING_EVERY_MS, () => {
+      ping(open);
+      cancelPing = pingLater();
+    });
+  let cancelPing = pingLater();
 
   const accept = (request: IncomingMessage, raw: Duplex, head: Buffer, asked: Asked) => {
     server.handleUpgrade(request, raw, head, socket => {
@@ -110,7 +118,7 @@ export function createStream(options: StreamOptions): Stream {
       return true;
     },
     async close() {
-      clearInterval(pings);
+      cancelPing();
       const gone = [...open].map(({ socket }) => new Promise(resolve => socket.once('close', resolve)));
       streams.close();
       const timer = setTimeout(() => {

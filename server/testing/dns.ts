@@ -40,7 +40,7 @@ export async function startTestDns(): Promise<TestDns> {
   });
   const { udp } = await server.listen({ udp: { port: 0, address: '127.0.0.1' } });
   if (!udp) throw new Error('The DNS server did not start.');
-  const resolver = new Resolver({ timeout: 2000, tries: 2 });
+  const resolver = new Resolver({ timeout: 60_000, tries: 1 });
   resolver.setServers([`127.0.0.1:${udp.port}`]);
   const ask = (answer: Promise<string[]>) =>
     answer.catch((error: NodeJS.ErrnoException) => {

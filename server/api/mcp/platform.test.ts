@@ -87,6 +87,7 @@ describe('an assistant with only a token', () => {
       run_id: started.run_id,
       after: 0,
       max_messages: 6,
+      max_duration_ms: 30_000,
     });
     expect(seen).toMatchObject({ ended_by: 'messages', last_seq: 5 });
     const waiting = await use('tasks_list_pending_run', run);
@@ -246,7 +247,7 @@ describe('a bounded read of a stream', () => {
   test('ends at each of its caps, and after a refused start', async () => {
     const id = await publish();
     const { run_id } = await use('workflows_execute_command', { id, command: 'start', params: { n: 1 } });
-    const ref = { workflow_id: id, run_id, after: 0 };
+    const ref = { workflow_id: id, run_id, after: 0, max_duration_ms: 30_000 };
     await use('workflows_stream_websocket', { ...ref, max_messages: 6 });
     const one = await use('workflows_stream_websocket', { ...ref, max_messages: 1 });
     expect(one).toMatchObject({ ended_by: 'messages', last_seq: 1 });
@@ -480,4 +481,4 @@ test("the MCP inspector's command line lists and calls the tools", async () => {
   expect((await run('--method', 'tools/list')).tools).toHaveLength((await names(client)).length);
   const health = await run('--method', 'tools/call', '--tool-name', 'health_summary');
   expect(health).toMatchObject({ structuredContent: { tenant_id: 'acme', service: { status: 'ready' } } });
-}, 30_000);
+});

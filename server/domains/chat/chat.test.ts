@@ -294,8 +294,10 @@ test('a stream of all runs leaves out the private answers of others', async () =
     await chat.settled(id, contributor);
   }
   const seen = ({ frames }: typeof own) => runs.map(run => frames.some(frame => frame.includes(run)));
-  await expect.poll(() => own.frames.at(-1)).toContain('completed');
-  await expect.poll(() => other.frames.at(-1)).toContain('completed');
+  // The last frame of the second run, on both.
+  const ends = ({ frames }: typeof own) =>
+    frames.some(frame => frame.includes(runs[1] ?? '?') && frame.includes('"to":"completed"'));
+  await expect.poll(() => [own, other].map(ends)).toEqual([true, true]);
   expect(seen(own)).toEqual([true, true]);
   expect(seen(other)).toEqual([false, true]);
   other.socket.terminate();

@@ -353,7 +353,7 @@ describe('keys', () => {
 
   test('one that workflows need is deleted only when forced', async () => {
     const { id } = await addKey();
-    await run({});
+    await ended((await run({})).path);
     expect(await send('DELETE', `/v1/llm-provider-keys/${id}`)).toMatchObject({
       status: 409,
       body: { code: 'connection_in_use', details: [{ message: 'workflow "Asks"' }] },

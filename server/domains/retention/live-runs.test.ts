@@ -75,7 +75,8 @@ test('runs that advance or start in a month while it is purged lose nothing and 
     }
   })();
   const passes = { rewritten: 0, postponed: 0 };
-  for (let pass = 0; pass < 25; pass++) {
+  // A pass for which the machine was too slow is postponed, and does not count.
+  for (let pass = 0; pass < 25 || passes.rewritten <= 20; pass++) {
     const past = Array.from({ length: 5 }, () => ({ id: idAt(AUGUST), endedAt: AUGUST }));
     await writeRuns(db.pool, past);
     const pause = async () => undefined;
@@ -111,8 +112,12 @@ test('a run that starts at the moment when its month is dropped keeps its log', 
   await writer.query(commitStatement([entry(runId, 1)]));
   const cutoffs = cutoffsAt({ runDays: 30, usageMonths: 0, auditDays: 0 }, NOW + 30 * DAY);
   const passing = sweep({ url: other.url, logger: silent, cutoffs, now: NOW, pause: async () => undefined });
+  let isOver = false;
+  void passing.finally(() => {
+    isOver = true;
+  });
   const waits = `SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`;
-  await expect.poll(async () => (await other.pool.query(waits)).rowCount).toBe(1);
+  await expect.poll(async () => isOver || (await other.pool.query(waits)).rowCount === 1).toBe(true);
   await writer.query('COMMIT');
   await writer.end();
   // If this machine was too slow for the pass, it was postponed, and then nothing was dropped either.

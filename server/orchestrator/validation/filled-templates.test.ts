@@ -31,9 +31,10 @@ test('and no other text does, as a regular expression says', () => {
 
 test('in time that grows with the size, whatever is repeated', () => {
   const published = `{{input.a}}b${'a'.repeat(120_000)}{{input.b}}`;
-  const began = performance.now();
+  const began = process.cpuUsage();
   expect(fillsTemplates(published, 'a'.repeat(1_000_000))).toBe(false);
-  expect(performance.now() - began).toBeLessThan(1_000);
+  // Of CPU: a busy machine may take its own time.
+  expect(process.cpuUsage(began).user).toBeLessThan(1_000_000);
 });
 
 test.each([

@@ -89,7 +89,7 @@ describe.each([
     await session.close();
     expect(session.usable).toBe(false);
     expect(server.seen.every(one => one.headers.authorization === 'Bearer s3cret')).toBe(true);
-    if (transport === 'streamable_http') expect(server.messages().at(-1)).toBe('DELETE');
+    if (transport === 'streamable_http') await server.until(() => server.messages().at(-1) === 'DELETE');
     await egress.close();
     await server.until(() => server.sockets() === 0);
   });
@@ -102,7 +102,7 @@ describe.each([
     await server.until(() => server.messages().includes('tools/call'));
     abort.abort();
     expect(await call).toMatchObject({ code: 'mcp_cancelled', retryable: false });
-    expect(server.messages()).toContain('notifications/cancelled');
+    await server.until(() => server.messages().includes('notifications/cancelled'));
     const result = await session.callTool({ name: 'add', args: { a: 1, b: 1 }, timeoutMs: TIMEOUT_MS });
     expect(result.structuredContent).toEqual({ sum: 2 });
     await session.close();
@@ -137,7 +137,7 @@ describe.each([
     const session = await connect(server.url);
     const failure = await failureOf(session.callTool({ name: 'wait', args: {}, timeoutMs: 100 }));
     expect(failure).toMatchObject({ code: 'mcp_timeout', retryable: true, unsent: false });
-    expect(server.messages()).toContain('notifications/cancelled');
+    await server.until(() => server.messages().includes('notifications/cancelled'));
     const inAll = { name: 'wait', args: {}, timeoutMs: TIMEOUT_MS, maxTotalMs: 100 };
     expect(await failureOf(session.callTool(inAll))).toMatchObject({ code: 'mcp_timeout', retryable: true });
     await session.close();

@@ -152,7 +152,7 @@ describe('a tool call survives a server that', () => {
     const session = await connectMcp({ url: server.url, headers: {}, fetch: egress.fetch, timeoutMs: TIMEOUT_MS });
     const failed = await failure(session.callTool({ name: 'x', args: {}, timeoutMs: 50 }));
     expect(failed).toMatchObject({ code: 'mcp_timeout', retryable: true });
-    expect(server.messages()).toContain('notifications/cancelled');
+    await server.until(() => server.messages().includes('notifications/cancelled'));
     await session.close();
     await egress.close();
     await server.until(() => server.sockets() === 0);
@@ -160,13 +160,15 @@ describe('a tool call survives a server that', () => {
 
   test('reports progress for longer than the call may take in total', async () => {
     await using server = await startHostile(({ params }, response) => {
+      const one = progress(params?._meta?.progressToken, 1);
       events(response);
-      const timer = setInterval(() => response.write(progress(params?._meta?.progressToken, 1)), 10);
+      response.write(one + one);
+      const timer = setInterval(() => response.write(one), 10);
       response.once('close', () => clearInterval(timer));
     });
     const session = await connect(server.url);
     let told = 0;
-    const call = { name: 'x', args: {}, timeoutMs: 2_000, maxTotalMs: 300, onProgress: () => void told++ };
+    const call = { name: 'x', args: {}, timeoutMs: TIMEOUT_MS, maxTotalMs: 1_000, onProgress: () => void told++ };
     expect(await failure(session.callTool(call))).toMatchObject({ code: 'mcp_timeout' });
     expect(told).toBeGreaterThan(1);
     await session.close();
@@ -369,6 +371,7 @@ describe('connecting', () => {
       json(response, answer((body as Message).id, { ...initialized, protocolVersion: '1999-01-01' }));
     });
     expect(await connectFailure(server.url)).toMatchObject({ code: 'mcp_invalid_response' });
+    await server.until(() => server.messages().length > 1);
     expect(server.messages()).toEqual(['initialize', 'DELETE']);
   });
 

@@ -420,17 +420,19 @@ test('active runs are limited for each tenant: below, at and above, and after a 
   const tenant = newId();
   const workflow = h.workflow(one('gate'), tenant);
   const first = await h.start(workflow);
-  await h.start(workflow);
+  const second = await h.start(workflow);
   const refused = await h.start(workflow).catch((error: unknown) => error);
   expect(refused).toMatchObject({
     status: 429,
     code: 'too_many_active_runs',
     headers: { 'Retry-After': expect.any(String) },
   });
-  await h.start(h.workflow(one('gate'), newId()));
+  const other = await h.start(h.workflow(one('gate'), newId()));
   await h.orchestrator.command(first, { type: 'stop', mode: 'immediate', by });
-  await h.start(workflow);
+  const third = await h.start(workflow);
   expect(await code(h.start(workflow))).toBe('429 too_many_active_runs');
+  // Or later tests would recover them.
+  for (const run of [second, other, third]) await h.orchestrator.command(run, { type: 'stop', mode: 'immediate', by });
 });
 
 /**
@@ -466,7 +468,8 @@ test('nothing of a turn is visible before its commit: no answer, no stream, no a
   const release = await holdCommit(runId, 1);
   // Runs of other tests may be recovered into the same gate.
   const attempts = () => gate.waiting.filter(({ attempt }) => attempt.run.id === runId).length;
-  const started = h.start(workflow, {}, runId).then(() => seen.push('answered'));
+  const ref = h.start(workflow, {}, runId);
+  const started = ref.then(() => seen.push('answered'));
   await commitWaits();
   expect(seen).toEqual([]);
   expect(attempts()).toBe(0);
@@ -474,6 +477,7 @@ test('nothing of a turn is visible before its commit: no answer, no stream, no a
   await started;
   await expect.poll(attempts).toBe(1);
   expect(seen.sort()).toEqual(['answered', 'streamed']);
+  await h.orchestrator.command(await ref, { type: 'stop', mode: 'immediate', by });
 });
 
 test('a command that arrives while the end of its run is being committed is answered', async () => {
