@@ -46,7 +46,7 @@ test('create a workspace by keyboard, work in it, and switch back', async ({ mem
   await expect(member.getByRole('button', { name: switcher('main') })).toBeVisible();
   await expect(member.getByRole('link', { name: 'Of the first' })).toBeVisible();
 
-  // The switch has loaded the page anew, and a key is heard once it is alive.
+  // The switch loads the page again, which listens to keys only once it is alive.
   await open(member, '/workflows');
   await member.keyboard.press('ControlOrMeta+k');
   await member.getByRole('option', { name: 'Switch to North & Söhne' }).click();

@@ -10,6 +10,7 @@ const MAX_PER_USER = 500;
 /** CPU time of one turn of the event loop, which is the same on a busy machine. */
 const MAX_TURN_MS = 1_000;
 
+/** Frames without a payload (RFC 6455, 5.5.2); the mask of the pong is zeros. */
 const PING = Buffer.from([0x89, 0]);
 const PONG = Buffer.from([0x8a, 0x80, 0, 0, 0, 0]);
 
@@ -52,8 +53,7 @@ async function open(token: string): Promise<number> {
   ];
   socket.write(`${lines.join('\r\n')}\r\n\r\n`);
   const [chunk] = await once(socket, 'data');
-  // A stream that answers no ping is cut off, and another one may take its place (RFC 6455, 5.5.2: 0x89 is a ping without
-  // a payload, 0x8a a pong, here with a mask of zeros).
+  // A stream that answers no ping is cut off, and another one may take its place.
   socket.on('data', frames => frames.includes(PING) && socket.write(PONG));
   return Number(String(chunk).slice(9, 12));
 }

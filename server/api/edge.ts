@@ -34,8 +34,8 @@ export type Edge = {
 /** How long a connection may stay half open after the final answer. */
 const LINGER_MS = 1000;
 /**
- * The connections that wait to be accepted; the system may lower it (on Linux to `net.core.somaxconn`, 4,096). With Node's
- * 511, a burst of 1,500 clients overflowed it while the process was busy, and some were reset.
+ * The number of connections that may wait to be accepted; the system may lower it (on Linux to `net.core.somaxconn`, 4,096).
+ * Node's 511 overflowed thousands of times in a burst of 1,500 clients on busy cores, and a client was reset.
  */
 const BACKLOG = 4_096;
 /** The same failure is logged only once in this time: a flood must not fill the disk. */

@@ -8,6 +8,7 @@ import { findWorkflow } from '../domains/workflows/store.ts';
 import { type Alarm, systemAlarm } from '../platform/clock.ts';
 import { forbidden, notFound, unauthenticated, unavailable } from '../platform/errors.ts';
 import { newId } from '../platform/ids.ts';
+import { startRepeatingJob } from '../platform/repeating-job.ts';
 import { noteShownSecrets } from '../platform/secrets/in-use.ts';
 import {
   type Authenticator,
@@ -70,13 +71,10 @@ export function createStream(options: StreamOptions): Stream {
   const open = new Set<Open>();
   const { streams } = options;
   const slices = new Slices();
-  const { alarm = systemAlarm } = options;
-  const pingLater = (): (() => void) =>
-    alarm(PING_EVERY_MS, () => {
-      ping(open);
-      cancelPing = pingLater();
-    });
-  let cancelPing = pingLater();
+  const pings = startRepeatingJob(options.alarm ?? systemAlarm, PING_EVERY_MS, async () => {
+    ping(open);
+    return PING_EVERY_MS;
+  });
 
   const accept = (request: IncomingMessage, raw: Duplex, head: Buffer, asked: Asked) => {
     server.handleUpgrade(request, raw, head, socket => {
@@ -118,7 +116,7 @@ export function createStream(options: StreamOptions): Stream {
       return true;
     },
     async close() {
-      cancelPing();
+      await pings.close();
       const gone = [...open].map(({ socket }) => new Promise(resolve => socket.once('close', resolve)));
       streams.close();
       const timer = setTimeout(() => {
