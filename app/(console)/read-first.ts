@@ -1,6 +1,7 @@
 import type { FirstRead } from '../../components/trpc/first-read.ts';
 import type { Inputs, Outputs } from '../../components/trpc/provider.tsx';
 import { scopeHeaders } from '../../components/trpc/scope.ts';
+import { readJson } from '../../server/platform/json-text.ts';
 import { container } from '../container.ts';
 import { ask, loadMeIfAny } from './load-me.ts';
 
@@ -19,7 +20,7 @@ export async function readFirst<N extends keyof Inputs & keyof Outputs>(
   const search = new URLSearchParams({ input: JSON.stringify(input) });
   const response = await ask(`/api/trpc/${query}?${search}`, scopeHeaders(scope));
   if (!response.ok) return null;
-  const { result } = (await response.json()) as { result: { data: Outputs[N] } };
+  const { result } = readJson(await response.text()) as { result: { data: Outputs[N] } };
   return { input, scope, at, data: result.data };
 }
 

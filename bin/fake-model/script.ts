@@ -1,12 +1,12 @@
 import { z } from 'zod';
-import { isJson } from '../../server/platform/json.ts';
+import { isJson, type Json } from '../../server/platform/json.ts';
 
 /**
  * The script of the fake model: the answers that it gives, as JSON (docs/fake-model.md). The first answer that fits a request and
  * is not used up is given.
  */
 
-const AnyJson = z.custom<z.core.util.JSONType>(isJson, 'must be JSON');
+const AnyJson = z.custom<Json>(isJson, 'must be JSON');
 
 const Call = z.strictObject({
   name: z.string(),

@@ -1,3 +1,4 @@
+import { parseJson } from '@/server/platform/json-text.ts';
 import type { DraftDiff, StepChange } from '../../server/domains/workflows/edits/index.ts';
 import type { Inputs, Outputs } from '../trpc/provider.tsx';
 import type { Tone } from '../ui/badge.tsx';
@@ -114,7 +115,7 @@ export function readCheck({ step, path, op, value }: CheckText): Check {
 
 function jsonOr(text: string): Check['value'] {
   try {
-    return JSON.parse(text) as Check['value'];
+    return parseJson(text) as Check['value'];
   } catch {
     return text;
   }

@@ -1,4 +1,5 @@
 import { stepPreview } from '@/server/orchestrator/steps/step-previews.ts';
+import { parseJson } from '@/server/platform/json-text.ts';
 import {
   apply,
   type Branch,
@@ -159,7 +160,7 @@ export function copyText(draft: Draft, ids: readonly string[]): string {
 /** Returns the steps in a text that was copied, or in any graph; null where there are none. */
 export function pastedSteps(text: string): Step[] | null {
   try {
-    const value: unknown = JSON.parse(text);
+    const value: unknown = parseJson(text);
     const steps = typeof value === 'object' && value !== null && 'steps' in value ? value.steps : value;
     const list: unknown[] = Array.isArray(steps) ? steps : [steps];
     const isStep = (step: unknown): step is Step =>

@@ -1,4 +1,5 @@
 import { type Draft, type Json, type Step, sameJson } from '../../server/domains/workflows/edits/index.ts';
+import { parseJson } from '../../server/platform/json-text.ts';
 
 export type DraftGraph = Draft['graph'];
 
@@ -12,7 +13,7 @@ export const formatGraph = (graph: DraftGraph): string => `${JSON.stringify(grap
 export function parseGraph(text: string): { graph: DraftGraph } | { problem: string } {
   let value: unknown;
   try {
-    value = JSON.parse(text);
+    value = parseJson(text);
   } catch (error) {
     return { problem: error instanceof Error ? error.message : 'This is not JSON.' };
   }

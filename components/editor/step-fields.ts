@@ -1,3 +1,4 @@
+import { parseJson, readNumber } from '@/server/platform/json-text.ts';
 import type { Json } from '../../server/domains/workflows/edits/index.ts';
 
 /** The server's declaration of a step type; the forms are made from it. */
@@ -112,16 +113,18 @@ export type FieldRead = { value: Json | undefined } | { problem: string };
 export function readFieldText({ kind, integer }: Pick<StepField, 'kind' | 'integer'>, text: string): FieldRead {
   if (text.trim() === '') return { value: undefined };
   if (kind === 'number') {
-    const value = Number(text);
-    if (!Number.isFinite(value)) return { problem: 'Enter a number.' };
-    return integer && !Number.isInteger(value) ? { problem: 'Enter a whole number.' } : { value };
+    const value = readNumber(text);
+    if (typeof value === 'number' && !Number.isFinite(value)) return { problem: 'Enter a number.' };
+    return integer && typeof value === 'number' && !Number.isInteger(value)
+      ? { problem: 'Enter a whole number.' }
+      : { value };
   }
   if (kind === 'list') {
     const items = text.split('\n').map(line => line.trim());
     return { value: items.filter(item => item !== '') };
   }
   try {
-    return { value: JSON.parse(text) as Json };
+    return { value: parseJson(text) };
   } catch (error) {
     return { problem: error instanceof Error ? error.message : 'This is not JSON.' };
   }

@@ -2,6 +2,7 @@
 import { Plus, X } from 'lucide-react';
 import { useState } from 'react';
 import { isObject, type Json, type JsonObject } from '@/server/platform/json.ts';
+import { parseJson } from '@/server/platform/json-text.ts';
 import { Button, IconButton } from '../ui/button.tsx';
 import { Checkbox } from '../ui/checkbox.tsx';
 import { Field, Input, Textarea } from '../ui/field.tsx';
@@ -176,7 +177,7 @@ function JsonText({ value, onChange }: { value: Json | undefined; onChange: Chan
   const change = (next: string) => {
     setText(next);
     try {
-      onChange(next.trim() ? (JSON.parse(next) as Json) : undefined);
+      onChange(next.trim() ? parseJson(next) : undefined);
     } catch {
       // Words are a string until they are JSON: the schema says whether that will do.
       onChange(next);

@@ -1,4 +1,5 @@
 import type { WireEvent } from '@/server/domains/runs/run-state.ts';
+import { readJson } from '@/server/platform/json-text.ts';
 
 export type StreamState = 'connecting' | 'live' | 'reconnecting' | 'closed' | 'refused';
 
@@ -81,7 +82,7 @@ export class RunStream {
   }
 
   #receive(text: string): void {
-    const frame = JSON.parse(text) as Frame;
+    const frame = readJson(text) as Frame;
     switch (frame.type) {
       case 'ready':
         this.#failures = 0;

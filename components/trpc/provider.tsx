@@ -5,6 +5,8 @@ import type { inferRouterInputs, inferRouterOutputs } from '@trpc/server';
 import { createTRPCContext } from '@trpc/tanstack-react-query';
 import { type ReactNode, useState } from 'react';
 import type { AppRouter } from '@/server/api/trpc.ts';
+import { PLAIN_JSON } from '@/server/contract/trpc-transformer.ts';
+import { readJson } from '@/server/platform/json-text.ts';
 import { wasRenewed } from '../auth/session-renewal.ts';
 import { readError } from './errors.ts';
 import { type Scope, scopeHeaders } from './scope.ts';
@@ -37,18 +39,24 @@ function scopeOf(context: Record<string, unknown>): Scope | undefined {
     : undefined;
 }
 
+/** fetch, whose answers keep the digits of large integers: Response.json() rounds them. */
+const exactFetch: typeof fetch = async (input, init) => {
+  const response = await fetch(input, init);
+  return Object.defineProperty(response, 'json', { value: async () => readJson(await response.text()) });
+};
+
 function createClient(scope: Scope) {
-  const url = '/api/trpc';
+  const call = { url: '/api/trpc', transformer: PLAIN_JSON, fetch: exactFetch };
   return createTRPCClient<AppRouter>({
     links: [
       splitLink({
         // Headers belong to a whole batch: a call with a scope or a condition of its own travels alone.
         condition: op => scopeOf(op.context) !== undefined || op.context.ifMatch !== undefined,
         true: httpLink({
-          url,
+          ...call,
           headers: ({ op }) => ({ ...scopeHeaders(scopeOf(op.context) ?? scope), ...callHeaders(op.context) }),
         }),
-        false: httpBatchLink({ url, headers: () => scopeHeaders(scope), maxURLLength: 4000 }),
+        false: httpBatchLink({ ...call, headers: () => scopeHeaders(scope), maxURLLength: 4000 }),
       }),
     ],
   });

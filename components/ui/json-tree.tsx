@@ -215,7 +215,7 @@ function Name({ name }: { name: string | null }) {
   return name === null ? null : <span className="mr-1 shrink-0 text-muted">{name}:</span>;
 }
 
-function Leaf({ value }: { value: string | number | boolean | null }) {
+function Leaf({ value }: { value: string | number | bigint | boolean | null }) {
   const tone = typeof value === 'string' ? 'text-ok' : value === null ? 'text-faint' : 'text-info';
   return <span className={tone}>{JSON.stringify(value)}</span>;
 }

@@ -1,3 +1,5 @@
+import { parseJson } from '@/server/platform/json-text.ts';
+
 export type SettingsRead = { settings: Record<string, never> } | { problem: string };
 
 const examples = { connection: '{"base_url": "https://…"}', instance: '{"default_args": {"limit": 10}}' } as const;
@@ -6,7 +8,7 @@ const examples = { connection: '{"base_url": "https://…"}', instance: '{"defau
 export function readSettings(text: string, of: keyof typeof examples): SettingsRead {
   if (text.trim() === '') return { settings: {} };
   try {
-    const value: unknown = JSON.parse(text);
+    const value: unknown = parseJson(text);
     if (typeof value !== 'object' || value === null || Array.isArray(value)) {
       return { problem: `The settings must be a JSON object, such as ${examples[of]}.` };
     }

@@ -3,6 +3,7 @@ import { useMutation } from '@tanstack/react-query';
 import { Send } from 'lucide-react';
 import { useRouter } from 'next/navigation';
 import { useState } from 'react';
+import { parseJson } from '@/server/platform/json-text.ts';
 import { type Inputs, useTRPC } from '../trpc/provider.tsx';
 import { Field, Textarea } from '../ui/field.tsx';
 import { FormDialog } from '../ui/form-dialog.tsx';
@@ -35,7 +36,7 @@ export function TestDeliveryDialog({ webhook, onClose }: { webhook: Webhook; onC
   );
   const submit = () => {
     try {
-      const payload = JSON.parse(text) as Payload;
+      const payload = parseJson(text) as Payload;
       setProblem(null);
       test.mutate({ id: webhook.id, ...(payload === undefined ? {} : { payload }) });
     } catch (error) {

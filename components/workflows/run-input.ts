@@ -1,6 +1,7 @@
 import { isObject } from '@/server/platform/json.ts';
+import { isNumber, JsonNumberError, parseJson, readNumber } from '@/server/platform/json-text.ts';
 
-export type InputValue = string | number | boolean | null | InputValue[] | { [key: string]: InputValue };
+export type InputValue = string | number | bigint | boolean | null | InputValue[] | { [key: string]: InputValue };
 export type InputObject = { [key: string]: InputValue };
 export type InputField = {
   name: string;
@@ -9,6 +10,7 @@ export type InputField = {
   multiline?: boolean;
 };
 
+const TOO_LARGE = 'An integer may have at most 64 bits. Send a larger one as text.';
 /** A longer text does not fit into one line of the form. */
 const MAX_LINE_CHARACTERS = 60;
 
@@ -22,7 +24,7 @@ export function fieldsOf(sample: InputObject): InputField[] {
 
 function kindOf(value: InputValue): InputField['kind'] {
   if (typeof value === 'string') return 'text';
-  if (typeof value === 'number') return 'number';
+  if (isNumber(value)) return 'number';
   return typeof value === 'boolean' ? 'boolean' : 'json';
 }
 
@@ -37,13 +39,15 @@ export function readField(field: InputField, text: string): { value: InputValue 
   if (field.kind === 'text') return { value: text };
   if (text.trim() === '') return { value: undefined };
   if (field.kind === 'number') {
-    const value = Number(text);
-    return Number.isFinite(value) ? { value } : { problem: 'This is not a number.' };
+    const value = readNumber(text);
+    if (typeof value === 'number' && !Number.isFinite(value))
+      return { problem: /^\s*[-+]?\d+\s*$/.test(text) ? TOO_LARGE : 'This is not a number.' };
+    return { value };
   }
   try {
-    return { value: JSON.parse(text) as InputValue };
-  } catch {
-    return { problem: 'This is not JSON.' };
+    return { value: parseJson(text) };
+  } catch (error) {
+    return { problem: error instanceof JsonNumberError ? error.message : 'This is not JSON.' };
   }
 }
 
@@ -51,7 +55,7 @@ export function readField(field: InputField, text: string): { value: InputValue 
 export function parseInput(text: string): { input: InputObject } | { problem: string } {
   if (text.trim() === '') return { input: {} };
   try {
-    const value: unknown = JSON.parse(text);
+    const value: unknown = parseJson(text);
     if (isObject(value)) return { input: value };
     return { problem: 'The input of a run is a JSON object.' };
   } catch (error) {

@@ -1,7 +1,8 @@
 import type { z } from 'zod';
 import { problemsIn } from '../contract/bounded-issues.ts';
 import { AppError, badRequest, type ErrorDetail, invalid, MAX_DETAILS, notFound } from '../platform/errors.ts';
-import { isObject, parseRequestJson } from '../platform/json.ts';
+import { isObject } from '../platform/json.ts';
+import { JsonNumberError, parseRequestJson } from '../platform/json-text.ts';
 import { MAX_JSON_DEPTH } from '../platform/storable-json.ts';
 import { readParameter } from './parameters.ts';
 import type { RegisteredOperation } from './registry.ts';
@@ -151,12 +152,24 @@ export function requireJson(contentType: string | undefined): void {
   throw new AppError(415, 'unsupported_media_type', 'The request body must be sent as application/json.');
 }
 
-/** Parses the bytes of a JSON request body. AppError 400, with a message about the request body. */
+/** Parses the bytes of a JSON request body. AppError 400 for malformed JSON, 422 for a number that would be rounded. */
 export function readJson(bytes: Uint8Array): unknown {
   try {
-    return parseRequestJson(utf8.decode(bytes));
+    return checkedNumbers(() => parseRequestJson(utf8.decode(bytes)));
   } catch (cause) {
+    if (cause instanceof AppError) throw cause;
     throw new AppError(400, 'malformed_body', 'The request body is not valid JSON.', { cause });
+  }
+}
+
+/** Calls `read`. AppError 422, with the path, for a number that could only be rounded. */
+export function checkedNumbers<T>(read: () => T): T {
+  try {
+    return read();
+  } catch (error) {
+    if (!(error instanceof JsonNumberError)) throw error;
+    const details = [{ path: error.path, message: error.problem }];
+    throw invalid('The request is not valid.', details, 'validation_error');
   }
 }
 

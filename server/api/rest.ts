@@ -2,6 +2,7 @@ import type { Principal, RawRequest } from '../contract/context.ts';
 import type { AnyOperation, RawBody, StreamFrame } from '../contract/operation.ts';
 import { constantTimeEqual } from '../platform/crypto/digest.ts';
 import { AppError, invalid, notFound, unauthenticated } from '../platform/errors.ts';
+import { readJson } from '../platform/json-text.ts';
 import { type Authenticator, authenticate, type Credential, readCredential, servedOverHttps } from './authenticate.ts';
 import { asAppError, errorBody, logFailure } from './failure.ts';
 import { parseInput, parsePath, readJsonBody, readQuery, requireJson } from './input.ts';
@@ -143,7 +144,7 @@ async function respondStream(
       may: (each: Principal) => hasRole(each.role, access) && hasScope(each, scope),
     };
     const text = stream.open(options.streams, client, output as AsyncIterable<StreamFrame>, {
-      check: ({ json: data }) => options.checkOutput && checkOutput(operation, JSON.parse(data)),
+      check: ({ json: data }) => options.checkOutput && checkOutput(operation, readJson(data)),
       failed(thrown) {
         const error = asAppError(thrown);
         logFailure(options.services.logger, error, { requestId, operation: name });

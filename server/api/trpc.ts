@@ -3,10 +3,13 @@ import { fetchRequestHandler } from '@trpc/server/adapters/fetch';
 import type { z } from 'zod';
 import type { Principal } from '../contract/context.ts';
 import type { AnyOperation, RawBody } from '../contract/operation.ts';
+import { PLAIN_JSON } from '../contract/trpc-transformer.ts';
 import { AppError, type ErrorDetail } from '../platform/errors.ts';
+import type { Json } from '../platform/json.ts';
+import { markNumbers, refuseNumber, reviveNumbers } from '../platform/json-text.ts';
 import { type Authenticator, authenticate, readCredential, servedOverHttps } from './authenticate.ts';
 import { asAppError, errorBody, logFailure } from './failure.ts';
-import { parseObject } from './input.ts';
+import { checkedNumbers, parseObject } from './input.ts';
 import { type Invoker, invoke } from './invoke.ts';
 import type { operations } from './operations.ts';
 import { rateHeaders, rateLimited, takeRequest } from './rate.ts';
@@ -28,6 +31,8 @@ type TrpcContext = {
    */
   single: boolean;
   responseHeaders: Headers;
+  /** Whether the inputs have marked numbers, which tRPC's own parser would have rounded. */
+  marked: boolean;
 };
 
 /** The data of `error.data` on the client, beside tRPC's own `code` and `path`. */
@@ -43,6 +48,7 @@ export type TrpcErrorData = {
 
 const t = initTRPC.context<TrpcContext>().create({
   isDev: false, // stack traces stay on the server
+  transformer: PLAIN_JSON,
   errorFormatter({ shape, error, ctx, path }) {
     const known = knownFailure(error);
     const body = errorBody(known, ctx?.requestId ?? '');
@@ -84,6 +90,8 @@ export type Trpc = (request: ApiRequest) => Promise<ApiResponse>;
 /** The maximum number of calls in one HTTP request; a page of the console makes about ten. */
 const MAX_BATCH_SIZE = 50;
 const endpoint = '/api/trpc';
+/** As Request.json() decodes. */
+const utf8 = new TextDecoder();
 
 /** Returns whether the tRPC surface answers this target. */
 export function isTrpcPath(url: string | undefined): boolean {
@@ -102,12 +110,16 @@ export function createTrpc(options: TrpcOptions): Trpc {
     const requestId = requestIdOf(request.header);
     const responseHeaders = new Headers({ ...protectiveHeaders, 'X-Request-Id': requestId });
     try {
+      const { call, marked } = await toCall(request);
       const response = await fetchRequestHandler({
         endpoint,
-        req: await toCall(request),
+        req: call,
         router,
         maxBatchSize: MAX_BATCH_SIZE,
-        createContext: ({ info }) => createContext(options, request, requestId, !info.isBatchCall, responseHeaders),
+        createContext: ({ info }) => ({
+          ...createContext(options, request, requestId, !info.isBatchCall, responseHeaders),
+          marked,
+        }),
         responseMeta: () => ({ headers: responseHeaders }),
         onError({ error, path }) {
           logFailure(options.services.logger, knownFailure(error), { requestId, operation: path });
@@ -127,14 +139,33 @@ export function createTrpc(options: TrpcOptions): Trpc {
  * Converts the request for tRPC, with only the header that selects its format; credentials and the rest are read from
  * the API's own request. AppError 413 for a body beyond the limit, 400 for one that ends early.
  */
-async function toCall(request: ApiRequest): Promise<Request> {
-  const { method, pathname, search, header } = request;
+async function toCall(request: ApiRequest): Promise<{ call: Request; marked: boolean }> {
+  const { method, pathname, header } = request;
   const type = header('content-type');
-  return new Request(`http://localhost${pathname}${search}`, {
+  const body = method === 'POST' ? utf8.decode(await request.body(MAX_BODY_BYTES)) : undefined;
+  const search = markedSearch(request.search);
+  const markedBody = body === undefined ? undefined : markNumbers(body);
+  const call = new Request(`http://localhost${pathname}${search}`, {
     method,
     headers: type === undefined ? {} : { 'content-type': type },
-    ...(method === 'POST' ? { body: new Uint8Array(await request.body(MAX_BODY_BYTES)) } : {}),
+    ...(markedBody === undefined ? {} : { body: markedBody }),
   });
+  return { call, marked: search !== request.search || markedBody !== body };
+}
+
+/** Returns the query string with the numbers of its JSON marked. */
+function markedSearch(search: string): string {
+  const parameters = new URLSearchParams(search);
+  const input = parameters.get('input');
+  const marked = input === null ? null : markNumbers(input);
+  if (marked === null || marked === input) return search;
+  parameters.set('input', marked);
+  return `?${parameters}`;
+}
+
+/** The input with its exact numbers. AppError 422 for one that would have been rounded. */
+function exactInput(input: unknown, { marked }: TrpcContext): unknown {
+  return marked ? checkedNumbers(() => reviveNumbers(input as Json, refuseNumber)) : input;
 }
 
 function createContext(
@@ -143,7 +174,7 @@ function createContext(
   requestId: string,
   single: boolean,
   responseHeaders: Headers,
-): TrpcContext {
+): Omit<TrpcContext, 'marked'> {
   const credential = readCredential(header, servedOverHttps(options.services.config));
   let principal: Promise<Principal | null> | undefined;
   return {
@@ -188,7 +219,7 @@ function procedure(options: TrpcOptions, entry: RegisteredOperation) {
       surface: 'trpc',
       clientAddress: ctx.address,
       header: ctx.single ? ctx.header : () => undefined,
-      input: () => parseObject(entry, input),
+      input: () => parseObject(entry, exactInput(input, ctx)),
     });
     if (ctx.single) for (const [name, value] of headers) ctx.responseHeaders.set(name, value);
     return output;

@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { isJson, isPlainObject } from './json.ts';
+import { isJson, isPlainObject, type JsonObject } from './json.ts';
 
 /** Any JSON object, unchanged: z.record() and z.looseObject() silently drop a key `__proto__`. */
 export const JsonObjectSchema = z
-  .custom<Record<string, z.core.util.JSONType>>(value => isPlainObject(value) && isJson(value), 'must be a JSON object')
+  .custom<JsonObject>(value => isPlainObject(value) && isJson(value), 'must be a JSON object')
   .meta({ type: 'object' });

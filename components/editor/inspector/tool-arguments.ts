@@ -1,4 +1,5 @@
 import { isObject, type Json, type JsonObject } from '@/server/platform/json.ts';
+import { parseJson } from '@/server/platform/json-text.ts';
 
 /** One argument of a tool, as its form shows it. */
 export type ToolArgument = {
@@ -48,7 +49,7 @@ export function readArgument({ kind }: Pick<ToolArgument, 'kind'>, text: string)
   if (text === '') return undefined;
   if (kind !== 'json') return text;
   try {
-    return JSON.parse(text) as Json;
+    return parseJson(text);
   } catch {
     return text;
   }

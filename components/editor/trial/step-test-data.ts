@@ -1,4 +1,5 @@
 import { isObject, type Json, type JsonObject } from '@/server/platform/json.ts';
+import { parseJson } from '@/server/platform/json-text.ts';
 import type { Step } from '../../../server/domains/workflows/edits/index.ts';
 import { edgesOf, type GraphEdge, type GraphStepInput } from '../../graph/layout.ts';
 import type { Outputs } from '../../trpc/provider.tsx';
@@ -59,7 +60,7 @@ export function resultsOf(context: Pick<RunContext, 'steps'>, before: readonly s
 export function readResults(text: string, before: readonly string[]): { results: JsonObject } | { problem: string } {
   if (text.trim() === '') return { results: {} };
   try {
-    const value: unknown = JSON.parse(text);
+    const value: unknown = parseJson(text);
     if (!isObject(value)) return { problem: 'Enter an object with the IDs of steps as its keys.' };
     const unknown = Object.keys(value).find(id => !before.includes(id));
     if (unknown !== undefined) return { problem: `“${unknown}” is not a step before this one.` };
@@ -73,7 +74,7 @@ export function readResults(text: string, before: readonly string[]): { results:
 export function readItem(text: string): { item: Json } | { problem: string } {
   if (text.trim() === '') return { item: null };
   try {
-    return { item: JSON.parse(text) as Json };
+    return { item: parseJson(text) };
   } catch (error) {
     return { problem: error instanceof Error ? error.message : 'This is not JSON.' };
   }

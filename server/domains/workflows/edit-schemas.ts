@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { AnyObject, Id } from '../../contract/wire.ts';
+import { AnyObject, Id, Json } from '../../contract/wire.ts';
 import { GRAPH_FIELDS } from './edits/draft.ts';
 import type { Edit } from './edits/index.ts';
 import {
@@ -121,8 +121,8 @@ const VersionOrDraft = z.union([z.literal('draft'), VersionNumber]);
 export const DiffVersionsInput = z.strictObject({ id: Id, a: VersionOrDraft, b: VersionOrDraft });
 export const FieldChange = z.strictObject({
   field: z.string(),
-  before: z.json().optional().meta({ description: 'Absent where the field was' }),
-  after: z.json().optional().meta({ description: 'Absent where the field is' }),
+  before: Json.optional().meta({ description: 'Absent where the field was' }),
+  after: Json.optional().meta({ description: 'Absent where the field is' }),
 });
 const StepChange = z.discriminatedUnion('change', [
   z.strictObject({ change: z.literal('added'), step: z.string(), after: StepSchema }),

@@ -5,7 +5,7 @@ import type { StepResult } from './stored-value.ts';
  * the API shows them. Adding an optional field is safe; anything else needs a new event type, since old logs are
  * replayed by new code.
  */
-export type JsonValue = null | boolean | number | string | JsonValue[] | { [key: string]: JsonValue };
+export type JsonValue = null | boolean | number | bigint | string | JsonValue[] | { [key: string]: JsonValue };
 export type JsonMap = { [key: string]: JsonValue };
 
 export const RUN_STATUSES = ['running', 'paused', 'completed', 'failed', 'stopped'] as const;

@@ -1,6 +1,7 @@
 import type { Pool } from 'pg';
+import { readJson } from '../../platform/json-text.ts';
 import { isDatabaseAway } from '../../platform/postgres/away.ts';
-import { type JsonMap, type JsonValue, type RunEvent, StoredValue } from '../core/index.ts';
+import { type JsonMap, type RunEvent, StoredValue } from '../core/index.ts';
 import { decodeEvent, payloadRefs } from './decode.ts';
 import type { LoggedRun } from './read.ts';
 
@@ -163,7 +164,7 @@ class Reading {
   }
 
   #decode(row: EventRow): RunEvent {
-    const data = JSON.parse(row.data) as JsonMap;
+    const data = readJson(row.data) as JsonMap;
     if (row.event_type === 'step_completed') return decodeEvent({ ...row, data: withStoredResult(data) });
     if (row.event_type === 'run_started' || row.event_type === 'step_expanded' || row.event_type === 'child_called') {
       for (const { field, ref } of payloadRefs(data)) {
@@ -186,7 +187,7 @@ class Reading {
       if (text === undefined) this.runs.set(runId, { ok: false, error: new Error(`payload ${id} is missing`) });
       else {
         delete data[`${field}_ref`];
-        data[field] = JSON.parse(text) as JsonValue;
+        data[field] = readJson(text);
       }
     }
   }

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { Attempt, CheckScope, Outcome, StepProblem, StepType } from '../../contract/step-type.ts';
+import { Json } from '../../contract/wire.ts';
 import { isId } from '../../platform/ids.ts';
 import type { GraphStep, JsonMap } from '../core/index.ts';
 import { fieldReader, InvalidStep, ownFields, unavailableMessage } from './common-fields.ts';
@@ -18,7 +19,7 @@ const fields = z.strictObject({
   version: z.number().int().min(1).max(MAX_VERSION).optional().meta({
     description: 'Default: the latest when the step starts',
   }),
-  input: z.record(z.string(), z.json()).optional().meta({
+  input: z.record(z.string(), Json).optional().meta({
     description: 'The input of the called run; may contain templates',
   }),
   detach: z.boolean().optional().meta({

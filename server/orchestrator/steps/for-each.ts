@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { Attempt, Gathered, GraphCheck, Outcome, StepProblem, StepType } from '../../contract/step-type.ts';
+import { readJson } from '../../platform/json-text.ts';
 import type { GraphStep, JsonValue } from '../core/index.ts';
 import { CelError, CelSyntaxError, type CelValue, expression, jsonOf, MAX_EXPRESSION_LENGTH } from './cel/index.ts';
 import { fieldReader, InvalidStep } from './common-fields.ts';
@@ -74,7 +75,7 @@ async function evaluatedInWorker(
     const run = await pool.evaluate(text, data, { tenant: attempt.run.tenantId, signal, wants: 'value' });
     if (!run.ok) return { outcome: ofItems(run.code === 'lua_crashed' ? TOO_COSTLY : failed(run.code, run.message)) };
     if (run.result.length > LARGE_LIST) await attempt.ownTurn?.();
-    return { list: JSON.parse(run.result) as JsonValue };
+    return { list: readJson(run.result) };
   } catch (error) {
     if (error instanceof DataTooLarge) return { outcome: ofItems(TOO_COSTLY) };
     throw error;

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { Attempt, Outcome, StepProblem, StepType, TrialFacts } from '../../contract/step-type.ts';
+import { Json } from '../../contract/wire.ts';
 import { isObject } from '../../platform/json.ts';
 import type { GraphStep, JsonMap, JsonValue } from '../core/index.ts';
 import { fieldReader, InvalidStep, MAX_INSTRUCTIONS_LENGTH } from './common-fields.ts';
@@ -20,7 +21,7 @@ const fields = z.strictObject({
     .optional()
     .meta({ description: 'Markdown; may contain templates' }),
   form: z
-    .record(z.string(), z.json())
+    .record(z.string(), Json)
     .optional()
     .meta({ description: 'JSON Schema (2020-12) of an object: checked against result on completion' }),
   assignees: z.array(z.string().min(1).max(320)).max(100).optional().meta({

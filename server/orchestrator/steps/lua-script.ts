@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { Attempt, GraphCheck, Outcome, StepProblem, StepType } from '../../contract/step-type.ts';
+import { readJson } from '../../platform/json-text.ts';
 import { addedId, type GraphStep, type JsonMap, type JsonValue } from '../core/index.ts';
 import { fieldReader, MAX_TEXT_LENGTH } from './common-fields.ts';
 import { STEP_TYPES } from './descriptions.ts';
@@ -114,7 +115,7 @@ function readsOf(step: GraphStep): Iterable<string> | 'all' {
 
 function outcome(run: LuaRun): Outcome {
   const log = run.log.length > 0 ? { log: run.log } : {};
-  if (run.ok) return { kind: 'completed', result: JSON.parse(run.result) as JsonValue, ...log };
+  if (run.ok) return { kind: 'completed', result: readJson(run.result), ...log };
   // A script may draw random numbers or read the clock: where its author asked for retries, they are given.
   return {
     kind: 'failed',

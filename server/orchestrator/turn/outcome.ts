@@ -1,5 +1,6 @@
 import type { Outcome } from '../../contract/step-type.ts';
 import { derivedId, newId } from '../../platform/ids.ts';
+import { isInt64 } from '../../platform/json-text.ts';
 import { type Command, type Consumption, type JsonValue, type StepError, StoredValue, sizeOf } from '../core/index.ts';
 import { type LargeResult, PAYLOAD_THRESHOLD_BYTES } from '../log/index.ts';
 
@@ -169,6 +170,8 @@ function jsonSizeBound(value: unknown, depth: number): number | string {
       return 5;
     case 'number':
       return Number.isFinite(value) ? 25 : `the number ${value}`;
+    case 'bigint':
+      return isInt64(value) ? 25 : `an integer of more than 64 bits`;
     case 'object':
       if (depth >= MAX_DEPTH) return `it is nested more than ${MAX_DEPTH} levels deep`;
       return Array.isArray(value) ? arrayBound(value, depth) : objectBound(value, depth);

@@ -1,3 +1,4 @@
+import { readJson } from '../../platform/json-text.ts';
 import {
   type CompiledGraph,
   type JsonValue,
@@ -55,7 +56,7 @@ function resultOf(state: RunState, event: RunEvent, large: readonly LargeResult[
   if (!(result instanceof StoredValue)) return result;
   // A result of 1 MiB, the largest, takes a few ms to parse; only runs that search for a value in it do so.
   const json = large.find(({ id }) => id === result.id)?.json;
-  return json === undefined ? undefined : (JSON.parse(json) as JsonValue);
+  return json === undefined ? undefined : readJson(json);
 }
 
 function textOf(read: () => JsonValue): string | null {
@@ -66,7 +67,7 @@ function textOf(read: () => JsonValue): string | null {
     if (error instanceof TemplateUnresolved) return null;
     throw error;
   }
-  if (typeof value === 'number' || typeof value === 'boolean') return String(value);
+  if (typeof value === 'number' || typeof value === 'bigint' || typeof value === 'boolean') return String(value);
   if (typeof value !== 'string' || value === '' || value.length > MAX_SEARCH_VALUE_LENGTH) return null;
   return storable(value);
 }

@@ -3,6 +3,7 @@ import type { CommittedEvent, RunSnapshot, StreamItem } from '../../contract/orc
 import type { StepTypes } from '../../contract/step-type.ts';
 import { AppError } from '../../platform/errors.ts';
 import { newId } from '../../platform/ids.ts';
+import { readJson } from '../../platform/json-text.ts';
 import {
   type Command,
   consumedBy,
@@ -222,7 +223,7 @@ export class Turn {
     const apart = (this.#entry?.payloads.length ?? 0) > 0;
     return this.events.map((event, index) => {
       const json = apart ? this.#entry?.rows[index]?.json : undefined;
-      const shown = json?.includes('_ref":') ? ({ ...event, data: JSON.parse(json) } as RunEvent) : event;
+      const shown = json?.includes('_ref":') ? ({ ...event, data: readJson(json) } as RunEvent) : event;
       const item: CommittedEvent = {
         seq: this.#firstSeq + index,
         runId,

@@ -38,7 +38,7 @@ export function structuredOptions(
   };
 }
 
-function optionsOf(provider: ModelProvider, strictJsonSchema: boolean): Record<string, JsonObject> {
+function optionsOf(provider: ModelProvider, strictJsonSchema: boolean): NonNullable<CallOptions['providerOptions']> {
   switch (provider) {
     case 'openai':
       // Otherwise OpenAI keeps question and answer for 30 days. The library then asks reasoning models for encrypted reasoning.

@@ -90,8 +90,10 @@ function resultPart({ id, name, output }: ToolResultPart): Result {
 function outputOf(output: ToolResultPart['output']): Result['output'] {
   switch (output.type) {
     case 'text':
-    case 'json':
       return output;
+    case 'json':
+      // The library's type has no bigint; its serializer is JSON.stringify, which writes the digits.
+      return output as Result['output'];
     case 'error':
       return { type: 'error-text', value: output.value };
     case 'denied':

@@ -1,5 +1,10 @@
 import pg from 'pg';
+import { readJson } from '../json-text.ts';
 import { noteDatabaseError } from './away.ts';
+
+// pg's own parser rounds integers beyond 2^53.
+pg.types.setTypeParser(pg.types.builtins.JSON, readJson);
+pg.types.setTypeParser(pg.types.builtins.JSONB, readJson);
 
 type Connected = (error: Error | null, client?: pg.Client) => void;
 

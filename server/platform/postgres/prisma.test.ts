@@ -1,7 +1,9 @@
 import { expect, test } from 'vitest';
 import { createTestDatabase, type TestDatabase } from '../../testing/postgres.ts';
 import { newId } from '../ids.ts';
+import { parseJson } from '../json-text.ts';
 import { containing, exactJson } from './prisma.ts';
+import { transact } from './transaction.ts';
 
 const connection = (name: string, config: unknown) => {
   const at = new Date(0);
@@ -39,6 +41,23 @@ test('exactJson stores every JSON value unchanged', async () => {
   expect(await storedConfigs(db)).toEqual([awkward]);
   expect(JSON.stringify(row?.config)).toBe(awkward);
   expect(JSON.stringify((await db.prisma.connection.findFirst())?.config)).toBe(awkward);
+});
+
+test('integers of 64 bits keep their digits in columns of JSON, in transactions as well', async () => {
+  await using db = await createTestDatabase();
+  const text = '{"id":7615917337495251231,"list":[-9223372036854775808,18446744073709551615,1,0.5],"text":"x"}';
+  const shown = (row: { config: unknown } | null | undefined) => JSON.stringify(row?.config);
+  const created = await db.prisma.connection.create({ data: connection('large', parseJson(text)) });
+  expect(shown(created)).toBe(text);
+  expect(await storedConfigs(db)).toEqual([text]);
+  expect(shown(await db.prisma.connection.findFirst())).toBe(text);
+  await transact(db, async tx => {
+    expect(shown((await tx.connection.findMany())[0])).toBe(text);
+    expect(shown((await tx.query('SELECT config FROM connections')).rows[0])).toBe(text);
+  });
+  const [row] = (await db.pool.query('SELECT config, config::jsonb AS binary FROM connections')).rows;
+  expect(shown(row)).toBe(text);
+  expect(row.binary.id).toBe(7615917337495251231n);
 });
 
 test('containing finds the text itself, in any case', async () => {

@@ -1,6 +1,9 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { PrismaPg } from '@prisma/adapter-pg';
+import { ColumnTypeEnum, type SqlQueryable } from '@prisma/driver-adapter-utils';
 import pg from 'pg';
+import type { Json } from '../json.ts';
+import { markNumbers, reviveNumbers } from '../json-text.ts';
 import { type Prisma, PrismaClient } from './generated/client.ts';
 
 /** The connection of one of Prisma's transactions. `open` becomes false before its COMMIT or ROLLBACK is sent. */
@@ -12,18 +15,45 @@ const waiting = new AsyncLocalStorage<Waiting>();
 
 type StartedTransaction = Awaited<ReturnType<Awaited<ReturnType<PrismaPg['connect']>>['startTransaction']>>;
 
-/** Prisma's adapter, which also reports the connection of each transaction for which `withConnection` waits. */
+/**
+ * Prisma's adapter, which also reports the connection of each transaction for which `withConnection` waits, and marks
+ * the large integers in columns of JSON, because Prisma's client would round them.
+ */
 class ReportingAdapter extends PrismaPg {
+  /** Whether any column had a marked number so far: most databases have none, and their results need no second look. */
+  hasMarked = false;
+
   override async connect() {
     const adapter = await super.connect();
+    this.#markJson(adapter);
     const start = adapter.startTransaction.bind(adapter);
     adapter.startTransaction = async level => {
       const started = await start(level);
+      this.#markJson(started);
       const call = waiting.getStore();
       if (call !== undefined && call.connection === undefined) call.connection = connectionOf(started);
       return started;
     };
     return adapter;
+  }
+
+  #markJson(on: SqlQueryable): void {
+    const query = on.queryRaw.bind(on);
+    on.queryRaw = async params => {
+      const result = await query(params);
+      for (const [column, type] of result.columnTypes.entries()) {
+        if (type !== ColumnTypeEnum.Json) continue;
+        for (const row of result.rows) {
+          const text = row[column];
+          if (typeof text !== 'string') continue;
+          const marked = markNumbers(text);
+          if (marked === text) continue;
+          row[column] = marked;
+          this.hasMarked = true;
+        }
+      }
+      return result;
+    };
   }
 }
 
@@ -59,7 +89,17 @@ export function withConnection<T>(start: (connection: () => TransactionConnectio
  * The caller disconnects it.
  */
 export function createPrismaClient(pool: pg.Pool): PrismaClient {
-  return new PrismaClient({ adapter: new ReportingAdapter(pool) });
+  const adapter = new ReportingAdapter(pool);
+  const client = new PrismaClient({ adapter }).$extends({
+    query: {
+      async $allOperations({ args, query }) {
+        const result: unknown = await query(args);
+        return adapter.hasMarked ? reviveNumbers(result as Json) : result;
+      },
+    },
+  });
+  // The extension changes values of JSON only; its type has no `$on`, which nothing here uses.
+  return client as unknown as PrismaClient;
 }
 
 /** Returns whether Prisma refused a write because a unique value is taken (P2002). */

@@ -49,7 +49,7 @@ export function createRedactor(secrets: Iterable<string>): Redactor {
   const text = (value: string) => (present.test(value) ? cut(value, everywhere, mark) : value);
   const json = (value: Json, depth = 0): Json => {
     if (typeof value === 'string') return text(value);
-    if (typeof value === 'number') return values.has(String(value)) ? mark : value;
+    if (typeof value === 'number' || typeof value === 'bigint') return values.has(String(value)) ? mark : value;
     if (typeof value !== 'object' || value === null) return value;
     if (depth > MAX_DEPTH) return mark;
     if (Array.isArray(value)) return value.map(item => json(item, depth + 1));

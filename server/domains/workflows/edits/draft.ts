@@ -2,7 +2,7 @@
  * A workflow's draft as data, and the edits of it. Nothing here imports from the server, so that the browser, the server and
  * assistants run the same code. Every value is treated as immutable: an edit shares what it does not change.
  */
-export type Json = string | number | boolean | null | readonly Json[] | { readonly [key: string]: Json };
+export type Json = string | number | bigint | boolean | null | readonly Json[] | { readonly [key: string]: Json };
 export type Fields = { readonly [field: string]: Json };
 
 /** A step with all of its fields; which ones its type has is checked elsewhere. */

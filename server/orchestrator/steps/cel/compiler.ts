@@ -1,5 +1,7 @@
+import { canonicalNumber, isInt64, isNumber } from '../../../platform/json-text.ts';
 import type { JsonValue } from '../../core/index.ts';
 import { type CelFunction, globalFunctions, iterate, methods } from './functions.ts';
+import { negate } from './numbers.ts';
 import type { CelScope } from './scope.ts';
 import { CelSyntaxError, type Node } from './syntax.ts';
 import {
@@ -147,12 +149,12 @@ export class Compiler {
     // Unsigned literals are objects with a bigint inside.
     if (typeof value === 'object' && value !== null && 'value' in value) value = value.value;
     if (typeof value === 'bigint') {
-      const exact = Number(value);
-      if (!Number.isSafeInteger(exact)) this.#fail(node, 'this integer is too large to be exact (at most 2^53 - 1)');
+      if (!isInt64(value)) this.#fail(node, 'this integer has more than 64 bits');
+      const exact = canonicalNumber(value);
       return () => exact;
     }
     if (value === null || typeof value === 'number' || typeof value === 'string' || typeof value === 'boolean') {
-      const constant = value;
+      const constant = typeof value === 'number' ? canonicalNumber(value) : value;
       return () => constant;
     }
     return this.#fail(node, 'bytes are not supported');
@@ -268,8 +270,8 @@ export class Compiler {
     const operand = this.compile(node.args as Node);
     return frame => {
       const value = operand(frame);
-      if (typeof value !== 'number') throw new CelError(`- takes a number, not ${typeName(value)}`);
-      return -value;
+      if (!isNumber(value)) throw new CelError(`- takes a number, not ${typeName(value)}`);
+      return negate(value);
     };
   }
 
@@ -334,7 +336,7 @@ export class Compiler {
       for (const name of names) {
         if (!isMap(value) && !Array.isArray(value)) return false;
         const key = typeof name === 'string' ? name : name(frame);
-        const next = Array.isArray(value) && typeof key !== 'number' ? undefined : member(value, key);
+        const next = Array.isArray(value) && !isNumber(key) ? undefined : member(value, key);
         if (next === undefined) return false;
         value = next;
       }

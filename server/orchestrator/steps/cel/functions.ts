@@ -1,4 +1,6 @@
+import { canonicalNumber, isNumber, readNumber } from '../../../platform/json-text.ts';
 import { compilePattern, MAX_PATTERN_CHARACTERS, MAX_PATTERN_SIZE, patternSize } from '../pattern.ts';
+import type { CelNumber } from './numbers.ts';
 import {
   type Budget,
   CelError,
@@ -67,22 +69,37 @@ function timestamp(value: string): Timestamp {
   return new Timestamp(ms);
 }
 
-function toNumber(value: CelValue | undefined, name: string): number {
-  const result =
-    typeof value === 'number'
-      ? value
-      : typeof value === 'string' && value.length < 400 && value.trim() !== ''
-        ? Number(value)
-        : value instanceof Timestamp
-          ? value.ms / 1000
-          : Number.NaN;
-  if (!Number.isFinite(result)) throw new CelError(`${name} cannot convert ${quote(value ?? null)}`);
+function toNumber(value: CelValue | undefined, name: string): CelNumber {
+  const result = isNumber(value)
+    ? value
+    : typeof value === 'string' && value.length < 400 && value.trim() !== ''
+      ? readNumber(value)
+      : value instanceof Timestamp
+        ? value.ms / 1000
+        : Number.NaN;
+  if (typeof result === 'number' && !Number.isFinite(result))
+    throw new CelError(`${name} cannot convert ${quote(value ?? null)}`);
   return result;
 }
 
+/** `int(x)` and `uint(x)`. Throws CelError for an integer that their 64 bits cannot hold. */
+const toInteger =
+  (name: 'int' | 'uint'): CelFunction['call'] =>
+  ([value]) => {
+    const number = toNumber(value, name);
+    const whole = typeof number === 'number' ? canonicalNumber(Math.trunc(number)) : number;
+    const { min, max } = INTEGER_RANGES[name];
+    if (whole < min || whole > max) throw new CelError(`${quote(whole)} is out of the range of ${name}`);
+    return whole;
+  };
+const INTEGER_RANGES = {
+  int: { min: -(2n ** 63n), max: 2n ** 63n - 1n },
+  uint: { min: 0n, max: 2n ** 64n - 1n },
+} as const;
+
 function toText(value: CelValue): string {
   if (typeof value === 'string') return value;
-  if (typeof value === 'number' || typeof value === 'boolean') return String(value);
+  if (isNumber(value) || typeof value === 'boolean') return String(value);
   if (value instanceof Timestamp) return new Date(value.ms).toISOString();
   if (value instanceof Duration) return `${value.ms / 1000}s`;
   throw new CelError(`string cannot convert ${typeName(value)}`);
@@ -141,9 +158,9 @@ const onText =
 export const globalFunctions: ReadonlyMap<string, CelFunction> = new Map<string, CelFunction>([
   ['size', { arity: [1], call: ([value], budget) => size(value, budget) }],
   ['string', { arity: [1], call: ([value = null]) => toText(value) }],
-  ['int', { arity: [1], call: ([value]) => Math.trunc(toNumber(value, 'int')) }],
-  ['uint', { arity: [1], call: ([value]) => Math.trunc(toNumber(value, 'uint')) }],
-  ['double', { arity: [1], call: ([value]) => toNumber(value, 'double') }],
+  ['int', { arity: [1], call: toInteger('int') }],
+  ['uint', { arity: [1], call: toInteger('uint') }],
+  ['double', { arity: [1], call: ([value]) => canonicalNumber(Number(toNumber(value, 'double'))) }],
   ['bool', { arity: [1], call: ([value]) => toBool(value) }],
   ['type', { arity: [1], call: ([value = null]) => typeName(value) }],
   ['dyn', { arity: [1], call: ([value = null]) => value }],

@@ -1,4 +1,9 @@
+import { isNumber } from '../../../platform/json-text.ts';
 import type { JsonValue } from '../../core/index.ts';
+import { CelError } from './cel-error.ts';
+import { type CelNumber, calculate, numberType } from './numbers.ts';
+
+export { CelError };
 
 /**
  * The values of a CEL expression: JSON values, timestamps and durations. Numbers are of one kind, as in JSON:
@@ -18,17 +23,7 @@ export class Duration {
   }
 }
 export type CelMap = { [key: string]: CelValue };
-export type CelValue = null | boolean | number | string | Timestamp | Duration | CelValue[] | CelMap;
-
-/** A run-time error of an expression; the message is for its author. */
-export class CelError extends Error {
-  readonly code: 'expression_failed' | 'expression_too_costly';
-  constructor(message: string, code: CelError['code'] = 'expression_failed') {
-    super(message);
-    this.name = 'CelError';
-    this.code = code;
-  }
-}
+export type CelValue = null | boolean | CelNumber | string | Timestamp | Duration | CelValue[] | CelMap;
 
 /**
  * The remaining budget of an evaluation. A node costs 1 unit, and an operation on n characters or elements costs in
@@ -119,7 +114,8 @@ export function typeName(value: CelValue): string {
     case 'boolean':
       return 'bool';
     case 'number':
-      return Number.isInteger(value) ? 'int' : 'double';
+    case 'bigint':
+      return numberType(value);
     case 'string':
       return 'string';
     default:
@@ -151,7 +147,7 @@ export function equal(a: CelValue, b: CelValue, budget: Budget): boolean {
 
 /** Orders two values of one type: negative, 0 or positive. Throws CelError for types that have no order. */
 export function compare(a: CelValue, b: CelValue, operator: string, budget: Budget): number {
-  if (typeof a === 'number' && typeof b === 'number') return a - b;
+  if (isNumber(a) && isNumber(b)) return a < b ? -1 : a > b ? 1 : 0;
   if (typeof a === 'string' && typeof b === 'string') {
     budget.spend(Math.floor(Math.min(a.length, b.length) / COMPARED_CHARACTERS_PER_UNIT));
     return a < b ? -1 : a > b ? 1 : 0;
@@ -161,11 +157,6 @@ export function compare(a: CelValue, b: CelValue, operator: string, budget: Budg
   if (a instanceof Duration && b instanceof Duration) return a.ms - b.ms;
   throw new CelError(`${typeName(a)} ${operator} ${typeName(b)} is not defined`);
 }
-
-const finite = (value: number): number => {
-  if (!Number.isFinite(value)) throw new CelError('the result is not a finite number');
-  return value;
-};
 
 function add(a: CelValue, b: CelValue, budget: Budget): CelValue | undefined {
   if (typeof a === 'string' && typeof b === 'string') {
@@ -193,22 +184,7 @@ export type Arithmetic = '+' | '-' | '*' | '/' | '%';
 
 /** `a operator b`. Throws CelError where that is not defined, divides by zero or leaves the finite numbers. */
 export function arithmetic(operator: Arithmetic, a: CelValue, b: CelValue, budget: Budget): CelValue {
-  if (typeof a === 'number' && typeof b === 'number') {
-    switch (operator) {
-      case '+':
-        return finite(a + b);
-      case '-':
-        return finite(a - b);
-      case '*':
-        return finite(a * b);
-      case '/':
-        if (b === 0) throw new CelError('division by zero');
-        return finite(a / b);
-      case '%':
-        if (b === 0) throw new CelError('division by zero');
-        return finite(a % b);
-    }
-  }
+  if (isNumber(a) && isNumber(b)) return calculate(operator, a, b);
   const other = operator === '+' ? add(a, b, budget) : operator === '-' ? subtract(a, b) : undefined;
   if (other !== undefined) return other;
   throw new CelError(`${typeName(a)} ${operator} ${typeName(b)} is not defined`);
@@ -220,12 +196,13 @@ export function arithmetic(operator: Arithmetic, a: CelValue, b: CelValue, budge
  */
 export function member(value: CelValue, key: CelValue): CelValue | undefined {
   if (Array.isArray(value)) {
+    if (typeof key === 'bigint') return undefined;
     if (typeof key !== 'number' || !Number.isInteger(key))
       throw new CelError(`a list is indexed by integers, not by ${typeName(key)}`);
     return key >= 0 && key < value.length ? (value[key] ?? null) : undefined;
   }
   if (!isMap(value)) throw new CelError(`${typeName(value)} has no members`);
-  if (typeof key !== 'string' && typeof key !== 'number' && typeof key !== 'boolean') {
+  if (typeof key !== 'string' && !isNumber(key) && typeof key !== 'boolean') {
     throw new CelError(`${typeName(key)} cannot be a key`);
   }
   const name = String(key);

@@ -1,3 +1,4 @@
+import { readJson } from '../../../platform/json-text.ts';
 import type { JsonMap, JsonValue, StepError } from '../../core/index.ts';
 import { CelError, CelSyntaxError, expression, jsonOf, typeName } from '../cel/index.ts';
 import type { LuaData, LuaOutcome } from './sandbox.ts';
@@ -17,7 +18,7 @@ export function evaluateApart(text: string, data: LuaData, wants: Wanted): LuaOu
     if (known !== undefined) return known;
     const json = texts.get(step);
     if (json === undefined) throw new Error(`"${step}" was not sent`);
-    const value = JSON.parse(json) as JsonValue;
+    const value = readJson(json);
     parsed.set(step, value);
     return value;
   };
@@ -27,9 +28,9 @@ export function evaluateApart(text: string, data: LuaData, wants: Wanted): LuaOu
     return json === undefined ? undefined : (JSON.parse(json) as StepError);
   };
   try {
-    const input = JSON.parse(data.input ?? '{}') as JsonMap;
+    const input = readJson(data.input ?? '{}') as JsonMap;
     const ancestors = () => new Set(texts.keys());
-    const item = data.item === undefined ? null : { item: JSON.parse(data.item) as JsonValue, index: data.index ?? 0 };
+    const item = data.item === undefined ? null : { item: readJson(data.item), index: data.index ?? 0 };
     const value = expression(text).evaluate({ input, result, errorOf, ancestors, item });
     if (wants === 'value') return { ok: true, result: JSON.stringify(jsonOf(value)), log: [] };
     const verdict: Verdict = typeof value === 'boolean' ? { value } : { type: typeName(value) };

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { readJson } from '../../../platform/json-text.ts';
 import type { JsonMap, JsonValue } from '../../core/index.ts';
 import { type LuaData, LuaSandbox, RESULT_LIMIT } from './sandbox.ts';
 
@@ -15,10 +16,10 @@ const run = (script: string, given: Given = {}) => sandbox.run(script, asData(gi
 const value = (script: string, data: Given = {}) => {
   const outcome = run(script, data);
   if (!outcome.ok) throw new Error(outcome.message);
-  return JSON.parse(outcome.result) as unknown;
+  return readJson(outcome.result);
 };
-const message = (script: string) => {
-  const outcome = run(script);
+const message = (script: string, given: Given = {}) => {
+  const outcome = run(script, given);
   return outcome.ok ? outcome.result : `${outcome.code}: ${outcome.message}`;
 };
 
@@ -26,13 +27,15 @@ describe('values', () => {
   const input = {
     n: 1,
     f: 1.5,
-    big: 2 ** 60,
+    big: BigInt(2 ** 60),
     s: 'hé"\n',
     a: [],
     o: {},
     l: [1, null, [true]],
     z: null,
     constructor: 1,
+    id: 7615917337495251231n,
+    large: 18446744073709551615n,
   };
   test('JSON goes in and comes back the same', () => expect(value('return input', { input })).toEqual(input));
   test.each([
@@ -52,6 +55,16 @@ describe('values', () => {
     ['run.id', 'r'],
     ['os.date("%Y-%m-%dT%H:%M:%S %j %a %p", 0)', '1970-01-01T00:00:00 001 Thu AM'],
     ['os.time{year=2026, month=1, day=1, hour=0}', 1_767_225_600],
+    ['math.maxinteger', 9223372036854775807n],
+    ['math.mininteger', -9223372036854775808n],
+    ['input.id', 7615917337495251231n],
+    ['input.id + 1', 7615917337495251232n],
+    ['math.type(input.id)', 'integer'],
+    ['json.decode("{\\"id\\":7615917337495251231}").id == input.id', true],
+    ['json.decode(json.encode(input)).large', 18446744073709551615n],
+    ['tostring(input.large) .. "/" .. input.large', '18446744073709551615/18446744073709551615'],
+    ['{input.large, input.large == json.decode("18446744073709551615")}', [18446744073709551615n, true]],
+    ['{input.large > input.id, input.large <= input.large, input.large < 1e300}', [true, true, true]],
   ])('%s', (expression, expected) => {
     expect(value(`return ${expression}`, { input, steps: { a: { x: 5 }, skipped: null }, run: { id: 'r' } })).toEqual(
       expected,
@@ -69,8 +82,13 @@ describe('values', () => {
     ['return {[1.5] = 1}', 'neither a string nor an integer'],
     ['return "\\xff"', 'not valid UTF-8'],
     ['return "\\0"', 'NUL'],
-    ['return math.maxinteger', 'beyond 2^53'],
-  ])('%s is refused clearly', (script, expected) => expect(message(script)).toContain(expected));
+    ['return rawset(input.large, 1, "1e9") and input.large', 'an unsigned integer was changed'],
+    ['return input.large + 1', 'arithmetic on a 64-bit unsigned integer value'],
+    ['return json.decode("[18446744073709551616]")', 'has more than 64 bits'],
+    ['input.large.x = 1', 'an unsigned integer has no fields'],
+  ])('%s is refused clearly', (script, expected) =>
+    expect(message(script, { input: { large: 2n ** 64n - 1n } })).toContain(expected),
+  );
   test('a result of exactly 1 MiB, and one byte more', () => {
     expect(run(`return string.rep("x", ${RESULT_LIMIT - 2})`).ok).toBe(true);
     expect(message(`return string.rep("x", ${RESULT_LIMIT - 1})`)).toContain('larger than 1 MiB');

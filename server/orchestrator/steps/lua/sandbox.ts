@@ -1,6 +1,8 @@
 import { randomFillSync } from 'node:crypto';
+import { JsonNumberError, parseJson, readJson } from '../../../platform/json-text.ts';
 import type { JsonValue } from '../../core/index.ts';
 import { compileLua, instantiateLua, type LuaHost, LuaStatus, LuaType, REGISTRY } from './host.ts';
+import { PRELUDE } from './prelude.ts';
 import type { LuaData, LuaErrorCode, LuaOutcome } from './script-data.ts';
 import { LuaValues, ValueError } from './values.ts';
 
@@ -13,30 +15,6 @@ const MAX_MESSAGE_LENGTH = 4_000;
 /** The maximum size of a text for `json.decode`, in bytes; see LuaData. */
 const DECODE_LIMIT = 4 * 1024 * 1024;
 
-/**
- * Runs once, before the snapshot. What a script may not have is taken away here; the locals below are out of its reach,
- * since there is no debug library. `load` compiles text only: bytecode can crash the interpreter.
- */
-const PRELUDE = `
-local host_log, host_encode, host_decode, host_array, null = ...
-local load, select, error, randomseed, collectgarbage = load, select, error, math.randomseed, collectgarbage
-local clock, date, time = os.clock, os.date, os.time
-function _G.load(chunk, name, mode, ...)
-  if select('#', ...) > 0 then return load(chunk, name, 't', (...)) end
-  return load(chunk, name, 't')
-end
-function _G.collectgarbage(what)
-  if what == nil or what == 'collect' or what == 'step' then return 0 end
-  if what == 'count' then return collectgarbage('count') end
-  error("collectgarbage only answers 'count' here", 2)
-end
-os = { clock = clock, date = date, time = time }
-io, package, require, debug, dofile, loadfile, warn, string.dump = nil
-log, print = host_log, host_log
-json = { encode = host_encode, decode = host_decode, array = host_array, null = null }
-return randomseed
-`;
-
 // Drawn 256 at a time: one draw costs more than a whole small script.
 const seeds = new BigInt64Array(256);
 let seedAt = seeds.length;
@@ -47,8 +25,6 @@ function nextSeed(): bigint {
   }
   return seeds[seedAt++] ?? 0n;
 }
-
-const parsed = (text: string) => JSON.parse(text) as JsonValue;
 
 const asLuaMessage = (text: string): string =>
   text.length > MAX_MESSAGE_LENGTH ? `${text.slice(0, MAX_MESSAGE_LENGTH)}…` : text;
@@ -160,7 +136,8 @@ export class LuaSandbox {
       );
     }
     this.#values.pushNull(L);
-    if (api.lua_pcallk(L, 5, 1, 0, 0, 0) !== LuaStatus.ok)
+    this.#values.pushUnsignedMark(L);
+    if (api.lua_pcallk(L, 6, 1, 0, 0, 0) !== LuaStatus.ok)
       throw new Error(this.#values.toText(L, -1, MAX_MESSAGE_LENGTH));
     this.#randomSeed = BigInt(api.luaL_ref(L, REGISTRY));
     this.#takeSnapshot();
@@ -209,11 +186,11 @@ export class LuaSandbox {
     api.lua_pushinteger(L, nextSeed());
     api.lua_pushinteger(L, nextSeed());
     api.lua_callk(L, 2, 0, 0, 0);
-    this.#setGlobal(L, this.#names.input, parsed(input ?? '{}'));
+    this.#setGlobal(L, this.#names.input, readJson(input ?? '{}'));
     this.#pushSteps(L, steps ?? {}, errors ?? {});
     api.lua_setglobal(L, this.#names.steps);
-    this.#setGlobal(L, this.#names.run, parsed(run ?? '{}'));
-    if (item !== undefined) this.#setGlobal(L, this.#names.item, parsed(item));
+    this.#setGlobal(L, this.#names.run, readJson(run ?? '{}'));
+    if (item !== undefined) this.#setGlobal(L, this.#names.item, readJson(item));
     if (index !== undefined) this.#setGlobal(L, this.#names.index, index);
     this.#loadStatus = this.#values.load(L, this.#script, this.#names.script);
     if (this.#loadStatus !== LuaStatus.ok) return api.lua_error(L);
@@ -241,7 +218,7 @@ export class LuaSandbox {
       const pushed = pushedAs[place];
       if (pushed !== undefined) api.lua_rawgeti(L, -1, pushed);
       else {
-        const value = parsed(values[place] ?? 'null');
+        const value = readJson(values[place] ?? 'null');
         if (value === null) continue;
         this.#values.push(L, value);
         pushedAs[place] = BigInt(binding + 1);
@@ -266,7 +243,7 @@ export class LuaSandbox {
 
   /** Sets a field of the table on top, unless its value is null. */
   #pushField(L: number, name: string, json: string | undefined): void {
-    const value = parsed(json ?? 'null');
+    const value = readJson(json ?? 'null');
     if (value === null) return;
     this.#values.pushString(L, name);
     this.#values.push(L, value, 1);
@@ -334,8 +311,9 @@ export class LuaSandbox {
     if (api.lua_rawlen(L, 1) > DECODE_LIMIT) throw new ValueError('json.decode takes at most 4 MiB');
     let value: JsonValue;
     try {
-      value = parsed(this.#values.readText(L, 1, DECODE_LIMIT));
-    } catch {
+      value = parseJson(this.#values.readText(L, 1, DECODE_LIMIT));
+    } catch (error) {
+      if (error instanceof JsonNumberError) throw new ValueError(`json.decode: ${error.message}`);
       throw new ValueError('json.decode: this is not JSON');
     }
     this.#values.push(L, value);

@@ -1,3 +1,4 @@
+import { isInt64 } from '../../../platform/json-text.ts';
 import type { JsonValue } from '../../core/index.ts';
 import { type LuaHost, LuaType, REGISTRY } from './host.ts';
 
@@ -15,6 +16,9 @@ const encoder = new TextEncoder();
 const strict = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 const lenient = new TextDecoder('utf-8', { ignoreBOM: true });
 const SCRATCH = 8 * 1024;
+const MAX_LUA_INTEGER = 2n ** 63n - 1n;
+/** One more than an unsigned integer of 64 bits has. */
+const MAX_DIGITS = 21;
 const TOO_LARGE = 'the value is larger than 1 MiB as JSON';
 
 export class LuaValues {
@@ -24,6 +28,8 @@ export class LuaValues {
   readonly #word: number;
   /** Registry reference of the metatable that marks arrays. */
   readonly #arrayMark: bigint;
+  /** The same for integers between 2^63 and 2^64, which no Lua integer can hold. */
+  readonly #unsignedMark: bigint;
   readonly #textMode: number;
 
   constructor(host: LuaHost, L: number) {
@@ -32,6 +38,8 @@ export class LuaValues {
     this.#word = host.api.malloc(8);
     host.api.lua_createtable(L, 0, 0);
     this.#arrayMark = BigInt(host.api.luaL_ref(L, REGISTRY));
+    host.api.lua_createtable(L, 0, 0);
+    this.#unsignedMark = BigInt(host.api.luaL_ref(L, REGISTRY));
     this.#textMode = this.cString('t');
   }
 
@@ -80,6 +88,11 @@ export class LuaValues {
     this.#host.api.lua_pushlightuserdata(L, 0);
   }
 
+  /** Pushes the metatable of large unsigned integers, which the prelude fills. */
+  pushUnsignedMark(L: number): void {
+    this.#host.api.lua_rawgeti(L, REGISTRY, this.#unsignedMark);
+  }
+
   markArray(L: number): void {
     const { api } = this.#host;
     api.lua_rawgeti(L, REGISTRY, this.#arrayMark);
@@ -97,6 +110,10 @@ export class LuaValues {
         if (Number.isSafeInteger(value)) api.lua_pushinteger(L, BigInt(value));
         else api.lua_pushnumber(L, value);
         return;
+      case 'bigint':
+        if (value <= MAX_LUA_INTEGER) api.lua_pushinteger(L, value);
+        else this.#pushUnsigned(L, value);
+        return;
       case 'boolean':
         api.lua_pushboolean(L, value ? 1 : 0);
         return;
@@ -104,6 +121,17 @@ export class LuaValues {
         if (value === null) this.pushNull(L);
         else this.#pushTable(L, value, depth);
     }
+  }
+
+  /** Pushes an integer above 2^63 - 1 as a table of its digits: it can be compared, written and passed on. */
+  #pushUnsigned(L: number, value: bigint): void {
+    const { api } = this.#host;
+    api.luaL_checkstack(L, 3, 0);
+    api.lua_createtable(L, 1, 0);
+    this.pushString(L, String(value));
+    api.lua_rawseti(L, -2, 1n);
+    this.pushUnsignedMark(L);
+    api.lua_setmetatable(L, -2);
   }
 
   #pushTable(L: number, value: JsonValue[] | { [key: string]: JsonValue }, depth: number): void {
@@ -180,8 +208,10 @@ export class LuaValues {
 
   #write(L: number, index: number, writer: Writer): void {
     const { api } = this.#host;
-    if (api.lua_type(L, index) === LuaType.table) this.#table(L, index, writer);
-    else this.#emit(writer, this.#scalar(L, index, writer));
+    if (api.lua_type(L, index) === LuaType.table) {
+      if (this.#hasMark(L, index, this.#unsignedMark)) this.#emit(writer, this.#digits(L, index));
+      else this.#table(L, index, writer);
+    } else this.#emit(writer, this.#scalar(L, index, writer));
   }
 
   #scalar(L: number, index: number, writer: Writer): string {
@@ -211,21 +241,28 @@ export class LuaValues {
   #number(L: number, index: number): string {
     const { api } = this.#host;
     if (api.lua_isinteger(L, index)) {
-      const integer = api.lua_tointegerx(L, index, 0);
-      if (integer > 9007199254740991n || integer < -9007199254740991n) {
-        throw new ValueError(`the integer ${integer} is beyond 2^53 and would lose digits: use tostring()`);
-      }
-      return String(integer);
+      return String(api.lua_tointegerx(L, index, 0));
     }
     const float = api.lua_tonumberx(L, index, 0);
     if (!Number.isFinite(float)) throw new ValueError(`${Number.isNaN(float) ? 'NaN' : 'infinity'} cannot be JSON`);
     return JSON.stringify(float);
   }
 
-  #isMarked(L: number, index: number): boolean {
+  /** The digits of a large unsigned integer. A script can change the table with `rawset`, so they are checked. */
+  #digits(L: number, index: number): string {
+    const { api } = this.#host;
+    const isText = api.lua_rawgeti(L, index, 1n) === LuaType.string;
+    const digits = isText ? this.readText(L, -1, MAX_DIGITS) : '';
+    api.lua_settop(L, -2);
+    if (!/^[1-9]\d{18,19}$/.test(digits) || !isInt64(BigInt(digits)))
+      throw new ValueError('an unsigned integer was changed and is no number');
+    return digits;
+  }
+
+  #hasMark(L: number, index: number, mark: bigint): boolean {
     const { api } = this.#host;
     if (!api.lua_getmetatable(L, index)) return false;
-    api.lua_rawgeti(L, REGISTRY, this.#arrayMark);
+    api.lua_rawgeti(L, REGISTRY, mark);
     const marked = api.lua_rawequal(L, -1, -2) !== 0;
     api.lua_settop(L, -3);
     return marked;
@@ -234,7 +271,7 @@ export class LuaValues {
   /** How many elements the table has as an array, or its names as an object. */
   #shape(L: number, index: number, writer: Writer): { length: number } | { keys: string[] } {
     const { api } = this.#host;
-    const marked = this.#isMarked(L, index);
+    const marked = this.#hasMark(L, index, this.#arrayMark);
     const keys: string[] = [];
     let count = 0;
     let largest = 0n;

@@ -1,3 +1,4 @@
+import { readJson } from '../../../../platform/json-text.ts';
 import type { JsonValue, StoredValue } from '../../../core/index.ts';
 import type { LargeResult } from '../../../log/index.ts';
 import { ByteBudget } from './byte-budget.ts';
@@ -38,7 +39,7 @@ export class LoadedResults {
   value(step: string): JsonValue {
     const known = this.#values.get(step);
     if (known !== undefined) return known;
-    const value = JSON.parse(this.text(step)) as JsonValue;
+    const value = readJson(this.text(step));
     this.#values.set(step, value);
     return value;
   }
