@@ -5,6 +5,7 @@ import { DatabaseClient } from '../platform/postgres/client.ts';
 import { withDatabase } from '../platform/postgres/cluster.ts';
 import type { PrismaClient } from '../platform/postgres/generated/client.ts';
 import { createPrismaClient } from '../platform/postgres/prisma.ts';
+import { readOldLogs } from '../platform/postgres/readable-json.ts';
 import { copyTemplate, dropDatabase, query } from './postgres-template.ts';
 
 export type TestDatabase = {
@@ -19,7 +20,9 @@ export type TestDatabase = {
 /** A fresh database with every migration applied, for one test or one test file. */
 export async function createTestDatabase(): Promise<TestDatabase> {
   const url = await copyTemplate(inject('batonTemplate'));
-  const pool = new pg.Pool({ Client: DatabaseClient, connectionString: url, max: 10, application_name: 'baton-test' });
+  const pool = readOldLogs(
+    new pg.Pool({ Client: DatabaseClient, connectionString: url, max: 10, application_name: 'baton-test' }),
+  );
   // close() ends forgotten sessions by force; without a listener that would be an uncaught exception.
   pool.on('error', () => undefined);
   pool.on('connect', client => client.on('error', () => undefined));

@@ -1,4 +1,5 @@
 import type { Outcome } from '../../contract/step-type.ts';
+import { storable } from './storable-text.ts';
 
 /** Log lines kept for one step of a run, all attempts together (docs/specification/limits.md#sizes). Bytes of UTF-8. */
 export const MAX_LOG_BYTES = 64 * 1024;
@@ -13,7 +14,8 @@ export class LogBudget {
     let used = this.#used.get(step) ?? 0;
     if (used >= MAX_LOG_BYTES) return [];
     const kept: string[] = [];
-    for (const line of lines) {
+    for (const given of lines) {
+      const line = storable(given);
       used += Buffer.byteLength(line) + 1;
       if (used > MAX_LOG_BYTES) {
         kept.push(TRUNCATED);

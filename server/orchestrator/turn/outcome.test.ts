@@ -1,7 +1,9 @@
 import { expect, test } from 'vitest';
+import type { Outcome } from '../../contract/step-type.ts';
 import { type JsonValue, StoredValue } from '../core/index.ts';
 import { LogBudget, MAX_LOG_BYTES } from './log-budget.ts';
 import { endOfAttempt, MAX_RESULT_BYTES } from './outcome.ts';
+import { storableValue } from './storable-text.ts';
 
 const ATTEMPT = { step: 'a', attempt: 1, random: 0.5, of: { run: { id: 'run' }, now: 0 } };
 const end = (result: unknown) => endOfAttempt(ATTEMPT, { kind: 'completed', result: result as JsonValue });
@@ -15,7 +17,7 @@ function resultProblem(result: unknown): { code: string } | null {
 test.each([
   ['nothing', undefined],
   ['a number JSON has not', { n: Number.NaN }],
-  ['a BigInt', { n: 1n }],
+  ['an integer of more than 64 bits', { n: 2n ** 64n }],
   ['a function', { f: () => 1 }],
   ['an object of a class', { at: new Date(0) }],
   ['nesting without end', JSON.parse(`${'['.repeat(5_000)}${']'.repeat(5_000)}`)],
@@ -37,6 +39,38 @@ test('1 MiB of JSON is accepted, one byte more is not', () => {
 
 test('all that JSON can represent is accepted: odd text, null objects, absent fields', () => {
   expect(resultProblem({ a: '\0\ud800', b: null, c: undefined, d: [1, 'x', { e: Object.create(null) }] })).toBeNull();
+});
+
+test('text that PostgreSQL cannot read is cleaned in every kind of outcome', () => {
+  const bad = 'a\0b\ud83d';
+  const clean = 'a\uFFFDb\uFFFD';
+  const emoji = '😀';
+  const result = { [bad]: [bad, { [emoji]: bad }], n: 18446744073709551615n, at: null };
+  expect(end(result).command).toMatchObject({
+    type: 'attempt_succeeded',
+    result: { [clean]: [clean, { [emoji]: clean }], n: 18446744073709551615n, at: null },
+  });
+  const of = (outcome: Outcome) => JSON.stringify(endOfAttempt(ATTEMPT, outcome));
+  const outcomes: Outcome[] = [
+    { kind: 'completed', result: 'x'.repeat(20_000) + bad, log: [bad], digest: bad },
+    { kind: 'failed', error: { code: 'e', message: bad }, retryable: false, log: [bad] },
+    { kind: 'waiting', task: { title: bad } as never },
+    { kind: 'expanding', plan: {} as never, items: [bad, { [bad]: 1 }] },
+    { kind: 'calling', call: { workflowId: bad, version: 1, input: { [bad]: bad }, detach: false } },
+  ];
+  for (const outcome of outcomes) {
+    expect(of(outcome)).toContain(clean);
+    expect(of(outcome)).not.toMatch(/\\u0000|\\ud83d/);
+  }
+});
+
+test('cleaned keys stay apart, and a clean value is not copied', () => {
+  const keys = { 'a\0': 1, 'a\uFFFD': 2, 'a\ud800': 3, __proto__x: 4 };
+  expect(Object.values(storableValue(keys))).toEqual([1, 2, 3, 4]);
+  const clean = { a: ['😀', { b: 'c' }], d: 1n };
+  expect(storableValue(clean)).toBe(clean);
+  const own = storableValue(JSON.parse('{"__proto__":"\\u0000"}'));
+  expect(Object.entries(own)).toEqual([['__proto__', '\uFFFD']]);
 });
 
 test('a result that cannot be stored fails the step permanently', () => {

@@ -3,6 +3,7 @@ import { derivedId, newId } from '../../platform/ids.ts';
 import { isInt64 } from '../../platform/json-text.ts';
 import { type Command, type Consumption, type JsonValue, type StepError, StoredValue, sizeOf } from '../core/index.ts';
 import { type LargeResult, PAYLOAD_THRESHOLD_BYTES } from '../log/index.ts';
+import { storableValue } from './storable-text.ts';
 
 /** docs/specification/limits.md#sizes */
 export const MAX_RESULT_BYTES = 1024 * 1024;
@@ -26,8 +27,10 @@ export type Ended = { command: Command; large: LargeResult | null };
  */
 export function endOfAttempt(
   { step, attempt, random, threshold = PAYLOAD_THRESHOLD_BYTES, of }: EndedAttempt,
-  outcome: Outcome,
+  given: Outcome,
 ): Ended {
+  // Here for all step types at once: a text that PostgreSQL cannot read made the whole run unreadable.
+  const outcome = storableValue(given);
   if (outcome.kind === 'calling')
     return { command: callingCommand({ step, attempt, random, of }, outcome), large: null };
   if (outcome.kind === 'expanding') return { command: expandingCommand(step, attempt, outcome, random), large: null };

@@ -8,6 +8,7 @@ import { migrate } from './migrate.ts';
 import { expectOwnBackends } from './own-backends.ts';
 import { ensurePartitions } from './partitions.ts';
 import { createPrismaClient } from './prisma.ts';
+import { readOldLogs } from './readable-json.ts';
 import { reason, StartupError } from './startup-error.ts';
 
 /**
@@ -85,7 +86,7 @@ export function createPool(url: string, max: number, logger: Logger): pg.Pool {
   pool.on('error', error => logger.warn({ err: error }, 'a database connection was lost'));
   // The same applies to a connection that breaks while it is in use; its user gets the error from the next query.
   pool.on('connect', client => void client.on('error', () => undefined));
-  return pool;
+  return readOldLogs(pool);
 }
 
 async function checkServer(url: string): Promise<void> {

@@ -1,0 +1,40 @@
+import pg from 'pg';
+
+/** Tables with values of json that no code of today would have written, each with a view that makes them readable. */
+const TABLES_OF_LOGS = /\brun_(?:events|payloads)\b/g;
+
+/**
+ * Codes with which PostgreSQL refuses to read a field of a json value: because of \u0000 (untranslatable_character),
+ * and because of half a surrogate pair (invalid_text_representation).
+ */
+const UNREADABLE_CODES = new Set(['22P05', '22P02']);
+
+type Query = (text: unknown, ...rest: unknown[]) => Promise<unknown>;
+
+/**
+ * Makes a pool repeat a read of logs that PostgreSQL refuses, on views in which U+FFFD stands for what it cannot read.
+ * Not on every read: the views look at each value, and such logs are rare. Reads only, and outside of transactions,
+ * which end with the refusal. Returns the pool.
+ */
+export function readOldLogs(pool: pg.Pool): pg.Pool {
+  const query = pool.query.bind(pool) as Query;
+  const repeated: Query = (statement, ...rest) =>
+    query(statement, ...rest).catch(error => {
+      const isUnreadable = error instanceof pg.DatabaseError && UNREADABLE_CODES.has(error.code ?? '');
+      const text = isUnreadable ? readableText(statement) : null;
+      if (text === null) throw error;
+      return typeof statement === 'string'
+        ? query(text, ...rest)
+        : query({ ...Object(statement), text, name: undefined });
+    });
+  pool.query = repeated as typeof pool.query;
+  return pool;
+}
+
+/** Returns the statement's text on the views; null if it reads no logs, or writes. */
+function readableText(statement: unknown): string | null {
+  const text: unknown = typeof statement === 'string' ? statement : Object(statement).text;
+  if (typeof text !== 'string' || !/^\s*(?:SELECT|WITH)\b/i.test(text)) return null;
+  const readable = text.replaceAll(TABLES_OF_LOGS, 'readable_$&');
+  return readable === text ? null : readable;
+}
