@@ -1,7 +1,9 @@
+import { readJson } from '../../platform/json-text.ts';
 import {
   type CompiledGraph,
   compile,
   evolve,
+  type JsonMap,
   newRun,
   type RunEvent,
   type RunState,
@@ -127,6 +129,8 @@ export class Database {
       this.runs.set(runId, run);
     }
     if (run === undefined) throw new Error(`events of "${runId}", which has no row`);
+    for (const { json } of [...rows, ...payloads])
+      if (UNREADABLE.test(json)) throw new Violation('storage', `PostgreSQL could not read ${json.slice(0, 200)}`);
     for (const row of rows) run.events.push({ ...row, writer });
     for (const payload of payloads) run.payloads.set(payload.id, payload);
     if (projection !== null && run.row.lastSeq <= projection.lastSeq) Object.assign(run.row, projection);
@@ -146,6 +150,9 @@ export class Database {
   }
 }
 
+/** An escape of NUL or of half a surrogate pair, as JSON.stringify writes them: no field of such a value can be read. */
+const UNREADABLE = /(?<!\\)(?:\\\\)*\\u(?:0000|d[89a-f])/;
+
 /** Returns the microcredits that the commit of an entry takes from its workspace's account. */
 export const chargeOf = ({ usage }: LogEntry): number =>
   usage.reduce((sum, { quantity, price }) => sum + quantity * price, 0);
@@ -163,7 +170,7 @@ function writeTask(run: StoredRun, { asked, ...change }: TaskChange): void {
 export function decodeToFold(run: StoredRun, rows: readonly EventRow[]): RunEvent[] {
   return rows.map(row => {
     const [event] = decodeRows(run, [row]);
-    const [stored] = payloadRefs(JSON.parse(row.json));
+    const [stored] = payloadRefs(readJson(row.json) as JsonMap);
     if (event === undefined) throw new Error('a row is an event');
     if (event.type !== 'step_completed' || 'skipped' in event.data || stored?.field !== 'result') return event;
     return { ...event, data: { ...event.data, result: new StoredValue(stored.ref.payload_id, stored.ref.bytes) } };
@@ -173,12 +180,12 @@ export function decodeToFold(run: StoredRun, rows: readonly EventRow[]): RunEven
 /** Returns the events of a run with payloads filled in. Throws if a payload is missing. */
 export function decodeRows(run: StoredRun, rows: readonly EventRow[]): RunEvent[] {
   return rows.map(row => {
-    const data: StoredEvent['data'] = JSON.parse(row.json);
+    const data: StoredEvent['data'] = readJson(row.json) as JsonMap;
     for (const { field, ref } of payloadRefs(data)) {
       const payload = run.payloads.get(ref.payload_id);
       if (payload === undefined) throw new Violation('replay', `the ${field} of event ${row.seq} is missing`);
       delete data[`${field}_ref`];
-      data[field] = JSON.parse(payload.json);
+      data[field] = readJson(payload.json);
     }
     return decodeEvent({
       seq: row.seq,

@@ -27,7 +27,7 @@ function hostileNumber(random: Random, { minValue, maxValue }: z.ZodNumber): unk
     -0.5,
     1e-300,
     7e12,
-    2 ** 53,
+    2n ** 53n,
     1e308,
     -1e308,
     Number.NaN,

@@ -91,6 +91,8 @@ const ODD_RESULTS: readonly [JsonValue, ...JsonValue[]] = [
   1e300,
   'a\u0000b',
   '\ud800',
+  7615917337495251231n,
+  { '\0': [-9223372036854775808n, 18446744073709551615n] },
   { ['__proto__']: 1, then: [[], {}] },
   { result_ref: { payload_id: 'forged', bytes: 1 } },
   [1, [2, [3, { a: null }]]],

@@ -1,4 +1,5 @@
 import type { Orchestrator, StreamItem } from '../../contract/orchestrator.ts';
+import { readJson } from '../../platform/json-text.ts';
 import { TENANTS } from './scenario.ts';
 import type { Server } from './server.ts';
 
@@ -87,5 +88,5 @@ export class Listener {
 
 /** The value after it passed the driver and the log: -0 becomes 0. */
 function sameJson(stored: string, shown: string): boolean {
-  return stored === shown || JSON.stringify(JSON.parse(stored)) === JSON.stringify(JSON.parse(shown));
+  return stored === shown || JSON.stringify(readJson(stored)) === JSON.stringify(readJson(shown));
 }

@@ -1,3 +1,4 @@
+import { readJson } from '../../platform/json-text.ts';
 import { type GraphStep, type JsonValue, MAX_CALL_DEPTH, type SkipReason } from '../core/index.ts';
 import { type CallPlan, calledScenario } from './calls.ts';
 import { gatheredResult } from './growth.ts';
@@ -60,7 +61,7 @@ class Undisturbed {
     else if (plan.call !== null) return this.#call(step, plan, plan.call);
     else if (expanded !== null) this.#complete(step, gatheredResult(this.#history, step));
     else if (plan.loop !== null && plan.loop.items > 0) this.#expand(spec, plan.loop.items);
-    else this.#complete(step, plan.loop === null ? plan.result : { results: [], failed: 0 });
+    else this.#complete(step, plan.loop === null ? stored(plan.result) : { results: [], failed: 0 });
     return 'ended';
   }
 
@@ -74,7 +75,7 @@ class Undisturbed {
       if (child === null) return 'endless';
       if (child.status === 'failed') return this.#fail(step);
     }
-    this.#complete(step, detach ? null : plan.result);
+    this.#complete(step, detach ? null : stored(plan.result));
     return 'ended';
   }
 
@@ -123,4 +124,10 @@ class Undisturbed {
     }
     return ends;
   }
+}
+
+/** A result as the log must keep it: U+FFFD for what PostgreSQL cannot read. Written apart from the rule of the engine. */
+function stored(result: JsonValue): JsonValue {
+  const text = JSON.stringify(result).replaceAll(/\\u(?:0000|d[89a-f][0-9a-f]{2})/g, '\uFFFD');
+  return readJson(text);
 }

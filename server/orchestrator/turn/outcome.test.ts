@@ -67,6 +67,7 @@ test('text that PostgreSQL cannot read is cleaned in every kind of outcome', () 
 test('cleaned keys stay apart, and a clean value is not copied', () => {
   const keys = { 'a\0': 1, 'a\uFFFD': 2, 'a\ud800': 3, __proto__x: 4 };
   expect(Object.values(storableValue(keys))).toEqual([1, 2, 3, 4]);
+  expect(storableValue({ n: [2 ** 60, 1e17, 1e300, 0.5] })).toEqual({ n: [1152921504606847000n, 10n ** 17n, 1e300, 0.5] });
   const clean = { a: ['😀', { b: 'c' }], d: 1n };
   expect(storableValue(clean)).toBe(clean);
   const own = storableValue(JSON.parse('{"__proto__":"\\u0000"}'));

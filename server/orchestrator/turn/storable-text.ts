@@ -1,4 +1,5 @@
 import { hasPlainPrototype } from '../../platform/json.ts';
+import { canonicalNumber } from '../../platform/json-text.ts';
 
 /**
  * Returns the text in a form that PostgreSQL can store and read: U+FFFD stands for U+0000 and for half a surrogate
@@ -19,8 +20,9 @@ const MAX_DEPTH = 220;
 class TooDeep extends Error {}
 
 /**
- * Returns a value in which all texts and keys are storable: the value itself if they are, which is the rule. Keys that
- * become equal are told apart by further U+FFFD. Objects with a class are left alone.
+ * Returns a value in the form in which it is read from the log again: all texts and keys are storable, and large integers
+ * are bigints. It is the value itself if nothing differs, which is the rule. Keys that become equal are told apart by
+ * further U+FFFD. Objects with a class are left alone.
  */
 export function storableValue<T>(value: T): T {
   try {
@@ -33,6 +35,7 @@ export function storableValue<T>(value: T): T {
 
 function clean(value: unknown, depth: number): unknown {
   if (typeof value === 'string') return storable(value);
+  if (typeof value === 'number') return canonicalNumber(value);
   if (typeof value !== 'object' || value === null) return value;
   if (depth >= MAX_DEPTH) throw new TooDeep();
   if (Array.isArray(value)) {

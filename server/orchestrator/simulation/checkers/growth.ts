@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
+import { readJson } from '../../../platform/json-text.ts';
 import type { JsonValue, LoopPlan, RunEvent } from '../../core/index.ts';
 import { expectedNext, isExpandedAgent, planOf } from '../agents.ts';
 import { failsItem, gatheredResult } from '../growth.ts';
@@ -87,7 +88,7 @@ function checkResult(history: History, { step, data }: Extract<RunEvent, { type:
     throw fail(`"${step}" returns ${JSON.stringify(data.result)}, not ${JSON.stringify(expected)}`);
 }
 
-const plain = (value: JsonValue): unknown => JSON.parse(JSON.stringify(value));
+const plain = (value: JsonValue): unknown => readJson(JSON.stringify(value));
 
 /**
  * After each decision, a loop of a run that continues has as many items in progress as it may, and

@@ -305,7 +305,7 @@ test('a step reads its ancestors’ results and no others', async () => {
   expect(last?.data).toEqual({ result: true });
 });
 
-test('values that jsonb refuses are stored, and one that the database refuses fails only its step', async () => {
+test('texts that PostgreSQL cannot read are cleaned, and one value that the database refuses fails only its step', async () => {
   const odd = stepType('odd', async () => ({ kind: 'completed', result: 'nul \0, half \ud800' }));
   const asks = stepType('human_task', async attempt => ({
     kind: 'waiting',
@@ -322,7 +322,7 @@ test('values that jsonb refuses are stored, and one that the database refuses fa
   const h = await harness({ types: [odd, asks] });
   const kept = await h.start(h.workflow(one('odd')));
   await h.ended(kept);
-  expect(JSON.stringify((await h.events(kept))[2]?.event.data)).toBe(JSON.stringify({ result: 'nul \0, half \ud800' }));
+  expect(JSON.stringify((await h.events(kept))[2]?.event.data)).toBe(JSON.stringify({ result: 'nul \uFFFD, half \uFFFD' }));
   const asked = await h.start(h.workflow(one('human_task')));
   await h.until(asked, event => event.type === 'task_pending');
   const refused = await h.start(h.workflow({ steps: [{ id: 'bad', type: 'human_task' }] }));
