@@ -3,8 +3,9 @@ import type { Config } from '../contract/config.ts';
 import { ADDRESS_HEADER } from '../contract/request-headers.ts';
 import { clientAddress } from './client-address.ts';
 import { consoleHeaders } from './console-headers.ts';
+import { answerDiscovery, isDiscoveryPath } from './discovery.ts';
 import type { Frontend } from './edge.ts';
-import { answerRateLimited, type NodeSurfaces, serveSurfaces } from './node-http.ts';
+import { answerRateLimited, type NodeSurfaces, serveNode, serveSurfaces } from './node-http.ts';
 import { takeRequest } from './rate.ts';
 import { readTarget } from './request.ts';
 import type { StaticAssets } from './static-assets.ts';
@@ -37,6 +38,9 @@ export function createFrontend(
       if (served) return served;
       const address = noteAddress(request, http.trustedProxies);
       const path = pathOf(request);
+      if (isDiscoveryPath(path)) {
+        return serveNode(asked => answerDiscovery(asked, path), request, response, http.trustedProxies);
+      }
       if (path.startsWith('/api/')) {
         response.setHeader('Content-Security-Policy', AUTH_POLICY);
         if (await refused(surfaces, address, response)) return;
