@@ -6,6 +6,7 @@ import { hasRole, hasScope } from '../invoke.ts';
 import type { RegisteredOperation } from '../registry.ts';
 import { readTarget } from '../request.ts';
 import { readArguments } from './arguments.ts';
+import { fitArguments } from './fit-arguments.ts';
 import { argumentsSchema, invokeRead } from './operation-tools.ts';
 import type { McpCaller, McpOptions, PlatformTool } from './platform-tool.ts';
 
@@ -35,6 +36,7 @@ export function catalogTool(options: McpOptions, enabled: EnabledTools): Platfor
   return {
     group: 'catalog',
     risk: false,
+    brief: 'Call a route under /v1/mcp/ (servers, tools, instances, config profiles). describe_tool lists them.',
     definition: {
       name: 'catalog_bff_request',
       title: 'Call a route of the tool catalog',
@@ -92,7 +94,9 @@ function readFields(
     for (const item of [value].flat()) search.append(name, String(item));
   }
   const fields = readQuery(entry, search.size > 0 ? `?${search}` : '');
-  if (entry.carrier === 'body') return readJsonBody(Buffer.from(JSON.stringify(body ?? {})));
+  if (entry.carrier === 'body') {
+    return fitArguments(entry.inputSchema, readJsonBody(Buffer.from(JSON.stringify(body ?? {}))));
+  }
   if (body !== undefined)
     throw invalid(`${entry.operation.method} takes no body.`, [{ path: 'body', message: 'is not taken' }]);
   return fields;

@@ -3,6 +3,7 @@ import type { z } from 'zod';
 import { isAnnounced } from '../../contract/features.ts';
 import { isReadOnly, type ToolHints } from '../../contract/operation.ts';
 import type { JsonMap } from '../../orchestrator/core/index.ts';
+import { AppError } from '../../platform/errors.ts';
 import { parseObject } from '../input.ts';
 import { hasRole, hasScope, invoke } from '../invoke.ts';
 import { inputJsonSchema, type JsonSchema } from '../parameters.ts';
@@ -54,7 +55,7 @@ function toolsOf(
       risk: operation.mcp?.risk === true,
       definition: define(entry, told(entry)),
       usable: principal => hasRole(principal.role, access) && hasScope(principal, scope),
-      call: (caller, args) => invokeOperation(options, entry, caller, toInput(entry, args)),
+      call: (caller, args) => invokeRead(options, entry, caller, () => readInput(entry, args)),
     };
     return [tool];
   });
@@ -148,6 +149,28 @@ function renamed(schema: JsonSchema, pathParameters: readonly string[]): Tool['i
 function outputSchema(entry: RegisteredOperation): Tool['outputSchema'] {
   const { $schema: _, ...json } = entry.outputSchema;
   return json.type === 'object' ? (json as Tool['outputSchema']) : undefined;
+}
+
+/**
+ * Parses the arguments of a tool. Throws AppError, whose details name the arguments as the tool does. A malformed path
+ * parameter is 404 as everywhere, and here with its form, which the list of tools does not show.
+ */
+function readInput(entry: RegisteredOperation, args: Record<string, unknown>): unknown {
+  const input = toInput(entry, args);
+  const isOfPath = (name: string) => entry.pathParameters.includes(name);
+  try {
+    return parseObject(entry, input);
+  } catch (thrown) {
+    if (!(thrown instanceof AppError)) throw thrown;
+    for (const detail of thrown.details ?? []) if (isOfPath(detail.path)) detail.path = argumentName(detail.path);
+    if (thrown.status !== 404) throw thrown;
+    const { error } = entry.operation.input.safeParse(input);
+    const details = (error?.issues ?? []).flatMap(({ path, message }) => {
+      const name = String(path[0]);
+      return isOfPath(name) ? [{ path: argumentName(name), message }] : [];
+    });
+    throw new AppError(404, thrown.code, thrown.message, { details });
+  }
 }
 
 /** Returns the arguments under the names of the operation's input. */

@@ -22,8 +22,13 @@ export type PlatformTool = {
   /** Its answers contain secrets: hidden unless the deployment enables the risk group. */
   readonly risk: boolean;
   readonly definition: Tool;
+  /** Its description in `tools/list`, where the first sentences of the whole do not say it. */
+  readonly brief?: string;
   /** Returns whether this caller's role and scopes allow it; otherwise it is not listed. */
   usable(principal: Principal): boolean;
   /** Executes it. Throws AppError. */
   call(caller: McpCaller, args: Record<string, unknown>): Promise<unknown>;
 };
+
+/** The tools of this deployment by name, in the order in which they are listed. */
+export type ToolSet = ReadonlyMap<string, PlatformTool>;

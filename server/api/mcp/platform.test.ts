@@ -357,8 +357,8 @@ describe('catalog_bff_request', () => {
       .filter(({ path }) => path.startsWith('/v1/mcp/'));
     const sensitive = routes.filter(({ run }) => (groupOf.get(run) ?? 'catalog') !== 'catalog');
     expect(sensitive.map(({ name }) => name)).toContain('mcp_connections_create');
-    const { tools } = await client.listTools();
-    const described = tools.find(({ name }) => name === 'catalog_bff_request')?.description;
+    const { description: described } = await use('describe_tool', { name: 'catalog_bff_request' });
+    expect(described).toContain('GET /v1/mcp/servers:');
     for (const { method, path } of sensitive) {
       const written = path.replace(/\{\w+\}/g, newId());
       expect(await refusal(method, written), path).toMatchObject({ code: 'not_found', error: 'Route not found.' });

@@ -1,12 +1,13 @@
 import { ErrorCode, McpError } from '@modelcontextprotocol/sdk/types.js';
 import type { RegisteredOperation } from '../registry.ts';
+import { fullDescription } from './describe-tool.ts';
 import { invokeOperation } from './operation-tools.ts';
-import type { McpCaller, McpOptions } from './platform-tool.ts';
+import type { McpCaller, McpOptions, ToolSet } from './platform-tool.ts';
 
 const json = 'application/json';
 const uuid = '[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}';
 
-/** A workflow and a run as MCP resources. Each is read through the corresponding operation, with its role and scope. */
+/** MCP resources. A workflow and a run are read through the corresponding operation, with its role and scope. */
 export const resourceTemplates = [
   {
     name: 'workflow',
@@ -22,9 +23,17 @@ export const resourceTemplates = [
     description: 'Get the state of a run, step by step.',
     mimeType: json,
   },
+  {
+    name: 'tool',
+    title: 'Tool',
+    uriTemplate: 'baton://tools/{name}',
+    description: 'The whole description of a tool, with the schemas of its arguments and of its answer.',
+    mimeType: json,
+  },
 ];
 
 const workflowUri = new RegExp(`^baton://workflows/(${uuid})$`);
+const toolUri = /^baton:\/\/tools\/(\w{1,200})$/;
 const runUri = new RegExp(`^baton://workflows/(${uuid})/runs/(${uuid})$`);
 
 /** Lists the newest workflows, page by page. */
@@ -47,16 +56,25 @@ export async function listResources(options: McpOptions, caller: McpCaller, curs
 }
 
 /** Throws McpError for an unknown URI, AppError as the operation does. */
-export async function readResource(options: McpOptions, caller: McpCaller, uri: string) {
+export async function readResource(
+  options: McpOptions,
+  { tools, caller }: { tools: ToolSet; caller: McpCaller },
+  uri: string,
+) {
   const run = runUri.exec(uri);
   const workflow = workflowUri.exec(uri);
   const value = run
     ? await invokeOperation(options, entryOf(options, 'runs_get_summary'), caller, { id: run[1], runID: run[2] })
     : workflow
       ? await invokeOperation(options, entryOf(options, 'workflows_get'), caller, { id: workflow[1] })
-      : undefined;
+      : describeAt(uri, tools, caller);
   if (value === undefined) throw new McpError(ErrorCode.InvalidParams, `There is no resource ${uri.slice(0, 200)}`);
   return { contents: [{ uri, mimeType: json, text: JSON.stringify(value) }] };
+}
+
+function describeAt(uri: string, tools: ToolSet, { principal }: McpCaller) {
+  const tool = tools.get(toolUri.exec(uri)?.[1] ?? '');
+  return tool?.usable(principal) ? fullDescription(tool, true) : undefined;
 }
 
 export function entryOf({ registry }: McpOptions, name: string): RegisteredOperation {

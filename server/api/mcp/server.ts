@@ -11,35 +11,60 @@ import {
   ListToolsRequestSchema,
   McpError,
   ReadResourceRequestSchema,
+  type Tool,
 } from '@modelcontextprotocol/sdk/types.js';
 import { CfWorkerJsonSchemaValidator } from '@modelcontextprotocol/sdk/validation/cfworker';
 import type { AppError } from '../../platform/errors.ts';
 import { asAppError, errorBody, logFailure } from '../failure.ts';
-import type { McpCaller, McpOptions, PlatformTool } from './platform-tool.ts';
+import { compactTool } from './compact-tool.ts';
+import { DESCRIBE_TOOL } from './describe-tool.ts';
+import { fitArguments } from './fit-arguments.ts';
+import { type Message, readMessage } from './message.ts';
+import type { McpCaller, McpOptions, PlatformTool, ToolSet } from './platform-tool.ts';
 import { getPrompt, prompts } from './prompts.ts';
 import { listResources, readResource, resourceTemplates } from './resources.ts';
 
 const instructions = `Baton runs workflows: graphs of steps that are drafted, published as numbered versions and run durably.
 To run one: workflows_execute_command with {"command":"start"}, keep the run_id of the answer, poll runs_get_summary until the run has completed,
 failed or is blocked (orchestration_phase), and look at tasks_list_pending_run before you report success. A start executes the latest PUBLISHED
-version: after a change of the draft, publish with workflows_publish_version. A failed run does not resume: start a new one.`;
+version: after a change of the draft, publish with workflows_publish_version. A failed run does not resume: start a new one.
+The list of tools is abbreviated: ${DESCRIBE_TOOL} gives the whole description and schema of a tool.`;
 
-/** The tools of this deployment by name, in the order in which they are listed. */
-export type ToolSet = ReadonlyMap<string, PlatformTool>;
-
-/** Answers one message with a server of its own; `type` and `body` are those of the HTTP answer. */
+/** Answers one message with a server of its own; `body` is empty where a message needs no answer. */
 export async function answerMessage(
   options: McpOptions,
   tools: ToolSet,
   caller: McpCaller,
+  { request, value }: { request: Request; value: unknown },
+): Promise<{ status: number; body: string }> {
+  const message = readMessage(value);
+  switch (message.kind) {
+    case 'notification':
+      return { status: 202, body: '' };
+    case 'refused':
+      return refuse(message);
+    case 'request':
+      return answerRequest(options, tools, caller, { request, message: message.request });
+  }
+}
+
+function refuse({ id, code, message }: Extract<Message, { kind: 'refused' }>): { status: number; body: string } {
+  const isReadable = code === ErrorCode.InvalidParams;
+  return { status: isReadable ? 200 : 400, body: JSON.stringify({ jsonrpc: '2.0', id, error: { code, message } }) };
+}
+
+async function answerRequest(
+  options: McpOptions,
+  tools: ToolSet,
+  caller: McpCaller,
   { request, message }: { request: Request; message: unknown },
-): Promise<{ status: number; type: string | null; body: string }> {
+): Promise<{ status: number; body: string }> {
   const transport = new WebStandardStreamableHTTPServerTransport({ enableJsonResponse: true });
   const server = createMcpServer(options, tools, caller);
   try {
     await server.connect(transport);
     const answer = await transport.handleRequest(request, { parsedBody: message });
-    return { status: answer.status, type: answer.headers.get('content-type'), body: await answer.text() };
+    return { status: answer.status, body: await answer.text() };
   } finally {
     await server.close();
   }
@@ -61,7 +86,7 @@ function createMcpServer(options: McpOptions, tools: ToolSet, caller: McpCaller)
     },
   );
   const usable = () => [...tools.values()].filter(tool => tool.usable(caller.principal));
-  server.setRequestHandler(ListToolsRequestSchema, () => ({ tools: usable().map(tool => tool.definition) }));
+  server.setRequestHandler(ListToolsRequestSchema, () => ({ tools: usable().map(listed) }));
   server.setRequestHandler(CallToolRequestSchema, async ({ params }) => {
     const tool = tools.get(params.name);
     if (!tool) throw new McpError(ErrorCode.InvalidParams, `There is no tool ${params.name.slice(0, 100)}`);
@@ -72,13 +97,22 @@ function createMcpServer(options: McpOptions, tools: ToolSet, caller: McpCaller)
     translated(options, caller, () => listResources(options, caller, params?.cursor)),
   );
   server.setRequestHandler(ReadResourceRequestSchema, ({ params }) =>
-    translated(options, caller, () => readResource(options, caller, params.uri)),
+    translated(options, caller, () => readResource(options, { tools, caller }, params.uri)),
   );
   server.setRequestHandler(ListPromptsRequestSchema, () => ({ prompts }));
   server.setRequestHandler(GetPromptRequestSchema, ({ params }) =>
     translated(options, caller, () => getPrompt(options, caller, params.name, params.arguments ?? {})),
   );
   return server;
+}
+
+/** Shortened once for all clients. */
+const inShort = new WeakMap<PlatformTool, Tool>();
+
+function listed(tool: PlatformTool): Tool {
+  const known = inShort.get(tool) ?? compactTool(tool.definition, tool.brief);
+  inShort.set(tool, known);
+  return known;
 }
 
 async function callTool(
@@ -88,7 +122,7 @@ async function callTool(
   args: Record<string, unknown>,
 ): Promise<CallToolResult> {
   try {
-    const output = await tool.call(caller, args);
+    const output = await tool.call(caller, fitArguments(tool.definition.inputSchema, args));
     const value = output ?? { done: true };
     return {
       content: [{ type: 'text', text: JSON.stringify(value) }],
@@ -96,9 +130,16 @@ async function callTool(
     };
   } catch (thrown) {
     const error = known(options, caller, tool.definition.name, thrown);
-    return { isError: true, content: [{ type: 'text', text: JSON.stringify(errorBody(error, caller.requestId)) }] };
+    const content = [{ type: 'text' as const, text: JSON.stringify(errorBody(error, caller.requestId)) }];
+    if (error.code === 'validation_error' && tool.definition.name !== DESCRIBE_TOOL)
+      content.push({ type: 'text', text: whereDescribed(tool) });
+    return { isError: true, content };
   }
 }
+
+/** Refused arguments may be those that the list of tools does not show. */
+const whereDescribed = ({ definition: { name } }: PlatformTool) =>
+  `${DESCRIBE_TOOL} {"name":"${name}"} returns the schema of the arguments.`;
 
 /**
  * Resources and prompts have no error result: a refusal of the API is a JSON-RPC error with

@@ -50,6 +50,7 @@ export function streamTool({ services }: McpOptions): PlatformTool {
   return {
     group: 'websocket',
     risk: false,
+    brief: 'Collect the events of a workflow, or of a run until it ends, for a while. Go on with after = last_seq.',
     definition: {
       name: 'workflows_stream_websocket',
       title: 'Watch the events of a workflow for a while',

@@ -6,11 +6,12 @@ import { readJson, requireJson } from '../input.ts';
 import type { Metrics } from '../metrics.ts';
 import { rateHeaders, rateLimited, takeRequest } from '../rate.ts';
 import { type ApiRequest, type ApiResponse, MAX_BODY_BYTES, protectiveHeaders, requestIdOf } from '../request.ts';
+import { answerTypeFor } from './accept.ts';
 import { catalogTool } from './catalog-tool.ts';
+import { describeTool } from './describe-tool.ts';
 import { healthTool } from './health-tool.ts';
 import { operationTools } from './operation-tools.ts';
-import type { McpCaller, McpOptions, PlatformTool } from './platform-tool.ts';
-import type { ToolSet } from './server.ts';
+import type { McpCaller, McpOptions, PlatformTool, ToolSet } from './platform-tool.ts';
 import { streamTool } from './stream-tool.ts';
 
 export type McpSurfaceOptions = McpOptions & Authenticator & { metrics: Pick<Metrics, 'request'> };
@@ -18,10 +19,11 @@ export type McpSurfaceOptions = McpOptions & Authenticator & { metrics: Pick<Met
 export type McpSurface = (request: ApiRequest) => Promise<ApiResponse>;
 
 const path = '/mcp';
+const PROTOCOL_VERSION = 'mcp-protocol-version';
 
 /** Returns whether the Platform MCP endpoint answers this target. */
 export function isMcpPath(url: string | undefined): boolean {
-  return url === path || url?.startsWith(`${path}?`) === true;
+  return /^\/mcp\/?(?=\?|$)/.test(url ?? '');
 }
 
 /**
@@ -65,8 +67,9 @@ export function toolSet(options: McpOptions): ToolSet {
     streamTool(options),
   ];
   const enabled = all.filter(tool => groups.includes(tool.group) && (risk || !tool.risk));
-  const set = new Map(enabled.map(tool => [tool.definition.name, tool]));
-  if (set.size !== enabled.length) throw new Error('Two tools of the Platform MCP endpoint have one name.');
+  const listed: PlatformTool[] = [describeTool(() => set), ...enabled];
+  const set: ToolSet = new Map(listed.map(tool => [tool.definition.name, tool]));
+  if (set.size !== listed.length) throw new Error('Two tools of the Platform MCP endpoint have one name.');
   return set;
 }
 
@@ -88,16 +91,22 @@ async function respond(
     );
   }
   const caller = await admit(options, request, requestId, headers);
-  const message = readMessage(request.header('content-type'), await request.body(MAX_BODY_BYTES));
+  const type = answerTypeFor(request.header('accept'));
+  if (type === null) {
+    throw new AppError(
+      406,
+      'not_acceptable',
+      'The MCP endpoint answers with application/json or text/event-stream, and the Accept header allows neither.',
+    );
+  }
+  const value = readValue(request.header('content-type'), await request.body(MAX_BODY_BYTES));
   // The SDK is 200 modules, 70 ms of every start; the first message loads it.
   const { answerMessage } = await import('./server.ts');
-  const answering = answerMessage(options, tools(), caller, { request: asFetchRequest(request), message });
-  const { status, type, body } = await answering;
-  return {
-    status,
-    headers: { ...headers, ...(type === null ? {} : { 'Content-Type': type }) },
-    body: body === '' ? null : body,
-  };
+  const { status, body } = await answerMessage(options, tools(), caller, { request: asFetchRequest(request), value });
+  if (body === '') return { status, headers, body: null };
+  return status === 200 && type === 'text/event-stream'
+    ? { status, headers: { ...headers, 'Content-Type': type }, body: `event: message\ndata: ${body}\n\n` }
+    : { status, headers: { ...headers, 'Content-Type': 'application/json' }, body };
 }
 
 /** 401 without a valid token, 400 with X-Tenant-Id, 429 over the limit. */
@@ -138,21 +147,24 @@ function hostnameOf(url: string): string | null {
   return URL.canParse(url) ? new URL(url).hostname : null;
 }
 
-function readMessage(contentType: string | undefined, bytes: Uint8Array): unknown {
+function readValue(contentType: string | undefined, bytes: Uint8Array): unknown {
   requireJson(contentType);
-  const message = readJson(bytes);
+  const value = readJson(bytes);
   // MCP has had no batches since 2025-06-18; accepting one would count many calls as one request.
-  if (Array.isArray(message))
+  if (Array.isArray(value))
     throw invalid('Send one message per request: batches are not accepted.', undefined, 'batch_not_supported');
-  return message;
+  return value;
 }
 
-/** The transport reads the method and these headers; the body has already been parsed. */
+/** The transport reads the method and these headers; the body has already been parsed, and `Accept` been read. */
 function asFetchRequest({ header }: ApiRequest): Request {
-  const headers = new Headers({ 'content-type': 'application/json' });
-  for (const name of ['accept', 'mcp-protocol-version']) {
-    const value = header(name);
-    if (value !== undefined) headers.set(name, value);
-  }
+  const headers = new Headers({
+    accept: 'application/json, text/event-stream',
+    'content-type': 'application/json',
+  });
+  const versions = new Set((header(PROTOCOL_VERSION) ?? '').split(',').map(version => version.trim()));
+  // Proxies and client libraries send headers twice, or empty.
+  const version = [...versions].filter(each => each !== '').join(', ');
+  if (version !== '') headers.set(PROTOCOL_VERSION, version);
   return new Request(`http://localhost${path}`, { method: 'POST', headers });
 }

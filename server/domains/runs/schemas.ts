@@ -253,7 +253,7 @@ export const CommandInput = z.strictObject({
   id: Id,
   command: z.enum(['start', 'pause', 'resume', 'stop']),
   params: AnyObject.default({}).meta({
-    description: 'Of a start: the input, which must fit the `input_schema` of the workflow. Of the others: `run_id`',
+    description: 'Of a start: the input, by the `input_schema` of the workflow; else `run_id`',
   }),
 });
 /** `orchestration_phase` is present for pause, resume and stop. */
@@ -273,7 +273,7 @@ export const RunInput = z.strictObject({
     description: 'For how many seconds the answer waits for the end of the run; default 0: it does not wait',
   }),
   params: AnyObject.default({}).meta({
-    description: 'As of the `start` command: the input must fit the `input_schema` of the workflow',
+    description: 'The input, which must fit the `input_schema` of the workflow',
   }),
 });
 /** The answer to a start, with the output if the run has ended. */

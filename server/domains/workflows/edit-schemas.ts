@@ -117,7 +117,9 @@ export const EditWorkflowOutput = z.strictObject({
 });
 
 /** One side of a comparison: a published version, or the draft. */
-const VersionOrDraft = z.union([z.literal('draft'), VersionNumber]);
+const VersionOrDraft = z.union([z.literal('draft'), VersionNumber], {
+  error: 'expected the number of a version, or draft',
+});
 export const DiffVersionsInput = z.strictObject({ id: Id, a: VersionOrDraft, b: VersionOrDraft });
 export const FieldChange = z.strictObject({
   field: z.string(),

@@ -1,0 +1,52 @@
+import { z } from 'zod';
+import { notFound } from '../../platform/errors.ts';
+import { readArguments } from './arguments.ts';
+import { argumentsSchema } from './operation-tools.ts';
+import type { McpCaller, PlatformTool, ToolSet } from './platform-tool.ts';
+
+export const DESCRIBE_TOOL = 'describe_tool';
+
+const Arguments = z.strictObject({
+  name: z.string().max(200),
+  output: z.boolean().default(false).meta({ description: 'Also the schema of its answer' }),
+});
+
+/**
+ * `describe_tool`: what `tools/list` leaves out of a tool (docs/specification/mcp.md#the-list-of-tools). It is part of every
+ * group, as the others are listed in short. `tools` is called once all of them exist.
+ */
+export function describeTool(tools: () => ToolSet): PlatformTool {
+  return {
+    group: 'core',
+    risk: false,
+    definition: {
+      name: DESCRIBE_TOOL,
+      title: 'Describe a tool in full',
+      description: `Get all that is known about a tool: its description and the schema of its arguments. The list of tools is abbreviated,
+so describe a tool before you use it for the first time.`,
+      inputSchema: argumentsSchema(Arguments),
+      annotations: { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false },
+    },
+    brief: 'Get the whole description and schema of a tool. This list is abbreviated: use it before a first call.',
+    usable: () => true,
+    async call({ principal }: McpCaller, args) {
+      const { name, output } = readArguments(Arguments, args);
+      const tool = tools().get(name);
+      if (!tool?.usable(principal)) throw notFound('Tool');
+      return fullDescription(tool, output);
+    },
+  };
+}
+
+/** Returns the tool as MCP defines one, without its output schema unless it is asked for: that is often the longest part. */
+export function fullDescription({ definition }: PlatformTool, output: boolean) {
+  const { name, title, description, inputSchema, outputSchema, annotations } = definition;
+  return {
+    name,
+    title,
+    description,
+    inputSchema,
+    ...(output && outputSchema !== undefined ? { outputSchema } : {}),
+    annotations,
+  };
+}

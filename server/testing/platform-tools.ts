@@ -1,0 +1,16 @@
+import type { McpOptions, PlatformTool } from '../api/mcp/platform-tool.ts';
+import { toolSet } from '../api/mcp/surface.ts';
+import { operations } from '../api/operations.ts';
+import { createRegistry } from '../api/registry.ts';
+import { readConfig } from '../contract/config.ts';
+import { MCP_GROUPS, type McpGroup } from '../contract/mcp-groups.ts';
+
+/** The tools of a deployment with every feature, and with these groups, risk tools included. Only their definitions are of use. */
+export function toolsOf(groups: readonly McpGroup[]): PlatformTool[] {
+  const features = operations.flatMap(each => ('feature' in each && each.feature ? [String(each.feature)] : []));
+  const mcp = { ...readConfig({}).mcp, groups, risk: true };
+  const options = { registry: createRegistry(operations), features: new Set(features), services: { config: { mcp } } };
+  return [...toolSet(options as unknown as McpOptions).values()];
+}
+
+export const allTools = (): PlatformTool[] => toolsOf(MCP_GROUPS);
