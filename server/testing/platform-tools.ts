@@ -3,10 +3,10 @@ import { toolSet } from '../api/mcp/surface.ts';
 import { operations } from '../api/operations.ts';
 import { createRegistry } from '../api/registry.ts';
 import { readConfig } from '../contract/config.ts';
-import { MCP_GROUPS, type McpGroup } from '../contract/mcp-groups.ts';
+import { MCP_GROUPS } from '../contract/mcp-groups.ts';
 
 /** The tools of a deployment with every feature, and with these groups, risk tools included. Only their definitions are of use. */
-export function toolsOf(groups: readonly McpGroup[]): PlatformTool[] {
+export function toolsOf(groups: readonly string[]): PlatformTool[] {
   const features = operations.flatMap(each => ('feature' in each && each.feature ? [String(each.feature)] : []));
   const mcp = { ...readConfig({}).mcp, groups, risk: true };
   const options = { registry: createRegistry(operations), features: new Set(features), services: { config: { mcp } } };

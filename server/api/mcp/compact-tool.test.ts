@@ -2,7 +2,7 @@ import { Validator } from '@cfworker/json-schema';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { readConfig } from '../../contract/config.ts';
-import { MCP_GROUPS, type McpGroup } from '../../contract/mcp-groups.ts';
+import { MCP_GROUPS } from '../../contract/mcp-groups.ts';
 import { allTools, toolsOf } from '../../testing/platform-tools.ts';
 import { RequestDraws, type Schema } from '../../testing/requests.ts';
 import { compactTool } from './compact-tool.ts';
@@ -12,7 +12,7 @@ const BYTES_PER_TOKEN = 3.5;
 const MAX_TOKENS = 10_000;
 const MAX_TOKENS_PER_TOOL = 300;
 
-const listOf = (groups: readonly McpGroup[]) =>
+const listOf = (groups: readonly string[]) =>
   toolsOf(groups).map(({ definition, brief }) => compactTool(definition, brief));
 const tokensOf = (value: unknown) => Math.ceil(Buffer.byteLength(JSON.stringify(value)) / BYTES_PER_TOKEN);
 

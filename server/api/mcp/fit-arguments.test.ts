@@ -114,6 +114,7 @@ describe('text', () => {
     expect(fitted({ oneOf }, { type: 'remove', step: '{"n":1}' })).toEqual({ x: { type: 'remove', step: '{"n":1}' } });
     const anyOf = [{ properties: { a: object } }, { properties: { a: text } }];
     expect(fitted({ anyOf }, { a: '{}' })).toEqual({ x: { a: '{}' } });
+    expect(fitted({ anyOf: [true, ...anyOf.slice(0, 1)] }, { a: '{}' })).toEqual({ x: { a: '{}' } });
     expect(fitted({ allOf: [object, { properties: { s: text } }] }, { n: '1', s: '1' })).toEqual({
       x: { n: 1, s: '1' },
     });

@@ -131,7 +131,8 @@ class Fitting {
   /** Whether a value may be meant for an alternative, by its fields and those of them that are literals. */
   #mayBe(given: unknown, value: unknown): boolean {
     const schema = this.#resolve(given);
-    if (schema === null || !this.#accepts(schema, value)) return false;
+    if (schema === null) return given !== false;
+    if (!this.#accepts(schema, value)) return false;
     if (!isObject(value)) return true;
     const properties: Record<string, unknown> = isObject(schema.properties) ? schema.properties : {};
     const required = Array.isArray(schema.required) ? schema.required : [];
