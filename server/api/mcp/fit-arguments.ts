@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
-import { isObject, parseRequestJson } from '../../platform/json.ts';
+import { isObject } from '../../platform/json.ts';
+import { parseRequestJson, readNumber } from '../../platform/json-text.ts';
 import { MAX_JSON_DEPTH } from '../../platform/storable-json.ts';
 import type { JsonSchema } from '../parameters.ts';
 
@@ -16,8 +17,8 @@ export function fitArguments(schema: JsonSchema, args: Record<string, unknown>):
 
 /** Keywords that hold alternatives. */
 const UNIONS = ['anyOf', 'oneOf'] as const;
-/** As REST reads path and query parameters (parameters.ts). */
-const NUMBER = /^-?\d{1,15}(\.\d{1,15})?$/;
+/** As REST reads path and query parameters (parameters.ts), and integers of up to 64 bits. */
+const NUMBER = /^-?(?:\d{1,20}|\d{1,15}\.\d{1,15})$/;
 /** A text that no list of literals contains, because no text of a request contains NUL. */
 const NO_LITERAL = '\0';
 
@@ -180,7 +181,10 @@ function isOfType(type: unknown, value: unknown): boolean {
 /** The object, list, number or boolean that a text is the JSON of. */
 function valuesOfText(text: string): unknown[] {
   if (text === 'true' || text === 'false') return [text === 'true'];
-  if (NUMBER.test(text)) return [Number(text)];
+  if (NUMBER.test(text)) {
+    const number = readNumber(text);
+    return Number.isNaN(Number(number)) ? [] : [number];
+  }
   const json = text.trim();
   if (!json.startsWith('{') && !json.startsWith('[')) return [];
   try {

@@ -1,5 +1,6 @@
 import { ErrorCode, LATEST_PROTOCOL_VERSION } from '@modelcontextprotocol/sdk/types.js';
-import { isObject, parseRequestJson } from '../../platform/json.ts';
+import { isObject } from '../../platform/json.ts';
+import { parseRequestJson } from '../../platform/json-text.ts';
 
 type Fields = Record<string, unknown>;
 
