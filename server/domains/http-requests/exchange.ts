@@ -1,21 +1,18 @@
-import type { HttpAnswer, HttpCall, HttpFailed, HttpResponse } from '../../orchestrator/steps/http-requester.ts';
-import { BodyTooLarge } from '../../platform/egress/limit-body.ts';
-import { BodyMalformed, excerptOf, readBody } from '../../platform/http-client/body.ts';
+import { UNSAFE_METHODS } from '../../orchestrator/steps/http/fields.ts';
+import type { HttpAnswer, HttpCall, HttpFailed } from '../../orchestrator/steps/http-requester.ts';
+import { redirectBefore } from '../../platform/egress/redirects.ts';
+import { BodyMalformed } from '../../platform/http-client/body.ts';
 import { httpFailure } from '../../platform/http-client/failure.ts';
 import { type ResponseMemory, ResponseMemoryUsedUp } from '../../platform/http-client/response-memory.ts';
-import type { JsonObject } from '../../platform/json.ts';
 import { retryAfterMs } from '../../platform/retry-after.ts';
 import type { Redactor } from '../../platform/secrets/redaction.ts';
-import { storageProblem } from '../../platform/storable-json.ts';
+import { detailsOf, errorBodyOf, quoteOf, type Reading, readResponse } from './response.ts';
 
-/** docs/specification/limits.md#http-requests */
-const MAX_RESPONSE_BYTES = 1024 * 1024;
-/** The limit for an error response: enough for a sentence of its body. */
-const MAX_ERROR_BYTES = 16 * 1024;
-const MAX_QUOTE_LENGTH = 500;
 const HIGHEST_STATUS = 599;
 /** A single instance for all exchanges: an error with its stack for each took 4 % of a request's CPU. */
 const ENDED = new DOMException('The exchange has ended.', 'AbortError');
+/** Failures after which the server may have carried out what it was sent. */
+const MAY_HAVE_ARRIVED = new Set(['http_connection_lost', 'response_malformed', 'response_headers_too_large']);
 
 /** A request, what sends it, and the secrets that must not come back. */
 export type Exchange = {
@@ -33,7 +30,7 @@ export type Exchange = {
 
 /** Sends a request and reads its response. Rejects only with defects. */
 export async function exchange(on: Exchange): Promise<HttpAnswer> {
-  const { call, redactor } = on;
+  const { call } = on;
   // The caller is gone: no one reads this answer.
   const cancelled = failed('step_cancelled', 'The step was cancelled.');
   const ended = new AbortController();
@@ -46,105 +43,101 @@ export async function exchange(on: Exchange): Promise<HttpAnswer> {
       redirect: call.followRedirects ? 'follow' : 'manual',
       signal: AbortSignal.any([on.signal, ended.signal]),
     });
-    return await answerOf(response, on);
+    const answer = await answerOf(response, on);
+    return on.signal.aborted ? cancelled : answer;
   } catch (error) {
     if (on.signal.aborted) return cancelled;
-    const failure = failureOf(error, on);
-    if (failure === undefined) throw error;
-    return { ...failure, message: redactor.text(failure.message) };
+    return unanswered(error, on);
   } finally {
     // Aborting closes the connection of a body that was not read to its end.
     ended.abort(ENDED);
   }
 }
 
-function failureOf(error: unknown, { url }: Exchange): HttpFailed | undefined {
+const changesSomething = ({ call }: Exchange) => UNSAFE_METHODS.has(call.method);
+
+function failureOf(error: unknown, { url }: Exchange): HttpFailed {
   if (error instanceof ResponseMemoryUsedUp) return failed('response_memory_used_up', error.message, true);
   if (error instanceof BodyMalformed) return failed('response_malformed', `The body of ${url.host} ${error.message}.`);
   const failure = httpFailure(error, url.host);
-  return failure && { kind: 'failed', ...failure };
+  if (failure === undefined) throw error;
+  return { kind: 'failed', ...failure };
 }
+
+/** What is known of a request that got no answer: after a redirect to a GET, the server has carried it out. */
+function unanswered(error: unknown, on: Exchange): HttpFailed {
+  const failure = failureOf(error, on);
+  const { method } = on.call;
+  const redirect = changesSomething(on) ? redirectBefore(error) : undefined;
+  if (redirect !== undefined) {
+    const message = `${failure.message} ${carriedOut(method, redirect.status)}`;
+    return { ...failure, message: on.redactor.text(message), retryable: false, details: detailsOf(redirect, on) };
+  }
+  const doubt = changesSomething(on) && MAY_HAVE_ARRIVED.has(failure.code);
+  const message = doubt ? `${failure.message} The ${method} request may have been carried out.` : failure.message;
+  return { ...failure, message: on.redactor.text(message) };
+}
+
+const carriedOut = (method: string, status: number) =>
+  `The ${method} request has been carried out: it was answered with ${status}.`;
 
 async function answerOf(response: Response, on: Exchange): Promise<HttpAnswer> {
   const { status } = response;
   if (status > HIGHEST_STATUS) {
-    return failed('response_malformed', `${on.url.host} answered with the status ${status}, which HTTP does not have.`);
+    const message = `${on.url.host} answered with the status ${status}, which HTTP does not have.`;
+    return { ...failed('response_malformed', message), details: detailsOf(response, on) };
   }
   if (!on.call.expects(status)) return unexpected(response, on);
-  const bytes = await readBytes(response, on);
-  const read = readBody(bytes, response.headers.get('content-type'));
-  return storable({ status, headers: headersOf(response), ...read }, on);
+  const read = await readResponse(response, on, error => failureOf(error, on));
+  return read.failure === null ? { kind: 'response', response: read.response } : unreadable(response, read, on);
 }
 
-/** Checked before redacting and serializing, which recurse. */
-function storable({ status, headers, body, encoding }: HttpResponse, { redactor }: Exchange): HttpAnswer {
-  const problem = storageProblem({ headers, body });
-  if (problem !== null) return failed('result_not_storable', `${problem.path} of the response ${problem.message}.`);
-  const clean = redactor.json({ headers, body }) as JsonObject;
-  const redacted = { headers: clean.headers as HttpResponse['headers'], body: clean.body ?? null };
-  return { kind: 'response', response: { status, ...redacted, ...(encoding && { encoding }) } };
-}
-
-/** Joins repeated headers into a list (RFC 9110, 5.3), except cookies, which contain commas: one per line. */
-function headersOf({ headers }: Response): Record<string, string> {
-  const all = new Map<string, string>();
-  for (const [name, value] of headers) {
-    const before = all.get(name);
-    all.set(name, before === undefined ? value : `${before}\n${value}`);
+/**
+ * The status says that the server has done what it was asked. So a request that changes something has a result, in which
+ * the body is null; failing would throw away that it was carried out, and a retry would do it again.
+ */
+function unreadable(
+  response: Response,
+  { failure, beginning }: Extract<Reading, { beginning: string | null }>,
+  on: Exchange,
+): HttpAnswer {
+  const { status } = response;
+  const { code } = failure;
+  const { headers } = detailsOf(response, on);
+  if (!changesSomething(on)) {
+    return { ...failure, message: on.redactor.text(failure.message), details: { status, headers } };
   }
-  return Object.fromEntries(all);
+  const message = on.redactor.text(`${failure.message} ${carriedOut(on.call.method, status)}`);
+  const unread = { code, message, ...(beginning !== null && { beginning }) };
+  return { kind: 'response', response: { status, headers, body: null, unread } };
 }
 
-/** Counts the decoded bytes of a body, so that a small compressed response cannot become a huge one. */
-async function readBytes({ body, status }: Response, { call, memory }: Exchange): Promise<Uint8Array> {
-  if (body === null || status === 204) return new Uint8Array();
-  const chunks: Uint8Array[] = [];
-  let size = 0;
-  let taken = 0;
-  try {
-    for await (const chunk of body) {
-      size += chunk.byteLength;
-      if (size > MAX_RESPONSE_BYTES) throw new BodyTooLarge(MAX_RESPONSE_BYTES);
-      memory.take(call.tenantId, chunk.byteLength);
-      taken = size;
-      chunks.push(chunk);
-    }
-    return Buffer.concat(chunks);
-  } finally {
-    memory.free(call.tenantId, taken);
-  }
+/**
+ * Statuses after which the same request may succeed later (RFC 9110, 15; RFC 8470): a timeout, a wrong connection, too early,
+ * too many, and the errors of servers except those that say that it will never be served. 413 says it with `Retry-After`.
+ */
+function mayPass({ status, headers }: Response): boolean {
+  if (status >= 500) return status !== 501 && status !== 505;
+  return [408, 421, 425, 429].includes(status) || (status === 413 && headers.has('retry-after'));
 }
 
 async function unexpected(response: Response, on: Exchange): Promise<HttpFailed> {
   const { status, headers } = response;
   const { call, url, redactor, now } = on;
-  const retryable = status === 408 || status === 429 || status >= 500;
+  const redirect = changesSomething(on) ? redirectBefore(response) : undefined;
+  const retryable = redirect === undefined && mayPass(response);
   const wait = retryable ? retryAfterMs(headers.get('retry-after'), now) : undefined;
-  const said = await quoteOf(response, redactor);
+  const said = await errorBodyOf(response);
   // Redacted as a whole: the path may contain what its step took from a connection's answer.
   const where = redactor.text(`${call.method} ${url.origin}${url.pathname}`);
-  const message = `${where} answered ${status}${said === '' ? '' : `: ${said}`}`;
-  return { ...failed('unexpected_status', message, retryable), ...(wait === undefined ? {} : { retryAfterMs: wait }) };
-}
-
-/** Returns the beginning of a response; nothing of an HTML page. A body that breaks off counts as empty. */
-async function quoteOf({ body }: Response, redactor: Redactor): Promise<string> {
-  if (body === null) return '';
-  const chunks: Uint8Array[] = [];
-  let size = 0;
-  try {
-    for await (const chunk of body) {
-      chunks.push(chunk.subarray(0, MAX_ERROR_BYTES - size));
-      size += chunk.byteLength;
-      if (size >= MAX_ERROR_BYTES) break;
-    }
-  } catch {
-    return '';
-  }
-  // Cut after redacting: the first half of a secret is secret too.
-  const text = redactor.text(excerptOf(Buffer.concat(chunks)));
-  if (text.startsWith('<')) return '';
-  return text.length <= MAX_QUOTE_LENGTH ? text : `${text.slice(0, MAX_QUOTE_LENGTH)}…`;
+  const quote = quoteOf(said, redactor);
+  const before = redirect === undefined ? '' : ` ${carriedOut(call.method, redirect.status)}`;
+  const message = `${where} answered ${status}${quote === '' ? '' : `: ${quote}`}${before}`;
+  return {
+    ...failed('unexpected_status', message, retryable),
+    ...(wait === undefined ? {} : { retryAfterMs: wait }),
+    details: detailsOf(response, on, said),
+  };
 }
 
 function failed(code: string, message: string, retryable = false): HttpFailed {

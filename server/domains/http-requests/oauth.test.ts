@@ -51,6 +51,7 @@ test('a connected account is sent with a fresh access token, and expires where i
           body: null,
           credentials: { connectionId },
           followRedirects: true,
+          response: 'auto',
           expects: status => status === 200,
         },
         { signal: new AbortController().signal },

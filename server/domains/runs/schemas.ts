@@ -65,6 +65,11 @@ const parent = RunLink.extend({ step_id: z.string() })
 const childRun = RunLink.nullable().meta({
   description: 'The run that the step called last; null where it called none',
 });
+const StepErrorSchema = z.strictObject({
+  code: z.string(),
+  message: z.string(),
+  details: AnyObject.optional().meta({ description: 'What is known besides, such as the response of a server' }),
+});
 export const StepSummary = z.strictObject({
   step_id: z.string(),
   type: z.string(),
@@ -74,7 +79,7 @@ export const StepSummary = z.strictObject({
   skip_reason: z.string().nullable(),
   started_at: Timestamp.nullable(),
   ended_at: Timestamp.nullable(),
-  error: z.strictObject({ code: z.string(), message: z.string() }).nullable(),
+  error: StepErrorSchema.nullable(),
   credits_microcredits: z.number().int().meta({ description: 'The total charge of its attempts' }),
   child_run: childRun,
 });
@@ -105,14 +110,14 @@ const AttemptSnapshot = z.strictObject({
   outcome: z
     .enum(['running', 'waiting', 'completed', 'failed', 'cancelled', 'lost'])
     .meta({ description: '`lost`: the process ended during the attempt, and another attempt followed' }),
-  error: z.strictObject({ code: z.string(), message: z.string() }).nullable(),
+  error: StepErrorSchema.nullable(),
   credits_microcredits: z.number().int(),
 });
 export const StepSnapshot = z.strictObject({
   step_id: z.string(),
   status: StepStatusSchema,
   skip_reason: z.string().nullable().meta({ description: 'Why the step was skipped or cancelled' }),
-  error: z.strictObject({ code: z.string(), message: z.string() }).nullable(),
+  error: StepErrorSchema.nullable(),
   task_name: z.string().nullable().meta({ description: 'The rendered name of the task, once a person was asked' }),
   ended_at: Timestamp.nullable(),
   credits_microcredits: z.number().int().meta({ description: 'The total charge of its attempts' }),

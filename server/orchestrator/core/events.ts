@@ -32,7 +32,12 @@ export type CancelReason = 'run_failed' | 'RUN_STOPPED' | 'step_failed' | 'limit
 export type OnTimeout = 'fail' | 'approve' | 'reject';
 
 /** The error of an attempt. `code` is stable snake_case, `message` is public. */
-export type StepError = { code: string; message: string };
+export type StepError = {
+  code: string;
+  message: string;
+  /** What is known besides: the response of a server, or the fields of an error that a script raised. At most 32 KiB. */
+  details?: JsonMap;
+};
 
 /**
  * The usage of an attempt beside the step itself, charged whether it succeeded or not

@@ -118,7 +118,7 @@ function nextCommand(state: RunState): Command {
 const status = z.enum(['running', 'paused', 'completed', 'failed', 'stopped']);
 const json = z.custom<JsonValue>(value => value !== undefined);
 const map = z.custom<JsonMap>(value => typeof value === 'object' && value !== null && !Array.isArray(value));
-const error = z.strictObject({ code: z.string(), message: z.string() });
+const error = z.strictObject({ code: z.string(), message: z.string(), details: map.optional() });
 const consumed = z
   .array(
     z.strictObject({
@@ -323,9 +323,11 @@ test('the shapes are those of the types', () => {
   expectTypeOf<ShapeOf<'state_changed'>>().toEqualTypeOf<DataOf<'state_changed'>>();
   expectTypeOf<ShapeOf<'stop_requested'>>().toEqualTypeOf<DataOf<'stop_requested'>>();
   expectTypeOf<ShapeOf<'step_completed'>>().toEqualTypeOf<DataOf<'step_completed'>>();
-  expectTypeOf<ShapeOf<'step_failed'>>().toEqualTypeOf<DataOf<'step_failed'>>();
+  expectTypeOf<keyof ShapeOf<'step_failed'>>().toEqualTypeOf<keyof DataOf<'step_failed'>>();
+  expectTypeOf<ShapeOf<'step_failed'>>().toExtend<DataOf<'step_failed'>>();
   expectTypeOf<ShapeOf<'step_cancelled'>>().toEqualTypeOf<DataOf<'step_cancelled'>>();
-  expectTypeOf<ShapeOf<'step_retrying'>>().toEqualTypeOf<DataOf<'step_retrying'>>();
+  expectTypeOf<keyof ShapeOf<'step_retrying'>>().toEqualTypeOf<keyof DataOf<'step_retrying'>>();
+  expectTypeOf<ShapeOf<'step_retrying'>>().toExtend<DataOf<'step_retrying'>>();
   expectTypeOf<ShapeOf<'step_log'>>().toEqualTypeOf<DataOf<'step_log'>>();
   expectTypeOf<ShapeOf<'step_waiting'>>().toEqualTypeOf<DataOf<'step_waiting'>>();
   expectTypeOf<ShapeOf<'task_pending'>>().toEqualTypeOf<DataOf<'task_pending'>>();

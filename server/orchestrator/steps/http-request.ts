@@ -101,11 +101,11 @@ function outcome(answer: HttpAnswer | Pages): Outcome {
     case 'response':
       return { kind: 'completed', result: answer.response };
     case 'pages':
-      return { kind: 'completed', result: answer.pages };
+      return { kind: 'completed', result: answer.pages, ...(answer.note !== undefined && { log: [answer.note] }) };
     case 'failed': {
-      const { code, message, retryable, retryAfterMs } = answer;
+      const { code, message, retryable, retryAfterMs, details } = answer;
       const wait = retryAfterMs === undefined ? {} : { retryAfterMs };
-      return { kind: 'failed', error: { code, message }, retryable, ...wait };
+      return { kind: 'failed', error: { code, message, ...(details && { details }) }, retryable, ...wait };
     }
   }
 }

@@ -1,5 +1,5 @@
 import type { CheckScope, StepProblem } from '../../contract/step-type.ts';
-import type { JsonValue } from '../core/index.ts';
+import type { JsonMap, JsonValue } from '../core/index.ts';
 
 /** How the credentials of a connection are sent (docs/specification/steps.md#credentials-of-a-request). */
 export type HttpAuth =
@@ -22,17 +22,26 @@ export type HttpCall = {
   body: string | FormData | null;
   credentials: HttpCredentials | null;
   followRedirects: boolean;
+  /** How the body of the response is read. */
+  response: 'auto' | 'json' | 'text' | 'bytes';
   /** Whether a status counts as success. */
   expects(status: number): boolean;
 };
 
-/** A response whose status was expected. `encoding` says that the body is base64, because it is no text. */
+/** Why the body of a response could not be read, and its beginning as text. */
+export type UnreadBody = { code: string; message: string; beginning?: string };
+
+/**
+ * A response whose status was expected. `encoding` says that the body is base64, because it is no text. `unread` says that
+ * the request has been carried out, but the body could not be read; it is null then.
+ */
 export type HttpResponse = {
   status: number;
   /** Lower-case names; several headers of one name are joined. */
   headers: Record<string, string>;
   body: JsonValue;
   encoding?: 'base64';
+  unread?: UnreadBody;
 };
 
 export type HttpFailed = {
@@ -41,6 +50,8 @@ export type HttpFailed = {
   message: string;
   retryable: boolean;
   retryAfterMs?: number | undefined;
+  /** The response, as far as there was one: `status`, `headers`, and `body` or its beginning. */
+  details?: JsonMap;
 };
 
 export type HttpAnswer = { kind: 'response'; response: HttpResponse } | HttpFailed;

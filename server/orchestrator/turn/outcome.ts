@@ -1,7 +1,16 @@
 import type { Outcome } from '../../contract/step-type.ts';
 import { derivedId, newId } from '../../platform/ids.ts';
 import { isInt64 } from '../../platform/json-text.ts';
-import { type Command, type Consumption, type JsonValue, type StepError, StoredValue, sizeOf } from '../core/index.ts';
+import { storageProblem } from '../../platform/storable-json.ts';
+import {
+  type Command,
+  type Consumption,
+  type JsonMap,
+  type JsonValue,
+  type StepError,
+  StoredValue,
+  sizeOf,
+} from '../core/index.ts';
 import { type LargeResult, PAYLOAD_THRESHOLD_BYTES } from '../log/index.ts';
 import { storableValue } from './storable-text.ts';
 
@@ -11,6 +20,8 @@ export const MAX_RESULT_BYTES = 1024 * 1024;
 const MAX_DEPTH = 200;
 /** People read public error messages; a provider's whole error page is too long for that. */
 const MAX_ERROR_LENGTH = 4_000;
+/** Details stay in memory with the state of their step. */
+const MAX_DETAILS_BYTES = 32 * 1024;
 
 /** Whether serializing the result may take a millisecond or more. */
 export function isLarge(outcome: Outcome): boolean {
@@ -134,9 +145,16 @@ function consumedIn({ consumed }: { consumed?: Consumption[] }): { consumed?: Co
   return charged.length === 0 ? {} : { consumed: charged };
 }
 
-function shortened(error: StepError): StepError {
-  if (error.message.length <= MAX_ERROR_LENGTH) return error;
-  return { code: error.code, message: `${error.message.slice(0, MAX_ERROR_LENGTH)}…` };
+function shortened({ code, message, details }: StepError): StepError {
+  const text = message.length <= MAX_ERROR_LENGTH ? message : `${message.slice(0, MAX_ERROR_LENGTH)}…`;
+  return { code, message: text, ...(details !== undefined && areKept(details) && { details }) };
+}
+
+/** Details explain an error: those that cannot be kept are left out, and the error stays what it is. */
+function areKept(details: JsonMap): boolean {
+  const bound = jsonSizeBound(details, 0);
+  if (typeof bound === 'string' || storageProblem(details) !== null) return false;
+  return bound <= MAX_DETAILS_BYTES || Buffer.byteLength(JSON.stringify(details)) <= MAX_DETAILS_BYTES;
 }
 
 type ReadResult = { error: StepError } | { error: null; bytes: number; large: LargeResult | null };

@@ -2,7 +2,16 @@ import { lookup as systemLookup } from 'node:dns/promises';
 import { isIP, type LookupFunction } from 'node:net';
 import type { Agent, Dispatcher } from 'undici';
 import { type AllowList, hostOf, mayConnect, parseAllowList } from './addresses.ts';
-import { carryOver, isRedirect, type Outgoing, readRequest, TooManyRedirects } from './redirects.ts';
+import {
+  becomesGet,
+  carryOver,
+  isRedirect,
+  noteRedirect,
+  type Outgoing,
+  readRequest,
+  TooManyRedirects,
+} from './redirects.ts';
+import { sendAnywhere } from './send-anywhere.ts';
 
 /**
  * The only way out of the process: every request to an address that a user named goes through here
@@ -10,7 +19,10 @@ import { carryOver, isRedirect, type Outgoing, readRequest, TooManyRedirects } f
  * to exactly the address that it checked, again at every redirect.
  */
 export type Egress = {
-  /** Like the global fetch. Rejects with EgressRefused, or with fetch's own TypeError for failures of the network. */
+  /**
+   * Like the global fetch, but to any port, and with a body in a GET too. Rejects with EgressRefused, or with fetch's own
+   * TypeError for failures of the network.
+   */
   readonly fetch: typeof globalThis.fetch;
   /**
    * Checks whether `url` may be called: its scheme, credentials in it, literal addresses, and what its name resolves to
@@ -88,46 +100,52 @@ export function createEgress(options: EgressOptions): Egress {
     const direct = first && exempt(request.url);
     checkUrl(request.url);
     if (!direct) await checkHost(request.url, allowed, lookup, request.signal);
-    const { url, method, headers, body, signal } = request;
-    if (!headers.has('user-agent')) headers.set('user-agent', 'Baton');
+    if (!request.headers.has('user-agent')) request.headers.set('user-agent', 'Baton');
     const { undici, dispatcher } = await (direct ? unguarded : guarded).open();
     try {
-      const sent = undici.fetch(url, {
-        method,
-        headers: [...headers],
-        body: body === null ? null : body.content,
-        signal,
-        redirect: 'manual',
-        duplex: 'half',
-        dispatcher,
-      });
-      // The package's Response differs from the platform's only in its declaration.
-      return (await sent) as unknown as Response;
+      return await sendAnywhere(undici, dispatcher, request);
     } catch (error) {
       throw refusalIn(error) ?? error;
     }
   };
 
   return {
-    async fetch(input, init) {
-      let request = await readRequest(checkUrl(input instanceof Request ? input.url : input), input, init);
-      for (let hop = 0; ; hop += 1) {
-        const response = await send(request, hop === 0);
-        if (!isRedirect(response) || request.redirect === 'manual') return response;
-        const location = response.headers.get('location');
-        if (location === null) return response;
-        await response.body?.cancel();
-        if (request.redirect === 'error')
-          throw new TypeError(`"${request.url.host}" redirected, which was not expected.`);
-        if (hop === MAX_REDIRECTS) throw new TooManyRedirects(request.url.host, MAX_REDIRECTS);
-        request = carryOver(request, response.status, nextUrl(request.url, location));
-      }
-    },
+    fetch: (input, init) => fetchWith(send, input, init),
     check,
     async close() {
       await Promise.all([guarded.close(), unguarded.close()]);
     },
   };
+}
+
+/** Sends a request and follows its redirects, each of which `send` checks like the first request. */
+async function fetchWith(
+  send: (request: Outgoing, first: boolean) => Promise<Response>,
+  input: RequestInfo | URL,
+  init: RequestInit | undefined,
+): Promise<Response> {
+  let request = await readRequest(checkUrl(input instanceof Request ? input.url : input), input, init);
+  // The redirect with which a server answered the request itself, so that only reading is left.
+  let done: Response | null = null;
+  for (let hop = 0; ; hop += 1) {
+    let response: Response;
+    try {
+      response = await send(request, hop === 0);
+      if (done !== null) noteRedirect(response, done);
+      if (!isRedirect(response) || request.redirect === 'manual') return response;
+      const location = response.headers.get('location');
+      if (location === null) return response;
+      if (request.method !== 'GET' && becomesGet(request.method, response.status)) done ??= response;
+      await response.body?.cancel();
+      if (request.redirect === 'error')
+        throw new TypeError(`"${request.url.host}" redirected, which was not expected.`);
+      if (hop === MAX_REDIRECTS) throw new TooManyRedirects(request.url.host, MAX_REDIRECTS);
+      request = carryOver(request, response.status, nextUrl(request.url, location));
+    } catch (error) {
+      if (done !== null && error instanceof Error && !request.signal.aborted) noteRedirect(error, done);
+      throw error;
+    }
+  }
 }
 
 /** Creates an agent when it is first used: undici is a hundred modules, 50 ms of every start. */

@@ -43,10 +43,14 @@ export async function readRequest(
 ): Promise<Outgoing> {
   // Request parses everything except the address, which was parsed and checked already, and
   // which its errors would repeat.
-  const request = new Request(input instanceof Request ? input : 'http://host.invalid', init);
+  const isRequest = input instanceof Request;
+  // It refuses a body with GET, which some searches expect nevertheless.
+  const isGetWithBody = !isRequest && init?.body != null && (init.method ?? 'GET').toUpperCase() === 'GET';
+  const given = isGetWithBody ? { ...init, method: 'POST' } : init;
+  const request = new Request(isRequest ? input : 'http://host.invalid', given);
   return {
     url,
-    method: request.method,
+    method: isGetWithBody ? 'GET' : request.method,
     headers: request.headers,
     body: await readBody(request, init?.body instanceof ReadableStream),
     signal: request.signal,
@@ -64,6 +68,26 @@ export function isRedirect({ status }: Response): boolean {
   return status === 301 || status === 302 || status === 303 || status === 307 || status === 308;
 }
 
+/** Returns whether a redirect is followed with a GET: the server has carried out the request, and says where to read on. */
+export function becomesGet(method: string, status: number): boolean {
+  return status === 303 ? method !== 'HEAD' : (status === 301 || status === 302) && method === 'POST';
+}
+
+const redirected = new WeakMap<object, Response>();
+
+/** Notes that `outcome`, a response or an error, came after `redirect`, which answered a request that changes something. */
+export function noteRedirect(outcome: Response | Error, redirect: Response): void {
+  redirected.set(outcome, redirect);
+}
+
+/**
+ * Returns the redirect with which a server answered the request itself, before the GET that followed ended in `outcome`;
+ * undefined if there was none. What was sent has been carried out then, whatever became of the GET.
+ */
+export function redirectBefore(outcome: unknown): Response | undefined {
+  return typeof outcome === 'object' && outcome !== null ? redirected.get(outcome) : undefined;
+}
+
 /**
  * Returns the request that follows a redirect (Fetch standard, HTTP-redirect fetch): 303, and 301 or 302 after a POST,
  * become a GET; credentials are not sent to another origin. Throws TypeError if the body cannot be sent again.
@@ -73,9 +97,7 @@ export function carryOver(request: Outgoing, status: number, url: URL): Outgoing
   if (url.origin !== request.url.origin) {
     for (const name of [...headers.keys()]) if (!carriedAcrossOrigins.has(name)) headers.delete(name);
   }
-  const asGet =
-    status === 303 ? request.method !== 'HEAD' : (status === 301 || status === 302) && request.method === 'POST';
-  if (asGet) {
+  if (becomesGet(request.method, status)) {
     for (const name of [...headers.keys()]) if (name.startsWith('content-')) headers.delete(name);
     return { ...request, url, headers, method: 'GET', body: null };
   }

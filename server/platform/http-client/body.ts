@@ -3,11 +3,16 @@ import type { Json } from '../json.ts';
 /** The content of a response: JSON, text, or other bytes as base64. */
 export type ReadBody = { body: Json; encoding?: 'base64' };
 
+/** How a response is read; `auto` decides by its content type and its bytes. */
+export const READ_MODES = ['auto', 'json', 'text', 'bytes'] as const;
+export type ReadMode = (typeof READ_MODES)[number];
+
 const JSON_TYPE = /^(?:application|text)\/json$|\+json$/;
+/** Types whose bytes are decoded by their charset. All others are text only if they are UTF-8. */
 const TEXT_TYPE =
   /^text\/|[/+](?:xml|yaml)$|^application\/(?:javascript|x-www-form-urlencoded|graphql|x-ndjson|jsonl|toml|sql)$/;
 
-/** A body that does not match its content type. */
+/** A body that cannot be read as its content type, or its step, says. */
 export class BodyMalformed extends Error {
   constructor(message: string) {
     super(message);
@@ -16,19 +21,22 @@ export class BodyMalformed extends Error {
 }
 
 /**
- * Reads the bytes of a response by its content type: JSON is parsed, text is decoded by its charset (default
- * UTF-8), and everything else is base64, including text that cannot be decoded. An empty body is null. Throws
- * BodyMalformed for invalid JSON.
+ * Reads the bytes of a response (docs/specification/steps.md#bodies-of-responses). An empty body is null. Throws
+ * BodyMalformed for what is not JSON or text, though it should be.
  */
-export function readBody(bytes: Uint8Array, contentType: string | null): ReadBody {
+export function readBody(bytes: Uint8Array, contentType: string | null, mode: ReadMode = 'auto'): ReadBody {
   if (bytes.byteLength === 0) return { body: null };
-  const media = (contentType ?? 'text/plain').split(';', 1)[0]?.trim().toLowerCase() ?? '';
-  const isJson = JSON_TYPE.test(media);
-  const text = isJson || TEXT_TYPE.test(media) ? decode(bytes, charsetOf(contentType)) : null;
-  if (isJson) return { body: parse(text) };
-  // PostgreSQL stores no NUL in text.
-  if (text !== null && !text.includes('\0')) return { body: text };
-  return { body: Buffer.from(bytes).toString('base64'), encoding: 'base64' };
+  const media = mediaOf(contentType);
+  switch (mode) {
+    case 'auto':
+      return readByType(bytes, media);
+    case 'json':
+      return { body: parse(decode(bytes, media.charset), 'is not JSON, though its step reads it as JSON') };
+    case 'text':
+      return { body: textIn(bytes, media) };
+    case 'bytes':
+      return asBase64(bytes);
+  }
 }
 
 /** Returns bytes as text, for messages: bytes that cannot be decoded are replaced. */
@@ -36,23 +44,88 @@ export function excerptOf(bytes: Uint8Array): string {
   return new TextDecoder().decode(bytes).replaceAll('\0', '').replace(/\s+/g, ' ').trim();
 }
 
-function parse(text: string | null): Json {
-  if (text === null) throw new BodyMalformed('is not text in its charset, though its content type is JSON');
+/** Returns the text of bytes that may break off anywhere; null if they are not text in their charset. */
+export function beginningOf(bytes: Uint8Array, contentType: string | null): string | null {
+  if (bytes.byteLength === 0) return null;
+  const { charset } = mediaOf(contentType);
+  for (const label of [charsetOfMark(bytes) ?? charset ?? 'utf-8', 'utf-8']) {
+    try {
+      return new TextDecoder(label, { fatal: true }).decode(bytes, { stream: true }).replaceAll('\0', '');
+    } catch {
+      // An unknown charset, or bytes that it does not have.
+    }
+  }
+  return null;
+}
+
+function readByType(bytes: Uint8Array, { type, charset }: Media): ReadBody {
+  if (JSON_TYPE.test(type)) {
+    return { body: parse(decode(bytes, charset), 'is not JSON, though its content type is') };
+  }
+  const declared = TEXT_TYPE.test(type) ? decode(bytes, charset) : null;
+  const text = declared ?? decodeUtf8(bytes);
+  // PostgreSQL stores no NUL in text.
+  return text === null || text.includes('\0') ? asBase64(bytes) : { body: text };
+}
+
+function textIn(bytes: Uint8Array, { charset }: Media): string {
+  const text = decode(bytes, charset) ?? decodeUtf8(bytes);
+  if (text === null) throw new BodyMalformed(`is not text in ${charset ?? 'UTF-8'}, though its step reads it as text`);
+  if (text.includes('\0')) throw new BodyMalformed('holds NUL characters, though its step reads it as text');
+  return text;
+}
+
+const asBase64 = (bytes: Uint8Array): ReadBody => ({
+  body: Buffer.from(bytes).toString('base64'),
+  encoding: 'base64',
+});
+
+/** The only place where the JSON of a response is parsed. */
+function parse(text: string | null, problem: string): Json {
+  if (text === null) throw new BodyMalformed(`${problem}: it is not text in its charset`);
   try {
     return JSON.parse(text) as Json;
   } catch {
-    throw new BodyMalformed('is not JSON, though its content type is');
+    throw new BodyMalformed(problem);
   }
 }
 
-const charsetOf = (contentType: string | null) =>
-  /;\s*charset\s*=\s*"?([^\s;"]{1,40})/i.exec(contentType ?? '')?.[1] ?? 'utf-8';
+type Media = { type: string; charset: string | undefined };
 
-/** Null for bytes that the charset does not have, and for an unknown charset. */
-function decode(bytes: Uint8Array, charset: string): string | null {
+/**
+ * Returns the media type of a `Content-Type` (Fetch standard, "extract a MIME type"): of several, which arrive as a list,
+ * the last that is one counts, with the charset of those before it if the type is the same. No header means text.
+ */
+function mediaOf(contentType: string | null): Media {
+  let media: Media = { type: contentType === null ? 'text/plain' : '', charset: undefined };
+  for (const [each] of (contentType ?? '').matchAll(/(?:[^,"]|"(?:[^"\\]|\\.)*"?)+/g)) {
+    const type = /^\s*([^\s;,/]+\/[^\s;,/]+)\s*(?:;|$)/.exec(each)?.[1]?.toLowerCase();
+    if (type === undefined || type === '*/*') continue;
+    const charset = /;\s*charset\s*=\s*"?([^\s;"]{1,40})/i.exec(each)?.[1];
+    media = { type, charset: charset ?? (type === media.type ? media.charset : undefined) };
+  }
+  return media;
+}
+
+/** Null for bytes that the charset (UTF-8 if there is none) does not have, and for an unknown charset. */
+function decode(bytes: Uint8Array, charset: string | undefined): string | null {
+  return decodeAs(bytes, charsetOfMark(bytes) ?? charset ?? 'utf-8');
+}
+
+const decodeUtf8 = (bytes: Uint8Array) => decodeAs(bytes, 'utf-8');
+
+function decodeAs(bytes: Uint8Array, charset: string): string | null {
   try {
     return new TextDecoder(charset, { fatal: true }).decode(bytes);
   } catch {
     return null;
   }
+}
+
+/** A byte order mark says more than a header (Encoding standard, "decode"). TextDecoder removes it. */
+function charsetOfMark([first, second, third]: Uint8Array): string | undefined {
+  if (first === 0xef && second === 0xbb && third === 0xbf) return 'utf-8';
+  if (first === 0xff && second === 0xfe) return 'utf-16le';
+  if (first === 0xfe && second === 0xff) return 'utf-16be';
+  return undefined;
 }

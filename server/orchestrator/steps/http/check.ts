@@ -1,7 +1,7 @@
 import type { StepProblem } from '../../../contract/step-type.ts';
-import { hasTemplate, parseResponseTemplate, TemplateSyntaxError } from '../templates.ts';
-import { BODILESS_METHODS, BODY_FIELDS, type HttpRequestFields, METHODS } from './fields.ts';
-import { itemsPath } from './pages.ts';
+import { hasTemplate } from '../templates.ts';
+import { BODY_FIELDS, bodyRefusal, type HttpRequestFields, METHODS } from './fields.ts';
+import { pageProblems } from './page-check.ts';
 import { headerNameProblem, headerProblems, parameterProblems } from './parameters.ts';
 import { templatedUrlProblem } from './url.ts';
 
@@ -49,8 +49,8 @@ function bodyProblems(fields: HttpRequestFields): StepProblem[] {
   if (second !== undefined) {
     problems.push(problem(second, `a request has one body, and ${first} is one already`, 'more_than_one_body'));
   }
-  if (BODILESS_METHODS.has(method))
-    problems.push(problem(first, `a ${method} request has no body`, 'body_not_allowed'));
+  const refusal = bodyRefusal(method, fields.body_with_get);
+  if (refusal !== null) problems.push(problem(first, refusal, 'body_not_allowed'));
   if (first === 'multipart') {
     const set = Object.keys(headers).find(name => name.toLowerCase() === 'content-type');
     if (set !== undefined)
@@ -72,23 +72,4 @@ function authProblems({ connection_id, auth, headers = {} }: HttpRequestFields):
   if (wrong !== null) return [problem('auth.name', wrong)];
   const twice = Object.keys(headers).find(name => name.toLowerCase() === sent.toLowerCase());
   return twice === undefined ? [] : [problem(`headers.${twice}`, 'the connection sets this header')];
-}
-
-function pageProblems({ method = 'GET', pagination }: HttpRequestFields): StepProblem[] {
-  if (pagination === undefined) return [];
-  const problems: StepProblem[] = [];
-  if (method !== 'GET') problems.push(problem('pagination', 'needs the method GET'));
-  try {
-    parseResponseTemplate(pagination.next);
-    if (!hasTemplate(pagination.next)) {
-      problems.push(problem('pagination.next', 'must hold a template, such as {{response.body.next}}'));
-    }
-  } catch (error) {
-    if (!(error instanceof TemplateSyntaxError)) throw error;
-    problems.push(problem('pagination.next', error.message, 'template_malformed'));
-  }
-  if (itemsPath(pagination.items) === null) {
-    problems.push(problem('pagination.items', 'must be a path of names and indexes, such as data.orders'));
-  }
-  return problems;
 }

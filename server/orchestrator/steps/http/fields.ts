@@ -4,6 +4,7 @@ import { JsonObjectSchema } from '../../../platform/json-object-schema.ts';
 import type { JsonValue } from '../../core/index.ts';
 import { MAX_TEXT_LENGTH } from '../common-fields.ts';
 import { onLostField } from '../on-lost.ts';
+import { MAX_URL_LENGTH, paginationField } from './page-fields.ts';
 
 /** Methods that a step may send. */
 export const METHODS = ['GET', 'HEAD', 'OPTIONS', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;
@@ -11,20 +12,21 @@ export const METHODS = ['GET', 'HEAD', 'OPTIONS', 'POST', 'PUT', 'PATCH', 'DELET
 export const UNSAFE_METHODS: ReadonlySet<string> = new Set(['POST', 'PUT', 'PATCH', 'DELETE']);
 /** Methods that are not idempotent (RFC 9110, 9.2.2): a repetition may do something twice. */
 export const REPEATED_AT_RISK: ReadonlySet<string> = new Set(['POST', 'PATCH']);
-/** Methods whose requests have no body. */
-export const BODILESS_METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD']);
+/** Returns why a request has no body; null if it may have one (RFC 9110, 9.3.1: one with GET has no general meaning). */
+export function bodyRefusal(method: string, withGet = false): string | null {
+  if (method === 'HEAD') return 'a HEAD request has no body';
+  return method === 'GET' && !withGet ? 'a GET request has no body, unless body_with_get is true' : null;
+}
 
 /** The fields that hold a body, of which a step has at most one. */
 export const BODY_FIELDS = ['body', 'form', 'text', 'multipart'] as const;
 
 /** docs/specification/limits.md#http-requests */
-export const MAX_URL_LENGTH = 8 * 1024;
 export const MAX_HEADERS = 64;
 export const MAX_HEADER_BYTES = 8 * 1024;
 export const MAX_ALL_HEADERS_BYTES = 32 * 1024;
 export const MAX_PARAMETERS = 200;
 export const MAX_PARTS = 100;
-export const MAX_PAGES = 100;
 /** The largest request once it is rendered, and the largest of its fields. */
 export const MAX_REQUEST_BYTES = 4 * 1024 * 1024;
 
@@ -32,7 +34,9 @@ const JsonValueSchema = z.custom<JsonValue>(isJson, 'must be JSON').meta({});
 
 const Part = z.strictObject({
   name: z.string().min(1).max(200),
-  value: JsonValueSchema.meta({ description: 'Text is sent as it is, everything else as JSON. May hold templates' }),
+  value: JsonValueSchema.meta({
+    description: 'Text, numbers, booleans and null are sent as text, objects and lists as JSON. May hold templates',
+  }),
   filename: z.string().min(1).max(255).optional().meta({ description: 'Sends the part as a file; may hold templates' }),
   content_type: z.string().min(1).max(200).optional().meta({ description: 'May hold templates' }),
   encoding: z.literal('base64').optional().meta({ description: 'The value is base64, and its bytes are sent' }),
@@ -50,26 +54,6 @@ const Auth = z
 
 const StatusClass = z.enum(['2xx', '3xx', '4xx', '5xx']);
 const Expected = z.union([z.number().int().min(200).max(599), StatusClass]);
-
-const Pagination = z.strictObject({
-  next: z.string().min(1).max(MAX_URL_LENGTH).meta({
-    description:
-      'The URL of the next page, from templates that read response.status, .headers, .body and .links. Pages end where it does not resolve or is null, false or empty',
-  }),
-  items: z
-    .string()
-    .min(1)
-    .max(1_000)
-    .optional()
-    .meta({ description: 'Path of the list in the body, such as data.orders. Default: the body is the list' }),
-  max_pages: z
-    .number()
-    .int()
-    .min(1)
-    .max(MAX_PAGES)
-    .optional()
-    .meta({ description: `Default ${MAX_PAGES}` }),
-});
 
 /** The fields of an `http_request` step beside the common ones (docs/specification/steps.md#http_request). */
 export const httpRequestFields = z.strictObject({
@@ -90,6 +74,10 @@ export const httpRequestFields = z.strictObject({
   form: JsonObjectSchema.optional().meta({ description: 'Sent as application/x-www-form-urlencoded' }),
   text: z.string().max(MAX_TEXT_LENGTH).optional().meta({ description: 'Sent as it is, as text/plain' }),
   multipart: z.array(Part).min(1).max(MAX_PARTS).optional().meta({ description: 'Sent as multipart/form-data' }),
+  body_with_get: z
+    .boolean()
+    .optional()
+    .meta({ description: 'Allows a body with GET, for servers that expect one. Default false' }),
   connection_id: z.string().min(1).max(200).optional().meta({ description: 'The connection with the credentials' }),
   auth: Auth.optional(),
   expect: z
@@ -98,8 +86,11 @@ export const httpRequestFields = z.strictObject({
     .max(50)
     .optional()
     .meta({ description: 'Statuses that count as success, such as 404 or "2xx". Default ["2xx"]' }),
+  response: z.enum(['auto', 'json', 'text', 'bytes']).optional().meta({
+    description: 'How the body is read. Default auto: JSON by its content type, text if it is text, otherwise base64',
+  }),
   follow_redirects: z.boolean().optional().meta({ description: 'Default true: at most 5' }),
-  pagination: Pagination.optional(),
+  pagination: paginationField.optional(),
   on_lost: onLostField,
 });
 

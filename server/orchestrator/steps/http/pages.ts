@@ -1,38 +1,31 @@
-import type { JsonMap, JsonValue } from '../../core/index.ts';
-import { InvalidStep } from '../common-fields.ts';
+import type { JsonValue } from '../../core/index.ts';
 import type { HttpAnswer, HttpCall, HttpFailed, HttpRequester, HttpResponse } from '../http-requester.ts';
-import { resolve, type TemplateScope, TemplateUnresolved } from '../rendering.ts';
-import { parseResponseTemplate, type Reference, TemplateSyntaxError } from '../templates.ts';
-import { type HttpRequestFields, MAX_PAGES } from './fields.ts';
-import { linksOf } from './links.ts';
-import { renderUrl, urlProblem, withoutFragment } from './url.ts';
-
-type Pagination = NonNullable<HttpRequestFields['pagination']>;
+import { MAX_PAGES, type Pagination } from './page-fields.ts';
+import { PageOrder } from './page-order.ts';
+import { itemsPath, orNull, responseScope } from './page-templates.ts';
 
 /** docs/specification/limits.md#sizes */
-const MAX_ITEMS_BYTES = 1024 * 1024;
+const MAX_RESULT_BYTES = 1024 * 1024;
+/** What a result holds besides its items, its headers and the address of the next page. */
+const OTHER_FIELDS_BYTES = 200;
 
-/** The items of all pages; `more` says that there were pages beyond `max_pages`. */
-export type Pages = {
-  kind: 'pages';
-  pages: { status: number; headers: Record<string, string>; items: JsonValue[]; pages: number; more: boolean };
+/** The items of all pages; `more` says that there are pages that were not read, from the address `next` on. */
+type PagesResult = {
+  status: number;
+  headers: Record<string, string>;
+  items: JsonValue[];
+  pages: number;
+  more: boolean;
+  next?: string;
 };
 
-/** Parses the path of the list in a body; null for a text that is none. */
-export function itemsPath(items: string | undefined): Reference | null {
-  const path = items === undefined ? '' : items.startsWith('[') ? items : `.${items}`;
-  try {
-    const { whole } = parseResponseTemplate(`{{response.body${path}}}`);
-    return whole === null || whole.fallback !== undefined ? null : whole;
-  } catch (error) {
-    if (error instanceof TemplateSyntaxError) return null;
-    throw error;
-  }
-}
+/** `note` is for the log of the step: why the pages that follow were not read. */
+export type Pages = { kind: 'pages'; pages: PagesResult; note?: string };
 
 /**
  * Sends a request and those for the pages after it, and returns the items of all. A page of another origin is refused: it
- * would get the headers of the step. The same page twice ends in a failure, not in an endless loop.
+ * would get the headers of the step. The same page twice ends in a failure, not in an endless loop. A page whose items do
+ * not fit in the result is not taken, and nothing is lost: the result says where to go on.
  */
 export async function requestPages(
   requester: HttpRequester,
@@ -42,92 +35,78 @@ export async function requestPages(
 ): Promise<Pages | HttpFailed> {
   const { max_pages: maxPages = MAX_PAGES } = pagination;
   const list = new ItemList(pagination.items);
+  const order = new PageOrder(pagination);
   const visited = new Set<string>();
-  let url = new URL(first.url);
+  let url = order.first(new URL(first.url));
+  let before: HttpResponse | null = null;
   for (;;) {
     visited.add(url.href);
     const answer: HttpAnswer = await requester.send({ ...first, url: url.href }, on);
     if (answer.kind === 'failed') return answer;
     const { response } = answer;
-    const failure = list.add(response);
-    if (failure !== null) return failure;
-    const next = nextPage(pagination.next, response, url);
+    const items = list.itemsOf(response);
+    if (!Array.isArray(items)) return items;
+    if (!list.add(items, response)) return before === null ? pageTooLarge() : full(list, before, url);
+    const next = order.next({ response, items, url });
     if (next !== null && 'kind' in next) return next;
     if (next !== null && visited.has(next.href)) {
       return failed('pagination_loop', `Page ${visited.size} leads to a page that was read already.`);
     }
-    if (next === null || visited.size === maxPages) {
-      const { status, headers } = response;
-      const pages = { status, headers, items: list.items, pages: visited.size, more: next !== null };
-      return { kind: 'pages', pages };
-    }
+    if (next === null || visited.size === maxPages) return { kind: 'pages', pages: list.result(response, next) };
     url = next;
+    before = response;
   }
 }
 
 /** The items of all pages so far. */
 class ItemList {
-  readonly items: JsonValue[] = [];
-  readonly #path: Reference | null;
+  readonly #items: JsonValue[] = [];
+  readonly #path: ReturnType<typeof itemsPath>;
   readonly #name: string;
   #bytes = 0;
+  #pages = 0;
 
   constructor(items: string | undefined) {
     this.#path = itemsPath(items);
     this.#name = items === undefined ? 'the body' : `body.${items}`;
   }
 
-  add({ body, encoding }: HttpResponse): HttpFailed | null {
-    const found = this.#path === null || encoding !== undefined ? null : orNull(this.#path, { body });
-    if (!Array.isArray(found)) {
-      return failed('pagination_items_missing', `There is no list at ${this.#name} of the response.`);
-    }
-    this.#bytes += Buffer.byteLength(JSON.stringify(found));
-    if (this.#bytes > MAX_ITEMS_BYTES) {
-      return failed('response_too_large', 'The items of all pages are larger than 1 MiB of JSON.');
-    }
-    for (const item of found) this.items.push(item);
-    return null;
+  /** Returns the list of a page. */
+  itemsOf({ body, encoding }: HttpResponse): JsonValue[] | HttpFailed {
+    const found = this.#path === null || encoding !== undefined ? null : orNull(this.#path, responseScope({ body }));
+    if (Array.isArray(found)) return found;
+    return failed('pagination_items_missing', `There is no list at ${this.#name} of the response.`);
+  }
+
+  /** Returns false, and takes nothing, if the items do not fit in the result with the headers of their page. */
+  add(items: JsonValue[], { headers }: HttpResponse): boolean {
+    const bytes = this.#bytes + Buffer.byteLength(JSON.stringify(items));
+    const others = Buffer.byteLength(JSON.stringify(headers)) + OTHER_FIELDS_BYTES;
+    if (bytes + others + MAX_NEXT_BYTES > MAX_RESULT_BYTES) return false;
+    this.#bytes = bytes;
+    this.#pages++;
+    for (const item of items) this.#items.push(item);
+    return true;
+  }
+
+  result({ status, headers }: HttpResponse, next: URL | null): PagesResult {
+    const more = next === null ? { more: false } : { more: true, next: next.href };
+    return { status, headers, items: this.#items, pages: this.#pages, ...more };
   }
 }
 
-/** The next page; null if the response names none. */
-function nextPage(template: string, response: HttpResponse, current: URL): URL | HttpFailed | null {
-  const parsed = parseResponseTemplate(template);
-  const { status, headers, body } = response;
-  // Only `response` can be read, so that it stands in the place of the input.
-  const scope = scopeOf({ status, headers, body, links: linksOf(headers.link) });
-  for (const part of parsed.parts) {
-    if (typeof part === 'string') continue;
-    const value = orNull(part, scope.input);
-    if (value === null || value === false || value === '') return null;
-  }
-  try {
-    const text = renderUrl(parsed, 'pagination.next', scope);
-    const next = URL.parse(text, current);
-    if (next === null || urlProblem(next.href) !== null) {
-      return failed('pagination_next_invalid', 'The address of the next page is not an http or https URL.');
-    }
-    if (next.origin !== current.origin) {
-      return failed('pagination_origin_refused', `The next page is at ${next.origin}, not at ${current.origin}.`);
-    }
-    return withoutFragment(next);
-  } catch (error) {
-    if (error instanceof InvalidStep) return failed('pagination_next_invalid', error.message);
-    throw error;
-  }
+/** A URL as its JSON has it; those of steps are shorter than 8 KiB. */
+const MAX_NEXT_BYTES = 9 * 1024;
+
+function pageTooLarge(): HttpFailed {
+  return failed('response_too_large', 'The items of the first page are larger than 1 MiB of JSON.');
 }
 
-const scopeOf = (input: JsonMap): TemplateScope => ({ input, result: () => null });
-
-/** Null also where the path does not resolve. */
-function orNull(reference: Reference, response: JsonMap): JsonValue {
-  try {
-    return resolve(reference, scopeOf(response));
-  } catch (error) {
-    if (error instanceof TemplateUnresolved) return null;
-    throw error;
-  }
+function full(list: ItemList, last: HttpResponse, next: URL): Pages {
+  const pages = list.result(last, next);
+  const read = `${pages.pages} pages with ${pages.items.length} items`;
+  const note = `The items of the next page do not fit in 1 MiB of JSON. ${read} were read; "next" says where to go on.`;
+  return { kind: 'pages', pages, note };
 }
 
 const failed = (code: string, message: string): HttpFailed => ({ kind: 'failed', code, message, retryable: false });

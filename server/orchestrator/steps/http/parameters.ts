@@ -66,7 +66,8 @@ export function headersOf(headers: JsonMap): Map<string, string> {
   return sent;
 }
 
-const isScalar = (value: JsonValue) => typeof value !== 'object' || value === null;
+/** Returns whether a value is sent as text: everything except lists and objects. */
+export const isScalar = (value: JsonValue) => typeof value !== 'object' || value === null;
 
 /** Returns what is wrong with the parameters of `query` or `form`. Templates may become any value. */
 export function parameterProblems(field: string, parameters: JsonMap): StepProblem[] {

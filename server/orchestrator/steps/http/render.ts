@@ -4,8 +4,8 @@ import { InvalidStep } from '../common-fields.ts';
 import type { HttpCall } from '../http-requester.ts';
 import { Rendering } from '../rendering.ts';
 import { bodiesOf, fieldProblems, methodProblem } from './check.ts';
-import { BODILESS_METHODS, type HttpRequestFields, MAX_REQUEST_BYTES, statusTest, UNSAFE_METHODS } from './fields.ts';
-import { encodeParameters, headersOf } from './parameters.ts';
+import { bodyRefusal, type HttpRequestFields, MAX_REQUEST_BYTES, statusTest, UNSAFE_METHODS } from './fields.ts';
+import { encodeParameters, headersOf, isScalar } from './parameters.ts';
 import { urlOf } from './url.ts';
 
 /**
@@ -20,7 +20,8 @@ export function callOf(attempt: Attempt, fields: HttpRequestFields): HttpCall {
   const method = methodOf(fields, rendering);
   const headers = headersOf(rendering.value('headers', fields.headers ?? {}) as JsonMap);
   const body = bodyOf(fields, rendering, headers);
-  if (body !== null && BODILESS_METHODS.has(method)) throw new InvalidStep(`method: a ${method} request has no body`);
+  const refusal = body === null ? null : bodyRefusal(method, fields.body_with_get);
+  if (refusal !== null) throw new InvalidStep(`method: ${refusal}`);
   if (UNSAFE_METHODS.has(method) && !headers.has('idempotency-key')) {
     headers.set('idempotency-key', `${attempt.run.id}:${attempt.step.id}`);
   }
@@ -36,6 +37,7 @@ export function callOf(attempt: Attempt, fields: HttpRequestFields): HttpCall {
     credentials:
       connectionId === undefined ? null : { connectionId: rendering.text('connection_id', connectionId), auth },
     followRedirects,
+    response: fields.response ?? 'auto',
     expects: statusTest(expect),
   };
 }
@@ -99,9 +101,9 @@ function partsOf(parts: NonNullable<HttpRequestFields['multipart']>, rendering: 
     if (bytes > MAX_REQUEST_BYTES) throw new InvalidStep('multipart: is larger than 4 MiB');
     const filename = part.filename === undefined ? undefined : rendering.text(`${field}.filename`, part.filename);
     const written = part.content_type && rendering.text(`${field}.content_type`, part.content_type);
-    const type = written ?? (typeof value === 'string' ? undefined : 'application/json');
+    const type = written ?? (isScalar(value) ? undefined : 'application/json');
     if (filename === undefined && type === undefined && part.encoding === undefined) {
-      form.append(part.name, String(value));
+      form.append(part.name, textOf(value));
     } else {
       // A part of bytes always has the name of a file (FormData); its own is the field's.
       form.append(part.name, new Blob([content], { type: type ?? 'application/octet-stream' }), filename ?? part.name);
@@ -110,8 +112,10 @@ function partsOf(parts: NonNullable<HttpRequestFields['multipart']>, rendering: 
   return form;
 }
 
+const textOf = (value: JsonValue) => (typeof value === 'string' ? value : JSON.stringify(value));
+
 function contentOf(value: JsonValue, encoding: 'base64' | undefined, field: string): Uint8Array<ArrayBuffer> {
-  if (encoding === undefined) return Buffer.from(typeof value === 'string' ? value : JSON.stringify(value));
+  if (encoding === undefined) return Buffer.from(textOf(value));
   const isBase64 = typeof value === 'string' && /^[A-Za-z0-9+/_-]*={0,2}\s*$/.test(value);
   if (!isBase64) throw new InvalidStep(`${field}: is not base64`);
   return Buffer.from(value, 'base64');

@@ -1,7 +1,7 @@
 import { InvalidStep } from '../common-fields.ts';
 import { resolve, type TemplateScope } from '../rendering.ts';
 import { hasTemplate, parseTemplate, type Template, TemplateSyntaxError } from '../templates.ts';
-import { MAX_URL_LENGTH } from './fields.ts';
+import { MAX_URL_LENGTH } from './page-fields.ts';
 
 /**
  * Renders the URL of a request. A value is inserted as it is at the beginning, where an address may come from a template,

@@ -1,0 +1,161 @@
+import { UNSAFE_METHODS } from '../../orchestrator/steps/http/fields.ts';
+import type { HttpFailed, HttpResponse } from '../../orchestrator/steps/http-requester.ts';
+import { BodyTooLarge } from '../../platform/egress/limit-body.ts';
+import { beginningOf, excerptOf, readBody } from '../../platform/http-client/body.ts';
+import type { Json, JsonObject } from '../../platform/json.ts';
+import type { Redactor } from '../../platform/secrets/redaction.ts';
+import { storageProblem } from '../../platform/storable-json.ts';
+import type { Exchange } from './exchange.ts';
+
+/** docs/specification/limits.md#http-requests */
+const MAX_RESPONSE_BYTES = 1024 * 1024;
+/** The limit for an error response: enough for a sentence of its body. */
+const MAX_ERROR_BYTES = 16 * 1024;
+const MAX_QUOTE_LENGTH = 500;
+/** The limit for the body in the details of an error, which stay in memory. */
+const MAX_DETAILS_BODY_BYTES = 8 * 1024;
+/** What is kept of a body that could not be read. */
+const MAX_BEGINNING_LENGTH = 64 * 1024;
+/** A character takes at most six bytes of JSON, so a smaller body always fits in a result. */
+const SURELY_FITS_BYTES = MAX_RESPONSE_BYTES / 8;
+
+type On = Pick<Exchange, 'call' | 'redactor' | 'memory' | 'url'>;
+
+/** A response that was read, or why it could not be read, with the beginning of its body if that is text. */
+export type Reading = { failure: null; response: HttpResponse } | { failure: HttpFailed; beginning: string | null };
+
+/** Reads the body of a response. `failureOf` says what an error means, and throws defects. */
+export async function readResponse(
+  response: Response,
+  on: On,
+  failureOf: (error: unknown) => HttpFailed,
+): Promise<Reading> {
+  const { bytes, error } = await readBytes(response, on);
+  const type = response.headers.get('content-type');
+  const unread = (failure: HttpFailed): Reading => {
+    const text = beginningOf(bytes, type);
+    // Cut after redacting: the first half of a secret is secret too.
+    const beginning = text === null ? null : cut(on.redactor.text(text), MAX_BEGINNING_LENGTH);
+    return { failure, beginning };
+  };
+  if (error !== null) return unread(failureOf(error));
+  try {
+    const { status } = response;
+    const read = storable({ status, headers: headersOf(response), ...readBody(bytes, type, on.call.response) }, on);
+    if ('kind' in read) return unread(read);
+    // The engine refuses a result that is too large, and with it the news that a change was made.
+    const isKept = bytes.byteLength <= SURELY_FITS_BYTES || !UNSAFE_METHODS.has(on.call.method) || fits(read);
+    return isKept ? { failure: null, response: read } : unread(failureOf(new BodyTooLarge(MAX_RESPONSE_BYTES)));
+  } catch (thrown) {
+    return unread(failureOf(thrown));
+  }
+}
+
+/** The same text can be larger as JSON, which is how a result is kept. */
+const fits = (response: HttpResponse) => Buffer.byteLength(JSON.stringify(response)) <= MAX_RESPONSE_BYTES;
+
+/** Checked before redacting and serializing, which recurse. */
+function storable({ status, headers, body, encoding }: HttpResponse, { redactor }: On): HttpResponse | HttpFailed {
+  const problem = storageProblem({ headers, body });
+  if (problem !== null) {
+    const message = `${problem.path} of the response ${problem.message}.`;
+    return { kind: 'failed', code: 'result_not_storable', message, retryable: false };
+  }
+  const clean = redactor.json({ headers, body }) as JsonObject;
+  const redacted = { headers: clean.headers as HttpResponse['headers'], body: clean.body ?? null };
+  return { status, ...redacted, ...(encoding && { encoding }) };
+}
+
+/** Joins repeated headers into a list (RFC 9110, 5.3), except cookies, which contain commas: one per line. */
+function headersOf({ headers }: Response): Record<string, string> {
+  const all = new Map<string, string>();
+  for (const [name, value] of headers) {
+    const before = all.get(name);
+    all.set(name, before === undefined ? value : `${before}\n${value}`);
+  }
+  return Object.fromEntries(all);
+}
+
+/** Status, headers and possibly the body of a response, for the error of a step. */
+export function detailsOf(
+  response: Response,
+  { redactor }: On,
+  bytes?: Uint8Array,
+): { status: number; headers: Record<string, string>; body?: Json } {
+  const headers = redactor.json(headersOf(response)) as Record<string, string>;
+  const body = bytes === undefined ? null : errorBody(bytes, response.headers.get('content-type'), redactor);
+  return { status: response.status, headers, ...(body !== null && { body }) };
+}
+
+/** The body as JSON or text, if it is small; null for anything else. */
+function errorBody(bytes: Uint8Array, type: string | null, redactor: Redactor): Json {
+  try {
+    const { body, encoding } = readBody(bytes, type);
+    if (encoding !== undefined || storageProblem(body) !== null) return null;
+    const clean = redactor.json(body);
+    if (Buffer.byteLength(JSON.stringify(clean)) <= MAX_DETAILS_BODY_BYTES) return clean;
+    return typeof clean === 'string' ? cut(clean, MAX_DETAILS_BODY_BYTES / 8) : null;
+  } catch {
+    // A body that breaks off, or that is not what its type says, explains nothing.
+    return null;
+  }
+}
+
+/**
+ * Counts the decoded bytes of a body, so that a small compressed response cannot become a huge one. What arrived before an
+ * error is returned with it.
+ */
+async function readBytes(
+  { body, status }: Response,
+  { call, memory }: On,
+): Promise<{ bytes: Uint8Array; error: unknown }> {
+  if (body === null || status === 204) return { bytes: new Uint8Array(), error: null };
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  let taken = 0;
+  let error: unknown = null;
+  try {
+    for await (const chunk of body) {
+      size += chunk.byteLength;
+      if (size > MAX_RESPONSE_BYTES) throw new BodyTooLarge(MAX_RESPONSE_BYTES);
+      memory.take(call.tenantId, chunk.byteLength);
+      taken = size;
+      chunks.push(chunk);
+    }
+  } catch (thrown) {
+    error = thrown;
+  } finally {
+    memory.free(call.tenantId, taken);
+  }
+  return { bytes: Buffer.concat(chunks), error };
+}
+
+/** The first bytes of an error response; none of a body that breaks off. */
+export async function errorBodyOf({ body }: Response): Promise<Uint8Array> {
+  if (body === null) return new Uint8Array();
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  try {
+    for await (const chunk of body) {
+      chunks.push(chunk.subarray(0, MAX_ERROR_BYTES - size));
+      size += chunk.byteLength;
+      if (size >= MAX_ERROR_BYTES) break;
+    }
+  } catch {
+    return new Uint8Array();
+  }
+  return Buffer.concat(chunks);
+}
+
+/** Returns the beginning of an error response as one line; nothing of an HTML page. */
+export function quoteOf(bytes: Uint8Array, redactor: Redactor): string {
+  // Cut after redacting: the first half of a secret is secret too.
+  const text = redactor.text(excerptOf(bytes));
+  if (text.startsWith('<')) return '';
+  return text.length <= MAX_QUOTE_LENGTH ? text : `${cut(text, MAX_QUOTE_LENGTH)}…`;
+}
+
+/** The first characters of a text, without half of a surrogate pair. */
+function cut(text: string, length: number): string {
+  return text.slice(0, length).replace(/[\ud800-\udbff]$/, '');
+}
