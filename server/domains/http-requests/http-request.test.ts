@@ -319,21 +319,20 @@ describe('pages', () => {
 
   test('are read until there is no next one, their items in one list', async () => {
     const all = [10, 11, 20, 21, 30, 31];
-    for (const next of ['{{response.body.next}}', '{{response.links.next}}', '?page={{response.body.next_page}}']) {
-      const { result } = await runs(paged({ next }));
-      const isKnown = !next.includes('next_page');
-      expect(result).toMatchObject({
-        status: 200,
-        items: isKnown ? all : [10, 11],
-        pages: isKnown ? 3 : 1,
-        more: false,
-      });
+    for (const next of ['{{response.body.next}}', '{{response.links.next}}']) {
+      expect((await runs(paged({ next }))).result).toMatchObject({ status: 200, items: all, pages: 3, more: false });
     }
     expect((await runs(paged({ next: '{{response.links.next}}', max_pages: 2 }))).result).toMatchObject({
       items: [10, 11, 20, 21],
       pages: 2,
       more: true,
+      next: `${api.url}/orders?page=3`,
     });
+  });
+
+  test('fail where the next one is under a name that no page has', async () => {
+    const { error } = await runs(paged({ next: '?page={{response.body.next_page}}' }));
+    expect(error).toMatchObject({ code: 'pagination_unresolved' });
   });
 
   test('carry credentials and headers, each of them', async () => {

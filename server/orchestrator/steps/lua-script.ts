@@ -10,7 +10,7 @@ import { JsonTexts, resolve } from './rendering.ts';
 
 const fields = z.strictObject({
   script: z.string().min(1).max(MAX_TEXT_LENGTH).meta({
-    description: 'Lua 5.4. Globals: input, steps, run, json, log. Its return value is the result.',
+    description: 'Lua 5.4. Globals: input, steps, run, json, base64, hex, log. Its return value is the result.',
   }),
 });
 const read = fieldReader(fields);
@@ -119,7 +119,7 @@ function outcome(run: LuaRun): Outcome {
   // A script may draw random numbers or read the clock: where its author asked for retries, they are given.
   return {
     kind: 'failed',
-    error: { code: run.code, message: run.message },
+    error: { code: run.code, message: run.message, ...(run.details && { details: run.details }) },
     retryable: run.code !== 'lua_syntax',
     ...log,
   };

@@ -12,6 +12,7 @@ import {
   TooManyRedirects,
 } from './redirects.ts';
 import { sendAnywhere } from './send-anywhere.ts';
+import { skippingContinue } from './skip-continue.ts';
 
 /**
  * The only way out of the process: every request to an address that a user named goes through here
@@ -160,7 +161,9 @@ function lazyAgent(timeouts: typeof defaultTimeouts, lookup: LookupFunction | un
         allowH2: false,
         headersTimeout: timeouts.headers,
         bodyTimeout: timeouts.body,
-        connect: { timeout: timeouts.connect, ...(lookup && { lookup }) },
+        connect: skippingContinue(
+          undici.buildConnector({ allowH2: false, timeout: timeouts.connect, ...(lookup && { lookup }) }),
+        ),
       });
       // It then refuses what is sent, as an agent does that was in use before.
       if (closed) await agent.destroy();

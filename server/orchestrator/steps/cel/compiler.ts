@@ -1,5 +1,6 @@
 import { canonicalNumber, isInt64, isNumber } from '../../../platform/json-text.ts';
 import type { JsonValue } from '../../core/index.ts';
+import { constantBytes, encoders } from './encoders.ts';
 import { type CelFunction, globalFunctions, iterate, methods } from './functions.ts';
 import { negate } from './numbers.ts';
 import type { CelScope } from './scope.ts';
@@ -146,6 +147,7 @@ export class Compiler {
 
   #value(node: Node): Run {
     let value = node.args;
+    if (value instanceof Uint8Array) return constantBytes(value);
     // Unsigned literals are objects with a bigint inside.
     if (typeof value === 'object' && value !== null && 'value' in value) value = value.value;
     if (typeof value === 'bigint') {
@@ -157,7 +159,7 @@ export class Compiler {
       const constant = typeof value === 'number' ? canonicalNumber(value) : value;
       return () => constant;
     }
-    return this.#fail(node, 'bytes are not supported');
+    return this.#fail(node, 'this literal is not supported');
   }
 
   #name(node: Node): Run {
@@ -346,6 +348,9 @@ export class Compiler {
 
   #methodCall(node: Node): Run {
     const [name, receiver, args] = node.args as [string, Node, Node[]];
+    const full = receiver.op === 'id' ? `${receiver.args}.${name}` : '';
+    const encoder = this.#locals.includes(String(receiver.args)) ? undefined : encoders.get(full);
+    if (encoder) return this.#apply(node, full, encoder, args);
     switch (name) {
       case 'all':
       case 'exists':

@@ -1,8 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { encoders } from './encoders.ts';
 import { type CelFunction, globalFunctions, iterate, methods } from './functions.ts';
 import { expression, SMALL_UNITS } from './index.ts';
-import { arithmetic, Budget, CelError, type CelValue, compare, equal } from './values.ts';
+import { arithmetic, Budget, Bytes, CelError, type CelValue, compare, equal, Timestamp } from './values.ts';
 
 /**
  * The cost of an evaluation bounds its time: every function and operator gets the largest and most repetitive arguments
@@ -16,6 +17,7 @@ const MAX_UNCHARGED_MS = 30;
 const functions: [string, CelFunction][] = [
   ...[...globalFunctions].map(([name, found]): [string, CelFunction] => [name, found]),
   ...[...methods].map(([name, found]): [string, CelFunction] => [`.${name}`, found]),
+  ...encoders,
   ['+', { arity: [2], call: ([a = null, b = null], budget) => arithmetic('+', a, b, budget) }],
   ['==', { arity: [2], call: ([a = null, b = null], budget) => equal(a, b, budget) }],
   ['<', { arity: [2], call: ([a = null, b = null], budget) => compare(a, b, '<', budget) }],
@@ -42,6 +44,11 @@ const extremes: CelValue[] = [
   Array.from({ length: 100_000 }, (_, n) => [n]),
   Object.fromEntries(Array.from({ length: 20_000 }, (_, n) => [`k${n}`, n])),
   1,
+  new Bytes(Buffer.alloc(500_000, 'a')),
+  new Bytes(Buffer.alloc(500_000, 0xff)),
+  new Timestamp(0),
+  'Europe/Berlin',
+  'YWJj'.repeat(125_000),
 ];
 
 /** Values for a third argument. */

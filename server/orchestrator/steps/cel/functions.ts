@@ -1,8 +1,11 @@
 import { canonicalNumber, isNumber, readNumber } from '../../../platform/json-text.ts';
 import { compilePattern, MAX_PATTERN_CHARACTERS, MAX_PATTERN_SIZE, patternSize } from '../pattern.ts';
+import { bytesOf, textOf } from './encoders.ts';
 import type { CelNumber } from './numbers.ts';
+import { timeMethods } from './time.ts';
 import {
   type Budget,
+  Bytes,
   CelError,
   type CelMap,
   type CelValue,
@@ -40,12 +43,13 @@ function size(value: CelValue | undefined, budget: Budget): number {
     return count;
   }
   if (Array.isArray(value)) return value.length;
+  if (value instanceof Bytes) return value.data.length;
   if (value !== undefined && isMap(value)) {
     const { length } = Object.keys(value);
     budget.spend(length);
     return length;
   }
-  throw new CelError(`size takes a string, list or map, not ${typeName(value ?? null)}`);
+  throw new CelError(`size takes a string, bytes, list or map, not ${typeName(value ?? null)}`);
 }
 
 const UNIT_MS: Record<string, number> = { h: 3_600_000, m: 60_000, s: 1000, ms: 1, us: 1e-3, ns: 1e-6 };
@@ -97,11 +101,12 @@ const INTEGER_RANGES = {
   uint: { min: 0n, max: 2n ** 64n - 1n },
 } as const;
 
-function toText(value: CelValue): string {
+function toText(value: CelValue, budget: Budget): string {
   if (typeof value === 'string') return value;
   if (isNumber(value) || typeof value === 'boolean') return String(value);
   if (value instanceof Timestamp) return new Date(value.ms).toISOString();
   if (value instanceof Duration) return `${value.ms / 1000}s`;
+  if (value instanceof Bytes) return textOf(value, budget);
   throw new CelError(`string cannot convert ${typeName(value)}`);
 }
 
@@ -120,16 +125,6 @@ function join(list: CelValue | undefined, separator: string, budget: Budget): st
   return texts.join(separator);
 }
 
-function clock(part: (date: Date) => number, ms: (value: Duration) => number): CelFunction['call'] {
-  return ([value]) => {
-    if (value instanceof Timestamp) return part(new Date(value.ms));
-    if (value instanceof Duration) return ms(value);
-    throw new CelError(`a timestamp expected, not ${typeName(value ?? null)}`);
-  };
-}
-const noDuration = (): never => {
-  throw new CelError('a timestamp expected, not duration');
-};
 /** V8 finds a text in linear time unless it is longer than this; then in time proportional to both lengths. */
 const QUICKLY_FOUND_CHARACTERS = 250;
 const SLOW_STEPS_PER_UNIT = 512;
@@ -157,7 +152,8 @@ const onText =
 /** `f(x)`. */
 export const globalFunctions: ReadonlyMap<string, CelFunction> = new Map<string, CelFunction>([
   ['size', { arity: [1], call: ([value], budget) => size(value, budget) }],
-  ['string', { arity: [1], call: ([value = null]) => toText(value) }],
+  ['string', { arity: [1], call: ([value = null], budget) => toText(value, budget) }],
+  ['bytes', { arity: [1], call: ([value], budget) => bytesOf(value, 'bytes', budget) }],
   ['int', { arity: [1], call: toInteger('int') }],
   ['uint', { arity: [1], call: toInteger('uint') }],
   ['double', { arity: [1], call: ([value]) => canonicalNumber(Number(toNumber(value, 'double'))) }],
@@ -238,51 +234,7 @@ export const methods: ReadonlyMap<string, CelFunction> = new Map<string, CelFunc
     },
   ],
   ['join', { arity: [1, 2], call: ([list, separator = ''], budget) => join(list, text(separator, 'join'), budget) }],
-  ['getFullYear', { arity: [1], call: clock(date => date.getUTCFullYear(), noDuration) }],
-  ['getMonth', { arity: [1], call: clock(date => date.getUTCMonth(), noDuration) }],
-  ['getDate', { arity: [1], call: clock(date => date.getUTCDate(), noDuration) }],
-  ['getDayOfMonth', { arity: [1], call: clock(date => date.getUTCDate() - 1, noDuration) }],
-  ['getDayOfWeek', { arity: [1], call: clock(date => date.getUTCDay(), noDuration) }],
-  [
-    'getHours',
-    {
-      arity: [1],
-      call: clock(
-        date => date.getUTCHours(),
-        value => Math.trunc(value.ms / 3_600_000),
-      ),
-    },
-  ],
-  [
-    'getMinutes',
-    {
-      arity: [1],
-      call: clock(
-        date => date.getUTCMinutes(),
-        value => Math.trunc(value.ms / 60_000),
-      ),
-    },
-  ],
-  [
-    'getSeconds',
-    {
-      arity: [1],
-      call: clock(
-        date => date.getUTCSeconds(),
-        value => Math.trunc(value.ms / 1000),
-      ),
-    },
-  ],
-  [
-    'getMilliseconds',
-    {
-      arity: [1],
-      call: clock(
-        date => date.getUTCMilliseconds(),
-        value => Math.trunc(value.ms % 1000),
-      ),
-    },
-  ],
+  ...timeMethods,
 ]);
 
 /** Keys or elements: what a macro loops over. */

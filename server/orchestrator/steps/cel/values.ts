@@ -6,7 +6,7 @@ import { type CelNumber, calculate, numberType } from './numbers.ts';
 export { CelError };
 
 /**
- * The values of a CEL expression: JSON values, timestamps and durations. Numbers are of one kind, as in JSON:
+ * The values of a CEL expression: JSON values, timestamps, durations and bytes. Numbers are of one kind, as in JSON:
  * `1 == 1.0`, `input.n + 1 > 2.5` works for 1 and for 1.5, and `7 / 2` is 3.5 (docs/specification/steps.md#condition; a
  * strict CEL rejects mixed int and double, and every author would meet that first).
  */
@@ -22,8 +22,15 @@ export class Duration {
     this.ms = ms;
   }
 }
+/** Bytes, which expressions make and take, but JSON does not have. */
+export class Bytes {
+  readonly data: Buffer;
+  constructor(data: Buffer) {
+    this.data = data;
+  }
+}
 export type CelMap = { [key: string]: CelValue };
-export type CelValue = null | boolean | CelNumber | string | Timestamp | Duration | CelValue[] | CelMap;
+export type CelValue = null | boolean | CelNumber | string | Timestamp | Duration | Bytes | CelValue[] | CelMap;
 
 /**
  * The remaining budget of an evaluation. A node costs 1 unit, and an operation on n characters or elements costs in
@@ -93,14 +100,16 @@ export function isMap(value: CelValue): value is CelMap {
     value !== null &&
     !Array.isArray(value) &&
     !(value instanceof Timestamp) &&
-    !(value instanceof Duration)
+    !(value instanceof Duration) &&
+    !(value instanceof Bytes)
   );
 }
 
-/** The value as JSON. Throws CelError for what JSON cannot hold: a timestamp or a duration. */
+/** The value as JSON. Throws CelError for what JSON cannot hold: a timestamp, a duration, or bytes. */
 export function jsonOf(value: CelValue): JsonValue {
   if (value instanceof Timestamp || value instanceof Duration)
     throw new CelError(`a ${typeName(value)} is not JSON: use string()`);
+  if (value instanceof Bytes) throw new CelError('bytes are not JSON: use string() or base64.encode()');
   if (Array.isArray(value)) return value.map(jsonOf);
   // fromEntries defines: a key may be __proto__.
   if (isMap(value)) return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, jsonOf(inner)]));
@@ -121,6 +130,7 @@ export function typeName(value: CelValue): string {
     default:
       if (Array.isArray(value)) return 'list';
       if (value instanceof Timestamp) return 'timestamp';
+      if (value instanceof Bytes) return 'bytes';
       return value instanceof Duration ? 'duration' : 'map';
   }
 }
@@ -135,6 +145,7 @@ export function equal(a: CelValue, b: CelValue, budget: Budget): boolean {
   if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return false;
   if (a instanceof Timestamp) return b instanceof Timestamp && a.ms === b.ms;
   if (a instanceof Duration) return b instanceof Duration && a.ms === b.ms;
+  if (a instanceof Bytes) return b instanceof Bytes && compareBytes(a, b, budget) === 0;
   if (Array.isArray(a)) {
     return Array.isArray(b) && a.length === b.length && a.every((item, index) => equal(item, b[index] ?? null, budget));
   }
@@ -143,6 +154,11 @@ export function equal(a: CelValue, b: CelValue, budget: Budget): boolean {
   budget.spend(keys.length);
   if (keys.length !== Object.keys(b).length) return false;
   return keys.every(key => Object.hasOwn(b, key) && equal(a[key] ?? null, b[key] ?? null, budget));
+}
+
+function compareBytes(a: Bytes, b: Bytes, budget: Budget): number {
+  budget.spend(Math.floor(Math.min(a.data.length, b.data.length) / COMPARED_CHARACTERS_PER_UNIT));
+  return Buffer.compare(a.data, b.data);
 }
 
 /** Orders two values of one type: negative, 0 or positive. Throws CelError for types that have no order. */
@@ -155,6 +171,7 @@ export function compare(a: CelValue, b: CelValue, operator: string, budget: Budg
   if (typeof a === 'boolean' && typeof b === 'boolean') return Number(a) - Number(b);
   if (a instanceof Timestamp && b instanceof Timestamp) return a.ms - b.ms;
   if (a instanceof Duration && b instanceof Duration) return a.ms - b.ms;
+  if (a instanceof Bytes && b instanceof Bytes) return compareBytes(a, b, budget);
   throw new CelError(`${typeName(a)} ${operator} ${typeName(b)} is not defined`);
 }
 
@@ -166,6 +183,10 @@ function add(a: CelValue, b: CelValue, budget: Budget): CelValue | undefined {
   if (Array.isArray(a) && Array.isArray(b)) {
     budget.spend(a.length + b.length);
     return a.concat(b);
+  }
+  if (a instanceof Bytes && b instanceof Bytes) {
+    budget.spendText(a.data.length + b.data.length);
+    return new Bytes(Buffer.concat([a.data, b.data]));
   }
   if (a instanceof Duration && b instanceof Duration) return new Duration(a.ms + b.ms);
   if (a instanceof Timestamp && b instanceof Duration) return new Timestamp(a.ms + b.ms);

@@ -50,8 +50,7 @@ const Offset = z.strictObject({
   total: count('the number of all items'),
 });
 
-/** `pagination` of an `http_request` step (docs/specification/steps.md#pages). */
-export const paginationField = z.strictObject({
+const Pages = z.strictObject({
   next: z
     .string()
     .min(1)
@@ -86,6 +85,12 @@ export const paginationField = z.strictObject({
     .max(MAX_PAGES)
     .optional()
     .meta({ description: `Default ${MAX_PAGES}` }),
+});
+
+/** `pagination` of an `http_request` step (docs/specification/steps.md#pages). */
+export const paginationField = Pages.meta({
+  description:
+    'Reads a list of several pages: one of next, query, page and offset says which page follows, has_more and max_pages where they end, items where the list is',
 });
 
 /** The rules by which pages follow each other; a step has one. */

@@ -25,7 +25,7 @@ export function evaluateApart(text: string, data: LuaData, wants: Wanted): LuaOu
   const errors = new Map(Object.entries(data.errors ?? {}));
   const errorOf = (step: string): StepError | undefined => {
     const json = errors.get(step);
-    return json === undefined ? undefined : (JSON.parse(json) as StepError);
+    return json === undefined ? undefined : (readJson(json) as StepError);
   };
   try {
     const input = readJson(data.input ?? '{}') as JsonMap;

@@ -10,7 +10,9 @@ import { nextTurn, type Turn } from './turns.ts';
 import { jobOf, type MakeData, type Work } from './work.ts';
 
 /** The result of a job: an outcome of the script, or why there is none. */
-export type LuaRun = LuaOutcome | { ok: false; code: 'lua_aborted' | 'lua_crashed'; message: string; log: string[] };
+export type LuaRun =
+  | LuaOutcome
+  | { ok: false; code: 'lua_aborted' | 'lua_crashed'; message: string; details?: undefined; log: string[] };
 
 export type LuaRunOptions = {
   /** The tenant of the script: workers are shared fairly between tenants. */

@@ -194,7 +194,7 @@ describe('escapes', () => {
   test('every global there is', () => {
     const names = value('local n = {} for k in pairs(_G) do n[#n + 1] = k end table.sort(n) return n');
     expect((names as string[]).join(' ')).toBe(
-      '_G _VERSION assert collectgarbage coroutine error getmetatable input ipairs json load log math next os pairs pcall print ' +
+      '_G _VERSION assert base64 collectgarbage coroutine error getmetatable hex input ipairs json load log math next os pairs pcall print ' +
         'rawequal rawget rawlen rawset run select setmetatable steps string table tonumber tostring type utf8 xpcall',
     );
     expect(value('local n = {} for k in pairs(os) do n[#n + 1] = k end table.sort(n) return n')).toEqual([

@@ -1,14 +1,17 @@
 import { randomFillSync } from 'node:crypto';
 import { JsonNumberError, parseJson, readJson } from '../../../platform/json-text.ts';
 import type { JsonValue } from '../../core/index.ts';
-import { compileLua, instantiateLua, type LuaHost, LuaStatus, LuaType, REGISTRY } from './host.ts';
+import { type LuaBinary, MEMORY_LIMIT, prepareLua } from './binary.ts';
+import { ENCODINGS_PRELUDE, encodingFunctions } from './encodings.ts';
+import { instantiateLua, type LuaHost, LuaStatus, LuaType, REGISTRY } from './host.ts';
 import { PRELUDE } from './prelude.ts';
+import { describeRaised, type Raised } from './raised.ts';
 import type { LuaData, LuaErrorCode, LuaOutcome } from './script-data.ts';
 import { LuaValues, ValueError } from './values.ts';
 
-export type { LuaData, LuaErrorCode, LuaOutcome };
+export type { LuaBinary, LuaData, LuaErrorCode, LuaOutcome };
+export { MEMORY_LIMIT, prepareLua };
 
-export const MEMORY_LIMIT = 64 * 1024 * 1024;
 export const RESULT_LIMIT = 1024 * 1024;
 const LOG_LIMIT = 64 * 1024;
 const MAX_MESSAGE_LENGTH = 4_000;
@@ -26,46 +29,10 @@ function nextSeed(): bigint {
   return seeds[seedAt++] ?? 0n;
 }
 
+const UNKNOWN: Raised = { message: 'the script raised an error that cannot be shown', details: null };
+
 const asLuaMessage = (text: string): string =>
   text.length > MAX_MESSAGE_LENGTH ? `${text.slice(0, MAX_MESSAGE_LENGTH)}…` : text;
-
-/**
- * Where the allocator keeps the end of the heap: found by watching which word follows two large allocations, in an
- * instance of its own, because those allocations push that end up for good.
- */
-function findHeapEnd(module: WebAssembly.Module): number | undefined {
-  const host: LuaHost = instantiateLua(module, MEMORY_LIMIT);
-  const { api } = host;
-  const staticEnd = api.emscripten_stack_get_end();
-  const read = () => new Uint32Array(host.bytes().slice(0, staticEnd & ~3).buffer);
-  const SIZE = 1024 * 1024;
-  const before = read();
-  api.malloc(SIZE);
-  const between = read();
-  const second = api.malloc(SIZE);
-  const after = read();
-  let found: number | undefined;
-  for (const [index, value] of after.entries()) {
-    const grew = (between[index] ?? 0) > (before[index] ?? 0) && value > (between[index] ?? 0);
-    const beyond = value >= second + SIZE && value <= host.bytes().length;
-    if (grew && beyond && (found === undefined || value > (after[found] ?? 0))) found = index;
-  }
-  return found === undefined ? undefined : found * 4;
-}
-
-/** Data that all sandboxes share, and that can be sent to other threads. */
-export type LuaBinary = { module: WebAssembly.Module; heapEndAt: number | undefined };
-
-let prepared: LuaBinary | undefined;
-
-/** Compiles Lua and finds its way around in it: ~40 ms, once for all pools of the process. */
-export function prepareLua(): LuaBinary {
-  if (prepared === undefined) {
-    const module = compileLua();
-    prepared = { module, heapEndAt: findHeapEnd(module) };
-  }
-  return prepared;
-}
 
 /**
  * One Lua state that is as new for every script. After the libraries are open, the used part of the WebAssembly memory
@@ -93,7 +60,7 @@ export class LuaSandbox {
   #script = '';
   #data: LuaData = { values: [] };
   #result = '';
-  #message = '';
+  #raised: Raised = UNKNOWN;
   #loadStatus: number = LuaStatus.ok;
   #encoding = false;
   #log: string[] = [];
@@ -120,7 +87,7 @@ export class LuaSandbox {
     this.#runner = host.addFunction(state => this.#guard(state, () => this.#run(state)));
     this.#compiler = host.addFunction(state => this.#guard(state, () => this.#compile(state)));
     this.#describer = host.addFunction(state => {
-      this.#message = this.#values.toText(state, 1, 4 * MAX_MESSAGE_LENGTH);
+      this.#raised = describeRaised(host, this.#values, state);
       return 0;
     });
     const name = (text: string) => this.#values.cString(text);
@@ -129,18 +96,31 @@ export class LuaSandbox {
     if (this.#values.load(L, PRELUDE, name('=prelude')) !== LuaStatus.ok)
       throw new Error(this.#values.toText(L, -1, MAX_MESSAGE_LENGTH));
     for (const fn of [this.#logCall, this.#encodeCall, this.#decodeCall, this.#arrayCall]) {
-      api.lua_pushcclosure(
-        L,
-        host.addFunction(state => this.#guard(state, () => fn.call(this, state))),
-        0,
-      );
+      this.#pushFunction(state => fn.call(this, state));
     }
     this.#values.pushNull(L);
     this.#values.pushUnsignedMark(L);
     if (api.lua_pcallk(L, 6, 1, 0, 0, 0) !== LuaStatus.ok)
       throw new Error(this.#values.toText(L, -1, MAX_MESSAGE_LENGTH));
     this.#randomSeed = BigInt(api.luaL_ref(L, REGISTRY));
+    this.#addEncodings();
     this.#takeSnapshot();
+  }
+
+  #addEncodings(): void {
+    const L = this.#L;
+    const { api } = this.#host;
+    if (this.#values.load(L, ENCODINGS_PRELUDE, this.#values.cString('=prelude')) !== LuaStatus.ok)
+      throw new Error(this.#values.toText(L, -1, MAX_MESSAGE_LENGTH));
+    const functions = encodingFunctions(this.#host, this.#values);
+    for (const fn of functions) this.#pushFunction(fn);
+    if (api.lua_pcallk(L, functions.length, 0, 0, 0, 0) !== LuaStatus.ok)
+      throw new Error(this.#values.toText(L, -1, MAX_MESSAGE_LENGTH));
+  }
+
+  #pushFunction(fn: (L: number) => number): void {
+    const pointer = this.#host.addFunction(state => this.#guard(state, () => fn(state)));
+    this.#host.api.lua_pushcclosure(this.#L, pointer, 0);
   }
 
   #takeSnapshot(): void {
@@ -338,15 +318,16 @@ export class LuaSandbox {
       return { ok: false, code: 'lua_memory', message, log };
     }
     // The error value may be anything, with a __tostring of its own: it is described under protection.
-    this.#message = '';
+    this.#raised = UNKNOWN;
     api.lua_pushcclosure(L, this.#describer, 0);
     api.lua_pushvalue(L, -2);
-    if (api.lua_pcallk(L, 1, 0, 0, 0, 0) !== LuaStatus.ok)
-      this.#message = 'the script raised an error that cannot be shown';
+    if (api.lua_pcallk(L, 1, 0, 0, 0, 0) !== LuaStatus.ok) this.#raised = UNKNOWN;
+    const { message: raised, details } = this.#raised;
     const code: LuaErrorCode =
       this.#loadStatus === LuaStatus.ok ? (this.#encoding ? 'lua_result_invalid' : 'lua_error') : 'lua_syntax';
     const prefix = this.#encoding ? 'the result cannot be kept: ' : '';
-    return { ok: false, code, message: asLuaMessage(prefix + this.#message), log };
+    const kept = details !== null && code === 'lua_error' ? { details } : {};
+    return { ok: false, code, message: asLuaMessage(prefix + raised), ...kept, log };
   }
 
   #call(entry: number, script: string, data: LuaData): LuaOutcome {

@@ -1,3 +1,4 @@
+import type { JsonMap } from '../../core/index.ts';
 import type { CelError } from '../cel/index.ts';
 
 /**
@@ -24,4 +25,4 @@ export type LuaErrorCode = 'lua_syntax' | 'lua_error' | 'lua_memory' | 'lua_resu
 /** `result` is JSON text. */
 export type LuaOutcome =
   | { ok: true; result: string; log: string[] }
-  | { ok: false; code: LuaErrorCode | CelError['code']; message: string; log: string[] };
+  | { ok: false; code: LuaErrorCode | CelError['code']; message: string; details?: JsonMap; log: string[] };

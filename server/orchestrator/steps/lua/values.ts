@@ -162,6 +162,23 @@ export class LuaValues {
     return this.#host.bytes().subarray(at, at + this.#host.words().getUint32(this.#word, true));
   }
 
+  /** A copy of the bytes of the string at `index`. Throws ValueError for any other value. */
+  readBytes(L: number, index: number, name: string): Buffer {
+    if (this.#host.api.lua_type(L, index) !== LuaType.string) throw new ValueError(`${name} takes a string`);
+    return Buffer.from(this.#stringBytes(L, index));
+  }
+
+  /** Pushes a string of any bytes. Throws ValueError where the memory does not suffice. */
+  pushBytes(L: number, bytes: Uint8Array): void {
+    const { api } = this.#host;
+    const at = api.malloc(bytes.length + 1);
+    if (at === 0) throw new ValueError('not enough memory');
+    this.#host.bytes().set(bytes, at);
+    api.lua_pushlstring(L, at, bytes.length);
+    // After a Lua error this line is not reached; the block goes with the next restored snapshot.
+    api.free(at);
+  }
+
   /** The first `limit` bytes of the string at `index`, with U+FFFD for what is not UTF-8 or cannot be stored. */
   readText(L: number, index: number, limit: number): string {
     const bytes = this.#stringBytes(L, index);
@@ -177,9 +194,10 @@ export class LuaValues {
     try {
       text = strict.decode(this.#stringBytes(L, index));
     } catch {
-      throw new ValueError('a string is not valid UTF-8');
+      throw new ValueError('a string is not valid UTF-8: use base64.encode or hex.encode for bytes');
     }
-    if (text.includes('\0')) throw new ValueError('a string contains a NUL character');
+    if (text.includes('\0'))
+      throw new ValueError('a string contains a NUL character: use base64.encode or hex.encode for bytes');
     return text;
   }
 

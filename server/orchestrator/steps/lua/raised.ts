@@ -1,0 +1,38 @@
+import type { JsonMap, JsonValue } from '../../core/index.ts';
+import { type LuaHost, LuaType } from './host.ts';
+import { type LuaValues, ValueError } from './values.ts';
+
+/** What a script raised: a text, and the fields of a table. */
+export type Raised = { message: string; details: JsonMap | null };
+
+/** Twice what a message may have, in bytes of characters outside of ASCII. */
+const MAX_TEXT_BYTES = 16_000;
+/** The details of an error are at most 32 KiB (server/orchestrator/turn/outcome.ts). */
+const MAX_DETAILS_BYTES = 32 * 1024;
+/** Lua writes this for a table that does not say how it is written. */
+const NAMELESS = /^table: (?:0x)?[0-9a-f]+$/i;
+
+/**
+ * Describes the error value at index 1. The fields of a table are kept if they are JSON, and its field `message` is the message.
+ * Only under a protected call: `__tostring` of the value runs.
+ */
+export function describeRaised(host: LuaHost, values: LuaValues, L: number): Raised {
+  const json = host.api.lua_type(L, 1) === LuaType.table ? jsonOf(host, values, L) : null;
+  const text = values.toText(L, 1, MAX_TEXT_BYTES);
+  if (json === null) return { message: text, details: null };
+  const value = readJson(json);
+  const details = typeof value === 'object' && value !== null && !Array.isArray(value) ? value : null;
+  if (!NAMELESS.test(text)) return { message: text, details };
+  const said = details?.message;
+  return { message: typeof said === 'string' && said !== '' ? said : json, details };
+}
+
+function jsonOf(host: LuaHost, values: LuaValues, L: number): string | null {
+  try {
+    return values.encode(L, 1, MAX_DETAILS_BYTES);
+  } catch (error) {
+    if (!(error instanceof ValueError)) throw error;
+    host.api.lua_settop(L, 1);
+    return null;
+  }
+}
