@@ -285,6 +285,8 @@ describe('requests to the outside', () => {
     // The guard itself; Vault is the operator's own address; the others call the fetch that they are given.
     const may = [
       'server/platform/egress/egress.ts',
+      'server/platform/egress/send-anywhere.ts',
+      'server/platform/egress/skip-continue.ts',
       'server/platform/secrets/vault-session.ts',
       'server/platform/models/bounded-fetch.ts',
       'server/domains/connections/messaging/account.ts',

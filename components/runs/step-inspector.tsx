@@ -97,7 +97,7 @@ export function StepInspector({ workflowId, runId, live, step, spec, onSelect, o
           <Credits unit value={step.credits} className="text-xs text-muted tabular-nums" />
         ) : null}
       </div>
-      {step.error && step.status !== 'completed' ? <StepFailure error={step.error} script={spec.script} /> : null}
+      {step.error && step.status !== 'completed' ? <StepFailure error={step.error} spec={spec} /> : null}
       <CalledRuns {...ref} state={live.state} step={step} spec={spec} />
       {inner.length > 0 ? (
         <Part title="Turns and calls">
@@ -168,9 +168,10 @@ function Attempt({ attempt }: { attempt: AttemptState }) {
   );
 }
 
-/** The error of a step; one of a script stands beside its line. */
-function StepFailure({ error, script }: { error: StepError; script: unknown }) {
+/** The error of a step with its details; one of a script stands beside its line. */
+function StepFailure({ error, spec }: { error: StepError; spec: Props['spec'] }) {
   const { billing } = useSession().me;
+  const { script } = spec;
   const inScript = typeof script === 'string' ? scriptError(error.message) : null;
   return (
     <div className="flex flex-col gap-2">
@@ -187,6 +188,11 @@ function StepFailure({ error, script }: { error: StepError; script: unknown }) {
         ) : null}
       </div>
       {inScript ? <FailedScript script={String(script)} error={inScript} /> : null}
+      {error.details ? (
+        <Part title="Details of the error">
+          <JsonTree label="Details of the error" value={error.details} root={`steps.${spec.id}.error.details`} />
+        </Part>
+      ) : null}
     </div>
   );
 }

@@ -18,17 +18,26 @@ const LOOP_ROOTS: readonly Suggestion[] = [
   { label: 'index', detail: 'its number, from 0', kind: 'variable' },
 ];
 const functions = (names: readonly string[]): Suggestion[] => names.map(label => ({ label, kind: 'function' }));
+const ENCODINGS: readonly Suggestion[] = [
+  { label: 'base64', detail: 'encode, decode', kind: 'variable' },
+  { label: 'hex', detail: 'encode, decode', kind: 'variable' },
+];
 const GLOBALS: Readonly<Record<'lua' | 'cel', readonly Suggestion[]>> = {
   lua: [
     ...ROOTS,
     { label: 'run', detail: 'id, workflow_id, version', kind: 'variable' },
     { label: 'json', detail: 'encode, decode, array, null', kind: 'variable' },
+    ...ENCODINGS,
     ...functions(['log', 'ipairs', 'pairs', 'pcall', 'error', 'tonumber', 'tostring', 'type', 'select']),
     ...(['string', 'table', 'math', 'utf8', 'coroutine', 'os'] as const).map(
       (label): Suggestion => ({ label, kind: 'variable' }),
     ),
   ],
-  cel: [...ROOTS, ...functions(['has', 'size', 'int', 'double', 'string', 'bool', 'type', 'duration', 'timestamp'])],
+  cel: [
+    ...ROOTS,
+    ...ENCODINGS,
+    ...functions(['has', 'size', 'int', 'double', 'string', 'bool', 'bytes', 'type', 'duration', 'timestamp']),
+  ],
 };
 
 /** Names of a template may hold a hyphen; in code it is a minus. */

@@ -24,7 +24,7 @@ export const prompts = [
 
 const stepGuide = `A workflow is {"steps": [...]}. Every step has id (^[A-Za-z_][A-Za-z0-9_-]{0,63}$), type, and optionally name, depends_on, timeout_s,
 retry_count, on_error ("continue": dependents run and read steps.id.error), disabled, gated. Types:
-- lua_script: {script}. Lua 5.4 with input, steps, run, json.encode/decode, log; returns its result.
+- lua_script: {script}. Lua 5.4 with input, steps, run, json/base64/hex.encode/decode, log; returns its result.
 - condition: {expression, mode?: "branch"|"validate", then?, else?, message?}. CEL over input and steps; then/else name dependents.
 - human_task: {instructions, form?, assignees?, timeout_s?, on_timeout?: "fail"|"approve"|"reject"}. Waits for a person; result.approved.
 - wait: {seconds} or {until: "2027-01-31T09:00:00Z"}. Waits up to a year, without a slot.
@@ -32,7 +32,7 @@ retry_count, on_error ("continue": dependents run and read steps.id.error), disa
   its steps also read {{item.x}} and {{index}}; item and index in CEL and Lua. Result: {results: [...], failed: n}.
 - call_workflow: {workflow_id, version?, input?, detach?}. Runs another workflow of the project, waits, and returns its output.
 - mcp_call: {tool_name, tool_args?, instance_id}. Find instances with catalog_bff_request GET /v1/mcp/instances, tools with GET /v1/mcp/tools.
-- http_request: {url, method?, query?, headers?, body?|form?|text?|multipart?, connection_id?, auth?, expect?, pagination?}. Result: {status, headers, body}.
+- http_request: {url, method?, query?, headers?, body?|form?|text?|multipart?, connection_id?, auth?, expect?, response?: "auto"|"json"|"text"|"bytes", pagination?}. Result: {status, headers, body}.
 - llm_call: {model: "provider/model", prompt, system?, temperature?, max_tokens?, response_schema?}.
 - agent: {model, prompt, instructions?, tools?: [{type: "mcp", instance_id, tools: ["*"|name], approval?: "auto"|"ask"|"deny"}], memory?: {read: ("private"|"project"|"workspace")[]}, limits?: {max_turns?, max_tool_calls?, budget_credits?, timeout_s?}, on_limit?: "answer"|"fail", response_schema?}. A model that calls tools until it answers. Result: {text, object, ended_by, complete}.
 Beside steps, "input_schema" (JSON Schema of the input) refuses starts that do not fit, and "output" gives the output of a run (any JSON with templates; default: the result of the last step). "on_failure": {"workflow_id"} starts another workflow with input.failed_run when a run fails. "searchable" ({"order": "{{input.order_id}}"}) names values that runs are found by (runs_list_tenant, field: "order=4711").

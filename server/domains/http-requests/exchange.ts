@@ -6,7 +6,7 @@ import { httpFailure } from '../../platform/http-client/failure.ts';
 import { type ResponseMemory, ResponseMemoryUsedUp } from '../../platform/http-client/response-memory.ts';
 import { retryAfterMs } from '../../platform/retry-after.ts';
 import type { Redactor } from '../../platform/secrets/redaction.ts';
-import { detailsOf, errorBodyOf, quoteOf, type Reading, readResponse } from './response.ts';
+import { detailsOf, errorBodyOf, quoteOf, type Reading, readResponse, redactedHeaders } from './response.ts';
 
 const HIGHEST_STATUS = 599;
 /** A single instance for all exchanges: an error with its stack for each took 4 % of a request's CPU. */
@@ -64,7 +64,7 @@ function failureOf(error: unknown, { url }: Exchange): HttpFailed {
   return { kind: 'failed', ...failure };
 }
 
-/** What is known of a request that got no answer: after a redirect to a GET, the server has carried it out. */
+/** Returns the failure of a request that got no answer. After a redirect to a GET, the server has carried it out. */
 function unanswered(error: unknown, on: Exchange): HttpFailed {
   const failure = failureOf(error, on);
   const { method } = on.call;
@@ -103,13 +103,12 @@ function unreadable(
 ): HttpAnswer {
   const { status } = response;
   const { code } = failure;
-  const { headers } = detailsOf(response, on);
   if (!changesSomething(on)) {
-    return { ...failure, message: on.redactor.text(failure.message), details: { status, headers } };
+    return { ...failure, message: on.redactor.text(failure.message), details: detailsOf(response, on) };
   }
   const message = on.redactor.text(`${failure.message} ${carriedOut(on.call.method, status)}`);
   const unread = { code, message, ...(beginning !== null && { beginning }) };
-  return { kind: 'response', response: { status, headers, body: null, unread } };
+  return { kind: 'response', response: { status, headers: redactedHeaders(response, on), body: null, unread } };
 }
 
 /**

@@ -330,6 +330,19 @@ describe('pages', () => {
     });
   });
 
+  test('are read by their number, with parameters of the step and of the page before', async () => {
+    const { result } = await runs(
+      step('/orders', {
+        query: { status: 'open' },
+        pagination: { page: { size: 2 }, max_pages: 2, items: 'data.orders' },
+      }),
+    );
+    expect(result).toMatchObject({ items: [10, 11, 20, 21], more: true, next: `${api.url}/orders?status=open&page=3` });
+    const query = { page: '{{response.last_item}}', status: null };
+    await runs(step('/orders?status=open', { pagination: { query, items: 'data.orders', max_pages: 2 } }));
+    expect(lastSeen().path).toBe('/orders?page=11');
+  });
+
   test('fail where the next one is under a name that no page has', async () => {
     const { error } = await runs(paged({ next: '?page={{response.body.next_page}}' }));
     expect(error).toMatchObject({ code: 'pagination_unresolved' });

@@ -14,7 +14,7 @@ let db: TestDatabase;
 let egress: Egress;
 let api: TestHttpServer;
 let requester: ReturnType<typeof createHttpRequester>;
-/** What the server has; a page has two of them. */
+/** The items of the server, of which a page has two. */
 let all: { id: number; text?: string }[] = [];
 const SIZE = 2;
 

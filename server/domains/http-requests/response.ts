@@ -12,9 +12,10 @@ const MAX_RESPONSE_BYTES = 1024 * 1024;
 /** The limit for an error response: enough for a sentence of its body. */
 const MAX_ERROR_BYTES = 16 * 1024;
 const MAX_QUOTE_LENGTH = 500;
-/** The limit for the body in the details of an error, which stay in memory. */
-const MAX_DETAILS_BODY_BYTES = 8 * 1024;
-/** What is kept of a body that could not be read. */
+/** The limits for the details of an error, which is at most 16 KiB (server/orchestrator/turn/outcome.ts). */
+const MAX_DETAILS_BODY_BYTES = 6 * 1024;
+const MAX_DETAILS_HEADERS_BYTES = 5 * 1024;
+/** The limit for the beginning of a body that could not be read. */
 const MAX_BEGINNING_LENGTH = 64 * 1024;
 /** A character takes at most six bytes of JSON, so a smaller body always fits in a result. */
 const SURELY_FITS_BYTES = MAX_RESPONSE_BYTES / 8;
@@ -76,15 +77,33 @@ function headersOf({ headers }: Response): Record<string, string> {
   return Object.fromEntries(all);
 }
 
+/** The headers of a response as a result has them. */
+export function redactedHeaders(response: Response, { redactor }: On): Record<string, string> {
+  return redactor.json(headersOf(response)) as Record<string, string>;
+}
+
 /** Status, headers and possibly the body of a response, for the error of a step. */
 export function detailsOf(
   response: Response,
-  { redactor }: On,
+  on: On,
   bytes?: Uint8Array,
 ): { status: number; headers: Record<string, string>; body?: Json } {
-  const headers = redactor.json(headersOf(response)) as Record<string, string>;
-  const body = bytes === undefined ? null : errorBody(bytes, response.headers.get('content-type'), redactor);
+  const headers = shortest(redactedHeaders(response, on), MAX_DETAILS_HEADERS_BYTES);
+  const body = bytes === undefined ? null : errorBody(bytes, response.headers.get('content-type'), on.redactor);
   return { status: response.status, headers, ...(body !== null && { body }) };
+}
+
+/** As many headers as fit, the shortest first: those that say where and what, before policies and cookies. */
+function shortest(headers: Record<string, string>, maxBytes: number): Record<string, string> {
+  const size = (entry: [string, string]) => Buffer.byteLength(JSON.stringify(entry));
+  let left = maxBytes;
+  const kept = Object.entries(headers)
+    .sort((a, b) => size(a) - size(b))
+    .filter(entry => {
+      left -= size(entry);
+      return left >= 0;
+    });
+  return Object.fromEntries(kept);
 }
 
 /** The body as JSON or text, if it is small; null for anything else. */

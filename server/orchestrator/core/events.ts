@@ -35,7 +35,7 @@ export type OnTimeout = 'fail' | 'approve' | 'reject';
 export type StepError = {
   code: string;
   message: string;
-  /** What is known besides: the response of a server, or the fields of an error that a script raised. At most 32 KiB. */
+  /** The response of a server, or the fields of an error that a script raised. The whole error is at most 16 KiB. */
   details?: JsonMap;
 };
 

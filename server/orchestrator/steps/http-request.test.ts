@@ -85,10 +85,36 @@ describe('checking an http_request', () => {
     ['a next page of the input', pages({ next: '{{input.next}}' }), ['pagination.next template_malformed']],
     ['a next page that is always the same', pages({ next: '/orders' }), ['pagination.next invalid_field']],
     ['a path of items with more in it', pages({ items: 'a}} {{response.body' }), ['pagination.items invalid_field']],
+    ['pages without a rule', { pagination: { items: 'a' } }, ['pagination missing_field']],
+    ['pages with two rules', pages({ page: {} }), ['pagination.page invalid_field']],
+    ['a flag that is no template', pages({ has_more: 'x' }), ['pagination.has_more invalid_field']],
+    ['a flag with text around it', pages({ has_more: '{{response.body.a}}!' }), ['pagination.has_more invalid_field']],
+    [
+      'a total of the input',
+      { pagination: { offset: { total: '{{input.total}}' } } },
+      ['pagination.offset.total template_malformed'],
+    ],
+    ['a last page in numbers', { pagination: { page: { last: '7' } } }, ['pagination.page.last invalid_field']],
+    ['parameters without a template', { pagination: { query: { a: 1 } } }, ['pagination.query invalid_field']],
+    [
+      'parameters of a step',
+      { pagination: { query: { a: ['{{steps.x.result}}'] } } },
+      ['pagination.query.a template_malformed'],
+    ],
+    ['an object as a parameter of pages', { pagination: { query: { a: {} } } }, ['pagination.query.a invalid_field']],
+    ['a body of a HEAD', { method: 'HEAD', text: 'x', body_with_get: true }, ['text body_not_allowed']],
     ['a path of items with a fallback', pages({ items: 'a ?? []' }), ['pagination.items invalid_field']],
   ])('refuses %s', async (_, fields, expected) => {
     expect(await problems(fields)).toEqual(expected);
   });
+
+  test.each<[string, object]>([
+    ['by the last item', { pagination: { query: { after: '{{response.last_item.id}}', limit: 9, tags: ['a', 1] } } }],
+    ['by number', { pagination: { page: { parameter: 'p', first: 0, size: 50, last: '{{response.body.pages}}' } } }],
+    ['by offset', { pagination: { offset: { total: '{{response.headers.x-total ?? 0}}' }, items: 'data' } }],
+    ['with a flag', pages({ has_more: '{{response.body.has_more ?? false}}' })],
+    ['of a GET with a body', { body: {}, body_with_get: true, ...pages({}) }],
+  ])('takes pages %s', async (_, fields) => expect(await problems(fields)).toEqual([]));
 
   test('leaves what templates decide to the attempt', async () => {
     const fields = {

@@ -18,6 +18,8 @@ export const LANGUAGE_HELP: Record<LanguageName, LanguageHelp> = {
     facts: [
       'Lua 5.4 with string, table, math, utf8, coroutine, and os.time, os.date and os.clock. There is no io, require or debug.',
       'Lists are counted from 1. nil is left out of a table; json.null keeps its place.',
+      'Strings are bytes. What a script returns is text: write bytes with base64.encode or hex.encode.',
+      'error({code = "E42", message = "…"}) keeps the table: later steps read steps.<id>.error.details.code.',
     ],
     examples: [
       { what: 'Input of the run', code: 'return input.customer', result: 'Ada' },
@@ -30,6 +32,12 @@ export const LANGUAGE_HELP: Record<LanguageName, LanguageHelp> = {
       { what: 'A default', code: 'return input.city or "unknown"', result: 'unknown' },
       { what: 'Parts of a text', code: 'return ("INV-0042"):match("%d+")', result: '0042' },
       { what: 'A list, even if it is empty', code: 'return json.array({})', result: [] },
+      { what: 'Bytes from base64', code: 'return #base64.decode("iVBORw0KGgo=")', result: 8 },
+      {
+        what: 'A time in a zone',
+        code: 'return os.date("%Y-%m-%d %H:%M", 1769860800, "Europe/Berlin")',
+        result: '2026-01-31 13:00',
+      },
       { what: 'JSON from a text', code: 'return json.decode(\'{"n": 1}\').n', result: 1 },
     ],
   },
@@ -53,6 +61,12 @@ export const LANGUAGE_HELP: Record<LanguageName, LanguageHelp> = {
         code: 'timestamp("2026-01-31T12:00:00Z") + duration("1h") > timestamp("2026-01-31T12:30:00Z")',
         result: true,
       },
+      {
+        what: 'An hour in a zone',
+        code: 'timestamp("2026-01-31T12:00:00Z").getHours("Europe/Berlin") == 13',
+        result: true,
+      },
+      { what: 'Base64', code: 'string(base64.decode("QWRh")) == input.customer', result: true },
     ],
   },
   template: {

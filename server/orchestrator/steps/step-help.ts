@@ -22,6 +22,7 @@ export const STEP_HELP: Record<keyof typeof STEP_TYPES, StepHelp> = {
     result: 'What the script returns.',
     facts: [
       'It reads input, steps.<id>.result and run; json.encode and json.decode convert text, log(...) writes to the log.',
+      'base64 and hex encode and decode bytes; os.date takes a time zone as its third argument.',
       'Every attempt starts with a clean state of at most 64 MiB. There is no network and no file system.',
       'An empty table is an object: write json.array(list) where the result must be a list.',
     ],
@@ -151,8 +152,10 @@ export const STEP_HELP: Record<keyof typeof STEP_TYPES, StepHelp> = {
     result: '{status, headers, body}, with JSON parsed; with pagination the items of all pages.',
     facts: [
       'Every status but 2xx fails the step, unless expect names it.',
-      'Only 408, 429, 5xx and failures of the network are retried, as often as retry_count says (default 0).',
+      'Only 408, 421, 425, 429, most of 5xx and failures of the network are retried, as often as retry_count says (default 0).',
       'A template in the URL is percent-encoded, except at its very beginning. A response has at most 1 MiB.',
+      'If the answer to a POST cannot be read, the step has a result: body is null, and unread says why.',
+      'response: json, text or bytes reads the body in that way, whatever its content type says. Bytes are base64.',
       'If Baton ends during a POST or PATCH, it is sent again; with on_lost: ask, a person decides whether it is.',
     ],
     example: {

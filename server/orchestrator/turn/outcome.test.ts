@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { Outcome } from '../../contract/step-type.ts';
-import { type JsonValue, StoredValue } from '../core/index.ts';
+import { type JsonMap, type JsonValue, StoredValue } from '../core/index.ts';
 import { LogBudget, MAX_LOG_BYTES } from './log-budget.ts';
 import { endOfAttempt, MAX_RESULT_BYTES } from './outcome.ts';
 import { storableValue } from './storable-text.ts';
@@ -117,4 +117,20 @@ test('the items of a step that expands must be JSON, together at most as large a
     error: { code: 'items_too_large', message: "The step's items have 1048577 bytes of JSON; at most 1 MiB is kept." },
   });
   expect(expanding(Number.NaN).command).toMatchObject({ error: { code: 'items_not_json' } });
+});
+
+test('the details of an error are kept while the whole error fits in its event', () => {
+  const errorWith = (details: unknown) => {
+    const error = { code: 'c', message: 'm', details: details as JsonMap };
+    const { command } = endOfAttempt(ATTEMPT, { kind: 'failed', error, retryable: false });
+    return command.type === 'attempt_failed' ? command.error : null;
+  };
+  const others = JSON.stringify({ code: 'c', message: 'm', details: { text: '' } }).length;
+  const fits = { text: 'x'.repeat(16 * 1024 - others) };
+  expect(errorWith(fits)).toEqual({ code: 'c', message: 'm', details: fits });
+  const cyclic: Record<string, unknown> = {};
+  cyclic.self = cyclic;
+  for (const odd of [{ text: `${fits.text}x` }, { a: '\0' }, { a: '\ud800' }, { a: Number.NaN }, cyclic]) {
+    expect(errorWith(odd)).toEqual({ code: 'c', message: 'm' });
+  }
 });

@@ -5,7 +5,6 @@ import { storageProblem } from '../../platform/storable-json.ts';
 import {
   type Command,
   type Consumption,
-  type JsonMap,
   type JsonValue,
   type StepError,
   StoredValue,
@@ -20,8 +19,8 @@ export const MAX_RESULT_BYTES = 1024 * 1024;
 const MAX_DEPTH = 200;
 /** People read public error messages; a provider's whole error page is too long for that. */
 const MAX_ERROR_LENGTH = 4_000;
-/** Details stay in memory with the state of their step. */
-const MAX_DETAILS_BYTES = 32 * 1024;
+/** A larger error would be stored apart from its event; this one stays in memory with the state of its step. */
+const MAX_ERROR_BYTES = PAYLOAD_THRESHOLD_BYTES;
 
 /** Whether serializing the result may take a millisecond or more. */
 export function isLarge(outcome: Outcome): boolean {
@@ -145,16 +144,14 @@ function consumedIn({ consumed }: { consumed?: Consumption[] }): { consumed?: Co
   return charged.length === 0 ? {} : { consumed: charged };
 }
 
+/** Details explain an error: those that cannot be kept are left out, and the error stays what it is. */
 function shortened({ code, message, details }: StepError): StepError {
   const text = message.length <= MAX_ERROR_LENGTH ? message : `${message.slice(0, MAX_ERROR_LENGTH)}…`;
-  return { code, message: text, ...(details !== undefined && areKept(details) && { details }) };
-}
-
-/** Details explain an error: those that cannot be kept are left out, and the error stays what it is. */
-function areKept(details: JsonMap): boolean {
-  const bound = jsonSizeBound(details, 0);
-  if (typeof bound === 'string' || storageProblem(details) !== null) return false;
-  return bound <= MAX_DETAILS_BYTES || Buffer.byteLength(JSON.stringify(details)) <= MAX_DETAILS_BYTES;
+  const error = { code, message: text };
+  if (details === undefined || typeof jsonSizeBound(details, 0) === 'string') return error;
+  const detailed = { ...error, details };
+  const isKept = storageProblem(details) === null && Buffer.byteLength(JSON.stringify(detailed)) <= MAX_ERROR_BYTES;
+  return isKept ? detailed : error;
 }
 
 type ReadResult = { error: StepError } | { error: null; bytes: number; large: LargeResult | null };

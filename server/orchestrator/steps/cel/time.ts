@@ -2,7 +2,7 @@ import { zoneOffsetMs } from '../../../platform/time-zones.ts';
 import type { CelFunction } from './functions.ts';
 import { CelError, type CelValue, Duration, Timestamp, typeName } from './values.ts';
 
-/** What a time zone costs: a formatter of the platform takes a few microseconds, and 100 when it is created. */
+/** The cost of a time zone: a formatter of the platform takes a few microseconds, and 100 when it is created. */
 const ZONE_UNITS = 100;
 
 const DAY_MS = 86_400_000;

@@ -19,7 +19,7 @@ export function itemsPath(items: string | undefined): Reference | null {
 /** Only `response` can be read, so it stands in the place of the input. */
 export const responseScope = (input: JsonMap): TemplateScope => ({ input, result: () => null });
 
-/** What the templates of `pagination` read of a page: its response, and the last item of its list. */
+/** Returns what the templates of `pagination` read of a page: its response, and the last item of its list. */
 export function pageScope({ status, headers, body }: HttpResponse, items: readonly JsonValue[]): TemplateScope {
   const response: JsonMap = { status, headers, body, links: linksOf(headers.link) };
   return responseScope(items.length === 0 ? response : { ...response, last_item: items.at(-1) ?? null });

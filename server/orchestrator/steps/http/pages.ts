@@ -6,7 +6,7 @@ import { itemsPath, orNull, responseScope } from './page-templates.ts';
 
 /** docs/specification/limits.md#sizes */
 const MAX_RESULT_BYTES = 1024 * 1024;
-/** What a result holds besides its items, its headers and the address of the next page. */
+/** An upper bound of a result without its items, its headers and the address of the next page. */
 const OTHER_FIELDS_BYTES = 200;
 
 /** The items of all pages; `more` says that there are pages that were not read, from the address `next` on. */

@@ -1,4 +1,5 @@
 import type { Attempt } from '../../../contract/step-type.ts';
+import { decodeBase64 } from '../../../platform/encoded-bytes.ts';
 import type { JsonMap, JsonValue } from '../../core/index.ts';
 import { InvalidStep } from '../common-fields.ts';
 import type { HttpCall } from '../http-requester.ts';
@@ -116,7 +117,7 @@ const textOf = (value: JsonValue) => (typeof value === 'string' ? value : JSON.s
 
 function contentOf(value: JsonValue, encoding: 'base64' | undefined, field: string): Uint8Array<ArrayBuffer> {
   if (encoding === undefined) return Buffer.from(textOf(value));
-  const isBase64 = typeof value === 'string' && /^[A-Za-z0-9+/_-]*={0,2}\s*$/.test(value);
-  if (!isBase64) throw new InvalidStep(`${field}: is not base64`);
-  return Buffer.from(value, 'base64');
+  const bytes = typeof value === 'string' ? decodeBase64(value) : null;
+  if (bytes === null) throw new InvalidStep(`${field}: is not base64`);
+  return Buffer.from(bytes);
 }

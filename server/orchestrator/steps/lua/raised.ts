@@ -1,14 +1,15 @@
+import { readJson } from '../../../platform/json-text.ts';
 import type { JsonMap, JsonValue } from '../../core/index.ts';
 import { type LuaHost, LuaType } from './host.ts';
 import { type LuaValues, ValueError } from './values.ts';
 
-/** What a script raised: a text, and the fields of a table. */
+/** An error of a script: its text, and the fields of a table. */
 export type Raised = { message: string; details: JsonMap | null };
 
 /** Twice what a message may have, in bytes of characters outside of ASCII. */
 const MAX_TEXT_BYTES = 16_000;
-/** The details of an error are at most 32 KiB (server/orchestrator/turn/outcome.ts). */
-const MAX_DETAILS_BYTES = 32 * 1024;
+/** With its message, an error is at most 16 KiB (server/orchestrator/turn/outcome.ts). */
+const MAX_DETAILS_BYTES = 12 * 1024;
 /** Lua writes this for a table that does not say how it is written. */
 const NAMELESS = /^table: (?:0x)?[0-9a-f]+$/i;
 
