@@ -2,14 +2,7 @@ import type { Outcome } from '../../contract/step-type.ts';
 import { derivedId, newId } from '../../platform/ids.ts';
 import { isInt64 } from '../../platform/json-text.ts';
 import { storageProblem } from '../../platform/storable-json.ts';
-import {
-  type Command,
-  type Consumption,
-  type JsonValue,
-  type StepError,
-  StoredValue,
-  sizeOf,
-} from '../core/index.ts';
+import { type Command, type Consumption, type JsonValue, type StepError, StoredValue, sizeOf } from '../core/index.ts';
 import { type LargeResult, PAYLOAD_THRESHOLD_BYTES } from '../log/index.ts';
 import { storableValue } from './storable-text.ts';
 
