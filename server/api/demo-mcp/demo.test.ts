@@ -45,7 +45,7 @@ describe('the demo MCP server', () => {
 
   test('describes its tools completely', async () => {
     expect(session).toMatchObject({ transport: 'streamable_http', serverInfo: { name: 'baton-demo' } });
-    const tools = await session.listTools();
+    const { tools } = await session.listTools();
     expect(tools.map(tool => tool.name)).toEqual([
       'lookup_exchange_rate',
       'create_invoice',
@@ -165,7 +165,7 @@ describe('its address', () => {
     const { config, egress } = container.services;
     const url = demoMcpUrl(config.http);
     const session = await connectMcp({ url, headers: {}, fetch: egress.fetch, timeoutMs: TIMEOUT_MS });
-    expect(await session.listTools()).toHaveLength(5);
+    expect((await session.listTools()).tools).toHaveLength(5);
     await session.close();
     const elsewhere = egress.fetch(url.replace('/demo/mcp', '/v1/me'));
     await expect(elsewhere).rejects.toBeInstanceOf(EgressRefused);

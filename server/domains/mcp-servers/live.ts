@@ -7,6 +7,7 @@ import type { StoredServerInfo } from './servers/store.ts';
 
 /** The time limit for a person at the console: a slower server counts as down. */
 const TIMEOUT_MS = 15_000;
+const MAX_WARNING_LENGTH = 500;
 
 /** The address, the credentials for it, and the secrets that must not come back. */
 export type Access = Pick<ConnectOptions, 'url' | 'headers' | 'fetch'> & { secrets: readonly string[] };
@@ -49,8 +50,10 @@ export async function readLive(
   try {
     const listed = await session.listTools();
     // Tools are JSON: everything in them arrived as JSON.
-    const redacted = listed.map(tool => redactor.json(tool as unknown as JsonObject) as unknown as McpTool);
-    return { ok: true, info, ...cleanCatalog(redacted) };
+    const redacted = listed.tools.map(tool => redactor.json(tool as unknown as JsonObject) as unknown as McpTool);
+    const { tools, warnings } = cleanCatalog(redacted);
+    const told = [...listed.warnings.map(warning => said(warning, MAX_WARNING_LENGTH)), ...warnings];
+    return { ok: true, info, tools, warnings: told.slice(0, bounds.warnings) };
   } catch (error) {
     return failed('listing', error, info);
   } finally {

@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { startEverything, startSdkServer, startSseServer } from '../../testing/mcp-server.ts';
 import { createEgress } from '../egress/egress.ts';
-import { connectMcp, McpFailure } from './index.ts';
+import { type CallToolResult, connectMcp, McpFailure } from './index.ts';
 
 const TIMEOUT_MS = 10_000;
 
@@ -60,7 +60,7 @@ const failureOf = (work: Promise<unknown>): Promise<McpFailure> =>
     },
   );
 
-const text = (result: { content: { type: string; text?: unknown }[] }): unknown => result.content[0]?.text;
+const text = ({ content }: CallToolResult): unknown => content[0]?.text;
 
 describe.each([
   ['Streamable HTTP with event streams', 'streamable_http', () => startSdkServer({ configure: tools })],
@@ -76,7 +76,8 @@ describe.each([
     const session = await connect(server.url, { fetch: egress.fetch, headers: { Authorization: 'Bearer s3cret' } });
     expect(session).toMatchObject({ transport, usable: true });
     expect(session.serverInfo).toMatchObject({ protocolVersion: '2025-11-25', version: expect.any(String) });
-    const listed = await session.listTools();
+    const { tools: listed, warnings } = await session.listTools();
+    expect(warnings).toEqual([]);
     expect(listed.map(tool => tool.name)).toEqual(['add', 'echo_meta', 'wait', 'count', 'ask_back']);
     expect(listed[0]).toMatchObject({
       description: 'Adds',
@@ -192,7 +193,8 @@ describe('server-everything, the reference server', () => {
     await using server = await startEverything(mode);
     const session = await connect(server.url);
     expect(session.transport).toBe(mode === 'sse' ? 'sse' : 'streamable_http');
-    const listed = await session.listTools();
+    const { tools: listed, warnings } = await session.listTools();
+    expect(warnings).toEqual([]);
     expect(listed.map(tool => tool.name)).toEqual(expect.arrayContaining(['echo', 'get-sum', 'get-tiny-image']));
     const sum = await session.callTool({ name: 'get-sum', args: { a: 40, b: 2 }, timeoutMs: TIMEOUT_MS });
     expect(text(sum)).toContain('42');

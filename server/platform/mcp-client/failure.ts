@@ -1,13 +1,16 @@
 import { EgressRefused } from '../egress/egress.ts';
 import { NEVER_CONNECTED } from '../http-client/failure.ts';
+import type { Json } from '../json.ts';
 import { retryAfterMs } from '../retry-after.ts';
+import type { WireError } from './message.ts';
 
-type Details = { unsent?: boolean; retryAfterMs?: number | undefined; status?: number };
+type Details = { unsent?: boolean; retryAfterMs?: number | undefined; status?: number; data?: Json | undefined };
 
 /**
  * A failure of an MCP server. `message` may be shown to users; it can quote the server, so a caller that knows the
  * secrets must redact them before cutting the message. `retryable`: trying again later may help. `unsent`: the request
- * certainly did not reach a tool. `status`: the HTTP status, if that is the failure.
+ * certainly did not reach a tool. `status`: the HTTP status, if that is the failure. `data`: the server's structured
+ * details, which quote it like the message.
  */
 export class McpFailure extends Error {
   readonly code: string;
@@ -15,6 +18,7 @@ export class McpFailure extends Error {
   readonly unsent: boolean;
   readonly retryAfterMs: number | undefined;
   readonly status: number | undefined;
+  readonly data: Json | undefined;
   constructor(code: string, message: string, retryable: boolean, details: Details = {}) {
     super(message);
     this.name = 'McpFailure';
@@ -23,32 +27,39 @@ export class McpFailure extends Error {
     this.unsent = details.unsent ?? false;
     this.retryAfterMs = details.retryAfterMs;
     this.status = details.status;
+    this.data = details.data;
   }
 }
 
+/** The failure of an answer that is outside of the protocol; `what` completes "The MCP server's answer". */
+export const invalid = (what: string) =>
+  new McpFailure('mcp_invalid_response', `The MCP server's answer ${what}`, false);
+
 /** Returns the same failure for a request that only prepared a call: no tool was called. */
 export function unsent(failure: McpFailure): McpFailure {
-  const { code, message, retryable, retryAfterMs, status } = failure;
-  return new McpFailure(code, message, retryable, { unsent: true, retryAfterMs, ...(status ? { status } : {}) });
+  const { code, message, retryable, retryAfterMs, status, data } = failure;
+  return new McpFailure(code, message, retryable, { unsent: true, retryAfterMs, data, ...(status ? { status } : {}) });
 }
 
 /** Statuses by which a server says that it did not process the message. */
 const REFUSED_UNREAD = new Set([404, 405, 406, 413, 415, 429]);
 const PASSING = new Set([408, 425, 429, 500, 502, 503, 504]);
 
-/** Returns the failure of an unsuccessful HTTP status; `said` is the message of a JSON body. */
-export function statusFailure(response: Response, said: string | undefined, now: number): McpFailure {
+/** Returns the failure of an unsuccessful HTTP status; `said` is the error in a JSON body. */
+export function statusFailure(response: Response, said: WireError | undefined, now: number): McpFailure {
   const { status } = response;
-  const words = said ? `: ${said}` : '';
+  const words = said ? `: ${said.message}` : '';
+  const data = said?.data;
   if (status === 401 || status === 403) {
     const message = `The MCP server refused the credentials (HTTP ${status})${words}`;
-    return new McpFailure('mcp_unauthorized', message, false, { unsent: true, status });
+    return new McpFailure('mcp_unauthorized', message, false, { unsent: true, status, data });
   }
   const code = status === 429 ? 'mcp_rate_limited' : status === 503 ? 'mcp_unavailable' : 'mcp_http_error';
   return new McpFailure(code, `The MCP server answered HTTP ${status}${words}`, PASSING.has(status), {
     unsent: REFUSED_UNREAD.has(status),
     retryAfterMs: retryAfterMs(response.headers.get('retry-after'), now),
     status,
+    data,
   });
 }
 

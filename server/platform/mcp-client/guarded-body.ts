@@ -9,6 +9,8 @@ export type BodyWatch = {
   received(bytes: number): void;
   /** Reports the last `id:` in a part of an event stream. */
   eventId?(id: string): void;
+  /** Rewrites the events of a stream: complete lines, and at its end what is left. */
+  events?: { take(lines: Uint8Array): Uint8Array; end(rest: Uint8Array): Uint8Array } | undefined;
   /** Called once, when the body has ended for any reason. */
   ended(): void;
 };
@@ -97,9 +99,10 @@ export function guardBody(
       try {
         for (;;) {
           const { done, value } = await reader.read();
-          const ready = done ? lines.rest() : take(value);
-          const pause = events ? pace.after(ready) : 0;
+          const read = done ? lines.rest() : take(value);
+          const pause = events ? pace.after(read) : 0;
           if (pause > 0) await delay(pause);
+          const ready = (done ? watch.events?.end(read) : watch.events?.take(read)) ?? read;
           if (ready.byteLength > 0) controller.enqueue(ready);
           if (done) {
             controller.close();

@@ -1,9 +1,11 @@
 import type { ConnectOptions } from './connect.ts';
 import type { McpSession } from './session.ts';
 
+export { type CallToolResult, type ContentBlock, readCallResult } from './call-result.ts';
 export { McpFailure } from './failure.ts';
 export { SessionPool } from './pool.ts';
-export type { CallToolResult, McpProgress, McpSession, McpTool } from './session.ts';
+export type { McpProgress, McpSession } from './session.ts';
+export { type McpTool, type ToolList, ToolListReader } from './tool-list.ts';
 export type { ConnectOptions };
 
 /** `connectMcp` of `connect.ts`. The first connection loads the SDK: 200 modules, 80 ms of every start. */

@@ -1,14 +1,11 @@
 import type { Client } from '@modelcontextprotocol/sdk/client/index.js';
-import {
-  type CallToolResult,
-  CallToolResultSchema,
-  ListToolsResultSchema,
-  type ToolAnnotations,
-} from '@modelcontextprotocol/sdk/types.js';
+import { z } from 'zod';
 import { DAY_MS } from '../clock.ts';
-import type { JsonObject } from '../json.ts';
-import { McpFailure } from './failure.ts';
+import type { Json, JsonObject } from '../json.ts';
+import { type CallToolResult, readCallResult } from './call-result.ts';
+import { invalid, McpFailure } from './failure.ts';
 import { failureOf } from './sdk-failure.ts';
+import { type Cursor, type ToolList, ToolListReader } from './tool-list.ts';
 import type { Wire } from './wire.ts';
 
 /** A server that lists more tools than this offers no choice that a person can make. */
@@ -18,17 +15,8 @@ const MAX_LIST_BYTES = 4 * 1024 * 1024;
 /** The time limit for notifying a server that a call is cancelled or a session over. */
 const FAREWELL_MS = 2_000;
 
-/** A tool as a server lists it. */
-export type McpTool = {
-  name: string;
-  title?: string;
-  description?: string;
-  inputSchema: JsonObject;
-  outputSchema?: JsonObject;
-  annotations?: ToolAnnotations;
-};
-
-export type { CallToolResult };
+/** A result as the wire passes it on: whatever the server sent. */
+const AnyResult = z.object({ value: z.custom<Json>() });
 
 export type McpServerInfo = { name: string; version: string; protocolVersion: string; instructions?: string };
 
@@ -54,8 +42,8 @@ export type McpSession = {
   readonly transport: 'streamable_http' | 'sse';
   /** False once the session cannot be used any more; then close it. */
   readonly usable: boolean;
-  /** Returns the tools of all pages, at most 1,000 and 4 MiB. Rejects with McpFailure. */
-  listTools(signal?: AbortSignal): Promise<McpTool[]>;
+  /** Returns the usable tools of all pages, at most 1,000 and 4 MiB. Rejects with McpFailure. */
+  listTools(signal?: AbortSignal): Promise<ToolList>;
   /**
    * Calls a tool once. After an abort or a timeout it rejects once the server has been
    * notified. Rejects with McpFailure.
@@ -145,38 +133,63 @@ async function request<T>(
 async function callTool(client: Client, wire: Wire, call: McpCall): Promise<CallToolResult> {
   const { onProgress, timeoutMs, maxTotalMs = DAY_MS } = call;
   const params = { name: call.name, arguments: call.args, ...(call.meta ? { _meta: call.meta } : {}) };
-  return await request(wire, { signal: call.signal, maxTotalMs }, signal =>
+  const { value } = await request(wire, { signal: call.signal, maxTotalMs }, signal =>
     // Not client.callTool: it compiles the server's output schemas into code.
-    client.request({ method: 'tools/call', params }, CallToolResultSchema, {
+    client.request({ method: 'tools/call', params }, AnyResult, {
       signal,
       timeout: timeoutMs,
       resetTimeoutOnProgress: true,
       ...(onProgress ? { onprogress: onProgress } : {}),
     }),
   );
+  return readCallResult(value);
 }
 
-async function listTools(client: Client, wire: Wire, timeoutMs: number, signal?: AbortSignal): Promise<McpTool[]> {
-  if (!client.getServerCapabilities()?.tools) return [];
-  const tools = new Map<string, McpTool>();
+/** Codes with which a server that has no tools answers a request for them. */
+const NO_SUCH_LIST = new Set([
+  'mcp_error',
+  'mcp_invalid_params',
+  'mcp_internal_error',
+  'mcp_invalid_response',
+  'mcp_http_error',
+]);
+
+async function listTools(client: Client, wire: Wire, timeoutMs: number, signal?: AbortSignal): Promise<ToolList> {
   const deadline = { signal, maxTotalMs: 2 * timeoutMs };
-  return await request(wire, deadline, async inTime => {
-    let size = 0;
-    let cursor: string | undefined;
-    for (let page = 0; page < MAX_PAGES; page++) {
-      const list = { method: 'tools/list', params: cursor === undefined ? {} : { cursor } } as const;
-      const found = await client.request(list, ListToolsResultSchema, { signal: inTime, timeout: timeoutMs });
-      for (const { name, title, description, inputSchema, outputSchema, annotations } of found.tools) {
-        const tool = JSON.stringify({ name, title, description, inputSchema, outputSchema, annotations });
-        size += tool.length;
-        // Keeps the first one of a name, since a server that pages by offset may list one twice.
-        if (!tools.has(name)) tools.set(name, JSON.parse(tool) as McpTool);
-      }
-      if (tools.size > MAX_TOOLS || size > MAX_LIST_BYTES) break;
-      cursor = found.nextCursor;
-      if (cursor === undefined) return [...tools.values()];
+  const ask = (cursor: Cursor | undefined, inTime: AbortSignal) => {
+    // As the server gave it, though the SDK's type wants text.
+    const params = cursor === undefined ? {} : { cursor: cursor as string };
+    return client.request({ method: 'tools/list', params }, AnyResult, { signal: inTime, timeout: timeoutMs });
+  };
+  const reading = new ToolListReader();
+  try {
+    return await request(wire, deadline, inTime => readPages(reading, cursor => ask(cursor, inTime)));
+  } catch (error) {
+    // Some servers have tools without saying so, and those that have none refuse the request.
+    const declared = client.getServerCapabilities()?.tools !== undefined;
+    if (declared || !(error instanceof McpFailure) || !NO_SUCH_LIST.has(error.code)) throw error;
+    return { tools: [], warnings: [] };
+  }
+}
+
+async function readPages(
+  reading: ToolListReader,
+  ask: (cursor: Cursor | undefined) => Promise<{ value: Json }>,
+): Promise<ToolList> {
+  let size = 0;
+  let cursor: Cursor | undefined;
+  for (let page = 0; page < MAX_PAGES; page++) {
+    const { value } = await ask(cursor);
+    const next = reading.take(value);
+    if (next === null) {
+      if (page === 0) throw invalid('holds no list of tools');
+      reading.warn('The list of tools was not read further: a page of it holds no list.');
     }
-    const limits = `${MAX_TOOLS} tools, ${MAX_PAGES} pages or ${MAX_LIST_BYTES} bytes`;
-    throw new McpFailure('mcp_too_many_tools', `The MCP server lists more than ${limits}`, false);
-  });
+    size += JSON.stringify(value).length;
+    if (reading.size > MAX_TOOLS || size > MAX_LIST_BYTES) break;
+    if (next === null || next === undefined) return reading.list;
+    cursor = next;
+  }
+  const limits = `${MAX_TOOLS} tools, ${MAX_PAGES} pages or ${MAX_LIST_BYTES} bytes`;
+  throw new McpFailure('mcp_too_many_tools', `The MCP server lists more than ${limits}`, false);
 }

@@ -2,8 +2,12 @@ import { setImmediate } from 'node:timers/promises';
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 import { z } from 'zod';
 import type { Clock } from '../clock.ts';
-import { McpFailure, networkFailure, statusFailure } from './failure.ts';
+import type { Json } from '../json.ts';
+import { EventMessages } from './event-messages.ts';
+import { type Exchange, Exchanges, failureMessage, type Passed } from './exchanges.ts';
+import { invalid, McpFailure, networkFailure, statusFailure } from './failure.ts';
 import { guardBody } from './guarded-body.ts';
+import { messagesIn, parseServerJson, type WireError } from './message.ts';
 
 /**
  * A stream that breaks more often is given up: with `retry: 0` a server could keep us busy for the
@@ -13,21 +17,6 @@ const MAX_RESUMPTIONS = 20;
 const MAX_ERROR_BODY_BYTES = 64 * 1024;
 /** The total size of what one call may receive, in multiples of the largest message. */
 const MESSAGES_IN_ALL = 16;
-const STREAM_GRACE_MS = 1_000;
-
-/** A request of ours that has not been answered. */
-type Exchange = {
-  readonly id: string | number;
-  readonly abort: AbortController;
-  /** Bytes since the last message, and in total. */
-  bytes: number;
-  total: number;
-  /** The last event of its stream, from which it can be resumed. */
-  eventId: string | undefined;
-  resumptions: number;
-  /** Started by the answer: a server that leaves the stream open afterwards may not keep it. */
-  grace: NodeJS.Timeout | undefined;
-};
 
 /**
  * The purpose of a body that is being read: the answer to a request, the only event stream of the SSE
@@ -48,18 +37,24 @@ const Outgoing = z.object({
     .optional(),
 });
 
-const ErrorBody = z.object({ error: z.object({ message: z.string() }) });
-
 const localAnswer = (status: number) => new Response(null, { status });
 
-/** Returns the error message of a JSON body; HTML pages contain nothing useful. */
-function errorWords(text: string): string | undefined {
+/** Returns the error in a JSON body; HTML pages contain nothing useful. */
+function errorIn(text: string): WireError | undefined {
   try {
-    return ErrorBody.safeParse(JSON.parse(text)).data?.error.message;
+    const [first] = messagesIn(parseServerJson(text));
+    return first?.kind === 'error' ? first.error : undefined;
   } catch {
     return undefined;
   }
 }
+
+/** Returns the content type of a response without its parameters, also where a proxy has repeated the header. */
+const mediaType = ({ headers }: Response): string =>
+  (headers.get('content-type') ?? '').split(/[;,]/, 1)[0]?.trim().toLowerCase() ?? '';
+const EVENT_STREAM = 'text/event-stream';
+/** Pages and media are no answers of an MCP server. Anything else may be JSON under a wrong name. */
+const NO_ANSWER = /^(text\/html|image\/|audio\/|video\/)/;
 
 /**
  * The HTTP layer of one session, which the SDK's transports call as `fetch`. It adds the credentials, limits what is
@@ -69,7 +64,7 @@ function errorWords(text: string): string | undefined {
 export class Wire {
   readonly #options: { url: URL; headers: Record<string, string>; fetch: typeof fetch; clock: Clock; maxBytes: number };
   readonly #lifetime = new AbortController();
-  readonly #exchanges = new Map<string | number, Exchange>();
+  readonly #exchanges = new Exchanges();
   readonly #cancellations = new Set<Promise<unknown>>();
   readonly #kind: 'streamable_http' | 'sse';
   #transport: Transport | undefined;
@@ -103,11 +98,11 @@ export class Wire {
     this.#transport = transport;
     const { onmessage, onerror, setProtocolVersion } = transport;
     transport.onmessage = (message, extra) => {
-      const isAnswer = 'result' in message || 'error' in message;
-      if (isAnswer && message.id !== undefined) this.#answered(message.id);
-      if (isAnswer) {
+      if ('result' in message || 'error' in message) {
+        const answer = this.#exchanges.answered(message);
+        if (answer === null) return;
         void setImmediate()
-          .then(() => onmessage?.(message, extra))
+          .then(() => onmessage?.(answer, extra))
           .catch((error: Error) => transport.onerror?.(error));
       } else {
         this.#spoke();
@@ -127,14 +122,7 @@ export class Wire {
   /** A long call may send many messages; the size of each is limited. */
   #spoke(): void {
     this.#streamBytes = 0;
-    for (const exchange of this.#exchanges.values()) exchange.bytes = 0;
-  }
-
-  #answered(id: string | number): void {
-    const exchange = this.#exchanges.get(id);
-    if (!exchange) return;
-    this.#exchanges.delete(id);
-    exchange.grace = setTimeout(() => exchange.abort.abort(), STREAM_GRACE_MS).unref();
+    for (const exchange of this.#exchanges.all()) exchange.bytes = 0;
   }
 
   /** Settles when the cancellations have been sent to the server, or have failed. */
@@ -194,7 +182,7 @@ export class Wire {
     if (message.method === 'notifications/cancelled') return await this.#postCancellation(url, init, message.params);
     const isRequest = message.id !== undefined && message.method !== undefined;
     if (!isRequest) return await this.#send(url, init, 'aside');
-    const exchange = this.#begin(message.id ?? '');
+    const exchange = this.#exchanges.begin(message.id ?? '', message.method);
     this.#streamBytes = 0;
     try {
       const response = await this.#send(url, init, exchange);
@@ -203,28 +191,14 @@ export class Wire {
       }
       return response;
     } catch (error) {
-      this.#exchanges.delete(exchange.id);
+      this.#exchanges.forget(exchange);
       throw error;
     }
   }
 
-  #begin(id: string | number): Exchange {
-    const exchange = {
-      id,
-      abort: new AbortController(),
-      bytes: 0,
-      total: 0,
-      eventId: undefined,
-      resumptions: 0,
-      grace: undefined,
-    };
-    this.#exchanges.set(id, exchange);
-    return exchange;
-  }
-
   async #postCancellation(url: URL, init: Init, params: z.infer<typeof Outgoing>['params']): Promise<Response> {
     const exchange = params?.requestId === undefined ? undefined : this.#exchanges.get(params.requestId);
-    if (exchange) this.#exchanges.delete(exchange.id);
+    if (exchange) this.#exchanges.forget(exchange);
     const sent = this.#send(url, init, 'aside').finally(() => exchange?.abort.abort());
     this.#cancellations.add(sent);
     const forget = (): boolean => this.#cancellations.delete(sent);
@@ -238,7 +212,7 @@ export class Wire {
     // are read when needed), and it would hold a connection per session.
     const eventId = init.headers.get('last-event-id');
     if (eventId === null) return localAnswer(405);
-    const exchange = [...this.#exchanges.values()].find(one => one.eventId === eventId);
+    const exchange = this.#exchanges.all().find(one => one.eventId === eventId);
     if (!exchange) return localAnswer(405);
     if (++exchange.resumptions > MAX_RESUMPTIONS) {
       this.#fail(exchange, lost('The stream of the MCP server broke too often'));
@@ -260,8 +234,12 @@ export class Wire {
       const signals = [init.signal, this.#lifetime.signal, own].filter(signal => signal != null);
       const request = { ...init, redirect: 'manual' as const, signal: AbortSignal.any(signals) };
       const response = await this.#options.fetch(url, request);
-      if (response.ok || (response.status >= 300 && response.status < 400)) return this.#guard(response, role);
-      throw await this.#refused(response);
+      const isRedirect = response.status >= 300 && response.status < 400;
+      if (!response.ok && !isRedirect) throw await this.#refused(response);
+      this.#sessionId = response.headers.get('mcp-session-id') ?? this.#sessionId;
+      const isStream = isRedirect || response.status === 202 || mediaType(response) === EVENT_STREAM;
+      const isAnswer = typeof role === 'object' && init.method === 'POST' && this.#kind === 'streamable_http';
+      return isAnswer && !isStream ? await this.#whole(response, role) : this.#guard(response, role);
     } catch (error) {
       this.lastFailure = networkFailure(error);
       throw this.lastFailure;
@@ -275,8 +253,8 @@ export class Wire {
       if (bytes > MAX_ERROR_BODY_BYTES) throw new Error('too large');
     };
     const body = response.body && guardBody(response.body, { received, ended: () => undefined }, { events: false });
-    const said = errorWords(await new Response(body).text().catch(() => ''));
-    const gone = response.status === 404 || (response.status === 400 && /session/i.test(said ?? ''));
+    const said = errorIn(await new Response(body).text().catch(() => ''));
+    const gone = response.status === 404 || (response.status === 400 && /session/i.test(said?.message ?? ''));
     if (gone && this.#sessionId !== undefined) {
       this.#sessionId = undefined;
       this.ended = new McpFailure('mcp_session_lost', 'The MCP server has ended the session', true, { unsent: true });
@@ -287,18 +265,60 @@ export class Wire {
 
   /** Returns the response with a body that is limited, and whose end is noticed. */
   #guard(response: Response, role: Role): Response {
-    this.#sessionId = response.headers.get('mcp-session-id') ?? this.#sessionId;
     if (!response.body) return response;
+    const events = mediaType(response) === EVENT_STREAM;
     const watch = {
       received: (count: number) => this.#count(count, role),
+      events: events && role !== 'aside' ? new EventMessages(data => this.#readEvent(data, role)) : undefined,
       eventId: (id: string) => {
         if (typeof role === 'object') role.eventId = id;
       },
       ended: () => void this.#bodyEnded(role),
     };
-    const events = response.headers.get('content-type')?.startsWith('text/event-stream') ?? false;
-    const body = guardBody(response.body, watch, { events });
-    return new Response(body, { status: response.status, headers: response.headers });
+    const headers = new Headers(response.headers);
+    if (events) headers.set('content-type', EVENT_STREAM);
+    return new Response(guardBody(response.body, watch, { events }), { status: response.status, headers });
+  }
+
+  #readEvent(data: string, role: Role): string[] {
+    try {
+      const asked = typeof role === 'object' ? role : undefined;
+      return this.#exchanges.read(parseServerJson(data), asked).map(({ text }) => text);
+    } catch {
+      // The stream may still bring the answer.
+      return [];
+    }
+  }
+
+  /** Reads an answer that is not a stream, and returns the messages in it for the SDK. */
+  async #whole(response: Response, exchange: Exchange): Promise<Response> {
+    const type = mediaType(response);
+    if (NO_ANSWER.test(type)) {
+      await response.body?.cancel();
+      throw invalid(`has the content type ${type}`);
+    }
+    const watch = {
+      received: (count: number) => this.#count(count, exchange),
+      ended: () => clearTimeout(exchange.grace),
+    };
+    const body = response.body && guardBody(response.body, watch, { events: false });
+    const messages = this.#messagesIn(await new Response(body).text(), exchange);
+    const headers = new Headers(response.headers);
+    headers.set('content-type', 'application/json');
+    return new Response(`[${messages.map(({ text }) => text).join()}]`, { headers });
+  }
+
+  #messagesIn(text: string, exchange: Exchange): Passed[] {
+    if (text.trim() === '') throw invalid('is empty');
+    let value: Json;
+    try {
+      value = parseServerJson(text);
+    } catch {
+      throw invalid('is not JSON');
+    }
+    const messages = this.#exchanges.read(value, exchange);
+    if (messages.some(({ answers }) => answers === exchange.id)) return messages;
+    throw messagesIn(value).length === 0 ? invalid('is no JSON-RPC message') : lost(NO_RESULT);
   }
 
   #count(count: number, role: Role): void {
@@ -324,20 +344,19 @@ export class Wire {
     // Within microtasks, the reader receives what arrived before the end.
     await setImmediate();
     if (role === 'events') return this.#end(lost('The event stream of the MCP server ended'));
-    const pending = this.#exchanges.get(role.id) === role;
-    if (pending && role.eventId === undefined && this.#kind === 'streamable_http') {
-      this.#fail(role, lost('The MCP server ended its answer without a result'));
+    if (this.#exchanges.waits(role) && role.eventId === undefined && this.#kind === 'streamable_http') {
+      this.#fail(role, lost(NO_RESULT));
     }
   }
 
   /** Ends the session and all requests that wait in it. */
   #end(failure: McpFailure): void {
     this.ended ??= failure;
-    for (const exchange of [...this.#exchanges.values()]) this.#fail(exchange, failure);
+    for (const exchange of this.#exchanges.all()) this.#fail(exchange, failure);
   }
 
   #failStreamless(): void {
-    for (const exchange of [...this.#exchanges.values()]) {
+    for (const exchange of this.#exchanges.all()) {
       if (exchange.eventId !== undefined)
         this.#fail(exchange, lost('The broken stream of the MCP server could not be resumed'));
     }
@@ -347,11 +366,11 @@ export class Wire {
    * Answers a request in the server's place: the SDK's client then rejects it with this failure as the error's data.
    */
   #fail(exchange: Exchange, failure: McpFailure): void {
-    this.#exchanges.delete(exchange.id);
+    this.#exchanges.forget(exchange);
     exchange.abort.abort();
-    const error = { code: -32_000, message: failure.message, data: failure };
-    this.#transport?.onmessage?.({ jsonrpc: '2.0', id: exchange.id, error });
+    this.#transport?.onmessage?.(failureMessage(exchange.id, failure));
   }
 }
 
+const NO_RESULT = 'The MCP server ended its answer without a result';
 const lost = (message: string) => new McpFailure('mcp_connection_lost', message, true);

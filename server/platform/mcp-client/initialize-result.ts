@@ -1,0 +1,28 @@
+import type { InitializeResult } from '@modelcontextprotocol/sdk/types.js';
+import { isObject, type Json } from '../json.ts';
+
+/** The version that a server speaks which names none (MCP 2025-11-25, Transports, Protocol Version Header). */
+const UNNAMED_VERSION = '2025-03-26';
+
+/**
+ * Returns what a server said of itself when it was greeted, as the SDK takes it; null if it is no answer at all. Only what is used
+ * is read, so that nothing else can be wrong.
+ */
+export function initializeResult(result: Json): InitializeResult | null {
+  if (!isObject(result)) return null;
+  const { protocolVersion, capabilities, serverInfo, instructions } = result;
+  const { name, version } = isObject(serverInfo) ? serverInfo : {};
+  const tools = isObject(capabilities) ? capabilities.tools : undefined;
+  return {
+    protocolVersion: typeof protocolVersion === 'string' ? protocolVersion : UNNAMED_VERSION,
+    capabilities: tools === undefined || tools === null || tools === false ? {} : { tools: {} },
+    serverInfo: { name: textOf(name) ?? 'unknown', version: textOf(version) ?? '' },
+    ...(typeof instructions === 'string' ? { instructions } : {}),
+  };
+}
+
+/** Some servers give their version as a number. */
+function textOf(value: Json | undefined): string | undefined {
+  if (typeof value === 'number') return String(value);
+  return typeof value === 'string' && value !== '' ? value : undefined;
+}
