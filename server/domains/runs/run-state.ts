@@ -1,7 +1,7 @@
 import type { z } from 'zod';
 import type { RunStatus } from '../../orchestrator/core/events.ts';
 import { addedId, agentStepType } from '../../orchestrator/core/step-ids.ts';
-import type { JsonObject } from '../../platform/json.ts';
+import type { Json } from '../../platform/json.ts';
 import type { RunEventSchema, RunSnapshot, StepStatusSchema } from './schemas.ts';
 
 /** An event as the API and the stream send it. */
@@ -9,7 +9,7 @@ export type WireEvent = z.output<typeof RunEventSchema>;
 /** The parts of an event that the state depends on, without the values that the run processes. */
 export type FoldedEvent = Pick<WireEvent, 'seq' | 'event_type' | 'step_id' | 'attempt' | 'data' | 'created_at'>;
 export type StepStatus = z.output<typeof StepStatusSchema>;
-export type StepError = { code: string; message: string; details?: JsonObject };
+export type StepError = { code: string; message: string; details?: Json };
 export type Snapshot = z.output<typeof RunSnapshot>;
 
 /** One attempt; times are ms since the epoch. `lost`: no end was recorded (the process died), another attempt followed. */

@@ -33,6 +33,8 @@ export const StepStatusSchema = z.enum([
   'cancelled',
   'skipped',
 ]);
+/** `details`: what a tool or a server said about the failure as JSON, at most 8 KiB. */
+const StepErrorSchema = z.strictObject({ code: z.string(), message: z.string(), details: Json.optional() });
 const RunErrorSchema = z.strictObject({ code: z.string(), message: z.string(), step_id: z.string() });
 export type RunError = z.output<typeof RunErrorSchema>;
 

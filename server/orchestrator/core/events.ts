@@ -36,7 +36,7 @@ export type StepError = {
   code: string;
   message: string;
   /** The response of a server, or the fields of an error that a script raised. The whole error is at most 16 KiB. */
-  details?: JsonMap;
+  details?: JsonValue;
 };
 
 /**

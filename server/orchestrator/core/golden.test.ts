@@ -118,7 +118,7 @@ function nextCommand(state: RunState): Command {
 const status = z.enum(['running', 'paused', 'completed', 'failed', 'stopped']);
 const json = z.custom<JsonValue>(value => value !== undefined);
 const map = z.custom<JsonMap>(value => typeof value === 'object' && value !== null && !Array.isArray(value));
-const error = z.strictObject({ code: z.string(), message: z.string(), details: map.optional() });
+const error = z.strictObject({ code: z.string(), message: z.string(), details: json.optional() });
 const consumed = z
   .array(
     z.strictObject({

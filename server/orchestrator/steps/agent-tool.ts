@@ -187,9 +187,10 @@ async function callMemory(
 function outcomeOf(answer: ToolAnswer, ratio: number): Outcome {
   const consumed = [{ action: 'tool_call' as const, quantity: 1 }];
   if (answer.kind === 'result') return { ...completed(answer.result, ratio), consumed };
-  const { code, message, unsent } = answer;
+  const { code, message, details, unsent } = answer;
   // The model decides whether it tries again.
-  return { kind: 'failed', error: { code, message }, retryable: false, ...(unsent ? {} : { consumed }) };
+  const error = { code, message, ...(details === undefined ? {} : { details }) };
+  return { kind: 'failed', error, retryable: false, ...(unsent ? {} : { consumed }) };
 }
 
 function completed(result: JsonValue, ratio: number): Extract<Outcome, { kind: 'completed' }> {

@@ -77,9 +77,16 @@ function outputOf({ turn, result, number, source }: Called): ToolResultPart['out
   if (call.status === 'completed') return { type: 'text', value: shown(source.result(call.id), call.id) };
   if (call.skipReason === 'not_repeated') return { type: 'error', value: NOT_REPEATED };
   if (call.status === 'skipped') return rejection(source.result(approvalId(call.id)));
-  const { code, message } = call.error ?? { code: 'cancelled', message: 'the call was cancelled' };
-  return { type: 'error', value: `${code}: ${message}` };
+  return { type: 'error', value: errorText(call.error ?? { code: 'cancelled', message: 'the call was cancelled' }) };
 }
+
+/** Many tools write their details as the message, too. */
+function errorText({ code, message, details }: StepError): string {
+  const said = `${code}: ${message}`;
+  if (details === undefined || /^\s*[[{]/.test(message)) return said;
+  return `${said}\n${JSON.stringify(details).slice(0, MAX_DETAILS).toWellFormed()}`;
+}
+const MAX_DETAILS = 2_000;
 
 function rejection(answer: JsonValue): ToolResultPart['output'] {
   const { completed_by, reason } = isObject(answer) ? answer : {};

@@ -95,10 +95,10 @@ async function call(tools: ToolCaller, attempt: Attempt, signal: AbortSignal): P
 function outcome(answer: ToolAnswer): Outcome {
   const consumed = [{ action: 'tool_call' as const, quantity: 1 }];
   if (answer.kind === 'result') return { kind: 'completed', result: answer.result, consumed };
-  const { code, message: text, retryable, retryAfterMs, unsent } = answer;
+  const { code, message: text, details, retryable, retryAfterMs, unsent } = answer;
   return {
     kind: 'failed',
-    error: { code, message: text },
+    error: { code, message: text, ...(details === undefined ? {} : { details }) },
     retryable,
     ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
     ...(unsent ? {} : { consumed }),

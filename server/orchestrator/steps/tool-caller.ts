@@ -14,10 +14,21 @@ export type ToolCall = {
   traceparent?: string | undefined;
 };
 
-/** The outcome of a call. `unsent`: the call certainly never reached the tool, so it is not charged. */
+/**
+ * The outcome of a call. `unsent`: the call certainly never reached the tool, so it is not charged. `details`: what the tool or its
+ * server said about the failure as JSON.
+ */
 export type ToolAnswer =
   | { kind: 'result'; result: JsonValue }
-  | { kind: 'failed'; code: string; message: string; retryable: boolean; retryAfterMs?: number; unsent?: true };
+  | {
+      kind: 'failed';
+      code: string;
+      message: string;
+      details?: JsonValue;
+      retryable: boolean;
+      retryAfterMs?: number;
+      unsent?: true;
+    };
 
 /** The port of `mcp_call`; the domain of MCP servers implements it. */
 export type ToolCaller = {
