@@ -1,6 +1,7 @@
 import type { StepProblem } from '../../../contract/step-type.ts';
-import type { JsonMap } from '../../../orchestrator/core/index.ts';
+import type { JsonMap, JsonValue } from '../../../orchestrator/core/index.ts';
 import type { ToolAnswer, ToolCall, ToolCaller } from '../../../orchestrator/steps/tool-caller.ts';
+import { cleanJson } from '../../../platform/clean-json.ts';
 import { DAY_MS } from '../../../platform/clock.ts';
 import { sha256 } from '../../../platform/crypto/digest.ts';
 import { AppError } from '../../../platform/errors.ts';
@@ -120,7 +121,10 @@ async function callTool(
         }),
       on.signal,
     );
-    return redacted(answerOf(result), redactor);
+    return redacted(
+      answerOf(result, line => on.log([redactor.text(line).slice(0, MAX_MESSAGE_LENGTH)])),
+      redactor,
+    );
   } catch (error) {
     if (!(error instanceof McpFailure)) throw error;
     return redacted(failedOf(error), redactor);
@@ -141,11 +145,12 @@ function metaOf({ config }: Binding, { idempotencyKey, traceparent }: ToolCall):
   };
 }
 
-function failedOf({ code, message, retryable, retryAfterMs, unsent: never }: McpFailure): Failed {
+function failedOf({ code, message, data, retryable, retryAfterMs, unsent: never }: McpFailure): Failed {
   return {
     kind: 'failed',
     code,
-    message,
+    message: cleanJson(message) as string,
+    ...(data === undefined ? {} : { details: cleanJson(data) as JsonValue }),
     retryable,
     ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
     ...(never ? { unsent: true } : {}),
@@ -155,5 +160,10 @@ function failedOf({ code, message, retryable, retryAfterMs, unsent: never }: Mcp
 function redacted(answer: ToolAnswer, redactor: Redactor): ToolAnswer {
   if (answer.kind === 'result') return { ...answer, result: redactor.json(answer.result) };
   // Cut after redacting: the first half of a secret is secret too.
-  return { ...answer, message: redactor.text(answer.message).slice(0, MAX_MESSAGE_LENGTH) };
+  const { message, details } = answer;
+  return {
+    ...answer,
+    message: redactor.text(message).slice(0, MAX_MESSAGE_LENGTH),
+    ...(details === undefined ? {} : { details: redactor.json(details) }),
+  };
 }

@@ -1,28 +1,72 @@
-import { CallToolResultSchema } from '@modelcontextprotocol/sdk/types.js';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import type { Json } from '../../../platform/json.ts';
+import { readCallResult } from '../../../platform/mcp-client/index.ts';
 import { storageProblem } from '../../../platform/storable-json.ts';
 import { answerOf } from './tool-result.ts';
 
 const text = (value: string) => ({ type: 'text' as const, text: value });
-const of = (result: unknown) => answerOf(CallToolResultSchema.parse(result));
+/** `sent`: the result as a server sends it. */
+const of = (sent: unknown, notes: string[] = []) =>
+  answerOf(readCallResult(sent as Json), line => void notes.push(line));
+const result = (value: unknown) => ({ kind: 'result', result: value });
 
 describe('the answer of a tool', () => {
   test('is its structured content where there is some', () => {
-    expect(of({ content: [text('{"a":2}')], structuredContent: { a: 1 } })).toEqual({
-      kind: 'result',
-      result: { a: 1 },
-    });
-    expect(of({ content: [], structuredContent: {} })).toEqual({ kind: 'result', result: {} });
+    expect(of({ content: [text('{"a":1}')], structuredContent: { a: 1 } })).toEqual(result({ a: 1 }));
+    expect(of({ content: [], structuredContent: {} })).toEqual(result({}));
+    for (const value of [[1, 2], 'x', 5, false]) expect(of({ structuredContent: value })).toEqual(result(value));
+    expect(of({ content: [text('hi')], structuredContent: null })).toEqual(result({ content: [text('hi')] }));
   });
 
-  test('is its single text block parsed, where it is JSON', () => {
-    for (const value of ['{"a":[1]}', '[1]', '42', 'null', '"x"', ' true ']) {
-      expect(of({ content: [text(value)] })).toEqual({ kind: 'result', result: JSON.parse(value) });
+  test('keeps the text beside it that says something else', () => {
+    const structured = { sum: 5 };
+    expect(of({ content: [text('Five.'), text('Ask again.')], structuredContent: structured })).toEqual(
+      result({ sum: 5, text: 'Five.\nAsk again.' }),
+    );
+    for (const same of ['{ "sum": 5 }', '5', ' ']) {
+      expect(of({ content: [text(same)], structuredContent: structured })).toEqual(result(structured));
+    }
+    // As FastMCP repeats the items of a list, and a text.
+    expect(of({ content: [text('1'), text('b')], structuredContent: { result: [1, 'b'] } })).toEqual(
+      result({ result: [1, 'b'] }),
+    );
+    expect(of({ content: [text('b')], structuredContent: { result: 'b' } })).toEqual(result({ result: 'b' }));
+  });
+
+  test('does not change its form for a text, which is then a log line', () => {
+    const notes: string[] = [];
+    expect(of({ content: [text('Two.')], structuredContent: [1, 2] }, notes)).toEqual(result([1, 2]));
+    expect(of({ content: [text('Own.')], structuredContent: { text: 'mine' } }, notes)).toEqual(
+      result({ text: 'mine' }),
+    );
+    const large = { a: 'x'.repeat(1_040_000) };
+    expect(of({ content: [text('y'.repeat(20_000))], structuredContent: large }, notes)).toEqual(result(large));
+    expect(notes).toEqual(['Two.', 'Own.', 'y'.repeat(20_000)]);
+  });
+
+  test('is its single text block parsed, where it is a JSON object or list', () => {
+    for (const value of ['{"a":[1]}', '[1]', ' {"b":null}\n', '[]']) {
+      expect(of({ content: [text(value)] })).toEqual(result(JSON.parse(value)));
     }
     const proto = of({ content: [text('{"__proto__":{"x":1}}')] });
     expect(JSON.stringify(proto)).toContain('__proto__');
     expect(Object.getPrototypeOf(Reflect.get(proto, 'result'))).toBe(Object.prototype);
+  });
+
+  test.each(['42', '1e5', 'true', 'null', '"x"', '-0', '{not json}', '[1'])('stays text where it is %s', value => {
+    expect(of({ content: [text(value)] })).toEqual(result({ content: [text(value)] }));
+  });
+
+  test('stays text where its JSON cannot be kept as it is, and says why', () => {
+    const notes: string[] = [];
+    for (const value of [`${'['.repeat(150)}${']'.repeat(150)}`, '{"a":1e999}']) {
+      expect(of({ content: [text(value)] }, notes)).toEqual(result({ content: [text(value)] }));
+    }
+    expect(notes).toEqual([
+      expect.stringContaining('must not be nested deeper than 100'),
+      "The tool's text stays text, since a in it must be a finite number.",
+    ]);
   });
 
   test('is all content as it came otherwise', () => {
@@ -34,20 +78,50 @@ describe('the answer of a tool', () => {
       [{ type: 'audio', data: 'aGk=', mimeType: 'audio/wav' }],
       [{ type: 'resource', resource: { uri: 'x://y', blob: 'aGk=' } }],
       [{ type: 'resource_link', uri: 'x://y', name: 'y' }],
+      [{ type: 'hologram', depth: 3, note: null }, { kind: 'no type' }],
     ];
-    for (const content of blocks) expect(of({ content })).toEqual({ kind: 'result', result: { content } });
+    for (const content of blocks) expect(of({ content })).toEqual(result({ content }));
   });
 
-  test('is a failure where the tool says so, with what it says', () => {
+  test.each<[string, unknown, unknown]>([
+    ['no content', {}, { content: [] }],
+    ['null', null, { content: [] }],
+    ['a null content', { content: null, _meta: {} }, { content: [] }],
+    ['a text for a list', { content: 'hi' }, { content: [text('hi')] }],
+    ['a block for a list', { content: text('{"a":1}') }, { a: 1 }],
+    ['texts for blocks', { content: ['a', null, 7] }, { content: [text('a'), text('7')] }],
+    ['a text that is an object', { content: [{ type: 'text', text: { a: 1 } }] }, { a: 1 }],
+    ['a text that is null', { content: [{ type: 'text', text: null }] }, { content: [text('')] }],
+    ['a text alone', 'done', { content: [text('done')] }],
+    ['a list alone', [1, 2], [1, 2]],
+    ['a number alone', 0, 0],
+    ['an object of its own', { celsius: 5, _meta: {} }, { celsius: 5 }],
+    ['the result of 2024-10-07', { toolResult: [1] }, [1]],
+    ['a null error flag', { content: [], isError: null, structuredContent: { a: 1 } }, { a: 1 }],
+  ])('is read from %s', (_what, sent, expected) => {
+    expect(of(sent)).toEqual(result(expected));
+  });
+
+  test('is a failure where the tool says so, with what it says and its details', () => {
     const failure = (content: unknown[], more: object = {}) => of({ isError: true, content, ...more });
-    expect(failure([text('no'), text('way')])).toMatchObject({
+    expect(failure([text('no'), text('way')])).toEqual({
+      kind: 'failed',
       code: 'tool_failed',
       message: 'no\nway',
       retryable: true,
     });
-    expect(failure([], { structuredContent: { why: 1 } })).toMatchObject({ message: '{"why":1}' });
+    expect(failure([], { structuredContent: { why: 1 } })).toMatchObject({
+      message: '{"why":1}',
+      details: { why: 1 },
+    });
+    expect(failure([text('No such order.')], { structuredContent: { code: 'E42' } })).toMatchObject({
+      message: 'No such order.',
+      details: { code: 'E42' },
+    });
+    expect(failure([text('{"code":"E42\\u0000"}')])).toMatchObject({ details: { code: 'E42\ufffd' } });
     expect(failure([text(' ')])).toMatchObject({ message: 'The tool failed without saying why.' });
     expect(failure([text('a\0b\ud800')])).toMatchObject({ message: 'ab\ufffd' });
+    expect(of({ isError: 'true', content: 'no' })).toMatchObject({ code: 'tool_failed', message: 'no' });
   });
 
   test('is a failure where it cannot be kept', () => {
@@ -57,32 +131,44 @@ describe('the answer of a tool', () => {
     });
     const large = { type: 'image', data: 'A'.repeat(1_100_000), mimeType: 'image/png' };
     expect(of({ content: [large] })).toMatchObject({ code: 'result_too_large' });
-    expect(of({ content: [], structuredContent: { a: 'x\0' } })).toMatchObject({ code: 'result_not_storable' });
-    expect(of({ content: [text(`${'['.repeat(150)}${']'.repeat(150)}`)] })).toMatchObject({
-      code: 'result_not_storable',
+    const deep = JSON.parse(`${'['.repeat(150)}${']'.repeat(150)}`);
+    expect(of({ structuredContent: deep })).toMatchObject({ code: 'result_not_storable' });
+    expect(of({ structuredContent: { a: Number.POSITIVE_INFINITY } })).toMatchObject({
+      message: 'a of the tool’s result must be a finite number.',
     });
-    expect(of({ content: [text('{"a":1e999}')] })).toMatchObject({ code: 'result_not_storable' });
+  });
+
+  test('is cleaned of text that cannot be stored', () => {
+    expect(of({ content: [], structuredContent: { 'k\0': 'x\0\ud800' } })).toEqual(
+      result({ 'k\ufffd': 'x\ufffd\ufffd' }),
+    );
+    expect(of({ content: [text('a\0')] })).toEqual(result({ content: [text('a\ufffd')] }));
   });
 
   test('is always a result that can be kept, or a failure with a message', () => {
     const block = fc.oneof(
       fc.record({ type: fc.constant('text'), text: fc.oneof(fc.string({ unit: 'binary' }), fc.json()) }),
       fc.record({ type: fc.constant('image'), data: fc.base64String(), mimeType: fc.string() }),
+      fc.jsonValue(),
     );
-    const result = fc.record(
-      {
-        content: fc.array(block, { maxLength: 3 }),
-        structuredContent: fc.dictionary(fc.string(), fc.jsonValue()),
-        isError: fc.boolean(),
-      },
-      { requiredKeys: ['content'] },
+    const sent = fc.oneof(
+      fc.jsonValue(),
+      fc.record(
+        {
+          content: fc.oneof(fc.array(block, { maxLength: 3 }), fc.jsonValue()),
+          structuredContent: fc.jsonValue(),
+          isError: fc.constantFrom(true, false, null, 'no', 0),
+        },
+        { requiredKeys: [] },
+      ),
     );
     fc.assert(
-      fc.property(result, made => {
+      fc.property(sent, made => {
         const answer = of(made);
+        const isFailed = typeof made === 'object' && made !== null && Reflect.get(made, 'isError') === true;
+        expect(answer.kind).toBe(isFailed ? 'failed' : 'result');
         if (answer.kind === 'result') expect(storageProblem(answer.result)).toBeNull();
         else expect(answer.message.length).toBeGreaterThan(0);
-        expect(answer.kind === 'failed' && answer.code === 'tool_failed').toBe(made.isError === true);
       }),
       { numRuns: 500 },
     );

@@ -1,55 +1,120 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { JsonMap, JsonValue } from '../../../orchestrator/core/index.ts';
 import type { ToolAnswer } from '../../../orchestrator/steps/tool-caller.ts';
-import type { CallToolResult } from '../../../platform/mcp-client/index.ts';
+import { cleanJson } from '../../../platform/clean-json.ts';
+import { isObject } from '../../../platform/json.ts';
+import type { CallToolResult, ContentBlock } from '../../../platform/mcp-client/index.ts';
 import { storageProblem } from '../../../platform/storable-json.ts';
 
 /** docs/specification/limits.md#sizes */
 const MAX_RESULT_BYTES = 1024 * 1024;
 
-const failed = (code: string, message: string, retryable: boolean): ToolAnswer => ({
-  kind: 'failed',
-  code,
-  message,
-  retryable,
-});
+type Note = (line: string) => void;
+
+const failed = (code: string, message: string, retryable: boolean) =>
+  ({ kind: 'failed', code, message, retryable }) as const;
 
 /**
- * Converts a tool's answer to a step's result (docs/specification/steps.md#tool-results): `structuredContent` if given,
- * else its single text block parsed as JSON if it is JSON, else `{content: […]}` with all blocks unchanged. `isError`
- * is a failure that may be temporary: tools report an unavailable service and an impossible request in the same way.
+ * Converts a tool's answer to a step's result (docs/specification/steps.md#tool-results): `structuredContent` if given, with the
+ * text beside it as `text`; else its single text block parsed if it is a JSON object or list; else `{content: […]}` with all
+ * blocks. `isError` is a failure that may be temporary: tools report an unavailable service and an impossible request in the
+ * same way. `note` is told what the result has no place for.
  */
-export function answerOf(result: CallToolResult): ToolAnswer {
-  if (result.isError) return failed('tool_failed', errorText(result), true);
-  const value = resultValue(result);
-  const bytes = Buffer.byteLength(JSON.stringify(value));
-  if (bytes > MAX_RESULT_BYTES) {
-    return failed('result_too_large', `The tool's result has ${bytes} bytes of JSON; at most 1 MiB is kept.`, false);
-  }
+export function answerOf(result: CallToolResult, note: Note = () => undefined): ToolAnswer {
+  if (result.isError) return failureOf(result);
+  const value = cleanJson(resultValue(result, note));
   const problem = storageProblem(value);
   if (problem) {
     const where = problem.path === '' ? 'The tool’s result' : `${problem.path} of the tool’s result`;
     return failed('result_not_storable', `${where} ${problem.message}.`, false);
   }
+  const bytes = bytesOf(value);
+  if (bytes > MAX_RESULT_BYTES) {
+    return failed('result_too_large', `The tool's result has ${bytes} bytes of JSON; at most 1 MiB is kept.`, false);
+  }
   return { kind: 'result', result: value };
 }
 
-function resultValue({ structuredContent, content }: CallToolResult): JsonValue {
-  // The SDK has parsed it from JSON.
-  if (structuredContent !== undefined) return structuredContent as JsonMap;
-  const blocks = content as JsonValue[];
+const bytesOf = (value: JsonValue): number => Buffer.byteLength(JSON.stringify(value));
+
+function resultValue({ structuredContent, content }: CallToolResult, note: Note): JsonValue {
+  if (structuredContent !== undefined) return withText(structuredContent as JsonValue, content, note);
   const [only] = content;
-  if (content.length !== 1 || only?.type !== 'text') return { content: blocks };
+  const parsed = content.length === 1 && only?.type === 'text' ? parsedText(String(only.text), note) : undefined;
+  return parsed ?? { content };
+}
+
+/**
+ * Parses a text that is a JSON object or list. Anything else stays text: a tool that returns `1e5` or `true` may mean a name. So
+ * does JSON that cannot be kept as it is.
+ */
+function parsedText(text: string, note: Note): JsonValue | undefined {
+  if (!/^\s*[[{]/.test(text)) return undefined;
+  let value: JsonValue;
   try {
-    return JSON.parse(only.text) as JsonValue;
+    value = JSON.parse(text) as JsonValue;
   } catch {
-    return { content: blocks };
+    return undefined;
+  }
+  const problem = storageProblem(cleanJson(value));
+  if (problem === null) return value;
+  note(
+    `The tool's text stays text, since ${problem.path === '' ? 'its JSON' : `${problem.path} in it`} ${problem.message}.`,
+  );
+  return undefined;
+}
+
+/** Servers repeat structured content as text, for older clients. Text that says something else is kept. */
+function withText(structured: JsonValue, content: readonly ContentBlock[], note: Note): JsonValue {
+  const texts = textsOf(content);
+  if (saysTheSame(texts, structured)) return structured;
+  const text = texts.join('\n');
+  const isFree = isObject(structured) && !Object.hasOwn(structured, 'text');
+  const value = isFree ? { ...(structured as JsonMap), text } : structured;
+  if (isFree && bytesOf(value) <= MAX_RESULT_BYTES) return value;
+  note(text);
+  return structured;
+}
+
+/** Whether texts only repeat a value: as JSON, or as libraries wrap a single value or the items of a list in an object. */
+function saysTheSame(texts: readonly string[], structured: JsonValue): boolean {
+  if (texts.length === 0) return true;
+  const [wrapped, ...others] = isObject(structured) ? Object.values(structured) : [];
+  const values = [structured, ...(wrapped !== undefined && others.length === 0 ? [wrapped] : [])] as JsonValue[];
+  return values.some(
+    value =>
+      (texts.length === 1 && texts.every(text => isTextOf(text, value))) ||
+      (Array.isArray(value) && value.length === texts.length && value.every((item, at) => isTextOf(texts[at], item))),
+  );
+}
+
+function isTextOf(text: string | undefined, value: JsonValue): boolean {
+  if (text === undefined || text === value) return text !== undefined;
+  try {
+    return isDeepStrictEqual(JSON.parse(text), value);
+  } catch {
+    return false;
   }
 }
 
-/** Returns the tool's error message, from its texts. */
-function errorText({ content, structuredContent }: CallToolResult): string {
-  const texts = content.flatMap(block => (block.type === 'text' && block.text.trim() !== '' ? [block.text] : []));
-  if (texts.length > 0) return texts.join('\n').replaceAll('\0', '').toWellFormed();
-  if (structuredContent !== undefined) return JSON.stringify(structuredContent);
-  return 'The tool failed without saying why.';
+const textsOf = (content: readonly ContentBlock[]): string[] =>
+  content.flatMap(({ type, text }) =>
+    type === 'text' && typeof text === 'string' && text.trim() !== '' ? [text] : [],
+  );
+
+/** The failure of a tool in the words of its texts, with its structured details if it gives any. */
+function failureOf({ content, structuredContent }: CallToolResult): ToolAnswer {
+  const texts = textsOf(content);
+  const [only = ''] = texts;
+  const details = structuredContent ?? (texts.length === 1 ? parsedText(only, () => undefined) : undefined);
+  const message =
+    texts.length > 0
+      ? texts.join('\n').replaceAll('\0', '').toWellFormed()
+      : details === undefined
+        ? 'The tool failed without saying why.'
+        : JSON.stringify(details);
+  return {
+    ...failed('tool_failed', message, true),
+    ...(details === undefined ? {} : { details: cleanJson(details as JsonValue) }),
+  };
 }

@@ -1,0 +1,29 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { cleanJson } from './clean-json.ts';
+import type { Json } from './json.ts';
+import { storageProblem } from './storable-json.ts';
+
+test('NUL and half surrogate pairs are replaced, in keys too', () => {
+  expect(cleanJson({ 'k\0': ['a\0b', '\ud83d', { deep: '\ude00x' }], n: 1, fine: '😀' })).toEqual({
+    'k\ufffd': ['a\ufffdb', '\ufffd', { deep: '\ufffdx' }],
+    n: 1,
+    fine: '😀',
+  });
+});
+
+test('a value that can be stored is returned as it is', () => {
+  const value = { a: [1, 'é😀', null, { '': true }] };
+  expect(cleanJson(value)).toBe(value);
+});
+
+test('what comes out can be stored, and depth cannot exhaust the stack', () => {
+  fc.assert(
+    fc.property(fc.json({ stringUnit: 'binary', maxDepth: 3 }), text => {
+      expect(storageProblem(cleanJson(JSON.parse(text)))).toBeNull();
+    }),
+  );
+  let deep: Json = 'x\0';
+  for (let n = 0; n < 200_000; n++) deep = [deep];
+  expect(storageProblem(cleanJson(deep))).not.toBeNull();
+});
