@@ -3,7 +3,7 @@ import { isObject, type Json, type JsonObject } from '../json.ts';
 /** A block of content. The protocol knows text, images, audio and resources; a block of any other type is kept as it is. */
 export type ContentBlock = JsonObject;
 
-/** What a tool answered. `structuredContent` may be any JSON but null, although the protocol wants an object. */
+/** The answer of a tool. `structuredContent` may be any JSON but null, although the protocol wants an object. */
 export type CallToolResult = { content: ContentBlock[]; structuredContent?: Json; isError: boolean };
 
 /** The members by which a result is recognised as one of a tool. `toolResult` is that of 2024-10-07. */

@@ -1,4 +1,4 @@
-/** What becomes of the data of one event: the JSON texts of the messages to pass on. */
+/** Returns the JSON texts of the messages in the data of one event. */
 export type ReadEvent = (data: string) => string[];
 
 /**

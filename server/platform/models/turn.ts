@@ -12,6 +12,7 @@ import {
   type TokenCounts,
 } from './read-stream.ts';
 import { parseAnswer, structuredOptions } from './structured-output.ts';
+import { type AdaptedTools, adaptTools } from './tool-schema.ts';
 import { TurnContentReader, type TurnPiece } from './turn-content.ts';
 import { promptOf } from './turn-prompt.ts';
 
@@ -54,13 +55,14 @@ export async function askTurn(
 ): Promise<TurnReply> {
   const received = nothingReceived(question.model);
   const reader = new TurnContentReader(on.redactor, on.onPiece);
-  const failure = await readStream(question, callOptions(question), {
+  const adapted = adaptTools(question.provider, question.tools);
+  const failure = await readStream(question, callOptions(question, adapted), {
     ...on,
     received,
     take: part => reader.take(part),
   });
   if (failure !== undefined) return failed(failure, received, on.redactor);
-  const judged = judge(question, reader.content(), received);
+  const judged = judge(question, adapted.restore(reader.content()), received);
   return judged.kind === 'failed' ? failed(judged, received, on.redactor) : judged;
 }
 
@@ -74,8 +76,8 @@ function failed({ tooLong, ...failure }: ModelFailure, { usage }: Received, reda
   };
 }
 
-function callOptions(question: TurnQuestion): CallOptions {
-  const { provider, messages, tools, toolChoice, temperature, maxTokens, object } = question;
+function callOptions(question: TurnQuestion, { tools }: AdaptedTools): CallOptions {
+  const { provider, messages, toolChoice, temperature, maxTokens, object } = question;
   // Only OpenAI is known to take a form and tools together on all its models; for the others the instructions describe the form.
   const inWords = tools.length > 0 && toolChoice === 'auto' && provider !== 'openai';
   const told = inWords || provider === 'openai_compatible' ? object?.schema : undefined;
