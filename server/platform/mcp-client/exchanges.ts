@@ -1,6 +1,6 @@
 import type { JSONRPCErrorResponse, JSONRPCResultResponse } from '@modelcontextprotocol/sdk/types.js';
-import type { Json } from '../json.ts';
-import { invalid, type McpFailure } from './failure.ts';
+import { isJson, type Json } from '../json.ts';
+import { invalid, McpFailure, serverFailure } from './failure.ts';
 import { initializeResult } from './initialize-result.ts';
 import { messagesIn } from './message.ts';
 
@@ -32,6 +32,16 @@ export const failureMessage = (id: string | number, failure: McpFailure): JSONRP
   id,
   error: { code: -32_000, message: failure.message, data: failure },
 });
+
+/** The SDK's own codes, such as that of a timeout, are codes that servers use: it must not take the one for the other. */
+function withFailure(message: JSONRPCErrorResponse): JSONRPCErrorResponse {
+  const { code, message: text, data } = message.error;
+  if (data instanceof McpFailure || message.id === undefined) return message;
+  return failureMessage(
+    message.id,
+    serverFailure({ code, message: text, ...(isJson(data) ? { data: data as Json } : {}) }),
+  );
+}
 
 /**
  * The requests of a session that wait, and their answers. These are read before the SDK does it, whose strict schemas refuse a
@@ -102,7 +112,7 @@ export class Exchanges {
       this.forget(exchange);
       exchange.grace = setTimeout(() => exchange.abort.abort(), STREAM_GRACE_MS).unref();
     }
-    if ('error' in message) return message;
+    if ('error' in message) return withFailure(message);
     if (exchange === undefined || result === undefined) return null;
     if (exchange.method !== 'initialize') return { ...message, result: { value: result } };
     const greeting = initializeResult(result);

@@ -41,6 +41,30 @@ export function unsent(failure: McpFailure): McpFailure {
   return new McpFailure(code, message, retryable, { unsent: true, retryAfterMs, data, ...(status ? { status } : {}) });
 }
 
+/** JSON-RPC 2.0 and MCP 2025-11-25: the codes of errors. */
+const INVALID_PARAMS = -32_602;
+const INTERNAL_ERROR = -32_603;
+const URL_ELICITATION_REQUIRED = -32_042;
+/** The server's own errors, which may pass. */
+const isServerError = (code: number): boolean => code <= -32_000 && code >= -32_099;
+
+/** Returns the failure of a request that a server answered with a JSON-RPC error. */
+export function serverFailure({ code, message, data }: WireError): McpFailure {
+  const of = { data };
+  switch (code) {
+    case INTERNAL_ERROR:
+      return new McpFailure('mcp_internal_error', `The MCP server failed: ${message}`, true, of);
+    case INVALID_PARAMS:
+      return new McpFailure('mcp_invalid_params', `The MCP server refused the arguments: ${message}`, false, of);
+    case URL_ELICITATION_REQUIRED:
+      return new McpFailure('mcp_elicitation_required', `The MCP server wants to ask a person: ${message}`, false, of);
+    default: {
+      const text = `The MCP server answered with error ${code}: ${message}`;
+      return new McpFailure('mcp_error', text, isServerError(code), of);
+    }
+  }
+}
+
 /** Statuses by which a server says that it did not process the message. */
 const REFUSED_UNREAD = new Set([404, 405, 406, 413, 415, 429]);
 const PASSING = new Set([408, 425, 429, 500, 502, 503, 504]);

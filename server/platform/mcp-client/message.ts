@@ -53,7 +53,7 @@ function errorOf(error: Json): WireError {
   const number = typeof code === 'string' ? Number(code) : code;
   return {
     code: typeof number === 'number' && Number.isSafeInteger(number) ? number : INTERNAL_ERROR,
-    message: typeof message === 'string' && message.trim() !== '' ? message : 'it did not say why',
+    message: typeof message === 'string' && message.trim() !== '' ? message : JSON.stringify(error),
     ...(data === undefined || data === null ? {} : { data }),
   };
 }

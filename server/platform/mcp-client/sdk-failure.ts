@@ -1,5 +1,4 @@
 import { ErrorCode, McpError } from '@modelcontextprotocol/sdk/types.js';
-import { isJson, type Json } from '../json.ts';
 import { invalid, McpFailure, networkFailure, refusal } from './failure.ts';
 
 /** Returns the failure of a rejected request of the SDK. */
@@ -25,22 +24,16 @@ function isDump(error: unknown): boolean {
   );
 }
 
+/** The errors that the SDK itself reports: those of the server arrive as failures. */
 function protocolFailure(error: McpError): McpFailure {
   if (error.data instanceof McpFailure) return error.data;
   const said = error.message.replace(/^MCP error -?\d+: /, '');
-  const of = { data: isJson(error.data) ? (error.data as Json) : undefined };
   switch (error.code) {
     case ErrorCode.RequestTimeout:
       return new McpFailure('mcp_timeout', `The MCP server did not answer in time: ${said}`, true);
     case ErrorCode.ConnectionClosed:
       return new McpFailure('mcp_connection_lost', 'The connection to the MCP server was closed', true);
-    case ErrorCode.InternalError:
-      return new McpFailure('mcp_internal_error', `The MCP server failed: ${said}`, true, of);
-    case ErrorCode.InvalidParams:
-      return new McpFailure('mcp_invalid_params', `The MCP server refused the arguments: ${said}`, false, of);
-    case ErrorCode.UrlElicitationRequired:
-      return new McpFailure('mcp_elicitation_required', `The MCP server wants to ask a person: ${said}`, false, of);
     default:
-      return new McpFailure('mcp_error', `The MCP server answered with error ${error.code}: ${said}`, false, of);
+      return new McpFailure('mcp_error', `The call of the MCP server failed: ${said}`, false);
   }
 }

@@ -35,6 +35,8 @@ export class ToolListReader {
   readonly #tools = new Map<string, McpTool>();
   readonly #warnings: string[] = [];
   readonly #cursors = new Set<Cursor>();
+  /** The entries of all pages, also those that were left out. */
+  readonly #seen = new Set<string>();
   #entries = 0;
 
   get size(): number {
@@ -52,10 +54,13 @@ export class ToolListReader {
   /** Takes the tools of a page. Returns the cursor of the next, undefined at the end; null if the page holds no list of tools. */
   take(page: Json): Cursor | undefined | null {
     if (!isObject(page) || (page.tools !== null && !Array.isArray(page.tools))) return null;
-    const before = this.#tools.size;
     const entries = page.tools ?? [];
-    for (const entry of entries) this.#add(entry);
-    const isNew = this.#tools.size > before || entries.length === 0;
+    const before = this.#seen.size;
+    for (const entry of entries) {
+      this.#seen.add(JSON.stringify(entry));
+      this.#add(entry);
+    }
+    const isNew = this.#seen.size > before || entries.length === 0;
     return this.#next(page.nextCursor, isNew);
   }
 
