@@ -187,6 +187,9 @@ function StepFailure({ error, spec }: { error: StepError; spec: Props['spec'] })
           </Link>
         ) : null}
       </div>
+      {error.details === undefined ? null : (
+        <JsonTree value={error.details} label="Details of the error" root="" className="max-h-60" />
+      )}
       {inScript ? <FailedScript script={String(script)} error={inScript} /> : null}
       {error.details ? (
         <Part title="Details of the error">

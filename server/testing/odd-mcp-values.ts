@@ -3,6 +3,14 @@ import type { Json } from '../platform/json.ts';
 const object = { type: 'object' };
 const odd = { name: 'odd', inputSchema: object };
 
+/** The schema of arguments of which there is one. */
+const only = (name: string): Json => ({
+  type: 'object',
+  properties: { [name]: { type: 'string' } },
+  required: [name],
+  additionalProperties: false,
+});
+
 /** Entries of a list of tools, most of them not as the protocol has them. */
 export const ODD_TOOLS: Record<string, Json> & Record<'plain', Json> = {
   plain: odd,
@@ -15,7 +23,7 @@ export const ODD_TOOLS: Record<string, Json> & Record<'plain', Json> = {
   'text as input schema': { name: 'odd', inputSchema: '{"type":"object"}' },
   'an input schema of text': { name: 'odd', inputSchema: { type: 'string' } },
   'an input schema of an object or null': { name: 'odd', inputSchema: { type: ['object', 'null'] } },
-  'a choice as input schema': { name: 'odd', inputSchema: { oneOf: [object, { $ref: '#/$defs/none' }] } },
+  'a choice as input schema': { name: 'odd', inputSchema: { oneOf: [only('id'), only('name')] } },
   'a boolean subschema': { name: 'odd', inputSchema: { type: 'object', properties: { a: true, b: false } } },
   'properties that are a list': { name: 'odd', inputSchema: { type: 'object', properties: [], required: [] } },
   'null keywords': { name: 'odd', inputSchema: { type: 'object', properties: null, required: null } },

@@ -29,9 +29,12 @@ const positions = Object.entries(ODD_SWITCHES).flatMap(([name, values]) =>
 describe.each(['json', 'events', 'sse'] as const)('a server that answers with %s', transport => {
   // What is in an answer does not depend on the transport.
   const matters = (name: string) => transport === 'json' || ['frame', 'envelope', 'failure', 'progress'].includes(name);
-  test.each(positions.filter(([name]) => name !== 'transport' && matters(name)))('can be used with %s: %s', async (name, value) => {
-    expect(await judgeOddServer(server, { transport, [name]: value })).toEqual([]);
-  });
+  test.each(positions.filter(([name]) => name !== 'transport' && matters(name)))(
+    'can be used with %s: %s',
+    async (name, value) => {
+      expect(await judgeOddServer(server, { transport, [name]: value })).toEqual([]);
+    },
+  );
 });
 
 test('any combination of switches is a server that can be used', { timeout: 60_000 }, async () => {

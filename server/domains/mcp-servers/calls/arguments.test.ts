@@ -28,6 +28,12 @@ describe('arguments that are known', () => {
     expect(argumentProblems(schema, { n: 'x' })[0]?.message).toContain('Expected "integer"');
   });
 
+  test('are not refused for a type that JSON Schema does not know', () => {
+    const schema = object({ a: { type: 'String' }, b: { type: ['any'] }, c: { type: 'string' } });
+    expect(paths(schema, { a: 'x', b: 1, c: 'y' })).toEqual([]);
+    expect(paths(schema, { a: 'x', b: 1, c: 2 })).toEqual(['tool_args.c']);
+  });
+
   test('what zod makes of a schema is understood, recursion and tuples too', () => {
     type Tree = { value: number; children: Tree[] };
     const Tree: z.ZodType<Tree> = z.lazy(() => z.strictObject({ value: z.number(), children: z.array(Tree) }));

@@ -90,7 +90,8 @@ class Rewriting {
       out[keyword] = Object.fromEntries(
         Object.entries(value).map(([name, item]) => [name, this.schema(item, depth + 1)]),
       );
-    } else if (isPlainKeyword(keyword, value)) out[keyword] = value;
+    } else if (keyword === 'type' && !isType(value)) this.losses++;
+    else if (isPlainKeyword(keyword, value)) out[keyword] = value;
   }
 
   #pattern(out: JsonMap, source: string): void {
@@ -129,6 +130,11 @@ class Rewriting {
   }
 }
 
+const TYPES = new Set<JsonValue>(['object', 'array', 'string', 'number', 'integer', 'boolean', 'null']);
+/** A type that JSON Schema does not know, such as `String` or `any`, would fit no value at all. */
+const isType = (value: JsonValue): boolean =>
+  Array.isArray(value) ? value.every(name => TYPES.has(name)) : TYPES.has(value);
+
 function isPlainKeyword(keyword: string, value: JsonValue): boolean {
   if (numbers.has(keyword)) return typeof value === 'number';
   if (counts.has(keyword) || keyword === 'maxContains') return Number.isInteger(value) && Number(value) >= 0;
@@ -138,7 +144,7 @@ function isPlainKeyword(keyword: string, value: JsonValue): boolean {
     case 'enum':
       return Array.isArray(value);
     case 'type':
-      return typeof value === 'string' || (Array.isArray(value) && value.every(name => typeof name === 'string'));
+      return true;
     case 'required':
       return Array.isArray(value) && value.every(name => typeof name === 'string');
     case '$ref':

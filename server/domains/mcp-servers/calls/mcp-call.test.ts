@@ -33,7 +33,7 @@ function configure(server: McpServer): void {
   server.registerTool('flaky', { inputSchema: {} }, (_args, { _meta }) => {
     const first = !failedOnce.has(_meta?.idempotency_key);
     failedOnce.add(_meta?.idempotency_key);
-    return { isError: first, content: [{ type: 'text', text: JSON.stringify(_meta?.idempotency_key) }] };
+    return { isError: first, content: [{ type: 'text', text: JSON.stringify({ key: _meta?.idempotency_key }) }] };
   });
   server.registerTool('wait', { inputSchema: {} }, async (_args, { signal }) => {
     await new Promise(resolve => signal.addEventListener('abort', resolve, { once: true }));
@@ -225,7 +225,7 @@ describe('an mcp_call', () => {
     const { result, of } = await runs(step('flaky', { retry_count: 1 }));
     expect(of('step_retrying')).toMatchObject([{ data: { error: { code: 'tool_failed' } } }]);
     const keys = callsOf('flaky').map(({ params }) => params._meta.idempotency_key);
-    expect(keys).toEqual([result, result]);
+    expect(keys.map(key => ({ key }))).toEqual([result, result]);
     refusals = [{ status: 503, headers: { 'retry-after': '1' } }];
     const later = await runs(step('add', { retry_count: 1, tool_args: { a: 1, b: 1 } }));
     expect(later.of('step_retrying')).toMatchObject([
