@@ -187,15 +187,12 @@ function StepFailure({ error, spec }: { error: StepError; spec: Props['spec'] })
           </Link>
         ) : null}
       </div>
-      {error.details === undefined ? null : (
-        <JsonTree value={error.details} label="Details of the error" root="" className="max-h-60" />
-      )}
       {inScript ? <FailedScript script={String(script)} error={inScript} /> : null}
-      {error.details ? (
+      {error.details === undefined || error.details === null ? null : (
         <Part title="Details of the error">
           <JsonTree label="Details of the error" value={error.details} root={`steps.${spec.id}.error.details`} />
         </Part>
-      ) : null}
+      )}
     </div>
   );
 }

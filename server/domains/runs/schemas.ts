@@ -33,8 +33,6 @@ export const StepStatusSchema = z.enum([
   'cancelled',
   'skipped',
 ]);
-/** `details`: what a tool or a server said about the failure as JSON, at most 8 KiB. */
-const StepErrorSchema = z.strictObject({ code: z.string(), message: z.string(), details: Json.optional() });
 const RunErrorSchema = z.strictObject({ code: z.string(), message: z.string(), step_id: z.string() });
 export type RunError = z.output<typeof RunErrorSchema>;
 
@@ -70,7 +68,7 @@ const childRun = RunLink.nullable().meta({
 const StepErrorSchema = z.strictObject({
   code: z.string(),
   message: z.string(),
-  details: AnyObject.optional().meta({ description: 'What is known besides, such as the response of a server' }),
+  details: Json.optional().meta({ description: 'What is known besides, such as what a tool or a server said' }),
 });
 export const StepSummary = z.strictObject({
   step_id: z.string(),

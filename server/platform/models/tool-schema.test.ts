@@ -1,10 +1,14 @@
 import { type Schema, Validator } from '@cfworker/json-schema';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { startModelServer } from '../../testing/model-server.ts';
+import { ManualClock } from '../clock.ts';
 import { isObject, type Json, type JsonObject } from '../json.ts';
+import { createRedactor } from '../secrets/redaction.ts';
 import type { ContentPart } from './messages.ts';
 import { type ModelProvider, modelProviders } from './providers.ts';
 import { adaptTools } from './tool-schema.ts';
+import { askTurn } from './turn.ts';
 
 function adapted(schema: JsonObject, provider: ModelProvider = 'openai'): JsonObject {
   const [tool] = adaptTools(provider, [{ name: 'tool', inputSchema: schema }]).tools;
@@ -173,6 +177,50 @@ describe('the schema of a tool', () => {
     for (const provider of modelProviders)
       expect(JSON.stringify(adapted(schema, provider)).length).toBeLessThan(500_000);
   });
+});
+
+test('a turn sends the adapted schema, and its calls have the names of the own one', async () => {
+  const server = await startModelServer();
+  const event = (type: string, fields: object) => `event: ${type}\ndata: ${JSON.stringify({ type, ...fields })}\n\n`;
+  const use = { type: 'tool_use', id: 'call_1', name: 'find', input: {} };
+  server.reply({
+    raw: [
+      event('content_block_stop', { index: 0 }),
+      event('content_block_start', { index: 1, content_block: use }),
+      event('content_block_delta', { index: 1, delta: { type: 'input_json_delta', partial_json: '{"_top": 5}' } }),
+      event('content_block_stop', { index: 1 }),
+      event('message_delta', { delta: { stop_reason: 'tool_use', stop_sequence: null }, usage: { output_tokens: 1 } }),
+      event('message_stop', {}),
+    ].join(''),
+  });
+  const inputSchema = { oneOf: [object({ $top: { type: 'integer' } }), object({ name: text })] };
+  const reply = await askTurn(
+    {
+      provider: 'anthropic',
+      baseUrl: `${server.url}/v1`,
+      apiKey: 'key',
+      model: 'tiny',
+      messages: [{ role: 'user', content: [{ type: 'text', text: 'Find it.' }] }],
+      tools: [{ name: 'find', inputSchema }],
+      toolChoice: 'auto',
+    },
+    {
+      fetch,
+      clock: new ManualClock(),
+      signal: new AbortController().signal,
+      redactor: createRedactor([]),
+      onPiece: () => undefined,
+    },
+  );
+  await server.close();
+  expect(server.requests[0]?.body.tools).toMatchObject([
+    {
+      name: 'find',
+      description: expect.stringContaining('"oneOf"'),
+      input_schema: object({ _top: { type: 'integer' }, name: text }),
+    },
+  ]);
+  expect(reply).toMatchObject({ content: [{ type: 'tool_call', name: 'find', arguments: { $top: 5 } }] });
 });
 
 const KEYWORDS_OF_GEMINI =
