@@ -1,4 +1,5 @@
 import { isObject, type Json, type JsonObject } from '../json.ts';
+import { jsonText } from './message.ts';
 
 /** A block of content. The protocol knows text, images, audio and resources; a block of any other type is kept as it is. */
 export type ContentBlock = JsonObject;
@@ -38,9 +39,10 @@ function blocksOf(content: Json | undefined): ContentBlock[] {
 
 function blockOf(block: Json): ContentBlock | null {
   if (block === null) return null;
-  if (!isObject(block)) return textBlock(typeof block === 'string' ? block : JSON.stringify(block));
+  if (!isObject(block)) return textBlock(typeof block === 'string' ? block : textOf(block));
   if (block.type !== 'text' || typeof block.text === 'string') return block;
-  return { ...block, text: block.text === undefined || block.text === null ? '' : JSON.stringify(block.text) };
+  return { ...block, text: block.text === undefined || block.text === null ? '' : textOf(block.text) };
 }
 
+const textOf = (value: Json): string => jsonText(value) ?? 'Nested too deeply.';
 const textBlock = (text: string): ContentBlock => ({ type: 'text', text });

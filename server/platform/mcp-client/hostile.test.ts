@@ -291,6 +291,20 @@ describe('listing tools survives a server that', () => {
     expect(large.code).toBe('mcp_too_many_tools');
   });
 
+  test('lists a tool that is nested without end: the others stay', async () => {
+    const schema = `{"type":"object","properties":${'{"a":'.repeat(200_000)}1${'}'.repeat(200_000)}}`;
+    const tools = `[{"name":"deep","inputSchema":${schema}},{"name":"good","inputSchema":{"type":"object"}}]`;
+    await using server = await startHostile(({ id }, response) =>
+      json(response, `{"jsonrpc":"2.0","id":${id},"result":{"tools":${tools}}}`),
+    );
+    const session = await connect(server.url);
+    expect(await session.listTools()).toEqual({
+      tools: [{ name: 'good', inputSchema: { type: 'object' } }],
+      warnings: ['The tool “deep” was left out: it is nested too deeply.'],
+    });
+    await session.close();
+  });
+
   test('answers without a list', async () => {
     expect((await listFailure(() => ({}))).code).toBe('mcp_invalid_response');
     expect((await listFailure(() => ({ tools: 'none' }))).message).toBe(

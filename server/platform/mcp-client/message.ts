@@ -10,6 +10,15 @@ export type Incoming =
   | { kind: 'request'; id: string | number; method: string; params: JsonObject | undefined }
   | { kind: 'notification'; method: string; params: JsonObject | undefined };
 
+/** Returns the JSON of a value; undefined for one that is nested deeper than the stack. */
+export function jsonText(value: Json): string | undefined {
+  try {
+    return JSON.stringify(value);
+  } catch {
+    return undefined;
+  }
+}
+
 /** JSON-RPC 2.0: the code of an error that the server itself cannot explain. */
 const INTERNAL_ERROR = -32_603;
 

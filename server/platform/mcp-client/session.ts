@@ -176,7 +176,6 @@ async function readPages(
   reading: ToolListReader,
   ask: (cursor: Cursor | undefined) => Promise<{ value: Json }>,
 ): Promise<ToolList> {
-  let size = 0;
   let cursor: Cursor | undefined;
   for (let page = 0; page < MAX_PAGES; page++) {
     const { value } = await ask(cursor);
@@ -185,8 +184,7 @@ async function readPages(
       if (page === 0) throw invalid('holds no list of tools');
       reading.warn('The list of tools was not read further: a page of it holds no list.');
     }
-    size += JSON.stringify(value).length;
-    if (reading.size > MAX_TOOLS || size > MAX_LIST_BYTES) break;
+    if (reading.size > MAX_TOOLS || reading.length > MAX_LIST_BYTES) break;
     if (next === null || next === undefined) return reading.list;
     cursor = next;
   }

@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { isObject, type Json, type JsonObject } from '../json.ts';
+import { jsonText } from './message.ts';
 
 /** The hints of a tool, of which the protocol's defaults assume the worst. */
 export type ToolAnnotations = {
@@ -38,9 +39,15 @@ export class ToolListReader {
   /** The entries of all pages, also those that were left out. */
   readonly #seen = new Set<string>();
   #entries = 0;
+  #length = 0;
 
   get size(): number {
     return this.#tools.size;
+  }
+
+  /** The characters of all entries as JSON. */
+  get length(): number {
+    return this.#length;
   }
 
   get list(): ToolList {
@@ -56,10 +63,7 @@ export class ToolListReader {
     if (!isObject(page) || (page.tools !== null && !Array.isArray(page.tools))) return null;
     const entries = page.tools ?? [];
     const before = this.#seen.size;
-    for (const entry of entries) {
-      this.#seen.add(JSON.stringify(entry));
-      this.#add(entry);
-    }
+    for (const entry of entries) this.#add(entry);
     const isNew = this.#seen.size > before || entries.length === 0;
     return this.#next(page.nextCursor, isNew);
   }
@@ -81,7 +85,10 @@ export class ToolListReader {
 
   #add(entry: Json): void {
     this.#entries++;
-    const problem = this.#problemAdding(entry);
+    const text = jsonText(entry) ?? '';
+    this.#seen.add(text);
+    this.#length += text.length;
+    const problem = text === '' ? 'it is nested too deeply' : this.#problemAdding(entry);
     if (problem === null) return;
     const name = isObject(entry) && typeof entry.name === 'string' ? entry.name : null;
     const what = name === null ? `Entry ${this.#entries} of the list of tools` : `The tool “${name}”`;

@@ -138,6 +138,17 @@ describe('the answer of a tool', () => {
     });
   });
 
+  test('is read however deep it is nested', () => {
+    const deep = JSON.parse(`${'['.repeat(500_000)}${']'.repeat(500_000)}`);
+    expect(of({ structuredContent: deep })).toMatchObject({ code: 'result_not_storable' });
+    expect(of({ structuredContent: { a: deep }, content: [text('x')] })).toMatchObject({ code: 'result_not_storable' });
+    expect(of({ content: [deep] })).toEqual(result({ content: [text('Nested too deeply.')] }));
+    expect(of({ content: [{ type: 'other', deep }] })).toMatchObject({ code: 'result_not_storable' });
+    expect(of({ isError: true, structuredContent: deep })).toMatchObject({
+      message: 'The tool failed without saying why.',
+    });
+  });
+
   test('is cleaned of text that cannot be stored', () => {
     expect(of({ content: [], structuredContent: { 'k\0': 'x\0\ud800' } })).toEqual(
       result({ 'k\ufffd': 'x\ufffd\ufffd' }),

@@ -67,7 +67,7 @@ function parsedText(text: string, note: Note): JsonValue | undefined {
 /** Servers repeat structured content as text, for older clients. Text that says something else is kept. */
 function withText(structured: JsonValue, content: readonly ContentBlock[], note: Note): JsonValue {
   const texts = textsOf(content);
-  if (saysTheSame(texts, structured)) return structured;
+  if (storageProblem(cleanJson(structured)) !== null || saysTheSame(texts, structured)) return structured;
   const text = texts.join('\n');
   const isFree = isObject(structured) && !Object.hasOwn(structured, 'text');
   const value = isFree ? { ...(structured as JsonMap), text } : structured;
@@ -106,7 +106,9 @@ const textsOf = (content: readonly ContentBlock[]): string[] =>
 function failureOf({ content, structuredContent }: CallToolResult): ToolAnswer {
   const texts = textsOf(content);
   const [only = ''] = texts;
-  const details = structuredContent ?? (texts.length === 1 ? parsedText(only, () => undefined) : undefined);
+  const given = structuredContent ?? (texts.length === 1 ? parsedText(only, () => undefined) : undefined);
+  const cleaned = given === undefined ? undefined : cleanJson(given as JsonValue);
+  const details = cleaned === undefined || storageProblem(cleaned) !== null ? undefined : cleaned;
   const message =
     texts.length > 0
       ? texts.join('\n').replaceAll('\0', '').toWellFormed()
@@ -115,6 +117,6 @@ function failureOf({ content, structuredContent }: CallToolResult): ToolAnswer {
         : JSON.stringify(details);
   return {
     ...failed('tool_failed', message, true),
-    ...(details === undefined ? {} : { details: cleanJson(details as JsonValue) }),
+    ...(details === undefined ? {} : { details }),
   };
 }
