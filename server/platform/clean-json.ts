@@ -1,23 +1,61 @@
-import { hasPlainPrototype, type Json } from './json.ts';
-import { MAX_JSON_DEPTH } from './storable-json.ts';
+import { hasPlainPrototype } from './json.ts';
+import { canonicalNumber } from './json-text.ts';
 
 /**
- * Returns a JSON value whose texts and keys PostgreSQL can store: U+FFFD stands for each NUL and for each half of a surrogate
- * pair. A value without any is returned as it is; what is nested too deeply to be stored is not looked at.
+ * Returns the text in a form that PostgreSQL can store and read: U+FFFD stands for U+0000 and for half a surrogate
+ * pair. A column of json keeps both, but PostgreSQL then refuses to read any field of the value.
  */
-export function cleanJson(value: Json, depth = 0): Json {
-  if (typeof value === 'string') return cleanString(value);
-  if (typeof value !== 'object' || value === null || depth > MAX_JSON_DEPTH) return value;
-  if (Array.isArray(value)) {
-    const items = value.map(item => cleanJson(item, depth + 1));
-    return items.some((item, at) => item !== value[at]) ? items : value;
-  }
-  if (!hasPlainPrototype(value)) return value;
-  const fields = Object.entries(value);
-  const cleaned = fields.map(([key, item]) => [cleanString(key), cleanJson(item, depth + 1)] as const);
-  const isSame = cleaned.every(([key, item], at) => key === fields[at]?.[0] && item === fields[at]?.[1]);
-  return isSame ? value : Object.fromEntries(cleaned);
+export function cleanText(text: string): string {
+  return text.includes('\0') || !text.isWellFormed() ? text.replaceAll('\0', '\uFFFD').toWellFormed() : text;
 }
 
-const cleanString = (text: string): string =>
-  text.includes('\0') || !text.isWellFormed() ? text.replaceAll('\0', '\ufffd').toWellFormed() : text;
+/** Deeper values, such as cycles, are refused as a result, and need not be clean. */
+const MAX_DEPTH = 220;
+class TooDeep extends Error {}
+
+/**
+ * Returns a JSON value in the form in which it is read from the log again: all texts and keys are clean, and large
+ * integers are bigints. It is the value itself if nothing differs, which is the rule. Keys that become equal are told
+ * apart by further U+FFFD. Objects with a class are left alone.
+ */
+export function cleanJson<T>(value: T): T {
+  try {
+    return clean(value, 0) as T;
+  } catch (error) {
+    if (error instanceof TooDeep) return value;
+    throw error;
+  }
+}
+
+function clean(value: unknown, depth: number): unknown {
+  if (typeof value === 'string') return cleanText(value);
+  if (typeof value === 'number') return canonicalNumber(value);
+  if (typeof value !== 'object' || value === null) return value;
+  if (depth >= MAX_DEPTH) throw new TooDeep();
+  if (Array.isArray(value)) {
+    let copy: unknown[] | null = null;
+    for (let index = 0; index < value.length; index++) {
+      const item: unknown = value[index];
+      const cleaned = clean(item, depth + 1);
+      if (cleaned === item) continue;
+      copy ??= value.slice();
+      copy[index] = cleaned;
+    }
+    return copy ?? value;
+  }
+  return hasPlainPrototype(value) ? cleanObject(value as Record<string, unknown>, depth) : value;
+}
+
+function cleanObject(value: Record<string, unknown>, depth: number): object {
+  let changed = false;
+  const fields = new Map<string, unknown>();
+  for (const [key, field] of Object.entries(value)) {
+    let name = cleanText(key);
+    while (name !== key && (fields.has(name) || Object.hasOwn(value, name))) name += '\uFFFD';
+    const cleaned = clean(field, depth + 1);
+    changed ||= name !== key || cleaned !== field;
+    fields.set(name, cleaned);
+  }
+  // fromEntries defines: a key may be __proto__.
+  return changed ? Object.fromEntries(fields) : value;
+}

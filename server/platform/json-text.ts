@@ -94,6 +94,16 @@ export function readJson(text: string): Json {
 }
 
 /**
+ * The same for the answer of a server that has done something: a number that cannot be kept is its text, because the
+ * answer must not be lost. Throws SyntaxError.
+ */
+export function parseAnswerJson(text: string): Json {
+  const value: Json = JSON.parse(text);
+  const marked = markNumbers(text);
+  return marked === text ? value : reviveNumbers(JSON.parse(marked), literal => literal);
+}
+
+/**
  * Parses the JSON of a request like parseJson. JSON.parse takes 40 ms and 42 MB to find that a megabyte of open
  * brackets has no end, so a text that does not end with the counterpart of its first bracket is refused before that.
  */
@@ -173,10 +183,10 @@ function endOfString(text: string, start: number): number {
   return text.length;
 }
 
-type Refusal = (literal: string, path: () => string) => number;
+type Otherwise = (literal: string, path: () => string) => number | string;
 
 /** Returns the number of a literal in its one form; `otherwise` decides about what has none. */
-function numberOf(literal: string, otherwise: Refusal, path: () => string): number | bigint {
+function numberOf(literal: string, otherwise: Otherwise, path: () => string): number | bigint | string {
   const double = Number(literal);
   if (!Number.isFinite(double)) return otherwise(literal, path);
   if (/[.eE]/.test(literal)) return canonicalNumber(double);
@@ -190,7 +200,7 @@ function numberOf(literal: string, otherwise: Refusal, path: () => string): numb
  * Replaces the strings that `markNumbers` has written by their numbers, in place. Not recursive: the text may be nested
  * deeper than the stack. `otherwise` decides about numbers that cannot be kept; without it they are doubles.
  */
-export function reviveNumbers(root: Json, otherwise: Refusal = Number): Json {
+export function reviveNumbers(root: Json, otherwise: Otherwise = Number): Json {
   const holder = { root };
   const pending: { value: Json[] | { [key: string]: Json }; path: Path | null }[] = [{ value: holder, path: null }];
   for (let item = pending.pop(); item !== undefined; item = pending.pop()) {

@@ -1,5 +1,5 @@
 import type { Outcome } from '../../contract/step-type.ts';
-import { storable } from './storable-text.ts';
+import { cleanText } from '../../platform/clean-json.ts';
 
 /** Log lines kept for one step of a run, all attempts together (docs/specification/limits.md#sizes). Bytes of UTF-8. */
 export const MAX_LOG_BYTES = 64 * 1024;
@@ -15,7 +15,7 @@ export class LogBudget {
     if (used >= MAX_LOG_BYTES) return [];
     const kept: string[] = [];
     for (const given of lines) {
-      const line = storable(given);
+      const line = cleanText(given);
       used += Buffer.byteLength(line) + 1;
       if (used > MAX_LOG_BYTES) {
         kept.push(TRUNCATED);

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
 import type { Outcome } from '../../contract/step-type.ts';
+import { cleanJson } from '../../platform/clean-json.ts';
 import { type JsonMap, type JsonValue, StoredValue } from '../core/index.ts';
 import { LogBudget, MAX_LOG_BYTES } from './log-budget.ts';
 import { endOfAttempt, MAX_RESULT_BYTES } from './outcome.ts';
-import { storableValue } from './storable-text.ts';
 
 const ATTEMPT = { step: 'a', attempt: 1, random: 0.5, of: { run: { id: 'run' }, now: 0 } };
 const end = (result: unknown) => endOfAttempt(ATTEMPT, { kind: 'completed', result: result as JsonValue });
@@ -66,11 +66,11 @@ test('text that PostgreSQL cannot read is cleaned in every kind of outcome', () 
 
 test('cleaned keys stay apart, and a clean value is not copied', () => {
   const keys = { 'a\0': 1, 'a\uFFFD': 2, 'a\ud800': 3, __proto__x: 4 };
-  expect(Object.values(storableValue(keys))).toEqual([1, 2, 3, 4]);
-  expect(storableValue({ n: [2 ** 60, 1e17, 1e300, 0.5] })).toEqual({ n: [1152921504606847000n, 10n ** 17n, 1e300, 0.5] });
+  expect(Object.values(cleanJson(keys))).toEqual([1, 2, 3, 4]);
+  expect(cleanJson({ n: [2 ** 60, 1e17, 1e300, 0.5] })).toEqual({ n: [1152921504606847000n, 10n ** 17n, 1e300, 0.5] });
   const clean = { a: ['😀', { b: 'c' }], d: 1n };
-  expect(storableValue(clean)).toBe(clean);
-  const own = storableValue(JSON.parse('{"__proto__":"\\u0000"}'));
+  expect(cleanJson(clean)).toBe(clean);
+  const own = cleanJson(JSON.parse('{"__proto__":"\\u0000"}'));
   expect(Object.entries(own)).toEqual([['__proto__', '\uFFFD']]);
 });
 

@@ -1,10 +1,10 @@
 import type { Outcome } from '../../contract/step-type.ts';
+import { cleanJson } from '../../platform/clean-json.ts';
 import { derivedId, newId } from '../../platform/ids.ts';
 import { isInt64 } from '../../platform/json-text.ts';
 import { storageProblem } from '../../platform/storable-json.ts';
 import { type Command, type Consumption, type JsonValue, type StepError, StoredValue, sizeOf } from '../core/index.ts';
 import { type LargeResult, PAYLOAD_THRESHOLD_BYTES } from '../log/index.ts';
-import { storableValue } from './storable-text.ts';
 
 /** docs/specification/limits.md#sizes */
 export const MAX_RESULT_BYTES = 1024 * 1024;
@@ -33,7 +33,7 @@ export function endOfAttempt(
   given: Outcome,
 ): Ended {
   // Here for all step types at once: a text that PostgreSQL cannot read made the whole run unreadable.
-  const outcome = storableValue(given);
+  const outcome = cleanJson(given);
   if (outcome.kind === 'calling')
     return { command: callingCommand({ step, attempt, random, of }, outcome), large: null };
   if (outcome.kind === 'expanding') return { command: expandingCommand(step, attempt, outcome, random), large: null };

@@ -1,3 +1,4 @@
+import { cleanText } from '../../platform/clean-json.ts';
 import { readJson } from '../../platform/json-text.ts';
 import {
   type CompiledGraph,
@@ -11,7 +12,6 @@ import {
 import type { LargeResult, SearchValue } from '../log/index.ts';
 import { resolve, TemplateUnresolved } from '../steps/rendering.ts';
 import { type SearchableField, searchableFields } from '../steps/searchable.ts';
-import { storable } from './storable-text.ts';
 
 /** Kept under the graph, which all runs of a version share. */
 const known = new WeakMap<CompiledGraph, readonly SearchableField[]>();
@@ -69,5 +69,5 @@ function textOf(read: () => JsonValue): string | null {
   }
   if (typeof value === 'number' || typeof value === 'bigint' || typeof value === 'boolean') return String(value);
   if (typeof value !== 'string' || value === '' || value.length > MAX_SEARCH_VALUE_LENGTH) return null;
-  return storable(value);
+  return cleanText(value);
 }

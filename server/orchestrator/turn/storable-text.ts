@@ -1,71 +1,11 @@
-import { hasPlainPrototype } from '../../platform/json.ts';
-import { canonicalNumber } from '../../platform/json-text.ts';
-
-/**
- * Returns the text in a form that PostgreSQL can store and read: U+FFFD stands for U+0000 and for half a surrogate
- * pair. A column of json keeps both, but PostgreSQL then refuses to read any field of the value.
- */
-export function storable(text: string): string {
-  return text.includes('\0') || !text.isWellFormed() ? text.replaceAll('\0', '\uFFFD').toWellFormed() : text;
-}
+import { cleanText } from '../../platform/clean-json.ts';
 
 /** Returns the name of a person, tool or model for usage: short, and without the character that separates its texts. */
 export function label(text: unknown): string {
-  return typeof text === 'string' ? storable(text.slice(0, MAX_LABEL_LENGTH)).replaceAll('\u001e', ' ') : '';
+  return typeof text === 'string' ? cleanText(text.slice(0, MAX_LABEL_LENGTH)).replaceAll('\u001e', ' ') : '';
 }
 const MAX_LABEL_LENGTH = 300;
 
-/** Deeper values, such as cycles, are refused as a result, and need not be storable. */
-const MAX_DEPTH = 220;
-class TooDeep extends Error {}
-
-/**
- * Returns a value in the form in which it is read from the log again: all texts and keys are storable, and large integers
- * are bigints. It is the value itself if nothing differs, which is the rule. Keys that become equal are told apart by
- * further U+FFFD. Objects with a class are left alone.
- */
-export function storableValue<T>(value: T): T {
-  try {
-    return clean(value, 0) as T;
-  } catch (error) {
-    if (error instanceof TooDeep) return value;
-    throw error;
-  }
-}
-
-function clean(value: unknown, depth: number): unknown {
-  if (typeof value === 'string') return storable(value);
-  if (typeof value === 'number') return canonicalNumber(value);
-  if (typeof value !== 'object' || value === null) return value;
-  if (depth >= MAX_DEPTH) throw new TooDeep();
-  if (Array.isArray(value)) {
-    let copy: unknown[] | null = null;
-    for (let index = 0; index < value.length; index++) {
-      const item: unknown = value[index];
-      const cleaned = clean(item, depth + 1);
-      if (cleaned === item) continue;
-      copy ??= value.slice();
-      copy[index] = cleaned;
-    }
-    return copy ?? value;
-  }
-  return hasPlainPrototype(value) ? cleanObject(value as Record<string, unknown>, depth) : value;
-}
-
-function cleanObject(value: Record<string, unknown>, depth: number): object {
-  let changed = false;
-  const fields = new Map<string, unknown>();
-  for (const [key, field] of Object.entries(value)) {
-    let name = storable(key);
-    while (name !== key && (fields.has(name) || Object.hasOwn(value, name))) name += '\uFFFD';
-    const cleaned = clean(field, depth + 1);
-    changed ||= name !== key || cleaned !== field;
-    fields.set(name, cleaned);
-  }
-  // fromEntries defines: a key may be __proto__.
-  return changed ? Object.fromEntries(fields) : value;
-}
-
 /** A replacer for JSON.stringify that makes all texts of a value storable. */
 export const storableText = (_key: string, value: unknown): unknown =>
-  typeof value === 'string' ? storable(value) : value;
+  typeof value === 'string' ? cleanText(value) : value;

@@ -1,6 +1,7 @@
 import type { ActionPrices } from '../../contract/billable-actions.ts';
 import type { CommittedEvent, RunSnapshot, StreamItem } from '../../contract/orchestrator.ts';
 import type { StepTypes } from '../../contract/step-type.ts';
+import { cleanText } from '../../platform/clean-json.ts';
 import { AppError } from '../../platform/errors.ts';
 import { newId } from '../../platform/ids.ts';
 import { readJson } from '../../platform/json-text.ts';
@@ -37,7 +38,7 @@ import {
 } from '../log/index.ts';
 import { type OnExcess, priced } from './pricing.ts';
 import { searchValues } from './search-values.ts';
-import { label, storable, storableText } from './storable-text.ts';
+import { label, storableText } from './storable-text.ts';
 
 /** The prices for attempts that end in a turn. */
 export type Pricing = { readonly prices: ActionPrices; readonly onExcess: OnExcess; readonly types: StepTypes };
@@ -324,7 +325,7 @@ export class Turn {
 
   #askTask({ step, data, at }: Extract<RunEvent, { type: 'task_pending' }>): void {
     const { tenantId, projectId, workflowId } = this.#run;
-    const text = (value: string): string => storable(value);
+    const text = (value: string): string => cleanText(value);
     this.#tasks ??= new Map();
     this.#tasks.set(step, {
       step,
@@ -391,9 +392,9 @@ function newRun(run: RunIdentity, state: RunState): NewRun {
     projectId: run.projectId,
     workflowId: run.workflowId,
     version: run.version,
-    sessionId: storable(state.started.session_id),
-    triggerType: storable(state.started.trigger_type),
-    startedBy: storable(state.started.started_by),
+    sessionId: cleanText(state.started.session_id),
+    triggerType: cleanText(state.started.trigger_type),
+    startedBy: cleanText(state.started.started_by),
     startedAt: state.startedAt,
     stepsTotal: state.steps.size,
     ...(state.started.parent !== undefined && { parent: state.started.parent }),

@@ -59,7 +59,7 @@ describe('a port that the Fetch standard blocks', () => {
     const port = await startBlockedPort(tools.url);
     const url = `${port.url}${new URL(tools.url).pathname}`;
     const session = await connectMcp({ url, headers: {}, fetch: newEgress().fetch, timeoutMs: 10_000 });
-    expect((await session.listTools()).map(({ name }) => name)).toEqual(['add', 'echo']);
+    expect((await session.listTools()).tools.map(({ name }) => name)).toEqual(['add', 'echo']);
     await session.close();
     await port.close();
   });

@@ -1,4 +1,5 @@
 import type { Json } from '../json.ts';
+import { JsonNumberError, parseJson } from '../json-text.ts';
 
 /** The content of a response: JSON, text, or other bytes as base64. */
 export type ReadBody = { body: Json; encoding?: 'base64' };
@@ -84,9 +85,9 @@ const asBase64 = (bytes: Uint8Array): ReadBody => ({
 function parse(text: string | null, problem: string): Json {
   if (text === null) throw new BodyMalformed(`${problem}: it is not text in its charset`);
   try {
-    return JSON.parse(text) as Json;
-  } catch {
-    throw new BodyMalformed(problem);
+    return parseJson(text);
+  } catch (error) {
+    throw new BodyMalformed(error instanceof JsonNumberError ? `${problem}: ${error.message}` : problem);
   }
 }
 

@@ -1,4 +1,5 @@
 import { isObject, type Json, type JsonObject } from '../json.ts';
+import { parseAnswerJson } from '../json-text.ts';
 
 /** An error as a server gave it. `data`: its structured details. */
 export type WireError = { code: number; message: string; data?: Json };
@@ -24,7 +25,7 @@ const INTERNAL_ERROR = -32_603;
 
 /** Parses JSON of a server. Throws a SyntaxError. Everything that servers send passes through here. */
 export function parseServerJson(text: string): Json {
-  return JSON.parse(text.charCodeAt(0) === 0xfeff ? text.slice(1) : text);
+  return parseAnswerJson(text.charCodeAt(0) === 0xfeff ? text.slice(1) : text);
 }
 
 /**
