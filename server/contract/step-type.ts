@@ -119,6 +119,8 @@ export type CheckScope = { tenantId: string; projectId: string; inLoop?: boolean
 export type GraphCheck = {
   /** Ids of the steps that depend on this one. */
   readonly dependents: readonly string[];
+  /** Returns another dependency of `dependent`, by which it runs whatever branch this step takes; undefined: none. */
+  certainDependency(dependent: string): string | undefined;
   /** Whether the step is in a loop, and may read `item` and `index`. */
   readonly inLoop: boolean;
   /** Reports a problem at `path` unless `step`, which is read there, precedes this one. */

@@ -76,7 +76,7 @@ export function decide(state: RunState, command: Command, now: number): RunEvent
 
 function start(state: RunState, data: RunStartedData, now: number): RunEvent[] {
   if (state.status !== null) throw new CommandRefused('run_already_started', 'The run has already started.');
-  const started: RunEvent = { at: now, type: 'run_started', data };
+  const started: RunEvent = { at: now, type: 'run_started', data: { ...data, branch_rule: 'edges' } };
   // The skips depend on what the start brings (overrides, scope), so they are decided over a run that has started.
   const draft = newDraft(evolve(newRun(state.runId, state.graph), started), now);
   draft.events.push(started);

@@ -144,6 +144,11 @@ export type RunStartedData = {
   session_id: string;
   started_by: string;
   /**
+   * The branches of conditions decide about the edges to their dependents (docs/adr/0023). Absent in older logs, where
+   * they decide about the dependents themselves. `decide` sets it.
+   */
+  branch_rule?: 'edges';
+  /**
    * The run goes on from a turn of an agent in another run: how the steps under the agent ended there, by their ids, as
    * `{result}` or `{error}`. They end so again without being executed.
    */

@@ -58,6 +58,15 @@ describe('golden logs', () => {
     expect(ends.map(({ step }) => step).sort()).toEqual([...graph.steps, ...added].map(({ id }) => id).sort());
   });
 
+  test('a run of before branches decided edges goes on as it began', () => {
+    const { graph, events } = read('unfinished-branch-decides-a-step.json');
+    const state = events.reduce(evolve, newRun('run', compile(graph)));
+    // `s2` took `then`, and names `s3` in `else` alone. Its other dependency, `s1`, completes.
+    expect(continueToEnd(state)).toContainEqual(
+      expect.objectContaining({ step: 's3', data: { skipped: true, reason: 'branch_not_taken' } }),
+    );
+  });
+
   test('they hold every type of event, and runs in every state that one can be left in', () => {
     const all = files.map(read);
     const types = new Set(all.flatMap(({ events }) => events.map(({ type }) => type)));
@@ -153,6 +162,7 @@ const shapes = {
       seed_results: z.record(z.string(), json),
       session_id: z.string(),
       started_by: z.string(),
+      branch_rule: z.literal('edges').optional(),
       earlier_turns: z.strictObject({ agent: z.string(), steps: map }).optional(),
       traceparent: z.string().optional(),
       parent: z

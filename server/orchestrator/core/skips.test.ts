@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { began, changed, done, episode, skipped, startData, started } from '../../testing/engine/facts.ts';
+import { began, boom, changed, done, episode, skipped, startData, started } from '../../testing/engine/facts.ts';
 import { specification } from '../../testing/engine/specification.ts';
 import type { Command, GraphStep, JsonValue } from './index.ts';
 
@@ -69,19 +69,76 @@ describe('branches', () => {
       .then(done('c', ELSE));
   });
 
-  test('the branch not taken wins over what other dependencies did', () => {
-    specification(x('a'), condition('c', { then: ['b'] }), x('b', ['a', 'c']))
-      .given(started(), began('a'), began('c'), done('a'))
-      .when(succeed('c', ELSE))
-      .then(done('c', ELSE), skipped('b', 'branch_not_taken'), changed('running', 'completed'));
+  test('a branch that rejoins runs its join either way, though the other branch leads straight to it', () => {
+    const rejoined = specification(
+      condition('c', { then: ['a'], else: ['m'] }),
+      x('a', ['c']),
+      x('m', ['a', 'c']),
+      x('after', ['m']),
+    );
+    rejoined.given(started(), began('c')).when(succeed('c', THEN)).then(done('c', THEN));
+    const taken = rejoined.given(started(), began('c'), done('c', THEN), began('a'), done('a'));
+    expect([...taken.state().ready]).toEqual(['m']);
+    const other = rejoined.given(started(), began('c')).when(succeed('c', ELSE));
+    other.then(done('c', ELSE), skipped('a', 'branch_not_taken'));
+    expect([...other.state().ready]).toEqual(['m']);
   });
 
-  test('the branch counts, too, for what another dependency ends later', () => {
-    const run = specification(x('a'), condition('c', { then: ['b'] }), x('b', ['a', 'c']))
-      .given(started(), began('a'), began('c'), done('c', ELSE))
-      .when(succeed('a'));
-    run.then(done('a'), skipped('b', 'branch_not_taken'), changed('running', 'completed'));
-    expect(run.state().steps.get('b')).toMatchObject({ status: 'skipped', skipReason: 'branch_not_taken', attempt: 0 });
+  test('a step runs by the edge of another dependency, in whichever order they end', () => {
+    const graph = specification(x('a'), condition('c', { then: ['b'] }), x('b', ['a', 'c']));
+    const late = graph.given(started(), began('a'), began('c'), done('a')).when(succeed('c', ELSE));
+    late.then(done('c', ELSE));
+    expect([...late.state().ready]).toEqual(['b']);
+    const early = graph.given(started(), began('a'), began('c'), done('c', ELSE)).when(succeed('a'));
+    early.then(done('a'));
+    expect([...early.state().ready]).toEqual(['b']);
+  });
+
+  test('a step that two conditions leave out is skipped; one of them is enough to run it', () => {
+    const graph = specification(
+      condition('c', { then: ['b'] }),
+      condition('d', { then: ['b'] }),
+      x('b', ['c', 'd']),
+      x('after', ['b', 'd']),
+    );
+    const given = graph.given(started(), began('c'), began('d'), done('c', ELSE));
+    const neither = given.when(succeed('d', ELSE));
+    neither.then(done('d', ELSE), skipped('b', 'branch_not_taken'));
+    // No branch names `after`: its edge from `d` is taken.
+    expect([...neither.state().ready]).toEqual(['after']);
+    expect([...given.when(succeed('d', THEN)).state().ready]).toEqual(['b']);
+  });
+
+  test('the edges of a step that failed and goes on, and of a disabled one, are taken', () => {
+    const graph = specification(
+      x('failing', [], { on_error: 'continue' }),
+      x('off', [], { disabled: true }),
+      condition('c', { then: ['b', 'd'] }),
+      x('b', ['failing', 'c']),
+      x('d', ['off', 'c']),
+    );
+    const { state } = graph
+      .given(started(), skipped('off', 'step_disabled'), began('failing'), began('c'), done('c', ELSE))
+      .when({ type: 'attempt_failed', step: 'failing', attempt: 1, error: boom, retryable: false, random: 0 });
+    expect([...state().ready]).toEqual(['d', 'b']);
+  });
+
+  test('a skipped join passes on that its edges are not taken', () => {
+    specification(
+      condition('c', { then: ['t'], else: ['m'] }),
+      x('t', ['c']),
+      condition('d', { then: ['m'] }, { depends_on: ['t'] }),
+      x('m', ['c', 'd']),
+      x('after', ['m']),
+    )
+      .given(started(), began('c'), done('c', THEN), began('t'), done('t'), began('d'))
+      .when(succeed('d', ELSE))
+      .then(
+        done('d', ELSE),
+        skipped('m', 'branch_not_taken'),
+        skipped('after', 'branch_not_taken'),
+        changed('running', 'completed'),
+      );
   });
 
   test('a skip waits for all dependencies, so that order passes through', () => {
@@ -127,6 +184,33 @@ describe('branches', () => {
       .given(started(), began('c'))
       .when(succeed('c', { branch: 'constructor' }))
       .then(done('c', { branch: 'constructor' }));
+  });
+});
+
+describe('in a run of before branches decided edges', () => {
+  const before = started({ branch_rule: undefined });
+
+  test('the branch not taken wins over what other dependencies did', () => {
+    specification(x('a'), condition('c', { then: ['b'] }), x('b', ['a', 'c']))
+      .given(before, began('a'), began('c'), done('a'))
+      .when(succeed('c', ELSE))
+      .then(done('c', ELSE), skipped('b', 'branch_not_taken'), changed('running', 'completed'));
+  });
+
+  test('the branch counts, too, for what another dependency ends later', () => {
+    const run = specification(x('a'), condition('c', { then: ['b'] }), x('b', ['a', 'c']))
+      .given(before, began('a'), began('c'), done('c', ELSE))
+      .when(succeed('a'));
+    run.then(done('a'), skipped('b', 'branch_not_taken'), changed('running', 'completed'));
+    expect(run.state().steps.get('b')).toMatchObject({ status: 'skipped', skipReason: 'branch_not_taken', attempt: 0 });
+  });
+
+  test('a start records the rule that its run obeys', () => {
+    const { branch_rule: _rule, ...data } = startData();
+    specification(x('a'))
+      .given()
+      .when({ type: 'start', data })
+      .then(started({ branch_rule: 'edges' }));
   });
 });
 
@@ -243,6 +327,19 @@ describe('episodes', () => {
       .given(started(episode(['c', 'no'])), skipped('a', 'out_of_scope'), began('c'))
       .when(succeed('c', THEN))
       .then(done('c', THEN), skipped('no', 'branch_not_taken'));
+  });
+
+  test('the edges from outside the episode are taken for a named step', () => {
+    const within = specification(
+      x('o'),
+      condition('c', { then: ['yes'], else: ['no'] }),
+      x('yes', ['c']),
+      x('no', ['c', 'o']),
+    )
+      .given(started(episode(['c', 'no'])), skipped('o', 'out_of_scope'), began('c'))
+      .when(succeed('c', THEN));
+    within.then(done('c', THEN));
+    expect([...within.state().ready]).toEqual(['yes', 'no']);
   });
 
   test('a gated descendant that is not named stays out', () => {

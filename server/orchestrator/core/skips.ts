@@ -20,19 +20,25 @@ export function verdict(state: RunState, id: string, endOf: (step: string) => St
   const step = effectiveStep(state, id);
   // An episode's caller asked for this very step: what lies outside the episode cannot take it away again.
   const insist = state.scope !== null && isNamed(state, id);
-  let notTaken = false;
-  let allNotTaken = step.dependencies.length > 0;
+  let isTaken = step.dependencies.length === 0;
+  let isLeftOut = false;
   for (const dependency of step.dependencies) {
     const end = endOf(dependency);
     if (endedBadly(end)) return 'held';
     const counts = !insist || (state.scope?.has(dependency) === true && end.skipReason !== 'out_of_scope');
-    if (!counts || end.skipReason !== 'branch_not_taken') allNotTaken = false;
-    if (counts && excludes(effectiveStep(state, dependency), end.branch, id)) notTaken = true;
+    if (!counts) isTaken = true;
+    else if (end.branch !== undefined && excludes(effectiveStep(state, dependency), end.branch, id)) isLeftOut = true;
+    else if (end.skipReason !== 'branch_not_taken') isTaken = true;
   }
   if (step.approval !== null && endOf(step.approval).approved !== true) return 'not_approved';
-  if (notTaken || allNotTaken) return 'branch_not_taken';
+  if (!isTaken || (isLeftOut && !branchesDecideEdges(state))) return 'branch_not_taken';
   if (isOutOfScope(state, id, step)) return 'out_of_scope';
   return step.spec.disabled === true ? 'step_disabled' : 'ready';
+}
+
+/** False for a run of before docs/adr/0023, in which a branch that is not taken skips its steps whatever else they depend on. */
+function branchesDecideEdges({ started }: RunState): boolean {
+  return started?.branch_rule === 'edges';
 }
 
 /** The branch that a result names, if the step is a condition that branches. */
@@ -63,8 +69,9 @@ function endedBadly(end: StepEnd): boolean {
   return end.status !== 'completed' && end.error === undefined;
 }
 
-function excludes(condition: CompiledStep, branch: Branch | undefined, dependent: string): boolean {
-  if (condition.branches === null || branch === undefined) return false;
+/** Whether the condition names the step in the branch that it did not take alone. */
+function excludes(condition: CompiledStep, branch: Branch, dependent: string): boolean {
+  if (condition.branches === null) return false;
   const taken = condition.branches[branch];
   const other = condition.branches[branch === 'then' ? 'else' : 'then'];
   return other.has(dependent) && !taken.has(dependent);

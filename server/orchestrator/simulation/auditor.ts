@@ -1,4 +1,12 @@
-import { type CompiledGraph, evolve, newRun, phase, type RunEvent, type RunState } from '../core/index.ts';
+import {
+  type CompiledGraph,
+  evolve,
+  type GraphStep,
+  newRun,
+  phase,
+  type RunEvent,
+  type RunState,
+} from '../core/index.ts';
 import type { LogEntry } from '../log/index.ts';
 import { isExpandedAgent } from './agents.ts';
 import { checkAgents, checkAgentsGoOn } from './checkers/agents.ts';
@@ -23,6 +31,7 @@ import { checkUsage } from './checkers/usage.ts';
 import { type EventChecker, Violation } from './checkers/violation.ts';
 import { compiledGraph, type Database, decodeRows, decodeToFold, type StoredRun } from './database.ts';
 import { History } from './history.ts';
+import { isEdgeTaken } from './oracle.ts';
 import type { Surroundings } from './surroundings.ts';
 import type { SimulatedTerm } from './term-table.ts';
 
@@ -149,6 +158,7 @@ export class Auditor {
     if (event.type === 'step_retrying' && event.data.error.code === 'step_timed_out') count('step timed out');
     if (event.type === 'step_failed' && event.data.error.code === 'step_timed_out') count('step timed out');
     if (event.type === 'step_completed' && 'skipped' in event.data) count(`skip ${event.data.reason}`);
+    if (event.type === 'step_started' && event.attempt === 1) this.#tallyEdges(run, event.step);
     if ('step' in event && run.history.step(event.step).expanded !== null) this.#tallyExpanded(run, event);
     if (event.type === 'step_failed' && event.data.tolerated) count('failure tolerated');
     if (event.type === 'step_expanded' && event.step.includes('.')) count('loop in a loop');
@@ -168,6 +178,18 @@ export class Auditor {
     if (event.type === 'step_started' && run.history.step(event.step).lost > 5)
       count('begun again after more than five interruptions');
     if (phase(run.state) === 'blocked') count('blocked');
+  }
+
+  /** Counts the step if a condition before it took a branch that does not lead to it, or one of two that do. */
+  #tallyEdges({ history }: AuditedRun, step: string): void {
+    const { dependencies, added } = history.step(step);
+    if (dependencies.some(dependency => !isEdgeTaken(history, dependency, step)))
+      this.#at.count('step started by one of its edges');
+    const name = added?.name ?? step;
+    const namesTwice = ({ then, else: other }: GraphStep) =>
+      Array.isArray(then) && Array.isArray(other) && then.includes(name) && other.includes(name);
+    if (dependencies.some(dependency => namesTwice(history.step(dependency).spec)))
+      this.#at.count('step started by both branches');
   }
 
   /** Counts what happened to a loop or an agent. */

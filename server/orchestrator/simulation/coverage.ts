@@ -28,6 +28,8 @@ export const EXPECTED = [
   'skip blocked',
   'skip run_stopped',
   'skip branch_not_taken',
+  'step started by one of its edges',
+  'step started by both branches',
   'skip step_disabled',
   'skip out_of_scope',
   'cancel run_failed',

@@ -50,7 +50,7 @@ export const SLOTS: readonly Mutation[] = [
     file: 'executors/embedded/runs/slots.ts',
     find: 'if (other !== undefined) {',
     replace: 'if (other !== undefined && other === tenant) {',
-    caughtBy: ['fairness'],
+    caughtBy: ['fairness', 'not-stuck'],
   },
   {
     name: 'calls are moved without a limit',

@@ -13,11 +13,10 @@ export function expectedFate(history: History, id: string): 'run' | SkipReason {
   const inEpisode = history.started?.mode === 'episode';
 
   // "runs only the named steps": what lies outside of an episode does not skip its own steps.
-  const relevant =
-    named && inEpisode ? dependencies.filter(dependency => ranInEpisode(history, dependency)) : dependencies;
-  if (relevant.some(dependency => leavesOut(history, dependency, id))) return 'branch_not_taken';
-  const untaken = relevant.filter(dependency => reasonOf(history, dependency) === 'branch_not_taken');
-  if (dependencies.length > 0 && untaken.length === dependencies.length) return 'branch_not_taken';
+  const insists = named && inEpisode;
+  const isTaken = (dependency: string) =>
+    (insists && !ranInEpisode(history, dependency)) || isEdgeTaken(history, dependency, id);
+  if (dependencies.length > 0 && !dependencies.some(isTaken)) return 'branch_not_taken';
 
   if (inEpisode && !inScope(history, id)) return 'out_of_scope';
   if (step.gated === true && !named) return 'out_of_scope';
@@ -55,16 +54,27 @@ function reasonOf(history: History, id: string): SkipReason | undefined {
   return end?.type === 'step_completed' && 'skipped' in end.data ? end.data.reason : undefined;
 }
 
-/** Whether `condition` is a condition that took a branch and names `dependent` only in the other one. */
-function leavesOut(history: History, condition: string, dependent: string): boolean {
-  const fields = effectiveFields(history, history.step(condition).spec);
-  if (fields.type !== 'condition' || fields.mode === 'validate') return false;
-  const result = resultOf(history, condition);
+/** Whether the edge from a step that has ended to one that depends on it is taken, outside of episodes. */
+export function isEdgeTaken(history: History, from: string, to: string): boolean {
+  if (reasonOf(history, from) === 'branch_not_taken') return false;
+  const branch = branchOf(history, from);
+  if (branch === null) return true;
+  const fields = effectiveFields(history, history.step(from).spec);
+  const name = history.step(to).added?.name ?? to;
+  const naming = (['then', 'else'] as const).filter(each => {
+    const list = fields[each];
+    return Array.isArray(list) && list.includes(name);
+  });
+  return naming.length === 0 || naming.includes(branch);
+}
+
+/** Returns the branch that a condition took; null for any other step. */
+function branchOf(history: History, id: string): 'then' | 'else' | null {
+  const { type, mode } = effectiveFields(history, history.step(id).spec);
+  if (type !== 'condition' || mode === 'validate') return null;
+  const result = resultOf(history, id);
   const branch = result !== null && typeof result === 'object' && !Array.isArray(result) ? result.branch : undefined;
-  if (branch !== 'then' && branch !== 'else') return false;
-  const name = history.step(dependent).added?.name ?? dependent;
-  const names = (list: JsonValue | undefined) => Array.isArray(list) && list.includes(name);
-  return names(branch === 'then' ? fields.else : fields.then) && !names(fields[branch]);
+  return branch === 'then' || branch === 'else' ? branch : null;
 }
 
 function resultOf(history: History, id: string): JsonValue {

@@ -4,6 +4,7 @@ import { addCalls, type CalledWorkflow, withCalls } from './calls.ts';
 import { addEarlierTurns } from './earlier-turns.ts';
 import { randomBranches, randomGraph } from './graphs.ts';
 import { addLoops, loopPlans } from './growth.ts';
+import { addJoins } from './joins.ts';
 import { hostileRequest, storedUnchecked } from './overrides.ts';
 import { type StepPlan, stepPlan } from './plans.ts';
 import type { Random } from './random.ts';
@@ -74,13 +75,20 @@ export type Scenario = {
 export const REFUSED = 'REFUSED BY THE DATABASE';
 export const TENANTS = ['tenant-a', 'tenant-b', 'tenant-c'] as const;
 /**
- * Sources of random numbers. Hostile values, loops, calls and agents have their own, so that they
- * change nothing else of a seed.
+ * Sources of random numbers. Hostile values, loops, calls, agents and joins have their own, so that
+ * they change nothing else of a seed.
  */
-export type Sources = { random: Random; values: Random; growth: Random; calls: Random; agents: Random };
+export type Sources = {
+  random: Random;
+  values: Random;
+  growth: Random;
+  calls: Random;
+  agents: Random;
+  joins: Random;
+};
 
 export function randomScenario(
-  { random, values, growth, calls, agents }: Sources,
+  { random, values, growth, calls, agents, joins }: Sources,
   knobs: Knobs,
   index: number,
 ): Scenario {
@@ -93,6 +101,7 @@ export function randomScenario(
   const workflows = isCaller ? addCalls(calls, knobs, workflowId, graph) : new Map<string, CalledWorkflow>();
   const hasAgents = agents.below(100) < knobs.agents && !isHostile;
   if (hasAgents) addAgents(agents, graph);
+  addJoins(joins, graph);
   const unstorable = knobs.oddities > 0 && random.chance(0.01);
   const data = randomStart(random, graph);
   if (unstorable) data.input = { text: REFUSED };

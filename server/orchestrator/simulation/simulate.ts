@@ -69,9 +69,10 @@ class World {
     const growth = new Random(seed ^ 0x2c1b3c6d);
     const calls = new Random(seed ^ 0x165667b1);
     const agents = new Random(seed ^ 0x3ad8025f);
+    const joins = new Random(seed ^ 0x7ed55d16);
     const scenarios = new Map<string, Scenario>();
     for (let index = random.below(knobs.runs); index >= 0; index--) {
-      const scenario = randomScenario({ random, values, growth, calls, agents }, knobs, index);
+      const scenario = randomScenario({ random, values, growth, calls, agents, joins }, knobs, index);
       scenarios.set(scenario.runId, scenario);
     }
     const economy = randomEconomy(random);

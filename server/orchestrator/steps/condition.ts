@@ -18,8 +18,14 @@ const fields = z.strictObject({
   mode: z.enum(['branch', 'validate']).optional().meta({
     description: 'branch (default): then or else follows; validate: the step fails where the expression is false',
   }),
-  then: z.array(z.string()).optional().meta({ description: 'Dependents that run if the expression is true' }),
-  else: z.array(z.string()).optional().meta({ description: 'Dependents that run if the expression is false' }),
+  then: z
+    .array(z.string())
+    .optional()
+    .meta({ description: 'Dependents to which the edge is taken if the expression is true; a step may be in both' }),
+  else: z
+    .array(z.string())
+    .optional()
+    .meta({ description: 'Dependents to which the edge is taken if the expression is false' }),
   message: z
     .string()
     .max(4_000)
@@ -119,13 +125,14 @@ function checkReads(step: GraphStep, graph: GraphCheck): void {
 
 function checkBranches(step: GraphStep, graph: GraphCheck): void {
   const dependents = new Set(graph.dependents);
-  const taken = new Set<string>();
   for (const branch of ['then', 'else'] as const) {
     const names = Array.isArray(step[branch]) ? step[branch] : [];
+    const other = step[branch === 'then' ? 'else' : 'then'];
     if (names.length > 0 && step.mode === 'validate') {
       const message = `${branch} has no meaning where mode is validate`;
       graph.error({ path: branch, code: 'branch_in_validation', message });
     }
+    const taken = new Set<string>();
     for (const [at, name] of names.entries()) {
       if (typeof name !== 'string') continue;
       const path = `${branch}[${at}]`;
@@ -133,12 +140,21 @@ function checkBranches(step: GraphStep, graph: GraphCheck): void {
       if (!dependents.has(name)) {
         const message = `"${shown}" does not depend on this step: add "${step.id}" to its depends_on`;
         graph.error({ path, code: 'not_a_dependent', message });
+      } else if (step.mode !== 'validate' && !(Array.isArray(other) && other.includes(name))) {
+        checkEffect(name, path, graph);
       }
-      if (taken.has(name))
-        graph.error({ path, code: 'branch_named_twice', message: `"${shown}" is named twice in the branches` });
+      if (taken.has(name)) graph.error({ path, code: 'branch_named_twice', message: `"${shown}" is named twice here` });
       taken.add(name);
     }
   }
+}
+
+/** Warns of a step in a branch that runs whichever branch is taken, because another edge always leads to it. */
+function checkEffect(name: string, path: string, graph: GraphCheck): void {
+  const certain = graph.certainDependency(name);
+  if (certain === undefined) return;
+  const message = `"${name}" runs whichever branch is taken, because it also depends on "${certain}", which no branch skips`;
+  graph.warn({ path, code: 'branch_without_effect', message });
 }
 
 /** Warns of a branch that a constant expression never takes. */

@@ -17,7 +17,11 @@ const BY_CODE: ReadonlyMap<string, string> = new Map([
   ['disabled_dependency', 'Enable the step, or let the steps after it depend on the steps before it.'],
   ['template_malformed', 'Write templates as {{input.field}} or {{steps.<id>.result.field}}.'],
   ['not_a_dependent', 'Connect the condition with the step, or remove the step from the branch.'],
-  ['branch_named_twice', 'Leave the step in one of the branches.'],
+  ['branch_named_twice', 'Name the step once in each branch.'],
+  [
+    'branch_without_effect',
+    'Remove the other step from depends_on; if it has to end first, let the condition depend on it.',
+  ],
   ['branch_in_validation', 'Remove the branch, or change mode to branch.'],
   ['unreachable_branch', 'Let the expression read the input or a result.'],
   ['patterns_too_large', 'Shorten the regular expressions of the forms and schemas.'],

@@ -138,9 +138,9 @@ describe('every rule', () => {
     ['an assignee that is nobody', graph(task('b', { assignees: ['bob'] })), ['b:assignees[0]:assignee_invalid']],
     ['a branch of no dependent', graph(when('a', 'true', { then: ['b'] }), lua('b')), ['a:then[0]:not_a_dependent']],
     [
-      'a step in both branches',
-      graph(when('a', 'input.x', { then: ['b'], else: ['b'] }), lua('b', { depends_on: ['a'] })),
-      ['a:else[0]:branch_named_twice'],
+      'a step twice in a branch',
+      graph(when('a', 'input.x', { then: ['b'], else: ['b', 'b'] }), lua('b', { depends_on: ['a'] })),
+      ['a:else[1]:branch_named_twice'],
     ],
     [
       'branches of a validation',
@@ -164,6 +164,64 @@ describe('every rule', () => {
   test('a step that waits for itself', async () => {
     const { errors } = await validateGraph(graph(lua('a', { depends_on: ['a'] })), types, scope);
     expect(errors.map(item => item.message)).toEqual(['the steps wait for each other: a → a']);
+  });
+  test('a step may be in both branches, and branches may meet again', async () => {
+    const both = graph(when('a', 'input.x', { then: ['b'], else: ['b'] }), lua('b', { depends_on: ['a'] }));
+    const rejoined = graph(
+      when('c', 'input.x', { then: ['a'], else: ['m'] }),
+      lua('a', { depends_on: ['c'] }),
+      lua('m', { depends_on: ['a', 'c'] }),
+    );
+    for (const value of [both, rejoined])
+      expect(await validateGraph(value, types, scope)).toEqual({ valid: true, errors: [], warnings: [] });
+  });
+  const guarded = lua('b', { depends_on: ['a', 'c'] });
+  test.each([
+    [
+      'that a step before the condition also leads to',
+      graph(lua('a'), when('c', 'true == input.x', { then: ['b'], depends_on: ['a'] }), guarded),
+    ],
+    [
+      'that another condition leads to in both branches',
+      graph(when('a', 'input.y', { then: ['b'], else: ['b'] }), when('c', 'input.x', { then: ['b'] }), guarded),
+    ],
+    [
+      'that another condition leads to without naming it',
+      graph(when('a', 'input.y'), when('c', 'input.x', { then: ['b'] }), guarded),
+    ],
+    [
+      'that a step leads to which always comes after another',
+      graph(lua('z'), lua('a', { depends_on: ['z'] }), when('c', 'input.x', { then: ['b'] }), guarded),
+    ],
+  ])('a branch to a step %s is without effect', async (_, value) => {
+    const { valid, warnings } = await validateGraph(value, types, scope);
+    expect(valid).toBe(true);
+    expect(warnings.map(item => `${item.step_id}:${item.path}:${item.code}`)).toEqual([
+      'c:then[0]:branch_without_effect',
+    ]);
+    expect(warnings[0]?.message).toContain('"b" runs whichever branch is taken, because it also depends on "a"');
+  });
+  test.each([
+    [
+      'of another condition',
+      graph(when('a', 'input.y', { then: ['b'] }), when('c', 'input.x', { then: ['b'] }), guarded),
+    ],
+    [
+      'after a branch',
+      graph(
+        when('z', 'input.y', { then: ['a'] }),
+        lua('a', { depends_on: ['z'] }),
+        when('c', 'input.x', { then: ['b'] }),
+        guarded,
+      ),
+    ],
+    [
+      'beside a step that does not exist',
+      graph(when('c', 'input.x', { then: ['b'] }), lua('b', { depends_on: ['a', 'c'] })),
+    ],
+  ])('a branch to a step %s has an effect', async (_, value) => {
+    const { warnings } = await validateGraph(value, types, scope);
+    expect(warnings).toEqual([]);
   });
   test('warnings leave the graph valid', async () => {
     const report = await validateGraph(

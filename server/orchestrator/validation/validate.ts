@@ -16,6 +16,7 @@ import { CommonStepFields, commonFieldNames, openableFields, ownFields } from '.
 import { checkForm } from '../steps/form.ts';
 import { isSecretInput, readSearchable } from '../steps/searchable.ts';
 import { collectReferences, readsItem } from '../steps/templates.ts';
+import { certainDependency } from './certain-edges.ts';
 import { didYouMean, type Hint } from './hints.ts';
 import { PatternBudget } from './pattern-budget.ts';
 import { type GraphProblem, ProblemList } from './problem-list.ts';
@@ -155,6 +156,7 @@ function graphCheck(step: GraphStep, graph: Topology, into: Collector): GraphChe
   const warn: Collector['error'] = (...problem) => into.warn(...problem);
   return {
     dependents: graph.dependents.get(step.id) ?? [],
+    certainDependency: dependent => certainDependency(graph, dependent, step.id),
     inLoop: graph.outer !== null,
     readsItem: path => checkItem(step, path, graph, error),
     reads: (read, path, as) => checkRead(step, path, read, graph, as === 'error' ? error : warn),

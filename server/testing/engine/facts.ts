@@ -18,6 +18,7 @@ export const startData = (over: Partial<RunStartedData> = {}): RunStartedData =>
   seed_results: {},
   session_id: 'session',
   started_by: 'ann',
+  branch_rule: 'edges',
   ...over,
 });
 
