@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { apply, type Draft, type Edit, type Step } from '../../server/domains/workflows/edits/index.ts';
+import { apply, type Draft, type Edit, type Json, type Step } from '../../server/domains/workflows/edits/index.ts';
 import { edgesOf, layout } from '../graph/layout.ts';
 import {
   copyText,
@@ -78,7 +78,14 @@ describe('a new step', () => {
     expect(placeAfter(draft, 'nowhere')).toEqual({ kind: 'free' });
   });
 
-  test('has an id that no other step has', () => {
+  test('has an id that no other step has, nor one in a loop', () => {
+    const inner = [
+      { id: 'wait', type: 'wait' },
+      { id: 'wait_2', type: 'wait' },
+    ] as unknown as Json;
+    const looped = draftOf({ id: 'each', type: 'for_each', items: 'input.x', steps: inner });
+    expect(planStep(looped, 'wait', { kind: 'free' }, placesOf(looped)).added).toEqual(['wait_3']);
+    expect(planPaste(looped, [step('wait')]).added).toEqual(['wait_3']);
     expect(freeId(new Set(), 'step')).toBe('step');
     expect(freeId(new Set(['step', 'step_2']), 'step')).toBe('step_3');
     expect(freeId(new Set(), '1 x')).toBe('step');
@@ -131,7 +138,9 @@ test('removal closes the chain; disabling enables where all are disabled', () =>
 
 test('a dependent of a condition changes its branch, or runs in either case', () => {
   const draft = draftOf(step('a'), check, step('yes', 'check'));
-  expect(stepsAfter(draft, planBranch('check', 'yes', 'else'))[1]).toMatchObject({ else: ['yes'] });
+  const moved = stepsAfter(draft, planBranch('check', 'yes', 'else'))[1];
+  expect(moved).toMatchObject({ else: ['yes'] });
+  expect(moved).not.toHaveProperty('then');
   const either = stepsAfter(draft, planBranch('check', 'yes', null));
   expect(either[1]).not.toHaveProperty('then');
   expect(either[2]).toMatchObject({ depends_on: ['check'] });
@@ -155,6 +164,12 @@ describe('copies', () => {
 
   test('keep their ids in another workflow', () => {
     expect(planPaste(draftOf(), [step('yes'), step('end', 'yes')]).added).toEqual(['yes', 'end']);
+  });
+
+  test('are in both branches where the step is', () => {
+    const both = draftOf(step('a'), { ...check, else: ['yes'] }, step('yes', 'check'));
+    const steps = stepsAfter(both, planDuplicate(both, ['yes']).edits);
+    expect(byId(steps, 'check')).toMatchObject({ then: ['yes', 'yes_2'], else: ['yes', 'yes_2'] });
   });
 
   test('are duplicated beside what they are copies of', () => {

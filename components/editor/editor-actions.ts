@@ -5,11 +5,20 @@ import {
   type Branch,
   type Draft,
   type Edit,
+  idsInLoop,
   type Json,
   STEP_ID,
   type Step,
 } from '../../server/domains/workflows/edits/index.ts';
-import { edgesOf, type GraphStepInput, nodeSize, ownPosition, type Point, ROW_GAP } from '../graph/layout.ts';
+import {
+  branchesOf,
+  edgesOf,
+  type GraphStepInput,
+  nodeSize,
+  ownPosition,
+  type Point,
+  ROW_GAP,
+} from '../graph/layout.ts';
 
 /** Where a new step goes. */
 export type Place =
@@ -45,10 +54,13 @@ export function freeId(taken: ReadonlySet<string>, base: string): string {
 
 const NO_IDS: readonly string[] = [];
 
+/** The ids that no new step of the draft may have: those of its steps, also in loops, and those that are reserved. */
+const takenIds = (draft: Draft, reserved: readonly string[]): ReadonlySet<string> =>
+  new Set([...draft.graph.steps.flatMap(step => [step.id, ...idsInLoop(step)]), ...reserved]);
+
 /** Plans a new step of a type. `places` says where the steps are drawn now, `reserved` which ids it may not have. */
 export function planStep(draft: Draft, type: string, place: Place, places: Places, reserved = NO_IDS): Plan {
-  const taken = new Set([...draft.graph.steps.map(({ id }) => id), ...reserved]);
-  const id = freeId(taken, type);
+  const id = freeId(takenIds(draft, reserved), type);
   const step: Step = { id, type, ...stepPreview(type).starter };
   const added = [id];
   if (place.kind === 'between') {
@@ -145,10 +157,9 @@ export function planDisabling(draft: Draft, ids: readonly string[]): Edit[] {
 
 /** Moves a dependent of a condition into a branch; null: it runs in either case. */
 export function planBranch(from: string, to: string, branch: Branch | null): Edit[] {
-  if (branch !== null) return [{ type: 'connect', from, to, branch }];
   return [
     { type: 'disconnect', from, to },
-    { type: 'connect', from, to },
+    { type: 'connect', from, to, ...(branch === null ? {} : { branch }) },
   ];
 }
 
@@ -180,10 +191,10 @@ export function pastedSteps(text: string): Step[] | null {
 export function planPaste(draft: Draft, copied: readonly Step[], reserved = NO_IDS): Plan {
   const unique = [...new Map(copied.map(step => [step.id, step])).values()];
   let pasted: Draft = { ...draft, graph: { steps: unique }, run_setup: {} };
-  const taken = new Set([...draft.graph.steps.map(({ id }) => id), ...reserved]);
+  const taken = takenIds(draft, reserved);
   for (const { id } of unique) {
     if (!taken.has(id) && STEP_ID.test(id)) continue;
-    const others = new Set([...taken, ...pasted.graph.steps.map(step => step.id)]);
+    const others = new Set([...taken, ...takenIds(pasted, NO_IDS)]);
     const renamed = apply(pasted, { type: 'rename_step', step: id, to: freeId(others, id.replace(/_\d+$/, '')) });
     if (renamed.ok) pasted = renamed.draft;
   }
@@ -210,12 +221,10 @@ export function planDuplicate(draft: Draft, ids: readonly string[], reserved = N
   const outside = steps.flatMap(({ id }, at): Edit[] =>
     edges
       .filter(edge => edge.to === id && !ids.includes(edge.from))
-      .map(edge => ({
-        type: 'connect',
-        from: edge.from,
-        to: plan.added[at] ?? id,
-        ...(edge.branch === null ? {} : { branch: edge.branch }),
-      })),
+      .flatMap(edge => {
+        const connection = { type: 'connect' as const, from: edge.from, to: plan.added[at] ?? id };
+        return branchesOf(edge).map(branch => ({ ...connection, ...(branch === null ? {} : { branch }) }));
+      }),
   );
   return { edits: [...plan.edits, ...outside], added: plan.added };
 }

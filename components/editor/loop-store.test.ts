@@ -38,6 +38,19 @@ test('a loop in a loop is edited in its place', () => {
   expect(new Set(inner.reservedIds)).toEqual(new Set(['each', 'x', 'inner', 'z']));
 });
 
+test('a step of a loop gets no id that a step around it has', () => {
+  const store = setUp(lua('a'), loop('each', lua('x'), loop('inner', lua('z'))), loop('other', lua('o')));
+  const each = new LoopStore(store, ['each']);
+  const inner = new LoopStore(store, ['each', 'inner']);
+  const refused = (id: string) => ({ ok: false, message: `There is a step "${id}" outside of the loop already.` });
+  expect(each.change([{ type: 'rename_step', step: 'x', to: 'a' }])).toEqual(refused('a'));
+  expect(each.change([{ type: 'rename_step', step: 'x', to: 'each' }])).toEqual(refused('each'));
+  expect(each.change([{ type: 'rename_step', step: 'x', to: 'z' }])).toMatchObject({ ok: false });
+  expect(inner.change([{ type: 'rename_step', step: 'z', to: 'x' }])).toEqual(refused('x'));
+  expect(inner.change([{ type: 'add_step', step: lua('a') }])).toEqual(refused('a'));
+  expect(inner.change([{ type: 'rename_step', step: 'z', to: 'o' }])).toMatchObject({ ok: true });
+});
+
 test('a state is the same until the steps change, and without a loop there are none', () => {
   const store = setUp(lua('a'), loop('each', lua('x')));
   const inner = new LoopStore(store, ['each']);

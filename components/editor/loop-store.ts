@@ -3,6 +3,7 @@ import {
   apply,
   type Draft,
   type Edit,
+  idsInLoop,
   type Step,
   type Unrewritten,
 } from '../../server/domains/workflows/edits/index.ts';
@@ -49,8 +50,17 @@ function withStepsAt(
 }
 
 /** The ids of all steps, those in loops included. */
-function allIds(steps: readonly Step[]): string[] {
-  return steps.flatMap(step => [step.id, ...allIds(stepsOfLoop(step) ?? [])]);
+const allIds = (steps: readonly Step[]): string[] => steps.flatMap(step => [step.id, ...idsInLoop(step)]);
+
+/** The ids of the steps around the loop at `path`: its own steps read those by the same names. */
+function idsAround(steps: readonly Step[], path: readonly string[]): Set<string> {
+  return new Set(path.flatMap((_, depth) => (stepsAt(steps, path.slice(0, depth)) ?? []).map(({ id }) => id)));
+}
+
+/** The id that an edit gives a step; undefined for an edit that gives none. */
+function newId(edit: Edit): string | undefined {
+  if (edit.type === 'rename_step') return edit.to;
+  return edit.type === 'add_step' || edit.type === 'insert_between' ? edit.step.id : undefined;
 }
 
 /** The steps of a loop as a draft of their own. What changes it changes the loop, as one step of the same history. */
@@ -86,7 +96,11 @@ export class LoopStore implements StepsStore {
   change(edits: readonly Edit[], key: string | null = null): ChangeResult {
     let { draft } = this.state;
     const unrewritten: Unrewritten[] = [];
+    const around = idsAround(this.#store.state.draft.graph.steps, this.#path);
     for (const edit of edits) {
+      const id = newId(edit);
+      if (id !== undefined && around.has(id))
+        return { ok: false, message: `There is a step "${id}" outside of the loop already.` };
       const result = apply(draft, edit);
       if (!result.ok) return { ok: false, message: result.problem.message };
       draft = result.draft;

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { edgesOf, innerStepsOf, layout, layoutByRank, nodeSize, takesLong } from './layout.ts';
+import { branchLabel, edgesOf, innerStepsOf, layout, layoutByRank, nodeSize, takesLong } from './layout.ts';
 
 type Step = { id: string; type: string; depends_on: string[] };
 
@@ -34,6 +34,20 @@ describe('the drawing of a graph', () => {
       ['c', 'y', 'else'],
       ['x', 'z', null],
       ['y', 'z', null],
+    ]);
+    expect(edges.map(branchLabel)).toEqual(['then', 'else', undefined, undefined]);
+  });
+
+  it('draws one edge to a step in both branches, with both labels', () => {
+    const edges = edgesOf([
+      { id: 'c', type: 'condition', then: ['x', 'y'], else: ['x'] },
+      { id: 'x', type: 'lua_script', depends_on: ['c', 'y'] },
+      { id: 'y', type: 'lua_script', depends_on: ['c'] },
+    ]);
+    expect(edges.map(edge => [edge.id, edge.branch, branchLabel(edge)])).toEqual([
+      ['c→x', 'both', 'then, else'],
+      ['y→x', null, undefined],
+      ['c→y', 'then', 'then'],
     ]);
   });
 

@@ -15,7 +15,8 @@ export type GraphStepInput = {
   steps?: unknown;
 };
 export type Point = { x: number; y: number };
-export type GraphEdge = { id: string; from: string; to: string; branch: 'then' | 'else' | null };
+/** `branch`: the branch of a condition that takes the edge; null if neither names it, and it is taken in either case. */
+export type GraphEdge = { id: string; from: string; to: string; branch: 'then' | 'else' | 'both' | null };
 
 export const nodeSize = { width: 216, height: 60 };
 /** Between two rows: room for the “+” below a step and the label of a branch. */
@@ -42,15 +43,27 @@ export function edgesOf(steps: readonly GraphStepInput[]): GraphEdge[] {
     for (const from of new Set(strings(step.depends_on))) {
       const source = byId.get(from);
       if (!source || from === step.id) continue;
-      const branch = strings(source.then).includes(step.id)
-        ? 'then'
-        : strings(source.else).includes(step.id)
-          ? 'else'
-          : null;
-      edges.push({ id: `${from}→${step.id}`, from, to: step.id, branch });
+      edges.push({ id: `${from}→${step.id}`, from, to: step.id, branch: branchBetween(source, step.id) });
     }
   }
   return edges;
+}
+
+function branchBetween(source: GraphStepInput, to: string): GraphEdge['branch'] {
+  const isThen = strings(source.then).includes(to);
+  const isElse = strings(source.else).includes(to);
+  if (isThen) return isElse ? 'both' : 'then';
+  return isElse ? 'else' : null;
+}
+
+/** The branches that name the end of an edge; null stands for none. */
+export function branchesOf({ branch }: GraphEdge): readonly ('then' | 'else' | null)[] {
+  return branch === 'both' ? ['then', 'else'] : [branch];
+}
+
+/** The label of an edge: the branches that take it. Undefined where it has none. */
+export function branchLabel({ branch }: Pick<GraphEdge, 'branch'>): string | undefined {
+  return branch === 'both' ? 'then, else' : (branch ?? undefined);
 }
 
 /** A position that a person gave a step; anything but two finite numbers is no position. */

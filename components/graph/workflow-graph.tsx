@@ -17,7 +17,15 @@ import { Skeleton } from '../ui/skeleton.tsx';
 import { useDetailLevel } from './detail-level.ts';
 import { firstView, ICONS_ZOOM, MARGIN } from './first-view.ts';
 import { GraphMap } from './graph-map.tsx';
-import { edgesOf, type GraphEdge, type GraphStepInput, innerStepsOf, nodeSize, type Point } from './layout.ts';
+import {
+  branchLabel,
+  edgesOf,
+  type GraphEdge,
+  type GraphStepInput,
+  innerStepsOf,
+  nodeSize,
+  type Point,
+} from './layout.ts';
 import { drawnNotes } from './notes.ts';
 import { PlainNote, type PlainNoteNode, toPlainNote } from './plain-note.tsx';
 import { type StepFlowNode, StepNode } from './step-node.tsx';
@@ -231,7 +239,7 @@ function toEdge(edge: GraphEdge, reached: string | undefined): Edge {
     source: edge.from,
     target: edge.to,
     focusable: false,
-    label: edge.branch ?? undefined,
+    label: branchLabel(edge),
     animated: reached === 'running',
     style: { stroke: 'var(--line-strong)', ...(reached === 'skipped' ? { strokeDasharray: '4 4', opacity: 0.6 } : {}) },
     markerEnd: { type: MarkerType.ArrowClosed, width: 16, height: 16, color: 'var(--line-strong)' },

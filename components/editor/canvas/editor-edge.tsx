@@ -5,7 +5,7 @@ import { memo } from 'react';
 import type { Point } from '../../graph/layout.ts';
 import { useCanvasActions } from './canvas-actions.tsx';
 
-export type EditorFlowEdge = Edge<{ branch: 'then' | 'else' | null; editable: boolean; crowded: boolean }, 'step'>;
+export type EditorFlowEdge = Edge<{ label: string | undefined; editable: boolean; crowded: boolean }, 'step'>;
 
 /** How far along the connection its label is: nearer to its end, clear of the “+” of the step where it begins. */
 const LABEL_AT = 0.78;
@@ -46,7 +46,7 @@ export const EditorEdge = memo(function EditorEdge(props: EdgeProps<EditorFlowEd
           style={{ transform: `translate(-50%, -50%) translate(${x}px, ${y}px)` }}
           className="nodrag nopan pointer-events-auto absolute flex items-center gap-1 group-data-[detail=far]/graph:hidden"
         >
-          {data?.branch ? <span className="rounded-sm bg-sunken px-1 text-xs text-muted">{data.branch}</span> : null}
+          {data?.label ? <span className="rounded-sm bg-sunken px-1 text-xs text-muted">{data.label}</span> : null}
           {data?.editable && !data.crowded ? (
             <button
               type="button"

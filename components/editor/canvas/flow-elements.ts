@@ -1,6 +1,13 @@
 import { MarkerType } from '@xyflow/react';
 import type { StepChange } from '../../../server/domains/workflows/edits/index.ts';
-import { type GraphEdge, type GraphStepInput, innerStepsOf, nodeSize, type Point } from '../../graph/layout.ts';
+import {
+  branchLabel,
+  type GraphEdge,
+  type GraphStepInput,
+  innerStepsOf,
+  nodeSize,
+  type Point,
+} from '../../graph/layout.ts';
 import { statusLook } from '../../ui/status-badge.tsx';
 import type { EditorFlowEdge } from './editor-edge.tsx';
 import type { EditorFlowNode } from './editor-node.tsx';
@@ -61,13 +68,14 @@ export function toEditorEdge(edge: GraphEdge, state: EdgeState): EditorFlowEdge 
     type: 'step',
     source: edge.from,
     target: edge.to,
-    sourceHandle: state.branches ? (edge.branch ?? 'out') : 'out',
+    // What both branches take leaves the step in the middle, as what neither names.
+    sourceHandle: state.branches && (edge.branch === 'then' || edge.branch === 'else') ? edge.branch : 'out',
     selected: state.selected,
     focusable: false,
     reconnectable: state.editable,
     style: { stroke: 'var(--line-strong)', ...(state.ghost ? { strokeDasharray: '4 4' } : {}) },
     markerEnd: { type: MarkerType.ArrowClosed, width: 16, height: 16, color: 'var(--line-strong)' },
-    data: { branch: edge.branch, editable: state.editable, crowded: state.crowded },
+    data: { label: branchLabel(edge), editable: state.editable, crowded: state.crowded },
   };
 }
 

@@ -82,11 +82,14 @@ function ConnectionList({ title, edges, far, ...props }: ListProps) {
   );
 }
 
-const branches: readonly { value: Branch | ''; label: string }[] = [
+type BranchChoice = Branch | 'both' | '';
+const branches: readonly { value: BranchChoice; label: string }[] = [
   { value: 'then', label: 'then' },
   { value: 'else', label: 'else' },
   { value: '', label: 'in either case' },
 ];
+/** Offered only where it is so: it means the same as “in either case”. */
+const both = { value: 'both', label: 'then and else' } as const;
 
 function BranchSelect({ editor, editable, store, edge }: Props & { edge: GraphEdge }) {
   const source = store.state.draft.graph.steps.find(({ id }) => id === edge.from);
@@ -98,8 +101,10 @@ function BranchSelect({ editor, editable, store, edge }: Props & { edge: GraphEd
       className="w-28 shrink-0"
       disabled={!editable}
       value={edge.branch ?? ''}
-      options={branches}
-      onChange={branch => editor.setBranch(edge.from, edge.to, branch === '' ? null : branch)}
+      options={edge.branch === 'both' ? [both, ...branches] : branches}
+      onChange={branch => {
+        if (branch !== 'both') editor.setBranch(edge.from, edge.to, branch === '' ? null : branch);
+      }}
     />
   );
 }

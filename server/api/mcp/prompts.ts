@@ -25,7 +25,8 @@ export const prompts = [
 const stepGuide = `A workflow is {"steps": [...]}. Every step has id (^[A-Za-z_][A-Za-z0-9_-]{0,63}$), type, and optionally name, depends_on, timeout_s,
 retry_count, on_error ("continue": dependents run and read steps.id.error), disabled, gated. Types:
 - lua_script: {script}. Lua 5.4 with input, steps, run, json/base64/hex.encode/decode, log; returns its result.
-- condition: {expression, mode?: "branch"|"validate", then?, else?, message?}. CEL over input and steps; then/else name dependents.
+- condition: {expression, mode?: "branch"|"validate", then?, else?, message?}. CEL over input and steps; then/else name dependents, a step may be in both: they say which edges are taken.
+  A step runs if one edge into it is taken: a step in a branch must not also depend on a step that runs anyway, whose result it can read without.
 - human_task: {instructions, form?, assignees?, timeout_s?, on_timeout?: "fail"|"approve"|"reject"}. Waits for a person; result.approved.
 - wait: {seconds} or {until: "2027-01-31T09:00:00Z"}. Waits up to a year, without a slot.
 - for_each: {items, steps, concurrency?, on_item_error?: "fail"|"continue"}. Runs a graph of its own for each item of a list (items: one template or CEL);

@@ -108,6 +108,21 @@ describe('the episode that continues a run', () => {
       });
     });
 
+    test('does not skip a step that another edge leads to', () => {
+      const joined = graphOf(
+        { ...condition, then: ['yes'], else: ['join'] },
+        lua('yes', '1', 'if'),
+        lua('join', '2', 'yes', 'if'),
+        lua('last', '3', 'join'),
+      );
+      const ended: Ends = { if: ['completed'], yes: ['completed'], join: ['completed'], last: ['failed'] };
+      const known = { ...results, yes: 1, join: 2 };
+      expect(plan(joined, fixed(joined, 'last', { script: '9' }), 'last', ended, { results: known })).toEqual({
+        named: { last: {} },
+        seeds: known,
+      });
+    });
+
     test('is decided again if the condition itself has changed', () => {
       const after = fixed(before, 'if', { expression: 'false' });
       expect(plan(before, after, 'yes', ends, { results })).toEqual({ named: { if: {} }, seeds: {} });

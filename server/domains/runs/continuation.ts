@@ -124,20 +124,18 @@ function keptEnd(run: Continued, step: CompiledStep, { graph, kept, changed, was
   return step.spec.disabled === true ? { result: undefined, skipped: 'step_disabled' } : null;
 }
 
-/**
- * Returns whether a step is skipped because of a branch: that of a condition before it, or
- * because all steps before it are.
- */
+/** Returns whether a step is skipped because no edge from the steps before it is taken. */
 function branchNotTaken(graph: CompiledGraph, step: CompiledStep, kept: ReadonlyMap<string, Kept>): boolean {
-  const ends = step.dependencies.map(id => [id, kept.get(id)] as const);
-  if (ends.length > 0 && ends.every(([, end]) => end?.skipped === 'branch_not_taken')) return true;
-  return ends.some(([id, end]) => {
+  const isTaken = (id: string): boolean => {
+    const end = kept.get(id);
+    if (end?.skipped === 'branch_not_taken') return false;
     const branches = graph.steps.get(id)?.branches ?? null;
     const taken = branchOf(end?.result);
-    if (branches === null || taken === null) return false;
+    if (branches === null || taken === null) return true;
     const other = taken === 'then' ? 'else' : 'then';
-    return branches[other].has(step.spec.id) && !branches[taken].has(step.spec.id);
-  });
+    return branches[taken].has(step.spec.id) || !branches[other].has(step.spec.id);
+  };
+  return step.dependencies.length > 0 && !step.dependencies.some(isTaken);
 }
 
 function branchOf(result: JsonValue | undefined): 'then' | 'else' | null {

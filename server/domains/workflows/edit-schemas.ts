@@ -67,7 +67,14 @@ export const EditSchema = z.discriminatedUnion('type', [
     step: StepId,
     heal: z.boolean().optional().meta({ description: 'Connect what depended on the step to what it depended on' }),
   }),
-  z.strictObject({ type: z.literal('connect'), from: StepId, to: StepId, branch: Branch.optional() }),
+  z.strictObject({
+    type: z.literal('connect'),
+    from: StepId,
+    to: StepId,
+    branch: Branch.optional().meta({
+      description: 'The branch of the condition `from` that `to` is added to; it may be in both',
+    }),
+  }),
   z.strictObject({ type: z.literal('disconnect'), from: StepId, to: StepId }),
   z.strictObject({ type: z.literal('insert_between'), from: StepId, to: StepId, step: StepSchema }),
   z.strictObject({

@@ -42,7 +42,8 @@ export const STEP_HELP: Record<keyof typeof STEP_TYPES, StepHelp> = {
     what: 'Evaluates a CEL expression, and takes one of two branches or stops the run.',
     result: '{value, branch}: whether the expression is true, and the branch that was taken.',
     facts: [
-      'Steps in neither branch that depend on the condition run in both cases.',
+      'Steps in neither branch that depend on the condition, or in both, run in both cases.',
+      'A branch decides which connections are taken: a step runs if one of those into it is, so branches may meet again.',
       'has(input.customer) asks whether a field is there. Reading a field that is missing fails the step.',
       'With the mode validate a false expression fails the step with your message.',
     ],

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { apply, type Draft, type Edit, type Fields, type Step } from './index.ts';
+import { apply, type Draft, type Edit, type Fields, type Json, type Step } from './index.ts';
 
 const draftOf = (...steps: Step[]): Draft => ({ name: 'n', description: '', graph: { steps }, run_setup: {} });
 const script = (id: string, ...depends_on: string[]): Step => ({
@@ -110,10 +110,15 @@ describe('connections', () => {
     expect(code(draft, { type: 'connect', from: 'a', to: 'yes', branch: 'then' })).toBe('not_a_condition');
   });
 
-  test('belong to one branch', () => {
-    const moved = stepsAfter(draft, { type: 'connect', from: 'check', to: 'no', branch: 'then' })[1];
-    expect(moved).toMatchObject({ then: ['yes', 'no'] });
-    expect(moved).not.toHaveProperty('else');
+  test('belong to one branch or to both', () => {
+    const both = applied(draft, { type: 'connect', from: 'check', to: 'no', branch: 'then' }).draft;
+    expect(both.graph.steps[1]).toMatchObject({ then: ['yes', 'no'], else: ['no'] });
+    expect(applied(both, { type: 'connect', from: 'check', to: 'no', branch: 'else' }).draft).toBe(both);
+    const between = stepsAfter(both, { type: 'insert_between', from: 'check', to: 'no', step: script('mid') });
+    expect(between[1]).toMatchObject({ then: ['yes', 'mid'], else: ['mid'] });
+    const cut = stepsAfter(both, { type: 'disconnect', from: 'check', to: 'no' })[1];
+    expect(cut).toMatchObject({ then: ['yes'] });
+    expect(cut).not.toHaveProperty('else');
   });
 
   test('are removed from the branches too', () => {
@@ -270,6 +275,47 @@ describe('renaming a step', () => {
     expect(code(draft, { type: 'rename_step', step: 'a', to: 'b' })).toBe('step_exists');
     expect(code(draft, { type: 'rename_step', step: 'a', to: 'a.b' })).toBe('invalid_step_id');
     expect(applied(draft, { type: 'rename_step', step: 'a', to: 'a' }).draft).toBe(draft);
+  });
+
+  test('refuses an id that a step of a loop has, also for new steps', () => {
+    const nested: Step = { id: 'l', type: 'for_each', items: 'input.y', steps: [script('deep')] as unknown as Json };
+    const loop: Step = {
+      id: 'each',
+      type: 'for_each',
+      items: 'input.x',
+      steps: [script('x'), nested] as unknown as Json,
+    };
+    const draft = draftOf(script('a'), loop);
+    for (const to of ['x', 'l', 'deep']) {
+      const result = apply(draft, { type: 'rename_step', step: 'a', to });
+      expect(result).toMatchObject({
+        problem: { code: 'step_exists', message: `The loop "each" has a step "${to}" already.` },
+      });
+      expect(code(draft, { type: 'rename_step', step: 'each', to })).toBe('step_exists');
+      expect(code(draft, { type: 'add_step', step: script(to) })).toBe('step_exists');
+    }
+    expect(code(draft, { type: 'rename_step', step: 'a', to: 'y' })).toBe('ok');
+  });
+
+  test('leaves a loop alone that has a step of that name itself', () => {
+    const own = script('a');
+    const reader: Step = { id: 's', type: 'lua_script', script: 'return {{steps.a.result}} + steps.a.result' };
+    const loop: Step = {
+      id: 'each',
+      type: 'for_each',
+      items: 'steps.a.result',
+      steps: [own, reader] as unknown as Json,
+    };
+    const done = applied(draftOf(script('a'), loop), rename);
+    expect(done.draft.graph.steps[1]).toEqual({ ...loop, items: 'steps["first-one"].result' });
+    expect(done.unrewritten).toEqual([]);
+  });
+
+  test('drops an override that is left over from another step', () => {
+    const run_setup = { trigger_steps: { 'first-one': { seed: 1 }, a: { seed: 2 } } };
+    expect(applied({ ...draftOf(script('a')), run_setup }, rename).draft.run_setup).toEqual({
+      trigger_steps: { 'first-one': { seed: 2 } },
+    });
   });
 
   test('reads a text once, however many templates in it are not closed', () => {

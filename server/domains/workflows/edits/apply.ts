@@ -17,7 +17,7 @@ import {
   withFields,
   withStepFields,
 } from './draft.ts';
-import { luaReferences, renameInFields, renameInTexts, renameInValue } from './references.ts';
+import { idsInLoop, luaReferences, renameInFields, renameInTexts, renameInValue } from './references.ts';
 import { applyRestore, restoreOf } from './restore.ts';
 
 /** An edit that cannot be applied; caught in `apply`, so that the functions below read as what they do. */
@@ -96,6 +96,9 @@ function requireFree(draft: Draft, id: string): void {
   if (draft.graph.steps.some(step => step.id === id)) {
     throw new CannotApply('step_exists', `There is a step "${id}" already.`);
   }
+  // The steps of a loop read steps outside of it by the same names: a reference could mean either.
+  const loop = draft.graph.steps.find(step => idsInLoop(step).has(id));
+  if (loop !== undefined) throw new CannotApply('step_exists', `The loop "${loop.id}" has a step "${id}" already.`);
 }
 
 /** The draft with each step that `change` returns in the place of the old one. */
@@ -159,11 +162,15 @@ function renameInSetup(draft: Draft, from: string, to: string): Fields {
   const overrides: Json | undefined = draft.run_setup.trigger_steps;
   if (!isFields(overrides)) return draft.run_setup;
   const types = new Map(draft.graph.steps.map(step => [step.id, step.type]));
-  const entries = Object.entries(overrides).map(([id, value]): [string, Json] => {
+  // There was no step `to`: an override for it is left over from another one.
+  const used = Object.entries(overrides).filter(([id]) => id !== to);
+  const entries = used.map(([id, value]): [string, Json] => {
     const renamed = isFields(value) ? renameInFields(value, types.get(id) ?? '', { from, to }) : value;
     return [id === from ? to : id, renamed];
   });
-  const isSame = entries.every(([id, value]) => Object.hasOwn(overrides, id) && overrides[id] === value);
+  const isSame =
+    used.length === Object.keys(overrides).length &&
+    entries.every(([id, value]) => Object.hasOwn(overrides, id) && overrides[id] === value);
   return isSame ? draft.run_setup : withFields(draft.run_setup, { trigger_steps: Object.fromEntries(entries) });
 }
 
@@ -223,12 +230,10 @@ function connect(draft: Draft, from: string, to: string, branch: Branch | undefi
   });
 }
 
-/** The condition with `to` in `branch`, and in no other. */
+/** The condition with `to` in `branch`. A step may be in both branches. */
 function intoBranch(step: Step, to: string, branch: Branch): Step {
-  const other = branch === 'then' ? 'else' : 'then';
-  const without = withIds(step, other, replaceId(idsIn(step[other]), to, []));
-  const ids = idsIn(without[branch]);
-  return ids.includes(to) ? without : withIds(without, branch, [...ids, to]);
+  const ids = idsIn(step[branch]);
+  return ids.includes(to) ? step : withIds(step, branch, [...ids, to]);
 }
 
 function disconnect(draft: Draft, from: string, to: string): Draft {

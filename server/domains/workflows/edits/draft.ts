@@ -45,7 +45,7 @@ export type Edit =
   | { type: 'rename_step'; step: string; to: string }
   /** Removes a step. `heal`: what depended on it depends on what it depended on. */
   | { type: 'remove_step'; step: string; heal?: boolean | undefined }
-  /** Makes `to` depend on `from`; with `branch`, `to` belongs to that branch of the condition `from`. */
+  /** Makes `to` depend on `from`; with `branch`, adds `to` to that branch of the condition `from`. It may be in both. */
   | { type: 'connect'; from: string; to: string; branch?: Branch | undefined }
   | { type: 'disconnect'; from: string; to: string }
   /** Puts a new step between two that are connected; it takes the place of `to` in the branches of `from`. */

@@ -12,3 +12,4 @@ export { type DraftDiff, diff, type FieldChange, type StepChange } from './diff.
 export type { Branch, Draft, Edit, Fields, Graph, Json, Note, Restore, Step, Unrewritten } from './draft.ts';
 export { STEP_ID, sameJson } from './draft.ts';
 export { type Choose, type Conflict, merge, type Side } from './merge.ts';
+export { idsInLoop } from './references.ts';

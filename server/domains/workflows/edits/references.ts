@@ -48,7 +48,15 @@ function stepsIn(value: Json | undefined): readonly Step[] | null {
   return Array.isArray(value) && value.every(isStep) ? (value as unknown as readonly Step[]) : null;
 }
 
+/** The ids of the steps of a loop, at any depth; empty for any other step. */
+export function idsInLoop(step: Step): Set<string> {
+  const inner = step.type === LOOP ? (stepsIn(step.steps) ?? []) : [];
+  return new Set(inner.flatMap(each => [each.id, ...idsInLoop(each)]));
+}
+
+/** A loop with a step of that name reads that one: a draft may have two of them until one is renamed. */
 function renameInSteps(steps: readonly Step[], rename: Rename): readonly Step[] {
+  if (steps.some(({ id }) => id === rename.from)) return steps;
   const renamed = steps.map(step => renameInTexts(step, rename));
   return renamed.some((step, at) => step !== steps[at]) ? renamed : steps;
 }
@@ -181,7 +189,8 @@ function celString(token: string | undefined): string | undefined {
  */
 export function luaReferences(step: Step, id: string): Unrewritten[] {
   if (!STEP_ID.test(id)) return [];
-  const inner = step.type === LOOP ? (stepsIn(step.steps) ?? []) : [];
+  const loop = step.type === LOOP ? (stepsIn(step.steps) ?? []) : [];
+  const inner = loop.some(each => each.id === id) ? [] : loop;
   const found: Unrewritten[] = inner.flatMap((each, at) =>
     luaReferences(each, id).map(place => ({ ...place, step: step.id, field: `steps[${at}].${place.field}` })),
   );
