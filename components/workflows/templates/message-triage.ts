@@ -52,7 +52,7 @@ export const messageTriage: Template = {
         instructions:
           '**{{input.sender}}** ({{steps.classify.result.object.category}}): {{steps.classify.result.object.summary}}\n\n> {{input.message}}',
         form: { type: 'object', properties: { answer: { type: 'string', title: 'What you answered' } } },
-        depends_on: ['is_urgent', 'classify'],
+        depends_on: ['is_urgent'],
       },
     ],
     output: {

@@ -64,7 +64,7 @@ export const uptimeCheck: Template = {
         type: 'human_task',
         name: 'Look at what is down',
         instructions: 'These addresses do not answer:\n\n{{steps.collect.result.text}}',
-        depends_on: ['is_down', 'collect'],
+        depends_on: ['is_down'],
       },
     ],
     output: { checked: '{{steps.collect.result.checked}}', down: '{{steps.collect.result.down}}' },
