@@ -69,7 +69,16 @@ describe('completion in text and JSON', () => {
     expect(offered('Dear {{input.customer.', 'text')).toEqual(['name']);
     expect(offered('{"to": "{{steps.ask-first.result.', 'json')).toEqual(['approved']);
     expect(offered('{{input.customer}} and input.', 'text')).toBeNull();
-    expect(offered('{{input.customer ?? in', 'text')).toBeNull();
+  });
+
+  test('is offered for every path of a template, and not in its literals', () => {
+    expect(offered('{{input.customer ?? ', 'text')).toEqual(['input', 'steps']);
+    expect(offered('{{input.customer ?? in', 'text')).toEqual(['input']);
+    expect(offered('{{input.x??steps.ask-first.result ?? steps.total.result.', 'json')).toEqual(['sum', 'odd name']);
+    for (const literal of ['"in', '"a input.', '"a" ', '1', '\\"see input.'])
+      expect(offered(`{{input.customer ?? ${literal}`, 'text'), literal).toBeNull();
+    for (const braces of ["{{ '{{", "{{ '{{in", "{{ 'input."]) expect(offered(braces, 'text'), braces).toBeNull();
+    expect(offered("{{ '{{' }} {{in", 'text')).toEqual(['input']);
   });
 
   test('replaces the name that is being typed', () => {

@@ -56,9 +56,8 @@ export function typingAt(text: string, language: CodeLanguage): Typing | null {
   const isCode = language === 'lua' || language === 'cel';
   const start = isCode ? 0 : text.lastIndexOf('{{') + 2;
   if (start === 1) return null;
-  const inner = text.slice(start);
-  // Behind the path there is only a fallback, which names nothing.
-  if (!isCode && (inner.includes('}}') || inner.includes('??'))) return null;
+  const inner = isCode ? text : pathIn(text, start);
+  if (inner === null) return null;
   const found = (isCode ? TYPING.code : TYPING.template).exec(inner);
   if (!found) return null;
   const [, path, name = ''] = found;
@@ -66,6 +65,16 @@ export function typingAt(text: string, language: CodeLanguage): Typing | null {
   if (path === undefined && name === '' && isCode) return null;
   if (path === undefined && !isCode && inner.trim() !== name) return null;
   return { from: text.length - name.length, path: path === undefined ? [] : segmentsOf(path), name };
+}
+
+/** Returns what is typed of the last path of the template that begins at `start`; null in a literal, and behind the template. */
+function pathIn(text: string, start: number): string | null {
+  const inner = text.slice(start);
+  // Braces in a text in quotes begin no template.
+  if (inner.includes('}}') || /\{\{\s*'$/.test(text.slice(0, start - 2))) return null;
+  const path = inner.slice(inner.lastIndexOf('??') + 1).replace(/^\?/, '');
+  const isInText = path.split('"').length % 2 === 0 || path.includes("'");
+  return isInText ? null : path;
 }
 
 /** Returns the suggestions for what is being typed; null where there are none, or only what already stands there. */

@@ -32,7 +32,8 @@ const CEL = StreamLanguage.define({ name: 'cel', token: celToken });
 const LUA = StreamLanguage.define(lua);
 
 const templateMarks = new MatchDecorator({
-  regexp: /\{\{[^{}\n]*\}\}/g,
+  // The text in single quotes may hold braces.
+  regexp: /\{\{(?:\s*'[^'\n]*'\s*|[^{}\n]*)\}\}/g,
   decoration: Decoration.mark({ class: 'cm-template' }),
 });
 

@@ -119,6 +119,16 @@ describe('a template', () => {
     expect(await outputOf(await run(steps, output))).toEqual(is(expected));
   });
 
+  test('reads the branch that was taken, and fills in keys', async () => {
+    const branch = { id: 'if', type: 'condition', expression: 'input.big', then: ['yes'], else: ['no'] };
+    const steps = [branch, lua('yes', 'return "large"', 'if'), lua('no', 'return "small"', 'if')];
+    const output = { '{{steps.yes.result ?? steps.no.result}}': '{{steps.yes.result ?? steps.no.result}}' };
+    expect(await outputOf(await run(steps, output, { big: true }))).toEqual(is({ large: 'large' }));
+    expect(await outputOf(await run(steps, output, { big: false }))).toEqual(is({ small: 'small' }));
+    const twice = await outputOf(await run([lua('a', 'return "x"')], { x: 1, '{{steps.a.result}}': 2 }));
+    expect(twice).toEqual(isMissing('template_key_invalid'));
+  });
+
   test('that does not resolve leaves the run completed, and says why', async () => {
     const ref = await run([lua('a', 'return {}')], '{{steps.a.result.total}}');
     expect((await call(summary, as(), ref)).status).toBe('completed');

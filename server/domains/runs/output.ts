@@ -1,6 +1,11 @@
 import type { Pool } from 'pg';
 import type { Graph, JsonMap, JsonValue, StepError } from '../../orchestrator/core/index.ts';
-import { RenderedTooLarge, Rendering, TemplateUnresolved } from '../../orchestrator/steps/rendering.ts';
+import {
+  RenderedTooLarge,
+  Rendering,
+  TemplateKeyInvalid,
+  TemplateUnresolved,
+} from '../../orchestrator/steps/rendering.ts';
 import { collectReferences, type Reference, TemplateSyntaxError } from '../../orchestrator/steps/templates.ts';
 import { type RecordedValues, readRecordedValues } from './recorded-values.ts';
 import { findStepErrors } from './store.ts';
@@ -65,6 +70,8 @@ async function readTemplate(pool: Pool, runId: string, graph: Graph, template: J
     return { output: rendering.value('output', template, MAX_OUTPUT_BYTES), output_error: null };
   } catch (error) {
     if (error instanceof RenderedTooLarge) return TOO_LARGE;
+    if (error instanceof TemplateKeyInvalid)
+      return { output: null, output_error: { code: 'template_key_invalid', message: error.message } };
     if (!(error instanceof TemplateUnresolved) && !(error instanceof TemplateSyntaxError)) throw error;
     return { output: null, output_error: { code: 'template_unresolved', message: error.message } };
   }

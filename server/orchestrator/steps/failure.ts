@@ -1,7 +1,7 @@
 import type { Outcome } from '../../contract/step-type.ts';
 import { CelError, CelSyntaxError } from './cel/index.ts';
 import { InvalidStep } from './common-fields.ts';
-import { RenderedTooLarge, TemplateUnresolved } from './rendering.ts';
+import { RenderedTooLarge, TemplateKeyInvalid, TemplateUnresolved } from './rendering.ts';
 import { TemplateSyntaxError } from './templates.ts';
 
 /** A failed attempt that trying again cannot help: the same version and results lead to the same end. */
@@ -13,6 +13,7 @@ export function failed(code: string, message: string): Outcome {
 export function outcomeOf(error: unknown): Outcome {
   if (error instanceof TemplateUnresolved) return failed('template_unresolved', error.message);
   if (error instanceof TemplateSyntaxError) return failed('template_malformed', error.message);
+  if (error instanceof TemplateKeyInvalid) return failed('template_key_invalid', error.message);
   if (error instanceof RenderedTooLarge) return failed('rendered_too_large', error.message);
   if (error instanceof InvalidStep) return failed('invalid_step', error.message);
   if (error instanceof CelError) return failed(error.code, error.message);

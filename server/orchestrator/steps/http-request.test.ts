@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { z } from 'zod';
 import type { Attempt } from '../../contract/step-type.ts';
-import type { GraphStep, JsonMap } from '../core/index.ts';
+import type { GraphStep, JsonMap, JsonValue } from '../core/index.ts';
 import { hostileValue } from '../simulation/hostile-values.ts';
 import { Random } from '../simulation/random.ts';
 import { linksOf } from './http/links.ts';
@@ -48,6 +48,11 @@ describe('checking an http_request', () => {
     ['the name of a header', { headers: { 'a b': 'x' } }, ['headers.a b invalid_field']],
     ['a reserved header', { headers: { Host: 'x' } }, ['headers.Host invalid_field']],
     ['the value of a header', { headers: { a: 'x\r\nb: y' } }, ['headers.a invalid_field']],
+    [
+      'the value of a header whose name is a template',
+      { headers: { '{{input.h}}': {} } },
+      ['headers.{{input.h}} invalid_field'],
+    ],
     ['an object as a header', { headers: { a: {} } }, ['headers.a invalid_field']],
     ['a header twice', { headers: { a: '1', A: '2' } }, ['headers.A invalid_field']],
     [
@@ -120,7 +125,7 @@ describe('checking an http_request', () => {
     const fields = {
       method: '{{input.method}}',
       query: { a: '{{input.a}}' },
-      headers: { 'X-A': '{{input.a}}\n' },
+      headers: { 'X-A': '{{input.a}}\n', '{{input.h}} y': 1 },
       body: '{{input.body}}',
       ...pages({ items: '["odd name"][0].list', max_pages: 3 }),
     };
@@ -213,6 +218,41 @@ test('a step with wrong fields fails without a request, as without a requester',
   expect(await codeOf({ url, method: 'POST', form: { a: 'x'.repeat(4_200_000) } })).toMatch(/^invalid_step the body/);
   const outcome = await httpRequest(undefined).execute(attempt({ url }), new AbortController().signal);
   expect(outcome).toMatchObject({ kind: 'failed', error: { code: 'step_type_unavailable' } });
+});
+
+test('names of headers, parameters and fields of the body may be templates, and are checked like others', async () => {
+  const sent: HttpCall[] = [];
+  const send = async (call: HttpCall): Promise<HttpAnswer> => {
+    sent.push(call);
+    return { kind: 'response', response: { status: 200, headers: {}, body: null } };
+  };
+  const attempt = async (fields: JsonMap, input: JsonMap) => {
+    const step = { id: 'send', type: 'http_request', url: 'https://api.example.com/', method: 'POST', ...fields };
+    const given = attemptOf(step as unknown as GraphStep, input);
+    const outcome = await httpRequest({ check: async () => [], send }).execute(given, new AbortController().signal);
+    return outcome.kind === 'failed' ? `${outcome.error.code} ${outcome.error.message}` : outcome.kind;
+  };
+  const fields = {
+    headers: { 'X-{{input.h}}': 'a' },
+    query: { '{{input.q}}': 1 },
+    body: { list: [{ '{{input.b ?? input.h}}': { "{{ '{{' }}": '{{input.q}}' } }] },
+  };
+  expect(await attempt(fields, { h: 'One', q: 'page' })).toBe('completed');
+  expect([...(sent[0]?.headers ?? [])]).toContainEqual(['x-one', 'a']);
+  expect(sent[0]).toMatchObject({ url: 'https://api.example.com/?page=1', body: '{"list":[{"One":{"{{":"page"}}]}' });
+  const headers = { '{{input.h}}': 'a', 'X-A': 'b' };
+  const header = async (h: JsonValue, more: JsonMap = {}) => attempt({ headers, ...more }, { h });
+  expect(await header('x-a')).toMatch(/^invalid_step headers.*set twice/);
+  expect(await header('X-A')).toMatch(/^template_key_invalid headers: the key .* gives "X-A"/);
+  expect(await header(7)).toMatch(/^template_key_invalid headers: the key .* is a number/);
+  expect(await header('a b')).toMatch(/^invalid_step headers.a b: is no name/);
+  expect(await header('{{x')).toMatch(/^invalid_step headers.*is no name/);
+  expect(await header('Host')).toMatch(/^invalid_step headers.Host: is set by the request itself/);
+  const multipart = [{ name: 'a', value: 'b' }];
+  expect(await header('Content-Type', { multipart })).toMatch(/^invalid_step headers.Content-Type: multipart sets it/);
+  const bearer = { connection_id: 'c', auth: { type: 'bearer' } };
+  expect(await header('authorization', bearer)).toMatch(/^invalid_step headers.authorization: the connection sets/);
+  expect(sent).toHaveLength(1);
 });
 
 test('a request carries the trace of its run, unless the step sets one', async () => {

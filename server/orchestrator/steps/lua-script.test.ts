@@ -66,6 +66,11 @@ describe('templates in scripts are values, never code', () => {
     expect(await run('return {{input.o}}', { o: { a: [1] } })).toMatchObject({ result: { a: [1] } });
     expect(await run('return {{1, 2}, {3}}')).toMatchObject({ result: [[1, 2], [3]] });
     expect(await run('return {{input.o ?? 7}}')).toMatchObject({ result: 7 });
+    const either = 'return {{{steps.a.result ?? steps.b.result}}, "{{steps.a.result.x ?? steps.b.result.x ?? 7}}"}';
+    expect(await run(either, {}, { a: null, b: { x: 2 } })).toMatchObject({ result: [{ x: 2 }, '2'] });
+    expect(await run(either, {}, { a: { x: 1 }, b: null })).toMatchObject({ result: [{ x: 1 }, '1'] });
+    const twice = 'return {{{input.a ?? input.b}}, {{input.a ?? input.c}}}';
+    expect(await run(twice, { b: 1, c: 2 })).toMatchObject({ result: [1, 2] });
     expect(await run('local a = [[\n{{input.x}}\n\n]]\nerror("here")', { x: '1' })).toMatchObject({
       error: { message: 'script:5: here' },
     });

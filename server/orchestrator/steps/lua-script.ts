@@ -7,6 +7,7 @@ import { STEP_TYPES } from './descriptions.ts';
 import { failed, outcomeOf } from './failure.ts';
 import { type LuaData, type LuaPool, type LuaRun, type PreparedScript, prepareScript, sizeOf } from './lua/index.ts';
 import { JsonTexts, resolve } from './rendering.ts';
+import { pathsOf } from './templates.ts';
 
 const fields = z.strictObject({
   script: z.string().min(1).max(MAX_TEXT_LENGTH).meta({
@@ -110,7 +111,7 @@ const isAdded = ({ id }: GraphStep): boolean => addedId(id) !== null;
 function readsOf(step: GraphStep): Iterable<string> | 'all' {
   const { steps, bound } = prepareScript(read(step).script, isAdded(step));
   if (steps === 'all') return 'all';
-  return [...steps, ...bound.flatMap(({ reference }) => reference.step ?? [])];
+  return [...steps, ...bound.flatMap(({ reference }) => pathsOf(reference).flatMap(({ step }) => step ?? []))];
 }
 
 function outcome(run: LuaRun): Outcome {
@@ -142,7 +143,8 @@ function check(script: JsonValue | undefined, pool: LuaPool, inLoop = false): St
 function checkInGraph({ script }: GraphStep, graph: GraphCheck): void {
   if (typeof script !== 'string' || script.length > MAX_TEXT_LENGTH) return;
   const { bound, steps } = prepareScript(script, graph.inLoop);
-  for (const { reference } of bound) if (reference.step !== null) graph.reads(reference.step, 'script', 'error');
+  for (const { step } of bound.flatMap(({ reference }) => pathsOf(reference)))
+    if (step !== null) graph.reads(step, 'script', 'error');
   // `steps.x` of a step that did not come before is nil, which a script may well ask for: a warning.
   if (steps !== 'all') for (const read of steps) graph.reads(read, 'script', 'warning');
 }

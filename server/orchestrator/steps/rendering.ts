@@ -34,6 +34,14 @@ export class TemplateUnresolved extends Error {
   }
 }
 
+/** A key of an object that templates give another type than text, or that the object has twice; the message names it. */
+export class TemplateKeyInvalid extends Error {
+  constructor(field: string, key: string, problem: string) {
+    super(`${field}: the key ${JSON.stringify(key.slice(0, 200))} ${problem}`);
+    this.name = 'TemplateKeyInvalid';
+  }
+}
+
 /** A field that templates make larger than it may be; the message names both. */
 export class RenderedTooLarge extends Error {
   constructor(field: string, maxBytes: number) {
@@ -77,14 +85,29 @@ function itemOf({ source, text }: Reference, scope: TemplateScope): JsonValue {
   return source === 'item' ? item.item : item.index;
 }
 
-/** The value a reference reads, or its fallback. Throws TemplateUnresolved. */
+/**
+ * The first value that a path of the template reads and that is not null; otherwise its fallback, or what the last path
+ * reads. Throws TemplateUnresolved.
+ */
 export function resolve(reference: Reference, scope: TemplateScope): JsonValue {
+  const { or, fallback } = reference;
+  let value = read(reference, scope, or !== undefined || fallback !== undefined);
+  for (let at = 0; or !== undefined && value === null && at < or.length; at++) {
+    const next = or[at] as Reference; // in range by the loop
+    value = read(next, scope, at + 1 < or.length || fallback !== undefined);
+  }
+  // `??` also stands in for null, as in every language that has the operator.
+  return value === null && fallback !== undefined ? fallback.value : value;
+}
+
+/** The value at one path. Where it does not resolve: null if something stands behind it, TemplateUnresolved otherwise. */
+function read(reference: Reference, scope: TemplateScope, isOptional: boolean): JsonValue {
   let value = sourceOf(reference, scope);
   for (let index = 0; index < reference.path.length; index++) {
     const key = reference.path[index] as string | number;
     const next = lookUp(value, key);
     if (next === MISSING) {
-      if (reference.fallback) return reference.fallback.value;
+      if (isOptional) return null;
       throw new TemplateUnresolved(
         reference.text,
         `there is no ${typeof key === 'number' ? `[${key}]` : `"${key.slice(0, 80)}"`}`,
@@ -92,8 +115,7 @@ export function resolve(reference: Reference, scope: TemplateScope): JsonValue {
     }
     value = next;
   }
-  // `??` also stands in for null, as in every language that has the operator.
-  return value === null && reference.fallback ? reference.fallback.value : value;
+  return value;
 }
 
 /** JSON texts by value, so that what is referred to a thousand times is serialized once. */
@@ -115,6 +137,12 @@ export class JsonTexts {
   }
 }
 
+function typeOf(value: JsonValue): string {
+  if (value === null) return 'null';
+  if (Array.isArray(value)) return 'a list';
+  return typeof value === 'object' ? 'an object' : `a ${typeof value}`;
+}
+
 /** One field that is being rendered: what it may still take. */
 class Budget {
   readonly #field: string;
@@ -133,15 +161,21 @@ class Budget {
     if (this.#bytes > this.#maxBytes) throw new RenderedTooLarge(this.#field, this.#maxBytes);
   }
 
-  refer(): void {
-    if (++this.#references > MAX_REFERENCES) throw tooManyReferences(0);
+  refer(reference: Reference): void {
+    this.#references += 1 + (reference.or?.length ?? 0);
+    if (this.#references > MAX_REFERENCES) throw tooManyReferences(0);
+  }
+
+  /** The error for a key. */
+  wrongKey(key: string, problem: string): TemplateKeyInvalid {
+    return new TemplateKeyInvalid(this.#field, key, problem);
   }
 }
 
 /**
  * Renders the fields of one attempt. Each has a budget that counts the text beside templates and what they bring in, as text
  * or as JSON; what holds no template costs nothing and is not copied. All methods throw TemplateSyntaxError, TemplateUnresolved
- * and RenderedTooLarge.
+ * and RenderedTooLarge, `value` also TemplateKeyInvalid.
  */
 export class Rendering {
   readonly #scope: TemplateScope;
@@ -151,7 +185,7 @@ export class Rendering {
     this.#scope = scope;
   }
 
-  /** Renders every string of a value at any depth; keys are left alone. One template and nothing else keeps the value's type. */
+  /** Renders every string of a value at any depth, keys included. One template and nothing else keeps the value's type. */
   value(field: string, value: JsonValue, maxBytes = MAX_RENDERED_BYTES): JsonValue {
     return this.#render(value, new Budget(field, maxBytes));
   }
@@ -166,15 +200,32 @@ export class Rendering {
     if (typeof value === 'string') return this.#string(value, budget);
     if (value === null || typeof value !== 'object') return value;
     if (Array.isArray(value)) return value.map(item => this.#render(item, budget));
+    const entries = Object.entries(value);
+    const hasKeys = entries.some(([key]) => hasTemplate(key));
     // fromEntries defines keys instead of assigning them: a `__proto__` key stays a key.
-    return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, this.#render(item, budget)]));
+    return Object.fromEntries(
+      (hasKeys ? this.#withKeys(entries, budget) : entries).map(([key, item]) => [key, this.#render(item, budget)]),
+    );
+  }
+
+  /** Renders the keys. Each must be text, and stay the only one of its name. */
+  #withKeys(entries: readonly [string, JsonValue][], budget: Budget): [string, JsonValue][] {
+    const taken = new Set<string>();
+    return entries.map(([key, item]) => {
+      const rendered = hasTemplate(key) ? this.#string(key, budget) : key;
+      if (typeof rendered !== 'string') throw budget.wrongKey(key, `is ${typeOf(rendered)}, and a key must be text`);
+      if (taken.has(rendered))
+        throw budget.wrongKey(key, `gives ${JSON.stringify(rendered.slice(0, 200))}, which the object has already`);
+      taken.add(rendered);
+      return [rendered, item];
+    });
   }
 
   #string(text: string, budget: Budget): JsonValue {
     if (!hasTemplate(text)) return text;
     const { whole } = parseTemplate(text);
     if (whole === null) return this.#text(text, budget);
-    budget.refer();
+    budget.refer(whole);
     const value = resolve(whole, this.#scope);
     // A string is shared, not copied, but each serialization of the value writes it again.
     budget.take(typeof value === 'string' ? Buffer.byteLength(value) : this.#json.of(value).bytes);
@@ -189,7 +240,7 @@ export class Rendering {
         out += part;
         continue;
       }
-      budget.refer();
+      budget.refer(part);
       const value = resolve(part, this.#scope);
       if (typeof value === 'string') {
         budget.take(Buffer.byteLength(value));

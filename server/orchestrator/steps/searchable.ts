@@ -21,6 +21,7 @@ export function readSearchable(name: string, value: JsonValue | undefined): Sear
   try {
     const { whole } = parseTemplate(value);
     if (whole === null || whole.error === true) return refuse('invalid_field', ONE_TEMPLATE);
+    if (whole.or !== undefined) return refuse('invalid_field', 'reads one path: it cannot have another one behind ??');
     if (readsItem(whole)) return refuse('invalid_field', 'cannot read the item of a loop');
     return { name, reference: whole };
   } catch (error) {

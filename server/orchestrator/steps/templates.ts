@@ -4,9 +4,9 @@ import type { JsonValue } from '../core/index.ts';
 
 /**
  * Templates (docs/specification/steps.md#templates): `{{input.<path>}}`, `{{steps.<id>.result.<path>}}` and
- * `{{steps.<id>.error.<path>}}`, in a loop also `{{item.<path>}}` and `{{index}}`, with an optional `?? <JSON literal>`.
- * There is no other code in them. The scanner looks at each character once and uses no regular
- * expression on the text, so that no template can be slow.
+ * `{{steps.<id>.error.<path>}}`, in a loop also `{{item.<path>}}` and `{{index}}`; behind `??` more of these, and a JSON
+ * literal at the end. `{{ '{{' }}` writes the text in quotes. There is no other code in them. The scanner looks at each
+ * character once and uses no regular expression on the text, so that no template can be slow.
  */
 
 /** Where a template reads. `response` occurs only in fields about a response that has just arrived (parseResponseTemplate). */
@@ -20,9 +20,11 @@ export type Reference = {
   /** Whether the error of the step is read, not its result. */
   error?: true;
   path: readonly (string | number)[];
-  /** Present where the template says what to use when the path does not resolve. */
+  /** The further paths of the template, which are read in turn where this one does not resolve, or is null. */
+  or?: readonly Reference[];
+  /** Present where the template says what to use when no path resolves. */
   fallback?: { value: JsonValue };
-  /** The reference as written, without the fallback: what error messages name. */
+  /** The path as written, without what follows it: what error messages name. */
   text: string;
 };
 
@@ -52,6 +54,9 @@ export function tooManyReferences(offset: number): TemplateSyntaxError {
   return new TemplateSyntaxError(`more than ${MAX_REFERENCES} templates in one field`, offset);
 }
 
+const SINGLE_QUOTE = 0x27;
+const DOUBLE_QUOTE = 0x22;
+const QUESTION_MARK = 0x3f;
 const isSpace = (c: number) => c === 0x20 || (c >= 0x09 && c <= 0x0d);
 const isNameStart = (c: number) => (c >= 0x41 && c <= 0x5a) || (c >= 0x61 && c <= 0x7a) || c === 0x5f;
 const isDigit = (c: number) => c >= 0x30 && c <= 0x39;
@@ -90,6 +95,24 @@ class Scanner {
     }
     this.at++;
     return this.parseJson(from) as string;
+  }
+  /** A text in single quotes, without escapes; the opening quote is next. */
+  quoted(): string {
+    const from = this.at + 1;
+    const end = this.text.indexOf("'", from);
+    if (end === -1) this.fail('this string is not closed');
+    this.at = end + 1;
+    return this.text.slice(from, end);
+  }
+  /** Whether one of these words is next. */
+  startsWith(words: readonly string[]): boolean {
+    return words.some(word => this.text.startsWith(word, this.at) && !isNamePart(this.code(word.length)));
+  }
+  /** Returns where the text goes on behind the `}}` that is next. */
+  close(otherwise: string): number {
+    if (this.code() === -1) this.fail('this template is not closed with }}');
+    if (this.code() !== 0x7d || this.code(1) !== 0x7d) this.fail(`${otherwise}: }} expected`);
+    return this.at + 2;
   }
   parseJson(from: number): JsonValue {
     try {
@@ -148,10 +171,40 @@ class Scanner {
 const RUN_SOURCES: readonly Source[] = ['input', 'steps', 'item', 'index'];
 const RESPONSE_SOURCES: readonly Source[] = ['response'];
 
-/** Reads one template; `at` is just behind its `{{`. Returns the reference and where the text goes on. */
-function scanReference(text: string, at: number, sources = RUN_SOURCES): { reference: Reference; end: number } {
+type Scanned<Part> = { part: Part; end: number };
+
+/** Reads one template; `at` is just behind its `{{`. Returns what it stands for and where the text goes on. */
+function scanTemplate(text: string, at: number, sources: readonly Source[]): Scanned<Reference | string> {
   const scanner: Scanner = new Scanner(text, at);
   scanner.spaces();
+  const quote = scanner.code();
+  if (quote !== SINGLE_QUOTE && quote !== DOUBLE_QUOTE) return scanReference(scanner, sources);
+  const part = quote === DOUBLE_QUOTE ? scanner.string() : scanner.quoted();
+  scanner.spaces();
+  return { part, end: scanner.close('only }} may follow a text in {{ }}') };
+}
+
+/** Reads the paths of a template, and the literal behind them. */
+function scanReference(scanner: Scanner, sources: readonly Source[]): Scanned<Reference> {
+  const reference = scanPath(scanner, sources);
+  const or: Reference[] = [];
+  while (scanner.code() === QUESTION_MARK && scanner.code(1) === QUESTION_MARK) {
+    scanner.at += 2;
+    scanner.spaces();
+    if (!scanner.startsWith(sources)) {
+      reference.fallback = { value: scanner.literal() };
+      scanner.spaces();
+      break;
+    }
+    or.push(scanPath(scanner, sources));
+  }
+  if (or.length > 0) reference.or = or;
+  return { part: reference, end: scanner.close('only paths, ?? and a JSON literal at the end may stand in {{ }}') };
+}
+
+/** Reads a path, and the space behind it. */
+function scanPath(scanner: Scanner, sources: readonly Source[]): Reference {
+  const { text } = scanner;
   const from = scanner.at;
   const name = scanner.name(sources.join(' or '));
   const source = sources.find(each => each === name);
@@ -172,36 +225,33 @@ function scanReference(text: string, at: number, sources = RUN_SOURCES): { refer
   const reference: Reference = { source, step, path, text: text.slice(from, scanner.at) };
   if (field === 'error') reference.error = true;
   scanner.spaces();
-  if (scanner.code() === 0x3f && scanner.code(1) === 0x3f) {
-    scanner.at += 2;
-    scanner.spaces();
-    reference.fallback = { value: scanner.literal() };
-    scanner.spaces();
-  }
-  if (scanner.code() !== 0x7d || scanner.code(1) !== 0x7d) {
-    scanner.fail(
-      scanner.code() === -1
-        ? 'this template is not closed with }}'
-        : 'only a path and ?? may stand in {{ }}: }} expected',
-    );
-  }
-  return { reference, end: scanner.at + 2 };
+  return reference;
 }
 
 function parse(text: string, sources = RUN_SOURCES): Template {
   const parts: (string | Reference)[] = [];
   let at = 0;
   let references = 0;
+  /** Texts that follow each other are one part. */
+  let literal = '';
   for (;;) {
     const open = text.indexOf('{{', at);
     if (open === -1) break;
-    if (open > at) parts.push(text.slice(at, open));
-    if (++references > MAX_REFERENCES) throw tooManyReferences(open);
-    const { reference, end } = scanReference(text, open + 2, sources);
-    parts.push(reference);
+    literal += text.slice(at, open);
+    const { part, end } = scanTemplate(text, open + 2, sources);
+    references += 1 + (typeof part === 'object' ? (part.or?.length ?? 0) : 0);
+    if (references > MAX_REFERENCES) throw tooManyReferences(open);
     at = end;
+    if (typeof part === 'string') {
+      literal += part;
+      continue;
+    }
+    if (literal !== '') parts.push(literal);
+    literal = '';
+    parts.push(part);
   }
-  if (at < text.length) parts.push(text.slice(at));
+  literal += text.slice(at);
+  if (literal !== '') parts.push(literal);
   const only = parts.length === 1 ? parts[0] : undefined;
   return { parts, whole: typeof only === 'object' ? only : null };
 }
@@ -215,7 +265,11 @@ export function parseTemplate(text: string): Template {
   const known = parsedTemplates.get(text);
   if (known) return known;
   const template = parse(text);
-  parsedTemplates.set(text, template, 4 * text.length + PART_BYTES * template.parts.length);
+  const references = template.parts.reduce(
+    (sum, part) => sum + (typeof part === 'string' ? 1 : pathsOf(part).length),
+    0,
+  );
+  parsedTemplates.set(text, template, 4 * text.length + PART_BYTES * references);
   return template;
 }
 
@@ -232,7 +286,15 @@ export function parseResponseTemplate(text: string): Template {
  * themselves (Lua). Throws TemplateSyntaxError.
  */
 export function parseTemplateAt(text: string, at: number): { reference: Reference; end: number } {
-  return scanReference(text, at + 2);
+  const scanner = new Scanner(text, at + 2);
+  scanner.spaces();
+  const { part, end } = scanReference(scanner, RUN_SOURCES);
+  return { reference: part, end };
+}
+
+/** The paths that a template reads, in order: the reference itself, and those behind `??`. */
+export function pathsOf(reference: Reference): readonly Reference[] {
+  return reference.or === undefined ? [reference] : [reference, ...reference.or];
 }
 
 /** Whether a reference reads the item of a loop or its number, which exist only inside of one. */
@@ -245,37 +307,46 @@ export function hasTemplate(text: string): boolean {
   return text.includes('{{');
 }
 
-/** Whether a JSON value has a text with a template in it, at any depth. */
+/** Whether a JSON value has a text or a key with a template in it, at any depth. */
 export function holdsTemplate(value: JsonValue): boolean {
   if (typeof value === 'string') return hasTemplate(value);
   if (typeof value !== 'object' || value === null) return false;
-  return (Array.isArray(value) ? value : Object.values(value)).some(holdsTemplate);
+  if (Array.isArray(value)) return value.some(holdsTemplate);
+  return Object.entries(value).some(([key, item]) => hasTemplate(key) || holdsTemplate(item));
 }
 
 /** A reference, or what is wrong with a template, and the field it stands in (`script`, `tool_args.urls[0]`). */
 export type Found = { path: string; reference: Reference } | { path: string; error: TemplateSyntaxError };
 
-/** Every template at any depth of `value`, for validation. */
+/** Every path of every template at any depth of `value`, keys included, for validation. */
 export function collectReferences(value: JsonValue | undefined, path = ''): Found[] {
   const found: Found[] = [];
   let references = 0;
+  const read = (text: string, at: string): void => {
+    if (!hasTemplate(text)) return;
+    try {
+      for (const part of parseTemplate(text).parts) {
+        for (const reference of typeof part === 'object' ? pathsOf(part) : []) {
+          if (++references > MAX_REFERENCES) throw tooManyReferences(0);
+          found.push({ path: at, reference });
+        }
+      }
+    } catch (error) {
+      if (!(error instanceof TemplateSyntaxError)) throw error;
+      found.push({ path: at, error });
+    }
+  };
   const visit = (item: JsonValue | undefined, at: string): void => {
     if (typeof item === 'string') {
-      if (!hasTemplate(item)) return;
-      try {
-        for (const part of parseTemplate(item).parts) {
-          if (typeof part !== 'object') continue;
-          if (++references > MAX_REFERENCES) throw tooManyReferences(0);
-          found.push({ path: at, reference: part });
-        }
-      } catch (error) {
-        if (!(error instanceof TemplateSyntaxError)) throw error;
-        found.push({ path: at, error });
-      }
+      read(item, at);
     } else if (Array.isArray(item)) {
       for (const [index, inner] of item.entries()) visit(inner, `${at}[${index}]`);
     } else if (item !== null && typeof item === 'object') {
-      for (const [key, inner] of Object.entries(item)) visit(inner, at === '' ? key : `${at}.${key}`);
+      for (const [key, inner] of Object.entries(item)) {
+        const within = at === '' ? key : `${at}.${key}`;
+        read(key, within);
+        visit(inner, within);
+      }
     }
   };
   visit(value, path);

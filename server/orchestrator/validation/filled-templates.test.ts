@@ -40,6 +40,9 @@ test('in time that grows with the size, whatever is repeated', () => {
 test.each([
   ['a result of a step', '{{steps.a.result}}', 'x'],
   ['a result among others', '{{input.x}} {{steps.a.result}}', 'x y'],
+  ['a result behind ??', '{{input.x ?? steps.a.result}}', 'x'],
+  ['a value with a template as a key', '{{input.x}}', { '{{steps.a.result}}': 1 }],
+  ['a key with a template', { '{{input.x}}': 1 }, { x: 1 }],
   ['nothing that is published', undefined, 'x'],
   ['a key of the prototype', { a: '{{input.x}}' }, { constructor: 1 }],
 ])('%s is not filled', (_what, published, given) => {

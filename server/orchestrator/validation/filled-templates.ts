@@ -1,5 +1,5 @@
 import type { JsonValue } from '../core/index.ts';
-import { hasTemplate, holdsTemplate, parseTemplate, type Template } from '../steps/templates.ts';
+import { hasTemplate, holdsTemplate, parseTemplate, pathsOf, type Template } from '../steps/templates.ts';
 
 /**
  * Whether `given` is `published` with each template of the run's input replaced by a value and nothing else changed:
@@ -25,7 +25,8 @@ export function fillsTemplates(published: JsonValue | undefined, given: JsonValu
 function fillsText(published: string, given: JsonValue): boolean {
   if (!hasTemplate(published) || holdsTemplate(given)) return false;
   const { parts, whole } = parseTemplate(published);
-  if (parts.some(part => typeof part !== 'string' && part.source !== 'input')) return false;
+  const reads = parts.flatMap(part => (typeof part === 'string' ? [] : pathsOf(part)));
+  if (reads.some(({ source }) => source !== 'input')) return false;
   return whole !== null || (typeof given === 'string' && holdsInOrder(given, parts));
 }
 

@@ -34,6 +34,7 @@ describe('searchable fields', () => {
     ['a text without a template', 'order', 'invalid_field'],
     ['text around the template', 'No. {{input.order}}', 'invalid_field'],
     ['two templates', '{{input.a}}{{input.b}}', 'invalid_field'],
+    ['two paths', '{{input.a ?? input.b}}', 'invalid_field'],
     ['no text', 1, 'invalid_field'],
     ['the error of a step', '{{steps.a.error.code}}', 'invalid_field'],
     ['the item of a loop', '{{item.id}}', 'invalid_field'],

@@ -119,6 +119,32 @@ describe('every rule', () => {
       graph(lua('a'), lua('b', { script: 'return {{steps.a.result}}' })),
       ['b:script:not_an_ancestor'],
     ],
+    [
+      'a step not before behind ??',
+      graph(
+        lua('a'),
+        lua('c'),
+        task('b', { depends_on: ['a'], instructions: '{{steps.a.result ?? steps.c.result ?? steps.x.result}}' }),
+      ),
+      ['b:instructions:not_an_ancestor', 'b:instructions:unknown_step'],
+    ],
+    [
+      'the same in a script',
+      graph(lua('a'), lua('b', { depends_on: ['a'], script: 'return {{steps.a.result ?? steps.x.result}}' })),
+      ['b:script:unknown_step'],
+    ],
+    [
+      'templates in keys',
+      graph(
+        lua('a'),
+        task('b', { form: { properties: { '{{steps.a.result}}': {}, deep: { '{{oops}}': [{ '{{item.x}}': 1 }] } } } }),
+      ),
+      [
+        'b:form.properties.{{steps.a.result}}:not_an_ancestor',
+        'b:form.properties.deep.{{oops}}:template_malformed',
+        'b:form.properties.deep.{{oops}}[0].{{item.x}}:item_outside_loop',
+      ],
+    ],
     ['a malformed template', graph(task('b', { instructions: '{{input.}}' })), ['b:instructions:template_malformed']],
     [
       'one deep in a form',

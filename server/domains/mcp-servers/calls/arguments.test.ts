@@ -200,6 +200,13 @@ describe('arguments with templates', () => {
     expect(atPublish(schema, { n: '{{input.n}}', choice: 'x' })).not.toEqual([]);
   });
 
+  test('are not judged by keys that are not known yet', () => {
+    const strict = object({ n: { type: 'number' } }, { required: ['n'], additionalProperties: false });
+    expect(atPublish(strict, { '{{input.key}}': 1 })).toEqual([]);
+    expect(atPublish(strict, { '{{input.key}}': 1, m: 1 })).toEqual(['tool_args.m']);
+    expect(atPublish(strict, { '{{input.key}}': 1, n: 'x' })).toEqual(['tool_args.n']);
+  });
+
   test('without any template the whole schema is applied', () => {
     expect(atPublish(object({ n: { minimum: 3 } }), { n: 2 })).toEqual(['tool_args.n']);
     expect(atPublish(object({ n: { minimum: 3 } }), { n: '{{input.n}}' })).toEqual([]);

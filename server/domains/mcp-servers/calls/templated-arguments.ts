@@ -117,14 +117,17 @@ class Check {
 
   #fields(schema: JsonMap, value: JsonMap, path: string): StepProblem[] {
     const found: StepProblem[] = [];
+    // A key with a template may become any of the names.
+    const hasKeys = Object.keys(value).some(hasTemplate);
     const properties = isObject(schema.properties) ? schema.properties : {};
     for (const name of Array.isArray(schema.required) ? schema.required : []) {
-      if (typeof name === 'string' && !Object.hasOwn(value, name)) {
+      if (typeof name === 'string' && !Object.hasOwn(value, name) && !hasKeys) {
         found.push(problem(`${path}.${name}`, 'is required by the tool', 'tool_arg_missing'));
       }
     }
     for (const [name, item] of Object.entries(value)) {
       const at = `${path}.${name}`;
+      if (hasTemplate(name)) continue;
       if (Object.hasOwn(properties, name)) found.push(...this.visit(properties[name], item, at));
       else if (schema.patternProperties === undefined && schema.additionalProperties !== undefined) {
         if (schema.additionalProperties === false)

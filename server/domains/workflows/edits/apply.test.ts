@@ -190,6 +190,17 @@ describe('renaming a step', () => {
     ],
     ['{{steps.ab.result}} {{input.a}} steps.a', '{{steps.ab.result}} {{input.a}} steps.a'],
     ['{{steps.a', '{{steps.first-one'],
+    ['{{steps.b.result ?? steps.a.result}}', '{{steps.b.result ?? steps.first-one.result}}'],
+    [
+      '{{ steps.a.result.x??steps["a"].result ?? steps.ab.result ?? "steps.a" }}{{input.x ?? steps.a.error}}',
+      '{{ steps.first-one.result.x??steps["first-one"].result ?? steps.ab.result ?? "steps.a" }}{{input.x ?? steps.first-one.error}}',
+    ],
+    [
+      '{{input["?? steps.a"] ?? steps.a.result}} ?? steps.a',
+      '{{input["?? steps.a"] ?? steps.first-one.result}} ?? steps.a',
+    ],
+    ["{{ '{{steps.a.result ?? ' }} {{steps.a.result}}", "{{ '{{steps.a.result ?? ' }} {{steps.first-one.result}}"],
+    ["{{ '{{steps.a", "{{ '{{steps.a"],
   ])('rewrites templates: %s', (before, expected) => {
     const step: Step = { id: 's', type: 'llm_call', prompt: before, nested: [{ deep: before }] };
     expect(renamed(step)).toEqual({ ...step, prompt: expected, nested: [{ deep: expected }] });
@@ -318,11 +329,34 @@ describe('renaming a step', () => {
     });
   });
 
+  test('renames it in keys, at any depth, without losing one', () => {
+    const call = (id: string): Step => ({
+      id: 'h',
+      type: 'http_request',
+      headers: { [`{{steps.${id}.result}}`]: 'x' },
+      body: [
+        { plain: 1, [`k-{{input.k ?? steps.${id}.result}}`]: { [`{{steps.${id}.error}}`]: `{{steps.${id}.result}}` } },
+      ],
+    });
+    expect(renamed(call('a'))).toEqual(call('first-one'));
+    const twice = { '{{steps.first-one.result}}': 1, '{{steps.a.result}}': '{{steps.a.result}}' };
+    expect(renamed({ id: 's', type: 'mcp_call', tool_args: twice })?.tool_args).toEqual({
+      ...twice,
+      '{{steps.a.result}}': '{{steps.first-one.result}}',
+    });
+  });
+
   test('reads a text once, however many templates in it are not closed', () => {
     const text = '{{steps.a.result ?? ['.repeat(12_000);
     expect(renamed({ id: 's', type: 'llm_call', prompt: text })?.prompt).toBe(
       text.replace('steps.a.', 'steps.first-one.'),
     );
+    for (const unclosed of ["{{ '", '{{input.x ?? ', "{{ 'steps.a"]) {
+      const long = unclosed.repeat(100_000);
+      const began = process.cpuUsage();
+      renamed({ id: 's', type: 'llm_call', prompt: `${long}steps.a` });
+      expect(process.cpuUsage(began).user).toBeLessThan(1_000_000);
+    }
   });
 });
 

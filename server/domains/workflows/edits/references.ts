@@ -70,37 +70,55 @@ export function renameInValue(value: Json, rename: Rename): Json {
     const renamed = items.map(item => renameInValue(item, rename));
     return renamed.some((item, at) => item !== items[at]) ? renamed : value;
   }
-  const entries = Object.entries(value as Fields).map(([key, item]): [string, Json] => [
-    key,
+  const fields = value as Fields;
+  const entries = Object.entries(fields).map(([key, item]): [string, Json] => [
+    renameInTemplates(key, rename),
     renameInValue(item, rename),
   ]);
-  return entries.some(([key, item]) => item !== (value as Fields)[key]) ? Object.fromEntries(entries) : value;
+  const isSame = entries.every(([key, item]) => Object.hasOwn(fields, key) && item === fields[key]);
+  if (isSame) return value;
+  // A key that another one would become keeps the old id, which validation reports: no value is lost.
+  if (new Set(entries.map(([key]) => key)).size < entries.length)
+    return Object.fromEntries(Object.keys(fields).map((key, at) => [key, entries[at]?.[1] ?? null]));
+  return Object.fromEntries(entries);
 }
 
 const SPACES = /[\t-\r ]*/y;
 const TEMPLATE_STEP = /steps(?:\.([A-Za-z_\x80-\uffff][\w\x80-\uffff-]*)|\[[\t-\r ]*("(?:[^"\\]|\\.)*")[\t-\r ]*\])/y;
 
-/** Rewrites `{{steps.<from>…}}`. What does not parse as a template stays as it is. */
-function renameInTemplates(text: string, { from, to }: Rename): string {
-  if (!text.includes(from)) return text;
+/** Rewrites `steps.<from>` in templates, also behind `??`. What does not parse as a template stays as it is. */
+function renameInTemplates(text: string, rename: Rename): string {
+  if (!text.includes(rename.from)) return text;
   let result = '';
   let copied = 0;
-  for (let open = text.indexOf('{{'); open !== -1; open = text.indexOf('{{', copied)) {
-    const at = endOf(SPACES, text, open + 2);
-    TEMPLATE_STEP.lastIndex = at;
-    const match = TEMPLATE_STEP.exec(text);
-    const id = match?.[1] ?? stringLiteral(match?.[2]);
-    const behind = match === null ? at : TEMPLATE_STEP.lastIndex;
-    result += text.slice(copied, at);
-    result +=
-      match !== null && id === from
-        ? `steps${match[1] === undefined ? `[${JSON.stringify(to)}]` : `.${to}`}`
-        : text.slice(at, behind);
-    // A fallback may hold text that looks like another template.
-    copied = endOfTemplate(text, behind);
-    result += text.slice(behind, copied);
+  for (let open = text.indexOf('{{', copied); open !== -1; open = text.indexOf('{{', copied)) {
+    // Every path of a template begins here, or behind `??`.
+    for (let start: number | null = open + 2; start !== null; ) {
+      const at = endOf(SPACES, text, start);
+      TEMPLATE_STEP.lastIndex = at;
+      const match = TEMPLATE_STEP.exec(text);
+      const isQuoted = start === open + 2 && text[at] === "'";
+      const behind = isQuoted ? endOfQuoted(text, at) : match === null ? at : TEMPLATE_STEP.lastIndex;
+      result += text.slice(copied, at) + renamedPath(match, text.slice(at, behind), rename);
+      const next = endOfPath(text, behind);
+      result += text.slice(behind, next.at);
+      copied = next.at;
+      start = next.isFollowed ? next.at : null;
+    }
   }
   return result + text.slice(copied);
+}
+
+/** Where a text in single quotes ends, which may begin a template. */
+function endOfQuoted(text: string, at: number): number {
+  const end = text.indexOf("'", at + 1);
+  return end === -1 ? text.length : end + 1;
+}
+
+function renamedPath(match: RegExpExecArray | null, path: string, { from, to }: Rename): string {
+  const id = match?.[1] ?? stringLiteral(match?.[2]);
+  if (match === null || id !== from) return path;
+  return match[1] === undefined ? `steps[${JSON.stringify(to)}]` : `steps.${to}`;
 }
 
 function endOf(pattern: RegExp, text: string, at: number): number {
@@ -109,8 +127,11 @@ function endOf(pattern: RegExp, text: string, at: number): number {
   return Math.max(at, pattern.lastIndex);
 }
 
-/** Where the template that began before `at` is closed; the end of the text where it is not. */
-function endOfTemplate(text: string, at: number): number {
+/**
+ * Where the next path of the template that began before `at` begins, or where the template is closed; the end of the text
+ * where it is not. A literal may hold text that looks like another template.
+ */
+function endOfPath(text: string, at: number): { at: number; isFollowed: boolean } {
   let depth = 0;
   for (let n = at; n < text.length; n += 1) {
     const c = text[n];
@@ -118,10 +139,11 @@ function endOfTemplate(text: string, at: number): number {
       n += 1;
       while (n < text.length && text[n] !== '"') n += text[n] === '\\' ? 2 : 1;
     } else if (c === '{' || c === '[') depth += 1;
-    else if (c === '}' && depth === 0) return text[n + 1] === '}' ? n + 2 : n + 1;
+    else if (c === '?' && text[n + 1] === '?' && depth === 0) return { at: n + 2, isFollowed: true };
+    else if (c === '}' && depth === 0) return { at: text[n + 1] === '}' ? n + 2 : n + 1, isFollowed: false };
     else if (c === '}' || c === ']') depth = Math.max(0, depth - 1);
   }
-  return text.length;
+  return { at: text.length, isFollowed: false };
 }
 
 function stringLiteral(literal: string | undefined): string | undefined {

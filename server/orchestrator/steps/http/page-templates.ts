@@ -9,7 +9,7 @@ export function itemsPath(items: string | undefined): Reference | null {
   const path = items === undefined ? '' : items.startsWith('[') ? items : `.${items}`;
   try {
     const { whole } = parseResponseTemplate(`{{response.body${path}}}`);
-    return whole === null || whole.fallback !== undefined ? null : whole;
+    return whole === null || whole.fallback !== undefined || whole.or !== undefined ? null : whole;
   } catch (error) {
     if (error instanceof TemplateSyntaxError) return null;
     throw error;

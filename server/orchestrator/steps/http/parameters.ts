@@ -28,7 +28,7 @@ export function headerProblems(headers: JsonMap): StepProblem[] {
   }
   for (const [name, value] of Object.entries(headers)) {
     const path = `headers.${name.slice(0, 100)}`;
-    const wrong = headerNameProblem(name) ?? headerValueProblem(value);
+    const wrong = (hasTemplate(name) ? null : headerNameProblem(name)) ?? headerValueProblem(value);
     if (wrong !== null) problem(path, wrong);
     else if (seen.has(name.toLowerCase())) problem(path, 'is set twice: upper and lower case are the same');
     seen.add(name.toLowerCase());
@@ -56,8 +56,8 @@ export function headersOf(headers: JsonMap): Map<string, string> {
   for (const [name, value] of Object.entries(headers)) {
     if (value === null || value === undefined) continue;
     const text = String(value);
-    // A value that holds braces once rendered is no template any more.
-    const wrong = headerTextProblem(text);
+    // What holds braces once rendered is no template any more.
+    const wrong = headerNameProblem(name) ?? headerTextProblem(text);
     if (wrong !== null) throw new InvalidStep(`headers.${name}: ${wrong}`);
     bytes += name.length + text.length;
     if (bytes > MAX_ALL_HEADERS_BYTES) throw new InvalidStep(`headers: are larger than ${MAX_ALL_HEADERS_BYTES} bytes`);

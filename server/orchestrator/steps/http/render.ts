@@ -4,6 +4,7 @@ import type { JsonMap, JsonValue } from '../../core/index.ts';
 import { InvalidStep } from '../common-fields.ts';
 import type { HttpCall } from '../http-requester.ts';
 import { Rendering } from '../rendering.ts';
+import { hasTemplate } from '../templates.ts';
 import { bodiesOf, fieldProblems, methodProblem } from './check.ts';
 import { bodyRefusal, type HttpRequestFields, MAX_REQUEST_BYTES, statusTest, UNSAFE_METHODS } from './fields.ts';
 import { encodeParameters, headersOf, isScalar } from './parameters.ts';
@@ -19,7 +20,7 @@ export function callOf(attempt: Attempt, fields: HttpRequestFields): HttpCall {
   const rendering = new Rendering(attempt);
   const { tenantId, projectId } = attempt.run;
   const method = methodOf(fields, rendering);
-  const headers = headersOf(rendering.value('headers', fields.headers ?? {}) as JsonMap);
+  const headers = headersOf(renderedHeaders(fields, rendering));
   const body = bodyOf(fields, rendering, headers);
   const refusal = body === null ? null : bodyRefusal(method, fields.body_with_get);
   if (refusal !== null) throw new InvalidStep(`method: ${refusal}`);
@@ -41,6 +42,17 @@ export function callOf(attempt: Attempt, fields: HttpRequestFields): HttpCall {
     response: fields.response ?? 'auto',
     expects: statusTest(expect),
   };
+}
+
+/** A name that a template gives is checked like any other: some headers belong to the body or the connection. */
+function renderedHeaders(fields: HttpRequestFields, rendering: Rendering): JsonMap {
+  const { headers = {} } = fields;
+  const rendered = rendering.value('headers', headers) as JsonMap;
+  const [problem] = Object.keys(headers).some(hasTemplate)
+    ? fieldProblems({ ...fields, headers: rendered as typeof headers })
+    : [];
+  if (problem) throw new InvalidStep(`${problem.path}: ${problem.message}`);
+  return rendered;
 }
 
 function methodOf({ method = 'GET', pagination }: HttpRequestFields, rendering: Rendering): string {

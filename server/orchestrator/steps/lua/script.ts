@@ -3,6 +3,7 @@ import { CACHE_LIMITS } from '../../cache-limits.ts';
 import {
   MAX_REFERENCES,
   parseTemplateAt,
+  pathsOf,
   type Reference,
   TemplateSyntaxError,
   tooManyReferences,
@@ -80,8 +81,9 @@ class ScriptScanner {
   }
 
   #bind(reference: Reference, as: 'value' | 'text'): string {
-    const { text, fallback } = reference;
-    const key = `${as} ${text} ${fallback === undefined ? '' : JSON.stringify(fallback)}`;
+    const { fallback } = reference;
+    const paths = pathsOf(reference).map(({ text }) => text);
+    const key = `${as} ${paths.join(' ?? ')} ${fallback === undefined ? '' : JSON.stringify(fallback)}`;
     const place = this.#places.get(key) ?? this.bound.push({ reference, as });
     this.#places.set(key, place);
     return `${this.#name}[${place}]`;
@@ -126,7 +128,8 @@ class ScriptScanner {
     if (!begins || this.#failures >= MAX_FAILURES) return undefined;
     try {
       const found = parseTemplateAt(this.#text, at);
-      if (++this.#references <= MAX_REFERENCES) return found;
+      this.#references += pathsOf(found.reference).length;
+      if (this.#references <= MAX_REFERENCES) return found;
       this.#failures = MAX_FAILURES;
       this.errors.push(tooManyReferences(at));
       return undefined;
