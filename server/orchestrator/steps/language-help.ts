@@ -81,6 +81,8 @@ export const LANGUAGE_HELP: Record<LanguageName, LanguageHelp> = {
       { what: 'A whole list', code: '{{input.tags}}', result: ['new', 'eu'] },
       { what: 'JSON in a text', code: 'Tags: {{input.tags}}', result: 'Tags: ["new","eu"]' },
       { what: 'A default', code: '{{steps.order.result.note ?? "none"}}', result: 'none' },
+      { what: 'The first that is there', code: '{{steps.order.result.note ?? input.customer}}', result: 'Ada' },
+      { what: 'Braces as text', code: "{{ '{{' }}name}}", result: '{{name}}' },
     ],
   },
 };
