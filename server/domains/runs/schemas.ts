@@ -92,7 +92,10 @@ const outputFields = {
   output_error: z
     .strictObject({ code: z.string(), message: z.string() })
     .nullable()
-    .meta({ description: 'Why a run that has completed has no output: `template_unresolved` or `output_too_large`' }),
+    .meta({
+      description:
+        'Why a run that has completed has no output: `template_unresolved`, `template_key_invalid` or `output_too_large`',
+    }),
 };
 /** `last_seq` lets a client continue with the stream from exactly here (docs/specification/runs.md#run-record). */
 export const RunSummary = RunSchema.extend({

@@ -73,7 +73,7 @@ export const LANGUAGE_HELP: Record<LanguageName, LanguageHelp> = {
     label: 'Templates',
     facts: [
       'A string that is one template and nothing else keeps the type of the value; elsewhere it becomes text.',
-      'There are no calls and no operators. A path that does not resolve fails the step unless it has a default.',
+      'There are no calls and no operators. A path that does not resolve fails the step unless another one or a default follows it.',
     ],
     examples: [
       { what: 'Input in a text', code: 'Dear {{input.customer}}', result: 'Dear Ada' },
