@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { isObject } from '../../platform/json.ts';
 import { JsonObjectSchema } from '../../platform/json-object-schema.ts';
+import { SchemaReader } from '../../platform/json-schema/expand.ts';
 import type { JsonMap, JsonValue } from '../core/index.ts';
 import type { PlannedTool } from './agent-plan.ts';
 import { checkForm } from './form.ts';
@@ -61,14 +62,16 @@ export function questionOf(args: JsonMap): { question: string; form: JsonMap } |
 }
 
 /** The first field, at any depth, that would be typed in secret, or whose name says so and that is no choice. */
-function secretIn(schema: JsonValue): string | null {
+function secretIn(schema: JsonValue, reader = new SchemaReader(schema as JsonMap)): string | null {
   if (!isObject(schema)) return null;
   for (const [name, field] of Object.entries(isObject(schema.properties) ? schema.properties : {})) {
-    const { enum: choices, format, writeOnly } = isObject(field) ? field : {};
+    // A reference may hide what it asks for.
+    const { enum: choices, format, writeOnly } = reader.expand(field).schema;
     if (format === 'password' || writeOnly === true || (choices === undefined && SECRET_NAME.test(name))) return name;
   }
   for (const inner of Object.values(schema)) {
-    const found = Array.isArray(inner) ? inner.map(secretIn).find(each => each !== null) : secretIn(inner as JsonValue);
+    const items = Array.isArray(inner) ? inner : [inner];
+    const found = items.map(item => secretIn(item as JsonValue, reader)).find(each => each !== null);
     if (found != null) return found;
   }
   return null;

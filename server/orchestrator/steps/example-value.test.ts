@@ -14,6 +14,18 @@ describe('an example of a schema', () => {
     [{ examples: [{ a: 1 }], type: 'object' }, { a: 1 }],
     [{ anyOf: [{ type: 'array', items: { type: 'number' } }] }, [1]],
     [{ properties: { a: { type: 'string' } } }, { a: 'example' }],
+    [
+      {
+        $ref: '#/$defs/N',
+        $defs: {
+          N: { properties: { next: { $ref: '#/$defs/N' }, at: { $ref: '#/$defs/D' } } },
+          D: { type: 'string', format: 'date' },
+        },
+      },
+      { at: '2026-01-01' },
+    ],
+    [{ properties: { list: { type: 'array', items: { $ref: '#' } } } }, { list: [] }],
+    [{ anyOf: [{ type: 'string' }, { type: 'null' }] }, 'example'],
     [undefined, null],
     [true, null],
   ])('%j is %j', (schema, expected) => {
@@ -24,5 +36,11 @@ describe('an example of a schema', () => {
     let schema: unknown = { type: 'string' };
     for (let depth = 0; depth < 50; depth += 1) schema = { type: 'array', items: schema };
     expect(JSON.stringify(exampleValue(schema)).length).toBeLessThan(50);
+  });
+
+  test('ends where every field may be the whole again', () => {
+    const names = Array.from({ length: 100 }, (_, n) => `f${n}`);
+    const schema = { required: names, properties: Object.fromEntries(names.map(name => [name, { $ref: '#' }])) };
+    expect(JSON.stringify(exampleValue(schema)).length).toBeLessThan(200_000);
   });
 });

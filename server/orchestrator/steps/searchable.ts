@@ -1,4 +1,5 @@
 import { isObject } from '../../platform/json.ts';
+import { SchemaReader } from '../../platform/json-schema/expand.ts';
 import { type JsonMap, type JsonValue, MAX_SEARCHABLE_FIELDS, SEARCHABLE_NAME } from '../core/index.ts';
 import { parseTemplate, type Reference, readsItem, TemplateSyntaxError } from './templates.ts';
 
@@ -38,12 +39,26 @@ export function searchableFields(searchable: JsonMap): readonly SearchableField[
     .slice(0, MAX_SEARCHABLE_FIELDS);
 }
 
-/** Whether the schema of the input says `writeOnly` of the value at a path or of a value around it. */
+/** Returns whether the schema of the input says `writeOnly` of the value at a path or of a value around it. */
 export function isSecretInput(schema: JsonValue | undefined, path: Reference['path']): boolean {
-  if (!isObject(schema)) return false;
+  return isObject(schema) && isSecretAt(schema, path, { reader: new SchemaReader(schema), seen: new Set() });
+}
+
+/** `seen` are the schemas of the same value: alternatives may refer to each other in a circle. */
+function isSecretAt(
+  written: JsonValue | undefined,
+  path: Reference['path'],
+  { reader, seen }: { reader: SchemaReader; seen: Set<JsonValue> },
+): boolean {
+  const { schema, node } = reader.expand(written);
   if (schema.writeOnly === true) return true;
+  if (seen.has(node)) return false;
+  seen.add(node);
+  const alternatives = ['allOf', 'anyOf', 'oneOf'].flatMap(keyword => schema[keyword] ?? []);
+  if (alternatives.some(one => isSecretAt(one, path, { reader, seen }))) return true;
   const [key, ...rest] = path;
   if (key === undefined) return false;
-  if (typeof key === 'number') return isSecretInput(schema.items, rest);
-  return isObject(schema.properties) && isSecretInput(schema.properties[key], rest);
+  const inner =
+    typeof key === 'number' ? schema.items : isObject(schema.properties) ? schema.properties[key] : undefined;
+  return isSecretAt(inner, rest, { reader, seen: new Set() });
 }

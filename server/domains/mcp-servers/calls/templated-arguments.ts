@@ -7,7 +7,9 @@ import {
   TemplateSyntaxError,
 } from '../../../orchestrator/steps/templates.ts';
 import { isObject } from '../../../platform/json.ts';
-import { argumentProblems, follow } from './input-schema.ts';
+import { References } from '../../../platform/json-schema/references.ts';
+import { isInteger, isSame, quoteValue, typeOf } from '../../../platform/json-schema/value.ts';
+import { argumentProblems } from './input-schema.ts';
 
 /** Beyond this the check ends without problems: the call checks again. */
 const MAX_VISITS = 10_000;
@@ -28,12 +30,6 @@ function meaning(text: string): 'any' | 'text' {
   }
 }
 
-function typeOf(value: JsonValue): string {
-  if (value === null) return 'null';
-  if (Array.isArray(value)) return 'array';
-  return typeof value;
-}
-
 /**
  * Returns the certain problems of arguments with templates, if any. A string that consists of one template may become
  * any value; one with text around a template becomes a string.
@@ -45,11 +41,11 @@ export function templatedArgumentProblems(schema: JsonMap, args: JsonMap): StepP
 }
 
 class Check {
-  readonly #root: JsonMap;
+  readonly #references: References;
   #visits = 0;
   #depth = 0;
   constructor(root: JsonMap) {
-    this.#root = root;
+    this.#references = new References(root);
   }
 
   visit(schema: JsonValue | undefined, value: JsonValue, path: string): StepProblem[] {
@@ -64,6 +60,8 @@ class Check {
     if (typeof value === 'string' && hasTemplate(value)) {
       return meaning(value) === 'any' ? [] : this.#typeProblem(schema, value, path);
     }
+    // OpenAPI 3.0: null is allowed whatever else the schema says.
+    if (value === null && schema.nullable === true) return [];
     const problem = this.#typeProblem(schema, value, path);
     if (problem.length > 0) return problem;
     return [
@@ -77,14 +75,15 @@ class Check {
 
   #reference(schema: JsonMap, value: JsonValue, path: string): StepProblem[] {
     if (typeof schema.$ref !== 'string') return [];
-    return this.visit(follow(this.#root, schema.$ref), value, path);
+    const target = this.#references.resolve(schema);
+    return target.kind === 'schema' ? this.visit(target.schema, value, path) : [];
   }
 
   #typeProblem({ type }: JsonMap, value: JsonValue, path: string): StepProblem[] {
     const types = Array.isArray(type) ? type : [type];
     if (!types.every(one => typeof one === 'string')) return [];
     const is = typeOf(value);
-    const fits = types.some(one => one === is || (one === 'integer' && Number.isInteger(value)));
+    const fits = types.some(one => one === is || (one === 'integer' && isInteger(value)));
     if (fits) return [];
     return [problem(path, `is ${is === 'null' ? is : `of type ${is}`}; expected ${types.join(' or ')}`)];
   }
@@ -93,9 +92,8 @@ class Check {
     // A string whose value is not known yet is not checked here.
     if (holdsTemplate(value)) return [];
     const allowed = Array.isArray(schema.enum) ? schema.enum : schema.const === undefined ? undefined : [schema.const];
-    const text = JSON.stringify(value);
-    if (!allowed || typeof value === 'object' || allowed.some(one => JSON.stringify(one) === text)) return [];
-    return [problem(path, `must be one of ${JSON.stringify(allowed).slice(0, 500)}`)];
+    if (!allowed || typeof value === 'object' || allowed.some(one => isSame(one, value))) return [];
+    return [problem(path, `must be one of ${quoteValue(allowed, 500)}`)];
   }
 
   #combined(schema: JsonMap, value: JsonValue, path: string): StepProblem[] {

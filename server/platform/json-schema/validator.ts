@@ -1,0 +1,52 @@
+import type { JsonObject } from '../json.ts';
+import { type CompilePattern, Evaluation, TooMuchWork } from './evaluation.ts';
+import { References } from './references.ts';
+import type { Value } from './value.ts';
+import type { Finding } from './words.ts';
+
+export type ValidatorOptions = {
+  /** Compiles a pattern, or returns undefined for one that cannot be used: it then refuses nothing. */
+  patterns: CompilePattern;
+  /** Whether the formats that are known are enforced; otherwise all are annotations. */
+  formats: boolean;
+};
+
+/**
+ * Checks values against a JSON Schema: draft 2020-12, with what older drafts and OpenAPI 3.0 write differently. The only place where
+ * Baton does. Bigints are integers with all their digits. `$ref` stays within the schema, and nothing is ever fetched.
+ */
+export class SchemaValidator {
+  readonly #schema: JsonObject;
+  readonly #settings: ConstructorParameters<typeof Evaluation>[0];
+
+  constructor(schema: JsonObject, { patterns, formats }: ValidatorOptions) {
+    const { $schema } = schema;
+    const compiled = new Map<string, ReturnType<CompilePattern>>();
+    this.#schema = schema;
+    this.#settings = {
+      references: new References(schema),
+      formats,
+      // Up to draft 7 a `$ref` replaced all keywords beside it.
+      siblings: !(typeof $schema === 'string' && /draft-0[3-7]/.test($schema)),
+      patterns(source) {
+        if (!compiled.has(source)) compiled.set(source, patterns(source));
+        return compiled.get(source);
+      },
+    };
+  }
+
+  /**
+   * Returns what is wrong with a value, at most 50 findings; undefined if finding out takes more than `budget` units of about 100
+   * ns. A part of the schema that cannot be judged refuses nothing.
+   */
+  check(value: Value, budget: number): Finding[] | undefined {
+    const findings: Finding[] = [];
+    try {
+      const verdict = new Evaluation(this.#settings, budget).judge(this.#schema, value, findings);
+      return verdict === 'invalid' ? findings : [];
+    } catch (error) {
+      if (error instanceof TooMuchWork) return undefined;
+      throw error;
+    }
+  }
+}
