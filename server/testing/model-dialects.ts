@@ -14,7 +14,14 @@ export type Dialect = {
   begin(about: About): StreamEvent[];
   piece(text: string, about: About): StreamEvent;
   end(text: string, about: About): StreamEvent[];
+  /** The end of an answer that the model, or its safety system, declines to give, with its reason. */
+  refuse(reason: string, about: About): StreamEvent[];
+  /** An error in the middle of a stream. */
+  fail(error: StreamError): StreamEvent;
 };
+
+/** `type` is the provider's own name of the error. */
+export type StreamError = { message: string; type?: string; status?: number };
 
 const bearer = ({ authorization }: IncomingHttpHeaders) => authorization?.replace(/^Bearer /, '');
 const openAiError: Dialect['error'] = (_, message, code) => ({
@@ -67,6 +74,15 @@ const responses: Dialect = {
     };
     return [numbered('response.output_item.done', { output_index: 0, item }), numbered(type, { response })];
   },
+  refuse: (refusal, about) => {
+    const at = { item_id: 'msg_1', output_index: 0, content_index: 0 };
+    return [
+      numbered('response.refusal.delta', { ...at, delta: refusal }),
+      numbered('response.refusal.done', { ...at, refusal }),
+      ...responses.end('', { ...about, finish: 'stop' }),
+    ];
+  },
+  fail: ({ message, type = 'server_error' }) => numbered('error', { message, code: type, param: null }),
 };
 
 function numbered(type: string, fields: JsonObject): StreamEvent {
@@ -96,6 +112,8 @@ const chat: Dialect = {
     };
     return [last, ...(counts ? [{ data: counts }] : []), { data: '[DONE]' }];
   },
+  refuse: (refusal, about) => [chunk(about.model, { refusal }, null), ...chat.end('', { ...about, finish: 'stop' })],
+  fail: ({ message, type = 'server_error', status }) => ({ data: { error: { message, type, code: status ?? null } } }),
 };
 
 function chunk(model: string, delta: JsonObject, finish_reason: string | null): StreamEvent {
@@ -123,6 +141,10 @@ const mistral: Dialect = {
     };
     return [{ data: { ...(data as JsonObject), ...(counts ? { usage: counts } : {}) } }, { data: '[DONE]' }];
   },
+  refuse: (refusal, about) => [
+    chunk(about.model, { content: refusal }, null),
+    chunk(about.model, {}, 'content_filter'),
+  ],
 };
 
 /** POST /v1/messages. */
@@ -161,6 +183,18 @@ const anthropic: Dialect = {
     }),
     typed('message_stop', {}),
   ],
+  refuse: (explanation, { usage }) => [
+    typed('message_delta', {
+      delta: {
+        stop_reason: 'refusal',
+        stop_sequence: null,
+        stop_details: { type: 'refusal', category: 'cyber', explanation },
+      },
+      usage: { output_tokens: usage?.output ?? 0 },
+    }),
+    typed('message_stop', {}),
+  ],
+  fail: ({ message, type = 'api_error' }) => typed('error', { error: { type, message } }),
 };
 
 function typed(type: string, fields: JsonObject): StreamEvent {
@@ -195,6 +229,24 @@ const google: Dialect = {
       },
     },
   ],
+  refuse: (finishMessage, { usage }) => [
+    {
+      data: {
+        candidates: [
+          {
+            index: 0,
+            finishReason: 'SAFETY',
+            finishMessage,
+            safetyRatings: [{ category: 'HARM_CATEGORY_DANGEROUS_CONTENT', probability: 'HIGH', blocked: true }],
+          },
+        ],
+        ...(usage && { usageMetadata: { promptTokenCount: usage.input, candidatesTokenCount: usage.output } }),
+      },
+    },
+  ],
+  fail: ({ message, type = 'INTERNAL', status = 500 }) => ({
+    data: { error: { code: status, message, status: type } },
+  }),
 };
 
 /** Returns the format of a path; `/mistral/v1` is Mistral's base, since its path is the same as OpenAI's. */

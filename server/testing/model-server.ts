@@ -1,7 +1,7 @@
 import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Json, JsonObject } from '../platform/json.ts';
-import { type Dialect, dialectOf, type StreamEvent } from './model-dialects.ts';
+import { type Dialect, dialectOf, type StreamError, type StreamEvent } from './model-dialects.ts';
 
 /** The server's answer to a request. Without `status` it is a stream of the text's pieces in the format of the path. */
 export type ScriptedReply = {
@@ -18,6 +18,12 @@ export type ScriptedReply = {
   /** OpenAI's `error.code`. */
   code?: string;
   body?: string;
+  /** Declines after the text, with this reason, in the provider's own way. */
+  refusal?: string;
+  /** An error after the text, in the format of the provider's streams. */
+  streamError?: StreamError;
+  /** How frames are sent: with the line ends of Windows, or a byte or two at a time. */
+  frames?: 'crlf' | 'bytes';
   /** Sent unchanged after the text, instead of the end. */
   raw?: string;
   /** Ends the connection after the text, without an end of the stream. */
@@ -115,26 +121,38 @@ async function tell(response: ServerResponse, dialect: Dialect, reply: ScriptedR
   }
   response.writeHead(200, { 'Content-Type': 'text/event-stream', ...reply.headers });
   const about = { model: reply.model ?? 'tiny-2026', finish: reply.finish ?? 'stop', usage: usageOf(reply) } as const;
-  for (const event of dialect.begin(about)) await send(response, event);
+  const sendAll = async (events: readonly StreamEvent[]): Promise<void> => {
+    for (const event of events) await send(response, event, reply.frames);
+  };
+  await sendAll(dialect.begin(about));
   const { text = '' } = reply;
   let whole = '';
   for await (const piece of typeof text === 'string' ? [text] : text) {
     if (response.destroyed) return;
     whole += piece;
-    await send(response, dialect.piece(piece, about));
+    await sendAll([dialect.piece(piece, about)]);
   }
   if (reply.hangUp) return void response.destroy();
   if (reply.raw !== undefined) return void response.end(reply.raw);
-  for (const event of dialect.end(whole, about)) await send(response, event);
+  if (reply.streamError !== undefined) await sendAll([dialect.fail(reply.streamError)]);
+  else await sendAll(reply.refusal === undefined ? dialect.end(whole, about) : dialect.refuse(reply.refusal, about));
   response.end();
 }
 
 const usageOf = ({ usage }: ScriptedReply) => (usage === undefined ? { input: 12, output: 3 } : usage);
 
 /** Resolves when more can be sent, so that a long answer does not accumulate in memory. */
-async function send(response: ServerResponse, { event, data }: StreamEvent): Promise<void> {
+async function send(response: ServerResponse, { event, data }: StreamEvent, frames?: 'crlf' | 'bytes'): Promise<void> {
   const frame = `${event === undefined ? '' : `event: ${event}\n`}data: ${typeof data === 'string' ? data : JSON.stringify(data)}\n\n`;
-  if (response.write(frame) || response.destroyed) return;
+  const bytes = Buffer.from(frames === 'crlf' ? frame.replaceAll('\n', '\r\n') : frame);
+  const size = frames === 'bytes' ? 2 : bytes.length;
+  for (let at = 0; at < bytes.length; at += size) {
+    if (response.destroyed) return;
+    if (!response.write(bytes.subarray(at, at + size))) await drained(response);
+  }
+}
+
+async function drained(response: ServerResponse): Promise<void> {
   await new Promise<void>(resolve => {
     const go = () => {
       response.off('drain', go).off('close', go);

@@ -1,3 +1,5 @@
+import { NotAStream } from './provider-errors.ts';
+
 /** The limit for an error response: a provider's message is far shorter, and a proxy's page is cut. */
 const MAX_ERROR_BYTES = 64 * 1024;
 /**
@@ -21,14 +23,14 @@ export class ModelAnswerTooLarge extends Error {
 
 /**
  * A fetch whose answers are bounded: an error's body is cut to 64 KiB, any other ends with ModelAnswerTooLarge after 128 MiB
- * or a line of 8 MiB. Redirects are not followed: no provider's API has any, and a key must not travel to where one points.
+ * or a line of 8 MiB. With `events`, an answer that is JSON or a page instead ends with NotAStream. Redirects are not followed: no provider's API has any, and a key must not travel to where one points.
  */
-export function boundedFetch(fetch: typeof globalThis.fetch): typeof globalThis.fetch {
+export function boundedFetch(fetch: typeof globalThis.fetch, { events = false } = {}): typeof globalThis.fetch {
   return async (input, init) => {
     const response = await fetch(input, { ...init, redirect: 'manual' });
     const { status, statusText, headers } = response;
     if (response.body === null) return response;
-    const body = response.ok ? limited(response.body) : await readSome(response.body, MAX_ERROR_BYTES);
+    const body = response.ok ? limited(response.body, events) : await readSome(response.body, MAX_ERROR_BYTES);
     return new Response(body, { status, statusText, headers });
   };
 }
@@ -36,8 +38,9 @@ export function boundedFetch(fetch: typeof globalThis.fetch): typeof globalThis.
 type Bytes = Uint8Array<ArrayBuffer>;
 
 /** Reads on demand, and not through a TransformStream: with its two queues that is a good part of what a token costs. */
-function limited(body: ReadableStream<Bytes>): ReadableStream<Bytes> {
+function limited(body: ReadableStream<Bytes>, events: boolean): ReadableStream<Bytes> {
   const reader = body.getReader();
+  let isBegun = !events;
   let total = 0;
   let line = 0;
   return new ReadableStream<Bytes>(
@@ -47,6 +50,11 @@ function limited(body: ReadableStream<Bytes>): ReadableStream<Bytes> {
         if (done) {
           controller.close();
           return;
+        }
+        if (!isBegun) {
+          const first = firstCharacter(value);
+          isBegun = first !== undefined;
+          if (first !== undefined && NO_EVENT.has(first)) throw await noStream(value, reader);
         }
         total += value.byteLength;
         const end = value.lastIndexOf(0x0a);
@@ -63,6 +71,31 @@ function limited(body: ReadableStream<Bytes>): ReadableStream<Bytes> {
     },
     { highWaterMark: 0 },
   );
+}
+
+/** JSON, a list and a page begin so, and no line of a stream of events (HTML, 9.2.5) does. */
+const NO_EVENT: ReadonlySet<number> = new Set(Buffer.from('{[<'));
+/** The bytes of white space, and those of a byte order mark. */
+const SKIPPED: ReadonlySet<number> = new Set([0x20, 0x09, 0x0a, 0x0d, 0xef, 0xbb, 0xbf]);
+
+const firstCharacter = (bytes: Bytes): number | undefined => bytes.find(byte => !SKIPPED.has(byte));
+
+async function noStream(begin: Bytes, reader: ReadableStreamDefaultReader<Bytes>): Promise<NotAStream> {
+  const parts = [begin];
+  let size = begin.byteLength;
+  while (size < MAX_ERROR_BYTES) {
+    const { done, value } = await reader.read();
+    if (done) break;
+    parts.push(value);
+    size += value.byteLength;
+  }
+  const error = new NotAStream(
+    Buffer.concat(parts)
+      .toString()
+      .replace(/^\ufeff/, ''),
+  );
+  await reader.cancel(error);
+  return error;
 }
 
 /** The first bytes of a body, at most `most`; the rest is not read. */

@@ -1,6 +1,7 @@
 import { HOUR_MS } from '../clock.ts';
 import { EgressRefused } from '../egress/egress.ts';
 import { ModelAnswerTooLarge } from './bounded-fetch.ts';
+import { codeOf, NotAStream, reportsError, statusOf, textOf } from './provider-errors.ts';
 import { type ModelProvider, providerFacts } from './providers.ts';
 
 /** Why no answer came. `message` is for people and holds at most 500 characters of what the provider said. */
@@ -52,6 +53,7 @@ export function modelFailure(
     if (cause instanceof ModelAnswerTooLarge) {
       return fail('model_answer_too_large', `The answer of ${server} was cut off: ${cause.message}.`, false);
     }
+    if (cause instanceof NotAStream) return notAStream(cause, server, about.now);
     if (cause instanceof EgressRefused) return fail(cause.code, cause.message, false);
   }
   const refusal = refusalIn(chain);
@@ -64,7 +66,7 @@ export function modelFailure(
   if (named.malformed.has(name)) {
     return fail('model_answer_malformed', `${server} sent an answer that cannot be read.`, true);
   }
-  if (named.unsuited.has(name)) return fail('model_request_invalid', quote(messageOf(chain[0])), false);
+  if (named.unsuited.has(name)) return fail('model_request_invalid', quoteReason(messageOf(chain[0])), false);
   return undefined;
 }
 
@@ -85,6 +87,17 @@ const named = {
     'AI_NoSuchModelError',
   ]),
 };
+
+/** A proxy, or a server that knows no streams, answers 200 whatever happened. */
+function notAStream({ body }: NotAStream, server: string, now: number): ModelFailure {
+  if (reportsError(body)) {
+    const said = quoteReason(textOf(body) ?? '');
+    return refused({ status: statusOf(body), said, headers: {}, passes: true, code: codeOf(body) }, server, now);
+  }
+  const what = body === undefined ? 'a page: is the base URL right?' : 'JSON: is streaming switched off?';
+  const message = `${server} did not answer with a stream, but with ${what}`;
+  return { kind: 'failed', code: 'model_answer_malformed', message, retryable: true };
+}
 
 function refused(refusal: Refusal, server: string, now: number): ModelFailure {
   const { status, said, passes } = refusal;
@@ -135,16 +148,19 @@ function refusalIn(chain: readonly unknown[]): Refusal | undefined {
     // Without a status it never got an answer: what it wraps says why.
     if (isCall && status === undefined) continue;
     if (isCall && status === 200) return { status, said: '', headers: {}, passes: true, code: undefined };
-    const streamed = name === 'AI_StreamProviderError' || !(cause instanceof Error);
+    // An event that is no part of an answer, such as Mistral's errors, is an invalid one to the library.
+    const invalid = name === 'AI_TypeValidationError' ? Reflect.get(fields, 'value') : undefined;
+    const isReported = reportsError(invalid);
+    const streamed = name === 'AI_StreamProviderError' || !(cause instanceof Error) || isReported;
     if (!isCall && !streamed) continue;
     if (streamed && messageOf(cause) === '') continue;
-    const body = bodyOf(fields.responseBody) ?? dataOf(cause);
+    const body = isReported ? invalid : (bodyOf(fields.responseBody) ?? dataOf(cause));
     return {
-      status,
-      said: quote(textIn(body) ?? messageOf(cause)),
+      status: status ?? statusOf(body),
+      said: quoteReason(textOf(body) ?? (isReported ? '' : messageOf(cause))),
       headers: isHeaders(fields.responseHeaders) ? fields.responseHeaders : {},
       passes: fields.isRetryable === true,
-      code: codeIn(body),
+      code: codeOf(body),
     };
   }
   return undefined;
@@ -166,20 +182,8 @@ function bodyOf(text: unknown): unknown {
   }
 }
 
-/** Most providers use `{error: {message}}`; similar servers use `message`, `detail` or a bare `error`. */
-function textIn(body: unknown): string | undefined {
-  if (!isRecord(body)) return undefined;
-  const inner = isRecord(body.error) ? body.error.message : body.error;
-  return [inner, body.message, body.detail].find(each => typeof each === 'string');
-}
-
-function codeIn(body: unknown): string | undefined {
-  const error = isRecord(body) && isRecord(body.error) ? body.error : body;
-  if (!isRecord(error)) return undefined;
-  return [error.code, error.type].find(each => typeof each === 'string');
-}
-
-function quote(text: string): string {
+/** Returns what a provider said, as a message quotes it. */
+export function quoteReason(text: string): string {
   // A page of HTML is not what the provider has to say.
   if (/^\s*</.test(text)) return '';
   const line = text.replace(/\s+/g, ' ').trim();

@@ -1,11 +1,16 @@
 import type { Clock } from '../clock.ts';
+import type { Json } from '../json.ts';
 import { boundedFetch } from './bounded-fetch.ts';
 import { type ModelFailure, modelFailure } from './failure.ts';
 import { createLanguageModel, type LanguageModel } from './language-model.ts';
 import { type ModelAccess, providerFacts } from './providers.ts';
+import { type Ending, refusalOf } from './refusal.ts';
 
 /** The limit for what a model writes in one answer, in bytes of UTF-8. */
 export const MAX_TEXT_BYTES = 1024 * 1024;
+
+/** Characters of an answer that may turn out to be the reason why there is none. */
+const MAX_SAID_LENGTH = 1_000;
 
 /** The environment of a request to a model. */
 export type StreamSurroundings = { fetch: typeof globalThis.fetch; clock: Clock; signal: AbortSignal };
@@ -24,6 +29,10 @@ export type Received = {
   usage: TokenCounts | undefined;
   /** Null until the provider has said why it ended. */
   finish: Finish['finishReason']['unified'] | null;
+  /** The provider's own words for it, with what it adds. */
+  ending: Ending | undefined;
+  /** The beginning of its text. */
+  said: string;
   /** Names the settings that the model does not support. */
   warnings: string[];
 };
@@ -54,7 +63,14 @@ export async function readStream(
 }
 
 /** Returns the facts of an answer of which nothing has come. */
-export const nothingReceived = (model: string): Received => ({ model, usage: undefined, finish: null, warnings: [] });
+export const nothingReceived = (model: string): Received => ({
+  model,
+  usage: undefined,
+  finish: null,
+  ending: undefined,
+  said: '',
+  warnings: [],
+});
 
 const cancelled: ModelFailure = {
   kind: 'failed',
@@ -68,7 +84,7 @@ async function receive(
   options: Omit<CallOptions, 'abortSignal'>,
   { fetch, signal, received, take }: StreamSurroundings & { received: Received; take: (part: StreamPart) => void },
 ): Promise<void> {
-  const model = await createLanguageModel({ ...access, fetch: boundedFetch(fetch) });
+  const model = await createLanguageModel({ ...access, fetch: boundedFetch(fetch, { events: true }) });
   const { stream } = await model.doStream({ ...options, abortSignal: signal });
   // Leaving the loop early (too large an answer, a broken one) cancels the stream, and with it the request.
   for await (const part of stream) {
@@ -82,22 +98,22 @@ async function receive(
       case 'finish':
         received.usage = countsOf(part.usage);
         received.finish = part.finishReason.unified;
+        received.ending = { ...part.finishReason, metadata: part.providerMetadata as Json | undefined };
         break;
       case 'error':
         throw part.error;
       default:
+        if (part.type === 'text-delta' && received.said.length < MAX_SAID_LENGTH) received.said += part.delta;
         take(part);
     }
   }
 }
 
 /** Why a stream that ended without an error is no answer; undefined if it is one. */
-function incomplete({ provider }: ModelAccess, { finish }: Received): ModelFailure | undefined {
+function incomplete({ provider }: ModelAccess, { finish, ending, said }: Received): ModelFailure | undefined {
   const server = providerFacts[provider].name;
-  if (finish === 'content-filter') {
-    const message = `${server} refused to answer: its content filter stepped in.`;
-    return { kind: 'failed', code: 'model_content_filtered', message, retryable: false };
-  }
+  const refusal = ending && refusalOf(provider, ending, said);
+  if (refusal !== undefined) return refusal;
   if (finish !== null && finish !== 'error' && finish !== 'interrupted') return undefined;
   const message = `${server} broke off before the answer was complete.`;
   return { kind: 'failed', code: 'model_unavailable', message, retryable: true };
