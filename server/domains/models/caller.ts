@@ -57,6 +57,7 @@ function answerOf(reply: ModelReply, question: ModelQuestion, redactor: Redactor
     kind: 'answer',
     text: redactor.text(reply.text),
     ...(reply.object === undefined ? {} : { object: redactor.json(reply.object) }),
+    ...(reply.reasoning === undefined ? {} : { reasoning: redactor.text(reply.reasoning) }),
     model: `${question.provider}/${reply.model}`,
     finishReason: reply.cut ? 'length' : 'stop',
     usage: reply.usage ?? { inputTokens: 0, outputTokens: 0 },

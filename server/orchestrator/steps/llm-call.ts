@@ -121,12 +121,13 @@ function outcome(answer: ModelAnswer): Outcome {
       ...more,
     };
   }
-  const { text, object, model, finishReason, usage } = answer;
+  const { text, object, reasoning, model, finishReason, usage } = answer;
   return {
     kind: 'completed',
     result: {
       text,
       ...(object === undefined ? {} : { object }),
+      ...(reasoning === undefined ? {} : { reasoning }),
       model,
       finish_reason: finishReason,
       usage: { input_tokens: usage.inputTokens, output_tokens: usage.outputTokens },

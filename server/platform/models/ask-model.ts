@@ -41,6 +41,8 @@ export type ModelReply =
       kind: 'answer';
       text: string;
       object?: Json;
+      /** What the model thought before the JSON of its answer, where it wrote so. */
+      reasoning?: string;
       /** The provider's name of the model that answered. */
       model: string;
       /** Absent where the provider said nothing about it. */
@@ -108,5 +110,7 @@ function judge(question: ModelQuestion, text: string, received: Received): Model
   const answer = { kind: 'answer' as const, text, model, cut, warnings, ...(usage === undefined ? {} : { usage }) };
   if (question.object === undefined) return answer;
   const parsed = parseAnswer(text, { cut, problem: question.object.problem });
-  return 'kind' in parsed ? withUsage(parsed, received) : { ...answer, object: parsed.value };
+  if ('kind' in parsed) return withUsage(parsed, received);
+  const { value, reasoning } = parsed;
+  return { ...answer, text: parsed.text, object: value, ...(reasoning === '' ? {} : { reasoning }) };
 }

@@ -63,6 +63,8 @@ export function modelFailure(
     return fail('model_unavailable', `${server} could not be reached${code ? ` (${code})` : ''}.`, true);
   }
   const name = chain.map(nameOf).find(each => named.malformed.has(each) || named.unsuited.has(each)) ?? '';
+  if (chain.some(isCutOff))
+    return fail('model_unavailable', `${server} broke off before the answer was complete.`, true);
   if (named.malformed.has(name)) {
     return fail('model_answer_malformed', `${server} sent an answer that cannot be read.`, true);
   }
@@ -199,6 +201,10 @@ function causes(error: unknown): unknown[] {
   }
   return chain;
 }
+
+/** The library of OpenAI-compatible servers reports a stream without an end as invalid data, which it does not have. */
+const isCutOff = (error: unknown): boolean =>
+  nameOf(error) === 'AI_InvalidResponseDataError' && Reflect.get(error as object, 'data') === undefined;
 
 function networkCode(error: unknown): string | undefined {
   const code = error instanceof Error ? Reflect.get(error, 'code') : undefined;

@@ -133,3 +133,55 @@ describe.each(modelProviders)('%s', provider => {
     expect(await turn(provider)).toMatchObject({ kind: 'answer', content: [{ type: 'text', text }] });
   });
 });
+
+describe('the JSON of an answer', () => {
+  const person = {
+    schema: { type: 'object', properties: { name: { type: 'string' } }, required: ['name'] },
+    problem: (value: Json) =>
+      typeof (value as { name?: unknown } | null)?.name === 'string' ? '' : 'object: name is missing',
+  };
+  const ada = '{"name":"Ada </think> L."}';
+  test.each([
+    ['alone', ada, '', ada],
+    ['behind thoughts', `<think>\nWho? {"name": 1}\n</think>\n\n${ada}`, 'Who? {"name": 1}', ada],
+    ['behind thoughts that were begun in the prompt', `Who?</think>${ada}`, 'Who?', ada],
+    ['behind no thoughts', `<think></think>${ada}`, '', ada],
+    ['in a fence', `\`\`\`json\n${ada}\n\`\`\``, '', `\`\`\`json\n${ada}\n\`\`\``],
+    [
+      'in a fence behind thoughts and a sentence',
+      `<thinking>Hm.</thinking>Here it is:\n\`\`\`\n${ada}\n\`\`\`\nDone.`,
+      'Hm.',
+      undefined,
+    ],
+  ])('is found %s', async (_, answer, reasoning, text) => {
+    for (const provider of modelProviders) {
+      server.reply({ text: [...answer] });
+      const reply = await ask(provider, person);
+      expect(reply).toMatchObject({ kind: 'answer', object: JSON.parse(ada), ...(text && { text }) });
+      if (reasoning === '') expect(reply).not.toHaveProperty('reasoning');
+      else expect(reply).toHaveProperty('reasoning', reasoning);
+      const answered = await turn(provider, person);
+      expect(answered).toMatchObject({ kind: 'answer', object: JSON.parse(ada) });
+      const parts = answered.kind === 'answer' ? answered.content.map(part => part.type) : [];
+      expect(parts).toEqual(reasoning === '' ? ['text'] : ['reasoning', 'text']);
+    }
+  });
+  test.each(['<think>', '<think>never ended {"name":"Ada"}', '```json\n{"name":\n```', 'Ada', '<think>x</think>'])(
+    'is missed in %j',
+    async text => {
+      server.reply({ text });
+      expect(await ask('openai_compatible', person)).toMatchObject({
+        code: 'response_schema_mismatch',
+        retryable: true,
+      });
+    },
+  );
+  test('looking for it takes time in proportion to the answer', async () => {
+    for (const text of ['`'.repeat(200_000), '```\n'.repeat(50_000), '<think>'.repeat(30_000), '\n'.repeat(200_000)]) {
+      server.reply({ text });
+      const before = process.cpuUsage();
+      expect(await ask('openai_compatible', person)).toMatchObject({ code: 'response_schema_mismatch' });
+      expect(process.cpuUsage(before).user / 1000).toBeLessThan(3_000);
+    }
+  });
+});

@@ -1,24 +1,8 @@
-import { isObject, type Json, type JsonObject } from '../json.ts';
+import type { Json, JsonObject } from '../json.ts';
 import type { ModelFailure } from './failure.ts';
+import { adaptSchema } from './provider-schema.ts';
 import type { ModelProvider } from './providers.ts';
 import type { CallOptions } from './read-stream.ts';
-
-/**
- * Whether OpenAI's strict mode takes a schema: every object names all its properties as required and allows no others. Any other
- * schema it would refuse, so that it is sent as a wish; what comes is checked either way.
- */
-function isStrictSchema(schema: Json): boolean {
-  if (Array.isArray(schema)) return schema.every(isStrictSchema);
-  if (!isObject(schema)) return true;
-  if (schema.type === 'object' || schema.properties !== undefined) {
-    const names = isObject(schema.properties) ? Object.keys(schema.properties) : [];
-    const required = Array.isArray(schema.required) ? schema.required : [];
-    if (schema.additionalProperties !== false || !names.every(name => required.includes(name))) return false;
-  }
-  const { properties, ...rest } = schema;
-  const inner = isObject(properties) ? Object.values(properties) : [];
-  return [...inner, ...Object.values(rest)].every(isStrictSchema);
-}
 
 /** Returns the instructions with a schema in them, for servers of which some take no schema in the request. */
 export function instructionsWith(system: string | undefined, schema: JsonObject | undefined): string | undefined {
@@ -32,9 +16,11 @@ export function structuredOptions(
   provider: ModelProvider,
   schema: JsonObject | undefined,
 ): Pick<CallOptions, 'responseFormat' | 'providerOptions'> {
+  if (schema === undefined) return { providerOptions: optionsOf(provider, false) };
+  const adapted = adaptSchema(provider, schema);
   return {
-    ...(schema === undefined ? {} : { responseFormat: { type: 'json', name: 'response', schema } }),
-    providerOptions: optionsOf(provider, schema !== undefined && isStrictSchema(schema)),
+    responseFormat: { type: 'json', name: 'response', schema: adapted.schema },
+    providerOptions: optionsOf(provider, adapted.strict),
   };
 }
 
@@ -53,6 +39,9 @@ function optionsOf(provider: ModelProvider, strictJsonSchema: boolean): NonNulla
   }
 }
 
+/** An answer of JSON: `text` without the thoughts before it, which are `reasoning`. */
+export type StructuredAnswer = { value: Json; text: string; reasoning: string };
+
 /**
  * Reads the text of an answer that should be JSON of a form. `problem` returns what is wrong with a value, '' for nothing.
  * Returns a failure for any other text.
@@ -60,7 +49,7 @@ function optionsOf(provider: ModelProvider, strictJsonSchema: boolean): NonNulla
 export function parseAnswer(
   text: string,
   { cut, problem }: { cut: boolean; problem: (value: Json) => string },
-): { value: Json } | ModelFailure {
+): StructuredAnswer | ModelFailure {
   if (cut) {
     // The same limit cuts the next answer as well.
     const message = 'The answer reached the limit of tokens before its JSON was complete: raise max_tokens.';
@@ -74,13 +63,39 @@ export function parseAnswer(
   return { kind: 'failed', code: 'response_schema_mismatch', message, retryable: true };
 }
 
-/** JSON, also within the code fence that small models put around it; undefined for anything else. */
-function parseObject(text: string): { value: Json } | undefined {
-  const trimmed = text.trim();
-  const fenced = trimmed.startsWith('```') && trimmed.endsWith('```') && trimmed.includes('\n');
-  const body = fenced ? trimmed.slice(trimmed.indexOf('\n') + 1, -3) : trimmed;
+const THOUGHTS_BEGIN = /^\s*<(?:think|thinking|reasoning|thought)>/i;
+const THOUGHTS_END = /<\/(?:think|thinking|reasoning|thought)>/i;
+const FENCE = /^[ \t]*(`{3,}|~{3,})[^`\n]*\n/m;
+
+/** Returns the JSON of an answer, also behind thoughts and within a fence; undefined for anything else. */
+function parseObject(text: string): StructuredAnswer | undefined {
+  const begin = THOUGHTS_BEGIN.exec(text);
+  // Without a beginning, what looks like the end of thoughts may be part of the JSON.
+  const whole = begin === null ? (parseJson(text) ?? parseFenced(text)) : undefined;
+  if (whole !== undefined) return { ...whole, text, reasoning: '' };
+  // Templates of some servers begin the thoughts in the prompt, so that the answer has only their end.
+  const end = THOUGHTS_END.exec(text);
+  if (end === null) return undefined;
+  const rest = text.slice(end.index + end[0].length).trimStart();
+  const found = parseJson(rest) ?? parseFenced(rest);
+  return found && { ...found, text: rest, reasoning: text.slice(begin?.[0].length ?? 0, end.index).trim() };
+}
+
+/** Returns the JSON in the code fence that small models put around it, often with a sentence before it. */
+function parseFenced(text: string): { value: Json } | undefined {
+  const open = FENCE.exec(text);
+  if (open === null) return undefined;
+  const body = text.slice(open.index + open[0].length);
+  const mark = open[1] ?? '';
+  // A fence ends on a line of its own, or behind the JSON, in which there may be another.
+  return [body.indexOf(`\n${mark}`), body.lastIndexOf(mark)]
+    .map(end => (end === -1 ? undefined : parseJson(body.slice(0, end))))
+    .find(parsed => parsed !== undefined);
+}
+
+function parseJson(text: string): { value: Json } | undefined {
   try {
-    return { value: JSON.parse(body) };
+    return { value: JSON.parse(text.trim()) };
   } catch {
     return undefined;
   }

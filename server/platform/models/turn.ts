@@ -11,7 +11,7 @@ import {
   type StreamSurroundings,
   type TokenCounts,
 } from './read-stream.ts';
-import { parseAnswer, structuredOptions } from './structured-output.ts';
+import { parseAnswer, type StructuredAnswer, structuredOptions } from './structured-output.ts';
 import { type AdaptedTools, adaptTools } from './tool-schema.ts';
 import { TurnContentReader, type TurnPiece } from './turn-content.ts';
 import { promptOf } from './turn-prompt.ts';
@@ -107,5 +107,21 @@ function judge(question: TurnQuestion, content: ContentPart[], received: Receive
   if (question.object === undefined || calls) return answer;
   const text = content.flatMap(part => (part.type === 'text' ? part.text : [])).join('');
   const parsed = parseAnswer(text, { cut, problem: question.object.problem });
-  return 'kind' in parsed ? parsed : { ...answer, object: parsed.value };
+  if ('kind' in parsed) return parsed;
+  return { ...answer, content: withoutThoughts(content, parsed), object: parsed.value };
+}
+
+/** Makes the thoughts that a model wrote before its JSON a part of their own. */
+function withoutThoughts(content: ContentPart[], { text, reasoning }: StructuredAnswer): ContentPart[] {
+  if (reasoning === '') return content;
+  const first = content.findIndex(({ type }) => type === 'text');
+  return content.flatMap((part, index): ContentPart[] => {
+    if (part.type !== 'text') return [part];
+    return index === first
+      ? [
+          { type: 'reasoning', text: reasoning },
+          { ...part, text },
+        ]
+      : [];
+  });
 }
