@@ -50,6 +50,92 @@ describe('formFields', () => {
   });
 });
 
+describe('a form as a library emits it', () => {
+  const emitted: JsonObject = {
+    $ref: '#/$defs/Order',
+    $defs: {
+      Order: {
+        type: 'object',
+        required: ['state', 'note', 'ship_to', 'kind'],
+        properties: {
+          state: { $ref: '#/$defs/State', title: 'New state', default: 'open' },
+          priority: { anyOf: [{ $ref: '#/$defs/State' }, { type: 'null' }] },
+          note: { anyOf: [{ type: 'string' }, { type: 'null' }] },
+          due: { type: ['string', 'null'], format: 'date' },
+          at: { type: 'string', format: 'time', nullable: true },
+          mail: { type: 'string', format: 'email' },
+          site: { type: 'string', format: 'uri' },
+          kind: { const: 'order' },
+          ship_to: { allOf: [{ $ref: '#/$defs/Address' }], description: 'Where to' },
+          states: { type: 'array', items: { $ref: '#/$defs/State' } },
+          parent: { $ref: '#/$defs/Order' },
+        },
+        additionalProperties: false,
+      },
+      State: { enum: ['open', 'paid', null], type: 'string', title: 'State' },
+      Address: {
+        type: 'object',
+        required: ['city'],
+        properties: { city: { type: 'string' }, home: { $ref: '#/$defs/Address' } },
+      },
+    },
+  };
+  const fields = formFields(emitted);
+  const field = (key: string) => fields.find(each => each.key === key);
+
+  it('is drawn with the controls of what it refers to', () => {
+    expect(Object.fromEntries(fields.map(({ key, kind }) => [key, kind]))).toEqual({
+      state: 'choice',
+      priority: 'choice',
+      note: 'text',
+      due: 'text',
+      at: 'text',
+      mail: 'text',
+      site: 'text',
+      kind: 'choice',
+      ship_to: 'group',
+      states: 'json',
+      parent: 'json',
+    });
+    expect(['due', 'at', 'mail', 'site'].map(key => Object(field(key)).input)).toEqual([
+      'date',
+      'time',
+      'email',
+      'url',
+    ]);
+    expect(field('state')).toMatchObject({ label: 'New state', options: ['open', 'paid'], nullable: true });
+    expect(field('ship_to')).toMatchObject({
+      hint: 'Where to',
+      fields: [{ key: 'city' }, { key: 'home', kind: 'json' }],
+    });
+  });
+  it('begins with its defaults, its constants, and null where an empty field is null', () => {
+    expect(initialValues(emitted)).toEqual({ state: 'open', note: null, kind: 'order' });
+  });
+  it('has the problems of what it refers to on its fields, in words', () => {
+    const good = { state: 'open', note: null, kind: 'order', ship_to: { city: 'Oslo' }, at: '08:30' };
+    expect(validateValues(emitted, good)).toEqual(new Map());
+    expect(validateValues(emitted, { ...good, mail: 'x', ship_to: {}, priority: 'lost', more: 1 })).toEqual(
+      new Map([
+        ['priority', 'Must be one of "open", "paid", null.'],
+        ['mail', 'Must be an email address.'],
+        ['ship_to/city', 'This field is required.'],
+        ['more', 'Is not expected.'],
+      ]),
+    );
+  });
+  it('says which field is missing, whatever it is called', () => {
+    expect([...validateValues({ required: ['a b', 'x is missing', '"'] }, {}).keys()]).toEqual([
+      'a b',
+      'x is missing',
+      '"',
+    ]);
+  });
+  it('takes no comment where it forbids what it does not name', () => {
+    expect(takesExtraComment(emitted)).toBe(false);
+  });
+});
+
 it('begins with the defaults, nested ones too', () => {
   expect(initialValues(schema)).toEqual({ amount: 5, address: { zip: '1' } });
 });

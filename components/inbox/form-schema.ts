@@ -1,8 +1,12 @@
-import { type Schema, Validator } from '@cfworker/json-schema';
 import { isObject, type Json, type JsonObject } from '@/server/platform/json.ts';
+import { SchemaReader } from '@/server/platform/json-schema/expand.ts';
+import { SchemaValidator } from '@/server/platform/json-schema/validator.ts';
 
 // Not @rjsf/core 6: compressed it is 99 KB, and 142 KB with its validator, which compiles with the eval that the page forbids.
-// json-form.tsx and this file are 3 KB, their validator 7 KB, and every control would still be ours to write as a theme.
+// json-form.tsx and this file are 3 KB, and every control would still be ours to write as a theme.
+
+/** Units of SchemaValidator: a check of a form should not be felt. The service checks again. */
+const MAX_WORK = 1_000_000;
 
 /** One field of a form, as the renderer draws it. `json`: no control fits its schema, so it is edited as JSON text. */
 export type FormField = {
@@ -10,6 +14,9 @@ export type FormField = {
   label: string;
   hint: string | undefined;
   required: boolean;
+  /** Whether null is an answer: that of a required field that is left empty. */
+  nullable: boolean;
+  /** The schema without references. */
   schema: JsonObject;
 } & (
   | {
@@ -41,31 +48,42 @@ export function labelOf(key: string): string {
 }
 
 /**
- * The fields of an object schema, in the order in which its author wrote them. Empty for anything else.
+ * Returns the fields of an object schema, in the order in which its author wrote them. Empty for anything else. References within
+ * the schema are followed; a field that would contain itself is edited as JSON.
  */
 export function formFields(schema: JsonObject): FormField[] {
-  const properties = isObject(schema.properties) ? schema.properties : {};
-  const required = Array.isArray(schema.required) ? schema.required : [];
-  return Object.entries(properties).map(([key, property]) =>
-    toField(key, isObject(property) ? property : {}, required.includes(key)),
-  );
+  const reader = new SchemaReader(schema);
+  const { schema: root, node } = reader.expand(schema);
+  return fieldsOf(root, { reader, open: [node] });
 }
 
-function toField(key: string, schema: JsonObject, required: boolean): FormField {
-  const label = text(schema.title) ?? labelOf(key);
-  return { key, label, hint: text(schema.description), required, schema, ...control(schema) };
+/** `open` are the schemas around a field. */
+type Place = { reader: SchemaReader; open: readonly JsonObject[] };
+
+function fieldsOf(schema: JsonObject, place: Place): FormField[] {
+  const properties = isObject(schema.properties) ? schema.properties : {};
+  const required = Array.isArray(schema.required) ? schema.required : [];
+  return Object.entries(properties).map(([key, property]) => toField(key, property, required.includes(key), place));
+}
+
+function toField(key: string, property: Json, required: boolean, { reader, open }: Place): FormField {
+  const { schema, nullable, node } = reader.expand(property);
+  const label = (isObject(property) ? text(property.title) : undefined) ?? text(schema.title) ?? labelOf(key);
+  const about = { key, label, hint: text(schema.description), required, nullable, schema };
+  return { ...about, ...control(schema, open.includes(node) ? undefined : { reader, open: [...open, node] }) };
 }
 
 type Control = FormField extends infer F
   ? F extends FormField
-    ? Omit<F, 'key' | 'label' | 'hint' | 'required' | 'schema'>
+    ? Omit<F, 'key' | 'label' | 'hint' | 'required' | 'nullable' | 'schema'>
     : never
   : never;
 
-function control(schema: JsonObject): Control {
+/** Without a place the schema is one of those around it. */
+function control(schema: JsonObject, place: Place | undefined): Control {
   const choice = choices(schema);
   if (choice) return { kind: 'choice', ...choice };
-  switch (schema.type) {
+  switch (schema.type ?? (isObject(schema.properties) ? 'object' : undefined)) {
     case 'string':
       return stringControl(schema);
     case 'integer':
@@ -79,9 +97,11 @@ function control(schema: JsonObject): Control {
     case 'boolean':
       return { kind: 'boolean' };
     case 'array':
-      return arrayControl(schema);
+      return place === undefined ? { kind: 'json' } : arrayControl(schema, place);
     case 'object':
-      return isObject(schema.properties) ? { kind: 'group', fields: formFields(schema) } : { kind: 'json' };
+      return isObject(schema.properties) && place !== undefined
+        ? { kind: 'group', fields: fieldsOf(schema, place) }
+        : { kind: 'json' };
     default:
       return { kind: 'json' };
   }
@@ -89,8 +109,10 @@ function control(schema: JsonObject): Control {
 
 function choices(schema: JsonObject): { options: Json[]; labels: string[] } | null {
   if (Array.isArray(schema.enum)) return { options: schema.enum, labels: schema.enum.map(labelOfValue) };
+  if (schema.const !== undefined) return { options: [schema.const], labels: [labelOfValue(schema.const)] };
   // `oneOf: [{const, title}]` is JSON Schema's way to name the choices.
-  const list = Array.isArray(schema.oneOf) ? schema.oneOf.filter(isObject) : [];
+  const alternatives = schema.oneOf ?? schema.anyOf;
+  const list = Array.isArray(alternatives) ? alternatives.filter(isObject) : [];
   if (list.length === 0 || !list.every(item => item.const !== undefined)) return null;
   return {
     options: list.map(item => item.const ?? null),
@@ -110,6 +132,7 @@ function stringControl(schema: JsonObject): Control {
       return { kind: 'text', input: 'email', maxLength };
     case 'uri':
     case 'url':
+    case 'iri':
       return { kind: 'text', input: 'url', maxLength };
     case 'date':
       return { kind: 'text', input: 'date', maxLength };
@@ -124,8 +147,9 @@ function stringControl(schema: JsonObject): Control {
   }
 }
 
-function arrayControl(schema: JsonObject): Control {
-  const items = isObject(schema.items) ? schema.items : {};
+function arrayControl(schema: JsonObject, { reader }: Place): Control {
+  const { schema: items, nullable } = reader.expand(schema.items);
+  if (nullable) return { kind: 'json' };
   const choice = choices(items);
   if (choice) return { kind: 'choices', ...choice };
   if (items.type === 'string') return { kind: 'list', item: 'text' };
@@ -133,43 +157,64 @@ function arrayControl(schema: JsonObject): Control {
   return { kind: 'json' };
 }
 
-/** The initial values, from the schema's `default`s. */
+/** Returns the initial values: the schema's `default`s, and null where an empty field has to be null. */
 export function initialValues(schema: JsonObject): JsonObject {
+  return initialOf(formFields(schema));
+}
+
+function initialOf(fields: readonly FormField[]): JsonObject {
   const values: JsonObject = {};
-  for (const field of formFields(schema)) {
+  for (const field of fields) {
     if (field.schema.default !== undefined) values[field.key] = field.schema.default;
+    else if (field.required && field.schema.const !== undefined) values[field.key] = field.schema.const;
+    else if (field.required && field.nullable) values[field.key] = null;
     else if (field.kind === 'group') {
-      const inner = initialValues(field.schema);
+      const inner = initialOf(field.fields);
       if (Object.keys(inner).length > 0) values[field.key] = inner;
     }
   }
   return values;
 }
 
+/** The patterns of the browser: those of the service are a part of them, and it checks again. */
+function patterns(source: string) {
+  try {
+    const expression = new RegExp(source, 'u');
+    return { test: (value: string) => expression.test(value), cost: 1 };
+  } catch {
+    return undefined;
+  }
+}
+
 /**
  * Problems by field path (`address/city`; the empty path is the form itself), in the words of a form rather than of a
- * validator. An interpreter, not a compiler of validators: the page forbids eval.
+ * validator.
  */
 export function validateValues(schema: JsonObject, values: JsonObject): Map<string, string> {
   const problems = new Map<string, string>();
-  const result = new Validator(schema as Schema, '2020-12', false).validate(values);
-  for (const problem of result.errors) {
-    const path = problem.instanceLocation.replace(/^#\/?/, '');
-    if (problem.keyword === 'required') {
-      const key = /property "(.*)"/.exec(problem.error)?.[1] ?? '';
-      problems.set(path ? `${path}/${key}` : key, 'This field is required.');
-    } else if (problem.keyword !== 'properties' && problem.keyword !== 'items' && !problems.has(path)) {
-      problems.set(path, problem.error);
-    }
+  for (const { path, keyword, message } of new SchemaValidator(schema, { patterns, formats: true }).check(
+    values,
+    MAX_WORK,
+  ) ?? []) {
+    const at = path.join('/');
+    // The message begins with the name of the field that is missing.
+    const missing = keyword === 'required' ? missingName(message) : undefined;
+    if (missing !== undefined) problems.set(at ? `${at}/${missing}` : missing, 'This field is required.');
+    else if (!problems.has(at)) problems.set(at, `${message.charAt(0).toUpperCase()}${message.slice(1)}.`);
   }
   return problems;
+}
+
+function missingName(message: string): string | undefined {
+  const name = /^(.*) is missing$/s.exec(message)?.[1];
+  return name?.startsWith('"') ? (JSON.parse(name) as string) : name;
 }
 
 /** Whether a comment can go along: the form has no field for it, and does not forbid what it does not name. */
 export function takesExtraComment(schema: JsonObject | null): boolean {
   if (schema === null) return true;
-  const properties = isObject(schema.properties) ? schema.properties : {};
-  return !('comment' in properties) && schema.additionalProperties !== false;
+  const { properties, additionalProperties } = new SchemaReader(schema).expand(schema).schema;
+  return !(isObject(properties) && 'comment' in properties) && additionalProperties !== false;
 }
 
 /**

@@ -29,7 +29,9 @@ export function JsonForm({
     <div className="flex flex-col gap-4">
       {fields.map(field => {
         const at = path ? `${path}/${field.key}` : field.key;
-        const change: Change = value => {
+        const change: Change = given => {
+          const isEmpty = given === undefined || given === '';
+          const value = isEmpty && field.nullable && field.required ? null : given;
           const { [field.key]: _, ...rest } = values;
           onChange(value === undefined ? rest : { ...rest, [field.key]: value });
         };
@@ -138,18 +140,30 @@ function Control({ field, value, onChange }: { field: SimpleField; value: Json |
         />
       );
     case 'choice':
-      return (
-        <Select<string>
-          value={value === undefined ? undefined : String(field.options.findIndex(option => same(option, value)))}
-          placeholder="Choose"
-          options={field.labels.map((label, index) => ({ value: String(index), label }))}
-          onChange={index => onChange(field.options[Number(index)])}
-        />
-      );
+      return <Choice field={field} value={value} onChange={onChange} />;
     case 'json':
       return <JsonText value={value} onChange={onChange} />;
   }
 }
+
+type ChoiceField = Extract<FormField, { kind: 'choice' }>;
+
+/** A choice can be taken back where null, or no answer, is one as well. */
+function Choice({ field, value, onChange }: { field: ChoiceField; value: Json | undefined; onChange: Change }) {
+  const chosen = field.options.findIndex(option => value !== undefined && same(option, value));
+  const options = field.labels.map((label, index) => ({ value: String(index), label }));
+  const none = field.nullable ? [{ value: NONE, label: 'None' }] : [];
+  return (
+    <Select<string>
+      value={chosen === -1 ? (value === null && field.nullable ? NONE : undefined) : String(chosen)}
+      placeholder="Choose"
+      options={[...none, ...options]}
+      onChange={index => onChange(index === NONE ? undefined : field.options[Number(index)])}
+    />
+  );
+}
+
+const NONE = 'none';
 
 const same = (a: Json, b: Json) => JSON.stringify(a) === JSON.stringify(b);
 
