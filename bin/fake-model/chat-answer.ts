@@ -65,10 +65,12 @@ async function answerWhole(
   response.writeHead(200, { 'Content-Type': 'application/json' });
   if (raw !== '') return void response.end(raw);
   const reasoning = said.content.flatMap(piece => ('reasoning' in piece ? piece.reasoning : [])).join('');
+  const refusal = said.content.flatMap(piece => ('refusal' in piece ? piece.refusal : [])).join('');
   const calls = callsOf(said.content).map(({ call, id }) => ({ id, ...functionOf(call, textOfArguments(call)) }));
   const message = {
     role: 'assistant',
     content: said.content.flatMap(piece => ('text' in piece ? piece.text : [])).join(''),
+    ...(refusal === '' ? {} : { refusal }),
     ...(reasoning === '' ? {} : { reasoning_content: reasoning }),
     ...(calls.length === 0 ? {} : { tool_calls: calls }),
   };
@@ -111,6 +113,7 @@ function callsOf(content: readonly Piece[]): Numbered[] {
 
 function deltasOf(piece: Piece, calls: readonly Numbered[]): Delta[] {
   if ('text' in piece) return [piece.text].flat().map(content => ({ delta: { content } }));
+  if ('refusal' in piece) return [{ delta: { refusal: piece.refusal } }];
   if ('reasoning' in piece) return [piece.reasoning].flat().map(text => ({ delta: { reasoning_content: text } }));
   if ('raw' in piece) return [{ raw: piece.raw }];
   if (!('calls' in piece)) return [];

@@ -26,11 +26,13 @@ const meant =
     return problems.map(({ path, message }) => [...path, message].join(': ')).join('; ');
   };
 
-const pieceKinds = ['text', 'reasoning', 'calls', 'hold', 'silence', 'hang_up', 'raw'] as const;
+const pieceKinds = ['text', 'refusal', 'reasoning', 'calls', 'hold', 'silence', 'hang_up', 'raw'] as const;
 const Piece = z.union(
   [
     /** A list is sent in its pieces. */
     z.strictObject({ text: z.union([z.string(), z.array(z.string())]) }),
+    /** Declines to answer, in the model's own words. */
+    z.strictObject({ refusal: z.string() }),
     z.strictObject({ reasoning: z.union([z.string(), z.array(z.string())]) }),
     /** Several calls are sent in turn, piece by piece. */
     z.strictObject({ calls: z.array(Call).min(1) }),
@@ -81,7 +83,8 @@ const Said = z.strictObject({
 const Refused = z.strictObject({
   ...common,
   error: z.strictObject({
-    status: z.number().int().min(400).max(599),
+    /** 200: an error inside an answer that is none by its status. */
+    status: z.union([z.literal(200), z.number().int().min(400).max(599)]),
     message: z.string().default('The script says so.'),
     /** OpenAI's `error.code`, such as `context_length_exceeded`. */
     code: z.string().optional(),

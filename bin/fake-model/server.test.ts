@@ -143,6 +143,19 @@ describe('a script', () => {
     expect(await stream()).toMatchObject({ usage: { inputTokens: { total: undefined } } });
   });
 
+  test('declines in its own words, in a stream and without', async () => {
+    const answer = { match: {}, content: [{ refusal: 'I would rather not.' }] };
+    script(answer);
+    expect(await stream()).toMatchObject({ text: 'I would rather not.', finish: 'content-filter' });
+    const { content, finishReason } = await provider()
+      .chatModel('scripted')
+      .doGenerate({ prompt: say('Hello') });
+    expect([content, finishReason.unified]).toEqual([
+      [{ type: 'text', text: 'I would rather not.' }],
+      'content-filter',
+    ]);
+  });
+
   test('refuses: 429 with Retry-After, 500, context_length_exceeded', async () => {
     script(
       { error: { status: 429, headers: { 'Retry-After': '7' } } },

@@ -40,3 +40,22 @@ test('an argument keeps its place, and the last one that is left out leaves none
   expect(withArgument({ a: 1 }, 'b', 2)).toEqual({ a: 1, b: 2 });
   expect(withArgument({ a: 1 }, 'a', undefined)).toBeUndefined();
 });
+
+test('the arguments of a tool whose schema has references are those that they lead to', () => {
+  const schema = {
+    $ref: '#/$defs/Search',
+    $defs: {
+      Search: {
+        properties: {
+          order: { $ref: '#/$defs/Order', title: 'Sort' },
+          query: { anyOf: [{ type: 'string' }, { type: 'null' }] },
+        },
+      },
+      Order: { enum: ['asc', 'desc'], title: 'Order' },
+    },
+  };
+  expect(toolArguments(schema)).toMatchObject([
+    { name: 'order', label: 'Sort', kind: 'choice', choices: ['asc', 'desc'] },
+    { name: 'query', kind: 'text' },
+  ]);
+});

@@ -1,4 +1,5 @@
 import { isObject, type Json, type JsonObject } from '@/server/platform/json.ts';
+import { SchemaReader } from '@/server/platform/json-schema/expand.ts';
 import { parseJson } from '@/server/platform/json-text.ts';
 
 /** One argument of a tool, as its form shows it. */
@@ -13,11 +14,13 @@ export type ToolArgument = {
 
 /** Returns the arguments that a tool's JSON Schema declares, required ones first. */
 export function toolArguments(schema: JsonObject): ToolArgument[] {
-  const properties = isObject(schema.properties) ? schema.properties : {};
-  const required = Array.isArray(schema.required) ? schema.required : [];
+  const reader = new SchemaReader(schema);
+  const { schema: root } = reader.expand(schema);
+  const properties = isObject(root.properties) ? root.properties : {};
+  const required = Array.isArray(root.required) ? root.required : [];
   return Object.entries(properties)
     .map(([name, property]): ToolArgument => {
-      const own = isObject(property) ? property : {};
+      const own = reader.expand(property).schema;
       const { title, description } = own;
       return {
         name,

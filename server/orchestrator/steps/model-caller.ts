@@ -30,7 +30,7 @@ export type ModelAnswer = { log?: string[] } & (
       kind: 'answer';
       text: string;
       object?: JsonValue;
-      /** What the model wrote of its thoughts before the JSON of its answer. */
+      /** The thoughts that the model wrote before the JSON of its answer. */
       reasoning?: string;
       /** `provider/model` as the provider names the one that answered. */
       model: string;

@@ -41,7 +41,7 @@ export type ModelReply =
       kind: 'answer';
       text: string;
       object?: Json;
-      /** What the model thought before the JSON of its answer, where it wrote so. */
+      /** The thoughts that the model wrote before the JSON of its answer. */
       reasoning?: string;
       /** The provider's name of the model that answered. */
       model: string;

@@ -6,7 +6,7 @@ import { type ModelProvider, providerFacts } from './providers.ts';
 export type Ending = {
   unified: string;
   raw: string | undefined;
-  /** What the library passes on, by provider. */
+  /** The details that the library passes on, by provider. */
   metadata: Json | undefined;
 };
 

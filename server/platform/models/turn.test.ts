@@ -522,3 +522,19 @@ describe('a secret', () => {
     expect(JSON.stringify([reply, await turn({}, { secrets: [secret] })])).not.toMatch(/sk-live|0123456789/);
   });
 });
+
+describe('the fake model', () => {
+  test('declines, and fails inside a 200', async () => {
+    script(
+      { content: [{ refusal: 'I would rather not.' }] },
+      { error: { status: 200, message: 'Too fast.', code: 'rate_limit_exceeded' } },
+    );
+    const declined = {
+      code: 'model_refused',
+      message: expect.stringContaining('I would rather not.'),
+      retryable: false,
+    };
+    expect(await turn()).toMatchObject(declined);
+    expect(await turn()).toMatchObject({ code: 'model_rate_limited', message: expect.stringContaining('Too fast.') });
+  });
+});
