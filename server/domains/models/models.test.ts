@@ -154,6 +154,33 @@ describe('a run', () => {
     });
   });
 
+  test('thoughts before the JSON are kept apart, and the schema may have references', async () => {
+    await addKey();
+    models.reply({ text: ['<think>Hm', '.</think>\n{"mood":', '"good"}'] });
+    const { path } = await run({
+      response_schema: {
+        type: 'object',
+        properties: { mood: { $ref: '#/$defs/M' } },
+        $defs: { M: { enum: ['good'] } },
+      },
+    });
+    expect(await ended(path)).toMatchObject({ status: 'completed' });
+    expect(await ok('GET', `${path}/context`)).toMatchObject({
+      steps: { ask: { result: { text: '{"mood":"good"}', object: { mood: 'good' }, reasoning: 'Hm.' } } },
+    });
+  });
+
+  test('a model that declines is not asked again, and its reason is kept', async () => {
+    await addKey();
+    models.reply({ refusal: 'I cannot help with that.' });
+    const { path } = await run({ retry_count: 3, retry_delay_s: 0 });
+    expect(await ended(path)).toMatchObject({
+      status: 'failed',
+      error: { code: 'model_refused', message: expect.stringContaining('I cannot help with that.') },
+    });
+    expect(models.requests).toHaveLength(1);
+  });
+
   test('an error that stays is not', async () => {
     await addKey();
     models.reply({ status: 400, message: 'The context is too long.' });

@@ -83,6 +83,35 @@ describe('a start', () => {
     expect(await start(id, {})).toMatchObject({ status: 'running' });
   });
 
+  test('is checked by what the schema refers to, and the problems are words', async () => {
+    const schema: JsonMap = {
+      $ref: '#/$defs/Order',
+      $defs: {
+        Order: {
+          type: 'object',
+          required: ['state'],
+          properties: {
+            state: { $ref: '#/$defs/State' },
+            note: { type: 'string', nullable: true },
+            parts: { type: 'array', items: { $ref: '#/$defs/Order' } },
+          },
+          additionalProperties: false,
+        },
+        State: { enum: ['open', 'paid'], type: 'string' },
+      },
+    };
+    const id = await publishGraph(service.services, tenant.owner, { ...graph, input_schema: schema });
+    expect(await start(id, { state: 'open', note: null, parts: [{ state: 'paid' }] })).toMatchObject({
+      status: 'running',
+    });
+    const { details } = await refusal(start(id, { state: 'open', parts: [{}, { state: 'lost', more: 1 }] }));
+    expect(details).toEqual([
+      { path: 'input.parts[0]', message: 'state is missing', code: 'required' },
+      { path: 'input.parts[1].state', message: 'must be one of "open", "paid"', code: 'enum' },
+      { path: 'input.parts[1].more', message: 'is not expected', code: 'false' },
+    ]);
+  });
+
   test('takes what fits, however large, and refuses a list that costs too much to check', async () => {
     const schema = { properties: { ids: { type: 'array', uniqueItems: true, items: { type: 'integer' } } } };
     const id = await publishGraph(service.services, tenant.owner, { ...graph, input_schema: schema });

@@ -1,10 +1,10 @@
 import type { StepProblem } from '../../contract/step-type.ts';
 import type { ErrorDetail } from '../../platform/errors.ts';
 import { isObject } from '../../platform/json.ts';
-import type { CompilePattern } from '../../platform/json-schema/evaluation.ts';
 import { SchemaReader } from '../../platform/json-schema/expand.ts';
 import { isEnforcedFormat } from '../../platform/json-schema/formats.ts';
-import { isEndless, References, subschemasOf } from '../../platform/json-schema/references.ts';
+import { endlessSchema, References, subschemasOf } from '../../platform/json-schema/references.ts';
+import type { CompilePattern } from '../../platform/json-schema/settings.ts';
 import { SchemaValidator } from '../../platform/json-schema/validator.ts';
 import { isNumeric, quoteValue } from '../../platform/json-schema/value.ts';
 import type { Finding } from '../../platform/json-schema/words.ts';
@@ -19,6 +19,7 @@ import { compilePattern, MAX_PATTERN_CHARACTERS, patternSize } from './pattern.t
 export const MAX_FORM_LENGTH = 64 * 1024;
 /** Units of SchemaValidator: ~100 ms at worst. */
 const MAX_WORK = 1_000_000;
+const MAX_UNIQUE_ITEMS = 500;
 const MAX_DEPTH = 20;
 /** Instructions of all patterns of a form: up to 30 ms to compile. */
 const MAX_PATTERNS_SIZE = 3_200;
@@ -134,16 +135,22 @@ class FormCheck {
   readonly problems: StepProblem[] = [];
   readonly #field: string;
   readonly #references: References;
-  readonly #visited = new Set<JsonValue>();
+  readonly #visited = new Map<JsonValue, string>();
   readonly #patterns = new Set<string>();
+  readonly #targets: { target: JsonValue; path: string; depth: number }[] = [];
   #patternsSize = 0;
 
   constructor(form: JsonMap, field: string) {
     this.#field = field;
     this.#references = new References(form);
     this.#visit(form, field, 0);
-    if (this.problems.length > 0) return;
-    if (isEndless(form, this.#references)) this.#report(field, 'refers to itself without end');
+    // After the schemas in their own places, so that those keep their own paths.
+    for (const { target, path, depth } of this.#targets) this.#visit(target, path, depth);
+    const endless = endlessSchema(form, this.#references);
+    if (endless !== undefined) {
+      const path = this.#visited.get(endless) ?? field;
+      this.#report(endless.$ref === undefined ? path : `${path}.$ref`, 'refers to itself without end');
+    }
     const { type } = new SchemaReader(form).expand(form).schema;
     if (type !== undefined && type !== 'object') {
       this.#report(`${field}.type`, 'it describes an object: type must be "object"');
@@ -165,7 +172,7 @@ class FormCheck {
       return;
     }
     if (this.#visited.has(schema)) return;
-    this.#visited.add(schema);
+    this.#visited.set(schema, path);
     for (const [keyword, value] of Object.entries(schema)) {
       const problem = this.#patternsProblem(keyword, value) ?? keywordProblem(keyword, value, schema);
       if (problem) this.#report(`${path}.${keyword}`, `${keyword} ${problem}`);
@@ -179,7 +186,7 @@ class FormCheck {
     const name = quoteValue(schema.$ref ?? null, 100);
     switch (target.kind) {
       case 'schema':
-        this.#visit(target.schema, path, depth + 1);
+        this.#targets.push({ target: target.schema, path, depth: depth + 1 });
         return;
       case 'external':
         this.#report(path, `$ref ${name} is another document: copy it into $defs, since nothing is fetched`);
@@ -222,14 +229,14 @@ const validators = new WeakMap<JsonMap, SchemaValidator>();
 function validatorOf(schema: JsonMap): SchemaValidator {
   const known = validators.get(schema);
   if (known !== undefined) return known;
-  const validator = createSchemaValidator(schema, { formats: true });
+  const validator = new SchemaValidator(schema, { patterns, formats: true, maxUniqueItems: MAX_UNIQUE_ITEMS });
   validators.set(schema, validator);
   return validator;
 }
 
-/** Returns a validator whose patterns run in time linear in the text. */
-export function createSchemaValidator(schema: JsonMap, { formats }: { formats: boolean }): SchemaValidator {
-  return new SchemaValidator(schema, { patterns, formats });
+/** Returns a validator for a stranger's schema: its formats are annotations. */
+export function createLenientValidator(schema: JsonMap): SchemaValidator {
+  return new SchemaValidator(schema, { patterns, formats: false });
 }
 
 /** Returns the path of a finding, such as `<root>.a[0].b`. */

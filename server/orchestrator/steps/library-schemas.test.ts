@@ -87,7 +87,7 @@ describe('a reference', () => {
   test('in a circle is refused, wherever it stands; one into the value is not', () => {
     const circle: JsonMap = { $defs: { a: { anyOf: [{ $ref: '#/$defs/b' }] }, b: { $ref: '#/$defs/a' } } };
     expect(checkForm({ ...circle, properties: { x: { $ref: '#/$defs/a' } } })).toMatchObject([
-      { path: 'form', message: 'refers to itself without end' },
+      { path: 'form.$defs.b.$ref', message: 'refers to itself without end' },
     ]);
     expect(checkForm({ properties: { x: { $ref: '#' } } })).toEqual([]);
   });

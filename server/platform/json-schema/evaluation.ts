@@ -1,13 +1,10 @@
 import { isObject, type Json, type JsonObject } from '../json.ts';
 import { formatProblem } from './formats.ts';
 import { countProblem, type KeywordProblem, numberProblem } from './limits.ts';
-import type { References } from './references.ts';
-import { countNodes, identityOf, isInteger, isNumeric, isSame, typeOf, type Value } from './value.ts';
+import type { EvaluationSettings } from './settings.ts';
+import { countNodes, isInteger, isNumeric, isSame, typeOf, type Value } from './value.ts';
 import { type Verdict, worse } from './verdict.ts';
 import { counted, type Finding, nearestFindings, shortName, wrongType, wrongValue } from './words.ts';
-
-/** Compiles a pattern; undefined for one that cannot be used. `cost` is that of matching one character. */
-export type CompilePattern = (source: string) => { test(text: string): boolean; cost: number } | undefined;
 
 /** More findings do not help anybody. */
 const MAX_FINDINGS = 50;
@@ -18,7 +15,6 @@ const MAX_DEPTH = 500;
 export class TooMuchWork extends Error {}
 
 type Findings = Finding[] | null;
-type Settings = { references: References; patterns: CompilePattern; formats: boolean; siblings: boolean };
 
 /**
  * Judges one value by a schema. It has three verdicts, since a part that cannot be judged (a pattern with look-ahead, a
@@ -26,12 +22,12 @@ type Settings = { references: References; patterns: CompilePattern; formats: boo
  * in proportion to the length of its values, so that a unit is about 100 ns.
  */
 export class Evaluation {
-  readonly #settings: Settings;
+  readonly #settings: EvaluationSettings;
   readonly #path: (string | number)[] = [];
   #left: number;
   #depth = 0;
 
-  constructor(settings: Settings, budget: number) {
+  constructor(settings: EvaluationSettings, budget: number) {
     this.#settings = settings;
     this.#left = budget;
   }
@@ -262,15 +258,16 @@ export class Evaluation {
   }
 
   #unique(value: readonly Json[], into: Findings): Verdict {
-    this.#spend(countNodes([...value]));
-    const places = new Map<string, number>();
+    const { maxUniqueItems = value.length } = this.#settings;
+    const pairs = Math.ceil(value.length / 8);
+    this.#spend(value.length * pairs + countNodes([...value]) * pairs);
+    const tooMany = countProblem('maxItems', value.length, maxUniqueItems, 'item');
+    if (typeof tooMany === 'string') return this.#refuse(into, 'maxItems', tooMany);
     for (const [index, item] of value.entries()) {
-      const identity = identityOf(item);
-      const first = places.get(identity);
-      if (first !== undefined) {
+      const first = value.findIndex(other => isSame(other, item));
+      if (first < index) {
         return this.#refuse(into, 'uniqueItems', `must not have equal items, as [${first}] and [${index}] are`);
       }
-      places.set(identity, index);
     }
     return 'valid';
   }

@@ -139,27 +139,31 @@ function follow(root: Json, pointer: string): Json | undefined {
   return value;
 }
 
-/** Returns whether judging a value would never end, because a schema refers to itself without going into the value. */
-export function isEndless(root: JsonObject, references: References): boolean {
+/**
+ * Returns a schema with which judging a value would never end, because it leads back to itself without going into the value;
+ * undefined if there is none.
+ */
+export function endlessSchema(root: JsonObject, references: References): JsonObject | undefined {
   const judged = new Map<JsonObject, 'open' | 'done'>();
-  const visit = (schema: Json): boolean => {
-    if (!isObject(schema)) return false;
+  const visit = (schema: Json, from: JsonObject): JsonObject | undefined => {
+    if (!isObject(schema)) return undefined;
     const state = judged.get(schema);
-    if (state !== undefined) return state === 'open';
+    if (state !== undefined) return state === 'open' ? from : undefined;
     judged.set(schema, 'open');
     const target = schema.$ref === undefined ? undefined : references.resolve(schema);
-    if (target?.kind === 'schema' && visit(target.schema)) return true;
-    for (const inner of subschemasOf(schema)) if (IN_PLACE.has(inner.keyword) && visit(inner.schema)) return true;
+    let found = target?.kind === 'schema' ? visit(target.schema, schema) : undefined;
+    for (const inner of subschemasOf(schema)) if (IN_PLACE.has(inner.keyword)) found ??= visit(inner.schema, schema);
     judged.set(schema, 'done');
-    return false;
+    return found;
   };
   const pending: Json[] = [root];
   const seen = new Set<Json>();
   for (let next = pending.pop(); next !== undefined; next = pending.pop()) {
     if (!isObject(next) || seen.has(next)) continue;
     seen.add(next);
-    if (visit(next)) return true;
+    const found = visit(next, next);
+    if (found !== undefined) return found;
     for (const inner of subschemasOf(next)) pending.push(inner.schema);
   }
-  return false;
+  return undefined;
 }

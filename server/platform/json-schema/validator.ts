@@ -1,6 +1,7 @@
 import type { JsonObject } from '../json.ts';
-import { type CompilePattern, Evaluation, TooMuchWork } from './evaluation.ts';
+import { Evaluation, TooMuchWork } from './evaluation.ts';
 import { References } from './references.ts';
+import type { CompilePattern, EvaluationSettings } from './settings.ts';
 import type { Value } from './value.ts';
 import type { Finding } from './words.ts';
 
@@ -9,6 +10,8 @@ export type ValidatorOptions = {
   patterns: CompilePattern;
   /** Whether the formats that are known are enforced; otherwise all are annotations. */
   formats: boolean;
+  /** The longest list of which `uniqueItems` is checked: every pair is compared. */
+  maxUniqueItems?: number;
 };
 
 /**
@@ -17,15 +20,16 @@ export type ValidatorOptions = {
  */
 export class SchemaValidator {
   readonly #schema: JsonObject;
-  readonly #settings: ConstructorParameters<typeof Evaluation>[0];
+  readonly #settings: EvaluationSettings;
 
-  constructor(schema: JsonObject, { patterns, formats }: ValidatorOptions) {
+  constructor(schema: JsonObject, { patterns, formats, maxUniqueItems }: ValidatorOptions) {
     const { $schema } = schema;
     const compiled = new Map<string, ReturnType<CompilePattern>>();
     this.#schema = schema;
     this.#settings = {
       references: new References(schema),
       formats,
+      maxUniqueItems,
       // Up to draft 7 a `$ref` replaced all keywords beside it.
       siblings: !(typeof $schema === 'string' && /draft-0[3-7]/.test($schema)),
       patterns(source) {

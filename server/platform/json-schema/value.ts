@@ -32,16 +32,6 @@ export function isSame(a: Value | undefined, b: Value | undefined): boolean {
   return keys.length === Object.keys(b).length && keys.every(key => Object.hasOwn(b, key) && isSame(a[key], b[key]));
 }
 
-/** Returns a text that two values have in common exactly if they are equal. */
-export function identityOf(value: Value): string {
-  if (typeof value === 'bigint') return String(value);
-  if (typeof value === 'number') return Number.isInteger(value) ? String(BigInt(value)) : String(value);
-  if (Array.isArray(value)) return `[${value.map(identityOf).join()}]`;
-  if (!isObject(value)) return JSON.stringify(value);
-  const fields = Object.keys(value).sort();
-  return `{${fields.map(key => `${JSON.stringify(key)}:${identityOf(value[key] ?? null)}`).join()}}`;
-}
-
 /** Returns the values in a value, long texts counted as several. */
 export function countNodes(value: Value): number {
   if (typeof value === 'string') return 1 + Math.floor(value.length / 64);

@@ -1,5 +1,5 @@
 import type { JsonMap } from '../../../orchestrator/core/index.ts';
-import { createSchemaValidator, describeFindings } from '../../../orchestrator/steps/form.ts';
+import { createLenientValidator, describeFindings } from '../../../orchestrator/steps/form.ts';
 import type { ErrorDetail } from '../../../platform/errors.ts';
 import type { SchemaValidator } from '../../../platform/json-schema/validator.ts';
 
@@ -30,7 +30,7 @@ function validatorOnce(schema: JsonMap): SchemaValidator | null {
   let validator = known.get(schema);
   if (validator === undefined) {
     const isTooLarge = JSON.stringify(schema).length > MAX_SCHEMA_LENGTH;
-    validator = isTooLarge ? null : createSchemaValidator(schema, { formats: false });
+    validator = isTooLarge ? null : createLenientValidator(schema);
     known.set(schema, validator);
   }
   return validator;
