@@ -73,6 +73,7 @@ function FieldRow({ field, at, value, problems, onChange }: RowProps) {
             path={at}
             onChange={onChange}
           />
+          <Problem text={error} />
         </fieldset>
       );
     case 'boolean':

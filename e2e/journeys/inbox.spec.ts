@@ -37,6 +37,59 @@ test('a plain rejection sends only {approved} @phone', async ({ member, api }) =
   await expect(member.getByText('Rejected “Decide Plain”')).toBeVisible();
 });
 
+test('a form as a library emits it is drawn by what its references lead to @phone', async ({ member, api }) => {
+  const form = {
+    $ref: '#/$defs/Order',
+    $defs: {
+      State: { enum: ['open', 'paid'], title: 'State', type: 'string' },
+      Address: {
+        type: 'object',
+        title: 'Address',
+        properties: { city: { type: 'string', title: 'City' } },
+        required: ['city'],
+      },
+      Order: {
+        type: 'object',
+        title: 'Order',
+        required: ['state', 'mail', 'ship_to', 'note'],
+        properties: {
+          state: { $ref: '#/$defs/State', title: 'New state' },
+          priority: { anyOf: [{ $ref: '#/$defs/State' }, { type: 'null' }], title: 'Priority' },
+          mail: { type: 'string', format: 'email', title: 'Mail' },
+          due: { anyOf: [{ type: 'string', format: 'date' }, { type: 'null' }], title: 'Deadline' },
+          at: { type: 'string', format: 'time', nullable: true, title: 'Delivery time' },
+          note: { anyOf: [{ type: 'string' }, { type: 'null' }], title: 'Note' },
+          ship_to: { allOf: [{ $ref: '#/$defs/Address' }], description: 'Where it goes' },
+        },
+        additionalProperties: false,
+      },
+    },
+  };
+  const workflow = await publishApproval(api, 'Order', form);
+  const run = await startApproval(api, workflow, 'this');
+  await member.goto(`/inbox/${run}/ask`);
+  await member.getByRole('combobox', { name: 'New state' }).click();
+  await member.getByRole('option', { name: 'paid' }).click();
+  await member.getByLabel('Mail').fill('ada');
+  await expect(member.getByLabel('Deadline')).toHaveAttribute('type', 'date');
+  await member.getByLabel('Delivery time').fill('08:30');
+  await member.getByRole('button', { name: 'Approve' }).click();
+  await expect(member.getByText('Must be an email address.')).toBeVisible();
+  await expect(member.getByText('This field is required.')).toHaveCount(1);
+  await expectThemesAccessible(member);
+  await member.getByLabel('Mail').fill('ada@example.com');
+  await member.getByLabel('City').fill('Oslo');
+  await member.getByRole('combobox', { name: 'Priority' }).click();
+  await member.getByRole('option', { name: 'open' }).click();
+  await member.getByRole('combobox', { name: 'Priority' }).click();
+  await member.getByRole('option', { name: 'None' }).click();
+  await member.getByRole('button', { name: 'Approve' }).click();
+  await expect(member.getByText('Approved “Decide Order”')).toBeVisible();
+  const context = await api.call('GET', `/v1/workflows/${workflow}/runs/${run}/context`);
+  const result = { state: 'paid', mail: 'ada@example.com', at: '08:30', note: null, ship_to: { city: 'Oslo' } };
+  expect(context).toMatchObject({ steps: { ask: { result } } });
+});
+
 test('the form of a task is filled in and checked before it is sent @phone', async ({ member, api }) => {
   const form = {
     type: 'object',
