@@ -30,7 +30,7 @@ const common = {
   errors: [503],
 } as const;
 const ranged = `Of the caller's project, or of one workflow of it. A \`window\` ends with the quarter of an hour that runs and begins with a day of
-\`time_zone\`; \`from\` and \`to\` must be on quarters of an hour (422 otherwise), by which figures are rolled up. Everything committed before \`as_of\` is counted, which is
+\`time_zone\`; \`from\` and \`to\` are any instants, rounded outward to quarters of an hour, by which figures are rolled up: the answer's \`from\` and \`to\` are what it counts. Everything committed before \`as_of\` is counted, which is
 some two seconds ago at most while runs are under way.`;
 const points = `There is a point for every hour, day, week (from Monday) or month of \`time_zone\`, also where nothing was, and at most 2,000. Without
 \`granularity\`: hours up to 3 days, days up to 92, weeks up to 731, then months.`;

@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import { DAY_MS, HOUR_MS, isoTimestamp, QUARTER_HOUR_MS } from '../../platform/clock.ts';
+import { DAY_MS, HOUR_MS, QUARTER_HOUR_MS } from '../../platform/clock.ts';
 import { invalid } from '../../platform/errors.ts';
 import { bucketOf, QUARTER } from './buckets.ts';
 import type { AnalyticsInput, granularities } from './schemas.ts';
@@ -16,14 +16,15 @@ const MAX_POINTS = 2_000;
 
 /**
  * Returns the requested range. A window ends with the current quarter and starts with a day of the zone: the last 7 or
- * 30 days with today, or the first day with figures (`earliest`; null = nothing yet). AppError 422 for an empty range,
- * and for instants within a quarter.
+ * 30 days with today, or the first day with figures (`earliest`; null = nothing yet). Instants within a quarter of an
+ * hour are rounded outward: figures are rolled up by quarters, and other sources cannot split one either, because rows of
+ * usage hold a commit's attempts under one time, and retention deletes them. The answer names the range that it counts.
+ * AppError 422 for an empty range.
  */
 export function rangeOf(input: z.output<typeof AnalyticsInput>, now: number, earliest: number | null): Range {
   const zone = createZone(input.time_zone);
-  requireQuarters(input);
-  const to = input.to === undefined ? bucketOf(QUARTER, now) + QUARTER_HOUR_MS : Date.parse(input.to);
-  const from = input.from === undefined ? undefined : Math.max(EARLIEST, Date.parse(input.from));
+  const to = input.to === undefined ? bucketOf(QUARTER, now) + QUARTER_HOUR_MS : endOf(Date.parse(input.to));
+  const from = input.from === undefined ? undefined : Math.max(EARLIEST, bucketOf(QUARTER, Date.parse(input.from)));
   if (to <= (from ?? EARLIEST)) {
     const path = input.to === undefined ? 'from' : 'to';
     const message = path === 'from' ? 'must be before now' : 'must be after from, and after the year 1999';
@@ -38,21 +39,8 @@ export function rangeOf(input: z.output<typeof AnalyticsInput>, now: number, ear
   return { from: start, to, zone };
 }
 
-/**
- * Refuses instants within a quarter of an hour. Figures are rolled up by quarters, and other sources cannot split one
- * either: rows of usage hold a commit's attempts under one time, and retention deletes them. An answer for a range
- * other than the requested one would go unnoticed.
- */
-function requireQuarters(input: { from?: string | undefined; to?: string | undefined }): void {
-  const details = (['from', 'to'] as const).flatMap(path => {
-    const at = input[path] === undefined ? 0 : Date.parse(input[path]);
-    const before = bucketOf(QUARTER, at);
-    if (before === at) return [];
-    const near = [before, before + QUARTER_HOUR_MS].map(isoTimestamp).join(' or ');
-    return [{ path, message: `must be on a quarter of an hour, by which figures are rolled up: ${near}` }];
-  });
-  if (details.length > 0) throw invalid('The query is not valid.', details, 'validation_error');
-}
+/** Returns the first boundary of quarters that is not before the instant. */
+const endOf = (at: number) => bucketOf(QUARTER, at + QUARTER_HOUR_MS - 1);
 
 /** The minimum length of each granularity, except around a change of clocks. */
 const lengths: readonly (readonly [Granularity, number])[] = [

@@ -26,9 +26,11 @@ const range = {
     .enum(windows)
     .optional()
     .meta({ description: 'The last 7 or 30 days in the time zone, today included, or everything; default month' }),
-  from: Instant.optional().meta({ description: 'Instead of a window; on a quarter of an hour' }),
+  from: Instant.optional().meta({
+    description: 'Instead of a window; any instant, from the beginning of its quarter of an hour on',
+  }),
   to: Instant.optional().meta({
-    description: 'Before this instant, on a quarter of an hour; default: the end of the one that runs',
+    description: 'Before this instant, to the end of its quarter of an hour; default: of the one that runs',
   }),
   time_zone: TimeZone,
   ...subject,
@@ -49,8 +51,8 @@ export const TimeseriesInput = z
 export const LiveRunsInput = z.strictObject(subject);
 
 /**
- * The range of the figures: from inclusive, to exclusive, both on a quarter of an hour. `as_of`: everything committed
- * before is included.
+ * The range of the figures: from inclusive, to exclusive, both on a quarter of an hour, to which what was asked for is
+ * rounded outward. `as_of`: everything committed before is included.
  */
 const answeredRange = { from: Timestamp, to: Timestamp, time_zone: z.string(), as_of: Timestamp };
 const count = z.number().int().min(0);
