@@ -108,6 +108,38 @@ describe('what is no document is 422', () => {
   });
 });
 
+describe('a key that is given twice', () => {
+  test.each<[document: string, message: string]>([
+    ['baton: 1\nname: a\nkind: workflow\nname: b\n', 'the key "name" is given twice, on line 2 and on line 4'],
+    [
+      'graph:\n  steps:\n    - id: a\n      type: x\n      id: b\n',
+      'the key "id" is given twice, on line 3 and on line 5',
+    ],
+    ['a: {b: 1, c: 2, "b": 3}', 'the key "b" is given twice, on line 1 and on line 1'],
+    // In JSON they are one key.
+    ['1: a\n"1": b', 'the key "1" is given twice, on line 1 and on line 2'],
+    ['~: a\n"": b', 'the key "" is given twice, on line 1 and on line 2'],
+    ['? [a]\n: 1\n? [a]\n: 2', 'is given twice, on line 1 and on line 3'],
+    ['__proto__: 1\n__proto__: 2', 'the key "__proto__" is given twice'],
+    ['# a comment\n\n{a: 1,\n a: 2}', 'the key "a" is given twice, on line 3 and on line 4'],
+  ])('is refused with its lines: %j', async (document, message) => {
+    const { status, details } = await refusal(call(importing, as(), { document }));
+    expect([status, details]).toEqual([422, [{ path: 'document', message: expect.stringContaining(message) }]]);
+  });
+
+  test('in different maps is read', () => {
+    expect(readYaml('a: {n: 1}\nb: {n: 2}\nc: [{n: 3}, {n: 4}]')).toMatchObject({ ok: true });
+  });
+
+  test('is found in linear time', () => {
+    const keys = Array.from({ length: 60_000 }, (_, at) => `k${at}: 1`).join('\n');
+    expect(readYaml(`${keys}\nk7: 1`)).toEqual({
+      ok: false,
+      message: 'the key "k7" is given twice, on line 8 and on line 60001',
+    });
+  });
+});
+
 describe('hostile text', () => {
   test('nested ten thousand deep is refused, as YAML and as JSON', async () => {
     const json = `${'['.repeat(10_000)}${']'.repeat(10_000)}`;
