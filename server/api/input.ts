@@ -36,13 +36,16 @@ export function parseInput(entry: RegisteredOperation, raw: RawInput): unknown {
 }
 
 /**
- * Returns the path parameters of an operation with a raw body, as text; only its schema checks them.
- * AppError 404 if it refuses.
+ * Returns the input of an operation with a raw body: its path parameters as text, and those of its query. Only its schema
+ * checks them. AppError 404 if it refuses.
  */
-export function parsePath(entry: RegisteredOperation, path: readonly string[]): unknown {
-  const parsed = entry.operation.input.safeParse(
-    Object.fromEntries(entry.pathParameters.map((name, at) => [name, path[at]])),
-  );
+export function parsePath(
+  entry: RegisteredOperation,
+  path: readonly string[],
+  query: Record<string, unknown>,
+): unknown {
+  const named = Object.fromEntries(entry.pathParameters.map((name, at) => [name, path[at]]));
+  const parsed = entry.operation.input.safeParse({ ...query, ...named });
   if (!parsed.success) throw notFound('Resource');
   return parsed.data;
 }

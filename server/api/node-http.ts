@@ -121,6 +121,7 @@ export function fromNode(request: IncomingMessage, trustedProxies: number): ApiR
     pathname,
     search,
     header,
+    headerNames: () => Object.keys(request.headers),
     body: limit => readBody(request, limit),
     address: clientAddress(request.socket.remoteAddress, header('x-forwarded-for'), trustedProxies),
   };

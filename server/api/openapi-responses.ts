@@ -46,7 +46,8 @@ function contentOf(entry: RegisteredOperation, schemaOf: () => JsonSchema): Reco
     return { content: { [operation.produces]: { schema: { type: 'string', description, 'x-frame': schemaOf() } } } };
   }
   if (operation.produces !== undefined) return { content: { [operation.produces]: { schema: { type: 'string' } } } };
-  return { content: { 'application/json': { schema: schemaOf() } } };
+  const text = operation.plainText === undefined ? {} : { 'text/plain': { schema: { type: 'string' } } };
+  return { content: { 'application/json': { schema: schemaOf() }, ...text } };
 }
 
 function errorStatuses(operation: AnyOperation): number[] {

@@ -63,7 +63,16 @@ test('the ingress of webhooks is described with its credentials and any JSON', (
       { standardSignature: [] },
       { basic: [] },
     ],
-    requestBody: { required: true, content: { 'application/json': { schema: {} } } },
+    requestBody: {
+      required: true,
+      content: {
+        'application/json': { schema: {} },
+        'application/cloudevents+json': { schema: {} },
+        'application/x-www-form-urlencoded': { schema: {} },
+        'text/plain': { schema: {} },
+        'application/xml': { schema: {} },
+      },
+    },
   });
   expect(Object.keys(ingress?.responses ?? {})).toEqual(
     expect.arrayContaining(['202', '400', '401', '409', '413', '415', '503']),
@@ -79,7 +88,7 @@ test('a request that demands a body shows one, and what is made leads on by its 
       .filter(([, each]) => (each as Operation).requestBody?.required)
       .map(([, each]) => each as Operation & { operationId: string }),
   );
-  const raw = ['webhooks_ingest', 'billing_provider_webhook'];
+  const raw = ['webhooks_ingest', 'webhooks_ingest_callback', 'billing_provider_webhook'];
   expect(
     bodies
       .filter(({ requestBody }) => requestBody?.content['application/json']?.example === undefined)

@@ -15,7 +15,7 @@ const meanings: Record<number, string> = {
   409: 'The state of the resource does not allow this',
   412: 'The resource was changed since it was read (`If-Match`)',
   413: 'The request body is larger than 1 MiB (where webhooks come in: 256 KiB)',
-  415: 'The request body is not application/json',
+  415: 'The request body is not application/json (where webhooks come in: of no type that is read)',
   422: 'The request is not valid; `details` lists the fields',
   429: 'Rate limited; `Retry-After` has the seconds to wait',
   500: 'The server failed',
@@ -78,7 +78,7 @@ const inHeader = (name: string, description: string) => ({ type: 'apiKey', in: '
 const presetSchemes = {
   githubSignature: inHeader(
     'X-Hub-Signature-256',
-    'Preset `github`: `sha256=` and the hex HMAC-SHA256 of the raw body.',
+    'Presets `github` and `meta`: `sha256=` and the hex HMAC-SHA256 of the raw body.',
   ),
   stripeSignature: inHeader(
     'Stripe-Signature',
@@ -265,7 +265,8 @@ function describeParameters(entry: RegisteredOperation): unknown[] {
 function describeBody(entry: RegisteredOperation, schemas: Schemas): Record<string, unknown> {
   if (entry.carrier === 'query') return {};
   if (entry.operation.raw) {
-    return { requestBody: { required: true, content: { 'application/json': { schema: {} } } } };
+    const types = entry.operation.raw.mediaTypes ?? ['application/json'];
+    return { requestBody: { required: true, content: Object.fromEntries(types.map(type => [type, { schema: {} }])) } };
   }
   const inBody = (name: string) => !entry.parameters.has(name);
   const properties = Object.entries(inputProperties(entry)).filter(([name]) => inBody(name));

@@ -9,6 +9,8 @@ export type ApiRequest = {
   /** `?…` or empty. */
   search: string;
   header: (name: string) => string | undefined;
+  /** All header names, in lower case. */
+  headerNames: () => readonly string[];
   /** Reads the body's bytes. AppError 413 beyond `limit`, 400 if the client disconnected. */
   body: (limit: number) => Promise<Uint8Array>;
   /** The client's address for the rate limiter. */
@@ -90,6 +92,7 @@ export function fromFetch(request: Request, address: string): ApiRequest {
     pathname,
     search,
     header: name => request.headers.get(name) ?? undefined,
+    headerNames: () => [...request.headers.keys()],
     body: limit => readFetchBody(request, limit),
     address,
     onDisconnect: listener => {

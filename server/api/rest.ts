@@ -164,6 +164,8 @@ function bodyOf(
   output: unknown,
   { headers }: Exchange,
 ): Pick<ApiResponse, 'headers' | 'body'> {
+  const text = operation.plainText?.(output) ?? null;
+  if (text !== null) return { headers: { ...headers, 'Content-Type': 'text/plain; charset=utf-8' }, body: text };
   if (operation.produces === undefined || typeof output !== 'string') {
     return { headers: { ...headers, 'Content-Type': json }, body: JSON.stringify(output) };
   }
@@ -176,17 +178,18 @@ function bodyOf(
 
 async function readInput(entry: RegisteredOperation, request: ApiRequest, path: readonly string[]): Promise<unknown> {
   if (!entry.operation.raw) return parseInput(entry, { path, fields: await readFields(entry, request) });
-  readQuery(entry, request.search);
-  return parsePath(entry, path);
+  return parsePath(entry, path, readQuery(entry, request.search));
 }
 
-function rawRequest({ services }: RestOptions, exchange: Exchange, { limit }: RawBody): RawRequest {
+function rawRequest({ services }: RestOptions, exchange: Exchange, { limit, mediaTypes }: RawBody): RawRequest {
   const { request } = exchange;
   return {
     body: async () => {
-      requireJson(request.header('content-type'));
+      if (mediaTypes === undefined) requireJson(request.header('content-type'));
       return request.body(limit);
     },
+    headersWith: prefix =>
+      request.headerNames().flatMap(name => (name.startsWith(prefix) ? [[name, request.header(name) ?? '']] : [])),
     countAs: async key => {
       const state = await countAs(services.rateLimiter, key, request.address);
       // These replace the numbers of the address, which are irrelevant for an authenticated caller.

@@ -45,10 +45,12 @@ export type Principal = {
 /** The raw request; only operations that declare `raw` get it. */
 export type RawRequest = {
   /**
-   * The exact bytes of the body. AppError 415 unless it is sent as application/json, 413 beyond the
-   * limit, 400 if it ends early.
+   * The exact bytes of the body. AppError 415 unless it is sent as application/json or the operation reads other types,
+   * 413 beyond the limit, 400 if it ends early.
    */
   body: () => Promise<Uint8Array>;
+  /** The headers whose names begin with `prefix`, by their lower-case names. */
+  headersWith: (prefix: string) => [name: string, value: string][];
   /**
    * Counts the request towards the limit of `key` (`subscription:<id>`) instead of the client's address. AppError 429.
    */

@@ -5,7 +5,11 @@ import type { McpGroup } from './mcp-groups.ts';
 import type { RequestHeader } from './request-headers.ts';
 
 /** The body is kept as the received bytes, at most `limit`, because a signature covers them; `ctx.raw` reads it. */
-export type RawBody = { limit: number };
+export type RawBody = {
+  limit: number;
+  /** The types of bodies that it reads, of which it refuses others itself. Default: application/json alone. */
+  mediaTypes?: readonly string[];
+};
 
 /** Hints for MCP clients about a tool (MCP specification, ToolAnnotations). */
 export type ToolHints = {
@@ -58,6 +62,8 @@ type Common<I extends z.ZodType, O extends z.ZodType> = {
    * (`streamOperation`). Default: JSON.
    */
   produces?: 'text/csv' | 'text/event-stream';
+  /** Returns the text that REST sends as text/plain instead of this output; null for JSON. */
+  plainText?(output: z.input<O>): string | null;
   mcp?: {
     group: McpGroup;
     risk?: true;

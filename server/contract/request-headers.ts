@@ -1,6 +1,8 @@
 /** The request headers that an operation may declare to read. */
 export const REQUEST_HEADERS = [
   'Authorization',
+  'Content-Encoding',
+  'Content-Type',
   'Idempotency-Key',
   'If-Match',
   'Last-Event-ID',
@@ -16,6 +18,9 @@ export const REQUEST_HEADERS = [
   'webhook-id',
   'webhook-timestamp',
   'webhook-signature',
+  'svix-id',
+  'svix-timestamp',
+  'svix-signature',
 ] as const;
 export type RequestHeader = (typeof REQUEST_HEADERS)[number];
 

@@ -8,6 +8,7 @@ import type { PatGrant } from '../identity/principal-cache.ts';
 import { generatePatToken, isWellFormedPat, patHash } from '../pats/token.ts';
 import type { ActsFor } from '../runs/step-scopes.ts';
 import { mayStart } from './automation.ts';
+import { PRESETS } from './presets/catalog.ts';
 import type { Failure, Received } from './presets/preset.ts';
 import { presetRules } from './presets/rules.ts';
 import { acceptedSecrets } from './signature.ts';
@@ -26,7 +27,7 @@ export type Authentication =
   | { authenticated: false; webhookId: string | null; code: string; message: string; error: AppError };
 
 /** A well-formed id and token that do not exist, for looking up something if the request has none. */
-const nobody = { tenantId: '-', id: '00000000-0000-0000-0000-000000000000', token: generatePatToken() };
+export const nobody = { tenantId: '-', id: '00000000-0000-0000-0000-000000000000', token: generatePatToken() };
 
 /** The parts of the path: the id in its stored form, null if it cannot be an id; and the secret after a full stop. */
 export type Address = { id: string | null; secret: string | null };
@@ -73,9 +74,9 @@ export async function authenticateDelivery(
   return judge(services, { ...found, webhook }, { failure, waitsForSecret, now });
 }
 
-/** Returns the webhook if the address fits: only with the preset `secret-url` does an address have a secret. */
+/** Returns the webhook if the address fits: only with some presets does an address have a secret. */
 function atThisAddress(webhook: IngressRow | null, { pathSecret }: Received): IngressRow | null {
-  return pathSecret === null || webhook?.preset === 'secret-url' ? webhook : null;
+  return pathSecret === null || (webhook && PRESETS[webhook.preset].secretInAddress) ? webhook : null;
 }
 
 type Checked = { failure: Failure | null; waitsForSecret: boolean; now: number };
@@ -131,7 +132,7 @@ function refused(webhook: IngressRow | null, code: Reason): Authentication {
 function answerTo(webhook: IngressRow | null, code: Reason): AppError {
   const preset = webhook?.preset ?? 'baton';
   const isOpen = code === 'missing_signature' || code === 'bad_signature' || code === 'bad_timestamp';
-  if (preset === 'baton' || preset === 'secret-url' || !isOpen) return unauthenticated();
+  if (preset === 'baton' || PRESETS[preset].secretInAddress || !isOpen) return unauthenticated();
   const challenge = preset === 'basic' ? 'Basic realm="webhook", charset="UTF-8"' : 'Bearer';
   return new AppError(401, code, reasons[code], { headers: { 'WWW-Authenticate': challenge } });
 }

@@ -5,11 +5,11 @@ import { newId } from '../../platform/ids.ts';
 import { type Transaction, transact } from '../../platform/postgres/transaction.ts';
 import { resolveAutomation } from './automation.ts';
 import { requireStorable } from './extras.ts';
+import { PRESETS } from './presets/catalog.ts';
 import { requireAutomation, requirePresetFields } from './presets/fields.ts';
 import { secretFor } from './presets/secrets.ts';
 import { type CreateWebhookInput, type CreateWebhookOutput, MAX_WEBHOOKS } from './schemas.ts';
-import { signingSecretName } from './signature.ts';
-import { storeSigningSecret } from './signing-secrets.ts';
+import { deleteSecrets, renewVerifyToken, storeSigningSecret } from './signing-secrets.ts';
 import { lockProject, lockWorkflowStatus, type WorkflowKey } from './sql/store.ts';
 import { countWebhooks, insertWebhook } from './store.ts';
 import { requireWebhook, shownAddress, toWebhook } from './view.ts';
@@ -35,6 +35,7 @@ export async function createWebhook(
   const at = new Date(services.clock.now());
   // The secret is stored first: a webhook without its secret could never be delivered to.
   if (secret !== null) await storeSigningSecret(services, { tenantId, id }, secret);
+  const verifyToken = PRESETS[preset].hasVerifyToken ? await renewVerifyToken(services, { tenantId, id }) : null;
   try {
     await transact(services, async tx => {
       await lockForNewWebhook(tx, { tenantId, projectId, workflowId: input.workflow_id });
@@ -55,11 +56,16 @@ export async function createWebhook(
       });
     });
   } catch (error) {
-    await services.secrets.delete(tenantId, signingSecretName(id)).catch(() => undefined); // report the first error
+    await deleteSecrets(services, { tenantId, id }).catch(() => undefined); // report the first error
     throw error;
   }
   const subscription = toWebhook(services, await requireWebhook(ctx, id));
-  return { subscription, signing_secret: shown ? secret : null, ...shownAddress(subscription, secret) };
+  return {
+    subscription,
+    signing_secret: shown ? secret : null,
+    ...(verifyToken === null ? {} : { verify_token: verifyToken }),
+    ...shownAddress(subscription, secret),
+  };
 }
 
 /**

@@ -1,11 +1,8 @@
 import type { z } from 'zod';
 import type { Services } from '../../contract/services.ts';
-import type { JsonMap, JsonValue } from '../../orchestrator/core/index.ts';
-import { AppError, badRequest } from '../../platform/errors.ts';
+import type { JsonMap } from '../../orchestrator/core/index.ts';
+import { AppError } from '../../platform/errors.ts';
 import { newId } from '../../platform/ids.ts';
-import { isObject } from '../../platform/json.ts';
-import { parseRequestJson } from '../../platform/json-text.ts';
-import { MAX_JSON_DEPTH } from '../../platform/storable-json.ts';
 import { findStarted, toStarted } from '../runs/command.ts';
 import { once } from '../runs/idempotency.ts';
 import { mergeBeneath } from '../runs/run-input.ts';
@@ -93,32 +90,4 @@ function startOf(webhook: AuthenticatedWebhook, delivery: Delivery): StartReques
   const trace = traceparent === undefined ? {} : { traceparent };
   const whose = { startedBy, carried, actsFor };
   return { tenantId, projectId, workflowId, params, defaultTriggerType: 'webhook', ...whose, ...trace };
-}
-
-// Keeps no state between calls of `decode`. A byte order mark is not JSON.
-const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
-
-/** Returns the body as the run's payload: any JSON, wrapped as `{"body": …}` if it is not an object. AppError 400. */
-export function readPayload(body: Uint8Array): JsonMap {
-  let value: JsonValue;
-  try {
-    value = parseRequestJson(utf8.decode(body)) as JsonValue;
-  } catch (cause) {
-    throw new AppError(400, 'malformed_body', 'The request body is not valid JSON.', { cause });
-  }
-  if (isDeeperThan(value, MAX_JSON_DEPTH)) {
-    throw badRequest(`The request body is nested deeper than ${MAX_JSON_DEPTH} levels.`, 'too_deep');
-  }
-  return isObject(value) ? value : { body: value };
-}
-
-/** Iterates level by level, because the value may be nested deeper than the stack. */
-function isDeeperThan(root: JsonValue, levels: number): boolean {
-  let level: JsonValue[] = [root];
-  for (let depth = 0; level.length > 0; depth++) {
-    const containers = level.filter(value => typeof value === 'object' && value !== null);
-    if (depth >= levels && containers.length > 0) return true;
-    level = containers.flatMap(value => Object.values(value as JsonMap));
-  }
-  return false;
 }

@@ -43,7 +43,7 @@ describe('the deliveries', () => {
     await service.deliver(webhook, { signature: null });
     await service.deliver(webhook, { timestamp: 5 });
     await service.deliver(webhook, { token: null });
-    await service.deliver(webhook, { type: 'text/plain' });
+    await service.deliver(webhook, { type: 'image/png' });
     const listed = await deliveriesOf(webhook);
     const run_id = body.run_id;
     expect(listed.map(({ outcome, http_status, code, run_id: run }) => [outcome, http_status, code, run])).toEqual([
@@ -77,7 +77,7 @@ describe('the deliveries', () => {
     const before = await count();
     const path = '/v1/inbound-webhooks/01890000-0000-7000-8000-000000000000';
     await service.deliver({ ...webhook, path });
-    await service.deliver({ ...webhook, path }, { type: 'text/plain' });
+    await service.deliver({ ...webhook, path }, { type: 'image/png' });
     await settleDeliveries(service.services);
     expect(await count()).toBe(before);
   });

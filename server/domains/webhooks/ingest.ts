@@ -1,17 +1,19 @@
 import type { z } from 'zod';
 import type { PublicContext } from '../../contract/context.ts';
-import { AppError } from '../../platform/errors.ts';
+import { AppError, invalid } from '../../platform/errors.ts';
 import { callersTrace } from '../runs/command.ts';
 import { idempotencyKey } from '../runs/idempotency.ts';
 import { withOutput } from '../runs/run-and-wait.ts';
 import { runEndsOf } from '../runs/run-ends.ts';
 import { mergeBeneath } from '../runs/run-input.ts';
 import { type Address, type Authentication, authenticateDelivery, readAddress } from './authenticate-delivery.ts';
-import { type AuthenticatedWebhook, type Delivery as DeliveryRequest, deliver, readPayload } from './deliver.ts';
+import { CLOUD_EVENT_PREFIX } from './body/cloud-event.ts';
+import { readPayload } from './body/read.ts';
+import { type AuthenticatedWebhook, type Delivery as DeliveryRequest, deliver } from './deliver.ts';
 import { type Delivery, recordDelivery } from './delivery-log.ts';
 import type { Acknowledgement, Received } from './presets/preset.ts';
 import { presetRules } from './presets/rules.ts';
-import { DELIVERY_WAIT_S, type DeliveryAnswer, type IngestInput } from './schemas.ts';
+import { DELIVERY_WAIT_S, type DeliveryAnswer, type IngestInput, TESTED } from './schemas.ts';
 
 type Output = z.input<typeof DeliveryAnswer>;
 type Finding = Pick<Delivery, 'outcome' | 'http_status' | 'run_id' | 'code' | 'message'>;
@@ -19,13 +21,13 @@ type Finding = Pick<Delivery, 'outcome' | 'http_status' | 'run_id' | 'code' | 'm
 type Ended = { webhookId: string | null; bytes: number; finding: Finding } & ({ output: Output } | { error: unknown });
 
 /**
- * POST /v1/inbound-webhooks/{id}, the public ingress. Checks content type (415), size (413), authentication (401) and
- * JSON (400), then starts the run. Every outcome is recorded in the webhook's deliveries.
+ * POST /v1/inbound-webhooks/{id}, the public ingress. Checks size (413) and authentication (401), then reads the body
+ * (400, 413, 415) and starts the run. Every outcome is recorded in the webhook's deliveries.
  */
 export async function ingest(ctx: PublicContext, input: z.output<typeof IngestInput>): Promise<Output> {
   const { clock } = ctx.services;
   const receivedAt = clock.now();
-  const { webhookId, bytes, finding, ...ended } = await attempt(ctx, readAddress(input.id));
+  const { webhookId, bytes, finding, ...ended } = await attempt(ctx, readAddress(input.id), input.validationToken);
   if (webhookId !== null) {
     const duration_ms = Math.max(0, clock.now() - receivedAt);
     const received_at = new Date(receivedAt);
@@ -35,13 +37,19 @@ export async function ingest(ctx: PublicContext, input: z.output<typeof IngestIn
   return ended.output;
 }
 
-async function attempt(ctx: PublicContext, address: Address): Promise<Ended> {
+async function attempt(ctx: PublicContext, address: Address, validationToken: string | undefined): Promise<Ended> {
   const { services, raw } = ctx;
   if (raw === undefined) throw new Error('The ingress was invoked without the bytes of its body.');
   const webhookId = address.id;
   let bytes = 0;
   try {
-    const received = receivedBy(ctx, await raw.body(), address);
+    const received: Received = {
+      body: await raw.body(),
+      header: name => ctx.headers.get(name),
+      attributes: raw.headersWith(CLOUD_EVENT_PREFIX),
+      pathSecret: address.secret,
+      validationToken,
+    };
     bytes = received.body.byteLength;
     const authentication = await authenticateDelivery(services, address, received);
     if (!authentication.authenticated) {
@@ -66,17 +74,31 @@ async function accept(
 ): Promise<Accepted> {
   const rules = presetRules[webhook.preset];
   const key = idempotencyKey(ctx.headers);
-  const posted = readPayload(received.body);
+  const posted = await readPayload(received, rules.format);
   const acknowledgement = rules.acknowledge?.(received, posted) ?? null;
   if (acknowledgement !== null) return acknowledged(acknowledgement);
+  if (received.validationToken !== undefined) {
+    const message = 'is only for the preset microsoft-graph, and must be printable ASCII without angle brackets';
+    throw invalid('The query is not valid.', [{ path: 'validationToken', message }], 'validation_error');
+  }
   const payload = mergeBeneath(posted, rules.describe?.(received) ?? {});
   const identity = rules.identify(received, payload, ctx.services.clock.now());
-  return answer(ctx, webhook, { payload, startedBy, carried, actsFor, key, identity, ...callersTrace(ctx) });
+  const started = await answer(ctx, webhook, {
+    payload,
+    startedBy,
+    carried,
+    actsFor,
+    key,
+    identity,
+    ...callersTrace(ctx),
+  });
+  const wantsEmptyAnswer = webhook.extras.respond !== 'output' && rules.wantsEmptyAnswer?.(received) === true;
+  return wantsEmptyAnswer ? { finding: { ...started.finding, http_status: 200 }, output: { text: '' } } : started;
 }
 
 function acknowledged(output: Acknowledgement): Accepted {
-  const code = 'challenge' in output ? 'challenge' : output.acknowledged;
-  const message = 'The sender tested the address; no run was started.';
+  const code = 'acknowledged' in output ? output.acknowledged : 'challenge';
+  const message = TESTED;
   return { finding: { outcome: 'accepted', http_status: 200, run_id: null, code, message }, output };
 }
 
@@ -95,10 +117,6 @@ async function answer(ctx: PublicContext, webhook: AuthenticatedWebhook, deliver
   } finally {
     release();
   }
-}
-
-function receivedBy({ headers }: PublicContext, body: Uint8Array, { secret }: Address): Received {
-  return { body, header: name => headers.get(name), pathSecret: secret };
 }
 
 export function accepted(runId: string, repeated: boolean): Finding {

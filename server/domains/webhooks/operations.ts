@@ -1,6 +1,8 @@
+import type { z } from 'zod';
 import { operation, rawOperation } from '../../contract/operation.ts';
 import { NoContent } from '../identity/schemas.ts';
 import { startScopes } from '../runs/step-scopes.ts';
+import { answerChallenge } from './challenge.ts';
 import { createWebhook } from './create.ts';
 import { deleteWebhook } from './delete.ts';
 import { ingest } from './ingest.ts';
@@ -10,6 +12,57 @@ import * as schema from './schemas.ts';
 import { testWebhook } from './test-delivery.ts';
 
 const manage = { tag: 'Inbound webhooks', access: 'project_contributor', scope: 'webhook:manage' } as const;
+
+/** The declaration that `webhooks_ingest` and `webhooks_ingest_callback`, two addresses of the same, share. */
+const delivery = {
+  method: 'POST',
+  status: 202,
+  otherwise: {
+    status: 200,
+    description:
+      'The run has ended, only where the webhook answers with the output; or the sender tested the address, and no run was started; or a form came from Slack, which gets an empty answer',
+    where: (answer: z.input<typeof schema.DeliveryAnswer>) => !('run_id' in answer) || answer.output !== undefined,
+  },
+  plainText: (answer: z.input<typeof schema.DeliveryAnswer>) => ('text' in answer ? answer.text : null),
+  tag: 'Inbound webhooks',
+  access: 'public',
+  input: schema.IngestInput,
+  query: ['validationToken'],
+  output: schema.DeliveryAnswer,
+  errors: [401, 403, 409],
+  headers: [
+    'Authorization',
+    'Content-Encoding',
+    'Content-Type',
+    'X-Service-Signature',
+    'X-Service-Timestamp',
+    'Idempotency-Key',
+    'traceparent',
+    'Stripe-Signature',
+    'X-Hub-Signature-256',
+    'X-GitHub-Delivery',
+    'X-GitHub-Event',
+    'X-Slack-Signature',
+    'X-Slack-Request-Timestamp',
+    'webhook-id',
+    'webhook-timestamp',
+    'webhook-signature',
+    'svix-id',
+    'svix-timestamp',
+    'svix-signature',
+  ],
+  raw: {
+    limit: schema.MAX_DELIVERY_BYTES,
+    mediaTypes: [
+      'application/json',
+      'application/cloudevents+json',
+      'application/x-www-form-urlencoded',
+      'text/plain',
+      'application/xml',
+    ],
+  },
+  run: ingest,
+} as const;
 
 /** All operations on inbound webhooks, and the ingress itself. */
 export const webhookOperations = [
@@ -33,7 +86,7 @@ export const webhookOperations = [
     status: 201,
     summary: 'Create a webhook that starts a workflow; its signing secret is shown once',
     description: `The signing secret keys the signature of every delivery. \`preset\` chooses how deliveries are authenticated
-(docs/specification/webhooks.md#presets): as the API does it (\`baton\`, the default), or as GitHub, Stripe, Slack or Standard Webhooks
+(docs/specification/webhooks.md#presets): as the API does it (\`baton\`, the default), or as GitHub, Stripe, Slack, Meta, Microsoft Graph or Standard Webhooks
 document it, by a user name and a password, or by a secret address. A secret that was given is not answered. With an automation token stored, runs are attributed to
 that token's user; without one, to the user of the token that a delivery comes with. Storing a token needs the scope \`workflow:run\`, and
 a contributor may name only a token of their own.`,
@@ -111,20 +164,13 @@ most ten a minute are written down; the next one says how many were not.`,
     run: testWebhook,
   }),
   rawOperation({
+    ...delivery,
     name: 'webhooks_ingest',
-    method: 'POST',
     path: '/v1/inbound-webhooks/{id}',
-    status: 202,
-    otherwise: {
-      status: 200,
-      description:
-        'The run has ended, only where the webhook answers with the output; or the sender tested the address, and no run was started',
-      where: answer => !('run_id' in answer) || answer.output !== undefined,
-    },
-    tag: 'Inbound webhooks',
     summary: 'Deliver to a webhook: starts a run of its workflow',
-    description: `The body (any JSON, at most 256 KiB) becomes the run's input, read as \`{{input.<field>}}\`; anything but an object is wrapped as
-\`{"body": …}\`. \`X-Service-Signature\` is \`sha256=\` and the hex HMAC-SHA256 of the raw body, keyed with the signing secret; with
+    description: `The body (at most 256 KiB, also once a \`Content-Encoding\` of gzip, deflate or br is undone) becomes the run's input, read as \`{{input.<field>}}\`;
+anything but an object is wrapped as \`{"body": …}\`, and an empty body is \`{}\`. JSON of any type, forms, CloudEvents, text and XML are read (docs/specification/webhooks.md#bodies).
+\`X-Service-Signature\` is \`sha256=\` and the hex HMAC-SHA256 of the raw body as sent, keyed with the signing secret; with
 \`X-Service-Timestamp\` of \`<timestamp>.<raw body>\`. An unknown or switched-off webhook, a bad signature, timestamp or token are one and the same 401.
 A webhook with another preset than \`baton\` is authenticated by what its sender sends instead of the token and the signature; its 401 has the code
 \`missing_signature\`, \`bad_signature\` or \`bad_timestamp\`.
@@ -132,27 +178,28 @@ A token that proves all that and lacks the scope of one of the workflow's types 
 \`llm_call\` and \`agent\`) is 403; that holds for the stored automation token too.
 With an \`Idempotency-Key\` the same body starts one run in 24 hours; another body under the key is 409.
 With \`extras.respond: "output"\` the answer waits up to 30 seconds for the end of the run, and is 200 with its \`status\` and \`output\` if it has ended.`,
+  }),
+  rawOperation({
+    ...delivery,
+    name: 'webhooks_ingest_callback',
+    path: '/v1/inbound-webhooks/{id}/callback',
+    summary: 'Deliver to a webhook at the address that answers challenges, too',
+    description: 'The same as without `/callback`. Senders such as Meta test and use one address.',
+  }),
+  operation({
+    name: 'webhooks_challenge',
+    method: 'GET',
+    path: '/v1/inbound-webhooks/{id}/callback',
+    status: 200,
+    tag: 'Inbound webhooks',
+    summary: 'Answer the challenge by which Meta tests the address of a webhook',
+    description:
+      'Answers with `hub.challenge` as plain text if `hub.verify_token` is that of the webhook; everything else is one and the same 401.',
     access: 'public',
-    input: schema.IngestInput,
-    output: schema.DeliveryAnswer,
-    errors: [401, 403, 409],
-    headers: [
-      'Authorization',
-      'X-Service-Signature',
-      'X-Service-Timestamp',
-      'Idempotency-Key',
-      'traceparent',
-      'Stripe-Signature',
-      'X-Hub-Signature-256',
-      'X-GitHub-Delivery',
-      'X-GitHub-Event',
-      'X-Slack-Signature',
-      'X-Slack-Request-Timestamp',
-      'webhook-id',
-      'webhook-timestamp',
-      'webhook-signature',
-    ],
-    raw: { limit: schema.MAX_DELIVERY_BYTES },
-    run: ingest,
+    input: schema.ChallengeInput,
+    output: schema.ChallengeAnswer,
+    plainText: ({ text }) => text,
+    errors: [401],
+    run: answerChallenge,
   }),
 ] as const;

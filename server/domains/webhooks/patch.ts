@@ -4,10 +4,11 @@ import { invalid, notFound } from '../../platform/errors.ts';
 import { type Transaction, transact } from '../../platform/postgres/transaction.ts';
 import { resolveAutomation } from './automation.ts';
 import { requireStorable } from './extras.ts';
+import { PRESETS } from './presets/catalog.ts';
 import { requireAutomation, requirePresetFields } from './presets/fields.ts';
 import { secretFor, unusableSecret } from './presets/secrets.ts';
 import { type PatchWebhookInput, type PatchWebhookOutput, rotationOverlap } from './schemas.ts';
-import { rotateSigningSecret } from './signing-secrets.ts';
+import { renewVerifyToken, rotateSigningSecret } from './signing-secrets.ts';
 import { lockWorkflowStatus, type WebhookRow, type WorkflowKey } from './sql/store.ts';
 import { saveRotation, updateWebhook } from './store.ts';
 import { requireWebhook, shownAddress, toWebhook } from './view.ts';
@@ -28,13 +29,17 @@ export async function patchWebhook(ctx: Context, input: Input): Promise<z.input<
     requireTimestamp: input.require_timestamp ?? webhook.require_timestamp,
   });
   const renewed = newSecretOf(webhook, input);
+  requireVerifyToken(webhook, input);
   const automationPatId = input.automation_pat_id === undefined ? undefined : await resolveAutomation(ctx, input);
   if (automationPatId !== undefined) requireAutomation(webhook.preset, automationPatId);
   await change(ctx, webhook, input, automationPatId);
   if (renewed !== null) await rotate(ctx, input, renewed.secret);
   const changed = toWebhook(services, await requireWebhook(ctx, input.id));
-  if (renewed === null || !renewed.shown) return changed;
-  return { ...changed, ...shownAddress(changed, renewed.secret), signing_secret: renewed.secret };
+  const verifyToken = input.rotate_verify_token
+    ? { verify_token: await renewVerifyToken(services, webhookRef(ctx, input)) }
+    : {};
+  if (renewed === null || !renewed.shown) return { ...changed, ...verifyToken };
+  return { ...changed, ...verifyToken, ...shownAddress(changed, renewed.secret), signing_secret: renewed.secret };
 }
 
 /** Returns the secret with which the request replaces the current one; null if it does not. AppError 422. */
@@ -52,17 +57,22 @@ function newSecretOf(
   return { secret, shown };
 }
 
-async function rotate({ principal, services }: Context, input: Input, secret: string): Promise<void> {
+const webhookRef = ({ principal: { tenantId } }: Context, { id }: Input) => ({ tenantId, id });
+
+/** AppError 422 if the request renews a verify token that the preset does not have. */
+function requireVerifyToken({ preset }: WebhookRow, { rotate_verify_token }: Input): void {
+  if (!rotate_verify_token || PRESETS[preset].hasVerifyToken) return;
+  const details = [{ path: 'rotate_verify_token', message: 'is only for the preset meta' }];
+  throw invalid('The fields do not fit the preset.', details);
+}
+
+async function rotate(ctx: Context, input: Input, secret: string): Promise<void> {
+  const { services } = ctx;
   const overlapS = input.rotation_overlap_s ?? rotationOverlap.default;
-  const { tenantId } = principal;
-  const previousUntil = await rotateSigningSecret(services, { tenantId, id: input.id }, { secret, overlapS });
+  const ref = webhookRef(ctx, input);
+  const previousUntil = await rotateSigningSecret(services, ref, { secret, overlapS });
   const at = new Date(services.clock.now());
-  await saveRotation(
-    services.prisma,
-    { tenantId, id: input.id },
-    previousUntil === null ? null : new Date(previousUntil),
-    at,
-  );
+  await saveRotation(services.prisma, ref, previousUntil === null ? null : new Date(previousUntil), at);
 }
 
 function change(

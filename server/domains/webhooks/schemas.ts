@@ -37,6 +37,9 @@ export const Extras = z.strictObject({
       description: `\`output\`: a delivery waits up to ${DELIVERY_WAIT_S} seconds for the end of the run and is answered with its output. Default: it is answered at once.`,
     }),
 });
+/** The message in the deliveries about a request by which a sender only tests the address. */
+export const TESTED = 'The sender tested the address; no run was started.';
+
 export const DeliveryOutcome = z.enum(['accepted', 'duplicate', 'rejected', 'unauthorized', 'error']);
 
 export const Delivery = z.strictObject({
@@ -97,19 +100,25 @@ export const CreateWebhookInput = z.strictObject({
   username: Username.optional().meta({ description: 'For the preset `basic`, which requires it' }),
   signing_secret: GivenSecret.optional().meta({
     description:
-      'The secret that the sender uses, for the presets `github`, `stripe`, `slack`, `standard-webhooks` and `basic`. Default: a new one; for `stripe` and `slack` none, until it is stored by PATCH.',
+      'The secret that the sender uses, for the presets `github`, `stripe`, `slack`, `meta`, `standard-webhooks` and `basic`. Default: a new one; for `stripe`, `slack` and `meta` none, until it is stored by PATCH.',
   }),
   require_timestamp: z
     .boolean()
     .default(false)
     .meta({ description: 'Refuse deliveries without X-Service-Timestamp; for the preset `baton` alone' }),
 });
+const VerifyToken = z
+  .string()
+  .optional()
+  .meta({ description: 'Preset `meta`: the verify token to enter at Meta with the address. Shown once' });
+
 export const CreateWebhookOutput = z.strictObject({
   subscription: Webhook,
   signing_secret: z
     .string()
     .nullable()
     .meta({ description: 'Shown once; null if it was given or is still to be given' }),
+  verify_token: VerifyToken,
   ingress_url: z.string(),
   ingress_path: z.string(),
 });
@@ -128,6 +137,10 @@ export const PatchWebhookInput = z.strictObject({
     .meta({ description: 'null: runs belong to the user whose token delivers' }),
   require_timestamp: z.boolean().optional(),
   rotate_secret: z.boolean().optional().meta({ description: 'Answer with a new signing_secret, once' }),
+  rotate_verify_token: z
+    .boolean()
+    .optional()
+    .meta({ description: 'Preset `meta`: answer with a new verify_token, once; the old one is refused' }),
   signing_secret: GivenSecret.optional().meta({
     description: 'Store this secret as the new one, for the presets whose secret may be given',
   }),
@@ -139,7 +152,7 @@ export const PatchWebhookInput = z.strictObject({
     .optional()
     .meta({ description: `For how long the old secret is accepted too; default ${rotationOverlap.default}` }),
 });
-export const PatchWebhookOutput = Webhook.extend({ signing_secret: z.string().optional() });
+export const PatchWebhookOutput = Webhook.extend({ signing_secret: z.string().optional(), verify_token: VerifyToken });
 
 export const ListDeliveriesInput = z.strictObject({ ...WebhookId, ...page });
 export const ListDeliveriesOutput = z.strictObject({ deliveries: z.array(Delivery), ...nextCursor });
@@ -147,16 +160,34 @@ export const ListDeliveriesOutput = z.strictObject({ deliveries: z.array(Deliver
 export const TestWebhookInput = z.strictObject({ ...WebhookId, payload: Json.default({}) });
 
 /** Any text: a malformed id is answered like an unknown one. */
+const Segment = z.string().meta({
+  description:
+    'UUID of the subscription; with the presets `secret-url` and `microsoft-graph`, a full stop and the secret follow',
+});
 export const IngestInput = z.strictObject({
-  id: z.string().meta({
-    description: 'UUID of the subscription; with the preset `secret-url`, a full stop and the secret follow',
+  id: Segment,
+  validationToken: z.string().optional().meta({
+    description: 'Preset `microsoft-graph`: sent to test the address, and answered as plain text without a run',
   }),
 });
+/** The query by which Meta tests an address: what is missing is as wrong as what is not right. */
+export const ChallengeInput = z.strictObject({
+  id: Segment,
+  'hub.mode': z.string().optional(),
+  'hub.challenge': z
+    .string()
+    .regex(/^[\w.-]{1,200}$/, 'must be 1 to 200 letters, digits, underscores, full stops or hyphens')
+    .optional()
+    .meta({ description: 'Comes back as it is, so it can be no markup' }),
+  'hub.verify_token': z.string().max(200).optional(),
+});
+export const ChallengeAnswer = z.strictObject({ text: z.string() }).meta({ description: 'Sent as plain text' });
 /** The answer to a start, with the run's output if the delivery waited for its end. */
 export const IngestOutput = RunResult;
 /** The answer to a delivery: that of a start, or the answer to a sender that only tests the address. */
 export const DeliveryAnswer = z.union([
   IngestOutput,
+  ChallengeAnswer,
   z.strictObject({ challenge: z.string() }).meta({ description: 'Slack’s `url_verification`, answered without a run' }),
   z.strictObject({ acknowledged: z.literal('ping') }).meta({ description: 'GitHub’s `ping`, answered without a run' }),
 ]);

@@ -1,4 +1,5 @@
 import type { Services } from '../../contract/services.ts';
+import { randomToken } from '../../platform/crypto/digest.ts';
 import { SigningSecrets, signingSecretName } from './signature.ts';
 
 type SecretServices = Pick<Services, 'secrets' | 'clock'>;
@@ -21,6 +22,27 @@ export async function storeSigningSecret(
   current: string,
 ): Promise<void> {
   await secrets.put(tenantId, signingSecretName(id), JSON.stringify({ current, previous: null }));
+}
+
+/** The name under which the verify token of a webhook is stored. */
+const verifyTokenName = (webhookId: string) => `${signingSecretName(webhookId)}/verify-token`;
+
+/** Stores a new verify token, with which a sender tests the address, and returns it. AppError 503. */
+export async function renewVerifyToken({ secrets }: SecretServices, { tenantId, id }: Ref): Promise<string> {
+  const token = randomToken(24);
+  await secrets.put(tenantId, verifyTokenName(id), token);
+  return token;
+}
+
+/** Returns the verify token of a webhook, or null if it has none. AppError 503. */
+export function readVerifyToken({ secrets }: SecretServices, { tenantId, id }: Ref): Promise<string | null> {
+  return secrets.get(tenantId, verifyTokenName(id));
+}
+
+/** Deletes everything that the secret store has of a webhook. AppError 503. */
+export async function deleteSecrets({ secrets }: SecretServices, { tenantId, id }: Ref): Promise<void> {
+  await secrets.delete(tenantId, signingSecretName(id));
+  await secrets.delete(tenantId, verifyTokenName(id));
 }
 
 export type Rotation = { secret: string; overlapS: number };

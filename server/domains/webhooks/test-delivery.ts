@@ -3,7 +3,9 @@ import type { Context } from '../../contract/context.ts';
 import { conflict, invalid } from '../../platform/errors.ts';
 import { actorOf, carriedScopes } from '../identity/authority.ts';
 import { callersTrace } from '../runs/command.ts';
-import { deliver, readPayload } from './deliver.ts';
+import { readJson } from './body/json.ts';
+import { toPayload } from './body/read.ts';
+import { deliver } from './deliver.ts';
 import { recordDelivery } from './delivery-log.ts';
 import { accepted, failed } from './ingest.ts';
 import { type IngestOutput, MAX_DELIVERY_BYTES, type TestWebhookInput } from './schemas.ts';
@@ -41,7 +43,7 @@ export async function testWebhook(
     });
   try {
     const { output } = await deliver(services, webhook, {
-      payload: readPayload(body),
+      payload: toPayload(readJson(body.toString('utf8'))),
       startedBy: email,
       carried: [carriedScopes(principal)],
       actsFor: actorOf(principal),

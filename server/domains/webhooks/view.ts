@@ -4,6 +4,7 @@ import type { Services } from '../../contract/services.ts';
 import { isoTimestamp } from '../../platform/clock.ts';
 import { notFound } from '../../platform/errors.ts';
 import type { WebhookDelivery } from '../../platform/postgres/generated/client.ts';
+import { PRESETS } from './presets/catalog.ts';
 import type { Delivery, DeliveryOutcome, Webhook } from './schemas.ts';
 import { findWebhookRow, type WebhookRow } from './sql/store.ts';
 
@@ -15,7 +16,7 @@ export function toWebhook(
   row: WebhookRow,
 ): z.input<typeof Webhook> {
   const until = row.previous_secret_expires_at;
-  const path = `/v1/inbound-webhooks/${row.id}`;
+  const path = `/v1/inbound-webhooks/${row.id}${PRESETS[row.preset].hasVerifyToken ? '/callback' : ''}`;
   return {
     id: row.id,
     tenant_id: row.tenant_id,
@@ -43,15 +44,12 @@ export function toWebhook(
   };
 }
 
-/**
- * Returns the address of a webhook for the one answer that shows its secret, which it contains
- * with the preset `secret-url`.
- */
+/** Returns the address of a webhook for the one answer that shows its secret, which the address of some presets contains. */
 export function shownAddress(
   webhook: Pick<z.input<typeof Webhook>, 'preset' | 'ingress_url' | 'ingress_path'>,
   secret: string | null,
 ): Pick<z.input<typeof Webhook>, 'ingress_url' | 'ingress_path'> {
-  const suffix = webhook.preset === 'secret-url' && secret !== null ? `.${secret}` : '';
+  const suffix = PRESETS[webhook.preset].secretInAddress && secret !== null ? `.${secret}` : '';
   return { ingress_url: webhook.ingress_url + suffix, ingress_path: webhook.ingress_path + suffix };
 }
 

@@ -2,7 +2,17 @@
  * How a webhook authenticates its deliveries: `baton` is the API's own signature and token, the others
  * are documented by senders.
  */
-export const PRESET_NAMES = ['baton', 'github', 'stripe', 'slack', 'standard-webhooks', 'basic', 'secret-url'] as const;
+export const PRESET_NAMES = [
+  'baton',
+  'github',
+  'stripe',
+  'slack',
+  'meta',
+  'microsoft-graph',
+  'standard-webhooks',
+  'basic',
+  'secret-url',
+] as const;
 export type PresetName = (typeof PRESET_NAMES)[number];
 
 export type Strength = 'strong' | 'medium' | 'weak';
@@ -18,6 +28,10 @@ export type Preset = {
   secretSource: SecretSource;
   /** Where the sender's page shows or expects the secret. */
   secretHint: string;
+  /** True if the secret is a part of the address. */
+  secretInAddress?: true;
+  /** True if the sender tests the address with a token that Baton creates. */
+  hasVerifyToken?: true;
 };
 
 /** The presets that people choose from. This file imports nothing, so that the console can use it too. */
@@ -34,7 +48,7 @@ export const PRESETS: Record<PresetName, Preset> = {
     strength: 'medium',
     why: 'The body is signed with HMAC-SHA256. GitHub signs neither a time nor the delivery id, so a recorded delivery can be sent again with another id.',
     secretSource: 'either',
-    secretHint: 'In GitHub: Settings → Webhooks → Secret. Choose the content type application/json.',
+    secretHint: 'In GitHub: Settings → Webhooks → Secret. Either content type will do.',
   },
   stripe: {
     label: 'Stripe',
@@ -50,6 +64,22 @@ export const PRESETS: Record<PresetName, Preset> = {
     secretSource: 'sender',
     secretHint:
       'In Slack: your app → Basic Information → Signing Secret. Save it here before you enter the request URL there.',
+  },
+  meta: {
+    label: 'Meta (WhatsApp, Messenger, Instagram)',
+    strength: 'medium',
+    why: 'The body is signed with HMAC-SHA256, but no time. A recorded delivery that is sent again starts no second run for 24 hours.',
+    secretSource: 'sender',
+    secretHint: 'In Meta: your app → App settings → Basic → App secret.',
+    hasVerifyToken: true,
+  },
+  'microsoft-graph': {
+    label: 'Microsoft Graph',
+    strength: 'weak',
+    why: 'Microsoft signs nothing, so the secret is in the address. Anyone who has the address can start runs.',
+    secretSource: 'baton',
+    secretHint: 'Use the whole address as notificationUrl of the subscription. Baton answers the validation request.',
+    secretInAddress: true,
   },
   'standard-webhooks': {
     label: 'Standard Webhooks',
@@ -71,5 +101,6 @@ export const PRESETS: Record<PresetName, Preset> = {
     why: 'Anyone who has the address can start runs, and addresses often appear in logs. Use it only for senders that can do nothing else.',
     secretSource: 'baton',
     secretHint: 'The secret is part of the address.',
+    secretInAddress: true,
   },
 };

@@ -173,12 +173,18 @@ describe('github', () => {
     expect((await send(webhook, { ...ping, body: '{}' })).status).toBe(401);
   });
 
-  test('must be set to JSON', async () => {
+  test('sends JSON in a form where that is chosen, which is its default, and says ping in it too', async () => {
     const webhook = await create('github');
-    const { headers } = senders.github(webhook, 'payload=%7B%7D');
-    const form = { token: null, signature: null, headers, body: 'payload=%7B%7D' };
-    const refused = await service.deliver(webhook, { ...form, type: 'application/x-www-form-urlencoded' });
-    expect([refused.status, refused.body.error]).toEqual([415, expect.stringContaining('application/json')]);
+    const body = `payload=${encodeURIComponent('{"action":"opened","title":"1 + 1 = 2 & é"}')}`;
+    const type = 'application/x-www-form-urlencoded';
+    const post = (event: string) =>
+      service.deliver(webhook, { ...senders.github(webhook, body, event, event), token: null, signature: null, type });
+    expect(await service.inputOf((await post('issues')).body.run_id)).toEqual({
+      action: 'opened',
+      title: '1 + 1 = 2 & é',
+      webhook: { event: 'issues', delivery_id: 'issues' },
+    });
+    expect(await post('ping')).toMatchObject({ status: 200, body: { acknowledged: 'ping' } });
   });
 });
 

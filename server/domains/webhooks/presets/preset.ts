@@ -1,12 +1,17 @@
 import type { JsonMap } from '../../../orchestrator/core/index.ts';
+import { bytesStartAsJson } from '../body/json.ts';
 
 /** A delivery as it arrived, for the checks of a preset. */
 export type Received = {
   body: Uint8Array;
   /** The value of a header, by its lower-case name. */
   header(name: string): string | undefined;
+  /** The headers whose names begin with `ce-`, which describe an event (CloudEvents). */
+  attributes: readonly (readonly [name: string, value: string])[];
   /** The secret segment of the address, if it has one. */
   pathSecret: string | null;
+  /** The parameter of this name in the query of the address. */
+  validationToken?: string | undefined;
 };
 
 /** The values that a preset checks a delivery against. */
@@ -32,7 +37,7 @@ export type Identity = {
 };
 
 /** The answer to a delivery by which a sender only tests the address. */
-export type Acknowledgement = { challenge: string } | { acknowledged: 'ping' };
+export type Acknowledgement = { challenge: string } | { acknowledged: 'ping' } | { text: string };
 
 /** How the deliveries of one kind of sender are authenticated and recognized. */
 export type PresetRules = {
@@ -42,10 +47,24 @@ export type PresetRules = {
    * nothing about the signature.
    */
   verify(received: Received, expected: Expected): Failure | null;
+  /**
+   * Returns how a body is read whose form its bytes show, as sent and without its content coding. Absent: the headers
+   * say it. They are not signed, so a preset that finds the identity in the payload must not follow them.
+   */
+  format?(sent: Uint8Array, expanded: Uint8Array): 'json' | 'form';
   /** Returns the identity of an authentic delivery, or null if each request is a delivery of its own. */
   identify(received: Received, payload: JsonMap, now: number): Identity | null;
   /** Returns the answer to a delivery that starts no run, or null for one that starts a run. */
   acknowledge?(received: Received, payload: JsonMap): Acknowledgement | null;
+  /** Returns whether the sender shows the answer to a person, or takes it for an instruction: it is then empty. */
+  wantsEmptyAnswer?(received: Received): boolean;
   /** Returns fields for the run's input that only the headers have; posted values win. */
   describe?(received: Received): JsonMap;
 };
+
+/**
+ * The format of a body that is JSON or a form, by its first byte. JSON as sent stays JSON, whatever an unsigned
+ * Content-Encoding would make of it.
+ */
+export const jsonOrForm = (sent: Uint8Array, expanded: Uint8Array): 'json' | 'form' =>
+  bytesStartAsJson(sent) || bytesStartAsJson(expanded) ? 'json' : 'form';

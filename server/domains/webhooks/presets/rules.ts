@@ -1,6 +1,8 @@
 import { batonPreset } from './baton.ts';
 import type { PresetName } from './catalog.ts';
 import { githubPreset } from './github.ts';
+import { metaPreset } from './meta.ts';
+import { microsoftGraphPreset } from './microsoft-graph.ts';
 import type { PresetRules } from './preset.ts';
 import { basicPreset, secretUrlPreset } from './sent-secrets.ts';
 import { slackPreset } from './slack.ts';
@@ -13,6 +15,8 @@ export const presetRules: Record<PresetName, PresetRules> = {
   github: githubPreset,
   stripe: stripePreset,
   slack: slackPreset,
+  meta: metaPreset,
+  'microsoft-graph': microsoftGraphPreset,
   'standard-webhooks': standardWebhooksPreset,
   basic: basicPreset,
   'secret-url': secretUrlPreset,

@@ -1,6 +1,7 @@
+import { bytesStartAsJson } from '../body/json.ts';
 import { isTimely } from '../signature.ts';
 import { digestOfHex, identityOf, isSignedWith } from './hmac.ts';
-import type { PresetRules } from './preset.ts';
+import { jsonOrForm, type PresetRules } from './preset.ts';
 
 const SIGNATURE = 'x-slack-signature';
 const TIMESTAMP = 'x-slack-request-timestamp';
@@ -17,6 +18,9 @@ export const slackPreset: PresetRules = {
     if (!isTimely(timestamp, true, now)) return 'bad_timestamp';
     return signed ? null : 'bad_signature';
   },
+  format: jsonOrForm,
+  // Slash commands and interactive messages: Slack wants 200, and shows the answer to the person who typed.
+  wantsEmptyAnswer: ({ body }) => !bytesStartAsJson(body),
   identify({ header }, { event_id }, now) {
     // When Slack repeats a delivery, it has the same event id, with a new time and signature.
     if (typeof event_id === 'string' && event_id !== '') return identityOf(['slack', event_id], now);

@@ -1,10 +1,17 @@
 import { isTimely } from '../signature.ts';
 import { digestOfBase64, identityOf, isSignedWith, MAX_SIGNATURES } from './hmac.ts';
-import type { PresetRules } from './preset.ts';
+import type { PresetRules, Received } from './preset.ts';
 
-const ID = 'webhook-id';
-const TIMESTAMP = 'webhook-timestamp';
-const SIGNATURE = 'webhook-signature';
+/** Returns the three headers by their names in the specification, or those that Svix gave them before it. */
+function headersOf({ header }: Pick<Received, 'header'>) {
+  const prefix =
+    header('webhook-signature') === undefined && header('svix-signature') !== undefined ? 'svix' : 'webhook';
+  return {
+    id: header(`${prefix}-id`),
+    timestamp: header(`${prefix}-timestamp`),
+    signature: header(`${prefix}-signature`),
+  };
+}
 
 /** The permitted length of a key in bytes, as the specification requires. */
 const KEY_BYTES = { min: 24, max: 64 } as const;
@@ -30,13 +37,14 @@ function parseStandardSignatures(header: string): Buffer[] {
  * with a full stop is refused: parts of the message could move from one field to the next under the same signature.
  */
 export const standardWebhooksPreset: PresetRules = {
-  verify({ body, header }, { secrets, now }) {
-    const [id, timestamp, given] = [header(ID), header(TIMESTAMP), header(SIGNATURE)];
+  verify(received, { secrets, now }) {
+    const { body } = received;
+    const { id, timestamp, signature: given } = headersOf(received);
     const keys = secrets.map(secret => (secret === null ? null : standardKey(secret)));
     const signed = isSignedWith(keys, [`${id}.${timestamp}.`, body], parseStandardSignatures(given ?? ''));
     if (id === undefined || timestamp === undefined || given === undefined) return 'missing_signature';
     if (!isTimely(timestamp, true, now)) return 'bad_timestamp';
     return signed && /^[\x21-\x2d\x2f-\x7e]{1,256}$/.test(id) ? null : 'bad_signature';
   },
-  identify: ({ header }, _payload, now) => identityOf(['standard-webhooks', header(ID) ?? ''], now),
+  identify: (received, _payload, now) => identityOf(['standard-webhooks', headersOf(received).id ?? ''], now),
 };

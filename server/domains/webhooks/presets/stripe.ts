@@ -34,6 +34,7 @@ export const stripePreset: PresetRules = {
     if (!isTimely(timestamp, true, now)) return 'bad_timestamp';
     return signed ? null : 'bad_signature';
   },
+  format: () => 'json',
   identify({ header }, { id }, now) {
     // When Stripe repeats a delivery, it has the same event id, with a new time and signature.
     if (typeof id === 'string' && id !== '') return identityOf(['stripe', id], now);

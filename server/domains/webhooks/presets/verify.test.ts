@@ -11,7 +11,7 @@ import { standardKey } from './standard-webhooks.ts';
 type Sent = { body?: string | Uint8Array; headers?: Record<string, string>; pathSecret?: string | null };
 
 function received({ body = '', headers = {}, pathSecret = null }: Sent): Received {
-  return { body: Buffer.from(body), header: name => headers[name], pathSecret };
+  return { body: Buffer.from(body), header: name => headers[name], attributes: [], pathSecret };
 }
 
 function expected(secrets: Expected['secrets'], seconds: number, username: string | null = null): Expected {
