@@ -19,6 +19,72 @@ const somebody = (): Promise<Principal> => {
   return createTestMember(memory.services, memory.tenant, 'project_contributor', `p${people}@example.com`);
 };
 
+describe('a question in a language without blanks finds its memory', () => {
+  let reader: Principal;
+  const memories = {
+    climbing: '我每周六在奥林匹克公园攀岩。',
+    allergy: '妻子对花生过敏，点菜时要小心。',
+    deploy: '支付服务部署在 Frankfurt 区域。',
+    cat: '我养了一只猫，名字是咪咪。',
+    climbingInJapanese: '週末は代々木の体育館でクライミングをしています。',
+    allergyInJapanese: '妻はピーナッツのアレルギーがあります。',
+    move: '東京のオフィスは来月引っ越します。',
+    hiking: '저는 주말마다 북한산에서 등산하는 것을 좋아해요.',
+    server: '결제 서버는 서울 리전에서 운영됩니다.',
+    climbingInThai: 'วันเสาร์ผมไปปีนเขาที่กระบี่',
+    allergyInThai: 'ภรรยาแพ้ถั่วลิสง',
+  };
+  const noise = [
+    '今天天气很好，我们去散步了。',
+    '我喜欢在家里看书。',
+    '明日の会議は三時からです。',
+    '私は朝にコーヒーを飲みます。',
+    '오늘 날씨가 좋아서 산책했어요.',
+    'วันนี้อากาศดีมาก',
+    'The weather was fine.',
+  ];
+  beforeAll(async () => {
+    reader = await somebody();
+    const texts = [...noise, ...Object.values(memories), ...noise.map(text => `${text} 再 また 또 อีก`)];
+    await memory.said(
+      reader,
+      texts.map(text => ['user', text] as [string, string]),
+    );
+  });
+
+  test.each<[question: string, found: keyof typeof memories]>([
+    ['我喜欢在哪里攀岩？', 'climbing'],
+    ['我在哪儿攀岩', 'climbing'],
+    ['請問我妻子對什麼過敏？花生過敏', 'allergy'],
+    ['谁对花生过敏？', 'allergy'],
+    ['支付服务部署在哪个区域？', 'deploy'],
+    ['支付 service 在哪里？Frankfurt?', 'deploy'],
+    ['我的猫叫什么名字？', 'cat'],
+    ['私はどこでクライミングをするのが好きですか？', 'climbingInJapanese'],
+    ['妻は何のアレルギーがありますか', 'allergyInJapanese'],
+    ['東京のオフィスはいつ引っ越しますか？', 'move'],
+    ['オフィス move 東京 when?', 'move'],
+    ['제가 어디에서 등산을 좋아하나요?', 'hiking'],
+    ['등산은 어디서 하나요', 'hiking'],
+    ['결제 서버가 어느 리전에 있나요?', 'server'],
+    ['ผมชอบปีนเขาที่ไหน', 'climbingInThai'],
+    ['ภรรยาแพ้อะไร', 'allergyInThai'],
+  ])('%s', async (question, found) => {
+    expect((await memory.find(reader, question, { k: 5 }))[0]).toBe(memories[found]);
+  });
+
+  test('and nothing where nothing is known of it', async () => {
+    for (const question of [
+      '我的护照在哪里？',
+      'パスポートはどこですか',
+      '여권은 어디에 있나요?',
+      'หนังสือเดินทางอยู่ที่ไหน',
+    ]) {
+      expect([question, await memory.find(reader, question)]).toEqual([question, []]);
+    }
+  });
+});
+
 describe('a search finds', () => {
   let reader: Principal;
   const noise = Array.from(

@@ -3,6 +3,7 @@ import { escapeLike } from '../../../platform/postgres/prisma.ts';
 import type { Queryable } from '../../../platform/postgres/transaction.ts';
 import type { Language } from '../folding.ts';
 import { type MemoryScope, type Narrowing, type Parameters, parameters, visibleTo } from '../scope.ts';
+import { isPrefix } from './question-words.ts';
 
 /** Limits a search to a part of the memories that its principal may see. */
 export type SearchFilter = Narrowing & {
@@ -43,6 +44,9 @@ export function canUseTrigrams(pool: Pool): Promise<boolean> {
  */
 const wordQuery = (word: string, language: Language) =>
   `(plainto_tsquery('simple', ${word}::text) || plainto_tsquery('english', ${word}::text) || plainto_tsquery('${language}', ${word}::text))`;
+
+/** The query of every word that begins with one: `word` is a prefix and its star (question-words.ts). */
+const prefixQuery = (word: string) => `to_tsquery('simple', left(${word}::text, -1) || ':*')`;
 
 /** The conditions on rows of items, which are also about what is true. */
 export function itemConditions(alias: string, scope: MemoryScope, filter: SearchFilter, to: Parameters): string {
@@ -85,7 +89,10 @@ export async function countWords(
   if (words.length === 0) return [];
   const to = parameters();
   const list = to.add(words);
-  const query = wordQuery('t.word', language);
+  const whole = wordQuery('t.word', language);
+  const query = words.some(isPrefix)
+    ? `CASE WHEN right(t.word, 1) = '*' THEN ${prefixQuery('t.word')} ELSE ${whole} END`
+    : whole;
   const counts = sources(scope, filter, to).map(
     ({ table, where }) =>
       `(SELECT count(*) FROM (SELECT FROM ${table} m WHERE ${where} AND m.words @@ w.query LIMIT ${limit}) found)`,
@@ -120,7 +127,8 @@ export async function searchWords(
 ): Promise<Candidate[]> {
   const to = parameters();
   const { language } = search;
-  const queryOf = ({ word }: { word: string }) => wordQuery(to.add(word), language);
+  const queryOf = ({ word }: { word: string }) =>
+    isPrefix(word) ? prefixQuery(to.add(word)) : wordQuery(to.add(word), language);
   const rare = search.rare.map(queryOf);
   const common = search.common.map(queryOf);
   // A single common word beside rarer ones would only add memories that lack those.

@@ -1,9 +1,10 @@
 import { isId } from '../../../platform/ids.ts';
 import { fold, isCommon, type Language, languageOf, wordsOf } from '../folding.ts';
+import { questionWords } from './question-words.ts';
 
 /** A query as people write them: words, "phrases" that have to occur, and -words that must not. */
 export type ParsedQuery = {
-  /** Folded; without common words, unless there are no others. */
+  /** Folded; without common words, unless there are no others. A prefix ends with a star (question-words.ts). */
   words: string[];
   phrases: string[];
   excluded: string[];
@@ -31,7 +32,7 @@ export function parseQuery(query: string): ParsedQuery {
   });
   const all = wordsOf(fold(positive));
   const language = languageOf(all);
-  const telling = all.filter(word => !isCommon(word, language));
+  const telling = questionWords(positive).filter(word => !isCommon(word, language));
   return {
     words: [...new Set(telling.length > 0 ? telling : all)].slice(0, MAX_WORDS),
     phrases,

@@ -20,6 +20,7 @@ import {
 import { diversify, type Fused, fuse, packTokens, type RankedList } from './fuse.ts';
 import { type HitRow, readHits } from './hits-store.ts';
 import { type ParsedQuery, parseQuery } from './query.ts';
+import { isPrefix } from './question-words.ts';
 import { COMMON_FROM, countsOfWords } from './word-counts.ts';
 
 /** Candidates whose words are weighed at most, for each table. */
@@ -142,6 +143,7 @@ async function searchLexically(ask: Ask): Promise<Lexical> {
   const rare = known.filter(({ found }) => found < COMMON_FROM);
   const common = known.filter(({ found }) => found >= COMMON_FROM);
   const similar = unknown
+    .map(word => (isPrefix(word) ? word.slice(0, -1) : word))
     .filter(word => word.length >= MIN_TRIGRAM_LENGTH && !isCommon(word, language))
     .slice(0, MAX_TRIGRAM_WORDS);
   const search = { language, rare, common, phrases, excluded, limit: MAX_CANDIDATES };
