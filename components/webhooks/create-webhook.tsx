@@ -36,7 +36,7 @@ export function CreateWebhookDialog({ onClose }: Props) {
     if ('input' in read) create.mutate(read.input);
   };
   if (create.data) {
-    const { subscription, signing_secret, ingress_url } = create.data;
+    const { subscription, signing_secret, verify_token = null, ingress_url } = create.data;
     return (
       <Dialog
         open
@@ -46,7 +46,7 @@ export function CreateWebhookDialog({ onClose }: Props) {
         title={`${subscription.name} is ready`}
         footer={
           <Button variant="primary" onClick={onClose}>
-            {signing_secret === null ? 'Done' : 'I have copied it'}
+            {signing_secret === null && verify_token === null ? 'Done' : 'I have copied it'}
           </Button>
         }
       >
@@ -55,6 +55,7 @@ export function CreateWebhookDialog({ onClose }: Props) {
           username={subscription.username}
           url={ingress_url}
           secret={signing_secret}
+          verifyToken={verify_token}
           note={noteOf(subscription.preset, signing_secret !== null)}
         />
       </Dialog>
@@ -123,7 +124,7 @@ function readDraft(
 function noteOf(preset: PresetName, hasNewSecret: boolean): string {
   const { secretSource } = PRESETS[preset];
   if (hasNewSecret) {
-    const what = preset === 'secret-url' ? 'address' : preset === 'basic' ? 'password' : 'signing secret';
+    const what = PRESETS[preset].secretInAddress ? 'address' : preset === 'basic' ? 'password' : 'signing secret';
     return `Copy the ${what} now: it is not shown again. If it is lost, rotate it.`;
   }
   return secretSource === 'sender'

@@ -9,21 +9,30 @@ type Props = {
   url: string;
   /** Null if the person knows it already, or only the sender has it. */
   secret: string | null;
+  /** A new verify token, with which the sender tests the address. */
+  verifyToken?: string | null;
   note: string;
 };
 
 /** A new secret, shown this once, with the address it belongs to and how to use both. */
-export function SecretShown({ preset, username, url, secret, note }: Props) {
+export function SecretShown({ preset, username, url, secret, verifyToken = null, note }: Props) {
   const label = preset === 'basic' ? 'Password' : 'Signing secret';
   return (
     <div className="flex flex-col gap-4">
       <p className="text-sm text-muted">{note}</p>
-      {secret !== null && preset !== 'secret-url' ? (
+      {secret !== null && !PRESETS[preset].secretInAddress ? (
         <div className="flex flex-col gap-1">
           <p className="text-sm font-medium">{label}</p>
           <CopyField label={label} value={secret} />
         </div>
       ) : null}
+      {verifyToken === null ? null : (
+        <div className="flex flex-col gap-1">
+          <p className="text-sm font-medium">Verify token</p>
+          <CopyField label="Verify token" value={verifyToken} />
+          <p className="text-xs text-muted">Enter it with the address. It is not shown again.</p>
+        </div>
+      )}
       {username === null ? null : (
         <p className="text-sm">
           User name: <code>{username}</code>

@@ -18,6 +18,7 @@ import { ExampleTabs } from './example-tabs.tsx';
 import { PresetStrength } from './preset-fields.tsx';
 import { RotateSecretDialog } from './rotate-secret.tsx';
 import { TestDeliveryDialog } from './test-delivery.tsx';
+import { VerifyToken } from './verify-token.tsx';
 import { WebhookActions } from './webhook-actions.tsx';
 import type { Webhook } from './webhook-form.tsx';
 import { useSwitchWebhook, WebhookState } from './webhook-state.tsx';
@@ -102,7 +103,7 @@ function Details({ webhook }: { webhook: Webhook }) {
   return (
     <div className="flex flex-col gap-3 text-sm">
       <CopyField label="Ingress URL" value={webhook.ingress_url} />
-      {webhook.preset === 'secret-url' ? (
+      {PRESETS[webhook.preset].secretInAddress ? (
         <p className="text-xs text-muted">
           A full stop and the secret follow this address. The whole address was shown when the webhook was created;
           rotate the secret for a new one.
@@ -163,10 +164,11 @@ function SenderSetup({ webhook }: { webhook: Webhook }) {
           The secret is not stored yet. Until then all deliveries are refused.
         </p>
       )}
-      <p className="text-muted">The body must be sent as application/json, and becomes the run’s input.</p>
+      <p className="text-muted">The body becomes the run’s input: JSON, the fields of a form, or text.</p>
       {secretSource === 'baton' ? null : (
         <Button onClick={() => setStoring(true)}>{webhook.has_secret ? 'Replace secret' : 'Store secret'}</Button>
       )}
+      {PRESETS[webhook.preset].hasVerifyToken ? <VerifyToken webhook={webhook} /> : null}
       {storing ? <RotateSecretDialog webhook={webhook} onClose={() => setStoring(false)} /> : null}
     </div>
   );
