@@ -56,6 +56,7 @@ async function prepare(): Promise<World> {
     workflow,
     run,
     webhook: new URL(String(hook.body.ingress_url)).pathname.split('/').at(-1) ?? '',
+    webhookSecret: String(hook.body.signing_secret),
   };
 }
 

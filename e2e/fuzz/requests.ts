@@ -1,10 +1,19 @@
+import { createHmac } from 'node:crypto';
+import { cloudEventHeaders, deliveryBody } from './deliveries.ts';
 import { input, known, mcpMessage, torn, trpcCall, value } from './documents.ts';
 import type { Source } from './source.ts';
 
 /** Real ids and a real token, so that the cases get past authentication. */
-export type World = { token: string; workflow: string; run: string; webhook: string };
+export type World = { token: string; workflow: string; run: string; webhook: string; webhookSecret: string };
 
-type Parts = { method: string; target: string; headers: [string, string][]; body: string | null };
+type Parts = {
+  method: string;
+  target: string;
+  headers: [string, string][];
+  body: string | null;
+  /** The body is bytes, one character each, and its headers say what it is. */
+  typed?: boolean;
+};
 
 const plainTargets = [
   '/',
@@ -78,8 +87,27 @@ function delivery(source: Source, world: World): Parts {
     ['X-Service-Timestamp', source.pick(['0', '1e9', 'x', '-1', String(2 ** 53)])],
     ['X-Service-Signature', source.pick(['sha256=00', 'sha256=', 'v1=', `sha256=${'0'.repeat(64)}`, 'x'.repeat(900)])],
   ];
-  const target = `/v1/inbound-webhooks/${world.webhook}`;
-  return { method: 'POST', target, headers, body: torn(source, value(source)) };
+  const path = `/v1/inbound-webhooks/${world.webhook}`;
+  if (source.oneIn(20)) {
+    const query = `hub.mode=subscribe&hub.challenge=${source.pick(['1', '%3Cscript%3E', ''])}&hub.verify_token=${source.pick(['x', '%00'])}`;
+    return { method: 'GET', target: `${path}/callback?${query}`, headers: [], body: null };
+  }
+  const target = path + source.pick(['', '', '', '/callback', '.x', '?validationToken=%3Cb%3E', '?validationToken=a']);
+  const { body, type, coding } = deliveryBody(source);
+  if (type !== null) headers.push(['Content-Type', type]);
+  if (coding !== null) headers.push(['Content-Encoding', coding]);
+  if (source.oneIn(8)) headers.push(...cloudEventHeaders(source));
+  // Signed, so that the body is read.
+  if (source.oneIn(4)) return { method: 'POST', target, headers, body, typed: true };
+  const signed = headers.filter(([name]) => !name.startsWith('X-Service-'));
+  const digest = createHmac('sha256', world.webhookSecret).update(Buffer.from(body, 'latin1')).digest('hex');
+  return {
+    method: 'POST',
+    target,
+    headers: [...signed, ['X-Service-Signature', `sha256=${digest}`]],
+    body,
+    typed: true,
+  };
 }
 
 /**
@@ -156,9 +184,9 @@ const oddHeaders: readonly [
 ];
 
 /** Returns the body with its framing: its length, or chunks with extensions and trailers. */
-function framed(source: Source, body: string | null): string {
+function framed(source: Source, body: string | null, isBytes: boolean): string {
   if (body === null) return '\r\n';
-  const bytes = Buffer.from(body.toWellFormed(), 'utf8').toString('latin1');
+  const bytes = isBytes ? body : Buffer.from(body.toWellFormed(), 'utf8').toString('latin1');
   if (!source.oneIn(4)) return `Content-Length: ${bytes.length}\r\n\r\n${bytes}`;
   const chunks: string[] = [];
   for (let at = 0; at < bytes.length && chunks.length < 50; ) {
@@ -172,14 +200,14 @@ function framed(source: Source, body: string | null): string {
 
 /** Returns one request that HTTP can parse, with any content. Latin-1: a character is a byte. */
 export function wellFormed(source: Source, world: World): string {
-  const { method, target, headers, body } = request(source, world);
+  const { method, target, headers, body, typed = false } = request(source, world);
   const host = source.oneIn(30) ? source.pick(['evil.example', '[', 'x:99999', '127.0.0.1@x']) : '127.0.0.1';
   const all: [string, string][] = [['Host', host], ...headers];
   if (!source.oneIn(6)) all.push(['Authorization', `Bearer ${world.token}`]);
-  if (body !== null && !source.oneIn(12)) all.push(['Content-Type', 'application/json']);
+  if (body !== null && !typed && !source.oneIn(12)) all.push(['Content-Type', 'application/json']);
   if (source.oneIn(3)) all.push(...source.many(1, 3, () => source.pick(oddHeaders)(source, world)));
   const lines = all.map(([name, text]) => `${name}: ${text}\r\n`).join('');
-  return `${method} ${target} HTTP/1.1\r\n${lines}${framed(source, body)}`;
+  return `${method} ${target} HTTP/1.1\r\n${lines}${framed(source, body, typed)}`;
 }
 
 const breakages: readonly [
