@@ -2,7 +2,7 @@
 import { Plus, X } from 'lucide-react';
 import { useState } from 'react';
 import { isObject, type Json, type JsonObject } from '@/server/platform/json.ts';
-import { parseJson } from '@/server/platform/json-text.ts';
+import { isNumber, parseJson, readNumber } from '@/server/platform/json-text.ts';
 import { Button, IconButton } from '../ui/button.tsx';
 import { Checkbox } from '../ui/checkbox.tsx';
 import { Field, Input, Textarea } from '../ui/field.tsx';
@@ -109,6 +109,12 @@ function Problem({ text }: { text: string | undefined }) {
   ) : null;
 }
 
+/** The number in a field, with all its digits; what the browser or JSON refuses is none. */
+function typed(text: string): number | bigint | undefined {
+  const number = readNumber(text);
+  return typeof number === 'number' && !Number.isFinite(number) ? undefined : number;
+}
+
 type SimpleField = Extract<FormField, { kind: 'text' | 'textarea' | 'number' | 'choice' | 'json' }>;
 
 function Control({ field, value, onChange }: { field: SimpleField; value: Json | undefined; onChange: Change }) {
@@ -134,10 +140,8 @@ function Control({ field, value, onChange }: { field: SimpleField; value: Json |
           step={field.step}
           min={field.min}
           max={field.max}
-          defaultValue={typeof value === 'number' ? value : ''}
-          onChange={event =>
-            onChange(Number.isNaN(event.target.valueAsNumber) ? undefined : event.target.valueAsNumber)
-          }
+          defaultValue={isNumber(value) ? String(value) : ''}
+          onChange={event => onChange(typed(event.target.value))}
         />
       );
     case 'choice':
@@ -261,9 +265,9 @@ function List({
           <Input
             aria-label={`${field.label} ${index + 1}`}
             type={field.item}
-            value={typeof item === 'string' || typeof item === 'number' ? item : ''}
+            value={typeof item === 'string' || isNumber(item) ? String(item) : ''}
             onChange={event =>
-              replace(index, field.item === 'number' ? event.target.valueAsNumber || 0 : event.target.value)
+              replace(index, field.item === 'number' ? (typed(event.target.value) ?? 0) : event.target.value)
             }
           />
           <IconButton

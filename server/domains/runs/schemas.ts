@@ -89,13 +89,10 @@ const AddedSteps = z
   .meta({ description: 'Steps that the run added to its graph; `steps_total` and `steps_done` do not count them' });
 const outputFields = {
   output: Json.meta({ description: 'The output of a run that has completed, at most 4 MiB; otherwise null' }),
-  output_error: z
-    .strictObject({ code: z.string(), message: z.string() })
-    .nullable()
-    .meta({
-      description:
-        'Why a run that has completed has no output: `template_unresolved`, `template_key_invalid` or `output_too_large`',
-    }),
+  output_error: z.strictObject({ code: z.string(), message: z.string() }).nullable().meta({
+    description:
+      'Why a run that has completed has no output: `template_unresolved`, `template_key_invalid` or `output_too_large`',
+  }),
 };
 /** `last_seq` lets a client continue with the stream from exactly here (docs/specification/runs.md#run-record). */
 export const RunSummary = RunSchema.extend({

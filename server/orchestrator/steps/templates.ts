@@ -1,4 +1,5 @@
 import { ByteCache } from '../../platform/byte-cache.ts';
+import { JsonNumberError, parseJson } from '../../platform/json-text.ts';
 import { CACHE_LIMITS } from '../cache-limits.ts';
 import type { JsonValue } from '../core/index.ts';
 
@@ -116,9 +117,9 @@ class Scanner {
   }
   parseJson(from: number): JsonValue {
     try {
-      return JSON.parse(this.text.slice(from, this.at)) as JsonValue;
-    } catch {
-      return this.fail('this is not a JSON literal', from);
+      return parseJson(this.text.slice(from, this.at));
+    } catch (error) {
+      return this.fail(error instanceof JsonNumberError ? error.message : 'this is not a JSON literal', from);
     }
   }
   /** Any JSON literal: its end is found by counting brackets outside strings, then JSON.parse judges it. */

@@ -1,4 +1,5 @@
 import type { Json, JsonObject } from '../json.ts';
+import { parseAnswerJson } from '../json-text.ts';
 import type { ModelFailure } from './failure.ts';
 import { adaptSchema } from './provider-schema.ts';
 import type { ModelProvider } from './providers.ts';
@@ -95,7 +96,7 @@ function parseFenced(text: string): { value: Json } | undefined {
 
 function parseJson(text: string): { value: Json } | undefined {
   try {
-    return { value: JSON.parse(text.trim()) };
+    return { value: parseAnswerJson(text.trim()) };
   } catch {
     return undefined;
   }

@@ -1,4 +1,5 @@
 import type { Json, JsonObject } from '../json.ts';
+import { parseAnswerJson } from '../json-text.ts';
 import type { RedactedStream, Redactor } from '../secrets/redaction.ts';
 import { storageProblem } from '../storable-json.ts';
 import { ModelAnswerTooLarge } from './bounded-fetch.ts';
@@ -177,7 +178,7 @@ function argumentsOf(text: string): Pick<ToolCallPart, 'arguments' | 'malformed'
 
 function parsed(text: string): Json | undefined {
   try {
-    return JSON.parse(text);
+    return parseAnswerJson(text);
   } catch {
     return undefined;
   }

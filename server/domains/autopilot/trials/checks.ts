@@ -1,5 +1,6 @@
 import type { z } from 'zod';
 import type { JsonValue } from '../../../orchestrator/core/index.ts';
+import { isNumber } from '../../../platform/json-text.ts';
 import { type Json, sameJson } from '../../workflows/edits/index.ts';
 import type { Check, CheckResult } from '../schemas.ts';
 
@@ -49,9 +50,9 @@ function holds(op: CheckInput['op'], actual: JsonValue, value: JsonValue): boole
       if (typeof actual === 'string') return typeof value === 'string' && actual.includes(value);
       return Array.isArray(actual) && actual.some(item => sameJson(item as Json, value as Json));
     case 'at_least':
-      return typeof actual === 'number' && typeof value === 'number' && actual >= value;
+      return isNumber(actual) && isNumber(value) && actual >= value;
     case 'at_most':
-      return typeof actual === 'number' && typeof value === 'number' && actual <= value;
+      return isNumber(actual) && isNumber(value) && actual <= value;
     default:
       return false;
   }

@@ -1,6 +1,6 @@
 import type { JsonMap, JsonValue } from '../../../orchestrator/core/index.ts';
-import { AppError, badRequest } from '../../../platform/errors.ts';
-import { parseRequestJson } from '../../../platform/json.ts';
+import { AppError, badRequest, invalid } from '../../../platform/errors.ts';
+import { JsonNumberError, parseRequestJson } from '../../../platform/json-text.ts';
 import { MAX_JSON_DEPTH } from '../../../platform/storable-json.ts';
 
 /** Returns whether a text begins as an object or a list does. */
@@ -11,7 +11,10 @@ export function bytesStartAsJson(bytes: Uint8Array): boolean {
   return startsAsJson(new TextDecoder().decode(bytes.subarray(0, 64)));
 }
 
-/** Parses the JSON of a delivery. AppError 400 with the reason, for other text and for JSON that is nested too deeply. */
+/**
+ * Parses the JSON of a delivery. AppError 400 with the reason, for other text and for JSON that is nested
+ * too deeply; 422 with the path for a number that could only be rounded.
+ */
 export function readJson(text: string): JsonValue {
   const value = parse(text);
   if (isDeeperThan(value, MAX_JSON_DEPTH)) {
@@ -22,9 +25,13 @@ export function readJson(text: string): JsonValue {
 
 function parse(text: string): JsonValue {
   try {
-    return parseRequestJson(text) as JsonValue;
+    return parseRequestJson(text);
   } catch (cause) {
     if (cause instanceof AppError) throw cause;
+    if (cause instanceof JsonNumberError) {
+      const details = [{ path: cause.path, message: cause.problem }];
+      throw invalid('The request body has a number that cannot be kept.', details, 'validation_error');
+    }
     throw new AppError(400, 'malformed_body', `The request body is not valid JSON${reasonOf(cause)}.`, { cause });
   }
 }

@@ -1,4 +1,5 @@
-import { invalid } from '../../../platform/errors.ts';
+import { type AppError, invalid } from '../../../platform/errors.ts';
+import { JsonNumberError, parseJson } from '../../../platform/json-text.ts';
 import { YamlReaders } from './yaml-readers.ts';
 
 const yaml = new YamlReaders();
@@ -9,12 +10,25 @@ const yaml = new YamlReaders();
  */
 export async function readDocumentText(text: string, tenant: string): Promise<unknown> {
   try {
-    return JSON.parse(text) as unknown;
-  } catch {
+    return parseJson(text);
+  } catch (error) {
+    if (error instanceof JsonNumberError) throw refused(error);
     const read = await yaml.read(tenant, text);
-    if (read.ok) return JSON.parse(read.json) as unknown;
+    if (read.ok) return parsedYaml(read.json);
     throw invalid('The document is neither JSON nor YAML that can be read.', [
       { path: 'document', message: read.message },
     ]);
   }
+}
+
+function parsedYaml(json: string): unknown {
+  try {
+    return parseJson(json);
+  } catch (error) {
+    throw error instanceof JsonNumberError ? refused(error) : error;
+  }
+}
+
+function refused({ path, problem }: JsonNumberError): AppError {
+  return invalid('The document has a number that cannot be kept.', [{ path: `document.${path}`, message: problem }]);
 }

@@ -1,4 +1,6 @@
 import { flushCompileCache } from 'node:module';
+// JSON.stringify writes the integers of YAML, which are bigints.
+import '../../../platform/json-text.ts';
 import { readYaml } from './yaml.ts';
 import { MAX_DOCUMENT_JSON_CHARACTERS, type YamlAnswer } from './yaml-readers.ts';
 

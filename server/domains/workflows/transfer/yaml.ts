@@ -15,6 +15,7 @@ export function readYaml(text: string): YamlRead {
       schema: 'core',
       merge: false,
       uniqueKeys: false,
+      intAsBigInt: true,
       // At `silent` the library drops all documents but the first without a word.
       logLevel: 'error',
       lineCounter: lines,

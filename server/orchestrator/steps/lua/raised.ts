@@ -1,5 +1,5 @@
 import { readJson } from '../../../platform/json-text.ts';
-import type { JsonMap, JsonValue } from '../../core/index.ts';
+import type { JsonMap } from '../../core/index.ts';
 import { type LuaHost, LuaType } from './host.ts';
 import { type LuaValues, ValueError } from './values.ts';
 

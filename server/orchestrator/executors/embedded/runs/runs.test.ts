@@ -322,7 +322,9 @@ test('texts that PostgreSQL cannot read are cleaned, and one value that the data
   const h = await harness({ types: [odd, asks] });
   const kept = await h.start(h.workflow(one('odd')));
   await h.ended(kept);
-  expect(JSON.stringify((await h.events(kept))[2]?.event.data)).toBe(JSON.stringify({ result: 'nul \uFFFD, half \uFFFD' }));
+  expect(JSON.stringify((await h.events(kept))[2]?.event.data)).toBe(
+    JSON.stringify({ result: 'nul \uFFFD, half \uFFFD' }),
+  );
   const asked = await h.start(h.workflow(one('human_task')));
   await h.until(asked, event => event.type === 'task_pending');
   const refused = await h.start(h.workflow({ steps: [{ id: 'bad', type: 'human_task' }] }));
