@@ -216,9 +216,7 @@ export class Turn {
     return entry;
   }
 
-  /**
-   * Returns the committed events as the stream shows them. Values that are stored externally are references here too.
-   */
+  /** Returns the committed events as the stream shows them. Values that are stored externally are references here too. */
   streamItems(): StreamItem[] {
     const { runId, tenantId, projectId, workflowId } = this.#run;
     const apart = (this.#entry?.payloads.length ?? 0) > 0;
@@ -325,7 +323,6 @@ export class Turn {
 
   #askTask({ step, data, at }: Extract<RunEvent, { type: 'task_pending' }>): void {
     const { tenantId, projectId, workflowId } = this.#run;
-    const text = (value: string): string => cleanText(value);
     this.#tasks ??= new Map();
     this.#tasks.set(step, {
       step,
@@ -337,10 +334,10 @@ export class Turn {
         tenantId,
         projectId,
         workflowId,
-        name: text(data.name),
-        instructions: text(data.instructions),
+        name: cleanText(data.name),
+        instructions: cleanText(data.instructions),
         form: data.form === null ? null : JSON.stringify(data.form, storableText),
-        assignees: data.assignees.map(text),
+        assignees: data.assignees.map(cleanText),
         createdAt: at,
         dueAt: data.due_at,
       },
