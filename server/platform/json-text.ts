@@ -3,7 +3,8 @@ import { hasPlainPrototype, type Json } from './json.ts';
 /**
  * JSON text in both directions. A double holds integers exactly up to 2^53; identifiers of other systems have up to
  * 64 bits. An integer beyond the safe range is therefore a `bigint` in memory, and has its digits in every text. Every
- * other number is a `number`, so that nothing changes for values that a double holds exactly.
+ * other number is a `number`, so that nothing changes for values that a double holds exactly
+ * (docs/adr/0024-integers-of-64-bits.md).
  */
 
 const MIN_INTEGER = -(2n ** 63n);
