@@ -324,7 +324,8 @@ export function collectReferences(value: JsonValue | undefined, path = ''): Foun
   const found: Found[] = [];
   let references = 0;
   const read = (text: string, at: string): void => {
-    if (!hasTemplate(text)) return;
+    // One error says that there are too many: 30,000 took seconds.
+    if (references > MAX_REFERENCES || !hasTemplate(text)) return;
     try {
       for (const part of parseTemplate(text).parts) {
         for (const reference of typeof part === 'object' ? pathsOf(part) : []) {
