@@ -6,7 +6,6 @@ import { createTRPCContext } from '@trpc/tanstack-react-query';
 import { type ReactNode, useState } from 'react';
 import type { AppRouter } from '@/server/api/trpc.ts';
 import { PLAIN_JSON } from '@/server/contract/trpc-transformer.ts';
-import { readJson } from '@/server/platform/json-text.ts';
 import { wasRenewed } from '../auth/session-renewal.ts';
 import { readError } from './errors.ts';
 import { type Scope, scopeHeaders } from './scope.ts';
@@ -39,10 +38,19 @@ function scopeOf(context: Record<string, unknown>): Scope | undefined {
     : undefined;
 }
 
+/** Numbers that JSON.parse may round: their parser is 1 KiB, and most pages never need it. */
+const MAY_BE_INEXACT = /\d{16}|[:,[]-?\d[\d.]*[eE]/;
+
 /** fetch, whose answers keep the digits of large integers: Response.json() rounds them. */
 const exactFetch: typeof fetch = async (input, init) => {
   const response = await fetch(input, init);
-  return Object.defineProperty(response, 'json', { value: async () => readJson(await response.text()) });
+  const json = async (): Promise<unknown> => {
+    const text = await response.text();
+    if (!MAY_BE_INEXACT.test(text)) return JSON.parse(text);
+    const { readJson } = await import('@/server/platform/json-text.ts');
+    return readJson(text);
+  };
+  return Object.defineProperty(response, 'json', { value: json });
 };
 
 function createClient(scope: Scope) {

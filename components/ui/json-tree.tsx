@@ -2,6 +2,8 @@
 import { ChevronRight, Download, Link2, Search } from 'lucide-react';
 import { createContext, use, useMemo, useState } from 'react';
 import type { Json } from '@/server/platform/json.ts';
+// JSON.stringify writes bigints, also of values that the server has rendered.
+import '@/server/platform/json-text.ts';
 import { download, fileName } from '../workflows/download.ts';
 import { IconButton } from './button.tsx';
 import { cx } from './classes.ts';
