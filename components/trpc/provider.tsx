@@ -39,18 +39,18 @@ function scopeOf(context: Record<string, unknown>): Scope | undefined {
 }
 
 /** Numbers that JSON.parse may round: their parser is 1 KiB, and most pages never need it. */
-const MAY_BE_INEXACT = /\d{16}|[:,[]-?\d[\d.]*[eE]/;
+const MAY_BE_INEXACT = /\d{16}|[:,[]-?\d[\d.]*e/i;
 
 /** fetch, whose answers keep the digits of large integers: Response.json() rounds them. */
 const exactFetch: typeof fetch = async (input, init) => {
   const response = await fetch(input, init);
-  const json = async (): Promise<unknown> => {
+  response.json = async () => {
     const text = await response.text();
-    if (!MAY_BE_INEXACT.test(text)) return JSON.parse(text);
-    const { readJson } = await import('@/server/platform/json-text.ts');
-    return readJson(text);
+    return MAY_BE_INEXACT.test(text)
+      ? (await import('@/server/platform/json-text.ts')).readJson(text)
+      : JSON.parse(text);
   };
-  return Object.defineProperty(response, 'json', { value: json });
+  return response;
 };
 
 function createClient(scope: Scope) {
