@@ -1,3 +1,4 @@
+import { cleanText } from '../clean-json.ts';
 import type { Json, JsonObject } from '../json.ts';
 import { parseAnswerJson } from '../json-text.ts';
 import type { RedactedStream, Redactor } from '../secrets/redaction.ts';
@@ -107,7 +108,7 @@ export class TurnContentReader {
 
   #begin(providerId: string, name: string): Block {
     const index = this.#blocks.length;
-    const call = { id: providerId, name: this.#redactor.text(clean(name)) };
+    const call = { id: providerId, name: this.#redactor.text(cleanText(name)) };
     const block = this.#add('tool_call', providerId, call);
     this.#grow(name);
     this.#onPiece({ type: 'tool_call', index, id: call.id, name: call.name });
@@ -141,12 +142,12 @@ export class TurnContentReader {
     const whole = block.half + delta;
     const cut = /[\ud800-\udbff]$/.test(whole) ? whole.length - 1 : whole.length;
     block.half = whole.slice(cut);
-    this.#emit(block, block.stream.add(clean(whole.slice(0, cut))));
+    this.#emit(block, block.stream.add(cleanText(whole.slice(0, cut))));
   }
 
   #end(block: Block | undefined): void {
     if (block === undefined || block.ended) return;
-    this.#emit(block, block.stream.add(clean(block.half)) + block.stream.end());
+    this.#emit(block, block.stream.add(cleanText(block.half)) + block.stream.end());
     block.ended = true;
   }
 
@@ -183,6 +184,3 @@ function parsed(text: string): Json | undefined {
     return undefined;
   }
 }
-
-/** Text that can be stored: well-formed, without NUL. */
-const clean = (text: string): string => text.toWellFormed().replaceAll('\0', '\ufffd');
