@@ -11,6 +11,8 @@ const MAX_FINDINGS = 50;
 /** Schemas one within the other: a value of a hundred levels, each with a few references. */
 const MAX_DEPTH = 500;
 
+const TYPES = new Set<string>(['null', 'boolean', 'integer', 'number', 'string', 'array', 'object']);
+
 /** Judging would take longer than it may. */
 export class TooMuchWork extends Error {}
 
@@ -92,6 +94,8 @@ export class Evaluation {
     if (!types.every(one => typeof one === 'string')) return 'unknown';
     const actual = typeOf(value);
     if (types.some(one => one === actual || (one === 'integer' && isInteger(value)))) return 'valid';
+    // Servers write "String", or "any": nobody can tell what that refuses.
+    if (!types.every(one => TYPES.has(one))) return 'unknown';
     return this.#report(into, wrongType([...this.#path], types, actual));
   }
 

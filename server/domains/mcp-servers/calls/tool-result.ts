@@ -3,7 +3,7 @@ import type { JsonMap, JsonValue } from '../../../orchestrator/core/index.ts';
 import type { ToolAnswer } from '../../../orchestrator/steps/tool-caller.ts';
 import { cleanJson } from '../../../platform/clean-json.ts';
 import { isObject } from '../../../platform/json.ts';
-import { parseJson } from '../../../platform/json-text.ts';
+import { parseAnswerJson } from '../../../platform/json-text.ts';
 import type { CallToolResult, ContentBlock } from '../../../platform/mcp-client/index.ts';
 import { storageProblem } from '../../../platform/storable-json.ts';
 
@@ -53,7 +53,7 @@ function parsedText(text: string, note: Note): JsonValue | undefined {
   if (!/^\s*[[{]/.test(text)) return undefined;
   let value: JsonValue;
   try {
-    value = parseJson(text);
+    value = parseAnswerJson(text);
   } catch {
     return undefined;
   }
@@ -92,7 +92,7 @@ function saysTheSame(texts: readonly string[], structured: JsonValue): boolean {
 function isTextOf(text: string | undefined, value: JsonValue): boolean {
   if (text === undefined || text === value) return text !== undefined;
   try {
-    return isDeepStrictEqual(parseJson(text), value);
+    return isDeepStrictEqual(parseAnswerJson(text), value);
   } catch {
     return false;
   }

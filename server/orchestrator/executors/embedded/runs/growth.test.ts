@@ -156,8 +156,8 @@ test('items and results with NUL or half a surrogate pair are cleaned', async ()
 
 test('an outcome that the database refuses fails its item alone', async () => {
   await using db = await createTestDatabase();
-  // PostgreSQL has no such date.
-  const task = { name: 't', instructions: '', form: {}, assignees: [], due_at: 1e18, on_timeout: 'fail' as const };
+  // PostgreSQL has no date as early as this.
+  const task = { name: 't', instructions: '', form: {}, assignees: [], due_at: -1e15, on_timeout: 'fail' as const };
   const odd = stepType('odd', async attempt =>
     read(attempt) === 2 ? { kind: 'waiting', task } : { kind: 'completed', result: read(attempt) },
   );

@@ -309,13 +309,13 @@ test('texts that PostgreSQL cannot read are cleaned, and one value that the data
   const odd = stepType('odd', async () => ({ kind: 'completed', result: 'nul \0, half \ud800' }));
   const asks = stepType('human_task', async attempt => ({
     kind: 'waiting',
-    // Texts are made storable; a time that no timestamp can represent is not.
+    // Texts are made storable; a time before the first that PostgreSQL has is not.
     task: {
       name: 'n\0',
       instructions: '',
       form: { 'k\0': 1 },
       assignees: ['\0'],
-      due_at: attempt.step.id === 'bad' ? 1e18 : null,
+      due_at: attempt.step.id === 'bad' ? -1e15 : null,
       on_timeout: 'fail',
     },
   }));
