@@ -1,6 +1,7 @@
 import type { Clock } from '../clock.ts';
 import type { Json } from '../json.ts';
 import { boundedFetch } from './bounded-fetch.ts';
+import { exactFetch, exactPart, takesObjects } from './exact-arguments.ts';
 import { type ModelFailure, modelFailure } from './failure.ts';
 import { createLanguageModel, type LanguageModel } from './language-model.ts';
 import { type ModelAccess, providerFacts } from './providers.ts';
@@ -84,7 +85,9 @@ async function receive(
   options: Omit<CallOptions, 'abortSignal'>,
   { fetch, signal, received, take }: StreamSurroundings & { received: Received; take: (part: StreamPart) => void },
 ): Promise<void> {
-  const model = await createLanguageModel({ ...access, fetch: boundedFetch(fetch, { events: true }) });
+  const bounded = boundedFetch(fetch, { events: true });
+  const hasObjects = takesObjects(access.provider);
+  const model = await createLanguageModel({ ...access, fetch: hasObjects ? exactFetch(bounded) : bounded });
   const { stream } = await model.doStream({ ...options, abortSignal: signal });
   // Leaving the loop early (too large an answer, a broken one) cancels the stream, and with it the request.
   for await (const part of stream) {
@@ -104,7 +107,7 @@ async function receive(
         throw part.error;
       default:
         if (part.type === 'text-delta' && received.said.length < MAX_SAID_LENGTH) received.said += part.delta;
-        take(part);
+        take(hasObjects ? exactPart(part) : part);
     }
   }
 }
