@@ -36,6 +36,73 @@ describe('a known secret is removed from a text', () => {
     expect(decoded).not.toContain('quoted');
   });
 
+  const inHtml = (value: string) => value.replace(/[&<>"'/+= ]/g, character => `&#${character.charCodeAt(0)};`);
+  const inJson = (value: string) => JSON.stringify(value).slice(1, -1);
+  const inBase64 = (value: string) => Buffer.from(value).toString('base64');
+  const inUnits = (value: string) =>
+    [...Array(value.length).keys()].map(at => `\\u${value.charCodeAt(at).toString(16).padStart(4, '0')}`).join('');
+  const everyByte = (value: string) =>
+    [...Buffer.from(value)].map(byte => `%${byte.toString(16).padStart(2, '0')}`).join('');
+
+  test.each([
+    ['in JSON within JSON', inJson(inJson(secret))],
+    ['in JSON within JSON within JSON', inJson(inJson(inJson(secret)))],
+    ['in JSON that escapes every character', inUnits(secret)],
+    ['in JSON that escapes /', inJson(secret).replaceAll('/', '\\/')],
+    ['in HTML with numbers', inHtml(secret)],
+    [
+      'in HTML with names',
+      secret.replaceAll('"', '&quot;').replaceAll('/', '&sol;').replaceAll('+', '&plus;').replaceAll('=', '&equals;'),
+    ],
+    [
+      'in HTML with hex numbers',
+      [...secret].map(character => `&#x${character.codePointAt(0)?.toString(16)};`).join(''),
+    ],
+    ['in HTML within JSON', inJson(inHtml(secret))],
+    ['in JSON within HTML', inHtml(inJson(secret))],
+    ['in HTML twice', secret.replaceAll('"', '&amp;quot;')],
+    ['in a URL twice', encodeURIComponent(encodeURIComponent(secret))],
+    ['in a URL, every byte', everyByte(secret)],
+    ['in a URL within HTML within JSON', inJson(inHtml(encodeURIComponent(secret)))],
+    ['in base64 twice', inBase64(inBase64(secret))],
+    ['in base64 in a URL', encodeURIComponent(inBase64(secret))],
+    ['in base64 of JSON', inBase64(inJson(secret))],
+    ['in base64 of a URL', inBase64(encodeURIComponent(secret))],
+    ['in base64 of HTML', inBase64(secret.replaceAll('"', '&quot;'))],
+    [
+      'in Basic within JSON within a URL',
+      encodeURIComponent(JSON.stringify({ a: `Basic ${inBase64(`me:${secret}`)}` })),
+    ],
+    ['in hex of base64', Buffer.from(inBase64(secret)).toString('hex')],
+    ['in hex of JSON', Buffer.from(inJson(secret)).toString('hex')],
+  ])('%s', (_, said) => {
+    expect(text(`before ${said} after`)).toMatch(/^before .*\[redacted\].* after$/);
+    expect(text(`before ${said} after`).length).toBeLessThan(`before ${said} after`.length / 2 + 60);
+    expect(json({ a: [said] })).not.toEqual({ a: [said] });
+  });
+
+  test('and nothing else of the text around it', () => {
+    const said = JSON.stringify({ a: JSON.stringify({ key: secret, note: 'caf\u00e9 "x" %41 &amp; \\u0041' }) });
+    expect(JSON.parse(JSON.parse(text(said)).a)).toEqual({
+      key: '[redacted]',
+      note: 'caf\u00e9 "x" %41 &amp; \\u0041',
+    });
+    for (const harmless of [
+      '100%',
+      '%',
+      '%E0%A4%A',
+      '&',
+      '&#;',
+      '&#x110000;',
+      '&#99999999;',
+      '\\',
+      '\\u12',
+      '%ff%fe',
+      '\\ud800',
+    ])
+      expect(text(`a ${harmless} b`)).toBe(`a ${harmless} b`);
+  });
+
   test('every time, and if two overlap nothing of either stays', () => {
     expect(text('hunter22hunter22 hunter22')).toBe('[redacted] [redacted]');
     const overlapping = createRedactor(['abcdef', 'defghijkl', 'cdef']);
@@ -118,6 +185,69 @@ describe('for all secrets and texts', () => {
   });
 });
 
+describe('for all encodings around each other', () => {
+  const encodings: ((value: string) => string)[] = [
+    value => JSON.stringify(value).slice(1, -1),
+    encodeURIComponent,
+    value => value.replace(/[^A-Za-z0-9]/gu, character => `&#${character.codePointAt(0)};`),
+    value => value.replace(/[&<>"']/g, character => `&#x${character.charCodeAt(0).toString(16).toUpperCase()};`),
+    value =>
+      value.replace(
+        /./gsu,
+        character =>
+          `%${Buffer.from(character)
+            .toString('hex')
+            .replace(/..(?=.)/g, '$&%')}`,
+      ),
+  ];
+  const own = fc.string({
+    unit: fc.constantFrom('a', 'B', '7', '"', '\\', '/', '&', '<', '%', '+', ' ', 'é', '🔑'),
+    minLength: 9,
+    maxLength: 16,
+  });
+  const layers = fc.array(fc.constantFrom(...encodings), { minLength: 1, maxLength: 3 });
+  const around = fc.constantFrom('', 'x', ' %41', '&amp; ', '\\n', '"', ' é ');
+  const wrap = (value: string, around: readonly ((value: string) => string)[]) =>
+    around.reduce((text, encode) => encode(text), value);
+
+  test('no secret is left, whole or in pieces, and the text around it stays', () => {
+    fc.assert(
+      fc.property(
+        own,
+        layers,
+        around,
+        around,
+        fc.array(fc.nat(200), { maxLength: 5 }),
+        (value, encode, before, after, cuts) => {
+          fc.pre(value.trim().length === value.length);
+          const redactor = createRedactor([value]);
+          const said = `<<${wrap(before, encode)}>>${wrap(value, encode)}<<${wrap(after, encode)}>>`;
+          const left = redactor.text(said);
+          expect(left).toMatch(/^<<.*>>.*<<.*>>$/su);
+          expect(left.slice(left.indexOf('>>') + 2, left.lastIndexOf('<<'))).not.toContain(wrap(value, encode));
+          expect(redactor.text(left)).toBe(left);
+          expect(left).not.toBe(said);
+          const stream = redactor.stream();
+          const places = [0, ...cuts.filter(place => place < said.length), said.length].sort((a, b) => a - b);
+          const pieces = places.slice(1).map((place, index) => said.slice(places[index], place));
+          const result = [...pieces.map(piece => stream.add(piece)), stream.end()].join('');
+          expect(result).toBe(left);
+        },
+      ),
+      { numRuns: 1000 },
+    );
+  });
+
+  test('a text full of escapes takes time in proportion to its length', () => {
+    const redactor = createRedactor([secret, 'hunter22']);
+    for (const unit of ['%25', '%2525', '&amp;', '&amp;amp;', '\\\\', '\\u005c', '%26amp%3B', '%5Cu0025']) {
+      const started = performance.now();
+      redactor.text(unit.repeat(100_000));
+      expect(performance.now() - started).toBeLessThan(10_000);
+    }
+  });
+});
+
 describe('a text in pieces', () => {
   const piecewise = (redactor: ReturnType<typeof createRedactor>, pieces: readonly string[]) => {
     const stream = redactor.stream();
@@ -150,10 +280,10 @@ describe('a text in pieces', () => {
 
   test('is returned immediately if no secret can begin in it, and the rest at the end', () => {
     const redactor = createRedactor(['hunter22']);
-    expect(piecewise(redactor, ['Hello ', 'hunt', 'er of', ' hunter2'])).toEqual([
+    expect(piecewise(redactor, ['Hello ', 'hunt', 'er on!', ' hunter2'])).toEqual([
       'Hello ',
       '',
-      'hunter of',
+      'hunter on!',
       ' ',
       'hunter2',
     ]);

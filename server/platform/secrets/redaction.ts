@@ -1,4 +1,5 @@
 import type { Json } from '../json.ts';
+import { decodedViews } from './decoded-views.ts';
 
 /** Removes known secrets from foreign text before it is stored, logged or shown. */
 export type Redactor = {
@@ -29,9 +30,10 @@ const MAX_DEPTH = 1000;
 
 /**
  * Creates a redactor for these values (docs/specification/connections.md#redaction): unchanged, as base64 and
- * base64url, in hex, URL-encoded, and escaped in JSON; from eight characters on, also with letters in another case.
- * Values shorter than four characters are ignored. All matches are found in one pass, and the union of overlapping ones
- * is removed, so that no part of a secret stays. The output contains no secret; input without one is unchanged.
+ * base64url, in hex, URL-encoded, and escaped in JSON; from eight characters on, also with letters in another case, and
+ * as base64 or hex of one of these. Each form is also found in URL escapes, HTML entities and backslash escapes, up to
+ * three around each other, however they are written. Values shorter than four characters are ignored. The union of all
+ * matches is removed, so that no part of a secret stays. The output contains no secret; input without one is unchanged.
  */
 export function createRedactor(secrets: Iterable<string>): Redactor {
   const values = new Set([...secrets].flatMap(value => [value, value.trim()]).filter(isLongEnough));
@@ -40,13 +42,10 @@ export function createRedactor(secrets: Iterable<string>): Redactor {
     return { text: value => value, json: value => value, stream: () => ({ add: piece => piece, end: () => '' }) };
   }
 
-  const longestFirst = [...forms].sort((a, b) => b.length - a.length);
-  const anyForm = longestFirst.map(patternOf).join('|');
-  const present = new RegExp(anyForm);
-  const everywhere = new RegExp(`(?=(${anyForm}))`, 'g');
+  const search = searchFor([...forms].sort((a, b) => b.length - a.length));
   const mark = markApartFrom(forms);
 
-  const text = (value: string) => (present.test(value) ? cut(value, everywhere, mark) : value);
+  const text = (value: string) => cut(value, search(value), mark);
   const json = (value: Json, depth = 0): Json => {
     if (typeof value === 'string') return text(value);
     if (typeof value === 'number' || typeof value === 'bigint') return values.has(String(value)) ? mark : value;
@@ -57,15 +56,43 @@ export function createRedactor(secrets: Iterable<string>): Redactor {
     for (const [name, field] of Object.entries(value)) fields.set(freeName(text(name), fields), json(field, depth + 1));
     return Object.fromEntries(fields);
   };
-  const stream = () => redactedStream(text, everywhere, forms);
+  const stream = () => redactedStream(text, search, forms);
   return { text, json: value => json(value), stream };
 }
 
-function redactedStream(
-  text: (value: string) => string,
-  everywhere: RegExp,
-  forms: ReadonlySet<string>,
-): RedactedStream {
+/** A match in a text: from `start` up to `end`. */
+type Span = { start: number; end: number };
+type Search = (value: string) => Span[];
+
+/**
+ * Returns a function that finds every form in a text and in its views, as spans of the text, in their order. The forms are
+ * the longest first. One pattern of all forms in any letter case is matched in a tenth of the time of a group for each.
+ */
+function searchFor(longestFirst: readonly string[]): Search {
+  const isDistinctive = (form: string) => form.length >= MIN_DISTINCTIVE_LENGTH;
+  const patterns = [
+    { forms: longestFirst.filter(isDistinctive), flags: 'i' },
+    { forms: longestFirst.filter(form => !isDistinctive(form)), flags: '' },
+  ].flatMap(({ forms, flags }) => {
+    if (forms.length === 0) return [];
+    const anyForm = forms.map(form => form.replace(/[\\^$.*+?()[\]{}|/-]/g, '\\$&')).join('|');
+    // It matches the empty string wherever a form begins, so that overlapping forms are found, and captures the form.
+    return [{ present: new RegExp(anyForm, flags), everywhere: new RegExp(`(?=(${anyForm}))`, `g${flags}`) }];
+  });
+  return value => {
+    const spans: Span[] = [];
+    for (const view of decodedViews(value)) {
+      for (const { present, everywhere } of patterns) {
+        if (!present.test(view.text)) continue;
+        for (const { index, 1: form = '' } of view.text.matchAll(everywhere))
+          spans.push({ start: view.startOf(index), end: view.endOf(index + form.length) });
+      }
+    }
+    return spans.sort((a, b) => a.start - b.start || a.end - b.end);
+  };
+}
+
+function redactedStream(text: (value: string) => string, search: Search, forms: ReadonlySet<string>): RedactedStream {
   // In any letter case, like the long forms: holding back too much does no harm.
   const known = [...forms].map(form => form.toLowerCase());
   const longest = Math.max(...known.map(({ length }) => length));
@@ -73,11 +100,11 @@ function redactedStream(
   return {
     add(piece) {
       pending += piece;
-      let end = beginningOf(known, longest, pending);
+      let end = pending.length;
+      for (const view of decodedViews(pending, { finished: true }))
+        end = Math.min(end, view.startOf(beginningOf(known, longest, view.text)));
       // A match that extends beyond the end is held back completely: half of it would pass.
-      for (const { index, 1: form = '' } of [...pending.matchAll(everywhere)].reverse()) {
-        if (index < end && index + form.length > end) end = index;
-      }
+      for (const span of search(pending).reverse()) if (span.start < end && span.end > end) end = span.start;
       const certain = text(pending.slice(0, end));
       pending = pending.slice(end);
       return certain;
@@ -106,26 +133,18 @@ function beginningOf(forms: readonly string[], longest: number, value: string): 
   return value.length;
 }
 
-function patternOf(form: string): string {
-  const exact = form.replace(/[\\^$.*+?()[\]{}|/-]/g, '\\$&');
-  return form.length >= MIN_DISTINCTIVE_LENGTH ? `(?i:${exact})` : exact;
-}
-
 const isLongEnough = (value: string) => value.length >= MIN_SECRET_LENGTH;
 
-/**
- * Replaces the union of all matches. `everywhere` matches the empty string wherever a form
- * begins, and captures the form.
- */
-function cut(value: string, everywhere: RegExp, mark: string): string {
+/** Replaces the union of all matches, which are in the order of their beginnings. */
+function cut(value: string, spans: readonly Span[], mark: string): string {
   let result = '';
   let end = -1;
-  for (const { index, 1: form = '' } of value.matchAll(everywhere)) {
-    if (index > end) {
+  for (const span of spans) {
+    if (span.start > end) {
       if (end >= 0) result += mark;
-      result += value.slice(Math.max(end, 0), index);
+      result += value.slice(Math.max(end, 0), span.start);
     }
-    end = Math.max(end, index + form.length);
+    end = Math.max(end, span.end);
   }
   return end < 0 ? value : `${result}${mark}${value.slice(end)}`;
 }
@@ -139,17 +158,42 @@ function freeName(name: string, taken: ReadonlyMap<string, unknown>): string {
 }
 
 function formsOf(secret: string): string[] {
+  const escaped = escapedForms(secret);
+  const bytes = bytesForms(secret);
+  // What is encoded twice is found if the inner text is distinctive: short values would match by accident.
+  if (secret.length < MIN_DISTINCTIVE_LENGTH) return [...escaped, ...bytes];
+  const [whole = ''] = base64Forms(Buffer.from(secret, 'utf8'));
+  const inner = new Set([...escaped, whole, Buffer.from(secret, 'utf8').toString('hex')]);
+  inner.delete(secret);
+  return [...escaped, ...bytes, ...[...inner].flatMap(bytesForms)];
+}
+
+const HTML_ESCAPES: Readonly<Record<string, string>> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+  "'": '&#39;',
+};
+
+/** The text as it is, in JSON, in HTML, in a URL and in a form. */
+function escapedForms(secret: string): string[] {
   // A lone surrogate has no URL-encoded form.
   const encoded = encodeURIComponent(secret.toWellFormed());
   const form = new URLSearchParams({ '': secret }).toString().slice(1);
   return [
     secret,
     JSON.stringify(secret).slice(1, -1),
+    secret.replace(/[&<>"']/g, character => HTML_ESCAPES[character] ?? character),
     ...[encoded, form].flatMap(text => [text, text.replace(/%[0-9A-F]{2}/g, code => code.toLowerCase())]),
-    Buffer.from(secret, 'utf8').toString('hex'),
-    ...base64Forms(Buffer.from(secret, 'utf8')),
   ];
 }
+
+/** The bytes of a text in hex and base64. */
+const bytesForms = (text: string): string[] => [
+  Buffer.from(text, 'utf8').toString('hex'),
+  ...base64Forms(Buffer.from(text, 'utf8')),
+];
 
 function base64Forms(bytes: Buffer): string[] {
   const whole = bytes.toString('base64');
