@@ -2,25 +2,41 @@ import { forbidden } from '../platform/errors.ts';
 import type { Headers } from './authenticate.ts';
 
 /**
- * Returns whether a request with cookies was made by our own pages (docs/specification/authentication.md#same-origin):
- * by `Sec-Fetch-Site` if the browser sends it, otherwise by `Origin`, which must be the public URL's or the requested
- * host. A browser always sends one of them with a state-changing request, so a request with neither is refused.
+ * Returns whether our own pages made a request (docs/specification/authentication.md#same-origin), by `Sec-Fetch-Site`
+ * and by `Origin`, which must be the public URL's or the requested host. Where a request has both, they must agree: one
+ * of them alone may come from a proxy or an extension. Browsers always send one of them with a state-changing request.
  */
-function isSameOrigin(header: Headers, publicUrl: string): boolean {
+function senderOf(header: Headers, publicUrl: string): 'own' | 'foreign' | 'unknown' {
   const site = header('sec-fetch-site');
-  if (site !== undefined) return site === 'same-origin' || site === 'none';
-  return isOwnOrigin(header, publicUrl);
+  const origin = header('origin');
+  if (site !== undefined && site !== 'same-origin' && site !== 'none') return 'foreign';
+  if (origin !== undefined) return isOwn(origin, header('host'), publicUrl) ? 'own' : 'foreign';
+  return site === undefined ? 'unknown' : 'own';
 }
 
-/** Checks only `Origin`: browsers send no Sec-Fetch-Site with a WebSocket handshake over plain http. */
-export function isOwnOrigin(header: Headers, publicUrl: string): boolean {
-  const origin = header('origin');
-  if (origin === undefined || !URL.canParse(origin)) return false;
+function isOwn(origin: string, requestedHost: string | undefined, publicUrl: string): boolean {
+  if (!URL.canParse(origin)) return false;
   const { host, origin: normal } = new URL(origin);
-  return normal === new URL(publicUrl).origin || host === header('host');
+  return normal === new URL(publicUrl).origin || host === requestedHost;
 }
 
 /** AppError 403 for a cookie-authenticated, state-changing request that did not come from our own pages. */
 export function refuseCrossSite(header: Headers, publicUrl: string): void {
-  if (!isSameOrigin(header, publicUrl)) throw forbidden('The request did not come from this site.', 'cross_site');
+  if (senderOf(header, publicUrl) !== 'own') throw crossSite();
 }
+
+/** As `refuseCrossSite`; of a WebSocket handshake `Origin` is required, because over http browsers send nothing else. */
+export function refuseForeignSocket(header: Headers, publicUrl: string): void {
+  if (header('origin') === undefined) throw crossSite();
+  refuseCrossSite(header, publicUrl);
+}
+
+/**
+ * AppError 403 for a request that comes from elsewhere by what it says; a client that is no browser says nothing. For the
+ * forms of next-auth, which have a token of their own: it does not keep another site from signing its visitor in.
+ */
+export function refuseForeign(header: Headers, publicUrl: string): void {
+  if (senderOf(header, publicUrl) === 'foreign') throw crossSite();
+}
+
+const crossSite = () => forbidden('The request did not come from this site.', 'cross_site');

@@ -25,7 +25,7 @@ import { hasRole, hasScope } from './invoke.ts';
 import type { OpenStreams } from './open-streams.ts';
 import { rateLimited, takeRequest } from './rate.ts';
 import { readTarget } from './request.ts';
-import { isOwnOrigin } from './same-origin.ts';
+import { refuseForeignSocket } from './same-origin.ts';
 import { Slices } from './stream-admission.ts';
 import { isStreamPath, readStreamQuery, scopeInQuery, streamedWorkflow } from './stream-query.ts';
 import { closeCode, feed } from './stream-socket.ts';
@@ -152,9 +152,7 @@ async function admit(options: StreamOptions, request: IncomingMessage, url: Targ
   const state = await takeRequest(services.rateLimiter, principal, address);
   if (!state.allowed) throw rateLimited(state);
   if (!principal) throw unauthenticated();
-  if (credential.kind === 'session' && !isOwnOrigin(header, services.config.http.url)) {
-    throw forbidden('The request did not come from this site.', 'cross_site');
-  }
+  if (credential.kind === 'session') refuseForeignSocket(header, services.config.http.url);
   if (!mayStream(principal)) throw forbidden(`This needs the role ${streamRole} and the scope ${streamScope}.`);
   const query = readStreamQuery(url.search);
   // The process that leads sends the events; a socket here would stay silent forever.
