@@ -219,3 +219,39 @@ test('the console takes no upgrade of its own: it is answered and closed', async
     expect(text).toMatch(/^HTTP\/1\.1 404 /);
   }
 });
+
+test('a malformed first line is refused, and no odd one is 500', async ({ server }) => {
+  const refused = ['OPTIONS *', 'TRACE /', 'GET /workflows/%E0%A4%A', 'GET http://x/', 'GET //x/', 'POST /workflows'];
+  const odd = [
+    'GET /%00',
+    'GET /workflows/%00',
+    'GET /workflows/%2e%2e%2f',
+    'GET /\u00ff',
+    'GET /_next/image',
+    'GET /?%',
+  ];
+  const headers = [
+    'RSC: 1',
+    'Next-Router-State-Tree: x',
+    'Next-Action: x',
+    'Next-Router-Prefetch: 1',
+    'Next-Url: http://[',
+  ];
+  const lines = [...refused, ...odd].map(line => [line, ''] as const);
+  for (const [line, header] of [...lines, ...headers.map(header => ['GET /workflows', header] as const)]) {
+    const socket = connect(Number(new URL(server.url).port), '127.0.0.1');
+    let text = '';
+    socket.on('data', chunk => {
+      text += chunk;
+    });
+    socket.write(
+      `${line} HTTP/1.1\r\nHost: x\r\n${header === '' ? '' : `${header}\r\n`}Connection: close\r\n\r\n`,
+      'latin1',
+    );
+    await once(socket, 'end');
+    const status = Number(text.slice(9, 12));
+    if (refused.includes(line)) expect([400, 405], line).toContain(status);
+    expect(status, `${line} ${header}`).toBeGreaterThan(199);
+    expect(status, `${line} ${header}`).toBeLessThan(500);
+  }
+});

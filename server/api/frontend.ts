@@ -1,13 +1,16 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Config } from '../contract/config.ts';
 import { ADDRESS_HEADER } from '../contract/request-headers.ts';
+import { AppError } from '../platform/errors.ts';
 import { clientAddress } from './client-address.ts';
 import { consoleHeaders } from './console-headers.ts';
 import { answerDiscovery, isDiscoveryPath } from './discovery.ts';
 import type { Frontend } from './edge.ts';
-import { answerRateLimited, type NodeSurfaces, serveNode, serveSurfaces } from './node-http.ts';
+import { answerError, answerRateLimited, type NodeSurfaces, serveNode, serveSurfaces } from './node-http.ts';
 import { takeRequest } from './rate.ts';
 import { readTarget } from './request.ts';
+import { checkConsoleRequest, checkRequestLine } from './request-target.ts';
+import { refuseForeign } from './same-origin.ts';
 import type { StaticAssets } from './static-assets.ts';
 import type { Stream } from './stream.ts';
 
@@ -34,26 +37,62 @@ export function createFrontend(
   return {
     async request(request, response) {
       if (https) response.setHeader('Strict-Transport-Security', STRICT_TRANSPORT);
-      const served = serveSurfaces(surfaces, request, response, http.trustedProxies);
-      if (served) return served;
-      const address = noteAddress(request, http.trustedProxies);
-      const path = pathOf(request);
-      if (isDiscoveryPath(path)) {
-        return serveNode(asked => answerDiscovery(asked, path), request, response, http.trustedProxies);
+      try {
+        checkRequestLine(request);
+        const served = serveSurfaces(surfaces, request, response, http.trustedProxies);
+        if (served) return served;
+        await serveConsole({ http }, surfaces, console, request, response);
+      } catch (error) {
+        if (!(error instanceof AppError) || response.headersSent) throw error;
+        answerError(response, error);
+        // What it sends besides is not read.
+        request.resume();
       }
-      if (path.startsWith('/api/')) {
-        response.setHeader('Content-Security-Policy', AUTH_POLICY);
-        if (await refused(surfaces, address, response)) return;
-      } else if (isAsset(path)) {
-        response.setHeaders(consoleHeaders);
-        response.setHeader('Content-Security-Policy', ASSET_POLICY);
-        if (await console.assets?.(path, request, response)) return;
-      }
-      await console.request(request, response);
     },
-    upgrade: (request, socket, head) =>
-      surfaces.stream.upgrade(request, socket, head) || console.upgrade(request, socket, head),
+    upgrade(request, socket, head) {
+      if (!isAcceptable(request)) return false;
+      return surfaces.stream.upgrade(request, socket, head) || console.upgrade(request, socket, head);
+    },
   };
+}
+
+/** Whether the request line can be served; the edge refuses an upgrade that nobody takes. */
+function isAcceptable(request: IncomingMessage): boolean {
+  try {
+    checkRequestLine(request);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Serves what no surface of the API does. Throws the AppError of a request that is refused. */
+async function serveConsole(
+  { http }: Pick<Config, 'http'>,
+  surfaces: NodeSurfaces,
+  console: ConsoleFrontend,
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> {
+  const address = noteClient(request, http.trustedProxies);
+  const path = pathOf(request);
+  if (isDiscoveryPath(path)) {
+    return serveNode(asked => answerDiscovery(asked, path), request, response, http.trustedProxies);
+  }
+  const isApi = path.startsWith('/api/');
+  // The development server of Next has paths that take POST.
+  checkConsoleRequest(request, { isPage: !isApi && !path.startsWith('/__next') });
+  if (isApi) {
+    response.setHeader('Content-Security-Policy', AUTH_POLICY);
+    if (await refused(surfaces, address, response)) return;
+    if (request.method !== 'GET' && request.method !== 'HEAD')
+      refuseForeign(name => [request.headers[name]].flat()[0], http.url);
+  } else if (isAsset(path)) {
+    response.setHeaders(consoleHeaders);
+    response.setHeader('Content-Security-Policy', ASSET_POLICY);
+    if (await console.assets?.(path, request, response)) return;
+  }
+  await console.request(request, response);
 }
 
 /** Returns whether proxy.ts excludes the path besides the API's; for a missing file, Next answers with a page. */
@@ -71,11 +110,17 @@ function pathOf({ url }: IncomingMessage): string {
   }
 }
 
-/** Sets the client's address on a request before it is passed on to Next. */
-function noteAddress(request: IncomingMessage, trustedProxies: number): string {
+/**
+ * Prepares a request for Next: it gets the client's address, and loses what a client may have written into it. next-auth
+ * and Next believe `X-Forwarded-Host`, so that a link or a redirect could lead to any host; where the console is reached
+ * is configured (BATON_URL). The scheme is believed behind trusted proxies alone.
+ */
+function noteClient(request: IncomingMessage, trustedProxies: number): string {
   const forwarded = [request.headers['x-forwarded-for']].flat().join(',');
   const address = clientAddress(request.socket.remoteAddress, forwarded, trustedProxies);
   request.headers[ADDRESS_HEADER] = address;
+  for (const name of ['x-forwarded-host', 'x-forwarded-port', 'forwarded']) delete request.headers[name];
+  if (trustedProxies === 0) delete request.headers['x-forwarded-proto'];
   return address;
 }
 

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Services } from '../contract/services.ts';
-import { badRequest } from '../platform/errors.ts';
+import { type AppError, badRequest } from '../platform/errors.ts';
 import { newRequestId } from '../platform/ids.ts';
 import type { RateLimitState } from '../platform/rate-limit.ts';
 import { clientAddress } from './client-address.ts';
@@ -99,11 +99,15 @@ async function serveDemo(
 
 /** Answers 429 where no surface does. */
 export function answerRateLimited(response: ServerResponse, state: RateLimitState): void {
-  const error = rateLimited(state);
+  answerError(response, rateLimited(state), rateHeaders(state));
+}
+
+/** Answers with an error where no surface does. */
+export function answerError(response: ServerResponse, error: AppError, more: Record<string, string> = {}): void {
   const requestId = newRequestId();
   const headers = {
     ...protectiveHeaders,
-    ...rateHeaders(state),
+    ...more,
     ...error.headers,
     'X-Request-Id': requestId,
     'Content-Type': 'application/json; charset=utf-8',
