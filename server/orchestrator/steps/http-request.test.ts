@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { z } from 'zod';
-import type { Attempt } from '../../contract/step-type.ts';
+import type { Attempt, GraphCheck, StepProblem } from '../../contract/step-type.ts';
 import type { GraphStep, JsonMap, JsonValue } from '../core/index.ts';
 import { hostileValue } from '../simulation/hostile-values.ts';
 import { Random } from '../simulation/random.ts';
@@ -19,7 +19,45 @@ const problems = async (fields: object) => {
   const found = await httpRequest(undefined).check(step, scope);
   return found.map(({ path, code }) => `${path} ${code}`);
 };
+const warnings = (fields: object) => {
+  const found: string[] = [];
+  const warn = ({ path, code }: StepProblem) => void found.push(`${path} ${code}`);
+  const step = { id: 'send', type: 'http_request', ...fields } as unknown as GraphStep;
+  httpRequest(undefined).checkInGraph?.(step, { warn } as GraphCheck);
+  return found;
+};
 const pages = (more: object) => ({ pagination: { next: '{{response.body.next}}', ...more } });
+
+describe('a template that can choose the server is warned of', () => {
+  const literal = { headers: { Authorization: 'Bearer abc' } };
+
+  test.each<[string, string, object]>([
+    ['after the host', 'https://api.example.com{{input.path}}', {}],
+    ['after the host, before a /', 'https://api.example.com{{input.suffix}}/orders', {}],
+    ['after the port', 'http://api.example.com:80{{input.port}}/orders', {}],
+    ['as the port', 'https://api.example.com:{{input.port}}/', {}],
+    ['as the host', 'https://{{input.host}}/orders', {}],
+    ['in the host', 'https://{{input.region}}.example.com/orders', {}],
+    ['after the scheme, in upper case', 'HTTPS://{{input.host}}', {}],
+    ['after an address of IPv6', 'http://[::1]{{input.port}}', {}],
+    ['at the beginning, with a fixed header', '{{input.base}}/orders', literal],
+    ['alone, with a fixed header among others', '{{input.url}}', { headers: { a: '{{input.a}}', 'X-Api-Key': 'k' } }],
+  ])('%s', (_, url, fields) => {
+    expect(warnings({ url, ...fields })).toEqual(['url template_in_host']);
+  });
+
+  test.each<[string, string, object]>([
+    ['after a /', 'https://api.example.com/{{input.path}}', literal],
+    ['in the query', 'https://api.example.com?q={{input.q}}', literal],
+    ['in the fragment', 'https://api.example.com#{{input.q}}', literal],
+    ['nowhere', 'https://api.example.com', literal],
+    ['at the beginning, without headers', '{{input.base}}/orders', {}],
+    ['at the beginning, with headers from templates', '{{input.base}}/orders', { headers: { a: '{{input.a}}' } }],
+    ['malformed', 'https://api.example.com{{input.', literal],
+  ])('but not %s', (_, url, fields) => {
+    expect(warnings({ url, ...fields })).toEqual([]);
+  });
+});
 
 describe('checking an http_request', () => {
   test.each<[string, object]>([

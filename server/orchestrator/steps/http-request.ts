@@ -1,4 +1,12 @@
-import type { Attempt, CheckScope, Outcome, StepProblem, StepTrial, StepType } from '../../contract/step-type.ts';
+import type {
+  Attempt,
+  CheckScope,
+  GraphCheck,
+  Outcome,
+  StepProblem,
+  StepTrial,
+  StepType,
+} from '../../contract/step-type.ts';
 import type { GraphStep, JsonValue } from '../core/index.ts';
 import { fieldReader, ownFields, unavailableMessage } from './common-fields.ts';
 import { STEP_TYPES } from './descriptions.ts';
@@ -7,7 +15,7 @@ import { fieldProblems } from './http/check.ts';
 import { httpRequestFields, REPEATED_AT_RISK } from './http/fields.ts';
 import { type Pages, requestPages } from './http/pages.ts';
 import { callOf } from './http/render.ts';
-import { fixedOrigin } from './http/url.ts';
+import { beforeTemplateInHost, fixedOrigin } from './http/url.ts';
 import type { HttpAnswer, HttpCall, HttpRequester } from './http-requester.ts';
 import { askAboutLost } from './on-lost.ts';
 import { stepsInTemplates } from './reads.ts';
@@ -55,6 +63,7 @@ export function httpRequest(requester: HttpRequester | undefined): StepType {
     trial,
     reads: stepsInTemplates,
     check: (step, scope) => check(requester, step, scope),
+    checkInGraph: checkHost,
     async execute(attempt, signal) {
       if (!requester) return failed('step_type_unavailable', unavailable);
       try {
@@ -76,6 +85,20 @@ async function check(requester: HttpRequester | undefined, step: GraphStep, scop
   const isKnown = connectionId !== undefined && !hasTemplate(connectionId);
   const credentials = isKnown ? { connectionId, auth } : null;
   return [...problems, ...(await requester.check(scope, { url: fixedOrigin(url), credentials }))];
+}
+
+/** Warns where the input of a run can choose the server that gets the rest of the request. */
+function checkHost({ url, headers }: GraphStep, graph: GraphCheck): void {
+  if (typeof url !== 'string') return;
+  const before = beforeTemplateInHost(url);
+  if (before === null) return;
+  const all: unknown[] = typeof headers === 'object' && headers !== null ? Object.values(headers) : [];
+  const hasLiteral = all.some(value => typeof value === 'string' && !hasTemplate(value));
+  const message =
+    before === ''
+      ? 'the URL begins with a template, and the headers of this step are sent to whichever server it names: begin it with https://, a host and a /, or store the headers as a connection'
+      : `the template after ${before} can change the host or the port, and headers and body are sent there: put a / before it`;
+  if (before !== '' || hasLiteral) graph.warn({ path: 'url', code: 'template_in_host', message });
 }
 
 /** Everything is rendered before the first `await`: large results of other steps are there until then. */

@@ -67,6 +67,16 @@ export function fixedOrigin(text: string): string | null {
   return origin !== undefined && urlProblem(origin) === null ? origin : null;
 }
 
+/**
+ * Returns what stands before a template that can change the host or the port of a URL, such as `https://api.example.com`
+ * where a `/` is missing; empty for a URL that begins with a template; null if the host and port are fixed.
+ */
+export function beforeTemplateInHost(text: string): string | null {
+  const [first, second] = hasTemplate(text) ? (partsOf(text) ?? []) : [];
+  if (first !== undefined && typeof first !== 'string') return '';
+  return second !== undefined && first !== undefined && /^https?:[/\\]*[^/?#\\]*$/i.test(first) ? first : null;
+}
+
 /** Null for what is no template, which the validation of all templates reports. */
 function partsOf(text: string): Template['parts'] | null {
   try {
