@@ -51,6 +51,7 @@ import { createEmbed } from './domains/models/embed.ts';
 import { createTurnCaller } from './domains/models/turn-caller.ts';
 import { startNotificationJob } from './domains/notifications/job.ts';
 import { startRetentionJob } from './domains/retention/job.ts';
+import { startRunStopJob } from './domains/run-stops/job.ts';
 import { runEndsOf } from './domains/runs/run-ends.ts';
 import { createWorkflowCaller } from './domains/runs/workflow-caller.ts';
 import { settleDeliveries } from './domains/webhooks/delivery-log.ts';
@@ -275,6 +276,7 @@ function startJobs(
     startFailureHandlerJob({ services, alarm, leading }),
     startMemoryJob({ services, alarm, leading }),
     startChatJob({ services, alarm, leading }),
+    startRunStopJob({ services, alarm, leading }),
   ];
   return {
     async close() {

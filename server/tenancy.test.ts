@@ -90,11 +90,12 @@ const WITHOUT_TENANT: Record<string, Record<string, string[]>> = {
     'retention/snapshot-store.ts': ['deleteSnapshots'],
     'retention/sweep-store.ts': ['tryRetentionLock vacuumRuns'],
     'retention/trial-store.ts': ['deleteTrials'],
+    'run-stops/store.ts': ['listDueStops'],
   },
   'It reads no rows: it prepares the transaction, or the text of a query': {
     'analytics/store.ts': ['readFromOneSnapshot'],
     'memory/search/candidates-store.ts': ['canUseTrigrams'],
-    'runs/search-store.ts': ['runsWithValue searchRuns'],
+    'runs/search-store.ts': ['matchesText runsWithValue searchRuns'],
   },
 };
 

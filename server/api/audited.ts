@@ -46,7 +46,10 @@ async function record(services: Services, call: Invocation, { outcome, input, ou
     surface: call.surface,
     operation: name,
     action: command === undefined ? null : (textsOf(input, [command])[command] ?? null),
-    target: { ...textsOf(output, ['id', 'run_id', 'user_id', 'grant_id']), ...textsOf(input, entry.pathParameters) },
+    target: {
+      ...textsOf(output, ['id', 'run_id', 'stop_id', 'user_id', 'grant_id']),
+      ...textsOf(input, entry.pathParameters),
+    },
     outcome,
     requestId: call.requestId,
     clientAddress: call.clientAddress ?? null,

@@ -125,7 +125,7 @@ describe("another workspace's ids are treated as nonexistent", () => {
 });
 
 /** Operations that belong to the workspace and not to a project: they are not called from the second project. */
-const WORKSPACE_WIDE = ['members', 'projects', 'invitations', 'servers', 'accounts'];
+const WORKSPACE_WIDE = ['members', 'projects', 'invitations', 'servers', 'accounts', 'stops'];
 const isWide = (path: string) => WORKSPACE_WIDE.includes(/([a-z-]+)\/\{/.exec(path)?.[1] ?? '');
 /** Returns whether a key of the world's ids is such a one: `connections/id` is not. */
 const isWideKey = (key: string) => WORKSPACE_WIDE.includes(key.split('/').at(-2) ?? '');

@@ -36,6 +36,8 @@ export const requiredExamples: Partial<Record<Name, Record<string, unknown>>> = 
   workflows_create: { name: 'Second' },
   workflows_edit: { edits: [{ type: 'set_details', description: 'What it does' }] },
   workflows_execute_command: { command: 'start' },
+  runs_stop: { filter: { session_id: 'import-2026-11' } },
+  runs_preview_stop: { filter: { status: 'paused' } },
   tasks_complete: { approved: true },
   tasks_assign: { assignees: ['project_contributor'] },
   connections_create: connectionExample,

@@ -12,6 +12,7 @@ import { memoryOperations } from '../domains/memory/operations.ts';
 import { modelOperations } from '../domains/models/operations.ts';
 import { notificationOperations } from '../domains/notifications/operations.ts';
 import { patOperations } from '../domains/pats/operations.ts';
+import { runStopOperations } from '../domains/run-stops/operations.ts';
 import { runOperations } from '../domains/runs/operations.ts';
 import { taskOperations } from '../domains/tasks/operations.ts';
 import { webhookOperations } from '../domains/webhooks/operations.ts';
@@ -25,6 +26,7 @@ export const operations = [
   ...patOperations,
   ...workflowOperations,
   ...runOperations,
+  ...runStopOperations,
   ...taskOperations,
   ...notificationOperations,
   ...connectionOperations,

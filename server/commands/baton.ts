@@ -21,6 +21,10 @@ const program = createProgram({
     description: 'create and list workspaces (docs/operations.md)',
     load: async () => (await import('./workspaces.ts')).workspaces,
   },
+  runs: {
+    description: 'stop many runs of a workspace (docs/operations.md)',
+    load: async () => (await import('./runs.ts')).runs,
+  },
   accounts: {
     description: 'list accounts and reset passwords (docs/operations.md)',
     load: async () => (await import('./accounts.ts')).accounts,

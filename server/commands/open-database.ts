@@ -9,7 +9,7 @@ import { reachDatabase } from '../platform/postgres/running.ts';
 import { reason, StartupError } from '../platform/postgres/startup-error.ts';
 import type { Outcome } from './command-line.ts';
 
-export type DatabaseServices = Pick<Services, 'prisma' | 'clock'> & { baseUrl: string };
+export type DatabaseServices = Pick<Services, 'prisma' | 'pool' | 'clock'> & { baseUrl: string };
 
 /** Throws StartupError if `found`, an SQL expression, is false: this version has not migrated the database yet. */
 export async function requireSchema(pool: Pick<Services['pool'], 'query'>, found: string): Promise<void> {
@@ -47,7 +47,7 @@ export const openDatabase =
     const prisma = createPrismaClient(pool);
     try {
       await requireSchema(pool, schema);
-      return await work({ prisma, clock: systemClock, baseUrl: config.http.url });
+      return await work({ prisma, pool, clock: systemClock, baseUrl: config.http.url });
     } finally {
       await prisma.$disconnect();
       await pool.end();

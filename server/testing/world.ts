@@ -149,8 +149,11 @@ export async function createWorld(
   const { id: chatting = '' } = await post('/v1/agents', { name: 'Chatting', model: 'openai_compatible/any' });
   const { id: thread = '' } = await post('/v1/chat/threads', { agent_id: chatting, visibility: 'project' });
   const { message_id: message = '' } = await post(`/v1/chat/threads/${thread}/messages`, { text: 'Hello' });
+  // It matches no run.
+  const { stop_id: stop = '' } = await post('/v1/runs/stop', { filter: { session_id: 'none' } });
   const ids = {
     ...memory,
+    'stops/stop_id': stop,
     'proposals/id': proposal,
     // A run of its own would be in the usage of the workspace, which every project's administrators see.
     'extract/jobId': newId(),

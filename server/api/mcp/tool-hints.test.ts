@@ -62,6 +62,7 @@ const writing: Record<string, string> = {
   workflows_execute_command: 'destructive, open world',
   workflows_run: 'destructive, open world',
   workflows_start_test_run: 'destructive, open world',
+  runs_stop: 'destructive, idempotent',
   // A decision cannot be undone, and the run continues.
   tasks_complete: 'destructive, open world',
   connections_create: 'adds',

@@ -23,6 +23,13 @@ function matching(q: string, parameter: (value: unknown) => string): Matching {
   };
 }
 
+/** Returns a condition: `q` matches a run `r` that was found otherwise, so that no index is needed. */
+export function matchesText(q: string, parameter: (value: unknown) => string): string {
+  const { prefix, contained, byId, bySession, byValue } = matching(q, parameter);
+  const byName = `EXISTS (SELECT FROM workflows w WHERE w.id = r.workflow_id AND w.name ILIKE ${contained})`;
+  return `(${byId} OR ${bySession} OR r.trigger_type LIKE ${prefix} OR ${byName} OR ${byValue})`;
+}
+
 /**
  * Returns SQL for the newest runs `r` of a project `p` in which the searchable field `name` has exactly this value, read
  * from the index in the order of the list. `where` and `parameter` as of `searchRuns`.
@@ -38,11 +45,7 @@ export function runsWithValue(
   parameter: (value: unknown) => string,
 ): string {
   const conditions = [...where];
-  if (q !== undefined) {
-    const { prefix, contained, byId, bySession, byValue } = matching(q, parameter);
-    const byName = `EXISTS (SELECT FROM workflows w WHERE w.id = r.workflow_id AND w.name ILIKE ${contained})`;
-    conditions.push(`(${byId} OR ${bySession} OR r.trigger_type LIKE ${prefix} OR ${byName} OR ${byValue})`);
-  }
+  if (q !== undefined) conditions.push(matchesText(q, parameter));
   const from =
     after === null ? '' : `AND (f.started_at, f.run_id) < (${parameter(after.at)}, ${parameter(after.id)}::uuid)`;
   return `

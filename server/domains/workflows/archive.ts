@@ -1,17 +1,25 @@
 import type { z } from 'zod';
 import type { Context } from '../../contract/context.ts';
 import { DEFAULT_KIND } from '../../contract/workflow-kinds.ts';
+import { requireScopes } from '../identity/authority.ts';
+import { requestStop } from '../run-stops/request.ts';
 import { whyUnchanged } from './precondition.ts';
-import type { WorkflowRef } from './schemas.ts';
+import type { ArchiveWorkflowInput } from './schemas.ts';
 import { archiveWorkflow } from './sql/store.ts';
 import { projectScope } from './view.ts';
 
 /**
- * Archives for good: no more starts, no more changes; versions and runs stay readable. Repeating it changes nothing. Throws AppError 404, 409
- * `managed_elsewhere`.
+ * Archives for good: no more starts, no more changes; versions and runs stay readable. Repeating it changes nothing. Its
+ * active runs are stopped by a bulk stop if that is asked for: all at once they would fill the commit queue. Throws AppError
+ * 403 `insufficient_scope`, 404, 409 `managed_elsewhere`, and what `requestStop` throws.
  */
-export async function archive(ctx: Context, input: z.output<typeof WorkflowRef>): Promise<void> {
+export async function archive(ctx: Context, input: z.output<typeof ArchiveWorkflowInput>): Promise<void> {
   const { pool, clock } = ctx.services;
+  if (input.runs === 'stop') requireScopes(ctx.principal, ['workflow:run']);
   const ref = { id: input.id, kind: DEFAULT_KIND, at: new Date(clock.now()) };
   if (!(await archiveWorkflow(pool, projectScope(ctx), ref))) throw await whyUnchanged(ctx, input.id);
+  if (input.runs === 'continue') return;
+  const { tenantId, projectId, email } = ctx.principal;
+  const filter = { project_id: projectId, workflow_ids: [input.id] };
+  await requestStop(ctx.services, { tenantId, filter, mode: 'immediate', requestedBy: email });
 }

@@ -12,6 +12,7 @@ import { listWorkflows } from './list.ts';
 import { patchWorkflow } from './patch.ts';
 import { publish } from './publish.ts';
 import {
+  ArchiveWorkflowInput,
   CreateWorkflowInput,
   ExportInput,
   ExportOutput,
@@ -105,8 +106,9 @@ const drafts = [
     status: 204,
     summary: 'Archive a workflow',
     description:
-      'It can no longer be changed, published or started; its versions and runs stay readable. Active runs continue.',
-    input: WorkflowRef,
+      'It can no longer be changed, published or started; its versions and runs stay readable. Active runs continue, unless `runs` is `stop`.',
+    scopesWhere: [{ scope: 'workflow:run', when: '`runs` is `stop`' }],
+    input: ArchiveWorkflowInput,
     output: z.void(),
     errors: [409],
     run: archive,

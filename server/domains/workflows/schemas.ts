@@ -148,6 +148,11 @@ export const ValidationReport = z.strictObject({
 });
 
 export const WorkflowRef = z.strictObject({ id: Id });
+export const ArchiveWorkflowInput = WorkflowRef.extend({
+  runs: z.enum(['continue', 'stop']).default('continue').meta({
+    description: '`stop`: its active runs are stopped in turns, as by `POST /v1/runs/stop`; it takes `workflow:run`',
+  }),
+});
 export const CreateWorkflowInput = z.strictObject({
   name: WorkflowName,
   description: Description.optional(),

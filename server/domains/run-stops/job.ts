@@ -1,0 +1,53 @@
+import type { Services } from '../../contract/services.ts';
+import type { Alarm } from '../../platform/clock.ts';
+import { isDatabaseAway } from '../../platform/postgres/away.ts';
+import { type RepeatingJob, startRepeatingJob } from '../../platform/repeating-job.ts';
+import { listDueStops, type StopRow } from './store.ts';
+import { type TurnResult, workOnStop } from './work.ts';
+
+export type RunStopJobOptions = {
+  services: Services;
+  alarm: Alarm;
+  /** Returns whether this process leads, and so does the work. */
+  leading: () => boolean;
+};
+
+const EVERY_MS = 1_000;
+const AFTER_FAILURE_MS = 2_000;
+/** The ms until the next turn, by the result of the last one. */
+const NEXT_MS: Record<TurnResult, number> = { worked: 5, busy: 300, waiting: 500, finished: 5 };
+
+/** Works on bulk stops: each pass is one turn of every workspace that has one. */
+export function startRunStopJob({ services, alarm, leading }: RunStopJobOptions): RepeatingJob {
+  const pass = async (closing: AbortSignal): Promise<number> => {
+    if (!leading()) return EVERY_MS;
+    try {
+      return await takeTurns(services, closing);
+    } catch (error) {
+      if (!closing.aborted) services.logger.error({ err: error }, 'bulk stops are late; trying again shortly');
+      return AFTER_FAILURE_MS;
+    }
+  };
+  return startRepeatingJob(alarm, EVERY_MS, pass);
+}
+
+/** Gives each workspace a turn. Returns in how many ms the next ones are due. */
+async function takeTurns(services: Services, closing: AbortSignal): Promise<number> {
+  let next = EVERY_MS;
+  for (const stop of await listDueStops(services.pool)) {
+    if (closing.aborted) break;
+    next = Math.min(next, await takeTurn(services, stop));
+  }
+  return next;
+}
+
+/** A bulk stop that fails does not keep those of other workspaces waiting. */
+async function takeTurn(services: Services, stop: StopRow): Promise<number> {
+  try {
+    return NEXT_MS[await workOnStop(services, stop)];
+  } catch (error) {
+    if (isDatabaseAway(error)) throw error;
+    services.logger.error({ err: error, tenant_id: stop.tenantId, stop_id: stop.id }, 'a bulk stop is late');
+    return AFTER_FAILURE_MS;
+  }
+}

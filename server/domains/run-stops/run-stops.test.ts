@@ -1,0 +1,404 @@
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { operations } from '../../api/operations.ts';
+import type { Principal } from '../../contract/context.ts';
+import type { Orchestrator } from '../../contract/orchestrator.ts';
+import type { Services } from '../../contract/services.ts';
+import type { Graph } from '../../orchestrator/core/index.ts';
+import { MINUTE_MS } from '../../platform/clock.ts';
+import { AppError, unavailable } from '../../platform/errors.ts';
+import { newId } from '../../platform/ids.ts';
+import { createCall } from '../../testing/call.ts';
+import { startTestContainer, type TestContainer } from '../../testing/container.ts';
+import { createTestTenant, type TestTenant, withScopes } from '../../testing/identity.ts';
+import { asking, publishGraph, reached } from '../../testing/runs.ts';
+import { createTestProject } from '../../testing/workflows.ts';
+import { listDueStops } from './store.ts';
+import { type TurnResult, workOnStop } from './work.ts';
+
+type Job = {
+  stop_id: string;
+  state: string;
+  matched: number;
+  stopped: number;
+  already_ended: number;
+  failed: number;
+  remaining: number;
+};
+type Name = (typeof operations)[number]['name'];
+
+let service: TestContainer;
+/** With a clock that tests set forward, and an orchestrator that counts the stops at a time. */
+let services: Services;
+let skewMs = 0;
+let command: Orchestrator['command'];
+let acme: TestTenant;
+let globex: TestTenant;
+let call: ReturnType<typeof createCall<typeof operations>>;
+
+beforeAll(async () => {
+  // The job of the service never wakes up: the tests take its turns.
+  service = await startTestContainer({ BATON_SHUTDOWN_GRACE_S: '0' }, { alarm: () => () => undefined });
+  const { services: own } = service.container;
+  command = own.orchestrator.command;
+  const orchestrator = new Proxy(own.orchestrator, {
+    get: (target, key) => (key === 'command' ? command : Reflect.get(target, key)),
+  });
+  services = { ...own, orchestrator, clock: { now: () => own.clock.now() + skewMs } };
+  acme = await createTestTenant(own, { slug: 'acme' });
+  globex = await createTestTenant(own, { slug: 'globex' });
+  call = createCall(services, operations);
+});
+afterEach(async () => {
+  command = service.container.services.orchestrator.command;
+  await service.db.pool.query('DELETE FROM run_stops');
+  for (const tenant of [acme, globex]) {
+    const stop = await act<Job>('runs_stop', { filter: {} }, tenant.owner);
+    await finish();
+    expect(await jobOf(stop, tenant.owner)).toMatchObject({ state: 'finished', failed: 0 });
+  }
+  await service.db.pool.query('DELETE FROM run_stops');
+});
+afterAll(() => service.close());
+
+const act = <T>(name: Name, input: object, as: Principal = acme.owner) => call(as, name, input) as Promise<T>;
+const refusal = (name: Name, input: object, as: Principal = acme.owner) =>
+  act(name, input, as).then(
+    () => [200],
+    (error: AppError) => [error.status, error.code],
+  );
+const jobOf = ({ stop_id }: Pick<Job, 'stop_id'>, as: Principal = acme.owner) =>
+  act<Job>('runs_get_stop', { stop_id }, as);
+const publish = (graph: Graph = asking(), owner = acme.owner) => publishGraph(services, owner, graph);
+async function start(id: string, params: object = {}, as: Principal = acme.owner): Promise<string> {
+  const { run_id } = await act<{ run_id: string }>('workflows_execute_command', { id, command: 'start', params }, as);
+  return run_id;
+}
+const startMany = (id: string, count: number) => Promise.all(Array.from({ length: count }, () => start(id)));
+async function statuses(ids: readonly string[]): Promise<string[]> {
+  const { rows } = await service.db.pool.query<{ status: string }>(
+    'SELECT status FROM runs WHERE id = ANY($1::uuid[]) ORDER BY array_position($1::uuid[], id)',
+    [ids],
+  );
+  return rows.map(({ status }) => status);
+}
+const setQuiet = () => (skewMs += 5_000);
+
+/** Takes one turn of each workspace. */
+async function turn(): Promise<TurnResult[]> {
+  const results: TurnResult[] = [];
+  for (const stop of await listDueStops(services.pool)) results.push(await workOnStop(services, stop));
+  return results;
+}
+/** Takes turns until all bulk stops have finished; the time between two that find nothing passes at once. */
+async function finish(): Promise<void> {
+  for (let results = await turn(); results.length > 0; results = await turn())
+    if (results.every(result => result === 'waiting')) setQuiet();
+}
+const many = (steps: number): Graph => ({
+  steps: Array.from({ length: steps }, (_, at) => ({ id: `s${at}`, type: 'human_task' })),
+});
+
+describe('POST /v1/runs/stop', () => {
+  test('stops the active runs that match, and no other', async () => {
+    const [first, second, foreign] = [await publish(), await publish(), await publish(asking(), globex.owner)];
+    const wanted = [...(await startMany(first, 3)), await start(first, { session_id: 'a' })];
+    const spared = [await start(second), await start(foreign, {}, globex.owner)];
+    const filter = { workflow_ids: [first.toUpperCase()] };
+    expect(await act('runs_preview_stop', { filter })).toEqual({ matching: 4, capped: false });
+    const stop = await act<Job>('runs_stop', { filter });
+    expect(stop).toMatchObject({ state: 'working', mode: 'immediate', requested_by: acme.owner.email, matched: 0 });
+    await finish();
+    expect(await statuses(wanted)).toEqual(['stopped', 'stopped', 'stopped', 'stopped']);
+    expect(await statuses(spared)).toEqual(['running', 'running']);
+    expect(await jobOf(stop)).toMatchObject({ state: 'finished', matched: 4, stopped: 4, failed: 0, remaining: 0 });
+    expect(await act('runs_list_stops', { limit: 1 })).toMatchObject({ stops: [{ stop_id: stop.stop_id }] });
+  });
+
+  test.each<[string, (mine: { runID: string; id: string }) => object]>([
+    ['session_id', () => ({ session_id: 'mine' })],
+    ['trigger_type', () => ({ trigger_type: 'night' })],
+    ['status', () => ({ status: 'paused' })],
+    ['q', () => ({ q: 'mine' })],
+    ['root_run_id', ({ runID }) => ({ root_run_id: runID })],
+    ['workflow_ids and kind', ({ id }) => ({ workflow_ids: [id], kind: 'workflow' })],
+    ['project_id', ({ id }) => ({ workflow_ids: [id], project_id: acme.projectId, test: false })],
+  ])('finds runs by %s', async (_, filterOf) => {
+    const [id, other] = [await publish(), await publish()];
+    const runID = await start(id, { session_id: 'mine', trigger_type: 'night' });
+    await act('workflows_execute_command', { id, command: 'pause', params: { run_id: runID } });
+    const spared = await start(other);
+    await act('runs_stop', { filter: filterOf({ runID, id }) });
+    await finish();
+    expect(await statuses([runID, spared])).toEqual(['stopped', 'running']);
+  });
+
+  test('finds runs by the time of their start, of the kind that the filter names', async () => {
+    const id = await publish();
+    const early = await start(id);
+    const { rows } = await service.db.pool.query<{ at: Date }>('SELECT started_at AS at FROM runs WHERE id = $1', [
+      early,
+    ]);
+    const at = Number(rows[0]?.at.getTime());
+    await expect.poll(() => Date.now()).toBeGreaterThan(at + 1);
+    const late = await start(id);
+    await act('runs_stop', { filter: { to: new Date(at + 1).toISOString(), kind: 'agent' } });
+    await finish();
+    expect(await statuses([early, late])).toEqual(['running', 'running']);
+    await act('runs_stop', { filter: { to: new Date(at + 1).toISOString() } });
+    await finish();
+    expect(await statuses([early, late])).toEqual(['stopped', 'running']);
+    await act('runs_stop', { filter: { from: new Date(at + 1).toISOString() }, mode: 'graceful' });
+    await finish();
+    expect(await statuses([late])).toEqual(['stopped']);
+  });
+
+  test('stops at most 8 runs and about 2,000 steps at a time', async () => {
+    const peak = countInFlight();
+    await startMany(await publish(), 40);
+    await act('runs_stop', { filter: {} });
+    await finish();
+    expect(peak()).toBe(8);
+    const again = countInFlight();
+    const large = await startMany(await publish(many(900)), 5);
+    await act('runs_stop', { filter: {} });
+    await finish();
+    expect(again()).toBe(2);
+    expect(new Set(await statuses(large))).toEqual(new Set(['stopped']));
+  });
+
+  test('waits while the commit queue is full, and does not count that as an attempt', async () => {
+    const run = await start(await publish());
+    const stop = await act<Job>('runs_stop', { filter: {} });
+    const own = command;
+    let refused = 0;
+    command = async (...of) => {
+      refused += 1;
+      if (refused <= 20) throw unavailable('overloaded', 'The database cannot keep up with the writes.', 1);
+      return own(...of);
+    };
+    const first = [];
+    while (refused < 20) first.push(...(await turn()));
+    expect(first.filter(result => result === 'busy')).toHaveLength(20);
+    await finish();
+    expect(await statuses([run])).toEqual(['stopped']);
+    expect(await jobOf(stop)).toMatchObject({ stopped: 1, failed: 0 });
+  });
+
+  test('gives up a run that cannot be stopped after five attempts, and stops the others', async () => {
+    const [broken = '', ...others] = await startMany(await publish(), 10);
+    const stop = await act<Job>('runs_stop', { filter: {} });
+    const own = command;
+    let attempts = 0;
+    command = async (ref, ...of) => {
+      if (ref.runId !== broken) return own(ref, ...of);
+      attempts += 1;
+      throw new AppError(500, 'internal_error', 'It is broken.');
+    };
+    await finish();
+    expect(attempts).toBe(5);
+    expect(await statuses([broken, ...others])).toEqual(['running', ...others.map(() => 'stopped')]);
+    expect(await jobOf(stop)).toMatchObject({ state: 'finished', matched: 10, stopped: 9, failed: 1, remaining: 0 });
+  });
+
+  test('goes on after a restart: what it has found and stopped is stored', async () => {
+    const id = await publish();
+    const runs = await startMany(id, 20);
+    const stop = await act<Job>('runs_stop', { filter: {} });
+    await turn();
+    await turn();
+    const [halted = '', ended = ''] = runs.filter((_, at) => at > 17);
+    // A process died after the stop of a run and before it was noted; another run ended by itself.
+    await act('workflows_execute_command', { id, command: 'stop', params: { run_id: halted } });
+    await act('tasks_complete', { id, runID: ended, task_id: 'ask', approved: true });
+    await reached(services, acme.owner, { id, runID: ended });
+    await finish();
+    expect(await jobOf(stop)).toMatchObject({
+      state: 'finished',
+      matched: 20,
+      stopped: 19,
+      already_ended: 1,
+      remaining: 0,
+    });
+  });
+
+  test('stops runs that start meanwhile, and after ten minutes only what those have called', async () => {
+    const id = await publish();
+    const first = await start(id);
+    await act('runs_stop', { filter: {} });
+    while ((await turn())[0] !== 'waiting');
+    const second = await start(id);
+    while ((await turn())[0] !== 'waiting');
+    expect(await statuses([first, second])).toEqual(['stopped', 'stopped']);
+    await service.db.pool.query('UPDATE run_stops SET matching_until = $1', [
+      new Date(services.clock.now() - skewMs - MINUTE_MS),
+    ]);
+    const [late, child] = [await start(id), await start(id)];
+    await isChildOf(child, second);
+    await finish();
+    expect(await statuses([late, child])).toEqual(['running', 'stopped']);
+  });
+});
+
+/** Counts how many stops are under way at a time. */
+function countInFlight(): () => number {
+  const own = service.container.services.orchestrator.command;
+  let [now, peak] = [0, 0];
+  command = async (...of) => {
+    now += 1;
+    peak = Math.max(peak, now);
+    return own(...of).finally(() => (now -= 1));
+  };
+  return () => peak;
+}
+
+const isChildOf = (child: string, parent: string) =>
+  service.db.pool.query(
+    `INSERT INTO child_runs (run_id, parent_run_id, parent_workflow_id, parent_step_id, detached)
+     VALUES ($1, $2, $2, 'call', true)`,
+    [child, parent],
+  );
+
+describe('what a stopped run has called', () => {
+  test('is stopped too, through runs that have ended, whatever the filter says', async () => {
+    const [id, other] = [
+      await publish(),
+      await publish({ steps: [{ id: 'only', type: 'lua_script', script: 'return 1' }] }),
+    ];
+    const [root = '', middle = '', leaf = '', spared = ''] = [
+      await start(id),
+      await start(other),
+      await start(id),
+      await start(id),
+    ];
+    await reached(services, acme.owner, { id: other, runID: middle });
+    await isChildOf(middle, root);
+    await isChildOf(leaf, middle);
+    const stop = await act<Job>('runs_stop', { filter: { root_run_id: root } });
+    await finish();
+    expect(await statuses([root, middle, leaf, spared])).toEqual(['stopped', 'completed', 'stopped', 'running']);
+    expect(await jobOf(stop)).toMatchObject({ matched: 2, stopped: 2, already_ended: 0 });
+    const late = await start(id);
+    await isChildOf(late, root);
+    await act('runs_stop', { filter: { root_run_id: root } });
+    await finish();
+    expect(await statuses([late])).toEqual(['stopped']);
+  });
+
+  test('a workflow that starts itself twice in each run ends with the workflow that was stopped', async () => {
+    const { id } = await act<{ id: string }>('workflows_create', { name: `Bomb ${newId()}` });
+    const copy = (step: string) => ({
+      id: step,
+      type: 'call_workflow',
+      workflow_id: '{{input.self}}',
+      detach: true,
+      input: { self: '{{input.self}}' },
+    });
+    await act('workflows_patch', { id, graph: { steps: [copy('a'), copy('b'), { id: 'ask', type: 'human_task' }] } });
+    await act('workflows_publish_version', { id });
+    await start(id, { self: id });
+    await act('runs_stop', { filter: { workflow_ids: [id] } });
+    await finish();
+    const { rows } = await service.db.pool.query('SELECT id FROM runs WHERE workflow_id = $1 AND ended_at IS NULL', [
+      id,
+    ]);
+    expect(rows).toEqual([]);
+  });
+});
+
+describe('the request', () => {
+  test('is one with an equal request that is unfinished', async () => {
+    const [a, b] = [await publish(), await publish()];
+    const stop = (filter: object, mode?: string) => act<Job>('runs_stop', { filter, ...(mode && { mode }) });
+    const first = await stop({ workflow_ids: [a, b] });
+    expect((await stop({ workflow_ids: [b, a, b] })).stop_id).toBe(first.stop_id);
+    expect((await stop({ workflow_ids: [b, a] }, 'graceful')).stop_id).not.toBe(first.stop_id);
+    expect((await stop({ workflow_ids: [a] })).stop_id).not.toBe(first.stop_id);
+    await finish();
+    expect((await stop({ workflow_ids: [a, b] })).stop_id).not.toBe(first.stop_id);
+  });
+
+  test('is refused where twenty are unfinished, and the oldest hundred that have finished are kept', async () => {
+    for (let at = 0; at < 20; at += 1) await act('runs_stop', { filter: { session_id: `s${at}` } });
+    expect(await refusal('runs_stop', { filter: { session_id: 'more' } })).toEqual([429, 'too_many_stops']);
+    expect(await refusal('runs_stop', { filter: { session_id: 's3' } })).toEqual([200]);
+    expect(await refusal('runs_stop', { filter: {} }, globex.owner)).toEqual([200]);
+    await service.db.pool.query(
+      `UPDATE run_stops SET finished_at = requested_at, digest = digest || id::text;
+       INSERT INTO run_stops SELECT gen_random_uuid(), tenant_id, filter, mode, digest, requested_by, requested_at - interval '1 hour',
+         matching_until, NULL, NULL, false, NULL, 0, 0, 0, 0, requested_at FROM run_stops, generate_series(1, 6)`,
+    );
+    await act('runs_stop', { filter: {} });
+    const { rows } = await service.db.pool.query<{ count: string }>(
+      `SELECT count(*) FROM run_stops WHERE tenant_id = 'acme'`,
+    );
+    expect(Number(rows[0]?.count)).toBe(101);
+  });
+
+  test.each<[string, object, unknown[]]>([
+    ['no filter', {}, [422, 'validation_error']],
+    ['an unknown field', { filter: { workflow_id: newId() } }, [422, 'validation_error']],
+    ['a status that has ended', { filter: { status: 'failed' } }, [422, 'validation_error']],
+    ['a root with another field', { filter: { root_run_id: newId(), session_id: 'a' } }, [422, 'validation_error']],
+    ['no workflow in a list', { filter: { workflow_ids: [] } }, [422, 'validation_error']],
+    ['a workflow that does not exist', { filter: { workflow_ids: [newId()] } }, [404, 'not_found']],
+    ['a project that does not exist', { filter: { project_id: newId() } }, [404, 'not_found']],
+    ['a run that does not exist', { filter: { root_run_id: newId() } }, [404, 'not_found']],
+  ])('is refused with %s', async (_, input, expected) => {
+    expect(await refusal('runs_stop', input)).toEqual(expected);
+    const { filter } = input as { filter?: object };
+    expect(await refusal('runs_preview_stop', filter ? { filter } : {})).toEqual(expected);
+  });
+
+  test('names nothing of another workspace', async () => {
+    const id = await publish(asking(), globex.owner);
+    const runID = await start(id, {}, globex.owner);
+    for (const filter of [{ workflow_ids: [id] }, { project_id: globex.projectId }, { root_run_id: runID }])
+      expect(await refusal('runs_stop', { filter })).toEqual([404, 'not_found']);
+    const stop = await act<Job>('runs_stop', { filter: {} }, globex.owner);
+    expect(await refusal('runs_get_stop', { stop_id: stop.stop_id })).toEqual([404, 'not_found']);
+    expect(await act('runs_list_stops', {})).toEqual({ stops: [], next_cursor: null });
+  });
+
+  test('with a token stops runs of its project alone', async () => {
+    const { projectId } = await createTestProject(services, acme, 'elsewhere');
+    const elsewhere = { ...acme.owner, projectId };
+    const [mine, other] = [
+      await start(await publish()),
+      await start(await publish(asking(), elsewhere), {}, elsewhere),
+    ];
+    const token = withScopes(acme.owner, 'workflow:run', 'workflow:read');
+    expect(await refusal('runs_stop', { filter: { project_id: elsewhere.projectId } }, token)).toEqual([
+      404,
+      'not_found',
+    ]);
+    await act('runs_stop', { filter: {} }, token);
+    await finish();
+    expect(await statuses([mine, other])).toEqual(['stopped', 'running']);
+  });
+
+  test('is in the audit log, its preview is not', async () => {
+    const { stop_id } = await act<Job>('runs_stop', { filter: {} });
+    await act('runs_preview_stop', { filter: {} });
+    const { entries } = await act<{ entries: unknown[] }>('audit_log_list', { limit: 1 });
+    expect(entries).toMatchObject([{ operation: 'runs_stop', outcome: 'ok', target: { stop_id } }]);
+  });
+});
+
+describe('archiving a workflow', () => {
+  test('lets its runs continue, or stops them in turns', async () => {
+    const id = await publish();
+    const runs = await startMany(id, 12);
+    const spared = await start(await publish());
+    await act('workflows_archive', { id });
+    await finish();
+    expect(new Set(await statuses(runs))).toEqual(new Set(['running']));
+    const peak = countInFlight();
+    const token = withScopes(acme.contributor, 'workflow:write');
+    expect(await refusal('workflows_archive', { id, runs: 'stop' }, token)).toEqual([403, 'insufficient_scope']);
+    await act('workflows_archive', { id, runs: 'stop' }, acme.contributor);
+    await finish();
+    expect(new Set(await statuses(runs))).toEqual(new Set(['stopped']));
+    expect(await statuses([spared])).toEqual(['running']);
+    expect(peak()).toBe(8);
+  });
+});

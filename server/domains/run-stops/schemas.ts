@@ -1,0 +1,69 @@
+import { z } from 'zod';
+import { Id, Instant, nextCursor, PlainText, page, Timestamp } from '../../contract/wire.ts';
+import { WORKFLOW_KINDS } from '../../contract/workflow-kinds.ts';
+import {
+  MAX_SEARCH_VALUE_LENGTH,
+  MAX_SEARCHABLE_NAME_LENGTH,
+  readFieldFilter,
+} from '../../orchestrator/core/searchable.ts';
+
+const Label = PlainText(200).min(1);
+const ModeSchema = z.enum(['immediate', 'graceful']);
+
+/** The fields by which a bulk stop finds active runs; each of them narrows. */
+const filterFields = {
+  project_id: Id.optional().meta({ description: 'Default: every project; of a token, always its own' }),
+  workflow_ids: z.array(Id).min(1).max(100).optional(),
+  kind: z.enum(WORKFLOW_KINDS).optional().meta({ description: 'Of workflows of this kind; default: of every kind' }),
+  status: z.enum(['running', 'paused']).optional().meta({ description: 'Default: both' }),
+  from: Instant.optional().meta({ description: 'Runs that started at this time or later' }),
+  to: Instant.optional().meta({ description: 'Runs that started before this time' }),
+  test: z.boolean().optional().meta({ description: 'Test runs alone, or none; default: both' }),
+  session_id: Label.optional(),
+  trigger_type: Label.optional(),
+  q: PlainText(200).min(1).optional().meta({ description: 'As of GET /v1/runs' }),
+  field: PlainText(MAX_SEARCHABLE_NAME_LENGTH + 1 + MAX_SEARCH_VALUE_LENGTH)
+    .refine(text => readFieldFilter(text) !== null, 'must be the name of a searchable field, = and a value')
+    .optional()
+    .meta({ description: 'A searchable field and its exact value, such as `order_id=4711`' }),
+  root_run_id: Id.optional().meta({
+    description: 'This run and all that it called, directly or not, ended or not; with no other field but `project_id`',
+  }),
+};
+export const StopFilter = z
+  .strictObject(filterFields)
+  .refine(filter => filter.root_run_id === undefined || Object.keys(filter).every(name => ROOT_FIELDS.has(name)), {
+    path: ['root_run_id'],
+    message: 'cannot be combined with another field than project_id',
+  })
+  .meta({ description: 'Which active runs; `{}` means all of them' });
+const ROOT_FIELDS: ReadonlySet<string> = new Set(['root_run_id', 'project_id']);
+export type StopFilter = z.output<typeof StopFilter>;
+
+export const StopRunsInput = z.strictObject({
+  filter: StopFilter,
+  mode: ModeSchema.default('immediate').meta({ description: 'As of the command `stop`' }),
+});
+export const PreviewStopInput = z.strictObject({ filter: StopFilter });
+export const PreviewStopOutput = z.strictObject({
+  matching: z.number().int().meta({ description: 'Active runs that match now, without those that they called' }),
+  capped: z.boolean().meta({ description: 'Whether there are more than `matching` says' }),
+});
+
+export const StopJob = z.strictObject({
+  stop_id: Id,
+  state: z.enum(['working', 'finished']),
+  mode: ModeSchema,
+  filter: z.strictObject(filterFields),
+  requested_by: z.string().meta({ description: 'An email, or `operator`' }),
+  requested_at: Timestamp,
+  finished_at: Timestamp.nullable(),
+  matched: z.number().int().meta({ description: 'Active runs that it has found, with those that they called' }),
+  stopped: z.number().int(),
+  already_ended: z.number().int().meta({ description: 'Runs that ended before it was their turn' }),
+  failed: z.number().int().meta({ description: 'Runs that could not be stopped in five attempts' }),
+  remaining: z.number().int().meta({ description: 'Runs that it has found and not stopped yet' }),
+});
+export const StopRef = z.strictObject({ stop_id: Id });
+export const ListStopsInput = z.strictObject(page);
+export const ListStopsOutput = z.strictObject({ stops: z.array(StopJob), ...nextCursor });

@@ -1,0 +1,23 @@
+import type { Pool } from 'pg';
+import type { StopFilter } from './schemas.ts';
+
+/** Returns what a filter names that is not in the tenant, or not in the filter's project; null if everything is. */
+export async function findMissing(
+  pool: Pool,
+  tenantId: string,
+  { project_id, workflow_ids, root_run_id }: StopFilter,
+): Promise<'Project' | 'Workflow' | 'Run' | null> {
+  const { rows } = await pool.query<{ project: boolean; workflows: boolean; run: boolean }>(
+    `SELECT $2::uuid IS NULL OR EXISTS (SELECT FROM projects WHERE id = $2 AND tenant_id = $1) AS project,
+            NOT EXISTS (SELECT FROM unnest($3::uuid[]) given(id) WHERE NOT EXISTS (
+              SELECT FROM workflows w WHERE w.id = given.id AND w.tenant_id = $1
+                 AND ($2::uuid IS NULL OR w.project_id = $2))) AS workflows,
+            $4::uuid IS NULL OR EXISTS (SELECT FROM runs WHERE id = $4 AND tenant_id = $1
+                 AND ($2::uuid IS NULL OR project_id = $2)) AS run`,
+    [tenantId, project_id ?? null, workflow_ids ?? [], root_run_id ?? null],
+  );
+  const [has] = rows;
+  if (!has?.project) return 'Project';
+  if (!has.workflows) return 'Workflow';
+  return has.run ? null : 'Run';
+}

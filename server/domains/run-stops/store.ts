@@ -1,0 +1,130 @@
+import type { Pool } from 'pg';
+import type { StopFilter } from './schemas.ts';
+
+export type StopMode = 'immediate' | 'graceful';
+
+/** A bulk stop as it is stored; times are ms since the epoch. */
+export type StopRow = {
+  id: string;
+  tenantId: string;
+  filter: StopFilter;
+  mode: StopMode;
+  requestedBy: string;
+  requestedAt: Date;
+  /** Runs that started later match only as children of those that matched. */
+  matchingUntil: Date;
+  cursorAt: Date | null;
+  cursorId: string | null;
+  /** Whether the pass over the active runs that is under way has found any. */
+  foundInPass: boolean;
+  quietSince: Date | null;
+  matched: number;
+  stopped: number;
+  alreadyEnded: number;
+  failed: number;
+  finishedAt: Date | null;
+};
+
+const COLUMNS = `id, tenant_id AS "tenantId", filter, mode, requested_by AS "requestedBy", requested_at AS "requestedAt",
+  matching_until AS "matchingUntil", cursor_at AS "cursorAt", cursor_id AS "cursorId", found_in_pass AS "foundInPass",
+  quiet_since AS "quietSince", matched, stopped, already_ended AS "alreadyEnded", failed, finished_at AS "finishedAt"`;
+
+export type NewStop = Pick<
+  StopRow,
+  'id' | 'tenantId' | 'filter' | 'mode' | 'requestedBy' | 'requestedAt' | 'matchingUntil'
+> & {
+  /** Equal for requests with the same filter and mode. */
+  digest: string;
+};
+
+/**
+ * Inserts a bulk stop, or returns the unfinished one with the same filter and mode, which then matches anew up to the
+ * later time. Null if the tenant has `max` unfinished ones already.
+ */
+export async function insertStop(pool: Pool, stop: NewStop, max: number): Promise<StopRow | null> {
+  const { rows } = await pool.query<StopRow>(
+    `INSERT INTO run_stops (id, tenant_id, filter, mode, digest, requested_by, requested_at, matching_until)
+     SELECT $1, $2, $3, $4, $5, $6, $7, $8
+      WHERE (SELECT count(*) FROM run_stops WHERE tenant_id = $2 AND finished_at IS NULL AND digest <> $5) < $9
+     ON CONFLICT (tenant_id, digest) WHERE finished_at IS NULL
+     DO UPDATE SET matching_until = excluded.matching_until, quiet_since = NULL
+     RETURNING ${COLUMNS}`,
+    [
+      stop.id,
+      stop.tenantId,
+      JSON.stringify(stop.filter),
+      stop.mode,
+      stop.digest,
+      stop.requestedBy,
+      stop.requestedAt,
+      stop.matchingUntil,
+      max,
+    ],
+  );
+  return rows[0] ?? null;
+}
+
+/** Deletes the finished bulk stops of a tenant, except for the newest `kept`. */
+export async function deleteOldStops(pool: Pool, tenantId: string, kept: number): Promise<void> {
+  await pool.query(
+    `DELETE FROM run_stops WHERE tenant_id = $1 AND id IN (
+       SELECT id FROM run_stops WHERE tenant_id = $1 AND finished_at IS NOT NULL
+        ORDER BY requested_at DESC, id DESC OFFSET $2)`,
+    [tenantId, kept],
+  );
+}
+
+/** Returns the bulk stop, or null if the tenant has none of this id. */
+export async function findStop(pool: Pool, tenantId: string, id: string): Promise<StopRow | null> {
+  const { rows } = await pool.query<StopRow>(`SELECT ${COLUMNS} FROM run_stops WHERE id = $1 AND tenant_id = $2`, [
+    id,
+    tenantId,
+  ]);
+  return rows[0] ?? null;
+}
+
+/** Returns the bulk stops of a tenant, newest first, `limit` of them after the keyset. */
+export async function listStops(
+  pool: Pool,
+  tenantId: string,
+  { after, limit }: { after: { at: Date; id: string } | null; limit: number },
+): Promise<StopRow[]> {
+  const { rows } = await pool.query<StopRow>(
+    `SELECT ${COLUMNS} FROM run_stops
+      WHERE tenant_id = $1 AND ($2::timestamptz IS NULL OR (requested_at, id) < ($2, $3::uuid))
+      ORDER BY requested_at DESC, id DESC LIMIT $4`,
+    [tenantId, after?.at ?? null, after?.id ?? null, limit],
+  );
+  return rows;
+}
+
+/** Returns the oldest unfinished bulk stop of each tenant that has one. */
+export async function listDueStops(pool: Pool): Promise<StopRow[]> {
+  const { rows } = await pool.query<StopRow>({
+    name: 'due_run_stops',
+    text: `SELECT * FROM (
+             SELECT DISTINCT ON (tenant_id) ${COLUMNS} FROM run_stops WHERE finished_at IS NULL
+              ORDER BY tenant_id, requested_at, id) due
+            ORDER BY due."requestedAt"`,
+  });
+  return rows;
+}
+
+/** Notes that passes find nothing since `at`; null: the last one has found something. */
+export async function noteQuiet(pool: Pool, { id, tenantId }: StopRow, at: Date | null): Promise<void> {
+  await pool.query('UPDATE run_stops SET quiet_since = $3 WHERE id = $1 AND tenant_id = $2', [id, tenantId, at]);
+}
+
+/**
+ * Finishes a bulk stop, unless the same was requested again since it was read. What it found is forgotten; the counts
+ * remain.
+ */
+export async function finishStop(pool: Pool, { id, tenantId, matchingUntil }: StopRow, at: Date): Promise<void> {
+  await pool.query(
+    `WITH finished AS (
+       UPDATE run_stops SET finished_at = $3
+        WHERE id = $1 AND tenant_id = $2 AND matching_until = $4 AND finished_at IS NULL RETURNING id)
+     DELETE FROM run_stop_targets WHERE stop_id IN (SELECT id FROM finished)`,
+    [id, tenantId, at, matchingUntil],
+  );
+}

@@ -1,0 +1,78 @@
+import type { Pool } from 'pg';
+import type { StopRow } from './store.ts';
+
+/** A run that waits for its stop. */
+export type Target = {
+  runId: string;
+  projectId: string;
+  workflowId: string;
+  /** The authored steps that have not ended: how many events its stop is going to write, about. */
+  open: number;
+  attempts: number;
+};
+
+export type TargetOutcome = {
+  runId: string;
+  /** `waiting`: it is tried again. */
+  state: 'waiting' | 'stopped' | 'ended' | 'failed';
+};
+
+/** Returns runs that wait for their stop, at most `limit`: those that have failed last. */
+export async function listTargets(pool: Pool, { id, tenantId }: StopRow, limit: number): Promise<Target[]> {
+  const { rows } = await pool.query<Target>(
+    `SELECT t.run_id AS "runId", r.project_id AS "projectId", r.workflow_id AS "workflowId", t.attempts,
+            greatest(r.steps_total - r.steps_done, 1) AS open
+       FROM run_stop_targets t JOIN runs r ON r.id = t.run_id AND r.tenant_id = $2
+      WHERE t.stop_id = $1 AND t.state = 'waiting' AND r.status IN ('running', 'paused')
+      ORDER BY t.attempts, t.run_id LIMIT $3`,
+    [id, tenantId, limit],
+  );
+  return rows;
+}
+
+/** Stores what became of some targets, and counts it. */
+export async function saveOutcomes(
+  pool: Pool,
+  { id, tenantId }: StopRow,
+  outcomes: readonly TargetOutcome[],
+): Promise<void> {
+  await pool.query(
+    `WITH outcome AS (
+       SELECT o.run_id, o.state FROM unnest($3::uuid[], $4::text[]) o(run_id, state)),
+     saved AS (
+       UPDATE run_stop_targets t SET state = outcome.state, attempts = t.attempts + 1
+         FROM outcome, run_stops s
+        WHERE t.stop_id = $1 AND t.run_id = outcome.run_id AND t.state = 'waiting' AND s.id = $1 AND s.tenant_id = $2
+       RETURNING t.state)
+     ${counted('saved')}`,
+    [id, tenantId, outcomes.map(({ runId }) => runId), outcomes.map(({ state }) => state)],
+  );
+}
+
+/**
+ * Takes runs that have ended or were deleted since they were found from those that wait, at most `limit`. Returns how
+ * many there were.
+ */
+export async function passEnded(pool: Pool, { id, tenantId }: StopRow, limit: number): Promise<number> {
+  const { rows } = await pool.query<{ count: string }>(
+    `WITH gone AS (
+       SELECT t.run_id, r.status FROM run_stop_targets t LEFT JOIN runs r ON r.id = t.run_id AND r.tenant_id = $2
+        WHERE t.stop_id = $1 AND t.state = 'waiting' AND (r.id IS NULL OR r.status NOT IN ('running', 'paused'))
+        LIMIT $3),
+     saved AS (
+       UPDATE run_stop_targets t SET state = CASE WHEN gone.status = 'stopped' THEN 'stopped' ELSE 'ended' END
+         FROM gone WHERE t.stop_id = $1 AND t.run_id = gone.run_id RETURNING t.state),
+     counted AS (${counted('saved')})
+     SELECT count(*) FROM saved`,
+    [id, tenantId, limit],
+  );
+  return Number(rows[0]?.count ?? 0);
+}
+
+/** SQL that adds the states of the rows `saved` to the counts of the bulk stop `$1` of the tenant `$2`. */
+const counted = (saved: string) => `
+  UPDATE run_stops SET
+      stopped = stopped + (SELECT count(*)::integer FROM ${saved} WHERE state = 'stopped'),
+      already_ended = already_ended + (SELECT count(*)::integer FROM ${saved} WHERE state = 'ended'),
+      failed = failed + (SELECT count(*)::integer FROM ${saved} WHERE state = 'failed')
+    WHERE id = $1 AND tenant_id = $2`;

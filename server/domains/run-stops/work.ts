@@ -1,0 +1,90 @@
+import type { Services } from '../../contract/services.ts';
+import { AppError } from '../../platform/errors.ts';
+import { isDatabaseAway } from '../../platform/postgres/away.ts';
+import { endPass, matchChildren, matchNext } from './match-store.ts';
+import { finishStop, noteQuiet, type StopRow } from './store.ts';
+import { listTargets, passEnded, saveOutcomes, type Target, type TargetOutcome } from './target-store.ts';
+
+/** The most runs that are stopped at a time. */
+const MAX_RUNS_IN_FLIGHT = 8;
+/**
+ * The most steps that the runs stopped at a time have open, unless one run has more. The stop of a step is an event, and
+ * the commit queue that all workspaces share takes 50,000.
+ */
+const MAX_STEPS_IN_FLIGHT = 2_000;
+const MAX_ATTEMPTS = 5;
+const RUNS_PER_PAGE = 500;
+const CHILDREN_PER_PASS = 5_000;
+/**
+ * For so long passes must have found nothing: a run that a stopped run has just called is started after the commit that
+ * says so.
+ */
+const QUIET_MS = 5_000;
+
+/**
+ * `worked`: there may be more to do at once. `waiting`: it looks again later. `busy`: the commit queue is full.
+ * `finished`: no matching run is left.
+ */
+export type TurnResult = 'worked' | 'waiting' | 'busy' | 'finished';
+
+/** Stops a few runs of a bulk stop, and finds more when few are left. Throws while the database is away. */
+export async function workOnStop(services: Services, stop: StopRow): Promise<TurnResult> {
+  const targets = await listTargets(services.pool, stop, MAX_RUNS_IN_FLIGHT);
+  if (targets.length < MAX_RUNS_IN_FLIGHT && !(await findMore(services, stop)) && targets.length === 0)
+    return rest(services, stop);
+  if (stop.quietSince !== null) await noteQuiet(services.pool, stop, null);
+  if (targets.length === 0) return 'worked';
+  const ended = await Promise.all(fitting(targets).map(target => stopOne(services, stop, target)));
+  const outcomes = ended.filter(outcome => outcome !== 'gone' && outcome !== 'busy');
+  if (outcomes.length > 0) await saveOutcomes(services.pool, stop, outcomes);
+  return ended.includes('busy') ? 'busy' : 'worked';
+}
+
+/** Returns the first targets, as many as may be stopped at a time. */
+function fitting(targets: readonly Target[]): Target[] {
+  let open = 0;
+  return targets.filter((target, at) => {
+    open += target.open;
+    return at === 0 || open <= MAX_STEPS_IN_FLIGHT;
+  });
+}
+
+/** Looks at the next active runs. Returns whether it found any, or has more to look at. */
+async function findMore({ pool, clock }: Services, stop: StopRow): Promise<boolean> {
+  const ended = await passEnded(pool, stop, RUNS_PER_PAGE);
+  const before = new Date(Math.min(clock.now(), stop.matchingUntil.getTime()));
+  if (await matchNext(pool, stop, { before, limit: RUNS_PER_PAGE })) return true;
+  const found = await endPass(pool, stop);
+  const called = await matchChildren(pool, stop, CHILDREN_PER_PASS);
+  return ended > 0 || found || called;
+}
+
+/** Finishes a bulk stop that has found nothing for long enough. */
+async function rest({ pool, clock }: Services, stop: StopRow): Promise<TurnResult> {
+  const now = clock.now();
+  if (stop.quietSince === null) await noteQuiet(pool, stop, new Date(now));
+  if (stop.quietSince === null || now - stop.quietSince.getTime() < QUIET_MS) return 'waiting';
+  await finishStop(pool, stop, new Date(now));
+  return 'finished';
+}
+
+/** `gone`: the run has ended or was deleted meanwhile. */
+async function stopOne(
+  { orchestrator, logger }: Services,
+  { id, tenantId, mode, requestedBy }: StopRow,
+  { runId, projectId, workflowId, attempts }: Target,
+): Promise<TargetOutcome | 'gone' | 'busy'> {
+  try {
+    await orchestrator.command({ tenantId, projectId, workflowId, runId }, { type: 'stop', mode, by: requestedBy });
+    return { runId, state: 'stopped' };
+  } catch (error) {
+    if (isDatabaseAway(error)) throw error;
+    if (error instanceof AppError) {
+      if (error.status === 503) return 'busy';
+      if (error.status === 404 || error.code === 'run_already_ended') return 'gone';
+    }
+    if (attempts + 1 < MAX_ATTEMPTS) return { runId, state: 'waiting' };
+    logger.error({ tenant_id: tenantId, run_id: runId, stop_id: id, err: error }, 'a run could not be stopped');
+    return { runId, state: 'failed' };
+  }
+}
