@@ -1,23 +1,23 @@
 'use client';
-import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { Archive, Download, Ellipsis, ExternalLink, Play } from 'lucide-react';
 import dynamic from 'next/dynamic';
 import { useRouter } from 'next/navigation';
 import { useCallback, useState } from 'react';
 import { usePermissions } from '../shell/session.tsx';
-import { readError } from '../trpc/errors.ts';
-import { type Outputs, useTRPC, useTRPCClient } from '../trpc/provider.tsx';
+import { type Outputs, useTRPCClient } from '../trpc/provider.tsx';
 import { IconButton } from '../ui/button.tsx';
-import { Confirm } from '../ui/confirm.tsx';
 import { Menu, MenuItem, MenuSeparator } from '../ui/menu.tsx';
-import { toast, toastError } from '../ui/toaster.tsx';
-import { useOpened } from '../ui/use-opened.ts';
+import { toastError } from '../ui/toaster.tsx';
+import { useLoadedEarly, useOpened } from '../ui/use-opened.ts';
 import { download, fileName } from './download.ts';
 
 // With the forms of its input it is larger than the list.
 const StartRunDialog = dynamic(() => import('./start-run-dialog.tsx').then(module => module.StartRunDialog), {
   ssr: false,
 });
+
+const loadArchive = () => import('./archive-workflow.tsx');
+const ArchiveWorkflow = dynamic(() => loadArchive().then(module => module.ArchiveWorkflow), { ssr: false });
 
 export type WorkflowRow = Outputs['workflows_list']['workflows'][number];
 
@@ -30,6 +30,8 @@ export function WorkflowActions({ workflow }: { workflow: WorkflowRow }) {
   const hasStart = useOpened(starting);
   const close = useCallback(() => setStarting(false), []);
   const [archiving, setArchiving] = useState(false);
+  const hasArchive = useOpened(archiving);
+  useLoadedEarly(loadArchive);
   const save = async (format: 'json' | 'yaml') => {
     try {
       const exported = await client.workflows_export.query({ id: workflow.id, format });
@@ -82,42 +84,7 @@ export function WorkflowActions({ workflow }: { workflow: WorkflowRow }) {
         ) : null}
       </Menu>
       {hasStart ? <StartRunDialog workflowId={starting ? workflow.id : null} onClose={close} /> : null}
-      <ArchiveConfirm workflow={workflow} open={archiving} onOpenChange={setArchiving} />
+      {hasArchive ? <ArchiveWorkflow workflow={workflow} open={archiving} onOpenChange={setArchiving} /> : null}
     </>
-  );
-}
-
-function ArchiveConfirm({
-  workflow,
-  open,
-  onOpenChange,
-}: {
-  workflow: WorkflowRow;
-  open: boolean;
-  onOpenChange: (open: boolean) => void;
-}) {
-  const trpc = useTRPC();
-  const queries = useQueryClient();
-  const archive = useMutation(
-    trpc.workflows_archive.mutationOptions({
-      onSuccess: () => {
-        onOpenChange(false);
-        toast.success(`${workflow.name} is archived`);
-        return queries.invalidateQueries(trpc.workflows_list.queryFilter());
-      },
-    }),
-  );
-  return (
-    <Confirm
-      open={open}
-      onOpenChange={onOpenChange}
-      title={`Archive ${workflow.name}?`}
-      action="Archive"
-      pending={archive.isPending}
-      error={archive.error ? readError(archive.error).message : null}
-      onConfirm={() => archive.mutate({ id: workflow.id })}
-    >
-      It can no longer be started and its webhooks are switched off. Its runs stay readable, and active runs continue.
-    </Confirm>
   );
 }
