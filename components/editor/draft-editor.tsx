@@ -25,7 +25,7 @@ import { StepPalette, StepStrip } from './step-palette.tsx';
 import { findSteps, StepSearch } from './step-search.tsx';
 import type { Draft, Problem, Validation } from './use-draft.ts';
 import { type Editor, useEditor } from './use-editor.ts';
-import { useHistoryKeys } from './use-history-keys.ts';
+import { sayProblem, useHistoryKeys } from './use-history-keys.ts';
 
 export type DraftEditorProps = {
   workflowId: string;
@@ -317,10 +317,10 @@ function Toolbar({ draft, editor, onAddNote, onSearch }: ToolbarProps) {
   const { canUndo, canRedo } = draft.state;
   return (
     <div role="toolbar" aria-label="Edit" className="flex gap-0.5 rounded-lg border bg-surface p-1 shadow-sm">
-      <IconButton label="Undo" shortcut="⌘ Z" disabled={!canUndo} onClick={() => draft.store.undo()}>
+      <IconButton label="Undo" shortcut="⌘ Z" disabled={!canUndo} onClick={() => sayProblem(draft.store.undo())}>
         <Undo2 aria-hidden className="size-4" />
       </IconButton>
-      <IconButton label="Redo" shortcut="⇧ ⌘ Z" disabled={!canRedo} onClick={() => draft.store.redo()}>
+      <IconButton label="Redo" shortcut="⇧ ⌘ Z" disabled={!canRedo} onClick={() => sayProblem(draft.store.redo())}>
         <Redo2 aria-hidden className="size-4" />
       </IconButton>
       {onAddNote === undefined ? null : (

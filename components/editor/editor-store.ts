@@ -5,6 +5,7 @@ import {
   type Draft,
   type Edit,
   merge,
+  sameDraft,
   sameJson,
   type Unrewritten,
 } from '../../server/domains/workflows/edits/index.ts';
@@ -179,14 +180,15 @@ export class EditorStore {
     this.#move(this.#state.draft, { text: null, textProblem: null }, null, null);
   }
 
-  undo(): void {
+  /** Undoes the last change. Returns why it did nothing, such as a step whose old id is another one's by now. */
+  undo(): string | null {
     this.#readTyped();
-    this.#travel(this.#past, this.#future);
+    return this.#travel(this.#past, this.#future);
   }
 
-  redo(): void {
+  redo(): string | null {
     this.#readTyped();
-    this.#travel(this.#future, this.#past);
+    return this.#travel(this.#future, this.#past);
   }
 
   /** Saves at once, merging with what others have saved; resolves when nothing is left to save, or saving is not possible. */
@@ -246,23 +248,28 @@ export class EditorStore {
     this.#show(draft, text);
   }
 
-  #travel(from: Entry[], to: Entry[]): void {
-    const entry = from.pop();
-    if (entry === undefined) return;
+  #travel(from: Entry[], to: Entry[]): string | null {
+    const entry = from.at(-1);
+    if (entry === undefined) return null;
     const { draft: present, text } = this.#state;
     let after = present;
     let back: Entry['back'] = { type: 'replace', draft: present };
     if (entry.back.type === 'replace') after = entry.back.draft;
     else {
       const result = apply(present, entry.back);
-      if (result.ok) ({ draft: after, inverse: back } = result);
+      // It stays in the history: it can be undone once what hinders it is gone.
+      if (!result.ok) return result.problem.message;
+      ({ draft: after, inverse: back } = result);
     }
+    from.pop();
+    const isNothing = sameDraft(present, after) && entry.text === text;
     to.push({ back, text, key: null, at: 0, before: present });
     // A text of its own is shown again only where it still says what the draft is.
     const parsed = entry.text === null ? null : parseGraph(entry.text);
     const keeps = parsed !== null && ('problem' in parsed || sameJson(parsed.graph, after.graph));
     const problem = parsed !== null && 'problem' in parsed ? parsed.problem : null;
     this.#show(after, { text: keeps ? entry.text : null, textProblem: problem });
+    return isNothing ? 'There was nothing left to undo of that change.' : null;
   }
 
   #show(draft: Draft, text: Pick<EditorState, 'text' | 'textProblem'>): void {

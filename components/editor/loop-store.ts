@@ -116,11 +116,11 @@ export class LoopStore implements StepsStore {
     return result.ok ? { ok: true, unrewritten } : result;
   }
 
-  undo(): void {
-    this.#store.undo();
+  undo(): string | null {
+    return this.#store.undo();
   }
 
-  redo(): void {
-    this.#store.redo();
+  redo(): string | null {
+    return this.#store.redo();
   }
 }

@@ -1,6 +1,12 @@
 'use client';
 import { useEffect } from 'react';
+import { toast } from '../ui/toaster.tsx';
 import type { EditorStore } from './editor-store.ts';
+
+/** Tells a person why undoing or redoing did nothing. */
+export function sayProblem(problem: string | null): void {
+  if (problem !== null) toast.warning(problem);
+}
 
 /**
  * ⌘Z and ⇧⌘Z (Ctrl elsewhere, and Ctrl+Y) undo and redo edits of the draft wherever on the page the focus is: the history of a
@@ -15,8 +21,7 @@ export function useHistoryKeys(store: EditorStore, enabled: boolean): void {
       if (key !== 'z' && key !== 'y') return;
       if (document.querySelector('[role="dialog"],[role="alertdialog"]') !== null) return;
       event.preventDefault();
-      if (key === 'y' || event.shiftKey) store.redo();
-      else store.undo();
+      sayProblem(key === 'y' || event.shiftKey ? store.redo() : store.undo());
     };
     // Before the fields themselves, whose own undo would run as well.
     window.addEventListener('keydown', onKeyDown, true);

@@ -117,6 +117,7 @@ export type SchemaOfEdits = z.output<typeof EditSchema>['type'] extends Edit['ty
 export const EditWorkflowInput = z.strictObject({ id: Id, edits: z.array(EditSchema).min(1).max(MAX_EDITS) });
 export const EditWorkflowOutput = z.strictObject({
   workflow: WorkflowSchema,
+  changed: z.boolean().meta({ description: 'false: the edits, or what they undo, are in the draft already' }),
   undo: z.array(EditSchema).meta({ description: 'The edits that undo this request, in the order to send them' }),
   unrewritten: z
     .array(z.strictObject({ step: z.string(), field: z.string(), line: z.number().int(), text: z.string() }))

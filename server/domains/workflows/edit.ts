@@ -5,7 +5,7 @@ import { acceptEdits, applyEdits, draftOf } from './apply-edits.ts';
 import { checksum } from './checksum.ts';
 import { acceptDraft } from './draft.ts';
 import type { EditWorkflowInput, EditWorkflowOutput } from './edit-schemas.ts';
-import type { Draft, Edit } from './edits/index.ts';
+import { type Draft, type Edit, sameDraft } from './edits/index.ts';
 import { archived, expectedRevision, requireEditable, whyUnchanged } from './precondition.ts';
 import { saveDraft } from './save-draft.ts';
 import type { WorkflowRow } from './store.ts';
@@ -33,6 +33,7 @@ export async function editWorkflow(ctx: Context, input: z.output<typeof EditWork
     if (saved !== null) {
       return {
         workflow: answerWorkflow(ctx, saved),
+        changed: !sameDraft(draftOf(row), result.draft),
         undo: result.undo as Output['undo'],
         unrewritten: result.unrewritten,
       };

@@ -39,7 +39,7 @@ describe('steps', () => {
       type: 'update_step',
       step: 'b',
       set: { name: 'B', timeout_s: 5 },
-      unset: ['depends_on', 'type'],
+      unset: ['depends_on'],
     };
     expect(stepsAfter(draft, edit)[1]).toEqual({
       id: 'b',
@@ -50,6 +50,7 @@ describe('steps', () => {
     });
     expect(code(draft, { type: 'update_step', step: 'b', set: { id: 'c' } })).toBe('id_not_editable');
     expect(code(draft, { type: 'update_step', step: 'b', unset: ['id'] })).toBe('id_not_editable');
+    expect(code(draft, { type: 'update_step', step: 'b', unset: ['type'] })).toBe('type_not_removable');
     expect(code(draft, { type: 'update_step', step: 'x' })).toBe('step_not_found');
   });
 

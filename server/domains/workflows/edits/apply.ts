@@ -10,6 +10,7 @@ import {
   idsIn,
   type Json,
   type Note,
+  type Restore,
   STEP_ID,
   type Step,
   sameJson,
@@ -17,8 +18,9 @@ import {
   withFields,
   withStepFields,
 } from './draft.ts';
-import { idsInLoop, luaReferences, renameInFields, renameInTexts, renameInValue } from './references.ts';
-import { applyRestore, restoreOf } from './restore.ts';
+import { idsInLoop } from './references.ts';
+import { renameWhole, replaceId } from './rename.ts';
+import { applyRestore, renamedTo, restoreOf } from './restore.ts';
 
 /** An edit that cannot be applied; caught in `apply`, so that the functions below read as what they do. */
 class CannotApply extends Error {
@@ -76,8 +78,19 @@ function change(draft: Draft, edit: Edit): Changed {
         draft: { ...draft, name: edit.name ?? draft.name, description: edit.description ?? draft.description },
       };
     case 'restore':
-      return applyRestore(draft, edit);
+      return restore(draft, edit);
   }
+}
+
+function restore(draft: Draft, edit: Restore): Changed {
+  for (const item of edit.steps) {
+    if (item.change !== 'update') continue;
+    requireType(item.step, item.unset);
+    const to = renamedTo(item);
+    // Undoing a rename whose old id is used by now would leave two steps of one id, or readers of none.
+    if (to !== null && draft.graph.steps.some(step => step.id === item.step)) requireFree(draft, to);
+  }
+  return applyRestore(draft, edit);
 }
 
 const withSteps = (draft: Draft, steps: readonly Step[]): Draft => ({ ...draft, graph: { ...draft.graph, steps } });
@@ -114,10 +127,6 @@ function withIds(step: Step, field: string, ids: readonly string[]): Step {
   return ids.length === 0 ? withStepFields(step, {}, [field]) : withStepFields(step, { [field]: ids });
 }
 
-const replaceId = (ids: readonly string[], id: string, by: readonly string[]): string[] => [
-  ...new Set(ids.flatMap(each => (each === id ? by : [each]))),
-];
-
 function addStep(draft: Draft, step: Step, at: number): Draft {
   requireFree(draft, step.id);
   const { steps } = draft.graph;
@@ -132,50 +141,21 @@ function updateStep(draft: Draft, id: string, set: Fields, unset: readonly strin
   if ('id' in set || unset.includes('id')) {
     throw new CannotApply('id_not_editable', 'A step gets another id by rename_step, which renames what refers to it.');
   }
+  requireType(id, unset);
   const changed = withStepFields(step, set, unset);
   return mapSteps(draft, each => (each === step ? changed : each));
 }
 
+function requireType(id: string, unset: readonly string[]): void {
+  if (unset.includes('type')) throw new CannotApply('type_not_removable', `"${id}" needs a type: set another one.`);
+}
+
 function renameStep(draft: Draft, from: string, to: string): Changed {
-  const step = stepOf(draft, from);
+  stepOf(draft, from);
   if (from === to) return { draft };
   requireFree(draft, to);
-  const renamed = mapSteps(draft, each => {
-    let next = each === step ? withStepFields(each, { id: to }) : each;
-    for (const field of ['depends_on', 'then', 'else']) {
-      if (idsIn(next[field]).includes(from))
-        next = withStepFields(next, { [field]: replaceId(idsIn(next[field]), from, [to]) });
-    }
-    return renameInTexts(next, { from, to });
-  });
-  // A step cannot read its own result.
-  const unrewritten = renamed.graph.steps.flatMap(each => (each.id === to ? [] : luaReferences(each, from)));
-  return {
-    draft: { ...withGraphFieldsRenamed(renamed, { from, to }), run_setup: renameInSetup(draft, from, to) },
-    renamed: { from, to },
-    unrewritten,
-  };
+  return { ...renameWhole(draft, { from, to }), renamed: { from, to } };
 }
-
-/** Overrides in the run setup are keyed by step, and hold fields of that step with templates and expressions of their own. */
-function renameInSetup(draft: Draft, from: string, to: string): Fields {
-  const overrides: Json | undefined = draft.run_setup.trigger_steps;
-  if (!isFields(overrides)) return draft.run_setup;
-  const types = new Map(draft.graph.steps.map(step => [step.id, step.type]));
-  // There was no step `to`: an override for it is left over from another one.
-  const used = Object.entries(overrides).filter(([id]) => id !== to);
-  const entries = used.map(([id, value]): [string, Json] => {
-    const renamed = isFields(value) ? renameInFields(value, types.get(id) ?? '', { from, to }) : value;
-    return [id === from ? to : id, renamed];
-  });
-  const isSame =
-    used.length === Object.keys(overrides).length &&
-    entries.every(([id, value]) => Object.hasOwn(overrides, id) && overrides[id] === value);
-  return isSame ? draft.run_setup : withFields(draft.run_setup, { trigger_steps: Object.fromEntries(entries) });
-}
-
-const isFields = (value: Json | undefined): value is Fields =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 function removeStep(draft: Draft, id: string, heal: boolean): Draft {
   const removed = stepOf(draft, id);
@@ -306,19 +286,5 @@ function updateGraph(
   if (changed.length === 0 && removed.length === 0) return draft;
   return { ...draft, graph: withFields(draft.graph as Fields, Object.fromEntries(changed), removed) as Graph };
 }
-
-function withGraphFieldsRenamed(draft: Draft, rename: { from: string; to: string }): Draft {
-  const fields = graphFields(draft.graph);
-  const renamed = Object.fromEntries(
-    TEMPLATE_FIELDS.flatMap((field): [string, Json][] => {
-      const value = fields[field];
-      const changed = value === undefined ? undefined : renameInValue(value, rename);
-      return changed === undefined || changed === value ? [] : [[field, changed]];
-    }),
-  );
-  return Object.keys(renamed).length === 0 ? draft : { ...draft, graph: { ...draft.graph, ...renamed } };
-}
-/** The fields of a graph that hold templates. */
-const TEMPLATE_FIELDS = ['output', 'searchable'] as const;
 
 const withNotes = (draft: Draft, notes: readonly Note[]): Draft => ({ ...draft, graph: { ...draft.graph, notes } });

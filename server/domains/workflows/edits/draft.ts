@@ -100,6 +100,7 @@ export type EditProblem = {
     | 'invalid_step_id'
     | 'invalid_index'
     | 'id_not_editable'
+    | 'type_not_removable'
     | 'not_connected'
     | 'connects_itself'
     | 'would_be_cycle'

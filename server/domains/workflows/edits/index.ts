@@ -13,3 +13,4 @@ export type { Branch, Draft, Edit, Fields, Graph, Json, Note, Restore, Step, Unr
 export { STEP_ID, sameJson } from './draft.ts';
 export { type Choose, type Conflict, merge, type Side } from './merge.ts';
 export { idsInLoop } from './references.ts';
+export { sameDraft } from './restore.ts';

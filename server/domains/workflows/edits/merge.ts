@@ -11,6 +11,7 @@ import {
   sameJson,
 } from './draft.ts';
 import { inKeyOrder, inOrder, sameDraft } from './restore.ts';
+import { makeSound } from './sound.ts';
 
 /** A step or field that both sides changed differently. A side is absent where it removed the step or the field. */
 export type Conflict = {
@@ -33,7 +34,7 @@ const ID_SETS: ReadonlySet<string> = new Set(['depends_on', 'then', 'else', 'ove
 /**
  * Merges two drafts that were made from `base`. If one side changed nothing, the result is exactly the other side. A
  * field that only one side changed is that side's; lists of ids are merged as sets. What both changed differently is a
- * conflict unless `choose` decides it, so that no change of either side is lost silently.
+ * conflict unless `choose` decides it, so that no change of either side is lost silently; and so is what does not fit together (`makeSound`).
  */
 export function merge(base: Draft, ours: Draft, theirs: Draft, choose: Choose = () => undefined): MergeResult {
   // To the letter first: with and without an empty list of notes is the same draft, and the other side's form of it counts.
@@ -47,7 +48,7 @@ export function merge(base: Draft, ours: Draft, theirs: Draft, choose: Choose = 
     if (side === undefined) conflicts.push(conflict);
     return side;
   };
-  const steps = mergeSteps(base, ours, theirs, decide);
+  const merged = mergeSteps(base, ours, theirs, decide);
   const setup = mergeFields(base.run_setup, ours.run_setup, theirs.run_setup, (field, values) =>
     decide({ step: null, field: `run_setup.${field}`, ...values }),
   );
@@ -64,7 +65,9 @@ export function merge(base: Draft, ours: Draft, theirs: Draft, choose: Choose = 
   const details = mergeFields(detailsOf(base), detailsOf(ours), detailsOf(theirs), (field, values) =>
     decide({ step: null, field, ...values }),
   );
+  makeSound({ steps: merged, graph: graphOwn, run_setup: setup }, { base, ours, theirs }, decide);
   if (conflicts.length > 0) return { ok: false, conflicts };
+  const steps = placed([...merged.values()], base, ours, theirs);
   const { name = theirs.name, description = theirs.description } = details as Partial<typeof theirs>;
   const graph = { steps, ...(notes.length > 0 || theirs.graph.notes ? { notes } : {}), ...graphOwn };
   const ordered = inKeyOrder(graph, Object.keys(theirs.graph)) as Graph;
@@ -76,7 +79,7 @@ const detailsOf = ({ name, description }: Draft): Fields => ({ name, description
 type Decide = (conflict: Conflict) => Side | undefined;
 type Values = Pick<Conflict, 'base' | 'ours' | 'theirs'>;
 
-function mergeSteps(base: Draft, ours: Draft, theirs: Draft, decide: Decide): readonly Step[] {
+function mergeSteps(base: Draft, ours: Draft, theirs: Draft, decide: Decide): Map<string, Step> {
   const [old, left, right] = [stepsById(base), stepsById(ours), stepsById(theirs)];
   const merged = new Map<string, Step>();
   // Steps in the order of theirs, which is what the server has; ours alone come behind.
@@ -84,8 +87,7 @@ function mergeSteps(base: Draft, ours: Draft, theirs: Draft, decide: Decide): re
     const step = mergeStep(id, { base: old.get(id), ours: left.get(id), theirs: right.get(id) }, decide);
     if (step !== undefined) merged.set(id, step);
   }
-  keepUsed(merged, { old, left, right }, decide);
-  return placed([...merged.values()], base, ours, theirs);
+  return merged;
 }
 
 type Versions = { base: Step | undefined; ours: Step | undefined; theirs: Step | undefined };
@@ -99,33 +101,6 @@ function mergeStep(id: string, { base, ours, theirs }: Versions, decide: Decide)
   }
   const side = decide({ step: id, field: null, ...present({ base, ours, theirs }) });
   return side === 'ours' ? ours : theirs;
-}
-
-/**
- * One side removed a step that the other side still refers to: the removal is one side's work and the reference the other's. A
- * reference that the removing side itself has is its own matter, and no conflict.
- */
-function keepUsed(
-  merged: Map<string, Step>,
-  { old, left, right }: Record<'old' | 'left' | 'right', Map<string, Step>>,
-  decide: Decide,
-): void {
-  for (const step of [...merged.values()]) {
-    for (const id of idsIn(step.depends_on)) {
-      const removed = old.get(id);
-      if (removed === undefined || merged.has(id) || left.has(id) === right.has(id)) continue;
-      const remover = left.has(id) ? right : left;
-      if (idsIn(remover.get(step.id)?.depends_on).includes(id)) continue;
-      const conflict = {
-        step: id,
-        field: null,
-        ...present({ base: removed, ours: left.get(id), theirs: right.get(id) }),
-      };
-      const side = decide(conflict);
-      const kept = side === 'ours' ? left.get(id) : side === 'theirs' ? right.get(id) : undefined;
-      if (kept !== undefined) merged.set(id, kept);
-    }
-  }
 }
 
 const present = (values: { [K in keyof Values]: Values[K] | undefined }): Values =>

@@ -22,6 +22,15 @@ export function renameInTexts(step: Step, rename: Rename): Step {
   return renameInFields(step, step.type, rename) as Step;
 }
 
+/** Whether a template, an expression or Lua of the step may read the step `id`. */
+export function readsStep(step: Step, id: string): boolean {
+  return renameInTexts(step, { from: id, to: `${id}_` }) !== step || luaReferences(step, id).length > 0;
+}
+
+/** The same for a value that holds templates. */
+export const readsInValue = (value: Json, id: string): boolean =>
+  renameInValue(value, { from: id, to: `${id}_` }) !== value;
+
 /** Returns fields of a step of `type` with each reference changed; the same object where there is none. */
 export function renameInFields(fields: Fields, type: string, rename: Rename): Fields {
   const cel = CEL_FIELDS.get(type) ?? [];

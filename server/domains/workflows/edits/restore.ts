@@ -3,24 +3,59 @@ import {
   type Fields,
   type Graph,
   graphFields,
+  type Json,
   type Note,
   type NoteRestore,
   type Restore,
   type Step,
   type StepRestore,
   sameJson,
+  type Unrewritten,
   withFields,
   withStepFields,
 } from './draft.ts';
+import { type Rename, renameWhole } from './rename.ts';
 
-/** The inverse of what led from `before` to `after`; `renamed` names a step that is the same under another id. */
-export function restoreOf(before: Draft, after: Draft, renamed?: { from: string; to: string }): Restore {
-  const idBefore = (id: string) => (renamed?.to === id ? renamed.from : id);
+/**
+ * Returns the inverse of what led from `before` to `after`. `renamed` names a step that is the same under another id: it is renamed back
+ * with all that reads it by then, so that a reader which was added later is not left without its step.
+ */
+export function restoreOf(before: Draft, after: Draft, renamed?: Rename): Restore {
+  const was = renamed && before.graph.steps.find(({ id }) => id === renamed.from);
+  if (renamed === undefined || was === undefined) return differences(before, after);
+  const back = renameWhole(after, { from: renamed.to, to: renamed.from }).draft;
+  const rest = differences(before, shared(before, back));
+  const keys = Object.keys(was);
+  return {
+    ...rest,
+    steps: [{ change: 'update', step: renamed.to, set: { id: was.id }, unset: [], keys }, ...rest.steps],
+  };
+}
+
+/** The same draft with the values of `before` where they are equal to the letter. */
+function shared(before: Draft, draft: Draft): Draft {
+  const isSame = (a: unknown, b: unknown) => JSON.stringify(a) === JSON.stringify(b);
+  const old = new Map(before.graph.steps.map(step => [step.id, step]));
+  const steps = draft.graph.steps.map(step => {
+    const was = old.get(step.id);
+    return was !== undefined && isSame(was, step) ? was : step;
+  });
+  const known = graphFields(before.graph);
+  const fields = Object.entries(graphFields(draft.graph)).flatMap(([field, value]): [string, Json][] => {
+    const was = Object.hasOwn(known, field) ? known[field] : undefined;
+    return was !== undefined && isSame(was, value) ? [[field, was]] : [];
+  });
+  const graph = { ...draft.graph, ...Object.fromEntries(fields), steps };
+  const run_setup = isSame(before.run_setup, draft.run_setup) ? before.run_setup : draft.run_setup;
+  return { ...draft, graph, run_setup };
+}
+
+function differences(before: Draft, after: Draft): Restore {
   const old = new Map(before.graph.steps.map(step => [step.id, step]));
   const steps: StepRestore[] = [];
   const kept = new Set<string>();
   for (const step of after.graph.steps) {
-    const was = old.get(idBefore(step.id));
+    const was = old.get(step.id);
     if (was === undefined) steps.push({ change: 'remove', step: step.id });
     else {
       kept.add(was.id);
@@ -30,7 +65,7 @@ export function restoreOf(before: Draft, after: Draft, renamed?: { from: string;
   for (const step of before.graph.steps) if (!kept.has(step.id)) steps.push({ change: 'add', step });
   const order = before.graph.steps.map(({ id }) => id);
   const isInOrder =
-    order.length === after.graph.steps.length && after.graph.steps.every(({ id }, at) => idBefore(id) === order[at]);
+    order.length === after.graph.steps.length && after.graph.steps.every(({ id }, at) => id === order[at]);
   return {
     type: 'restore',
     steps,
@@ -71,19 +106,27 @@ function updateOf(step: Step, was: Step): StepRestore {
   return { change: 'update', step: step.id, set: Object.fromEntries(set), unset, keys: Object.keys(was) };
 }
 
-/** Applies an inverse. What it names and is gone by now is left out: undoing an edit never fails for what came later. */
-export function applyRestore(draft: Draft, restore: Restore): { draft: Draft; renamed?: { from: string; to: string } } {
-  let renamed: { from: string; to: string } | undefined;
+/** Returns the id that the inverse of a rename gives a step; null for any other change. */
+export function renamedTo(item: Extract<StepRestore, { change: 'update' }>): string | null {
+  const { id } = item.set;
+  return typeof id === 'string' && id !== item.step ? id : null;
+}
+
+export type Restored = { draft: Draft; renamed?: Rename; unrewritten?: readonly Unrewritten[] };
+
+/** Applies an inverse. What it names and is gone by now is left out. A step is renamed back wherever the draft refers to it by then. */
+export function applyRestore(given: Draft, restore: Restore): Restored {
+  const { draft, ...renamed } = renamedBack(given, restore);
   let steps: readonly Step[] = draft.graph.steps;
   for (const item of restore.steps) {
     if (item.change === 'remove') steps = steps.filter(({ id }) => id !== item.step);
     else if (item.change === 'add') {
       if (!steps.some(({ id }) => id === item.step.id)) steps = [...steps, item.step];
     } else {
-      const to = typeof item.set.id === 'string' ? item.set.id : item.step;
-      if (to !== item.step && steps.some(({ id }) => id === to)) continue;
-      if (to !== item.step && steps.some(({ id }) => id === item.step)) renamed = { from: item.step, to };
-      steps = steps.map(step => (step.id === item.step ? updated(step, item.set, item.unset, item.keys) : step));
+      const to = renamedTo(item);
+      if (to !== null && renamed.renamed?.from !== item.step) continue;
+      const named = to ?? item.step;
+      steps = steps.map(step => (step.id === named ? updated(step, item.set, item.unset, item.keys) : step));
     }
   }
   const { order, run_setup = draft.run_setup, name = draft.name, description = draft.description } = restore;
@@ -92,7 +135,18 @@ export function applyRestore(draft: Draft, restore: Restore): { draft: Draft; re
   const withNotes =
     restore.notes === undefined ? stepsRestored : withNotesRestored(stepsRestored, restore.notes, restore);
   const graph = restore.graph === undefined ? withNotes : withGraphRestored(withNotes, restore.graph);
-  return { draft: { ...draft, name, description, graph, run_setup }, ...(renamed === undefined ? {} : { renamed }) };
+  return { draft: { ...draft, name, description, graph, run_setup }, ...renamed };
+}
+
+/** The draft with the step that the inverse renames, if it is still there, under its old id. */
+function renamedBack(draft: Draft, { steps }: Restore): Restored {
+  for (const item of steps) {
+    const to = item.change === 'update' ? renamedTo(item) : null;
+    if (item.change !== 'update' || to === null || !draft.graph.steps.some(({ id }) => id === item.step)) continue;
+    const renamed = { from: item.step, to };
+    return { ...renameWhole(draft, renamed), renamed };
+  }
+  return { draft };
 }
 
 function withNotesRestored(graph: Graph, changes: readonly NoteRestore[], { without_notes }: Restore): Graph {
