@@ -7,6 +7,7 @@ import {
   compile,
   type Graph,
   type GraphStep,
+  innerSteps,
   itemPrefix,
   type JsonValue,
   templateStep,
@@ -46,6 +47,15 @@ export async function findAddedStep(pool: Pool, runId: string, graph: Graph, ste
     call: null,
   };
 }
+
+/** Whether the graph, one of its loops or the run has a step of this id. */
+export async function hasStep(pool: Pool, runId: string | null, graph: Graph, step: string): Promise<boolean> {
+  if (isIn(graph.steps, step)) return true;
+  return runId !== null && (await findAddedStep(pool, runId, graph, step)) !== null;
+}
+
+const isIn = (steps: readonly GraphStep[], id: string): boolean =>
+  steps.some(step => step.id === id || isIn(innerSteps(step) ?? [], id));
 
 /** A step in a loop reads those of its item, and all that the loop may read. */
 function fullId(graph: CompiledGraph, step: string, name: string): string {

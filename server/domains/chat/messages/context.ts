@@ -1,16 +1,19 @@
 import type { z } from 'zod';
 import type { Context } from '../../../contract/context.ts';
-import { notFound } from '../../../platform/errors.ts';
+import type { Graph } from '../../../orchestrator/core/index.ts';
+import { invalid, notFound } from '../../../platform/errors.ts';
 import { requireScopes } from '../../identity/authority.ts';
+import { hasStep } from '../../runs/added-step.ts';
 import { requireRun } from '../../runs/find.ts';
-import { findWorkflow } from '../../workflows/store.ts';
+import { findGraph, type RunRow } from '../../runs/store.ts';
+import { findWorkflow, type WorkflowRow } from '../../workflows/store.ts';
 import { projectScope } from '../../workflows/view.ts';
 import type { MessageContext } from '../schemas.ts';
 import type { ContextPart } from '../stream/parts.ts';
 
 /**
  * Returns what a message is about, as the caller may see it. Throws AppError 403 `insufficient_scope` without `workflow:read`, 404
- * for a workflow or a run that the project does not have.
+ * for a workflow or a run that the project does not have, 422 `unknown_step` for a step that they do not have.
  */
 export async function readContext(
   ctx: Context,
@@ -20,6 +23,7 @@ export async function readContext(
   const workflow = await findWorkflow(ctx.services.prisma, projectScope(ctx), workflow_id);
   if (workflow === null) throw notFound('Workflow');
   const run = run_id === undefined ? null : await requireRun(ctx, { id: workflow_id, runID: run_id });
+  if (step_id !== undefined) await requireKnownStep(ctx, step_id, { workflow, run });
   const data = {
     workflow_id,
     workflow_name: workflow.name,
@@ -30,4 +34,19 @@ export async function readContext(
     error: run?.error ? { code: run.error.code, message: run.error.message, step_id: run.error.step_id } : null,
   };
   return { type: 'data-context', data };
+}
+
+/** The step is one of the run, those that were added to it included; without a run one of the draft, also in a loop. */
+async function requireKnownStep(
+  ctx: Context,
+  step: string,
+  { workflow, run }: { workflow: WorkflowRow; run: RunRow | null },
+): Promise<void> {
+  const { pool } = ctx.services;
+  const version = run && { tenantId: ctx.principal.tenantId, workflowId: run.workflow_id, version: run.version };
+  const graph = version === null ? (workflow.graph as unknown as Graph) : await findGraph(pool, version);
+  if (graph !== null && (await hasStep(pool, run?.id ?? null, graph, step))) return;
+  const where = run === null ? 'the draft of the workflow' : 'the run';
+  const detail = { path: 'context.step_id', code: 'unknown_step', message: `is not a step of ${where}` };
+  throw invalid('There is no such step.', [detail], 'unknown_step');
 }
