@@ -6,7 +6,7 @@ import type { RunStartedData } from '../../orchestrator/core/index.ts';
 import { STEP_TYPES } from '../../orchestrator/steps/descriptions.ts';
 import { setBounded } from '../../platform/bounded-map.ts';
 import { forbidden, invalid } from '../../platform/errors.ts';
-import { findStepTypes, hasFailureHandler } from './store.ts';
+import { findKind, findStepTypes, hasFailureHandler } from './store.ts';
 
 /** The step types that require another scope to start, besides `workflow:run`. */
 const guardedTypes = Object.entries<StepTypeDescription>(STEP_TYPES).flatMap(([type, { startScope }]) =>
@@ -27,6 +27,8 @@ const AGENT_TYPE = 'agent';
 const EXTRACTION_TYPE = 'memory_extract';
 /** Added to the types of a version that names a failure handler. */
 const HANDLED = 'on_failure';
+/** Added to the types of Autopilot's version, whose only tools are operations, each of which requires its own scope. */
+const AUTOPILOT = 'autopilot';
 
 /** A person, with a token or with a session. */
 export type ActsFor = NonNullable<RunStartedData['acts_for']>;
@@ -43,7 +45,8 @@ export async function requireStepScopes(
   carried: readonly (readonly Scope[])[],
 ): Promise<void> {
   for (const { type, scope } of guardedTypes) {
-    if (carried.every(scopes => scopes.includes(scope)) || !(await guardedTypesOf(pool, ref)).has(type)) continue;
+    if (carried.every(scopes => scopes.includes(scope)) || !requires(await guardedTypesOf(pool, ref), { type, scope }))
+      continue;
     throw forbidden(
       `This workflow has ${type} steps: starting it needs a token with the scope ${scope}.`,
       'insufficient_scope',
@@ -101,7 +104,13 @@ export async function missingScope(
 ): Promise<{ type: string; scope: Scope } | null> {
   if (withheld.length === 0) return null;
   const types = await guardedTypesOf(pool, ref);
-  return guardedTypes.find(({ type, scope }) => withheld.includes(scope) && types.has(type)) ?? null;
+  return guardedTypes.find(guarded => withheld.includes(guarded.scope) && requires(types, guarded)) ?? null;
+}
+
+/** Whether starting a version with these types requires the scope because of this type. */
+function requires(types: ReadonlySet<string>, { type, scope }: { type: string; scope: Scope }): boolean {
+  const isOnlyItsOperations = types.has(AUTOPILOT) && type === AGENT_TYPE && scope === 'mcp:execute';
+  return types.has(type) && !isOnlyItsOperations;
 }
 
 /** The number of versions whose types are cached, per pool; some 150 bytes each. */
@@ -120,9 +129,11 @@ async function guardedTypesOf(pool: Pool, ref: VersionRef): Promise<ReadonlySet<
   if (known !== undefined) return known;
   const names = [...new Set([...guardedTypes.map(({ type }) => type), CALLING_TYPE, AGENT_TYPE, EXTRACTION_TYPE])];
   const isHandled = await hasFailureHandler(pool, ref);
+  const isAutopilot = (await findKind(pool, ref)) === AUTOPILOT;
   const types: ReadonlySet<string> = new Set([
     ...(await findStepTypes(pool, ref, names)),
     ...(isHandled ? [HANDLED] : []),
+    ...(isAutopilot ? [AUTOPILOT] : []),
   ]);
   // The oldest entry is evicted; one that is still in use returns with its next start.
   setBounded(remembered, key, types, MAX_REMEMBERED);

@@ -326,6 +326,15 @@ export async function hasFailureHandler(
   return rowCount === 1;
 }
 
+/** Returns what kind of workflow it is; null if the tenant has none of this id. */
+export async function findKind(pool: Pool, ref: { tenantId: string; workflowId: string }): Promise<string | null> {
+  const { rows } = await pool.query<{ kind: string }>('SELECT kind FROM workflows WHERE id = $1 AND tenant_id = $2', [
+    ref.workflowId,
+    ref.tenantId,
+  ]);
+  return rows[0]?.kind ?? null;
+}
+
 /** Returns which of these step types a version has. */
 export async function findStepTypes<Type extends string>(
   pool: Pool,

@@ -5,17 +5,20 @@ import { invalid } from '../../../platform/errors.ts';
 import { sendMessage } from '../../chat/messages/send.ts';
 import type { SentOutput } from '../../chat/schemas.ts';
 import { streamThread } from '../../chat/stream/follow.ts';
+import { requireScopes } from '../../identity/authority.ts';
 import type { AutopilotChatInput, AutopilotStreamInput } from '../schemas.ts';
 import { autopilotFor, beginThread, lastThread, requireAutopilotThread } from './threads.ts';
 
 /**
- * POST /v1/autopilot/chat: sends a message to Autopilot, in a conversation that there is or in a new one. Throws AppError 404 for a
+ * POST /v1/autopilot/chat: sends a message to Autopilot, in a conversation that there is or in a new one. Throws AppError 403
+ * `insufficient_scope` without `workflow:read`, 404 for a
  * thread that is none of its conversations, 422 `model_not_configured`, and what `sendMessage` throws.
  */
 export async function chatWithAutopilot(
   ctx: Context,
   { thread_id, model, ...message }: z.output<typeof AutopilotChatInput>,
 ): Promise<z.input<typeof SentOutput>> {
+  requireScopes(ctx.principal, ['workflow:read']);
   if (thread_id === undefined) {
     const id = await beginThread(ctx, { model, messageId: message.message_id });
     return sendMessage(ctx, { ...message, id });
