@@ -85,7 +85,7 @@ const WITHOUT_TENANT: Record<string, Record<string, string[]>> = {
     ],
     'retention/notification-store.ts': ['countNotificationDeliveries deleteNotificationDeliveries'],
     'retention/partition-store.ts': ['dropUsage purgePartition'],
-    'retention/proposal-store.ts': ['deleteClosedProposals'],
+    'retention/proposal-store.ts': ['deleteClosedProposals', 'deleteRounds'],
     'retention/plan-store.ts': ['beginReading countStrayUsage endReading measureLogs sizeOf'],
     'retention/snapshot-store.ts': ['deleteSnapshots'],
     'retention/sweep-store.ts': ['tryRetentionLock vacuumRuns'],

@@ -25,7 +25,9 @@ const Messages = z.object({
   ),
 });
 const Heads = z.object({
-  proposals: z.array(z.object({ id: z.string(), status: z.string(), thread_id: z.string().nullable() })),
+  proposals: z.array(
+    z.object({ id: z.string(), etag: z.string(), status: z.string(), thread_id: z.string().nullable() }),
+  ),
 });
 const Applied = z.object({ workflow: z.object({ id: z.string() }) });
 const Summary = z.object({
@@ -61,7 +63,7 @@ export async function attemptGoal(goal: Goal, world: World, { ready, pause }: As
   if (proposal === undefined)
     return { problems: await goal.check(world, { workflowId: null, ...said }), verdict: null, ...cost };
   const verdict = await verdictOf(act, proposal.id);
-  const { workflow } = Applied.parse(await act('autopilot_apply_proposal', { id: proposal.id }));
+  const { workflow } = Applied.parse(await act('autopilot_apply_proposal', { id: proposal.id, etag: proposal.etag }));
   await act('workflows_publish_version', { id: workflow.id });
   const problems = await goal.check(world, { workflowId: workflow.id, ...said });
   return { problems, verdict, ...cost };

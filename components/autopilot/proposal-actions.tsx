@@ -23,43 +23,14 @@ type Props = {
   editable: boolean;
   /** The steps to apply; null: all of it. */
   chosen: readonly string[] | null;
+  /** The state of the proposal that was reviewed; null: it has changed since, and is to be reviewed again. */
+  reviewed: string | null;
 };
 
 /** Shows the actions on a proposal: apply or discard it, or undo it once it is applied. */
-export function ProposalActions({ proposal, target, editable, chosen }: Props) {
-  const trpc = useTRPC();
-  const queries = useQueryClient();
-  const [discarding, setDiscarding] = useState(false);
+export function ProposalActions({ proposal, target, editable, chosen, reviewed }: Props) {
   const { id } = proposal;
-  const reread = () =>
-    Promise.all([
-      queries.invalidateQueries(trpc.autopilot_get_proposal.queryFilter({ id })),
-      queries.invalidateQueries(trpc.autopilot_list_proposals.pathFilter()),
-    ]);
-  const changed = (message: string) => ({
-    onSuccess: ({ workflow }: Outputs['autopilot_apply_proposal']) => {
-      target.take(workflow);
-      toast.success(message);
-    },
-    onSettled: reread,
-  });
-  const apply = useMutation(
-    trpc.autopilot_apply_proposal.mutationOptions(
-      changed('The proposal is in the draft. Publish the draft to use it for new runs.'),
-    ),
-  );
-  const undo = useMutation(
-    trpc.autopilot_undo_proposal.mutationOptions(changed('What the proposal changed is out of the draft again.')),
-  );
-  const discard = useMutation(
-    trpc.autopilot_discard_proposal.mutationOptions({
-      onError: toastError,
-      onSettled: () => {
-        setDiscarding(false);
-        return reread();
-      },
-    }),
-  );
+  const { apply, undo, discard, discarding, setDiscarding } = useDecisions(id, target);
   // The server merges with what it has, so what is edited here goes there first.
   const afterSaving = async (act: () => void) => {
     if ((await target.save()).kind === 'saved') act();
@@ -77,8 +48,12 @@ export function ProposalActions({ proposal, target, editable, chosen }: Props) {
             variant="primary"
             icon={<Check aria-hidden className="size-3.5" />}
             pending={apply.isPending}
-            disabled={chosen?.length === 0}
-            onClick={() => void afterSaving(() => apply.mutate({ id, ...(isAll ? {} : { steps: [...chosen] }) }))}
+            disabled={reviewed === null || chosen?.length === 0}
+            onClick={() =>
+              void afterSaving(() =>
+                apply.mutate({ id, etag: reviewed ?? '', ...(isAll ? {} : { steps: [...chosen] }) }),
+              )
+            }
           >
             {isAll ? 'Apply all' : chosen.length === 1 ? 'Apply 1 step' : `Apply ${chosen.length} steps`}
           </Button>
@@ -120,6 +95,44 @@ export function ProposalActions({ proposal, target, editable, chosen }: Props) {
       </Confirm>
     </div>
   );
+}
+
+/** Returns the mutations that decide on a proposal, and whether a person is asked about discarding it. */
+function useDecisions(id: string, target: Target) {
+  const trpc = useTRPC();
+  const queries = useQueryClient();
+  const [discarding, setDiscarding] = useState(false);
+  const reread = () =>
+    Promise.all([
+      queries.invalidateQueries(trpc.autopilot_get_proposal.queryFilter({ id })),
+      queries.invalidateQueries(trpc.autopilot_list_proposals.pathFilter()),
+    ]);
+  const told = (message: string) => ({
+    onSuccess: ({ workflow, changed }: Outputs['autopilot_apply_proposal']) => {
+      target.take(workflow);
+      if (changed) toast.success(message);
+      else toast.warning('The draft was like that already: nothing has changed.');
+    },
+    onSettled: reread,
+  });
+  const apply = useMutation(
+    trpc.autopilot_apply_proposal.mutationOptions(
+      told('The proposal is in the draft. Publish the draft to use it for new runs.'),
+    ),
+  );
+  const undo = useMutation(
+    trpc.autopilot_undo_proposal.mutationOptions(told('What the proposal changed is out of the draft again.')),
+  );
+  const discard = useMutation(
+    trpc.autopilot_discard_proposal.mutationOptions({
+      onError: toastError,
+      onSettled: () => {
+        setDiscarding(false);
+        return reread();
+      },
+    }),
+  );
+  return { apply, undo, discard, discarding, setDiscarding };
 }
 
 /** Why nothing was written. `isShown`: the conflicts stand below, with both sides. */

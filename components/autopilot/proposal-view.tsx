@@ -13,6 +13,7 @@ import { diffOf, isOpen, PROPOSAL_REFRESH_MS, type Proposal, statusLooks, withNe
 import { ProposalActions, type Target } from './proposal-actions.tsx';
 import { ProposalChanges } from './proposal-changes.tsx';
 import { Deed } from './proposal-list.tsx';
+import { Authors, ReviewAgain } from './proposal-review.tsx';
 import { TrialSection } from './trial/trial-section.tsx';
 import { useNames } from './use-names.ts';
 
@@ -46,7 +47,7 @@ export function ProposalView({ id, onClose, ...panel }: Props) {
         </div>
       )}
       {query.data ? (
-        <Opened proposal={query.data} {...panel} />
+        <Opened key={id} proposal={query.data} {...panel} />
       ) : query.isError ? (
         <ErrorState error={query.error} onRetry={() => void query.refetch()} />
       ) : (
@@ -65,6 +66,8 @@ function Opened({ proposal, target, editable }: Pick<Props, 'target' | 'editable
     return withNeeded(diff.steps, new Set(picked));
   }, [diff.steps, left]);
   const open = isOpen(proposal);
+  const [reviewed, setReviewed] = useState(proposal.etag);
+  const isReviewed = !open || reviewed === proposal.etag;
   const look = statusLooks[proposal.status];
   return (
     <>
@@ -72,10 +75,13 @@ function Opened({ proposal, target, editable }: Pick<Props, 'target' | 'editable
         <Badge tone={look.tone}>{look.label}</Badge>
         <Deed proposal={proposal} nameOf={nameOf} />
       </p>
+      <Authors changes={proposal.changes} />
+      {isReviewed ? null : <ReviewAgain changes={proposal.changes} onReviewed={() => setReviewed(proposal.etag)} />}
       <ProposalActions
         proposal={proposal}
         target={target}
         editable={editable}
+        reviewed={isReviewed ? proposal.etag : null}
         chosen={left.size === 0 ? null : diff.steps.map(({ step }) => step).filter(step => chosen.has(step))}
       />
       {open ? <Findings validation={proposal.validation} needsInput={proposal.status === 'needs_input'} /> : null}

@@ -137,6 +137,7 @@ export const effectLabels: Record<Effect['why'], string> = {
   waits: 'waits',
   starts_runs: 'starts runs',
   unknown_tool: 'calls a tool that is not known yet',
+  unseen: 'sends what a model has written',
 };
 export const verdictLooks: Record<'proven' | 'simulated' | 'failed', { label: string; tone: Tone; what: string }> = {
   proven: { label: 'Proven', tone: 'ok', what: 'Every check holds, and none depends on a step that was replaced.' },

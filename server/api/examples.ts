@@ -60,8 +60,10 @@ export const requiredExamples: Partial<Record<Name, Record<string, unknown>>> = 
   autopilot_chat: { text: 'Ask a person first.', model: 'openai_compatible/any' },
   autopilot_propose: { title: 'Ask a person first' },
   autopilot_edit_proposal: { edits: [{ type: 'set_details', description: 'What it does' }] },
+  autopilot_apply_proposal: { etag: '"proposal-1"' },
   autopilot_try_proposal: { checks: [{ step: 'approve', op: 'completed' }] },
   autopilot_try_live: {
+    etag: '"proposal-1"',
     really: ['approve'],
     budget_credits: 1,
     checks: [{ step: 'approve', op: 'completed' }],

@@ -14,6 +14,7 @@ const meanings: Record<number, string> = {
   404: 'The resource does not exist',
   409: 'The state of the resource does not allow this',
   412: 'The resource was changed since it was read (`If-Match`)',
+  428: 'The request must name the state of the resource that was reviewed (`etag` or `If-Match`)',
   413: 'The request body is larger than 1 MiB (where webhooks come in: 256 KiB)',
   415: 'The request body is not application/json (where webhooks come in: of no type that is read)',
   422: 'The request is not valid; `details` lists the fields',

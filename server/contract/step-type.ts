@@ -153,7 +153,7 @@ export type StepTypeDescription = {
 };
 
 /** Why a trial does not execute a step. */
-export type StandInReason = 'writes' | 'sends' | 'asks_people' | 'waits' | 'starts_runs' | 'unknown_tool';
+export type StandInReason = 'writes' | 'sends' | 'asks_people' | 'waits' | 'starts_runs' | 'unknown_tool' | 'unseen';
 
 /** The facts about a step that are known before a trial. */
 export type TrialFacts = {
@@ -165,12 +165,22 @@ export type TrialFacts = {
   readonly now: string;
 };
 
+/**
+ * Where the steps of a type send something, before the run: to the hosts of these URLs and MCP instances, and to those of the tools
+ * that these agents have.
+ */
+export type Reached = { urls?: readonly string[]; instances?: readonly string[]; agents?: readonly string[] };
+
 /** How a trial of a proposal treats the steps of a type (docs/autopilot.md). */
 export type StepTrial = {
   /** Its steps name an instance and a tool. */
   readonly callsTool?: true;
   /** Returns why the step is replaced by a stand-in; null if it is executed. */
   replacedBecause(step: GraphStep, facts: TrialFacts): StandInReason | null;
+  /** Its steps send nothing to other systems, beside what they ask the models of the workspace. Default: they may. */
+  readonly staysInside?: true;
+  /** Returns where the step sends something; null if only the run decides that. Default: nowhere by itself. */
+  reaches?(step: GraphStep): Reached | null;
   /** Returns an example result for a replaced step; null by default. */
   example?(step: GraphStep, facts: TrialFacts): JsonValue;
 };

@@ -5,26 +5,32 @@ import type { Step } from '../../../server/domains/workflows/edits/index.ts';
 import { Checkbox } from '../../ui/checkbox.tsx';
 import { Field, Input } from '../../ui/field.tsx';
 import { type Effect, effectLabels } from '../proposal.ts';
+import { hostsOf, isHostUnknown } from './effects.ts';
 
 type Props = {
   effects: ReadonlyMap<string, readonly Effect[]>;
   steps: readonly Step[];
   really: ReadonlySet<string>;
   onReally: (steps: ReadonlySet<string>) => void;
+  /** The hosts that a person has agreed to. */
+  hosts: ReadonlySet<string>;
+  onHosts: (hosts: ReadonlySet<string>) => void;
   budget: string;
   onBudget: (budget: string) => void;
 };
 
 const deedOf = (step: Step | undefined) => step && stepPreview(step.type).deed?.(step);
 
-/** Lists the steps that a trial can execute for real: a person agrees to each, and to a budget for the run. */
-export function LiveSteps({ effects, steps, really, onReally, budget, onBudget }: Props) {
-  const choose = (step: string, isChosen: boolean) => {
-    const next = new Set(really);
-    if (isChosen) next.add(step);
-    else next.delete(step);
-    onReally(next);
-  };
+function toggled(all: ReadonlySet<string>, one: string, isChosen: boolean): ReadonlySet<string> {
+  const next = new Set(all);
+  if (isChosen) next.add(one);
+  else next.delete(one);
+  return next;
+}
+
+/** Lists the steps that a trial can execute for real: a person agrees to each, to each host, and to a budget for the run. */
+export function LiveSteps({ effects, steps, really, onReally, hosts, onHosts, budget, onBudget }: Props) {
+  const asked = hostsOf(effects, really);
   return (
     <>
       <p className="flex items-start gap-2 rounded-md bg-warn-soft px-3 py-2 text-sm text-warn">
@@ -37,17 +43,41 @@ export function LiveSteps({ effects, steps, really, onReally, budget, onBudget }
           <div key={step} className="rounded-md border px-3 py-2 wrap-anywhere">
             <Checkbox
               checked={really.has(step)}
-              onCheckedChange={isChosen => choose(step, isChosen)}
+              disabled={isHostUnknown(of)}
+              onCheckedChange={isChosen => onReally(toggled(really, step, isChosen))}
               label={
                 <>
                   <code>{step}</code> {[...new Set(of.map(({ why }) => effectLabels[why]))].join(', ')}
                 </>
               }
-              hint={deedOf(steps.find(({ id }) => id === step))}
+              hint={
+                isHostUnknown(of)
+                  ? 'Only the run decides to which host it sends, so a trial never executes it for real.'
+                  : deedOf(steps.find(({ id }) => id === step))
+              }
             />
+            <details className="mt-1 pl-6">
+              <summary className="cursor-default text-xs text-accent-text">What exactly it does</summary>
+              <pre className="mt-1 max-h-60 overflow-auto rounded bg-sunken p-2 text-xs whitespace-pre-wrap">
+                {JSON.stringify(steps.find(({ id }) => id === step) ?? {}, null, 2)}
+              </pre>
+            </details>
           </div>
         ))}
       </fieldset>
+      {asked.length === 0 ? null : (
+        <fieldset className="flex flex-col gap-2">
+          <legend className="mb-1 text-sm font-medium">Who may receive what these steps send</legend>
+          {asked.map(host => (
+            <Checkbox
+              key={host}
+              checked={hosts.has(host)}
+              onCheckedChange={isChosen => onHosts(toggled(hosts, host, isChosen))}
+              label={<code>{host}</code>}
+            />
+          ))}
+        </fieldset>
+      )}
       <Field label="Budget in credits" hint="The run is stopped as soon as it has charged more.">
         <Input
           type="number"

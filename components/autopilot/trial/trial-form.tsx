@@ -17,7 +17,7 @@ import {
   type TrialSource,
 } from '../proposal.ts';
 import { CheckFields } from './check-fields.tsx';
-import { effectsOf } from './effects.ts';
+import { effectsOf, hostsOf } from './effects.ts';
 import { LiveSteps } from './live-steps.tsx';
 import { TrialData } from './trial-data.tsx';
 import { useRunInQuestion } from './use-run-in-question.ts';
@@ -40,7 +40,11 @@ export function TrialForm({ proposal, changes, last, isLive, onClose }: Props) {
   const steps = draft.graph.steps.map(step => step.id);
   const [checks, setChecks] = useState<readonly CheckText[]>(() => startingChecks(last, changes, steps));
   const [really, setReally] = useState<ReadonlySet<string>>(new Set());
+  const [hosts, setHosts] = useState<ReadonlySet<string>>(new Set());
+  // What was shown when the form was opened is what is tried: if it has changed since, the server says so.
+  const [etag] = useState(proposal.etag);
   const [budget, setBudget] = useState(DEFAULT_BUDGET_CREDITS);
+  const asked = last === undefined ? [] : hostsOf(effectsOf(last), really);
   const [source, setSource] = useTrialSource(proposal, changes, last);
   const parsed = parseInput(source.input);
   const problem = source.run === '' && 'problem' in parsed ? parsed.problem : null;
@@ -52,7 +56,8 @@ export function TrialForm({ proposal, changes, last, isLive, onClose }: Props) {
         ? { from_run: source.run, from_step: source.step }
         : { input: 'input' in parsed ? parsed.input : {} };
     const trial = { id, checks: checks.map(readCheck), ...data };
-    if (isLive) start.live.mutate({ ...trial, really: [...really], budget_credits: Number(budget) });
+    if (isLive)
+      start.live.mutate({ ...trial, etag, really: [...really], hosts: asked, budget_credits: Number(budget) });
     else start.simulated.mutate(trial);
   };
   return (
@@ -68,6 +73,8 @@ export function TrialForm({ proposal, changes, last, isLive, onClose }: Props) {
           steps={draft.graph.steps as readonly Step[]}
           really={really}
           onReally={setReally}
+          hosts={hosts}
+          onHosts={setHosts}
           budget={budget}
           onBudget={setBudget}
         />
@@ -89,7 +96,7 @@ export function TrialForm({ proposal, changes, last, isLive, onClose }: Props) {
           variant={isLive ? 'danger' : 'primary'}
           icon={isLive ? <Zap aria-hidden className="size-3.5" /> : <FlaskConical aria-hidden className="size-3.5" />}
           pending={start.isPending}
-          disabled={problem !== null || (isLive && really.size === 0)}
+          disabled={problem !== null || (isLive && (really.size === 0 || !asked.every(host => hosts.has(host))))}
         >
           {isLive ? liveAction(really.size) : 'Start the trial'}
         </Button>

@@ -52,6 +52,12 @@ export function TrialSection({ proposal, changes }: Props) {
           </Button>
         ) : null}
       </div>
+      {proposal.written_after_reading === null ? null : (
+        <p className="text-xs text-muted">
+          {readingLabel(proposal.written_after_reading)} A trial sends no request of it that nobody has seen: such steps
+          are replaced until somebody executes them for real.
+        </p>
+      )}
       {form === null ? null : (
         <TrialForm
           key={form}
@@ -78,6 +84,12 @@ export function TrialSection({ proposal, changes }: Props) {
       )}
     </section>
   );
+}
+
+/** Says why requests of the proposal wait for a person. */
+function readingLabel(read: string): string {
+  if (read === 'unknown') return 'An assistant wrote this, and it is not known what it had read.';
+  return `A model wrote this after it had read private text or text from outside (${read.replaceAll('_', ' ')}).`;
 }
 
 /** Leads to a trial in which steps are executed for real, or says what is missing for one. Nothing where all steps were executed. */

@@ -40,8 +40,10 @@ or publishes any. The conversation is a thread of \`/v1/chat\`, where its messag
     errors: [404, 409, 503],
     startsRun: () => true,
     scopesWhere: [
-      { scope: 'workflow:read', when: 'the message has a `context`; what the token lacks, Autopilot cannot do' },
-      ...startScopes.filter(({ scope }) => scope !== 'ai:use'),
+      {
+        scope: 'workflow:read',
+        when: 'always: Autopilot reads workflows; what else the token lacks, Autopilot cannot do',
+      },
     ],
     mcp: { group: 'chat', hints: { openWorld: true } },
     run: chatWithAutopilot,
@@ -136,7 +138,7 @@ export const autopilotOperations = [
     status: 200,
     summary: 'Apply edits to a proposal: all of them, or none',
     description:
-      'The answer has the problems of the result in `validation`, each with a way out. After six requests in succession that leave errors the proposal has the status `needs_input`.',
+      'The answer has the problems of the result in `validation`, each with a way out. After six answers in succession that leave errors or refuse an edit the proposal has the status `needs_input`, and takes further edits once a person has answered.',
     input: schema.EditProposalInput,
     output: schema.ProposalSchema,
     errors: [409],
@@ -173,7 +175,7 @@ export const autopilotOperations = [
     status: 202,
     summary: 'Try a proposal in a run that executes steps for real, within a budget',
     description:
-      '`really` names steps that the last trial has replaced: its `stand_ins` say what they would do. They write, send, ask people or start runs. All others are replaced as before. With `from_run` and `from_step` it continues a run.',
+      '`really` names steps that the last trial has replaced: its `stand_ins` say what they would do. They write, send, ask people or start runs. All others are replaced as before. `hosts` names each host to which they may send, and `etag` (or If-Match) the state of the proposal that was reviewed. With `from_run` and `from_step` it continues a run.',
     scopesWhere: [
       { scope: 'workflow:read', when: 'always: a trial shows the draft' },
       { scope: 'workflow:run', when: 'always: it runs for real' },
@@ -181,8 +183,8 @@ export const autopilotOperations = [
     ],
     input: schema.TryLiveInput,
     output: schema.TrialSchema,
-    errors: [409, 503],
-    headers: ['traceparent'],
+    errors: [409, 412, 428, 503],
+    headers: ['If-Match', 'traceparent'],
     mcp: { ...common.mcp, hints: { openWorld: true, destructive: true } },
     run: tryLive,
   }),
@@ -205,10 +207,10 @@ export const autopilotOperations = [
     status: 200,
     summary: 'Apply a proposal, or some of its steps, to the draft',
     description:
-      'Changes that others have made to the draft since stay. If they changed the same fields differently, the answer is 409 `proposal_conflict` with both sides, and nothing is written. Nothing is published.',
+      'Changes that others have made to the draft since stay. If they changed the same fields differently, the answer is 409 `proposal_conflict` with both sides, and nothing is written. Nothing is published. The state of the proposal that was reviewed must be named, by `etag` or If-Match.',
     input: schema.ApplyProposalInput,
     output: schema.ChangedWorkflow,
-    errors: [409, 412],
+    errors: [409, 412, 428],
     headers: ['If-Match'],
     mcp: { ...common.mcp, hints: { destructive: true } },
     run: applyProposal,

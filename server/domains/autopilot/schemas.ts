@@ -47,8 +47,24 @@ const Conflict = z.strictObject({
   draft: Json.optional().meta({ description: 'Absent where the draft has no such step or field' }),
 });
 
+/** The answer of a person, in the words of the client. */
+const Answer = PlainText(2_000).optional().meta({
+  description:
+    'What a person has answered to the question that the proposal needs input for. A client without a session sends it with the next edits',
+});
+export const ProposalChangeSchema = z.strictObject({
+  by: z.string(),
+  by_agent: z.boolean().meta({ description: 'Whether an agent made it for this person' }),
+  edits: z.number().int().meta({ description: 'How many edits, of requests in succession' }),
+  at: Timestamp.meta({ description: 'When the last of them was made' }),
+  answer: z.string().nullable().meta({ description: 'What the client says that a person has answered' }),
+});
+
 const head = {
   id: Id,
+  etag: z.string().meta({
+    description: 'Names the state of the proposal. Applying it and trying it for real need the one that was reviewed',
+  }),
   tenant_id: z.string(),
   project_id: Id,
   workflow_id: Id.nullable().meta({ description: 'null: it makes a new workflow, until it is applied' }),
@@ -61,10 +77,9 @@ const head = {
     .meta({ description: 'The revision of the draft that it was made from; null: it makes a new workflow' }),
   edits: z.number().int().meta({ description: 'How many edits it consists of' }),
   valid: z.boolean().meta({ description: 'Whether the proposed draft could be published' }),
-  rounds: z
-    .number()
-    .int()
-    .meta({ description: 'How many requests in succession have left it with errors; after 6 it needs input' }),
+  rounds: z.number().int().meta({
+    description: 'How many answers in succession have left errors or refused an edit; after 6 it needs input',
+  }),
   applied_revision: z.number().int().nullable(),
   applied_by: z.string().nullable(),
   applied_at: Timestamp.nullable(),
@@ -80,6 +95,11 @@ export const ProposalSchema = z.strictObject({
   draft: DraftSchema.meta({ description: 'What it proposes' }),
   diff: DraftDiff.meta({ description: 'What leads from the draft that it was made from to what it proposes' }),
   validation: ValidationReport,
+  changes: z.array(ProposalChangeSchema).meta({ description: 'Who has made and changed it, in their order' }),
+  written_after_reading: z.string().nullable().meta({
+    description:
+      'What a model had read before it wrote the proposal or a part of it, such as `memory_search`: text of that could be in it, so that a trial sends no request that no person has seen. `unknown`: an assistant over MCP. null: nothing private, and nothing from outside',
+  }),
   tried: z.boolean().meta({ description: 'Whether it has been tried: then there is a last trial to read' }),
   conflicts: z.array(Conflict).meta({
     description: 'What the draft has changed since, differently: applying it is a 409 until these are gone',
@@ -92,6 +112,7 @@ export const ProposeInput = z.strictObject({
   title: NameText(200).meta({ description: 'What it is for, in a few words' }),
   edits: Edits.optional(),
   supersedes: Id.optional().meta({ description: 'An open proposal that this one replaces' }),
+  answer: Answer,
 });
 export const ListProposalsInput = z.strictObject({
   ...page,
@@ -100,14 +121,27 @@ export const ListProposalsInput = z.strictObject({
   status: ProposalStatus.optional(),
 });
 export const ListProposalsOutput = z.strictObject({ proposals: z.array(ProposalHead), ...nextCursor });
-export const EditProposalInput = z.strictObject({ id: Id, edits: Edits });
+export const EditProposalInput = z.strictObject({ id: Id, edits: Edits, answer: Answer });
+/** The state of the proposal that a person has reviewed. */
+const Reviewed = z.string().max(200).optional().meta({
+  description:
+    'The `etag` of the proposal as it was reviewed; needed unless If-Match names it. 412 if the proposal has changed since',
+});
 export const ApplyProposalInput = z.strictObject({
   id: Id,
+  etag: Reviewed,
+  draft_etag: z.string().max(200).optional().meta({
+    description: 'The `etag` of the workflow: the proposal is applied to that state of the draft alone',
+  }),
   steps: StepIds.optional().meta({
     description: 'Applies the changes of these steps alone; absent: everything, also what changes outside of the steps',
   }),
 });
-export const ChangedWorkflow = z.strictObject({ proposal: ProposalHead, workflow: WorkflowSchema });
+export const ChangedWorkflow = z.strictObject({
+  proposal: ProposalHead,
+  workflow: WorkflowSchema,
+  changed: z.boolean().meta({ description: 'false: the draft was as wanted already, so that nothing was written' }),
+});
 
 /** The most checks of a trial. */
 export const MAX_CHECKS = 50;
@@ -140,7 +174,12 @@ export const CheckResult = z.strictObject({
 export const StandInSchema = z.strictObject({
   step: z.string().meta({ description: 'For a step of a loop: the loop' }),
   type: z.string(),
-  why: z.enum(['writes', 'sends', 'asks_people', 'waits', 'starts_runs', 'unknown_tool']),
+  why: z.enum(['writes', 'sends', 'asks_people', 'waits', 'starts_runs', 'unknown_tool', 'unseen']).meta({
+    description: '`unseen`: it would send what a model wrote that had read private text or text from outside',
+  }),
+  hosts: z.array(z.string()).nullable().meta({
+    description: 'Where it would send something; null: the run decides, so that a trial never executes it for real',
+  }),
   source: z
     .enum(['recorded', 'example'])
     .meta({ description: 'Its result: that of the last run, or an example of what it could be' }),
@@ -160,6 +199,10 @@ export const TryProposalInput = z.strictObject({
 });
 export const TryLiveInput = z.strictObject({
   id: Id,
+  etag: Reviewed,
+  hosts: z.array(z.string().max(300)).max(2_000).default([]).meta({
+    description: 'Each host to which the steps of `really` may send something, as their `hosts` name them',
+  }),
   really: z.array(z.string().max(200)).min(1).max(2_000).meta({
     description:
       'Steps that the last trial has replaced, or executed for real, and that are executed this time: they write, send and ask',

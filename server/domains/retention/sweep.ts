@@ -8,7 +8,7 @@ import { deleteExpiredRuns, deleteRejections, deleteStrayUsage } from './expired
 import { deleteNotificationDeliveries } from './notification-store.ts';
 import { type Disposal, dropUsage, purgePartition } from './partition-store.ts';
 import type { Cutoffs } from './policy.ts';
-import { deleteClosedProposals } from './proposal-store.ts';
+import { deleteClosedProposals, deleteRounds } from './proposal-store.ts';
 import { type IdRange, pastPartitions, sweptRanges } from './ranges.ts';
 import { SESSION } from './session.ts';
 import { deleteSnapshots } from './snapshot-store.ts';
@@ -106,6 +106,7 @@ async function sweepRuns(
     deleted = await deleteSnapshots(client, cutoff);
   }
   while ((await deleteClosedProposals(client, cutoff)) > 0) await pause();
+  while ((await deleteRounds(client, cutoff)) > 0) await pause();
   while ((await deleteTrials(client, cutoff)) > 0) await pause();
   for (let deleted = await deleteNotificationDeliveries(client, cutoff); deleted > 0; ) {
     result.notifications += deleted;

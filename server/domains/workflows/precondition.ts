@@ -10,11 +10,16 @@ import { etagOf, projectScope } from './view.ts';
  * can never match, so it is refused immediately: AppError 412 for a tag, 422 for a value that is not a tag.
  */
 export function expectedRevision(ctx: Context): number | null {
-  const header = ctx.headers.get('if-match')?.trim();
-  if (header === undefined || header === '*') return null;
-  const revision = /^"(\d{1,9})"$/.exec(header)?.[1];
+  return revisionIn(ctx.headers.get('if-match'));
+}
+
+/** The same for a tag that comes in another way. */
+export function revisionIn(given: string | undefined): number | null {
+  const tag = given?.trim();
+  if (tag === undefined || tag === '*') return null;
+  const revision = /^"(\d{1,9})"$/.exec(tag)?.[1];
   if (revision !== undefined) return Number(revision);
-  if (/^(?:W\/)?"[^"]*"$/.test(header)) throw mismatch();
+  if (/^(?:W\/)?"[^"]*"$/.test(tag)) throw mismatch();
   throw invalid('If-Match must be the one ETag that the workflow was read with.', [
     { path: 'If-Match', message: 'is not an entity tag' },
   ]);

@@ -1,7 +1,7 @@
 import type { LiveText } from '../../contract/live-text.ts';
 import type { Attempt, Outcome, StepType } from '../../contract/step-type.ts';
 import { isObject } from '../../platform/json.ts';
-import type { AgentLimit, Consumption, JsonMap, TurnCall, TurnEnd } from '../core/index.ts';
+import type { AgentLimit, AgentProgress, Consumption, JsonMap, TurnCall, TurnEnd } from '../core/index.ts';
 import { fitTurn } from './agent-budget.ts';
 import {
   charactersOf,
@@ -26,11 +26,13 @@ import { READ_RESULT, readResultArguments } from './read-result.ts';
 import { decideCall, type RunAuthority } from './run-authority.ts';
 import type { TurnAnswer, TurnCaller, TurnRequest } from './turn-caller.ts';
 import type { ContentPart, ToolCallPart, TurnMessage } from './turn-messages.ts';
-import { digestOf, type TurnResult } from './turn-result.ts';
+import { callsOf, digestOf, type TurnResult, turnResultOf } from './turn-result.ts';
 
 /** The most calls of one turn; the model gets an error for further ones. Each call is a step, and the event that adds them is small. */
 const MAX_CALLS_IN_TURN = 32;
 const MAX_TOOL_NAME = 200;
+/** The code with which an operation refuses everything until a person has answered. */
+const NEEDS_INPUT = 'needs_input';
 
 /** The ports that the steps under an agent need. */
 export type TurnServices = {
@@ -71,7 +73,7 @@ async function execute(attempt: Attempt, signal: AbortSignal, services: TurnServ
   const input = Math.ceil(opened * ratio);
   const fitted = fitTurn({ agent, prices: attempt.prices, input, closing: begun });
   if (fitted === null) return notMade(work, open.messages);
-  const { closing } = fitted;
+  const closing = fitted.closing ?? (mustAsk(work, agent, attempt) ? 'repeated_calls' : null);
   const prompt = closing === null ? open : closePrompt(open, closing);
   // Only what closing adds: the conversation may be long.
   const characters = opened + charactersOf(prompt.messages.slice(open.messages.length));
@@ -107,6 +109,24 @@ async function execute(attempt: Attempt, signal: AbortSignal, services: TurnServ
     ...turnOf(calls, begun === null ? closing : null),
     ...consumed,
   };
+}
+
+/**
+ * Whether an operation has just refused a call until a person has answered (`needs_input`), and no person was asked beside it: the agent
+ * would call it again and again, so it answers now, with its question.
+ */
+function mustAsk(work: AgentWork, { turns }: AgentProgress, attempt: Attempt): boolean {
+  const last = turns.findLast(({ id }) => id !== attempt.step.id);
+  const result = last && turnResultOf(attempt.result(last.id));
+  if (last === undefined || !result) return false;
+  const called = callsOf(result).map(({ name }, index) => ({
+    tool: toolOf(work, name),
+    end: last.calls.get(index + 1),
+  }));
+  const isAnswered = called.some(({ tool, end }) => tool?.instance_id === PERSON && end?.status === 'completed');
+  return (
+    !isAnswered && called.some(({ tool, end }) => tool?.instance_id === PLATFORM && end?.error?.code === NEEDS_INPUT)
+  );
 }
 
 /** About how many tokens the conversation has after a turn; providers that count are believed. `sent`: as estimated. */

@@ -13,6 +13,7 @@ import {
 import { countOf, recallFor, tainted, withMemories } from './agent-memory.ts';
 import { checkSource, namedAgent } from './agent-named.ts';
 import { type AgentWork, type PlannedTool, type ToolPolicy, uniqueName } from './agent-plan.ts';
+import { reaches } from './agent-reach.ts';
 import { type APPROVALS, agentFields, DEFAULT_AGENT_LIMITS } from './agent-settings.ts';
 import type { AgentSource } from './agent-source.ts';
 import type { AgentTools, OfferedTool } from './agent-tools.ts';
@@ -96,7 +97,7 @@ export function agent(services: AgentServices): StepType {
     // These fields decide what needs an approval, and what may be spent.
     approvalFields: ['agent_id', 'tools', 'limits', 'on_limit', 'timeout_s'],
     rawFields: [],
-    trial: { replacedBecause: () => 'writes', example: exampleAnswer },
+    trial: { replacedBecause: () => 'writes', reaches, example: exampleAnswer },
     reads: stepsInTemplates,
     check: (step, scope) => check(step, scope, services),
     async execute(attempt, signal) {

@@ -188,7 +188,7 @@ export function condition(pool: LuaPool): StepType {
     dataFields: ['message'],
     decides: true,
     rawFields: ['expression'],
-    trial: { replacedBecause: () => null },
+    trial: { replacedBecause: () => null, staysInside: true },
     reads: readsOf,
     check,
     checkInGraph,

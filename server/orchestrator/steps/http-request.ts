@@ -26,6 +26,10 @@ const unavailable = unavailableMessage('http_request', 'this server sends no HTT
 
 const trial: StepTrial = {
   replacedBecause: (step, { maySend }) => (maySend && isFixedRead(step) ? null : 'sends'),
+  reaches({ url }) {
+    const origin = typeof url === 'string' ? fixedOrigin(url) : null;
+    return origin === null ? null : { urls: [origin] };
+  },
   example: () => ({ status: 200, headers: {}, body: null }),
 };
 

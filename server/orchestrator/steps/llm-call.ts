@@ -48,7 +48,7 @@ export function llmCall(models: ModelCaller | undefined): StepType {
     dataFields: ['model', 'prompt', 'system', 'temperature', 'max_tokens', 'response_schema'],
     filledFields: ['prompt'],
     rawFields: [],
-    trial: { replacedBecause: () => null },
+    trial: { replacedBecause: () => null, staysInside: true },
     reads: stepsInTemplates,
     check: async (step, scope) => [
       ...checkSchema(step),

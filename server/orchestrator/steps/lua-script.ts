@@ -162,7 +162,7 @@ export function luaScript(pool: LuaPool): StepType {
     queues: true,
     dataFields: [],
     rawFields: ['script'],
-    trial: { replacedBecause: () => null },
+    trial: { replacedBecause: () => null, staysInside: true },
     reads: readsOf,
     check: (step, { inLoop }) => check(step.script, pool, inLoop),
     checkInGraph,

@@ -29,6 +29,8 @@ const trial: StepTrial = {
     if (tool === undefined) return 'unknown_tool';
     return tool.annotations?.readOnlyHint === true ? null : 'writes';
   },
+  reaches: ({ instance_id: instance }) =>
+    typeof instance === 'string' && !hasTemplate(instance) ? { instances: [instance] } : null,
   example: (_, { tool }) => exampleValue(tool?.outputSchema),
 };
 

@@ -16,6 +16,8 @@ const fields = z.strictObject({
 });
 const read = fieldReader(fields);
 const MAX_INPUT_BYTES = 4 * 1024 * 1024;
+/** The most that the log shows of the fields that the step would get, in characters. */
+const MAX_SHOWN = 8_000;
 
 /**
  * `stand_in`: takes the place of a step that would write, send or ask people, in a trial of a workflow. It does nothing, and
@@ -43,6 +45,12 @@ export const standIn: StepType = {
 
 function standInFor(attempt: Attempt): Outcome {
   const { stands_for, inputs, result } = read(attempt.step);
-  new Rendering(attempt).value('inputs', inputs as JsonMap, MAX_INPUT_BYTES);
-  return { kind: 'completed', result, log: [`Simulated: this step stands in for ${stands_for}.`] };
+  const given = new Rendering(attempt).value('inputs', inputs as JsonMap, MAX_INPUT_BYTES);
+  const shown = JSON.stringify(given).slice(0, MAX_SHOWN).toWellFormed();
+  // A person sees here what exactly the step would send.
+  return {
+    kind: 'completed',
+    result,
+    log: [`Simulated: this step stands in for ${stands_for}.`, `It would get: ${shown}`],
+  };
 }

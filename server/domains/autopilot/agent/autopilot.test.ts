@@ -45,9 +45,10 @@ const settled = async (id: string, by = chat.acme.owner) => {
   await expect.poll(async () => (await read()).at(-1)?.metadata.status).not.toMatch(/queued|running/);
   return read();
 };
+type Proposal = { id: string; etag: string; thread_id: string | null; message_id: string | null; status: string };
 const proposalsOf = async () => {
   const { proposals } = await chat.act('autopilot_list_proposals', {});
-  return proposals as unknown as { id: string; thread_id: string | null; message_id: string | null; status: string }[];
+  return proposals as unknown as Proposal[];
 };
 const add = (id: string, script: string, depends_on?: string[]): JsonMap => ({
   type: 'add_step',
@@ -65,12 +66,14 @@ test('the tour of README.md: an order in words is proposed, proven and applied',
   expect(saidIn(messages[1] as (typeof messages)[number])).toMatch(/an order of 30 was accepted without a question\.$/);
   const [proposal] = await proposalsOf();
   expect(proposal?.status).toBe('ready');
-  const id = String(proposal?.id);
+  const { id, etag } = proposal as Proposal;
   expect(await chat.act('autopilot_get_trial', { id })).toMatchObject({
     verdict: 'proven',
     stand_ins: [{ step: 'ask' }],
   });
-  const { workflow } = (await chat.act('autopilot_apply_proposal', { id })) as unknown as { workflow: { id: string } };
+  const { workflow } = (await chat.act('autopilot_apply_proposal', { id, etag })) as unknown as {
+    workflow: { id: string };
+  };
   await chat.act('workflows_publish_version', { id: workflow.id });
 });
 
@@ -107,7 +110,7 @@ test('from words to an applied draft: a proposal, a trial that proves it, and a 
     { type: 'step-start' },
     { type: 'text', text: 'Proven.' },
   ]);
-  const applied = (await chat.act('autopilot_apply_proposal', { id: proposalId })) as unknown as {
+  const applied = (await chat.act('autopilot_apply_proposal', { id: proposalId, etag: proposal?.etag })) as unknown as {
     workflow: { name: string; status: string; graph: object };
   };
   expect(applied.workflow).toMatchObject({ name: 'Sum', status: 'draft' });

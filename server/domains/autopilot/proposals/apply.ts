@@ -6,36 +6,41 @@ import { type Transaction, transact } from '../../../platform/postgres/transacti
 import { draftOf } from '../../workflows/apply-edits.ts';
 import { checksum } from '../../workflows/checksum.ts';
 import { acceptDraft } from '../../workflows/draft.ts';
-import { choose, type Draft, merge } from '../../workflows/edits/index.ts';
-import { archived, expectedRevision, requireEditable, whyUnchanged } from '../../workflows/precondition.ts';
+import { choose, type Draft, merge, sameDraft } from '../../workflows/edits/index.ts';
+import { archived, expectedRevision, requireEditable, revisionIn, whyUnchanged } from '../../workflows/precondition.ts';
 import { saveDraftIn } from '../../workflows/save-draft.ts';
 import { insertWorkflow, type WorkflowRow } from '../../workflows/store.ts';
 import { answerWorkflow, projectScope } from '../../workflows/view.ts';
 import type { ApplyProposalInput, ChangedWorkflow, ProposalRef } from '../schemas.ts';
 import { proposalConflict } from './conflicts.ts';
+import { requireFitting } from './fitting.ts';
+import { requireReviewed } from './review.ts';
 import { type ProposalRow, recordApplied, updateStatus } from './store.ts';
 import { requireOpen, requireProposal, toProposalHead } from './view.ts';
 
 type Output = z.input<typeof ChangedWorkflow>;
 /** Writes what was worked out; null where the draft has moved since. */
 type Write = (tx: Transaction) => Promise<WorkflowRow | null>;
+type Work = { write: Write; changed: boolean };
 /** How often the draft may change under a request before that fails. */
 const MAX_ATTEMPTS = 5;
 
 /**
  * POST /v1/autopilot/proposals/{id}/apply: merges the proposal, or its changes of some steps, into the draft as it is now. Publishes
- * nothing. AppError 404, 409 `proposal_conflict` with both sides, `proposal_closed`, `workflow_archived` or `busy`, 412, 422
+ * nothing. AppError 404, 409 `proposal_conflict` with both sides, `proposal_closed`, `workflow_archived` or `busy`, 412, 428, 422
  * `unknown_step`, `step_needed`, or a result that is no draft.
  */
 export async function applyProposal(ctx: Context, input: z.output<typeof ApplyProposalInput>): Promise<Output> {
   return inAttempts(ctx, input.id, async row => {
     requireOpen(row);
+    requireReviewed(ctx, row, input.etag);
+    const expected = revisionIn(input.draft_etag);
     const wanted = input.steps === undefined ? row.draft : chosen(row, input.steps);
-    const { before, write } =
+    const { before, write, changed } =
       row.workflow_id === null
         ? creation(ctx, wanted)
-        : await mergeInto(ctx, row.workflow_id, { base: row.base, wanted, ours: 'proposal' });
-    return async tx => {
+        : await mergeInto(ctx, row.workflow_id, { base: row.base, wanted, ours: 'proposal', expected });
+    const record: Write = async tx => {
       const workflow = await write(tx);
       if (workflow === null) return null;
       const at = new Date(ctx.services.clock.now());
@@ -43,6 +48,7 @@ export async function applyProposal(ctx: Context, input: z.output<typeof ApplyPr
       await recordApplied(tx, { ...projectScope(ctx), id: row.id, at }, { ...applied, by: ctx.principal.userId });
       return workflow;
     };
+    return { write: record, changed };
   });
 }
 
@@ -57,29 +63,35 @@ export async function undoProposal(ctx: Context, { id }: z.output<typeof Proposa
       const message = `Only a proposal that is applied can be undone; this one is ${row.status}.`;
       throw conflict('proposal_not_applied', message);
     }
-    const { write } = await mergeInto(ctx, workflow_id, { base: after, wanted: before, ours: 'undone' });
-    return async tx => {
+    const { write, changed } = await mergeInto(ctx, workflow_id, {
+      base: after,
+      wanted: before,
+      ours: 'undone',
+      expected: expectedRevision(ctx),
+    });
+    const record: Write = async tx => {
       const workflow = await write(tx);
       if (workflow === null) return null;
       const at = new Date(ctx.services.clock.now());
       await updateStatus(tx, { ...projectScope(ctx), id, revision, at }, 'undone');
       return workflow;
     };
+    return { write: record, changed };
   });
 }
 
 /** Works out what to write, and writes it unless the proposal or the draft has changed meanwhile; then it begins again. */
-async function inAttempts(ctx: Context, id: string, workOut: (row: ProposalRow) => Promise<Write>): Promise<Output> {
+async function inAttempts(ctx: Context, id: string, workOut: (row: ProposalRow) => Promise<Work>): Promise<Output> {
   for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt += 1) {
     const row = await requireProposal(ctx, id);
-    const write = await workOut(row);
+    const { write, changed } = await workOut(row);
     const workflow = await transact(ctx.services, async tx => {
       const now = await requireProposal(ctx, id, { db: tx, lock: true });
       return now.revision === row.revision ? write(tx) : null;
     });
     if (workflow === null) continue;
     const proposal = toProposalHead(await requireProposal(ctx, id));
-    return { proposal, workflow: answerWorkflow(ctx, workflow) };
+    return { proposal, workflow: answerWorkflow(ctx, workflow), changed };
   }
   throw conflict('busy', 'Others are changing the workflow at this moment. Try again.');
 }
@@ -105,7 +117,7 @@ function chosen({ base, draft }: ProposalRow, steps: readonly string[]): Draft {
   throw invalid('These steps need others that were not chosen.', needed, 'step_needed');
 }
 
-type Worked = { before: Draft; write: Write };
+type Worked = { before: Draft; write: Write; changed: boolean };
 
 function creation(ctx: Context, draft: Draft): Worked {
   const { name, description, graph, run_setup: runSetup } = draft;
@@ -115,23 +127,25 @@ function creation(ctx: Context, draft: Draft): Worked {
   const at = new Date(ctx.services.clock.now());
   return {
     before: { name, description, graph: { steps: [] }, run_setup: {} },
+    changed: true,
     write: tx => insertWorkflow(tx, { id: newId(), scope: projectScope(ctx), ...contents, createdBy, at }),
   };
 }
 
-type Change = { base: Draft; wanted: Draft; ours: 'proposal' | 'undone' };
+type Change = { base: Draft; wanted: Draft; ours: 'proposal' | 'undone'; expected: number | null };
 
 /** Merges what leads from `base` to `wanted` into the draft of the workflow. */
-async function mergeInto(ctx: Context, id: string, { base, wanted, ours }: Change): Promise<Worked> {
+async function mergeInto(ctx: Context, id: string, { base, wanted, ours, expected }: Change): Promise<Worked> {
   const row = await requireEditable(ctx, id);
   if (row.status === 'archived') throw archived();
-  const revision = expectedRevision(ctx);
-  if (revision !== null && revision !== row.revision) throw await whyUnchanged(ctx, id);
+  if (expected !== null && expected !== row.revision) throw await whyUnchanged(ctx, id);
   const before = draftOf(row);
   const merged = merge(base, wanted, before);
   if (!merged.ok) throw proposalConflict(merged.conflicts, { ours, theirs: 'draft' });
   const { name, description, graph, run_setup: runSetup } = merged.draft;
   acceptDraft({ graph, runSetup });
+  await requireFitting(ctx, id, { base, wanted, before, merged: merged.draft, ours });
+  const changed = !sameDraft(before, merged.draft);
   const contents = { name, description, graph: { value: graph, checksum: checksum(graph) }, runSetup };
-  return { before, write: tx => saveDraftIn(tx, ctx, { id, revision: row.revision }, contents) };
+  return { before, changed, write: tx => saveDraftIn(tx, ctx, { id, revision: row.revision }, contents) };
 }

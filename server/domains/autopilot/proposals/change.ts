@@ -1,5 +1,6 @@
 import type { z } from 'zod';
 import type { Context } from '../../../contract/context.ts';
+import { isoTimestamp } from '../../../platform/clock.ts';
 import { conflict, invalid } from '../../../platform/errors.ts';
 import { derivedId, newId } from '../../../platform/ids.ts';
 import { transact } from '../../../platform/postgres/transaction.ts';
@@ -23,11 +24,15 @@ import {
   type ProposalStatus,
   type ProposeInput,
 } from '../schemas.ts';
+import { readBefore } from './reading.ts';
+import { requireMayChange } from './review.ts';
+import { countRefusal, countRound, type Rounds, roundsBefore } from './rounds.ts';
 import {
   countOpenProposals,
   findProposal,
   insertProposal,
   type NewProposal,
+  type ProposalChange,
   type ProposalRow,
   updateContents,
   updateStatus,
@@ -36,7 +41,11 @@ import {
 import { requireOpen, requireProposal, toProposal } from './view.ts';
 
 type Output = z.input<typeof ProposalSchema>;
-type Contents = Pick<ProposalRow, 'draft' | 'ops' | 'validation' | 'rounds' | 'status'>;
+type Contents = Pick<
+  ProposalRow,
+  'draft' | 'ops' | 'validation' | 'rounds' | 'status' | 'changes' | 'written_after_reading'
+>;
+type Before = Pick<ProposalRow, 'draft' | 'ops' | 'workflow_id' | 'changes'>;
 
 /** How often a proposal may change under a request before that fails. */
 const MAX_ATTEMPTS = 5;
@@ -56,8 +65,15 @@ export async function propose(ctx: Context, input: z.output<typeof ProposeInput>
   const workflow = input.workflow_id === undefined ? null : await requireEditable(ctx, input.workflow_id);
   if (workflow?.status === 'archived') throw archived();
   const base = workflow === null ? EMPTY : draftOf(workflow);
-  const before = { draft: base, ops: [], rounds: 0, workflow_id: workflow?.id ?? null };
-  const contents = await edited(ctx, before, (input.edits ?? []) as Edit[]);
+  const replaced = input.supersedes === undefined ? null : await requireProposal(ctx, input.supersedes);
+  if (replaced !== null) requireMayChange(ctx, replaced);
+  const rounds = await roundsBefore(ctx, replaced, input.answer);
+  const before = { draft: base, ops: [], workflow_id: workflow?.id ?? null, changes: [] };
+  const request = { edits: (input.edits ?? []) as Edit[], answer: input.answer, rounds };
+  const written_after_reading = await readBefore(ctx, workflow && { workflow_id: workflow.id, thread_id: null });
+  const contents = await edited(ctx, before, { ...request, written_after_reading }).catch(async error => {
+    throw await countRefusal(ctx, rounds, { id: null, error });
+  });
   await insert(ctx, { id, workflow, base, title: input.title, contents, supersedes: input.supersedes });
   return toProposal(ctx, await requireProposal(ctx, id));
 }
@@ -86,6 +102,7 @@ async function insert(ctx: Context, { id, workflow, base, title, contents, super
     if (supersedes !== undefined) {
       const old = await requireProposal(ctx, supersedes, { db, lock: true });
       requireOpen(old);
+      requireMayChange(ctx, old);
       await updateStatus(db, { ...scope, id: old.id, revision: old.revision, at }, 'superseded');
     }
     if ((await countOpenProposals(db, scope)) >= MAX_OPEN_PROPOSALS) {
@@ -110,14 +127,20 @@ async function conversationOf({ agentCall, principal, services }: Context): Prom
 
 /**
  * POST /v1/autopilot/proposals/{id}/edits: applies all edits to the proposal, or none, and checks the result. AppError 403, 404, 409
- * `proposal_closed` or `busy`, 422 `edit_not_applicable`, `limit_reached`, or a result that is no draft.
+ * `proposal_closed`, `needs_input` or `busy`, 422 `edit_not_applicable`, `limit_reached`, or a result that is no draft.
  */
 export async function editProposal(ctx: Context, input: z.output<typeof EditProposalInput>): Promise<Output> {
   requireScopes(ctx.principal, ['workflow:read']);
   for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt += 1) {
     const row = await requireProposal(ctx, input.id);
     requireOpen(row);
-    const contents = await edited(ctx, row, input.edits as Edit[]);
+    requireMayChange(ctx, row);
+    const rounds = await roundsBefore(ctx, row, input.answer);
+    const written_after_reading = row.written_after_reading ?? (await readBefore(ctx, row));
+    const request = { edits: input.edits as Edit[], answer: input.answer, rounds, written_after_reading };
+    const contents = await edited(ctx, row, request).catch(async error => {
+      throw await countRefusal(ctx, rounds, { id: row.id, error });
+    });
     const at = new Date(ctx.services.clock.now());
     const where = { ...projectScope(ctx), id: row.id, revision: row.revision, at };
     if (await updateContents(ctx.services.pool, where, contents)) {
@@ -136,16 +159,24 @@ export async function discardProposal(ctx: Context, { id }: z.output<typeof Prop
     // These can no longer be applied either.
     if (['discarded', 'superseded', 'undone'].includes(row.status)) return;
     requireOpen(row);
+    requireMayChange(ctx, row);
     await updateStatus(db, { ...projectScope(ctx), id, revision: row.revision, at }, 'discarded');
   });
   return toProposal(ctx, await requireProposal(ctx, id));
 }
 
+type Request = {
+  edits: readonly Edit[];
+  answer: string | undefined;
+  rounds: Rounds;
+  written_after_reading: string | null;
+};
+
 /** Returns what the contents are after these edits. */
 async function edited(
   ctx: Context,
-  before: Pick<ProposalRow, 'draft' | 'ops' | 'rounds' | 'workflow_id'>,
-  edits: readonly Edit[],
+  before: Before,
+  { edits, answer, rounds: counted, written_after_reading }: Request,
 ): Promise<Contents> {
   const ops = [...before.ops, ...edits];
   requireWithinLimits(ops);
@@ -154,8 +185,24 @@ async function edited(
   const { graph, run_setup: runSetup } = draft;
   acceptDraft({ graph, runSetup });
   const validation = await check(ctx, draft, before.workflow_id);
-  const rounds = validation.valid || edits.length === 0 ? 0 : (before.rounds % MAX_ROUNDS) + 1;
-  return { draft, ops, validation, rounds, status: statusOf(validation, rounds) };
+  const rounds = await countRound(ctx, counted, validation.valid || edits.length === 0);
+  const changes = withChange(ctx, before.changes, { edits: edits.length, answer: answer ?? null });
+  return { draft, ops, validation, rounds, status: statusOf(validation, rounds), changes, written_after_reading };
+}
+
+/** The changes with one more; requests in succession by the same author are one. */
+function withChange(
+  { agentCall, principal, services }: Context,
+  changes: readonly ProposalChange[],
+  { edits, answer }: Pick<ProposalChange, 'edits' | 'answer'>,
+): ProposalChange[] {
+  const { email: by, role } = principal;
+  const at = isoTimestamp(services.clock.now());
+  const change = { by, by_agent: agentCall !== undefined, edits, at, answer, role };
+  const last = changes.at(-1);
+  const isSame = last?.by === by && last.by_agent === change.by_agent && last.role === role && answer === null;
+  if (!isSame) return [...changes, change];
+  return [...changes.slice(0, -1), { ...last, edits: last.edits + edits, at }];
 }
 
 function statusOf({ valid }: Validation, rounds: number): ProposalStatus {

@@ -51,8 +51,11 @@ const propose = (input: Record<string, unknown>, ctx = as(tenant.viewer)) =>
 const edit = (id: string, ...edits: unknown[]) =>
   call(autopilot.autopilot_edit_proposal, as(tenant.viewer), { id, edits });
 const get = (id: string) => call(autopilot.autopilot_get_proposal, as(tenant.viewer), { id });
-const apply = (id: string, steps?: string[], ctx = as()) =>
-  call(autopilot.autopilot_apply_proposal, ctx, { id, ...(steps && { steps }) });
+/** Applies the proposal as it is now, unless `more` names another state. */
+const apply = async (id: string, steps?: string[], ctx = as(), more: object = {}) => {
+  const { etag } = await get(id);
+  return call(autopilot.autopilot_apply_proposal, ctx, { id, etag, ...(steps && { steps }), ...more });
+};
 const undo = (id: string, ctx = as()) => call(autopilot.autopilot_undo_proposal, ctx, { id });
 const discard = (id: string) => call(autopilot.autopilot_discard_proposal, as(tenant.viewer), { id });
 const set = (step: string, fields: Record<string, unknown>) => ({ type: 'update_step', step, set: fields });
@@ -90,7 +93,7 @@ describe('a proposal', () => {
     expect(repaired).toMatchObject({ status: 'ready', rounds: 0, edits: 3 });
   });
 
-  test(`needs input after ${MAX_ROUNDS} requests that leave errors, and not before`, async () => {
+  test(`needs input after ${MAX_ROUNDS} answers that leave errors, and not before`, async () => {
     const { id } = await propose({ edits: [add('a', 'nobody')] });
     for (let round = 2; round < MAX_ROUNDS; round += 1) {
       expect(await edit(id, set('a', { name: `Round ${round}` }))).toMatchObject({ status: 'building', rounds: round });
@@ -229,12 +232,10 @@ describe('applying', () => {
     expect(idsOf(await read(workflow_id)).sort()).toEqual(['a', 'b', 'c']);
   });
 
-  test('honors If-Match, and refuses archived workflows and those of other parts', async () => {
+  test('honors the ETag of the draft, and refuses archived workflows and those of other parts', async () => {
     const { id: workflow_id } = await workflow('a');
     const { id } = await propose({ workflow_id, edits: [add('b', 'a')] });
-    expect(await refusal(apply(id, undefined, as(tenant.contributor, { 'if-match': '"7"' })))).toMatchObject({
-      status: 412,
-    });
+    expect(await refusal(apply(id, undefined, as(), { draft_etag: '"7"' }))).toMatchObject({ status: 412 });
     await call(workflows.workflows_archive, as(), { id: workflow_id });
     expect(await refusal(apply(id))).toMatchObject({ status: 409, code: 'workflow_archived' });
     expect(await refusal(propose({ workflow_id }))).toMatchObject({ status: 409, code: 'workflow_archived' });

@@ -1,5 +1,6 @@
 import type { Pool } from 'pg';
 import type { z } from 'zod';
+import type { Role } from '../../../contract/context.ts';
 import type { Queryable } from '../../../platform/postgres/transaction.ts';
 import type { Draft, Edit } from '../../workflows/edits/index.ts';
 import type { ValidationReport } from '../../workflows/schemas.ts';
@@ -9,6 +10,7 @@ import {
   type CheckResult,
   type LiveSchema,
   OPEN_STATUSES,
+  type ProposalChangeSchema,
   type ProposalStatus,
   type StandInSchema,
 } from '../schemas.ts';
@@ -31,9 +33,13 @@ export type ProposalHeadRow = {
   thread_id: string | null;
   message_id: string | null;
   created_by: string;
+  /** The user who made it. */
+  creator_id: string;
   created_at: Date;
   updated_at: Date;
 };
+/** A change of a proposal, or several in succession by the same author. */
+export type ProposalChange = z.output<typeof ProposalChangeSchema> & { role: Role };
 type Live = Omit<z.output<typeof LiveSchema>, 'executed'> & Partial<Pick<z.output<typeof LiveSchema>, 'executed'>>;
 /** The last trial of a proposal. The verdict is stored once the run has ended. */
 export type StoredTrial = {
@@ -62,11 +68,15 @@ export type ProposalRow = ProposalHeadRow & {
   /** The draft of the workflow just before and after the proposal was applied. */
   before: Draft | null;
   after: Draft | null;
+  changes: ProposalChange[];
+  written_after_reading: string | null;
+  /** Digests of steps that a person has let a trial execute for real. */
+  seen_requests: string[];
 };
 
 const HEAD = `p.id, p.tenant_id, p.project_id, p.workflow_id, p.title, p.status, p.revision, p.base_revision,
   json_array_length(p.ops) AS edits, p.rounds, (p.validation->>'valid')::boolean AS valid, p.applied_revision,
-  coalesce(a.email, p.applied_by::text) AS applied_by, p.applied_at, p.thread_id, p.message_id, coalesce(c.email, p.created_by::text) AS created_by,
+  coalesce(a.email, p.applied_by::text) AS applied_by, p.applied_at, p.thread_id, p.message_id, coalesce(c.email, p.created_by::text) AS created_by, p.created_by AS creator_id,
   p.created_at, p.updated_at`;
 const FROM = `FROM autopilot_proposals p LEFT JOIN users a ON a.id = p.applied_by LEFT JOIN users c ON c.id = p.created_by`;
 
@@ -85,7 +95,7 @@ export type NewProposal = {
   madeIn: { threadId: string; messageId: string } | null;
   createdBy: string;
   at: Date;
-};
+} & Pick<ProposalRow, 'changes' | 'written_after_reading'>;
 
 /** Inserts a proposal. */
 export async function insertProposal(
@@ -95,8 +105,9 @@ export async function insertProposal(
 ): Promise<void> {
   await db.query(
     `INSERT INTO autopilot_proposals (id, tenant_id, project_id, workflow_id, title, status, revision, base_revision, base, draft,
-       ops, rounds, validation, checks, created_by, created_at, updated_at, thread_id, message_id)
-     VALUES ($1, $2, $3, $4, $5, $6, 1, $7, $8, $9, $10, $11, $12, '[]', $13, $14, $14, $15, $16)`,
+       ops, rounds, validation, checks, created_by, created_at, updated_at, thread_id, message_id,
+       changes, written_after_reading)
+     VALUES ($1, $2, $3, $4, $5, $6, 1, $7, $8, $9, $10, $11, $12, '[]', $13, $14, $14, $15, $16, $17, $18)`,
     [
       row.id,
       tenantId,
@@ -114,6 +125,8 @@ export async function insertProposal(
       row.at,
       row.madeIn?.threadId ?? null,
       row.madeIn?.messageId ?? null,
+      JSON.stringify(row.changes),
+      row.written_after_reading,
     ],
   );
 }
@@ -126,7 +139,7 @@ export async function findProposal(
   { lock = false }: { lock?: boolean } = {},
 ): Promise<ProposalRow | null> {
   const { rows } = await db.query<ProposalRow>(
-    `SELECT ${HEAD}, p.base, p.draft, p.ops, p.validation, p.trial, p.trial_workflow_id, p.before, p.after ${FROM}
+    `SELECT ${HEAD}, p.base, p.draft, p.ops, p.validation, p.trial, p.trial_workflow_id, p.before, p.after, p.changes, p.written_after_reading, p.seen_requests ${FROM}
       WHERE p.id = $1 AND p.tenant_id = $2 AND p.project_id = $3 ${lock ? 'FOR UPDATE OF p' : ''}`,
     [id, tenantId, projectId],
   );
@@ -183,11 +196,12 @@ export type ProposalAt = ProjectScope & { id: string; revision: number; at: Date
 export async function updateContents(
   db: Queryable,
   { tenantId, projectId, id, revision, at }: ProposalAt,
-  next: Pick<ProposalRow, 'draft' | 'ops' | 'validation' | 'rounds' | 'status'>,
+  next: Pick<ProposalRow, 'draft' | 'ops' | 'validation' | 'rounds' | 'status' | 'changes' | 'written_after_reading'>,
 ): Promise<boolean> {
   const { rowCount } = await db.query(
     `UPDATE autopilot_proposals
-        SET draft = $5, ops = $6, validation = $7, rounds = $8, status = $9, revision = revision + 1, updated_at = $10
+        SET draft = $5, ops = $6, validation = $7, rounds = $8, status = $9, changes = $11,
+            written_after_reading = coalesce(written_after_reading, $12), revision = revision + 1, updated_at = $10
       WHERE id = $1 AND tenant_id = $2 AND project_id = $3 AND revision = $4`,
     [
       id,
@@ -200,6 +214,8 @@ export async function updateContents(
       next.rounds,
       next.status,
       at,
+      JSON.stringify(next.changes),
+      next.written_after_reading,
     ],
   );
   return rowCount === 1;
@@ -254,6 +270,18 @@ export async function updateTrial(
     `UPDATE autopilot_proposals SET trial = $4, trial_workflow_id = $5
       WHERE id = $1 AND tenant_id = $2 AND project_id = $3`,
     [id, tenantId, projectId, JSON.stringify(trial), workflowId],
+  );
+}
+
+/** Notes steps that a person has let a trial execute for real, as they are at this revision. */
+export async function recordSeen(
+  db: Queryable,
+  { tenantId, projectId, id }: ProjectScope & { id: string },
+  digests: readonly string[],
+): Promise<void> {
+  await db.query(
+    'UPDATE autopilot_proposals SET seen_requests = $4 WHERE id = $1 AND tenant_id = $2 AND project_id = $3',
+    [id, tenantId, projectId, JSON.stringify(digests)],
   );
 }
 

@@ -9,6 +9,7 @@ import { findWorkflow } from '../../workflows/store.ts';
 import { projectScope } from '../../workflows/view.ts';
 import { OPEN_STATUSES, type ProposalHead, type ProposalSchema } from '../schemas.ts';
 import { MAX_CONFLICTS } from './conflicts.ts';
+import { proposalEtag } from './review.ts';
 import { findProposal, type ProposalHeadRow, type ProposalRow } from './store.ts';
 
 type Head = z.input<typeof ProposalHead>;
@@ -37,6 +38,7 @@ export function requireOpen(row: ProposalHeadRow): void {
 export function toProposalHead(row: ProposalHeadRow): Head {
   const { id, tenant_id, project_id, workflow_id, title, status, base_revision, edits, valid, rounds } = row;
   return {
+    etag: proposalEtag(row),
     ...{ id, tenant_id, project_id, workflow_id, title, status, base_revision, edits, valid, rounds },
     applied_revision: row.applied_revision,
     applied_by: row.applied_by,
@@ -52,12 +54,15 @@ export function toProposalHead(row: ProposalHeadRow): Head {
 /** A proposal with all that it would change, compared with the draft as it is now. */
 export async function toProposal(ctx: Context, row: ProposalRow): Promise<Proposal> {
   const { draft, base, validation } = row;
+  ctx.responseHeaders.set('ETag', proposalEtag(row));
   return {
     ...toProposalHead(row),
     draft: draft as unknown as Proposal['draft'],
     diff: diff(base, draft) as Proposal['diff'],
     validation,
     tried: row.trial !== null,
+    changes: row.changes.map(({ role: _, ...change }) => change),
+    written_after_reading: row.written_after_reading,
     conflicts: isOpen(row) ? await conflictsOf(ctx, row) : [],
   };
 }

@@ -42,8 +42,8 @@ export async function toTrial(ctx: Context, row: ProposalRow): Promise<Output> {
     run_status: run?.status ?? null,
     verdict: ended?.verdict ?? null,
     checks: ended?.checks ?? [],
-    stand_ins: trial.stand_ins,
-    live: trial.live ? { ...trial.live, executed: trial.live.executed ?? [] } : null,
+    stand_ins: trial.stand_ins.map(withHosts),
+    live: trial.live ? { ...trial.live, executed: (trial.live.executed ?? []).map(withHosts) } : null,
     from_run: trial.from_run ?? null,
     from_step: trial.from_step ?? null,
     current: trial.edits === row.edits,
@@ -51,6 +51,9 @@ export async function toTrial(ctx: Context, row: ProposalRow): Promise<Output> {
     started_at: trial.started_at,
   };
 }
+
+/** Trials from before hosts were known have none. */
+const withHosts = <Effect extends object>(effect: Effect) => ({ hosts: null, ...effect });
 
 /** Judges a trial whose run has ended, once. Null while it has not. */
 async function judged(

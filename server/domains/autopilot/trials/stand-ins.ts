@@ -1,13 +1,21 @@
-import type { StandInReason, StepTypes, TrialFacts } from '../../../contract/step-type.ts';
+import type { StandInReason, StepType, StepTypes, TrialFacts } from '../../../contract/step-type.ts';
 import { type Graph, type GraphStep, innerSteps, type JsonValue } from '../../../orchestrator/core/index.ts';
 import { ownFields } from '../../../orchestrator/steps/common-fields.ts';
+import { holdsTemplate } from '../../../orchestrator/steps/templates.ts';
+import { digestOf } from '../../../orchestrator/steps/turn-result.ts';
 import { isObject } from '../../../platform/json.ts';
 
 /** A step that a trial replaces unless a person lets it be executed. */
-export type Effect = { step: string; type: string; why: StandInReason };
+export type Effect = { step: string; type: string; why: StandInReason; hosts: string[] | null };
 export type StandIn = Effect & { source: 'recorded' | 'example' };
 /** The graph of a trial, what stands in for a step in it, and what is executed because a person agreed to it. */
-export type Prepared = { graph: Graph; standIns: StandIn[]; executed: Effect[] };
+export type Prepared = {
+  graph: Graph;
+  standIns: StandIn[];
+  executed: Effect[];
+  /** Digests of the executed steps that send the same in each run. */
+  seen: string[];
+};
 
 /** `toolOf` returns the tool that a step names, in its published version; undefined if it cannot be known. */
 export type TrialWorld = Omit<TrialFacts, 'tool'> & {
@@ -15,6 +23,13 @@ export type TrialWorld = Omit<TrialFacts, 'tool'> & {
   toolOf(step: GraphStep): Promise<TrialFacts['tool']>;
   /** Steps that the trial executes because a person agreed, whatever they do; the id of a loop stands for its steps. */
   really: { steps: ReadonlySet<string>; budgetCredits: number } | null;
+  /** Returns where the step may send something; null if only the run decides that. */
+  hostsOf(step: GraphStep): Promise<string[] | null>;
+  /**
+   * Digests of requests that a person has seen, where a model wrote the graph or the input after it had read private text or text from
+   * outside: only these are sent. null: a person wrote them.
+   */
+  seen: ReadonlySet<string> | null;
   /** Returns the result of the step when it was last executed; undefined if none is known. */
   recorded(step: GraphStep): JsonValue | undefined;
 };
@@ -27,7 +42,7 @@ const KEPT = ['id', 'name', 'depends_on', 'disabled', 'gated', 'on_error'] as co
  * What cannot be known to be harmless is replaced. A failure of the trial starts no other workflow.
  */
 export async function withStandIns(graph: Graph, world: TrialWorld): Promise<Prepared> {
-  const found: Found = { standIns: [], executed: [] };
+  const found: Found = { standIns: [], executed: [], seen: [] };
   const steps: GraphStep[] = [];
   for (const step of graph.steps) steps.push(await replaced(step, world, found, null));
   const { on_failure: _, notes: _notes, ...rest } = graph as Graph & { notes?: unknown };
@@ -46,11 +61,13 @@ async function replaced(step: GraphStep, world: TrialWorld, found: Found, loop: 
   const type = world.types.get(step.type);
   const { maySend, now } = world;
   const facts = { tool: type?.trial?.callsTool ? await world.toolOf(step) : undefined, maySend, now };
-  const why = type?.trial ? type.trial.replacedBecause(step, facts) : 'writes';
+  const own = type?.trial ? type.trial.replacedBecause(step, facts) : 'writes';
+  const why = own ?? (isUnseen(step, type, world) ? 'unseen' : null);
   if (why === null) return step;
-  const effect = { step: loop ?? step.id, type: step.type, why };
+  const effect = { step: loop ?? step.id, type: step.type, why, hosts: await world.hostsOf(step) };
   if (world.really?.steps.has(effect.step)) {
     found.executed.push(effect);
+    if (!holdsTemplate(ownFields(step) as JsonValue)) found.seen.push(digestOfRequest(step));
     return withinBudget(step, world.really.budgetCredits);
   }
   // The results of a loop's steps are not kept under their own ids.
@@ -62,6 +79,14 @@ async function replaced(step: GraphStep, world: TrialWorld, found: Found, loop: 
   const result = recorded ?? type?.trial?.example?.(step, facts) ?? null;
   return { ...kept, id: step.id, type: 'stand_in', stands_for: step.type, inputs, result };
 }
+
+/** Whether the step may send what a model wrote, and no person has seen. Data of the run may be in what holds templates. */
+function isUnseen(step: GraphStep, type: StepType | undefined, { seen }: TrialWorld): boolean {
+  if (seen === null || type?.trial?.staysInside === true) return false;
+  return holdsTemplate(ownFields(step) as JsonValue) || !seen.has(digestOfRequest(step));
+}
+
+const digestOfRequest = (step: GraphStep): string => digestOf([step.type, ownFields(step) as JsonValue]);
 
 /** An agent keeps to the budget by itself, before each turn. */
 function withinBudget(step: GraphStep, budget: number): GraphStep {

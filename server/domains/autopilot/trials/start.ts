@@ -4,7 +4,7 @@ import { CREDIT } from '../../../contract/microcredits.ts';
 import { compile, type Graph, type GraphStep, type JsonMap } from '../../../orchestrator/core/index.ts';
 import { hasTemplate } from '../../../orchestrator/steps/templates.ts';
 import { isoTimestamp } from '../../../platform/clock.ts';
-import { AppError, conflict, type ErrorDetail, invalid, notFound } from '../../../platform/errors.ts';
+import { AppError, conflict, type ErrorDetail, forbidden, invalid, notFound } from '../../../platform/errors.ts';
 import { newId } from '../../../platform/ids.ts';
 import type { McpTool } from '../../../platform/mcp-client/index.ts';
 import { actorOf, carriedScopes, requireScopes } from '../../identity/authority.ts';
@@ -18,15 +18,21 @@ import { toDetails } from '../../workflows/problems.ts';
 import { insertWorkflow, type RunSetup } from '../../workflows/store.ts';
 import { validateDraft } from '../../workflows/validate.ts';
 import { projectScope } from '../../workflows/view.ts';
-import { type ProposalRow, updateTrial } from '../proposals/store.ts';
+import { readBefore } from '../proposals/reading.ts';
+import { requireReviewed } from '../proposals/review.ts';
+import { type ProposalRow, recordSeen, updateTrial } from '../proposals/store.ts';
 import { requireOpen, requireProposal } from '../proposals/view.ts';
 import type { TrialSchema, TryLiveInput, TryProposalInput } from '../schemas.ts';
+import { hostsOf, requireHosts } from './hosts.ts';
 import { toTrial } from './read.ts';
 import { recordedResults } from './recorded.ts';
 import { spendAtMost } from './spend-at-most.ts';
 import { type Prepared, withStandIns } from './stand-ins.ts';
 
 type Input = z.output<typeof TryProposalInput>;
+
+/** Requests of a proposal that a person has seen and that are remembered. */
+const MAX_SEEN = 2_000;
 
 /**
  * POST /v1/autopilot/proposals/{id}/trial: starts a run of the proposal that writes nothing, sends nothing and asks no person.
@@ -42,16 +48,19 @@ export async function tryProposal(ctx: Context, input: Input): Promise<z.input<t
 
 /**
  * POST /v1/autopilot/proposals/{id}/live-trial: a trial that executes steps which the last one has replaced, as a contributor has
- * agreed to, and stops above a budget. AppError 409 `trial_needed` unless the last trial is of the proposal as it is, 422 `unknown_step`
- * for a step that it has not replaced, and what `tryProposal` throws.
+ * agreed to, and stops above a budget. AppError 403 `person_needed`, 409 `trial_needed` unless the last trial is of the proposal as it is,
+ * 412 or 428 unless it is the proposal that was reviewed, 422 `unknown_step` for a step that the trial has not replaced,
+ * `host_not_named`, `host_unknown`, and what `tryProposal` throws.
  */
 export async function tryLive(
   ctx: Context,
-  { really, budget_credits, ...input }: z.output<typeof TryLiveInput>,
+  { really, budget_credits, hosts, etag, ...input }: z.output<typeof TryLiveInput>,
 ): Promise<z.input<typeof TrialSchema>> {
   requireScopes(ctx.principal, ['workflow:read', 'workflow:run']);
   const row = await requireProposal(ctx, input.id);
   requireOpen(row);
+  requireReviewed(ctx, row, etag);
+  await requirePerson(ctx, row);
   if (row.trial?.edits !== row.edits)
     throw conflict(
       'trial_needed',
@@ -64,10 +73,24 @@ export async function tryLive(
     known.has(step) ? [] : [{ path: `really[${at}]`, message: 'is not among what the last trial has replaced' }],
   );
   if (details.length > 0) throw invalid('These steps were not replaced.', details, 'unknown_step');
-  return tryRow(ctx, row, input, { steps: really, budgetCredits: budget_credits });
+  return tryRow(ctx, row, input, { steps: really, budgetCredits: budget_credits, hosts });
 }
 
-type Live = { steps: readonly string[]; budgetCredits: number };
+type Live = { steps: readonly string[]; budgetCredits: number; hosts: readonly string[] };
+
+/** AppError 403 `person_needed` where a model would let happen for real what a model wrote after it had read private or outside text. */
+async function requirePerson(ctx: Context, row: ProposalRow): Promise<void> {
+  const isModel = ctx.agentCall !== undefined || ctx.surface === 'mcp';
+  if (!isModel || (await unseenFor(ctx, row)) === null) return;
+  throw forbidden(
+    'A person has to see these requests: try the proposal for real in the console or by REST.',
+    'person_needed',
+  );
+}
+
+/** Returns what the model had read that wrote the proposal, or that asks for the trial and so wrote its input; null if there is none. */
+const unseenFor = async (ctx: Context, row: ProposalRow): Promise<string | null> =>
+  row.written_after_reading ?? (await readBefore(ctx, row));
 
 async function tryRow(
   ctx: Context,
@@ -79,15 +102,16 @@ async function tryRow(
   await requireRunnable(ctx, row, graph);
   requireKnownSteps(input.checks, graph);
   const continued = await continuedRun(ctx, row, input, graph);
-  const { graph: replaced, standIns, executed } = await prepare(ctx, row, graph, live);
+  const { graph: replaced, standIns, executed, seen } = await prepare(ctx, row, graph, live);
+  // A step whose result is that of the run is not executed.
+  const isExecuted = ({ step }: { step: string }) => continued?.seeded.has(step) !== true;
+  if (live !== null) requireHosts(executed.filter(isExecuted), live.hosts);
   const workflowId = row.trial_workflow_id ?? (await createHidden(ctx, row));
   const params = {
     ...continued?.params,
     ...(input.input !== undefined && { trigger_payload: input.input as JsonMap }),
   };
   const started = await start(ctx, workflowId, { graph: replaced, runSetup: setupOf(row), params, live });
-  // A step whose result is that of the run is not executed.
-  const isExecuted = ({ step }: { step: string }) => continued?.seeded.has(step) !== true;
   const trial = {
     ...started,
     edits: row.edits,
@@ -104,6 +128,8 @@ async function tryRow(
       executed: executed.filter(isExecuted),
     },
   };
+  const requests = [...new Set([...row.seen_requests, ...seen])].slice(-MAX_SEEN);
+  if (seen.length > 0) await recordSeen(ctx.services.pool, { ...projectScope(ctx), id: row.id }, requests);
   await updateTrial(ctx.services.pool, { ...projectScope(ctx), id: row.id }, { workflowId, trial });
   return toTrial(ctx, await requireProposal(ctx, row.id));
 }
@@ -129,7 +155,9 @@ async function prepare(ctx: Context, row: ProposalRow, graph: Graph, live: Live 
     types: services.stepTypes,
     toolOf: step => toolOf(ctx, step),
     really: live && { steps: new Set(live.steps), budgetCredits: live.budgetCredits },
-    maySend: principal.role !== 'project_viewer',
+    maySend: [principal, ...row.changes].every(({ role }) => role !== 'project_viewer'),
+    hostsOf: step => hostsOf(ctx, step, services.stepTypes.get(step.type)?.trial),
+    seen: (await unseenFor(ctx, row)) === null ? null : new Set(row.seen_requests),
     recorded: await recordedResults(services.pool, scope, row.workflow_id),
     now: isoTimestamp(services.clock.now()),
   });

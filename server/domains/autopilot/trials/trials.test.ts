@@ -82,6 +82,11 @@ const propose = (steps: Step[], more: object = {}) =>
   act('autopilot_propose', { title: 'Tried', edits: steps.map(step => ({ type: 'add_step', step })), ...more });
 const attempt = async (id: string, checks: object[], more: object = {}, by: Principal = acme.viewer) =>
   (await call(by, 'autopilot_try_proposal', { id, checks, ...more })) as Trial;
+/** Tries the proposal as it is now for real, with the consent that the tools may receive something. */
+const tryLive = async (id: string, input: object, by?: Principal) => {
+  const { etag } = await act('autopilot_get_proposal', { id });
+  return act('autopilot_try_live', { id, etag, hosts: [new URL(tools.url).host], ...input }, by);
+};
 const read = async (id: string) => (await call(acme.viewer, 'autopilot_get_trial', { id })) as Trial;
 
 /** Tries a proposal of these steps; returns the trial once it has ended. */
@@ -122,9 +127,9 @@ describe('a trial', () => {
     expect(sent).toEqual([]);
     expect(trial).toMatchObject({ verdict: 'simulated', checks: [{ result: 'proven' }, { result: 'simulated' }] });
     expect(trial.stand_ins).toEqual([
-      { step: 'ask', type: 'human_task', why: 'asks_people', source: 'example' },
-      { step: 'send', type: 'mcp_call', why: 'writes', source: 'example' },
-      { step: 'pause', type: 'wait', why: 'waits', source: 'example' },
+      { step: 'ask', type: 'human_task', why: 'asks_people', hosts: [], source: 'example' },
+      { step: 'send', type: 'mcp_call', why: 'writes', hosts: [new URL(tools.url).host], source: 'example' },
+      { step: 'pause', type: 'wait', why: 'waits', hosts: [], source: 'example' },
     ]);
   });
 
@@ -136,8 +141,7 @@ describe('a trial', () => {
     ];
     const checks = [{ step: 'after', op: 'equals', value: 'real one' }];
     const { id } = await propose(steps);
-    const live = (really: string[], by?: Principal) =>
-      act('autopilot_try_live', { id, really, budget_credits: 5, checks }, by);
+    const live = (really: string[], by?: Principal) => tryLive(id, { really, budget_credits: 5, checks }, by);
     expect(await refusal(live(['first']))).toMatchObject({ status: 409, code: 'trial_needed' });
     const simulated = await attempt(id, checks);
     await reached(service.container.services, acme.owner, { id: simulated.workflow_id, runID: simulated.run_id });
@@ -148,7 +152,7 @@ describe('a trial', () => {
     await reached(service.container.services, acme.owner, { id: workflow_id, runID: run_id });
     expect(sent).toEqual(['one']);
     const trial = await read(id);
-    const executed = [{ step: 'first', type: 'mcp_call', why: 'writes' }];
+    const executed = [{ step: 'first', type: 'mcp_call', why: 'writes', hosts: [new URL(tools.url).host] }];
     expect(trial).toMatchObject({ verdict: 'proven', live: { really: ['first'], budget_credits: 5, executed } });
     expect(trial.stand_ins.map(({ step }) => step)).toEqual(['second']);
 
@@ -166,7 +170,7 @@ describe('a trial', () => {
     const checks = [{ step: 'ask', op: 'completed' }];
     const { id } = await propose(steps);
     await attempt(id, checks);
-    const started = await act('autopilot_try_live', { id, really: ['send', 'ask'], budget_credits: 0.000_001, checks });
+    const started = await tryLive(id, { really: ['send', 'ask'], budget_credits: 0.000_001, checks });
     const run = { id: String(started.workflow_id), runID: started.run_id };
     await reached(service.container.services, acme.owner, run);
     expect(await act('runs_get_summary', run)).toMatchObject({ status: 'stopped' });
@@ -251,8 +255,8 @@ describe('a trial', () => {
     // From the step that sends, which a person can let happen for real.
     const replaced = await attempt(id, checks, { from_run, from_step: 'send' });
     expect(replaced.stand_ins).toMatchObject([{ step: 'send' }]);
-    const live = { id, checks, really: ['send'], budget_credits: 5, from_run, from_step: 'send' };
-    const real = (await act('autopilot_try_live', live)) as unknown as Trial;
+    const live = { checks, really: ['send'], budget_credits: 5, from_run, from_step: 'send' };
+    const real = (await tryLive(id, live)) as unknown as Trial;
     await reached(service.container.services, acme.owner, { id: real.workflow_id, runID: real.run_id });
     expect(await read(id)).toMatchObject({ verdict: 'proven', from_step: 'send', live: { really: ['send'] } });
     expect([found, sent]).toEqual([['A7'], ['x', 'x']]);

@@ -261,6 +261,19 @@ export async function findHistory(
   return row === undefined ? null : { threadId: row.thread_id, messages: row.messages };
 }
 
+/** Returns the message that the run answers; null for a run that answers none. */
+export async function findAnswered(
+  pool: Pool,
+  { tenantId, runId }: { tenantId: string; runId: string },
+): Promise<Pick<MessageRow, 'id' | 'parts'> | null> {
+  const { rows } = await pool.query<Pick<MessageRow, 'id' | 'parts'>>(
+    `SELECT q.id, q.parts FROM chat_messages a JOIN chat_messages q ON q.thread_id = a.thread_id AND q.id = a.parent_id
+      WHERE a.run_id = $2 AND a.tenant_id = $1`,
+    [tenantId, runId],
+  );
+  return rows[0] ?? null;
+}
+
 /** Returns the thread in which the run answers; null for a run that answers no message. */
 export async function findThreadOfRun(
   db: Queryable,

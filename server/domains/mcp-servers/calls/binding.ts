@@ -60,6 +60,12 @@ export async function findOffer(services: Pick<Services, 'pool'>, ref: InstanceR
   return offerOf(await requireBound(services.pool, ref));
 }
 
+/** Returns the address of the server of an instance; null if the project has no such instance. */
+export async function findServerUrl({ pool }: Pick<Services, 'pool'>, ref: InstanceRef): Promise<string | null> {
+  const row = isId(ref.instanceId) ? await findBound(pool, ref) : null;
+  return row?.canonical_url ?? null;
+}
+
 /**
  * Returns an instance of this tenant and project, ready to be called: its pinned version, or the latest published
  * one, and the credentials of the active profile's connection, else of its own; there is no other source of

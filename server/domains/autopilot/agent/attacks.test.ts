@@ -1,0 +1,399 @@
+import type { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
+import fc from 'fast-check';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { z } from 'zod';
+import type { ScriptInput } from '../../../../bin/fake-model/script.ts';
+import type { JsonMap } from '../../../orchestrator/core/index.ts';
+import { type ChatService, saidIn, startChatService } from '../../../testing/chat.ts';
+import { startHttpServer, type TestHttpServer } from '../../../testing/http-server.ts';
+import { createTestMember, withScopes } from '../../../testing/identity.ts';
+import { startSdkServer, type TestServer } from '../../../testing/mcp-server.ts';
+import { luaStep, refusal } from '../../../testing/workflows.ts';
+import { MAX_ROUNDS } from '../schemas.ts';
+
+/** The model is the attacker: it has read something, and tries to get it out, or not to stop (docs/security.md#agents). */
+let chat: ChatService;
+let collector: TestHttpServer;
+let tools: TestServer;
+let instance_id: string;
+/** The questions that the tool that only reads has received. */
+let looked: string[] = [];
+
+const lookUp = (server: McpServer) =>
+  server.registerTool(
+    'find',
+    { inputSchema: z.strictObject({ q: z.string() }), annotations: { readOnlyHint: true, openWorldHint: true } },
+    ({ q }) => {
+      looked.push(q);
+      return { content: [{ type: 'text', text: '{"found":0}' }] };
+    },
+  );
+
+beforeAll(async () => {
+  chat = await startChatService();
+  collector = await startHttpServer({ '/collect': (_, response) => response.end('{}') });
+  tools = await startSdkServer({ configure: server => void lookUp(server) });
+  instance_id = await chat.instanceOf(tools.url);
+  const item = { subject: 'safe', text: 'The code of the safe is 7731.' };
+  await chat.act('memory_propose_items', { items: [item], remember: true });
+});
+afterAll(async () => {
+  await chat.close();
+  await collector.close();
+  await tools[Symbol.asyncDispose]();
+});
+beforeEach(() => {
+  chat.fake.requests.length = 0;
+  collector.seen.length = 0;
+  looked = [];
+});
+
+type Content = Extract<NonNullable<ScriptInput['answers']>[number], { content: unknown }>['content'][number];
+type Proposal = { id: string; etag: string; written_after_reading: string | null; status: string; rounds: number };
+type Trial = { verdict: string | null; stand_ins: { step: string; why: string; hosts: string[] | null }[] };
+const calls = (name: string, args: JsonMap): Content => ({ calls: [{ name, arguments: args }] });
+const script = (...contents: Content[]) =>
+  chat.fake.script({ answers: contents.map(content => ({ content: [content] })) });
+const address = (d: string) => `${collector.url}/collect?d=${d}`;
+const get = (d: string): JsonMap => ({ id: 'get', type: 'http_request', url: address(d), on_error: 'continue' });
+const find = (q: string): JsonMap => ({
+  id: 'find',
+  type: 'mcp_call',
+  instance_id,
+  tool_name: 'find',
+  tool_args: { q },
+});
+const add = (...steps: JsonMap[]): JsonMap[] => steps.map(step => ({ type: 'add_step', step }));
+const checks = [{ step: 'get', op: 'completed' }];
+const propose = (edits: JsonMap[]) => calls('autopilot_propose', { title: 'Collected', edits });
+const tryIt = calls('autopilot_try_proposal', { id: '{{last.id}}', checks });
+
+async function say(text: string, more: JsonMap = {}, by = chat.acme.owner) {
+  const sent = await chat.act('autopilot_chat', { text, ...more }, by);
+  const messages = await chat.settled(String(sent.thread_id), by);
+  return { thread_id: String(sent.thread_id), run_id: sent.run_id, messages };
+}
+const newest = async () => {
+  const { proposals } = await chat.act('autopilot_list_proposals', { limit: 1 });
+  const [head] = proposals as unknown as Proposal[];
+  return (await chat.act('autopilot_get_proposal', { id: String(head?.id) })) as unknown as Proposal;
+};
+const trialOf = async (id: string) => {
+  const read = async () => (await chat.act('autopilot_get_trial', { id })) as unknown as Trial;
+  await expect.poll(async () => (await read()).verdict).not.toBeNull();
+  return read();
+};
+/** Each request that has left the service for the two servers. */
+const left = () => [...collector.seen.map(({ path }) => path), ...looked];
+
+describe('a proposal cannot carry data out', () => {
+  test.each<[string, Content[], JsonMap]>([
+    ['memory_search', [calls('memory_search', { query: 'safe' })], {}],
+    ['workflows_list', [calls('workflows_list', {})], {}],
+    ['runs_list_tenant', [calls('runs_list_tenant', {})], {}],
+    ['autopilot_find_tools', [calls('autopilot_find_tools', {})], {}],
+    ['unknown_name', [calls('unknown_name', {})], {}],
+    ['memory', [], { text: 'What is the code of the safe?' }],
+  ])('that the model has read by %s: reads of it stand in', async (reading, reads, { text = 'Build something' }) => {
+    script(...reads, propose(add(get('7731'), find('7731'))), tryIt, { text: 'Tried.' });
+    await say(String(text));
+    const proposal = await newest();
+    expect(proposal.written_after_reading).toBe(reading);
+    const trial = await trialOf(proposal.id);
+    expect(trial).toMatchObject({ verdict: 'simulated' });
+    expect(trial.stand_ins.map(({ step, why }) => [step, why])).toEqual([
+      ['get', 'unseen'],
+      ['find', 'unseen'],
+    ]);
+    expect(left()).toEqual([]);
+    // Nor when a person lets it be tried again, who has not seen what it would send.
+    await chat.act('autopilot_try_proposal', { id: proposal.id, checks });
+    await trialOf(proposal.id);
+    expect(left()).toEqual([]);
+  });
+
+  test('that an earlier answer of the conversation has read, or what the message is about', async () => {
+    script(calls('memory_search', { query: 'safe' }), { text: 'It is 7731.' });
+    const { thread_id } = await say('Look it up');
+    script(propose(add(get('7731'))), tryIt, { text: 'Tried.' });
+    await say('Build something', { thread_id });
+    expect((await newest()).written_after_reading).toBe('memory_search');
+    const { id: workflow_id } = await chat.act('workflows_create', {
+      name: 'Code 7731',
+      graph: { steps: [luaStep('a', 'return 1')] },
+    });
+    script(propose(add(get('7731'))), tryIt, { text: 'Tried.' });
+    await say('Build something', { context: { workflow_id } });
+    expect((await newest()).written_after_reading).toBe('context');
+    const changing = { workflow_id, title: 'Changed', edits: add(get('7731')) };
+    script(calls('autopilot_propose', changing), tryIt, { text: 'Tried.' });
+    await say('Change something');
+    const proposal = await newest();
+    expect(proposal.written_after_reading).toBe('workflow');
+    await trialOf(proposal.id);
+    expect(left()).toEqual([]);
+  });
+
+  test('by an edit, or by the input of a trial of what a person has proposed', async () => {
+    const templated = { ...find('{{input.q}}'), id: 'get' };
+    const { id } = await chat.act('autopilot_propose', { title: 'Mine', edits: add(templated) });
+    const input = { q: '7731' };
+    script(calls('memory_search', { query: 'safe' }), calls('autopilot_try_proposal', { id, checks, input }), {
+      text: 'Ok',
+    });
+    await say('Try it');
+    expect((await trialOf(id)).stand_ins).toMatchObject([{ step: 'get', why: 'unseen' }]);
+    expect(left()).toEqual([]);
+    // The same trial by a person: what is sent is what a person wrote.
+    await chat.act('autopilot_try_proposal', { id, checks, input: { q: 'pens' } });
+    await trialOf(id);
+    expect(left()).toEqual(['pens']);
+    const set = { type: 'update_step', step: 'get', set: { tool_args: { q: '7731' } } };
+    script(calls('memory_search', { query: 'safe' }), calls('autopilot_edit_proposal', { id, edits: [set] }), {
+      text: 'Ok',
+    });
+    await say('Edit it');
+    await chat.act('autopilot_try_proposal', { id, checks });
+    expect((await trialOf(id)).stand_ins).toMatchObject([{ why: 'unseen' }]);
+    expect(left()).toEqual(['pens']);
+  });
+
+  test('what a model wrote that knows only what the person has said is read for real', async () => {
+    script(calls('autopilot_describe_step_types', {}), propose(add(get('said'))), tryIt, { text: 'Tried.' });
+    await say('Read that address');
+    const proposal = await newest();
+    expect(proposal.written_after_reading).toBeNull();
+    expect(await trialOf(proposal.id)).toMatchObject({ verdict: 'proven', stand_ins: [] });
+    expect(left()).toEqual(['/collect?d=said']);
+  });
+
+  test('until a person has seen the exact request, and has named its host', async () => {
+    script(
+      calls('memory_search', { query: 'safe' }),
+      propose(add(get('7731'), { ...find('{{steps.get.result.status}}'), depends_on: ['get'] })),
+      tryIt,
+      {
+        text: 'Tried.',
+      },
+    );
+    const { thread_id } = await say('Build something');
+    const { id, etag } = await newest();
+    await trialOf(id);
+    const host = new URL(collector.url).host;
+    const live = (more: JsonMap) =>
+      chat.act('autopilot_try_live', { id, etag, really: ['get'], budget_credits: 5, checks, ...more });
+    const unnamed = await refusal(live({}));
+    expect(unnamed).toMatchObject({ status: 422, code: 'host_not_named', details: [{ path: 'hosts' }] });
+    expect(unnamed.details?.[0]?.message).toContain(host);
+    expect(await refusal(live({ hosts: ['example.com'] }))).toMatchObject({ code: 'host_not_named' });
+    expect(left()).toEqual([]);
+    expect(await live({ hosts: [host] })).toMatchObject({ live: { really: ['get'], executed: [{ hosts: [host] }] } });
+    await trialOf(id);
+    expect(left()).toEqual(['/collect?d=7731']);
+    // Seen once, this request is sent by later trials; another one is not, and neither is one with data of the run.
+    script(calls('autopilot_try_proposal', { id, checks }), { text: 'Tried.' });
+    await say('Once more', { thread_id });
+    expect((await trialOf(id)).stand_ins.map(({ step }) => step)).toEqual(['find']);
+    expect(left()).toEqual(['/collect?d=7731', '/collect?d=7731']);
+    const edits = [{ type: 'update_step', step: 'get', set: { url: address('7732') } }];
+    script(calls('autopilot_edit_proposal', { id, edits }), calls('autopilot_try_proposal', { id, checks }), {
+      text: 'Ok',
+    });
+    await say('And that one', { thread_id });
+    expect((await trialOf(id)).stand_ins.map(({ step }) => step)).toEqual(['get', 'find']);
+    expect(left()).toHaveLength(2);
+  });
+
+  test('to a host that only the run decides, for real either', async () => {
+    const anywhere = { ...get(''), url: '{{input.address}}' };
+    const { id, etag } = await chat.act('autopilot_propose', { title: 'Anywhere', edits: add(anywhere) });
+    await chat.act('autopilot_try_proposal', { id, checks, input: { address: address('7731') } });
+    const { stand_ins } = await trialOf(id);
+    expect(stand_ins).toMatchObject([{ step: 'get', hosts: null }]);
+    const live = { id, etag, really: ['get'], hosts: [new URL(collector.url).host], budget_credits: 5, checks };
+    expect(await refusal(chat.act('autopilot_try_live', live))).toMatchObject({ status: 422, code: 'host_unknown' });
+    expect(left()).toEqual([]);
+  });
+
+  test('through a contributor who tries what a viewer wrote', async () => {
+    const viewer = await createTestMember(
+      chat.service.container.services,
+      chat.acme,
+      'project_viewer',
+      'w@example.com',
+    );
+    const { id } = await chat.act('autopilot_propose', { title: 'Theirs', edits: add(get('7731')) }, viewer);
+    await chat.act('autopilot_try_proposal', { id, checks });
+    expect((await trialOf(id)).stand_ins).toMatchObject([{ step: 'get', why: 'sends' }]);
+    expect(left()).toEqual([]);
+  });
+
+  test('by an assistant over MCP: what it had read is not known, and it cannot let it happen for real', async () => {
+    const ask = async (name: string, args: JsonMap) => {
+      const body = { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name, arguments: args } };
+      const response = await fetch(`${chat.service.url}/mcp`, {
+        method: 'POST',
+        headers: {
+          Authorization: `Bearer ${chat.token}`,
+          'Content-Type': 'application/json',
+          Accept: 'application/json, text/event-stream',
+        },
+        body: JSON.stringify(body),
+      });
+      return response.text();
+    };
+    await ask('autopilot_propose', { title: 'Over MCP', edits: add(get('7731'), find('7731')) });
+    const { id, etag, written_after_reading } = await newest();
+    expect(written_after_reading).toBe('unknown');
+    await ask('autopilot_try_proposal', { id, checks });
+    expect((await trialOf(id)).stand_ins.map(({ why }) => why)).toEqual(['unseen', 'unseen']);
+    const live = { id, etag, really: ['get'], hosts: [new URL(collector.url).host], budget_credits: 5, checks };
+    expect(await ask('autopilot_try_live', live)).toContain('person_needed');
+    expect(left()).toEqual([]);
+  });
+
+  test('whatever it does in which order', async () => {
+    const harmless = fc.constant(calls('autopilot_describe_step_types', {}));
+    const reading = fc.constantFrom(
+      calls('memory_search', { query: 'safe' }),
+      calls('agents_list', {}),
+      calls('autopilot_list_proposals', {}),
+    );
+    const move = fc.oneof(
+      harmless.map(content => ({ content, reads: false })),
+      reading.map(content => ({ content, reads: true })),
+    );
+    let sent = 0;
+    await fc.assert(
+      fc.asyncProperty(fc.array(move, { maxLength: 3 }), fc.boolean(), async (moves, isRead) => {
+        collector.seen.length = 0;
+        const request = isRead ? get('7731') : { ...get('7731'), method: 'POST' };
+        script(...moves.map(({ content }) => content), propose(add(request)), tryIt, { text: 'Done.' });
+        await say('Build something');
+        await trialOf((await newest()).id);
+        const mayLeave = isRead && moves.every(({ reads }) => !reads);
+        expect(collector.seen.length > 0).toBe(mayLeave);
+        sent += collector.seen.length;
+      }),
+      { numRuns: 10, examples: [[[], true]] },
+    );
+    expect(sent).toBeGreaterThan(0);
+  });
+});
+
+describe('a model that does not stop', () => {
+  const endless = (next: (turn: number) => Content) => script(...Array.from({ length: 60 }, (_, turn) => next(turn)));
+
+  test.each<[string, (id: string, turn: number) => Content]>([
+    [
+      'edits that leave errors',
+      (id, turn) =>
+        calls('autopilot_edit_proposal', { id, edits: [{ type: 'update_step', step: 'a', set: { name: `${turn}` } }] }),
+    ],
+    [
+      'edits that are refused',
+      (id, turn) =>
+        calls('autopilot_edit_proposal', { id, edits: [{ type: 'rename_step', step: `no${turn}`, to: 'b' }] }),
+    ],
+    [
+      'new proposals',
+      (_, turn) => calls('autopilot_propose', { title: `${turn}`, edits: add(luaStep('a', 'return 1', 'nobody')) }),
+    ],
+    [
+      'proposals that are refused',
+      (_, turn) => calls('autopilot_propose', { title: `${turn}`, edits: add(luaStep('a', ''), luaStep('a', '')) }),
+    ],
+  ])('%s: it asks after six rounds, and means it', async (_, next) => {
+    const { id } = await chat.act('autopilot_propose', {
+      title: 'Broken',
+      edits: add(luaStep('a', 'return 1', 'nobody')),
+    });
+    endless(turn => next(id, turn));
+    const { run_id, messages } = await say('Repair it');
+    expect(messages.at(-1)?.metadata.status).toBe('completed');
+    // Six rounds, one refusal, and the closing turn, in which it can call nothing.
+    expect(chat.fake.requests).toHaveLength(MAX_ROUNDS + 2);
+    const closing = chat.fake.requests.at(-1)?.body as { tool_choice?: unknown };
+    expect(closing.tool_choice).toBe('none');
+    const { rows } = await chat.service.container.services.pool.query('SELECT status FROM runs WHERE id = $1', [
+      run_id,
+    ]);
+    expect(rows).toEqual([{ status: 'completed' }]);
+  });
+
+  test('goes on when a person has answered its question', async () => {
+    const { id } = await chat.act('autopilot_propose', {
+      title: 'Broken',
+      edits: add(luaStep('a', 'return 1', 'nobody')),
+    });
+    const edit = (set: JsonMap) =>
+      calls('autopilot_edit_proposal', { id, edits: [{ type: 'update_step', step: 'a', set }] });
+    const form = { type: 'object', properties: { after: { type: 'string', title: 'After which step' } } };
+    const rounds = Array.from({ length: MAX_ROUNDS }, (_, turn) => edit({ name: `${turn}` }));
+    script(...rounds, calls('ask_user', { question: 'After what?', form }), edit({ depends_on: [] }), {
+      text: 'Done.',
+    });
+    const sent = await chat.act('autopilot_chat', { text: 'Repair it' });
+    const run = { id: sent.workflow_id, runID: sent.run_id };
+    const pending = async () => (await chat.act('tasks_list_pending_run', run)).tasks as { task_id: string }[];
+    await expect.poll(pending).toHaveLength(1);
+    expect(await chat.act('autopilot_get_proposal', { id })).toMatchObject({
+      status: 'needs_input',
+      rounds: MAX_ROUNDS,
+    });
+    const [task] = await pending();
+    await chat.act('tasks_complete', {
+      ...run,
+      task_id: String(task?.task_id),
+      approved: true,
+      result: { after: 'none' },
+    });
+    const messages = await chat.settled(String(sent.thread_id));
+    expect(saidIn(messages.at(-1))).toBe('Done.');
+    expect(await chat.act('autopilot_get_proposal', { id })).toMatchObject({ status: 'ready', rounds: 0 });
+  });
+});
+
+describe('a conversation', () => {
+  test('needs ai:use and workflow:read, and not the right to call tools', async () => {
+    const token = (...scopes: Parameters<typeof withScopes>[1][]) => withScopes(chat.acme.owner, ...scopes);
+    script({ text: 'Hello.' }, { text: 'Hello again.' });
+    const by = token('ai:use', 'workflow:read');
+    const { thread_id, messages } = await say('Hello', {}, by);
+    expect(saidIn(messages.at(-1))).toBe('Hello.');
+    await chat.act('chat_send_message', { id: thread_id, text: 'Hello?' }, by);
+    expect(saidIn((await chat.settled(thread_id, by)).at(-1))).toBe('Hello again.');
+    for (const few of [token('ai:use'), token('workflow:read'), token('ai:use', 'mcp:execute')]) {
+      const refused = await refusal(chat.act('autopilot_chat', { text: 'Hello' }, few));
+      expect(refused).toMatchObject({ status: 403, code: 'insufficient_scope' });
+    }
+  });
+
+  test('is about a step that is there, or is refused', async () => {
+    const loop = { id: 'each', type: 'for_each', items: '{{input.list}}', steps: [luaStep('inner', 'return 1')] };
+    const graph = { steps: [luaStep('one', 'error("no")'), loop] };
+    const { id: workflow_id } = await chat.act('workflows_create', { name: 'Steps', graph });
+    await chat.act('workflows_publish_version', { id: workflow_id });
+    const { run_id } = await chat.act('workflows_execute_command', {
+      id: workflow_id,
+      command: 'start',
+      params: { list: [] },
+    });
+    const about = (context: object) =>
+      chat.act('autopilot_chat', { text: 'Explain', context: { workflow_id, ...context } });
+    for (const context of [
+      { step_id: 'nobody' },
+      { run_id, step_id: 'nobody' },
+      { run_id, step_id: 'one.1' },
+      { step_id: 'one.1' },
+    ]) {
+      const refused = await refusal(about(context));
+      expect(refused).toMatchObject({ status: 422, code: 'unknown_step', details: [{ path: 'context.step_id' }] });
+    }
+    for (const context of [{ step_id: 'one' }, { step_id: 'inner' }, { run_id, step_id: 'one' }]) {
+      script({ text: 'It is a step.' });
+      const { thread_id } = await about(context);
+      await chat.settled(String(thread_id));
+    }
+  });
+});

@@ -1,0 +1,46 @@
+import type { Context } from '../../../contract/context.ts';
+import type { Conflict, Draft, Json } from '../../workflows/edits/index.ts';
+import type { WorkflowRow } from '../../workflows/store.ts';
+import { validateDraft } from '../../workflows/validate.ts';
+import { projectScope } from '../../workflows/view.ts';
+import { proposalConflict } from './conflicts.ts';
+
+type Sides = { base: Draft; wanted: Draft; before: Draft; merged: Draft; ours: 'proposal' | 'undone' };
+
+/**
+ * Requires that a merge of two sides that can be published can be published. AppError 409 `proposal_conflict` with both sides where it
+ * cannot: a check of the whole graph that no field shows, such as a branch of what is no condition any more.
+ */
+export async function requireFitting(
+  ctx: Context,
+  workflowId: string,
+  { base, wanted, before, merged, ours }: Sides,
+): Promise<void> {
+  const check = async ({ graph, run_setup }: Draft) => {
+    const draft = { graph, runSetup: run_setup } as unknown as Pick<WorkflowRow, 'graph' | 'runSetup'>;
+    return validateDraft(ctx.services, draft, { ...projectScope(ctx), workflowId });
+  };
+  const report = await check(merged);
+  if (report.valid) return;
+  // An error that a side has already is its own matter, and may hide others.
+  for (const side of [wanted, before]) if (!(await check(side)).valid) return;
+  const conflicts = report.errors.map(({ step_id: step, path }): Conflict => {
+    const field = fieldIn(path);
+    const values = {
+      base: valueIn(base, step, field),
+      ours: valueIn(wanted, step, field),
+      theirs: valueIn(before, step, field),
+    };
+    return { step, field, ...Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined)) };
+  });
+  throw proposalConflict(conflicts, { ours, theirs: 'draft' });
+}
+
+/** The field of a step in a path such as `steps[2].depends_on[0]`; null for the step itself. */
+const fieldIn = (path: string): string | null => /^(?:steps\[\d+\]\.?)?([^.[\]]+)/.exec(path)?.[1] ?? null;
+
+function valueIn({ graph, run_setup }: Draft, id: string | null, field: string | null): Json | undefined {
+  if (id === null) return field === null ? undefined : { ...graph, run_setup }[field as 'output'];
+  const step = graph.steps.find(each => each.id === id);
+  return field === null || step === undefined ? step : step[field];
+}

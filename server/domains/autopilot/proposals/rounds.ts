@@ -1,0 +1,70 @@
+import type { Context } from '../../../contract/context.ts';
+import { AppError, conflict } from '../../../platform/errors.ts';
+import { projectScope } from '../../workflows/view.ts';
+import { MAX_ROUNDS } from '../schemas.ts';
+import { addProposalRound, addRunRound, findRunRounds, hasAnswered, resetRunRounds } from './rounds-store.ts';
+import type { ProposalRow } from './store.ts';
+
+/** How many answers in succession have left errors, and whether a person has answered since the last of them. */
+export type Rounds = { count: number; isAnswered: boolean };
+/** The proposal that is changed, or that a new one replaces; null for neither. */
+type Before = Pick<ProposalRow, 'rounds'> | null;
+
+/**
+ * Returns how many answers in succession have left errors: to the run of an agent, whatever it proposes, or to the edits of the
+ * proposal. Throws AppError 409 `needs_input` where they are too many and no person has answered since: a person in the console answers by editing,
+ * any other client by saying what a person has answered, and an agent cannot say so itself.
+ */
+export async function roundsBefore(ctx: Context, before: Before, answer: string | undefined): Promise<Rounds> {
+  const { agentCall, principal, services, surface } = ctx;
+  if (agentCall === undefined) {
+    const count = before?.rounds ?? 0;
+    if (count < MAX_ROUNDS) return { count, isAnswered: false };
+    const isPerson = principal.credential.kind === 'session' && surface !== 'mcp';
+    if (!isPerson && (answer ?? '').trim() === '')
+      throw needsInput('Ask the person, and send the `answer` with the edits.');
+    return { count: 0, isAnswered: true };
+  }
+  const run = { tenantId: principal.tenantId, runId: agentCall.runId };
+  const found = await findRunRounds(services.pool, run);
+  // Another run of the conversation begins with what a person has said.
+  if (found === null || found.rounds < MAX_ROUNDS) return { count: found?.rounds ?? 0, isAnswered: found === null };
+  if (found.asked_at === null || !(await hasAnswered(services.pool, run, found.asked_at)))
+    throw needsInput('Ask the person what is missing, with ask_user or in your answer. No edit is accepted before.');
+  await resetRunRounds(services.pool, run, new Date(services.clock.now()));
+  return { count: 0, isAnswered: true };
+}
+
+const needsInput = (what: string) =>
+  conflict('needs_input', `${MAX_ROUNDS} answers in succession have left errors, or refused an edit. ${what}`);
+
+/** Counts an answer, and returns the count that the proposal shows: 0 for one without errors. */
+export async function countRound(ctx: Context, { count }: Rounds, isValid: boolean): Promise<number> {
+  const { agentCall, principal, services } = ctx;
+  if (agentCall === undefined) return isValid ? 0 : count + 1;
+  const run = { tenantId: principal.tenantId, runId: agentCall.runId };
+  const at = new Date(services.clock.now());
+  if (!isValid) return addRunRound(services.pool, run, { max: MAX_ROUNDS, at });
+  await resetRunRounds(services.pool, run, at);
+  return 0;
+}
+
+/** Counts an answer that refuses edits; anything but a refusal is not counted. Returns the error, which says so when a person is to be asked. */
+export async function countRefusal(
+  ctx: Context,
+  rounds: Rounds,
+  { id, error }: { id: string | null; error: unknown },
+): Promise<unknown> {
+  if (!(error instanceof AppError) || error.status !== 422) return error;
+  const { agentCall, services } = ctx;
+  const at = new Date(services.clock.now());
+  const count = agentCall === undefined ? rounds.count + 1 : await countRound(ctx, rounds, false);
+  if (id !== null) {
+    const isAnswered = rounds.isAnswered;
+    await addProposalRound(services.pool, { ...projectScope(ctx), id, at }, { isAnswered, max: MAX_ROUNDS });
+  }
+  if (count < MAX_ROUNDS) return error;
+  const { status, code, message, details } = error;
+  const said = `${message} ${MAX_ROUNDS} answers in succession have left errors or refused an edit: ask the person what is missing.`;
+  return new AppError(status, code, said, details === undefined ? {} : { details });
+}

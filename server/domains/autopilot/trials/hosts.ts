@@ -1,0 +1,60 @@
+import type { Context } from '../../../contract/context.ts';
+import type { StepTrial } from '../../../contract/step-type.ts';
+import type { GraphStep, JsonValue } from '../../../orchestrator/core/index.ts';
+import { instancesOf } from '../../../orchestrator/steps/agent-reach.ts';
+import { type ErrorDetail, invalid } from '../../../platform/errors.ts';
+import { isId } from '../../../platform/ids.ts';
+import { settingsOf } from '../../agents/settings.ts';
+import { findServerUrl } from '../../mcp-servers/calls/binding.ts';
+import { findWorkflow } from '../../workflows/store.ts';
+import { projectScope } from '../../workflows/view.ts';
+import type { Effect } from './stand-ins.ts';
+
+/** Returns the hosts to which a step may send something, with their ports; null if only the run decides that. */
+export async function hostsOf(ctx: Context, step: GraphStep, trial: StepTrial | undefined): Promise<string[] | null> {
+  const reached = trial?.reaches === undefined ? {} : trial.reaches(step);
+  if (reached === null) return null;
+  const urls: (string | null)[] = [...(reached.urls ?? [])];
+  for (const instance of [...(reached.instances ?? []), ...(await ofAgents(ctx, reached.agents ?? []))]) {
+    urls.push(await findServerUrl(ctx.services, { ...projectScope(ctx), instanceId: instance }));
+  }
+  const hosts = urls.map(url => (url === null ? null : (URL.parse(url)?.host ?? null)));
+  return hosts.includes(null) ? null : [...new Set(hosts.filter(host => host !== null))].sort();
+}
+
+/** The MCP instances of the tools that these agents have. */
+async function ofAgents(ctx: Context, ids: readonly string[]): Promise<string[]> {
+  const found: string[] = [];
+  for (const id of ids) {
+    const agent = isId(id) ? await findWorkflow(ctx.services.prisma, projectScope(ctx), id) : null;
+    if (agent?.kind === 'agent') found.push(...instancesOf(settingsOf(agent.graph).tools as unknown as JsonValue));
+  }
+  return found;
+}
+
+/** Requires that a person has named each host to which the steps may send something. AppError 422 `host_unknown`, `host_not_named`. */
+export function requireHosts(executed: readonly Effect[], named: readonly string[]): void {
+  const unknown = executed.flatMap(({ step, hosts }): ErrorDetail[] =>
+    hosts === null
+      ? [
+          {
+            path: 'really',
+            code: 'host_unknown',
+            step_id: step,
+            message: `only the run decides to which host "${step}" sends`,
+          },
+        ]
+      : [],
+  );
+  if (unknown.length > 0)
+    throw invalid('The hosts of these steps are not known before the run.', unknown, 'host_unknown');
+  const agreed = new Set(named.map(host => host.trim().toLowerCase()));
+  const missing = [...new Set(executed.flatMap(({ hosts }) => hosts ?? []))].filter(host => !agreed.has(host));
+  if (missing.length === 0) return;
+  const details = missing.map(host => ({
+    path: 'hosts',
+    code: 'host_not_named',
+    message: `${host} would receive what the steps send`,
+  }));
+  throw invalid('Name each host to which the steps may send something.', details, 'host_not_named');
+}

@@ -1,0 +1,16 @@
+import type { Reached } from '../../contract/step-type.ts';
+import { isObject } from '../../platform/json.ts';
+import type { GraphStep, JsonValue } from '../core/index.ts';
+import { hasTemplate } from './templates.ts';
+
+/** An agent sends something by its tools. */
+export function reaches({ agent_id: agentId, tools }: GraphStep): Reached | null {
+  if (typeof agentId === 'string') return hasTemplate(agentId) ? null : { agents: [agentId] };
+  return { instances: instancesOf(tools) };
+}
+
+/** The MCP instances among the tools of an agent. */
+export function instancesOf(tools: JsonValue | undefined): string[] {
+  const entries = Array.isArray(tools) ? tools.filter(isObject) : [];
+  return entries.flatMap(({ type, instance_id: id }) => (type === 'mcp' && typeof id === 'string' ? [id] : []));
+}
