@@ -86,7 +86,7 @@ export async function invoke(invoker: Invoker, call: Invocation): Promise<Result
   const output = await inSecretScope(() =>
     audited(invoker.services, call, async keep => {
       const run = authorize(operation, call.principal, context);
-      return run(keep(await call.input()));
+      return run(keep(await inputOf(call, context)));
     }),
   );
   // The frames of a stream are checked as they are sent (sse.ts).
@@ -95,6 +95,16 @@ export async function invoke(invoker: Invoker, call: Invocation): Promise<Result
 }
 
 type RunContext = Omit<Context, 'principal'>;
+
+async function inputOf({ entry: { operation }, principal, input }: Invocation, context: RunContext): Promise<unknown> {
+  try {
+    return await input();
+  } catch (error) {
+    throw operation.refused === undefined || principal === null
+      ? error
+      : await operation.refused({ ...context, principal }, error);
+  }
+}
 
 function authorize(
   operation: AnyOperation,

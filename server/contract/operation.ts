@@ -83,6 +83,8 @@ type Common<I extends z.ZodType, O extends z.ZodType> = {
    * the entry in the audit log. Default: never.
    */
   startsRun?(input: z.output<I>): boolean;
+  /** Called with the error of an input that is not valid. Returns the error that is thrown: it, or a further one. */
+  refused?(ctx: Context, error: unknown): Promise<unknown>;
   /** Left out of the audit log: it changes nothing that an administrator manages, and is called all the time. */
   unaudited?: true;
   /** A deployment feature without which the operation is 404. */

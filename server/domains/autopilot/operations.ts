@@ -7,6 +7,7 @@ import { findTools } from './find-tools.ts';
 import { applyProposal, undoProposal } from './proposals/apply.ts';
 import { discardProposal, editProposal, propose } from './proposals/change.ts';
 import { getProposal, listProposals } from './proposals/read.ts';
+import { countRefusedInput } from './proposals/rounds.ts';
 import * as schema from './schemas.ts';
 import { describeStepTypes } from './step-types.ts';
 import { getTrial } from './trials/read.ts';
@@ -105,6 +106,7 @@ export const autopilotOperations = [
     input: schema.ProposeInput,
     output: schema.ProposalSchema,
     errors: [404, 409],
+    refused: countRefusedInput,
     run: propose,
   }),
   operation({
@@ -142,6 +144,7 @@ export const autopilotOperations = [
     input: schema.EditProposalInput,
     output: schema.ProposalSchema,
     errors: [409],
+    refused: countRefusedInput,
     run: editProposal,
   }),
   operation({

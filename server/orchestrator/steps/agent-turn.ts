@@ -33,6 +33,8 @@ const MAX_CALLS_IN_TURN = 32;
 const MAX_TOOL_NAME = 200;
 /** The code with which an operation refuses everything until a person has answered. */
 const NEEDS_INPUT = 'needs_input';
+/** After so many turns in succession whose calls could all not be carried out, such as arguments that are no JSON, an agent ends. */
+const MAX_REFUSED_TURNS = 6;
 
 /** The ports that the steps under an agent need. */
 export type TurnServices = {
@@ -112,16 +114,21 @@ async function execute(attempt: Attempt, signal: AbortSignal, services: TurnServ
 }
 
 /**
- * Whether an operation has just refused a call until a person has answered (`needs_input`), and no person was asked beside it: the agent
- * would call it again and again, so it answers now, with its question.
+ * Whether the agent goes round in circles, and so answers now, with its question: an operation has just refused a call until a person
+ * has answered (`needs_input`), and no person was asked beside it; or none of the calls of its last turns could be carried out.
  */
 function mustAsk(work: AgentWork, { turns }: AgentProgress, attempt: Attempt): boolean {
-  const last = turns.findLast(({ id }) => id !== attempt.step.id);
-  const result = last && turnResultOf(attempt.result(last.id));
-  if (last === undefined || !result) return false;
-  const called = callsOf(result).map(({ name }, index) => ({
+  const earlier = turns.filter(({ id }) => id !== attempt.step.id).slice(-MAX_REFUSED_TURNS);
+  const ended = earlier.map(turn => ({ turn, result: turnResultOf(attempt.result(turn.id)) }));
+  const isRefused = ({ result }: (typeof ended)[number]) => {
+    const asked = result === null ? 0 : callsOf(result).length;
+    return asked > 0 && Object.keys(result?.problems ?? {}).length === asked;
+  };
+  if (ended.length === MAX_REFUSED_TURNS && ended.every(isRefused)) return true;
+  const last = ended.at(-1);
+  const called = (last?.result ? callsOf(last.result) : []).map(({ name }, index) => ({
     tool: toolOf(work, name),
-    end: last.calls.get(index + 1),
+    end: last?.turn.calls.get(index + 1),
   }));
   const isAnswered = called.some(({ tool, end }) => tool?.instance_id === PERSON && end?.status === 'completed');
   return (

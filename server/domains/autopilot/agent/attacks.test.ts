@@ -9,9 +9,8 @@ import { startHttpServer, type TestHttpServer } from '../../../testing/http-serv
 import { createTestMember, withScopes } from '../../../testing/identity.ts';
 import { startSdkServer, type TestServer } from '../../../testing/mcp-server.ts';
 import { luaStep, refusal } from '../../../testing/workflows.ts';
-import { MAX_ROUNDS } from '../schemas.ts';
 
-/** The model is the attacker: it has read something, and tries to get it out, or not to stop (docs/security.md#agents). */
+/** The model is the attacker: it has read something, and tries to get it out (docs/security.md#agents). */
 let chat: ChatService;
 let collector: TestHttpServer;
 let tools: TestServer;
@@ -278,79 +277,6 @@ describe('a proposal cannot carry data out', () => {
       { numRuns: 10, examples: [[[], true]] },
     );
     expect(sent).toBeGreaterThan(0);
-  });
-});
-
-describe('a model that does not stop', () => {
-  const endless = (next: (turn: number) => Content) => script(...Array.from({ length: 60 }, (_, turn) => next(turn)));
-
-  test.each<[string, (id: string, turn: number) => Content]>([
-    [
-      'edits that leave errors',
-      (id, turn) =>
-        calls('autopilot_edit_proposal', { id, edits: [{ type: 'update_step', step: 'a', set: { name: `${turn}` } }] }),
-    ],
-    [
-      'edits that are refused',
-      (id, turn) =>
-        calls('autopilot_edit_proposal', { id, edits: [{ type: 'rename_step', step: `no${turn}`, to: 'b' }] }),
-    ],
-    [
-      'new proposals',
-      (_, turn) => calls('autopilot_propose', { title: `${turn}`, edits: add(luaStep('a', 'return 1', 'nobody')) }),
-    ],
-    [
-      'proposals that are refused',
-      (_, turn) => calls('autopilot_propose', { title: `${turn}`, edits: add(luaStep('a', ''), luaStep('a', '')) }),
-    ],
-  ])('%s: it asks after six rounds, and means it', async (_, next) => {
-    const { id } = await chat.act('autopilot_propose', {
-      title: 'Broken',
-      edits: add(luaStep('a', 'return 1', 'nobody')),
-    });
-    endless(turn => next(id, turn));
-    const { run_id, messages } = await say('Repair it');
-    expect(messages.at(-1)?.metadata.status).toBe('completed');
-    // Six rounds, one refusal, and the closing turn, in which it can call nothing.
-    expect(chat.fake.requests).toHaveLength(MAX_ROUNDS + 2);
-    const closing = chat.fake.requests.at(-1)?.body as { tool_choice?: unknown };
-    expect(closing.tool_choice).toBe('none');
-    const { rows } = await chat.service.container.services.pool.query('SELECT status FROM runs WHERE id = $1', [
-      run_id,
-    ]);
-    expect(rows).toEqual([{ status: 'completed' }]);
-  });
-
-  test('goes on when a person has answered its question', async () => {
-    const { id } = await chat.act('autopilot_propose', {
-      title: 'Broken',
-      edits: add(luaStep('a', 'return 1', 'nobody')),
-    });
-    const edit = (set: JsonMap) =>
-      calls('autopilot_edit_proposal', { id, edits: [{ type: 'update_step', step: 'a', set }] });
-    const form = { type: 'object', properties: { after: { type: 'string', title: 'After which step' } } };
-    const rounds = Array.from({ length: MAX_ROUNDS }, (_, turn) => edit({ name: `${turn}` }));
-    script(...rounds, calls('ask_user', { question: 'After what?', form }), edit({ depends_on: [] }), {
-      text: 'Done.',
-    });
-    const sent = await chat.act('autopilot_chat', { text: 'Repair it' });
-    const run = { id: sent.workflow_id, runID: sent.run_id };
-    const pending = async () => (await chat.act('tasks_list_pending_run', run)).tasks as { task_id: string }[];
-    await expect.poll(pending).toHaveLength(1);
-    expect(await chat.act('autopilot_get_proposal', { id })).toMatchObject({
-      status: 'needs_input',
-      rounds: MAX_ROUNDS,
-    });
-    const [task] = await pending();
-    await chat.act('tasks_complete', {
-      ...run,
-      task_id: String(task?.task_id),
-      approved: true,
-      result: { after: 'none' },
-    });
-    const messages = await chat.settled(String(sent.thread_id));
-    expect(saidIn(messages.at(-1))).toBe('Done.');
-    expect(await chat.act('autopilot_get_proposal', { id })).toMatchObject({ status: 'ready', rounds: 0 });
   });
 });
 

@@ -26,7 +26,7 @@ import {
 } from '../schemas.ts';
 import { readBefore } from './reading.ts';
 import { requireMayChange } from './review.ts';
-import { countRefusal, countRound, type Rounds, roundsBefore } from './rounds.ts';
+import { countRefusal, countRefusedInput, countRound, type Rounds, roundsBefore } from './rounds.ts';
 import {
   countOpenProposals,
   findProposal,
@@ -62,11 +62,10 @@ export async function propose(ctx: Context, input: z.output<typeof ProposeInput>
   // The process may have ended after an agent's call and before its end was recorded: the call is repeated then.
   const made = ctx.agentCall === undefined ? null : await findProposal(ctx.services.pool, projectScope(ctx), id);
   if (made !== null) return toProposal(ctx, made);
-  const workflow = input.workflow_id === undefined ? null : await requireEditable(ctx, input.workflow_id);
-  if (workflow?.status === 'archived') throw archived();
+  const { workflow, replaced } = await about(ctx, input).catch(async error => {
+    throw await countRefusedInput(ctx, error);
+  });
   const base = workflow === null ? EMPTY : draftOf(workflow);
-  const replaced = input.supersedes === undefined ? null : await requireProposal(ctx, input.supersedes);
-  if (replaced !== null) requireMayChange(ctx, replaced);
   const rounds = await roundsBefore(ctx, replaced, input.answer);
   const before = { draft: base, ops: [], workflow_id: workflow?.id ?? null, changes: [] };
   const request = { edits: (input.edits ?? []) as Edit[], answer: input.answer, rounds };
@@ -76,6 +75,18 @@ export async function propose(ctx: Context, input: z.output<typeof ProposeInput>
   });
   await insert(ctx, { id, workflow, base, title: input.title, contents, supersedes: input.supersedes });
   return toProposal(ctx, await requireProposal(ctx, id));
+}
+
+/** Returns the workflow that a new proposal changes, and the proposal that it replaces. */
+async function about(
+  ctx: Context,
+  { workflow_id: workflowId, supersedes }: z.output<typeof ProposeInput>,
+): Promise<{ workflow: WorkflowRow | null; replaced: ProposalRow | null }> {
+  const workflow = workflowId === undefined ? null : await requireEditable(ctx, workflowId);
+  if (workflow?.status === 'archived') throw archived();
+  const replaced = supersedes === undefined ? null : await requireProposal(ctx, supersedes);
+  if (replaced !== null) requireMayChange(ctx, replaced);
+  return { workflow, replaced };
 }
 
 /** A call of an agent makes one proposal, however often it is carried out. */
@@ -132,9 +143,7 @@ async function conversationOf({ agentCall, principal, services }: Context): Prom
 export async function editProposal(ctx: Context, input: z.output<typeof EditProposalInput>): Promise<Output> {
   requireScopes(ctx.principal, ['workflow:read']);
   for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt += 1) {
-    const row = await requireProposal(ctx, input.id);
-    requireOpen(row);
-    requireMayChange(ctx, row);
+    const row = await requireChangeable(ctx, input.id);
     const rounds = await roundsBefore(ctx, row, input.answer);
     const written_after_reading = row.written_after_reading ?? (await readBefore(ctx, row));
     const request = { edits: input.edits as Edit[], answer: input.answer, rounds, written_after_reading };
@@ -148,6 +157,18 @@ export async function editProposal(ctx: Context, input: z.output<typeof EditProp
     }
   }
   throw conflict('busy', 'Others are changing the proposal at this moment. Try again.');
+}
+
+/** Returns the open proposal that the caller may change. An agent that names another one goes round in circles, too. */
+async function requireChangeable(ctx: Context, id: string): Promise<ProposalRow> {
+  try {
+    const row = await requireProposal(ctx, id);
+    requireOpen(row);
+    requireMayChange(ctx, row);
+    return row;
+  } catch (error) {
+    throw await countRefusedInput(ctx, error);
+  }
 }
 
 /** POST /v1/autopilot/proposals/{id}/discard: it can no longer be applied. AppError 403, 404, 409 `proposal_closed` for one that is applied. */

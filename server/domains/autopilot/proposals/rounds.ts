@@ -5,6 +5,9 @@ import { MAX_ROUNDS } from '../schemas.ts';
 import { addProposalRound, addRunRound, findRunRounds, hasAnswered, resetRunRounds } from './rounds-store.ts';
 import type { ProposalRow } from './store.ts';
 
+/** The code with which edits are refused until a person has answered; an agent ends with its question then. */
+const NEEDS_INPUT = 'needs_input';
+
 /** How many answers in succession have left errors, and whether a person has answered since the last of them. */
 export type Rounds = { count: number; isAnswered: boolean };
 /** The proposal that is changed, or that a new one replaces; null for neither. */
@@ -36,7 +39,7 @@ export async function roundsBefore(ctx: Context, before: Before, answer: string 
 }
 
 const needsInput = (what: string) =>
-  conflict('needs_input', `${MAX_ROUNDS} answers in succession have left errors, or refused an edit. ${what}`);
+  conflict(NEEDS_INPUT, `${MAX_ROUNDS} answers in succession have left errors, or refused an edit. ${what}`);
 
 /** Counts an answer, and returns the count that the proposal shows: 0 for one without errors. */
 export async function countRound(ctx: Context, { count }: Rounds, isValid: boolean): Promise<number> {
@@ -49,13 +52,16 @@ export async function countRound(ctx: Context, { count }: Rounds, isValid: boole
   return 0;
 }
 
-/** Counts an answer that refuses edits; anything but a refusal is not counted. Returns the error, which says so when a person is to be asked. */
+/**
+ * Counts an answer that refuses edits; anything but a refusal is not counted. `id`: the proposal that shows the count. Returns the error,
+ * which says so when a person is to be asked.
+ */
 export async function countRefusal(
   ctx: Context,
   rounds: Rounds,
   { id, error }: { id: string | null; error: unknown },
 ): Promise<unknown> {
-  if (!(error instanceof AppError) || error.status !== 422) return error;
+  if (!(error instanceof AppError) || error.status >= 500 || error.code === NEEDS_INPUT) return error;
   const { agentCall, services } = ctx;
   const at = new Date(services.clock.now());
   const count = agentCall === undefined ? rounds.count + 1 : await countRound(ctx, rounds, false);
@@ -67,4 +73,14 @@ export async function countRefusal(
   const { status, code, message, details } = error;
   const said = `${message} ${MAX_ROUNDS} answers in succession have left errors or refused an edit: ask the person what is missing.`;
   return new AppError(status, code, said, details === undefined ? {} : { details });
+}
+
+/** The same for an answer to an agent that refuses edits before any proposal is read: their form is not valid, or there is no such proposal. */
+export async function countRefusedInput(ctx: Context, error: unknown): Promise<unknown> {
+  if (ctx.agentCall === undefined || (error instanceof AppError && error.code === NEEDS_INPUT)) return error;
+  try {
+    return await countRefusal(ctx, await roundsBefore(ctx, null, undefined), { id: null, error });
+  } catch (needed) {
+    return needed;
+  }
 }
