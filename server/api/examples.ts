@@ -60,10 +60,9 @@ export const requiredExamples: Partial<Record<Name, Record<string, unknown>>> = 
   autopilot_chat: { text: 'Ask a person first.', model: 'openai_compatible/any' },
   autopilot_propose: { title: 'Ask a person first' },
   autopilot_edit_proposal: { edits: [{ type: 'set_details', description: 'What it does' }] },
-  autopilot_apply_proposal: { etag: '"proposal-1"' },
   autopilot_try_proposal: { checks: [{ step: 'approve', op: 'completed' }] },
   autopilot_try_live: {
-    etag: '"proposal-1"',
+    etag: '{proposals/etag}',
     really: ['approve'],
     budget_credits: 1,
     checks: [{ step: 'approve', op: 'completed' }],
@@ -88,6 +87,7 @@ export const requiredExamples: Partial<Record<Name, Record<string, unknown>>> = 
 /** Operations whose schema makes every field optional, but which refuse an empty request. */
 export const furtherExamples: Partial<Record<Name, Record<string, unknown>>> = {
   members_update: { role: 'project_viewer' },
+  autopilot_apply_proposal: { etag: '{proposals/etag}' },
   // Another `auth_mode` makes the server a draft again, so there is a version to publish.
   mcp_servers_patch: { auth_mode: 'header' },
   mcp_servers_delete: { force: 'true' },
@@ -106,6 +106,8 @@ export const furtherExamples: Partial<Record<Name, Record<string, unknown>>> = {
 
 /** An id that the caller chooses, as shown in the description. */
 const SOME_ID = '0198c0de-7a2b-7cc3-9d1e-3f2b8a6c4d10';
+/** The state of a proposal that the caller has reviewed. */
+const SOME_ETAG = '"proposal-1"';
 
 /** Returns an example of the operation's body; null if an empty one is valid. */
 export function exampleOf(operation: string): Record<string, unknown> | null {
@@ -114,7 +116,8 @@ export function exampleOf(operation: string): Record<string, unknown> | null {
   if (fields === undefined) return null;
   const shown = (value: unknown): unknown => {
     if (Array.isArray(value)) return value.map(shown);
-    return typeof value === 'string' && /^\{.*\}$/.test(value) ? SOME_ID : value;
+    if (typeof value !== 'string' || !/^\{.*\}$/.test(value)) return value;
+    return value.endsWith('/etag}') ? SOME_ETAG : SOME_ID;
   };
   return Object.fromEntries(Object.entries(fields).map(([key, value]) => [key, shown(value)]));
 }
