@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { FakeModel } from '../../../bin/fake-model/server.ts';
 import { operations } from '../../api/operations.ts';
 import type { Principal } from '../../contract/context.ts';
+import { withContext } from '../../orchestrator/steps/message-context.ts';
 import { createCall } from '../../testing/call.ts';
 import { type ChatService, startChatService } from '../../testing/chat.ts';
 import type { TestContainer } from '../../testing/container.ts';
@@ -111,6 +112,18 @@ test('quotation marks and hyphens of a message exclude and demand nothing', asyn
   await remember(ada, 'garage', 'The garage is in the yard.');
   const { user } = await ask(ada, await agentWith({ read: ['private'] }), 'Where is "our" garage? -yard');
   expect(user).toContain('The garage is in the yard.');
+});
+
+test('the question alone is searched for, and not the data of the page on which it was asked', async () => {
+  const ada = await somebody();
+  await remember(ada, 'lift', 'The lift is broken.');
+  await remember(ada, 'timeout', 'The timeout of the invoice workflow is 5 minutes.');
+  const about = { workflow_name: 'invoice workflow', error: { code: 'timeout', message: 'The timeout was reached.' } };
+  const asked = withContext('Is the lift broken?', about);
+  const { user } = await ask(ada, await agentWith({ read: ['private'] }), asked);
+  expect(user).toContain('The lift is broken.');
+  expect(user).toContain('The timeout was reached.');
+  expect(user).not.toContain('5 minutes');
 });
 
 test('the texts have at most 1,200 tokens', async () => {

@@ -1,5 +1,6 @@
 import type { Services } from '../../contract/services.ts';
 import type { MemoryRecaller, RecallCall, Recalled, RecalledMemory } from '../../orchestrator/steps/memory-recaller.ts';
+import { readMessage } from '../../orchestrator/steps/message-context.ts';
 import type { RunAuthority } from '../../orchestrator/steps/run-authority.ts';
 import { isoTimestamp } from '../../platform/clock.ts';
 import { whileDatabaseAway } from '../../platform/postgres/while-away.ts';
@@ -86,12 +87,12 @@ async function search(
 }
 
 /**
- * Returns the query of an agent as text to search for: its quotation marks and hyphens neither require nor exclude
- * anything.
+ * Returns the query of an agent as text to search for, without the data of the page on which it was asked. Its quotation marks and hyphens
+ * neither require nor exclude anything.
  */
 const questionOf = (text: string): string =>
-  text
-    .slice(0, MAX_QUERY_LENGTH)
+  readMessage(text)
+    .said.slice(0, MAX_QUERY_LENGTH)
     .toWellFormed()
     .replaceAll('\0', ' ')
     .replaceAll('"', ' ')

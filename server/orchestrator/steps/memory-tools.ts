@@ -4,6 +4,7 @@ import type { AgentProgress, JsonMap, JsonValue } from '../core/index.ts';
 import { RECALLED } from './agent-memory.ts';
 import type { AgentWork, PlannedTool } from './agent-plan.ts';
 import { MEMORY_SCOPES, type MemoryScopeName, type MemoryWrite } from './memory-recaller.ts';
+import { readMessage } from './message-context.ts';
 import { READ_RESULT, textOf } from './read-result.ts';
 import type { ToolAnswer } from './tool-caller.ts';
 import { callsOf, turnResultOf } from './turn-result.ts';
@@ -120,13 +121,19 @@ export function isFromOutside(result: JsonValue): boolean {
   return Array.isArray(memories) && memories.some(each => isObject(each) && each.untrusted === true);
 }
 
+/** Splits a message: the data of the page on which it was written are not the words of the person. */
+function saidIn(text: string, by: Said['by']): Said[] {
+  const { said, about } = readMessage(text);
+  return [{ by, text: said }, ...(about === null ? [] : [{ by: 'tool' as const, text: about }])];
+}
+
 /** Returns the texts that the agent has read so far, without recalled memories, which would otherwise confirm themselves. */
 export function saidTo(work: AgentWork, { turns }: AgentProgress, source: Pick<Attempt, 'result'>): Said[] {
   const last = work.messages.findLastIndex(({ role }) => role === 'user');
   const said = work.messages.flatMap((message, at): Said[] => {
     if (message.role !== 'user') return [];
     const by = at === last ? 'request' : 'earlier';
-    return message.content.flatMap(part => (part.text.startsWith(RECALLED) ? [] : { by, text: part.text }));
+    return message.content.flatMap(part => (part.text.startsWith(RECALLED) ? [] : saidIn(part.text, by)));
   });
   const own = new Set([READ_RESULT, ...work.tools.flatMap(tool => (tool.instance_id === MEMORY ? tool.name : []))]);
   for (const turn of turns) {
