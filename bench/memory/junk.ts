@@ -22,8 +22,8 @@ type ActiveItem = { id: string; text: string; quotes: { quote: string; said: str
  * `duplicates`: items that repeat another item; `unasked`: true items that no person asked to remember; `asked and
  * kept`: the share of the facts that a person asked to remember that are active at the end.
  */
-export async function measureJunk(pool: Pool, turns: number): Promise<Figures> {
-  const talk = new NoisyTalk();
+export async function measureJunk(pool: Pool, turns: number, seed?: number): Promise<Figures> {
+  const talk = new NoisyTalk(seed);
   const who = await createRememberer(pool, 'noisy', async () => ({ kind: 'vectors', vectors: [] }));
   let now = Date.now();
   for (let nth = 0; nth < Math.max(1, Math.round(turns / TURNS)); nth += 1) {
@@ -95,7 +95,7 @@ async function extractFrom(
       agentId: null,
       tenantId,
       projectId,
-      userId: null,
+      userId,
       createdBy: userId,
       contentHash: Buffer.from(newId()),
       occurredAt: at,

@@ -57,15 +57,21 @@ const meaning = ({ who, topic, what }: Fact): string => `${who} ${topic.name} ${
 
 /** Conversations with few facts in much noise, and what a sloppy model makes of them. The same on every machine. */
 export class NoisyTalk {
-  readonly #random = new SeededRandom(SEED);
-  readonly #truths: Fact[] = PEOPLE.flatMap(who =>
-    TOPICS.map(topic => ({ who, topic, what: this.#random.of(topic.values) })),
-  );
+  readonly #random: SeededRandom;
+  /** Verdicts of its own: how many are asked for must not change what is said. */
+  readonly #verdicts: SeededRandom;
+  readonly #truths: Fact[];
   readonly #meanings = new Map<string, string>();
   /** The meanings of the facts that people state in each message. */
   readonly #stated = new Map<string, Set<string>>();
   /** The meanings of facts that a person asked to remember. */
   readonly asked = new Set<string>();
+
+  constructor(seed = SEED) {
+    this.#random = new SeededRandom(seed);
+    this.#verdicts = new SeededRandom(seed + 1);
+    this.#truths = PEOPLE.flatMap(who => TOPICS.map(topic => ({ who, topic, what: this.#random.of(topic.values) })));
+  }
 
   meaningOf(text: string): string {
     return this.#meanings.get(text) ?? text;
@@ -207,7 +213,7 @@ export class NoisyTalk {
       verdicts: pairs.map(({ pair, new: added, known }) => {
         const right = this.meaningOf(added) === this.meaningOf(known) ? 'same' : 'unrelated';
         const relations = ['same', 'refines', 'supersedes', 'unrelated'] as const;
-        return { pair, relation: this.#random.below(WRONG_VERDICT) === 0 ? this.#random.of(relations) : right };
+        return { pair, relation: this.#verdicts.below(WRONG_VERDICT) === 0 ? this.#verdicts.of(relations) : right };
       }),
     };
   };

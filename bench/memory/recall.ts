@@ -94,9 +94,12 @@ export async function measureRecall(pool: Pool, people: number, sessions: number
         subject: `home of ${move.who}`,
         text: `${prefix}${move.who} lives in ${city}.`,
       });
-      const [old] = await rememberFacts(who, [{ ...statement(move.from), valid_from: '2026-01-01T00:00:00.000Z' }]);
-      const now = { ...statement(move.to), valid_from: '2026-03-01T00:00:00.000Z' };
+      who.setTime('2026-01-01T00:00:00.000Z');
+      const [old] = await rememberFacts(who, [statement(move.from)]);
+      who.setTime('2026-03-01T00:00:00.000Z');
+      const now = statement(move.to);
       await rememberFacts(who, [old === undefined ? now : { ...now, supersedes: old }]);
+      who.setTime(null);
     }
   }
   const lexical = await ask(ours, questions);
@@ -110,7 +113,7 @@ export async function measureRecall(pool: Pool, people: number, sessions: number
     Object.fromEntries(kinds.map(kind => [`${prefix} R@5 ${kind}`, figures.get(kind) ?? Number.NaN]));
   return {
     ...named(lexical.recall, 'text', ['all', 'single', 'multi', 'update', 'time', 'abstain', 'paraphrase']),
-    ...named(hybrid.recall, 'hybrid', ['all', 'paraphrase']),
+    ...named(hybrid.recall, 'hybrid', ['all', 'single', 'multi', 'update', 'time', 'abstain', 'paraphrase']),
     'vectors R@10 of exact': byBits,
     'stale hits': lexical.stale + hybrid.stale,
     'foreign hits': lexical.foreign + hybrid.foreign,

@@ -8,7 +8,12 @@ import { searchMemory } from '../../server/domains/memory/search/search.ts';
 import { newId } from '../../server/platform/ids.ts';
 
 /** A workspace with a person, whose memories are measured. */
-export type Rememberer = { principal: Principal; ctx: Context };
+export type Rememberer = {
+  principal: Principal;
+  ctx: Context;
+  /** Sets the time at which things are remembered and asked; null: now. */
+  setTime: (at: string | null) => void;
+};
 const CHUNKS_PER_EPISODE = 250;
 
 /** Creates a workspace, its project and a member, by whose session memories are written and searched. */
@@ -38,8 +43,13 @@ export async function createRememberer(pool: Pool, slug: string, embed: Embed): 
     credential,
   };
   const noConnections = { connection: { findMany: async () => [] } };
-  const services = { pool, embed, clock: { now: () => Date.now() }, prisma: noConnections, secrets: {} };
-  return { principal, ctx: { principal, services } as unknown as Context };
+  let time: number | null = null;
+  const clock = { now: () => time ?? Date.now() };
+  const services = { pool, embed, clock, prisma: noConnections, secrets: {} };
+  const setTime: Rememberer['setTime'] = at => {
+    time = at === null ? null : Date.parse(at);
+  };
+  return { principal, ctx: { principal, services } as unknown as Context, setTime };
 }
 
 /** Indexes texts as turns of conversations. Returns the ids of the episodes. */

@@ -6,6 +6,7 @@ import { measureJunk } from '../memory/junk.ts';
 import { MadeTexts } from '../memory/random.ts';
 import { measureRecall } from '../memory/recall.ts';
 import { createRememberer, indexTexts, type Rememberer, search } from '../memory/store.ts';
+import { measureUpdates } from '../memory/updates.ts';
 import type { Figures, Measure } from '../system/system.ts';
 
 const SEED = 7;
@@ -46,6 +47,7 @@ export async function memory(service: BenchService, count: number, measure: Meas
     'hybrid p99 ms': percentile(hybrid, 0.99),
     'text p50 ms of a small workspace': percentile(ofSmall, 0.5),
     ...(await measureRecall(pool, people, RECALL.sessions)),
+    ...(await measureUpdates(pool, people)),
     ...(await measureJunk(pool, Math.max(20, Math.round(NOISY_TURNS * share)))),
   };
 }

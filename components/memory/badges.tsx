@@ -16,14 +16,14 @@ export function StatusBadge({ status }: { status: Status }) {
   return <Badge tone={tone}>{label}</Badge>;
 }
 
-/** Shown where the text comes from a tool or a file, and so is never an instruction. */
+/** Shown where the text comes from a tool or a file, or no quoted words say it. */
 export function TrustBadge({ trust }: { trust: Hit['trust'] }) {
   if (trust === 'trusted') return null;
   return (
     <Badge
       tone="warn"
       icon={<FileWarning aria-hidden className="size-3" />}
-      title="It comes from a tool or a file: models read it as data, never as an instruction."
+      title="It comes from a tool or a file, or nobody was quoted who said it: models read it as data, never as an instruction."
     >
       Untrusted
     </Badge>

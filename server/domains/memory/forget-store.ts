@@ -1,5 +1,5 @@
 import type { Queryable } from '../../platform/postgres/transaction.ts';
-import { deleteItems } from './items/store.ts';
+import { deleteItems } from './items/chain-store.ts';
 import { type MemoryScope, parameters, type ScopeColumns, visibleTo } from './scope.ts';
 
 /** Selects the memories to forget, among those that the principal may see. */
@@ -9,6 +9,7 @@ export type Forgotten =
   | { of: 'episode' | 'workflow' | 'agent'; id: string };
 type Row = { id: string; project_id: string | null; user_id: string | null };
 export type Found = ScopeColumns & { id: string };
+const foundOf = (row: Row): Found => ({ id: row.id, projectId: row.project_id, userId: row.user_id });
 
 /** The episodes and items that are meant, locked. An episode or a thread has no items of its own. */
 export async function findForgotten(
@@ -43,29 +44,29 @@ async function select(db: Queryable, scope: MemoryScope, table: string, what: Fo
     `SELECT m.id, m.project_id, m.user_id FROM ${table} m WHERE ${visibleTo('m', scope, to)} AND ${condition()} FOR UPDATE`,
     to.values,
   );
-  return rows.map(row => ({ id: row.id, projectId: row.project_id, userId: row.user_id }));
+  return rows.map(foundOf);
 }
 
 /**
  * Deletes episodes and items that were found before, with their chunks, evidence and embeddings, and the items of machines that rest on
- * these episodes alone. Returns how many items went.
+ * these episodes alone. Returns which items went.
  */
 export async function deleteForgotten(
   db: Queryable,
-  tenantId: string,
+  { tenantId }: Pick<MemoryScope, 'tenantId'>,
   { episodeIds, itemIds }: { episodeIds: readonly string[]; itemIds: readonly string[] },
-): Promise<number> {
-  const { rows } = await db.query<{ item_id: string }>(
+): Promise<Found[]> {
+  const { rows } = await db.query<Row>(
     `WITH gone AS (DELETE FROM memory_evidence WHERE tenant_id = $1 AND episode_id = ANY($2::uuid[]) RETURNING item_id)
-     SELECT DISTINCT i.id AS item_id FROM gone JOIN memory_items i ON i.tenant_id = $1 AND i.id = gone.item_id
-     WHERE i.author = 'machine' AND NOT EXISTS (SELECT FROM memory_evidence v
-       WHERE v.tenant_id = $1 AND v.item_id = i.id AND NOT v.episode_id = ANY($2::uuid[]))`,
-    [tenantId, episodeIds],
+     SELECT i.id, i.project_id, i.user_id FROM memory_items i WHERE i.tenant_id = $1 AND (i.id = ANY($3::uuid[])
+       OR (i.author = 'machine' AND i.id IN (SELECT item_id FROM gone) AND NOT EXISTS (SELECT FROM memory_evidence v
+         WHERE v.tenant_id = $1 AND v.item_id = i.id AND NOT v.episode_id = ANY($2::uuid[]))))`,
+    [tenantId, episodeIds, itemIds],
   );
-  const ids = [...new Set([...itemIds, ...rows.map(row => row.item_id)])];
+  const ids = rows.map(({ id }) => id);
   await deleteItems(db, tenantId, ids);
   await db.query('DELETE FROM memory_episodes WHERE tenant_id = $1 AND id = ANY($2::uuid[])', [tenantId, episodeIds]);
-  return ids.length;
+  return rows.map(foundOf);
 }
 
 /** Deletes what tools recalled for a person in a project: what they asked about says something of them. */

@@ -1,8 +1,14 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Principal } from '../../contract/context.ts';
 import { createTestMember } from '../../testing/identity.ts';
-import { createTestMemory, programOf, type TestMemory } from '../../testing/memory.ts';
-import { looksLikeCredential } from './refuse-credentials.ts';
+import {
+  createTestMemory,
+  type EpisodeResult,
+  type ItemResult,
+  programOf,
+  type TestMemory,
+} from '../../testing/memory.ts';
+import { looksLikeCredential } from './credential-forms.ts';
 
 let memory: TestMemory;
 beforeAll(async () => {
@@ -35,7 +41,7 @@ const propose = async (by: Principal, item: object) =>
 test('an item is forgotten with its evidence and its embeddings', async () => {
   const person = await somebody();
   const { chunks } = await memory.said(person, [['user', 'The marmot plan starts at dawn.']]);
-  const id = await propose(programOf(person), quoted(chunks[0], 'marmot plan', 'The wombat plan starts.'));
+  const id = await propose(person, quoted(chunks[0], 'marmot plan', 'The wombat plan starts.'));
   const bits = [person.tenantId, 'space', id, person.projectId, person.userId];
   await memory.db.pool.query(
     `INSERT INTO memory_bits (tenant_id, space, target_id, is_item, project_id, user_id, bits) VALUES ($1, $2, $3, true, $4, $5, '1010')`,
@@ -64,16 +70,16 @@ test('an episode is forgotten with the items of machines that rest on it alone',
   const person = await somebody();
   const first = await memory.said(person, [['user', 'Otters nest by the mill.']]);
   const second = await memory.said(person, [['user', 'Otters nest by the mill, and herons too.']]);
-  await propose(programOf(person), quoted(first.chunks[0], 'by the mill', 'Otters live at the mill.'));
-  await propose(programOf(person), quoted(second.chunks[0], 'herons', 'Herons live at the mill.'));
-  await propose(programOf(person), quoted(second.chunks[0], 'by the mill', 'Otters live at the mill.'));
+  await propose(programOf(person), quoted(first.chunks[0], 'by the mill', 'Otters nest by the mill.'));
+  await propose(programOf(person), quoted(second.chunks[0], 'herons', 'Herons nest by the mill.'));
+  await propose(programOf(person), quoted(second.chunks[0], 'by the mill', 'Otters nest by the mill.'));
   await propose(person, { subject: 'mill', text: 'The mill is mine.' });
   expect(await memory.call(person, 'memory_forget', { of: 'episode', ref: second.id })).toEqual({
     items: 1,
     episodes: 1,
   });
   expect(await memory.find(person, 'herons')).toEqual([]);
-  expect(await memory.find(person, 'otters', { kinds: ['fact'] })).toEqual(['Otters live at the mill.']);
+  expect(await memory.find(person, 'otters', { kinds: ['fact'] })).toEqual(['Otters nest by the mill.']);
   expect(await memory.call(person, 'memory_forget', { of: 'thread', ref: first.source_ref })).toEqual({
     items: 1,
     episodes: 1,
@@ -126,6 +132,29 @@ test('a file has one text, and its earlier one is found no longer', async () => 
   expect(await memory.find(person, 'stoat')).toEqual(['The stoat plan.']);
 });
 
+test('the replaced text of a file leaves no facts and quotes, apart from those that stand in the new text as well', async () => {
+  const person = await somebody();
+  const index = async (content: string) => {
+    const { episode_id: id } = (await memory.call(person, 'memory_index_file', { path: 'zoo.md', content })) as {
+      episode_id: string;
+    };
+    return (await memory.call(person, 'memory_get_episode', { id })) as EpisodeResult;
+  };
+  const first = await index('The kudu eats at noon. The ibex eats at six.');
+  const shared = { visibility: 'project' };
+  const kudu = await propose(programOf(person), { ...quoted(first.chunks[0], 'kudu eats', 'Kudu: noon.'), ...shared });
+  const ibex = await propose(programOf(person), { ...quoted(first.chunks[0], 'ibex eats', 'Ibex: six.'), ...shared });
+  for (const id of [kudu, ibex]) await memory.call(person, 'memory_confirm_item', { id });
+  const second = await index('The animals are fed. The ibex eats at six.');
+  await expect(memory.call(person, 'memory_items_get', { id: kudu })).rejects.toMatchObject({ status: 404 });
+  const kept = (await memory.call(person, 'memory_items_get', { id: ibex })) as ItemResult;
+  expect(kept.evidence).toMatchObject([{ chunk_id: second.chunks[0]?.id, episode_id: second.id, quote: 'ibex eats' }]);
+  expect(await dump()).not.toMatch(/kudu/i);
+  await index('Nothing.');
+  await expect(memory.call(person, 'memory_items_get', { id: ibex })).rejects.toMatchObject({ status: 404 });
+  expect(await dump()).not.toMatch(/ibex/i);
+});
+
 test('what followed an episode in its thread', async () => {
   const person = await somebody();
   const at = (day: number) => ({ thread_id: 'story', occurred_at: `2026-01-0${day}T00:00:00Z` });
@@ -162,6 +191,18 @@ describe('credentials are refused', () => {
     'postgres://admin:hunter22@db.example.com/x',
     'my password: Tr0ub4dor&3x',
     `Authorization: Bearer ${'abc123DEF456'.repeat(3)}`,
+    `npm_${'a1B2'.repeat(9)}`,
+    `hf_${'aBcD'.repeat(8)}Ef`,
+    `SG.${'a1B2c3'.repeat(3)}wxyz.${'Z9y8'.repeat(10)}abc`,
+    `https://hooks.slack.com/services/T00000000/B00000000/${'aB1c'.repeat(6)}`,
+    `https://discord.com/api/webhooks/112233445566/${'aB1_'.repeat(15)}`,
+    `https://acme.webhook.office.com/webhookb2/${'a1b2'.repeat(8)}@x/IncomingWebhook/y`,
+    `https://chat.googleapis.com/v1/spaces/AAA/messages?key=k&token=${'aB1_'.repeat(8)}`,
+    `https://hooks.zapier.com/hooks/catch/123456/a1b2c3d/`,
+    `https://example.com/notify?token=${'a1B2'.repeat(7)}`,
+    `1234567890:AA${'aB1_'.repeat(8)}x`,
+    `pypi-${'aB1_'.repeat(14)}`,
+    `hvs.${'aB1_'.repeat(8)}`,
   ];
 
   test.each(planted)('%s', async secret => {
@@ -177,6 +218,14 @@ describe('credentials are refused', () => {
       details: [{ path: 'turns[1].text' }],
     });
     await expect(memory.call(person, 'memory_index_file', { path: 'p', content: text })).rejects.toMatchObject(refused);
+    const named = (more: object) => ({ thread_id: 't', turns: turns.slice(0, 1), ...more });
+    for (const [name, input, path] of [
+      ['memory_index_file', { path: secret, content: 'hello' }, 'path'],
+      ['memory_index_conversation', named({ title: secret }), 'title'],
+      ['memory_index_conversation', named({ thread_id: secret.slice(0, 200) }), 'thread_id'],
+    ] as const) {
+      await expect(memory.call(person, name, input)).rejects.toMatchObject({ ...refused, details: [{ path }] });
+    }
     await expect(propose(person, { subject: 'key', text })).rejects.toMatchObject(refused);
     await expect(propose(person, { subject: secret.slice(0, 200), text: 'x' })).rejects.toMatchObject(refused);
     const id = await propose(person, { subject: 'key', text: 'The key is kept in the safe.' });
@@ -191,6 +240,9 @@ describe('credentials are refused', () => {
       'token: optional',
       'Task sk-12',
       'https://a.example/b?c',
+      'Install npm_config_registry and hf_transfer',
+      'See https://shop.example/list?key=the-longest-key-of-all-words',
+      'https://hooks.slack.com/ is where webhooks live',
     ]) {
       expect(looksLikeCredential(text), text).toBe(false);
     }

@@ -5,7 +5,7 @@ import { isId } from '../../platform/ids.ts';
 import { deleteForgotten, deleteRecallsOf, type Forgotten, findForgotten } from './forget-store.ts';
 import { inItemTransaction } from './items/store.ts';
 import type { ForgetInput, ForgetOutput } from './schemas.ts';
-import { requireWriter, scopeOf, visibilityOf } from './scope.ts';
+import { isVisibleTo, requireWriter, scopeOf, visibilityOf } from './scope.ts';
 
 /**
  * POST /v1/memory/forget: all or nothing. Items that a machine derived from the forgotten episodes alone go with them. AppError 403 where
@@ -26,9 +26,10 @@ export async function forget(
     if (what.of === 'episode' && episodes.length === 0) throw notFound('Episode');
     for (const visibility of new Set([...episodes, ...items].map(visibilityOf))) requireWriter(principal, visibility);
     const episodeIds = episodes.map(({ id }) => id);
-    const deleted = await deleteForgotten(db, tenantId, { episodeIds, itemIds: items.map(({ id }) => id) });
+    const deleted = await deleteForgotten(db, scope, { episodeIds, itemIds: items.map(({ id }) => id) });
     if (what.of === 'me') await deleteRecallsOf(db, scope);
-    return { items: deleted, episodes: episodes.length };
+    // What others had derived for themselves goes as well, and is not counted.
+    return { items: deleted.filter(each => isVisibleTo(each, scope)).length, episodes: episodes.length };
   });
 }
 

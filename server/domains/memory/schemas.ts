@@ -16,7 +16,7 @@ export type ItemKind = (typeof ITEM_KINDS)[number];
 /** `proposed` waits for review; `superseded` was true until another item of the same subject took its place. */
 const ITEM_STATUSES = ['proposed', 'active', 'rejected', 'superseded'] as const;
 export type ItemStatus = (typeof ITEM_STATUSES)[number];
-/** `untrusted`: it comes from tools, webhooks or files. Shown to models as quoted data. */
+/** `untrusted`: it comes from tools, webhooks or files, or no words that were quoted say it. Shown to models as quoted data. */
 export const TRUSTS = ['trusted', 'untrusted'] as const;
 export type Trust = (typeof TRUSTS)[number];
 const EPISODE_SOURCES = ['thread', 'run', 'file', 'note'] as const;
@@ -183,7 +183,8 @@ const Proposal = z.strictObject({
 export const ProposeInput = z.strictObject({
   items: z.array(Proposal).min(1).max(MAX_ITEMS_PER_CALL),
   remember: z.boolean().default(false).meta({
-    description: 'The user asked to remember them: trusted items are active at once instead of waiting for review',
+    description:
+      'The user asked to remember them: private items that their quoted words state are active at once instead of waiting for review, unless they are instructions',
   }),
 });
 export const ProposeOutput = z.strictObject({

@@ -49,6 +49,10 @@ export function visibleTo(alias: string, scope: MemoryScope, to: Parameters, nar
   return conditions.join(' AND ');
 }
 
+/** The same of a row that was read before, without a narrowing. */
+export const isVisibleTo = ({ projectId, userId }: ScopeColumns, scope: MemoryScope): boolean =>
+  (projectId === null || projectId === scope.projectId) && (userId === null || userId === scope.userId);
+
 function conditionOf(alias: string, visibility: Visibility): string {
   switch (visibility) {
     case 'private':

@@ -126,6 +126,22 @@ describe('a search finds', () => {
     expect((await memory.find(reader, query, { k: 5 }))[0]).toBe(text);
   });
 
+  test.each([
+    ['to be or not to be', 'He asked: “To be, or not to be?”'],
+    ['THE WHO', 'We heard The Who in concert.'],
+    ['once more', 'Play it once more!'],
+    ["what's it", "Tell me what's it about"],
+  ])('a phrase of common words: "%s"', async (phrase, text) => {
+    const person = await somebody();
+    await memory.said(person, [
+      ['user', text],
+      ['user', 'It is not to him or to be, the person who is more of it.'],
+    ]);
+    expect(await memory.find(person, `"${phrase}"`)).toEqual([text]);
+    expect(await memory.find(person, `"${phrase}" -zebra`)).toEqual([text]);
+    expect(await memory.find(person, `"${phrase} zebra"`)).toEqual([]);
+  });
+
   test('nothing that is excluded or lacks the phrase', async () => {
     expect(await memory.find(reader, 'car -blue')).toEqual(['The red car is in the garage.']);
     expect(await memory.find(reader, '"red car"')).toEqual(['The red car is in the garage.']);

@@ -4,16 +4,16 @@ import type { JsonMap } from '../../../orchestrator/core/index.ts';
 import type { MemoryToolCall, Said } from '../../../orchestrator/steps/memory-tools.ts';
 import { isId, newId } from '../../../platform/ids.ts';
 import { readKnownSecrets } from '../../connections/known-secrets.ts';
+import { isAskedFor } from '../belief/asked.ts';
+import { looksLikeCredential } from '../credential-forms.ts';
 import { cutIntoChunks } from '../episodes/chunks.ts';
 import { type ChunkRow, insertEpisode, listChunks } from '../episodes/store.ts';
 import type { Grounded } from '../extraction/candidates.ts';
 import { echoesOf } from '../extraction/echoes.ts';
 import { keepCandidates } from '../extraction/keep.ts';
-import { statementOf } from '../extraction/stated.ts';
 import { normalizeBlanks, subjectKey } from '../folding.ts';
 import { findSameItem, type ItemPlace, inItemTransaction } from '../items/store.ts';
 import { readRecalled } from '../recalls-store.ts';
-import { looksLikeCredential } from '../refuse-credentials.ts';
 import { ITEM_KINDS, type ItemKind, type Trust } from '../schemas.ts';
 import type { MemoryScope } from '../scope.ts';
 import { type Conversation, findConversation } from './conversation-store.ts';
@@ -22,7 +22,7 @@ import { Refusal } from './refusal.ts';
 type RememberServices = Pick<Services, 'pool' | 'prisma' | 'secrets' | 'clock'>;
 type Wanted = { subject: string; text: string; kind: ItemKind; quote: string; askedQuote: string; supersedes: string };
 /** A message from which something may be quoted: as much of it as is kept. */
-type Message = { role: 'user' | 'tool'; trust: Trust; text: string };
+type Message = { role: 'user' | 'tool'; trust: Trust; text: string; by: Said['by']; isWhole: boolean };
 
 /** Characters before and after a quote that are kept of a long message. */
 const AROUND_QUOTE = 2_000;
@@ -44,8 +44,7 @@ export async function remember(
   await refuseUnfit(services, scope, { wanted, message });
   const at = new Date(clock.now());
   const chunk = await keepMessage(services, scope, { message, conversation, call, quote: wanted.quote, at });
-  const isPersons = message.role === 'user';
-  const asked = isPersons && (call.write === 'auto' || isAsked(wanted.askedQuote, call.said, conversation));
+  const asked = message.role === 'user' && (call.write === 'auto' || isAsked(wanted, message, call.said));
   const place: ItemPlace = {
     tenantId: scope.tenantId,
     projectId: scope.projectId,
@@ -54,12 +53,11 @@ export async function remember(
     agentId: null,
   };
   const { subject, text, kind, quote, supersedes } = wanted;
-  const statement = statementOf(quote, message.text, wanted.askedQuote);
-  const grounded: Grounded = { subject, kind, text, quote, chunk, statement, asked };
+  const grounded: Grounded = { subject, kind, text, quote, chunk, asked };
   const judgements = isId(supersedes) ? [{ itemId: supersedes, relation: 'supersedes' as const }] : [];
   return inItemTransaction(pool, scope.tenantId, async client => {
     const counts = await keepCandidates(client, [{ ...grounded, judgements }], { scope, place, at });
-    const item = await findSameItem(client, place, grounded);
+    const item = await findSameItem(client, place, grounded, at);
     return {
       ...(item !== null && { id: item.id }),
       status: item?.status ?? 'proposed',
@@ -105,20 +103,30 @@ function quotedMessage(quote: string, said: readonly Said[], conversation: Conve
   const message = own ?? found[0];
   if (message === undefined)
     throw new Refusal('quote_not_found', 'The quote does not stand in what was said to you: quote it word by word.');
-  const text = windowOf(message.text.replaceAll('\0', ' ').toWellFormed(), quote);
-  return own === undefined ? { role: 'tool', trust: 'untrusted', text } : { role: 'user', trust: 'trusted', text };
+  const whole = message.text.replaceAll('\0', ' ').toWellFormed();
+  const text = windowOf(whole, quote);
+  const about = { text, by: message.by, isWhole: text === whole };
+  return own === undefined
+    ? { role: 'tool', trust: 'untrusted', ...about }
+    : { role: 'user', trust: 'trusted', ...about };
 }
 
+/** The text around a quote, with its lines: they tell what a person has pasted. */
 function windowOf(text: string, quote: string): string {
-  const plain = normalizeBlanks(text);
-  if (plain.length <= 2 * AROUND_QUOTE) return plain;
-  const at = plain.indexOf(quote);
-  return plain.slice(Math.max(0, at - AROUND_QUOTE), at + quote.length + AROUND_QUOTE).toWellFormed();
+  if (text.length <= 2 * AROUND_QUOTE) return text;
+  const words = quote.split(' ').map(word => word.replaceAll(/[^\p{L}\p{N}]/gu, String.raw`\$&`));
+  const at = Math.max(0, text.normalize('NFC').search(new RegExp(words.join(String.raw`\s+`), 'u')));
+  return text.slice(Math.max(0, at - AROUND_QUOTE), at + quote.length + AROUND_QUOTE).toWellFormed();
 }
 
-const isAsked = (quote: string, said: readonly Said[], conversation: Conversation): boolean =>
-  quote !== '' &&
-  said.some(each => each.by === 'request' && isOfPerson(each, conversation) && standsIn(quote, each.text));
+/** Whether the person asked, in their own words, with what is quoted or in the message after it. */
+function isAsked(wanted: Wanted, message: Message, said: readonly Said[]): boolean {
+  if (!message.isWhole) return false;
+  if (message.by === 'request') return isAskedFor(wanted, wanted, { message: message.text });
+  const isLast = said.findLast(({ by }) => by === 'earlier')?.text === message.text;
+  const next = said.find(({ by }) => by === 'request')?.text;
+  return isLast && isAskedFor(wanted, wanted, { message: message.text, next });
+}
 
 async function refuseUnfit(
   services: RememberServices,
@@ -158,8 +166,9 @@ async function keepMessage(
   scope: MemoryScope,
   { message, conversation, call, quote, at }: Keeping,
 ): Promise<ChunkRow> {
-  const { role, trust, text } = message;
-  const { threadId, title } = conversation;
+  const { role, trust, text, isWhole } = message;
+  const { threadId } = conversation;
+  const title = looksLikeCredential(conversation.title) ? 'Conversation' : conversation.title;
   const parts = cutIntoChunks(text);
   // A quote that was cut in two stands in neither part.
   const texts = parts.some(part => standsIn(quote, part)) ? parts : [quote];
@@ -181,7 +190,7 @@ async function keepMessage(
       occurredAt: at,
       createdBy: scope.userId,
       at,
-      chunks: texts.map(part => ({ role, trust, text: part, occurredAt: at })),
+      chunks: texts.map(part => ({ role, trust, text: part, occurredAt: at, isPart: !isWhole || parts.length > 1 })),
     },
     { replace: false },
   );

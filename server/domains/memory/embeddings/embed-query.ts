@@ -22,6 +22,8 @@ export type VectorHits = {
   configured: boolean;
   degraded: boolean;
   hits: { id: string; is_item: boolean; score: number }[];
+  /** The embedding of the query, and the space in which it may be compared. */
+  asked?: { vector: readonly number[]; space: string };
 };
 
 const NONE: VectorHits = { configured: false, degraded: false, hits: [] };
@@ -60,7 +62,8 @@ export async function searchByMeaning(
     .map(({ id, is_item, codes }) => ({ id, is_item, score: cosine(vector, codes) }))
     .filter(({ score }) => score >= least);
   hits.sort((a, b) => b.score - a.score || (a.id < b.id ? 1 : -1));
-  return { configured: true, degraded: !settings.ready, hits: hits.slice(0, BEST) };
+  const asked = { vector, space: settings.space };
+  return { configured: true, degraded: !settings.ready, hits: hits.slice(0, BEST), asked };
 }
 
 async function embedQuery(

@@ -101,6 +101,44 @@ describe('search by meaning', () => {
     expect((await memory.find(owner, 'physician for Anna?', { k: 3 }))[0]).toBe(sees('doctor')[1]);
   });
 
+  test('finds nothing that lacks a phrase or has an excluded word', async () => {
+    const { owner } = memory.tenant;
+    await memory.said(owner, [
+      ['user', 'The automobile is to be or not to be sold.'],
+      ['user', 'The automobile is in the garage.'],
+    ]);
+    await use('openai/small');
+    await embedAll();
+    expect(await memory.find(owner, 'vehicle')).toHaveLength(2);
+    expect(await memory.find(owner, 'vehicle "to be or not to be"')).toEqual([
+      'The automobile is to be or not to be sold.',
+    ]);
+    expect(await memory.find(owner, 'vehicle -garage')).toEqual(['The automobile is to be or not to be sold.']);
+    expect(await memory.find(owner, 'vehicle "the bicycle"')).toEqual([]);
+  });
+
+  test('finds the newest statement first, and what has no embedding yet', async () => {
+    const { owner } = memory.tenant;
+    await use('openai/small');
+    const lives = (city: string) => ['user', `Anna lives in ${city} with a dog.`] as [string, string];
+    const said = (city: string, month: number) =>
+      memory.said(owner, [lives(city)], { occurred_at: `2026-0${month}-01T00:00:00Z` });
+    const cities = ['Lisbon', 'Oslo', 'Vienna', 'Porto', 'Dublin', 'Turin', 'Ghent', 'Malmo'];
+    for (const [at, city] of cities.entries()) {
+      // The oldest are remembered last.
+      await said(city, cities.length - at);
+      await embedAll();
+    }
+    expect((await memory.find(owner, 'Where does Anna live?', { k: 1 }))[0]).toBe(lives('Lisbon')[1]);
+    await said('Basel', 9);
+    expect((await memory.find(owner, 'Where does Anna live?', { k: 1 }))[0]).toBe(lives('Basel')[1]);
+    // What was said before, and is true again.
+    await said('Oslo', 9);
+    await memory.said(owner, [lives('Turin')], { occurred_at: '2026-09-02T00:00:00Z' });
+    await embedAll();
+    expect((await memory.find(owner, 'Where does Anna live?', { k: 1 }))[0]).toBe(lives('Turin')[1]);
+  });
+
   test('finds what is written later, and items by their new words', async () => {
     const { owner } = memory.tenant;
     await use('openai/small');
@@ -127,7 +165,10 @@ describe('search by meaning', () => {
     );
     await use('openai/small');
     await memory.call(owner, 'memory_propose_items', { items: [{ subject: 'a', text: 'An automobile is proposed.' }] });
-    const old = await memory.remember(owner, 'b', 'An automobile of the past.', { valid_from: '2026-01-01T00:00:00Z' });
+    const today = now;
+    now = Date.parse('2026-01-01T00:00:00Z');
+    const old = await memory.remember(owner, 'b', 'An automobile of the past.');
+    now = today;
     await memory.remember(owner, 'b', 'A bicycle now.', { supersedes: old });
     await memory.remember(owner, 'c', 'An automobile until noon.', { expires_at: '2026-05-01T12:00:00Z' });
     await memory.remember(other, 'd', 'An automobile of somebody else.');

@@ -11,8 +11,8 @@ export function codesOf(vector: readonly number[]): Buffer {
 }
 
 /** The cosine of the angle between a vector and the codes of another; 0 where one of them has no direction. */
-export function cosine(vector: readonly number[], codes: Uint8Array): number {
-  const other = new Int8Array(codes.buffer, codes.byteOffset, codes.byteLength);
+export function cosine(vector: ArrayLike<number>, codes: Uint8Array): number {
+  const other = signed(codes);
   let dot = 0;
   let lengthSquared = 0;
   let otherSquared = 0;
@@ -27,11 +27,25 @@ export function cosine(vector: readonly number[], codes: Uint8Array): number {
   return lengths === 0 ? 0 : dot / lengths;
 }
 
+/** For vectors of chance, one cosine in a thousand is further from 0 than so many standard deviations, of one by the root of the dimension. */
+const DEVIATIONS = 3;
+
+/** The codes of a text with their cosine to the query. */
+export type Compared = { codes: Uint8Array; score: number };
+
+/**
+ * Whether two texts are equally near to a query, as far as vectors can tell: the direction from one to the other has no more to do with the
+ * query than chance. Of two statements that differ in a name for which nobody asks, the nearer one is so by accident.
+ */
+export function areEquallyNear(one: Compared, other: Compared): boolean {
+  const between = Math.sqrt(Math.max(0, 2 - 2 * cosine(signed(one.codes), other.codes)));
+  return Math.abs(one.score - other.score) <= (DEVIATIONS / Math.sqrt(one.codes.byteLength)) * between;
+}
+
+const signed = ({ buffer, byteOffset, byteLength }: Uint8Array) => new Int8Array(buffer, byteOffset, byteLength);
+
 /** Texts that have nothing to do with each other have about 0 with most models, and up to this with some. */
 const UNRELATED_COSINE = 0.2;
 
-/**
- * The least cosine of two vectors of this dimension that are nearer than chance: for unrelated ones its standard deviation is one by the
- * root of the dimension, and three of these leave one in a thousand.
- */
-export const minCosine = (dimensions: number): number => Math.max(UNRELATED_COSINE, 3 / Math.sqrt(dimensions));
+/** The least cosine of two vectors of this dimension that are nearer than chance. */
+export const minCosine = (dimensions: number): number => Math.max(UNRELATED_COSINE, DEVIATIONS / Math.sqrt(dimensions));

@@ -193,3 +193,16 @@ export async function findNearest(
   );
   return rows;
 }
+
+/** The codes of texts that were found before; those without an embedding are not among them. */
+export async function readCodes(
+  db: Queryable,
+  tenantId: string,
+  { space, ids }: { space: string; ids: readonly string[] },
+): Promise<Map<string, Buffer>> {
+  const { rows } = await db.query<{ id: string; codes: Buffer }>(
+    'SELECT target_id AS id, codes FROM memory_codes WHERE tenant_id = $1 AND space = $2 AND target_id = ANY($3::uuid[])',
+    [tenantId, space, ids],
+  );
+  return new Map(rows.map(({ id, codes }) => [id, codes]));
+}

@@ -20,16 +20,18 @@ export async function indexConversation(
 ): Promise<z.input<typeof IndexOutput>> {
   requireWriter(ctx.principal, input.visibility);
   await requireAbout(ctx, input);
-  await refuseCredentials(
-    ctx,
-    input.turns.map(({ text }, at) => ({ path: `turns[${at}].text`, text })),
-  );
+  await refuseCredentials(ctx, [
+    ...input.turns.map(({ text }, at) => ({ path: `turns[${at}].text`, text })),
+    { path: 'thread_id', text: input.thread_id ?? '' },
+    { path: 'title', text: input.title ?? '' },
+  ]);
   const occurredAt = timeOf(ctx, input.occurred_at);
   const chunks = input.turns.flatMap(turn =>
-    cutIntoChunks(turn.text).map(text => ({
+    cutIntoChunks(turn.text).map((text, _, { length }) => ({
       role: turn.role,
       trust: trustOf(turn.role),
       text,
+      isPart: length > 1,
       occurredAt: turn.occurred_at === undefined ? occurredAt : new Date(turn.occurred_at),
     })),
   );
@@ -63,7 +65,10 @@ export async function indexFile(
 ): Promise<z.input<typeof IndexOutput>> {
   requireWriter(ctx.principal, input.visibility);
   await requireAbout(ctx, input);
-  await refuseCredentials(ctx, [{ path: 'content', text: input.content }]);
+  await refuseCredentials(ctx, [
+    { path: 'content', text: input.content },
+    { path: 'path', text: input.path },
+  ]);
   const occurredAt = timeOf(ctx, input.occurred_at);
   const trust = 'untrusted' as const;
   const chunks = cutIntoChunks(input.content).map(text => ({ role: 'text', trust, text, occurredAt }));

@@ -1,9 +1,11 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { Pool } from 'pg';
+import type { Pool, PoolClient } from 'pg';
 import { newId } from '../../../platform/ids.ts';
 import { type Queryable, transact } from '../../../platform/postgres/transaction.ts';
 import { enqueueTexts } from '../embeddings/store.ts';
-import { type Searchable, searchable } from '../folding.ts';
+import { normalizeBlanks, type Searchable, searchable } from '../folding.ts';
+import { deleteForgotten } from '../forget-store.ts';
+import { inItemTransaction } from '../items/store.ts';
 import type { EpisodeSource, Trust } from '../schemas.ts';
 import { type MemoryScope, type Narrowing, parameters, type ScopeColumns, visibleTo } from '../scope.ts';
 
@@ -21,7 +23,8 @@ export type NewEpisode = ScopeColumns & {
   at: Date;
   chunks: readonly NewChunk[];
 };
-export type NewChunk = { role: string; trust: Trust; text: string; occurredAt: Date };
+/** `isPart`: it is a part of a longer message. */
+export type NewChunk = { role: string; trust: Trust; text: string; occurredAt: Date; isPart?: boolean };
 
 export type EpisodeRow = {
   id: string;
@@ -44,6 +47,7 @@ export type ChunkRow = {
   trust: Trust;
   text: string;
   occurred_at: Date;
+  is_part: boolean;
 };
 
 /** The result of an insertion; `added` false: an episode with this content was there already. */
@@ -54,10 +58,10 @@ const EPISODE =
 
 /**
  * Inserts an episode with its chunks, unless one with the same content of the same source is there in this scope. With `replace` the
- * earlier episodes of the source go: a file has one text. What items quoted of it remains their evidence.
+ * earlier episodes of the source are forgotten: a file has one text.
  */
 export function insertEpisode(pool: Pool, episode: NewEpisode, { replace }: { replace: boolean }): Promise<Inserted> {
-  return transact(pool, async client => {
+  const insert = async (client: PoolClient): Promise<Inserted> => {
     const id = newId();
     const { rowCount } = await client.query(
       `INSERT INTO memory_episodes (tenant_id, id, project_id, workflow_id, agent_id, user_id, source, source_ref, title, trust,
@@ -81,10 +85,12 @@ export function insertEpisode(pool: Pool, episode: NewEpisode, { replace }: { re
       ],
     );
     if (rowCount === 0) return { id: await findSame(client, episode), added: false };
-    if (replace) await deleteEarlier(client, episode, id);
     await insertChunks(client, episode, id);
+    if (replace) await forgetEarlier(client, episode, id);
     return { id, added: true };
-  });
+  };
+  // Where a text goes, items may go with it.
+  return replace ? inItemTransaction(pool, episode.tenantId, insert) : transact(pool, insert);
 }
 
 async function findSame(db: Queryable, episode: NewEpisode): Promise<string> {
@@ -98,11 +104,46 @@ async function findSame(db: Queryable, episode: NewEpisode): Promise<string> {
   return id;
 }
 
-async function deleteEarlier(db: Queryable, episode: NewEpisode, id: string): Promise<void> {
-  await db.query(
-    `DELETE FROM memory_episodes WHERE tenant_id = $1 AND source_ref = $2 AND source = $3 AND id <> $4
-       AND project_id IS NOT DISTINCT FROM $5::uuid AND user_id IS NOT DISTINCT FROM $6::uuid`,
+/**
+ * Forgets the earlier texts of a source, with the quotes of them and what rests on these alone. A quote that stands in the new text as well is
+ * one of that.
+ */
+async function forgetEarlier(db: Queryable, episode: NewEpisode, id: string): Promise<void> {
+  const { rows } = await db.query<{ id: string }>(
+    `SELECT id FROM memory_episodes WHERE tenant_id = $1 AND source_ref = $2 AND source = $3 AND id <> $4
+       AND project_id IS NOT DISTINCT FROM $5::uuid AND user_id IS NOT DISTINCT FROM $6::uuid FOR UPDATE`,
     [episode.tenantId, episode.sourceRef, episode.source, id, episode.projectId, episode.userId],
+  );
+  const episodeIds = rows.map(row => row.id);
+  if (episodeIds.length === 0) return;
+  await moveQuotes(db, episode, { from: episodeIds, to: id });
+  await deleteForgotten(db, episode, { episodeIds, itemIds: [] });
+}
+
+async function moveQuotes(
+  db: Queryable,
+  { tenantId }: NewEpisode,
+  { from, to }: { from: readonly string[]; to: string },
+): Promise<void> {
+  const [quoted, chunks] = [
+    await db.query<{ id: string; quote: string }>(
+      'SELECT id, quote FROM memory_evidence WHERE tenant_id = $1 AND episode_id = ANY($2::uuid[])',
+      [tenantId, from],
+    ),
+    await db.query<{ id: string; text: string }>(
+      'SELECT id, text FROM memory_chunks WHERE tenant_id = $1 AND episode_id = $2 ORDER BY position',
+      [tenantId, to],
+    ),
+  ];
+  const texts = chunks.rows.map(({ id, text }) => ({ id, text: normalizeBlanks(text) }));
+  const moved = quoted.rows.flatMap(({ id, quote }) => {
+    const chunk = texts.find(({ text }) => text.includes(normalizeBlanks(quote)));
+    return chunk === undefined ? [] : [{ id, chunkId: chunk.id }];
+  });
+  await db.query(
+    `UPDATE memory_evidence v SET episode_id = $2, chunk_id = m.chunk_id FROM unnest($3::uuid[], $4::uuid[]) m(id, chunk_id)
+     WHERE v.tenant_id = $1 AND v.id = m.id`,
+    [tenantId, to, moved.map(({ id }) => id), moved.map(({ chunkId }) => chunkId)],
   );
 }
 
@@ -120,12 +161,12 @@ async function insertChunks(db: Queryable, episode: NewEpisode, episodeId: strin
   await db.query({
     name: 'insert_memory_chunks',
     text: `INSERT INTO memory_chunks (tenant_id, id, episode_id, project_id, workflow_id, agent_id, user_id, position, role, trust, text,
-             folded, words, tokens, occurred_at)
+             folded, words, tokens, occurred_at, is_part)
            SELECT $1, c.id, $2, $3, $4, $5, $6, c.position - 1, c.role, c.trust, c.text, c.folded,
-             to_tsvector('simple', c.plain) || to_tsvector(c.language::regconfig, c.folded), c.tokens, c.occurred_at
+             to_tsvector('simple', c.plain) || to_tsvector(c.language::regconfig, c.folded), c.tokens, c.occurred_at, c.is_part
            FROM unnest($7::uuid[], $8::text[], $9::text[], $10::text[], $11::text[], $12::text[], $13::text[], $14::int[],
-             $15::timestamptz[]) WITH ORDINALITY
-             c(id, role, trust, text, folded, plain, language, tokens, occurred_at, position)`,
+             $15::timestamptz[], $16::bool[]) WITH ORDINALITY
+             c(id, role, trust, text, folded, plain, language, tokens, occurred_at, is_part, position)`,
     values: [
       episode.tenantId,
       episodeId,
@@ -142,6 +183,7 @@ async function insertChunks(db: Queryable, episode: NewEpisode, episodeId: strin
       column('language'),
       column('tokens'),
       column('occurredAt'),
+      prepared.map(({ isPart = false }) => isPart),
     ],
   });
   await enqueueTexts(db, episode.tenantId, { ids, isItem: false });
@@ -224,7 +266,7 @@ export async function listChunks(
 ): Promise<ChunkRow[]> {
   const to = parameters();
   const { rows } = await db.query<ChunkRow>(
-    `SELECT c.id, c.episode_id, c.position, c.role, c.trust, c.text, c.occurred_at
+    `SELECT c.id, c.episode_id, c.position, c.role, c.trust, c.text, c.occurred_at, c.is_part
      FROM memory_chunks c JOIN unnest(${to.add(episodeIds)}::uuid[]) WITH ORDINALITY e(id, nth) ON e.id = c.episode_id
      WHERE ${visibleTo('c', scope, to)} AND c.position >= ${to.add(from)}
      ORDER BY e.nth, c.position LIMIT ${to.add(limit)}`,

@@ -1,9 +1,10 @@
+import { isAskedFor } from '../belief/asked.ts';
+import { byFullness, saysNoMore } from '../belief/stated.ts';
+import { looksLikeCredential } from '../credential-forms.ts';
 import type { ChunkRow } from '../episodes/store.ts';
 import { normalizeBlanks, subjectKey } from '../folding.ts';
-import { looksLikeCredential } from '../refuse-credentials.ts';
 import type { ItemKind } from '../schemas.ts';
 import type { Candidate } from './prompts.ts';
-import { byFullness, isStated, type Statement, saysNoMore, statementOf } from './stated.ts';
 
 const MAX_SUBJECT = 200;
 const MAX_TEXT = 2_000;
@@ -18,9 +19,7 @@ export type Grounded = {
   text: string;
   quote: string;
   chunk: ChunkRow;
-  /** The statement that its message makes around the quote. */
-  statement: Statement;
-  /** The user asked to remember it, in words that stand with it, and it says what they said. */
+  /** The user asked to remember it in their own words, and it says what they said. */
   asked: boolean;
 };
 
@@ -44,10 +43,10 @@ export function groundCandidates(
     if ([content.subject, content.text, content.quote].some(text => looksLikeCredential(text) || isSecret(text))) {
       return [];
     }
-    const askedQuote = candidate.asked_quote ?? '';
-    const statement = statementOf(content.quote, message.text, askedQuote);
-    const asked = wasAsked(askedQuote, candidate.message - 1, messages) && isStated(content.text, statement);
-    return [{ ...content, chunk, statement, asked }];
+    const { quote } = content;
+    const asking = { quote, askedQuote: candidate.asked_quote ?? '' };
+    const asked = isOfUser(message) && isAskedFor(content, asking, askingOf(candidate.message - 1, messages));
+    return [{ ...content, chunk, asked }];
   });
   const kept = withoutRepetitions(grounded);
   return { grounded: kept, dropped: candidates.length - kept.length };
@@ -84,23 +83,11 @@ function contentOf({ subject, kind, text, quote }: Candidate) {
 
 const standsIn = (quote: string, text: string): boolean => normalizeBlanks(text).includes(normalizeBlanks(quote));
 
-/** So many letters beside a request say nothing else. */
-const REQUEST_ALONE = 20;
-
-/**
- * The model says that the user asked; only words of the user prove it, in the message itself or in the user's next one where that says
- * nothing else. A request in another message is about something else.
- */
-function wasAsked(askedQuote: string, at: number, messages: readonly ReadMessage[]): boolean {
-  const message = messages[at];
-  if (askedQuote.trim() === '' || message === undefined || !isOfUser(message)) return false;
-  if (standsIn(askedQuote, message.text)) return true;
-  const next = messages.slice(at + 1).find(isOfUser);
-  return (
-    next !== undefined &&
-    standsIn(askedQuote, next.text) &&
-    normalizeBlanks(next.text).length - normalizeBlanks(askedQuote).length <= REQUEST_ALONE
-  );
+/** A message, and the next one of the user: a request in another message is about something else. */
+function askingOf(at: number, messages: readonly ReadMessage[]) {
+  return { message: messages[at]?.text ?? '', next: messages.slice(at + 1).find(isOfUser)?.text };
 }
 
-const isOfUser = ({ chunk }: ReadMessage): boolean => chunk.role === 'user' && chunk.trust === 'trusted';
+/** Whether a message is one of the user, whole: of a part nobody can tell what the user pasted. */
+const isOfUser = ({ chunk }: ReadMessage): boolean =>
+  chunk.role === 'user' && chunk.trust === 'trusted' && !chunk.is_part;

@@ -147,6 +147,50 @@ describe('what a model finds becomes a proposal', () => {
     });
   });
 
+  test('nor where others read it, or it is an instruction', async () => {
+    const ada = await somebody();
+    const answer = (kind: string) =>
+      found({
+        subject: 'train',
+        text: 'Take the train at nine.',
+        quote: 'the train at nine',
+        kind,
+        asked_quote: 'Remember',
+      });
+    const turns: Turn[] = [['user', 'Remember to take the train at nine.']];
+    for (const [kind, visibility, status] of [
+      ['fact', 'private', 'active'],
+      ['instruction', 'private', 'proposed'],
+      ['fact', 'project', 'proposed'],
+    ] as const) {
+      fake.script({ answers: [answer(kind)] });
+      const by = await somebody();
+      await extracted(by, await said(by, turns, { visibility }));
+      const items = await itemsOf(by, { visibility, subject: 'train' });
+      expect([kind, visibility, items.at(0)?.status]).toEqual([kind, visibility, status]);
+    }
+    expect(await itemsOf(ada)).toEqual([]);
+  });
+
+  test('nor where somebody else asks in a shared chat', async () => {
+    const ada = await somebody();
+    const statuses = async (by: Principal) => {
+      const id = await chat.thread({ model: MODEL, visibility: 'project' }, by);
+      fake.script({ answers: [{ content: [{ text: 'Noted.' }] }] });
+      const text = 'Remember that I take the train at nine.';
+      await chat.act('chat_send_message', { id, text }, by);
+      await chat.settled(id, by);
+      const train = { subject: 'train', text: 'Takes the train at nine.', quote: 'the train at nine' };
+      fake.script({ answers: [found({ ...train, asked_quote: 'Remember that' })] });
+      await extracted(ada, await said(ada, [['user', text]], { thread_id: id }));
+      const items = await itemsOf(ada);
+      for (const item of items) await call(ada, 'memory_items_delete', { id: item.id });
+      return items.map(({ status }) => status);
+    };
+    expect(await statuses(await somebody())).toEqual(['proposed']);
+    expect(await statuses(ada)).toEqual(['active']);
+  });
+
   test.each([
     ['an invented quote', { text: 'The cat is called Tom.', quote: 'the cat is called Max' }],
     ['the quote of another message', { text: 'The cat is called Tom.', quote: 'the cat is called Tom', message: 2 }],
@@ -295,6 +339,17 @@ describe('a model judges what is known of the same subject', () => {
     expect(await evidenceOf(ada, old)).toMatchObject({ status: 'superseded' });
     await call(ada, 'memory_items_patch', { id: old, reinstate: true });
     expect(await evidenceOf(ada, old)).toMatchObject({ status: 'active', superseded_by: null });
+  });
+
+  test('but not where nothing but the model says that one matter is the other', async () => {
+    const ada = await somebody();
+    const old = await known(ada, await program(ada));
+    const episode = await said(ada, [['user', 'Remember that the dog sleeps outside.']]);
+    const dog = { subject: 'home', text: 'The dog sleeps outside.', quote: 'dog sleeps outside' };
+    fake.script({ answers: [found({ ...dog, asked_quote: 'Remember that' }), judged('supersedes')] });
+    expect(await extracted(ada, episode)).toMatchObject({ proposed: 1, superseded: 0 });
+    expect(await evidenceOf(ada, old)).toMatchObject({ status: 'active' });
+    expect((await itemsOf(ada)).map(({ status }) => status)).toEqual(['active', 'active']);
   });
 
   test('but what a person wrote is superseded by people only', async () => {

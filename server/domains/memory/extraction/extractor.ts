@@ -15,9 +15,9 @@ import { readRecalled } from '../recalls-store.ts';
 import { type MemoryScope, mayWrite, visibilityOf } from '../scope.ts';
 import { type Grounded, groundCandidates, type ReadMessage } from './candidates.ts';
 import { echoesOf, withoutEchoes } from './echoes.ts';
-import { type Judged, keepCandidates } from './keep.ts';
+import { type Candidate, keepCandidates } from './keep.ts';
 import { Candidates, extractionQuestion, judgingQuestion, type Question, Verdicts } from './prompts.ts';
-import { type ExtractionCounts, failPart, findPart, finishPart, type PartRow } from './store.ts';
+import { type ExtractionCounts, failPart, findPart, finishPart, hasOtherWriters, type PartRow } from './store.ts';
 
 /** Chunks that a step reads: with 400 tokens each they fit any model. */
 export const CHUNKS_PER_PART = 40;
@@ -96,8 +96,11 @@ async function extractFrom(work: Work, episode: EpisodeRow, part: PartRow): Prom
       retryable: true,
     };
   const isSecret = await whileDatabaseAway(on.signal, () => readKnownSecrets(services, scope));
+  const isShared = await whileDatabaseAway(on.signal, () => hasOtherWriters(services.pool, scope, episode.source_ref));
   const { grounded, dropped } = groundCandidates(read.data.items, { messages, isSecret });
-  const judged = await judge(work, place, grounded);
+  // What somebody else asks to remember is not the request of this person.
+  const candidates = isShared ? grounded.map(each => ({ ...each, asked: false })) : grounded;
+  const judged = await judge(work, place, candidates);
   return 'kind' in judged ? judged : finish(work, judged.candidates, { place, dropped });
 }
 
@@ -151,7 +154,7 @@ async function judge(
   work: Work,
   place: ItemPlace,
   grounded: readonly Grounded[],
-): Promise<{ candidates: Judged[] } | Failure> {
+): Promise<{ candidates: Candidate[] } | Failure> {
   const { services, on } = work;
   const subjects = grounded.map(({ subject }) => subject);
   const known = await whileDatabaseAway(on.signal, () =>
@@ -183,7 +186,7 @@ async function judge(
 /** Keeps the candidates and notes the part as done, in one transaction: a repeated step never does it twice. */
 async function finish(
   { services, call, on, scope }: Work,
-  candidates: readonly Judged[],
+  candidates: readonly Candidate[],
   { place, dropped }: { place: ItemPlace | null; dropped: number },
 ): Promise<ExtractionAnswer> {
   const { pool, clock } = services;

@@ -7,6 +7,7 @@ test('a sloppy model and noisy conversations leave no junk among what is believe
   const figures = await measureJunk(db.pool, 100);
   expect(figures['junk %']).toBe(0);
   expect(figures['duplicates %']).toBe(0);
+  expect(figures['unasked %']).toBe(0);
   // Else nothing would be believed at all.
   expect(figures['asked and kept %']).toBe(100);
 });

@@ -1,5 +1,7 @@
 import type { Pool } from 'pg';
+import { isId } from '../../../platform/ids.ts';
 import type { Queryable } from '../../../platform/postgres/transaction.ts';
+import type { MemoryScope } from '../scope.ts';
 
 export type ExtractionCounts = { proposed: number; merged: number; superseded: number; dropped: number };
 /** A run in a project: the job. */
@@ -128,4 +130,18 @@ export async function deleteExtractions(db: Queryable, cutoff: Date): Promise<nu
     [cutoff],
   );
   return rowCount ?? 0;
+}
+
+/** Whether somebody else writes in the chat of which a conversation is. The turns of one that is no chat are all of one person. */
+export async function hasOtherWriters(
+  db: Queryable,
+  { tenantId, userId }: Pick<MemoryScope, 'tenantId' | 'userId'>,
+  threadId: string,
+): Promise<boolean> {
+  if (!isId(threadId)) return false;
+  const { rowCount } = await db.query(
+    `SELECT FROM chat_messages WHERE tenant_id = $1 AND thread_id = $2 AND role = 'user' AND sent_by IS DISTINCT FROM $3::uuid LIMIT 1`,
+    [tenantId, threadId, userId],
+  );
+  return rowCount !== 0;
 }

@@ -1,11 +1,13 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Principal } from '../../../contract/context.ts';
+import { DAY_MS, ManualClock } from '../../../platform/clock.ts';
 import { createTestMember } from '../../../testing/identity.ts';
 import { createTestMemory, type ItemResult, programOf, type TestMemory } from '../../../testing/memory.ts';
 
+const clock = new ManualClock(Date.parse('2026-01-01T00:00:00Z'));
 let memory: TestMemory;
 beforeAll(async () => {
-  memory = await createTestMemory();
+  memory = await createTestMemory({ clock });
 });
 afterAll(() => memory.close());
 
@@ -174,6 +176,7 @@ describe('an item that is true no longer', () => {
   const supersession = async () => {
     const person = await somebody();
     const old = await memory.remember(person, 'home', 'Lives in Aachen.', { valid_from: '2026-01-01T00:00:00.000Z' });
+    clock.advance(59 * DAY_MS);
     const next = { valid_from: '2026-03-01T00:00:00.000Z', supersedes: old };
     const now = await memory.remember(person, 'Home', 'Lives in Bonn.', next);
     return { person, old, now };

@@ -2,11 +2,14 @@ import type { z } from 'zod';
 import type { Context } from '../../../contract/context.ts';
 import { invalid } from '../../../platform/errors.ts';
 import type { Queryable } from '../../../platform/postgres/transaction.ts';
+import { type Basis, basisOf, mayBecomeActive } from '../belief/basis.ts';
+import type { Claim } from '../belief/stated.ts';
 import { normalizeBlanks, subjectKey } from '../folding.ts';
 import { refuseCredentials } from '../refuse-credentials.ts';
 import { requireAbout } from '../require-about.ts';
 import type { ProposeInput, ProposeOutput, Trust } from '../schemas.ts';
 import { columnsOf, requireWriter, scopeOf } from '../scope.ts';
+import { sayAgain } from './merge.ts';
 import {
   addEvidence,
   findChunks,
@@ -15,15 +18,22 @@ import {
   type ItemRow,
   inItemTransaction,
   insertItem,
+  listOutside,
   type NewEvidence,
   type QuotableChunk,
-  updateItem,
 } from './store.ts';
 import { requireSupersedable, supersede } from './supersede.ts';
 
 type Proposal = z.output<typeof ProposeInput>['items'][number];
 type Proposed = z.input<typeof ProposeOutput>['items'][number];
-type Judged = { place: ItemPlace; evidence: NewEvidence[]; trust: Trust; active: boolean; isPerson: boolean };
+type Judged = {
+  place: ItemPlace;
+  evidence: NewEvidence[];
+  isPerson: boolean;
+  /** On whose words an item with this content would rest. */
+  basisOf: (content: Claim) => Basis;
+  isAsked: boolean;
+};
 
 /** Whether a person acts: their session in the console. A token may be a program's, and tools are called by models. */
 export const isPerson = ({ principal, surface }: Pick<Context, 'principal' | 'surface'>): boolean =>
@@ -44,9 +54,10 @@ export async function proposeItems(
   }
   await refuseCredentials(
     ctx,
-    items.flatMap(({ subject, text }, at) => [
+    items.flatMap(({ subject, text, evidence }, at) => [
       { path: `items[${at}].subject`, text: subject },
       { path: `items[${at}].text`, text },
+      ...evidence.map(({ quote }, nth) => ({ path: `items[${at}].evidence[${nth}].quote`, text: quote })),
     ]),
   );
   const at = new Date(services.clock.now());
@@ -56,7 +67,8 @@ export async function proposeItems(
       scopeOf(principal),
       items.flatMap(({ evidence }) => evidence.map(each => each.chunk_id)),
     );
-    const judged = items.map((item, nth) => judge(ctx, item, chunks, { path: `items[${nth}]`, remember }));
+    const outside = await listOutside(client, principal.tenantId, chunks);
+    const judged = items.map((item, nth) => judge(ctx, item, { chunks, outside }, { path: `items[${nth}]`, remember }));
     const proposed: Proposed[] = [];
     for (const [nth, item] of items.entries()) {
       const judgement = judged[nth];
@@ -69,7 +81,7 @@ export async function proposeItems(
 function judge(
   ctx: Context,
   item: Proposal,
-  chunks: readonly QuotableChunk[],
+  { chunks, outside }: { chunks: readonly QuotableChunk[]; outside: ReadonlyMap<string, string[]> },
   { path, remember }: { path: string; remember: boolean },
 ): Judged {
   const person = isPerson(ctx);
@@ -88,17 +100,22 @@ function judge(
   const quoted = item.evidence.map(({ chunk_id, quote }, nth) =>
     quotedChunk(chunks, { chunkId: chunk_id, quote, place, path: `${path}.evidence[${nth}]` }),
   );
-  const trust = quoted.every(chunk => chunk.trust === 'trusted') ? 'trusted' : 'untrusted';
-  requireMayInstruct(item.kind, trust, path);
+  const origin = quoted.every(chunk => chunk.trust === 'trusted') ? 'trusted' : 'untrusted';
+  requireMayInstruct(item.kind, origin, path);
   const evidence = item.evidence.map(({ chunk_id, quote }, nth) => ({
     chunkId: chunk_id,
     episodeId: quoted[nth]?.episode_id ?? '',
     quote,
     trust: quoted[nth]?.trust ?? 'untrusted',
   }));
-  // "Remember that" has to be said by a person: in the console, or in a turn of theirs that is quoted.
-  const asked = remember && (person || quoted.some(({ role }) => role === 'user'));
-  return { place, evidence, trust, active: asked && trust === 'trusted', isPerson: person };
+  const quotes = quoted.map((chunk, nth) => ({
+    chunk,
+    quote: item.evidence[nth]?.quote ?? '',
+    outside: outside.get(chunk.episode_id) ?? [],
+  }));
+  // What a person writes in the console are their own words.
+  const basis = (content: Claim): Basis => (person ? { trust: origin, isOwn: true } : basisOf(content, quotes));
+  return { place, evidence, isPerson: person, basisOf: basis, isAsked: remember };
 }
 
 /** AppError 422: text from tools and files never becomes an instruction. */
@@ -132,15 +149,24 @@ function quotedChunk(
 }
 
 async function store(db: Queryable, ctx: Context, item: Proposal, judged: Judged, at: Date): Promise<Proposed> {
-  const { place, evidence, trust, active } = judged;
+  const { place, evidence, isPerson: person, isAsked } = judged;
   const { tenantId, userId } = ctx.principal;
-  const known = await findSameItem(db, place, item);
-  if (known !== null) return merge(db, ctx, known, judged, at);
+  const expiresAt = item.expires_at === undefined ? null : new Date(item.expires_at);
+  const known = await findSameItem(db, place, item, at);
+  if (known !== null) {
+    const mayBecome = (row: ItemRow) =>
+      mayBecomeActive({ kind: row.kind, place }, { isAsked, isPerson: person, basis: judged.basisOf(row) });
+    const again = { tenantId, userId, evidence, expiresAt, isPerson: person, at, mayBecomeActive: mayBecome };
+    return { id: known.id, status: await sayAgain(db, known, again), merged: true };
+  }
   const old =
     item.supersedes === undefined
       ? null
       : await requireSupersedable(db, scopeOf(ctx.principal), item.supersedes, { ...judged, subject: item.subject });
   const validFrom = new Date(item.valid_from ?? at);
+  const basis = judged.basisOf(item);
+  const active = mayBecomeActive({ kind: item.kind, place }, { isAsked, isPerson: person, basis });
+  const status = active ? 'active' : 'proposed';
   const id = await insertItem(
     db,
     place,
@@ -148,12 +174,12 @@ async function store(db: Queryable, ctx: Context, item: Proposal, judged: Judged
       subject: item.subject,
       kind: item.kind,
       text: item.text,
-      status: active ? 'active' : 'proposed',
-      trust,
-      author: judged.isPerson ? 'person' : 'machine',
+      status,
+      trust: basis.trust,
+      author: person ? 'person' : 'machine',
       confidence: item.confidence,
       validFrom,
-      expiresAt: item.expires_at === undefined ? null : new Date(item.expires_at),
+      expiresAt,
       supersedes: item.supersedes ?? null,
       createdBy: userId,
     },
@@ -161,22 +187,5 @@ async function store(db: Queryable, ctx: Context, item: Proposal, judged: Judged
   );
   await addEvidence(db, { tenantId, itemId: id }, evidence, at);
   if (active && old !== null) await supersede(db, tenantId, { old, newId: id, validFrom, at });
-  return { id, status: active ? 'active' : 'proposed', merged: false };
-}
-
-/** Adds to what is known. A rejected item stays rejected, unless a person asks to remember it. */
-async function merge(
-  db: Queryable,
-  { principal }: Context,
-  known: ItemRow,
-  judged: Judged,
-  at: Date,
-): Promise<Proposed> {
-  const { tenantId, userId } = principal;
-  await addEvidence(db, { tenantId, itemId: known.id }, judged.evidence, at);
-  const activates = judged.active && (known.status === 'proposed' || (known.status === 'rejected' && judged.isPerson));
-  if (!activates) return { id: known.id, status: known.status, merged: true };
-  const change = { status: 'active', confirmedBy: userId, confirmedAt: at, trust: judged.trust } as const;
-  await updateItem(db, { tenantId, id: known.id }, change, at);
-  return { id: known.id, status: 'active', merged: true };
+  return { id, status, merged: false };
 }

@@ -3,6 +3,7 @@ import type { Context } from '../../../contract/context.ts';
 import { cutPage, decodeCursor, TimeIdKey } from '../../../contract/cursor.ts';
 import { conflict, notFound } from '../../../platform/errors.ts';
 import type { Queryable } from '../../../platform/postgres/transaction.ts';
+import { waitsForPerson } from '../belief/basis.ts';
 import { refuseCredentials } from '../refuse-credentials.ts';
 import type {
   ConfirmInput,
@@ -13,9 +14,9 @@ import type {
   PatchItemInput,
 } from '../schemas.ts';
 import { requireWriter, scopeOf, visibilityOf } from '../scope.ts';
+import { deleteItems } from './chain-store.ts';
 import { isPerson, requireMayInstruct } from './propose.ts';
 import {
-  deleteItems,
   findItem,
   type ItemChange,
   type ItemRow,
@@ -78,21 +79,34 @@ export async function confirmItem(
     if (item.status === 'active' && supersedes === undefined) return;
     if (item.status !== 'proposed') throw conflict('not_proposed', `The item is ${item.status}.`);
     const person = isPerson(ctx);
-    if (item.trust === 'untrusted' && !person) {
-      throw personRequired('The evidence of this item is untrusted: a person has to confirm it in the console.');
-    }
-    if (item.author === 'machine' && (await listEvidence(db, principal, [id])).length === 0) {
+    if (!person) requireConfirmable(item);
+    const evidence = await listEvidence(db, principal, [id]);
+    if (item.author === 'machine' && evidence.length === 0) {
       throw conflict('no_evidence', 'The evidence of this item was forgotten.');
     }
     const old = await supersededBy(db, ctx, item, supersedes ?? item.supersedes);
-    await updateItem(db, { tenantId, id }, { status: 'active', confirmedBy: userId, confirmedAt: at }, at);
+    // A person vouches for what a machine made of their words, but not for text from outside.
+    const vouched = person && evidence.every(({ trust }) => trust === 'trusted') ? { trust: 'trusted' as const } : {};
+    const change = { status: 'active', confirmedBy: userId, confirmedAt: at, ...vouched } as const;
+    await updateItem(db, { tenantId, id }, change, at);
     if (old !== null) await supersede(db, tenantId, { old, newId: id, validFrom: item.valid_from, at });
   });
   return getMemoryItem(ctx, { id });
 }
 
-function supersededBy(db: Queryable, ctx: Context, item: ItemRow, id: string | null): Promise<ItemRow | null> {
-  if (id === null) return Promise.resolve(null);
+/** AppError 403 `person_required` for what a machine may not make active: see belief/basis.ts. */
+function requireConfirmable(item: ItemRow): void {
+  if (item.trust === 'untrusted')
+    throw personRequired('No words of a person that were quoted say this: a person has to confirm it in the console.');
+  if (waitsForPerson({ kind: item.kind, place: { userId: item.user_id } }))
+    throw personRequired('Instructions, and items that others see, have to be confirmed by a person in the console.');
+}
+
+async function supersededBy(db: Queryable, ctx: Context, item: ItemRow, id: string | null): Promise<ItemRow | null> {
+  if (id === null) return null;
+  // It was put back into review after it had taken the place of that one.
+  const known = await findItem(db, scopeOf(ctx.principal), id);
+  if (known?.status === 'superseded' && known.superseded_by === item.id) return null;
   const place = {
     tenantId: ctx.principal.tenantId,
     projectId: item.project_id,
@@ -126,6 +140,7 @@ export async function patchItem(
   const at = new Date(services.clock.now());
   await inItemTransaction(services.pool, tenantId, async db => {
     const item = await requireItem(db, ctx, id);
+    if (!isPerson(ctx) && revives(item, input.expires_at, at)) requireConfirmable(item);
     const change: ItemChange = {
       ...(input.pinned === undefined ? {} : { pinned: input.pinned }),
       ...(input.expires_at === undefined ? {} : { expiresAt: expiryOf(input.expires_at) }),
@@ -136,13 +151,16 @@ export async function patchItem(
       const content = { subject: subject ?? item.subject, text: text ?? item.text, kind: kind ?? item.kind };
       // The words are theirs now; a new kind alone does not make the words theirs.
       const theirs = text !== undefined && text !== item.text;
-      if (!theirs) requireMayInstruct(content.kind, item.trust, 'item');
+      const evidence = theirs ? [] : await listEvidence(db, principal, [id]);
+      const origin = evidence.every(({ trust }) => trust === 'trusted') ? 'trusted' : 'untrusted';
+      requireMayInstruct(content.kind, origin, 'item');
       await rewriteItem(db, { tenantId, id }, content, at);
       if (theirs) Object.assign(change, { author: 'person', trust: 'trusted' });
     }
     if (input.reinstate) {
       if (item.status !== 'superseded') throw conflict('not_superseded', `The item is ${item.status}.`);
-      await reinstate(db, tenantId, item, at);
+      if (!isPerson(ctx)) requireConfirmable(item);
+      await reinstate(db, tenantId, { old: item, at, isPerson: isPerson(ctx) });
     }
     await updateItem(db, { tenantId, id }, change, at);
   });
@@ -150,6 +168,13 @@ export async function patchItem(
 }
 
 const expiryOf = (at: string | null): Date | null => (at === null ? null : new Date(at));
+
+/** Whether an item that has expired would be alive again. */
+const revives = (item: ItemRow, expiresAt: string | null | undefined, at: Date): boolean =>
+  expiresAt !== undefined &&
+  item.expires_at !== null &&
+  item.expires_at <= at &&
+  !(expiresAt !== null && new Date(expiresAt) <= at);
 
 function statusChange(item: ItemRow, status: 'rejected' | 'proposed' | undefined): ItemChange {
   if (status === undefined || status === item.status) return {};

@@ -5,6 +5,7 @@ import { enqueueTexts } from '../embeddings/store.ts';
 import { fingerprint, searchable, subjectKey } from '../folding.ts';
 import type { ItemKind, ItemStatus, Trust } from '../schemas.ts';
 import { type MemoryScope, type Narrowing, parameters, type ScopeColumns, visibleTo } from '../scope.ts';
+import { isOutdatedAt, isTrueAt } from '../validity-store.ts';
 
 export type ItemRow = {
   id: string;
@@ -34,7 +35,7 @@ export type ItemRow = {
   confirmed_at: Date | null;
   updated_at: Date;
 };
-const ITEM_COLUMNS = `i.id, i.project_id, i.workflow_id, i.agent_id, i.user_id, i.subject, i.subject_key, i.kind, i.text, i.status,
+export const ITEM_COLUMNS = `i.id, i.project_id, i.workflow_id, i.agent_id, i.user_id, i.subject, i.subject_key, i.kind, i.text, i.status,
   i.trust, i.author, i.confidence, i.pinned, i.valid_from, i.valid_to, i.supersedes, i.superseded_by, i.expires_at, i.uses,
   i.last_used_at, i.created_by, i.created_at, i.confirmed_by, i.confirmed_at, i.updated_at`;
 
@@ -82,12 +83,18 @@ const samePlace = (place: ItemPlace, add: (value: unknown) => string): string =>
 
 /**
  * Returns the item of a place with the same subject and text, ignoring case, accents, blanks and punctuation; null if
- * there is none. Superseded items are ignored, because what they say may become true again.
+ * there is none. Items that are true no longer are ignored, because what they say may become true again.
  */
-export async function findSameItem(db: Queryable, place: ItemPlace, content: ItemContent): Promise<ItemRow | null> {
+export async function findSameItem(
+  db: Queryable,
+  place: ItemPlace,
+  content: Pick<ItemContent, 'subject' | 'text'>,
+  at: Date,
+): Promise<ItemRow | null> {
   const to = parameters();
   const { rows } = await db.query<ItemRow>(
-    `SELECT ${ITEM_COLUMNS} FROM memory_items i WHERE ${samePlace(place, to.add)} AND i.status <> 'superseded'
+    `SELECT ${ITEM_COLUMNS} FROM memory_items i WHERE ${samePlace(place, to.add)}
+       AND NOT (${isOutdatedAt('i', `${to.add(at)}::timestamptz`)})
        AND i.fingerprint = ${to.add(fingerprint(content.subject, content.text))} ORDER BY i.id LIMIT 1`,
     to.values,
   );
@@ -178,17 +185,39 @@ export type QuotableChunk = {
   role: string;
   trust: Trust;
   text: string;
+  /** It is a part of a longer message. */
+  is_part: boolean;
 };
 
 /** Those of the chunks that the principal sees. */
 export async function findChunks(db: Queryable, scope: MemoryScope, ids: readonly string[]): Promise<QuotableChunk[]> {
   const to = parameters();
   const { rows } = await db.query<QuotableChunk>(
-    `SELECT c.id, c.episode_id, c.project_id, c.user_id, c.role, c.trust, c.text FROM memory_chunks c
+    `SELECT c.id, c.episode_id, c.project_id, c.user_id, c.role, c.trust, c.text, c.is_part FROM memory_chunks c
      WHERE ${visibleTo('c', scope, to)} AND c.id = ANY(${to.add(ids)}::uuid[])`,
     to.values,
   );
   return rows;
+}
+
+/** Texts from outside that one conversation is searched for, at most. */
+const MAX_OUTSIDE = 500;
+
+/** The texts from outside that models could read when they said what is quoted, by the id of the episode. */
+export async function listOutside(
+  db: Queryable,
+  tenantId: string,
+  quoted: readonly { role: string; episode_id: string }[],
+): Promise<Map<string, string[]>> {
+  const episodeIds = quoted.flatMap(({ role, episode_id }) => (role === 'assistant' ? [episode_id] : []));
+  if (episodeIds.length === 0) return new Map();
+  const { rows } = await db.query<{ episode_id: string; texts: string[] }>(
+    `SELECT e.id AS episode_id, array_agg(c.text) AS texts FROM unnest($2::uuid[]) e(id) CROSS JOIN LATERAL (
+       SELECT c.text FROM memory_chunks c WHERE c.tenant_id = $1 AND c.episode_id = e.id AND c.trust = 'untrusted'
+       ORDER BY c.position LIMIT ${MAX_OUTSIDE}) c GROUP BY e.id`,
+    [tenantId, [...new Set(episodeIds)]],
+  );
+  return new Map(rows.map(({ episode_id, texts }) => [episode_id, texts]));
 }
 
 /** Returns the item, locked in a transaction that asks so; null where the principal sees none of that id. */
@@ -237,7 +266,7 @@ export async function listOfSubjects(
   );
 }
 
-/** Pinned items that are active and true at a time, the longest pinned first: their order stays the same. */
+/** Pinned items that are believed and true at a time, the longest pinned first: their order stays the same. */
 export async function listPinned(
   db: Queryable,
   scope: MemoryScope,
@@ -247,8 +276,7 @@ export async function listPinned(
   const now = `${to.add(at)}::timestamptz`;
   const { rows } = await db.query<ItemRow & { tokens: number }>(
     `SELECT ${ITEM_COLUMNS}, i.tokens FROM memory_items i WHERE ${visibleTo('i', scope, to, narrowing)} AND i.pinned
-       AND i.status = 'active' AND i.valid_from <= ${now} AND (i.valid_to IS NULL OR i.valid_to > ${now})
-       AND (i.expires_at IS NULL OR i.expires_at > ${now}) ORDER BY i.created_at, i.id LIMIT ${to.add(limit)}`,
+       AND ${isTrueAt('i', now)} ORDER BY i.created_at, i.id LIMIT ${to.add(limit)}`,
     to.values,
   );
   return rows;
@@ -367,15 +395,4 @@ export async function rewriteItem(db: Queryable, ref: ItemRef, content: ItemCont
     ],
   );
   await enqueueTexts(db, ref.tenantId, { ids: [ref.id], isItem: true });
-}
-
-/** Deletes items that were found before, with their evidence and embeddings; no other item refers to them any more. */
-export async function deleteItems(db: Queryable, tenantId: string, ids: readonly string[]): Promise<void> {
-  await db.query('DELETE FROM memory_items WHERE tenant_id = $1 AND id = ANY($2::uuid[])', [tenantId, ids]);
-  await db.query(
-    `UPDATE memory_items SET supersedes = CASE WHEN supersedes = ANY($2::uuid[]) THEN NULL ELSE supersedes END,
-       superseded_by = CASE WHEN superseded_by = ANY($2::uuid[]) THEN NULL ELSE superseded_by END
-     WHERE tenant_id = $1 AND (supersedes = ANY($2::uuid[]) OR superseded_by = ANY($2::uuid[]))`,
-    [tenantId, ids],
-  );
 }

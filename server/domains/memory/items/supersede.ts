@@ -2,6 +2,7 @@ import { type AppError, forbidden, invalid } from '../../../platform/errors.ts';
 import type { Queryable } from '../../../platform/postgres/transaction.ts';
 import { subjectKey } from '../folding.ts';
 import type { MemoryScope } from '../scope.ts';
+import { listEarlier, listLater } from './chain-store.ts';
 import { findItem, type ItemPlace, type ItemRow, updateItem } from './store.ts';
 
 /** A machine may ask whether a person's item is still true, but not decide it. */
@@ -37,21 +38,50 @@ export async function requireSupersedable(
   return old;
 }
 
-/** Closes the validity of the old item: from then on the new one is true in its place. */
+type Supersession = { old: ItemRow; newId: string; validFrom: Date; at: Date };
+
+/** Closes the validity of the old item: from then on the new one is true in its place, and in that of those before it. */
 export async function supersede(
   db: Queryable,
   tenantId: string,
-  { old, newId, validFrom, at }: { old: ItemRow; newId: string; validFrom: Date; at: Date },
+  { old, newId, validFrom, at }: Supersession,
 ): Promise<void> {
-  const validTo = new Date(Math.max(validFrom.getTime(), old.valid_from.getTime()));
-  await updateItem(db, { tenantId, id: old.id }, { status: 'superseded', validTo, supersededBy: newId }, at);
+  await updateItem(db, { tenantId, id: old.id }, { status: 'superseded', supersededBy: newId }, at);
   await updateItem(db, { tenantId, id: newId }, { supersedes: old.id }, at);
+  await endEarlier(db, tenantId, { id: newId, validFrom, at });
 }
 
-/** Takes a supersession back: the old item is true again, and the newer one rejected. */
-export async function reinstate(db: Queryable, tenantId: string, old: ItemRow, at: Date): Promise<void> {
+/**
+ * Takes supersessions back: the old item is true again, and all that have taken its place since, one after the other, are rejected. AppError
+ * 403 `person_required` if a person wrote one of them and a machine asks.
+ */
+export async function reinstate(
+  db: Queryable,
+  tenantId: string,
+  { old, at, isPerson }: { old: ItemRow; at: Date; isPerson: boolean },
+): Promise<void> {
+  const later = await listLater(db, tenantId, old.id);
+  if (!isPerson && later.some(({ author }) => author === 'person')) {
+    throw personRequired('A person wrote what has taken the place of this item: a person has to take it back.');
+  }
+  const closed = { status: 'rejected', supersedes: null, supersededBy: null, validTo: null } as const;
+  for (const { id } of later) await updateItem(db, { tenantId, id }, closed, at);
   const change = { status: 'active', validTo: null, supersededBy: null } as const;
   await updateItem(db, { tenantId, id: old.id }, change, at);
-  if (old.superseded_by === null) return;
-  await updateItem(db, { tenantId, id: old.superseded_by }, { status: 'rejected', supersedes: null }, at);
+  await endEarlier(db, tenantId, { id: old.id, validFrom: old.valid_from, at });
+}
+
+/** Ends each item before this one when the first of those after it is true. */
+async function endEarlier(
+  db: Queryable,
+  tenantId: string,
+  { id, validFrom, at }: { id: string; validFrom: Date; at: Date },
+): Promise<void> {
+  let end = validFrom.getTime();
+  for (const earlier of await listEarlier(db, tenantId, id)) {
+    const validTo = new Date(Math.max(end, earlier.valid_from.getTime()));
+    if (validTo.getTime() !== earlier.valid_to?.getTime())
+      await updateItem(db, { tenantId, id: earlier.id }, { validTo }, at);
+    end = Math.min(end, earlier.valid_from.getTime());
+  }
 }

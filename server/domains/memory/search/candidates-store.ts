@@ -2,20 +2,19 @@ import type { Pool } from 'pg';
 import { escapeLike } from '../../../platform/postgres/prisma.ts';
 import type { Queryable } from '../../../platform/postgres/transaction.ts';
 import type { Language } from '../folding.ts';
-import { type MemoryScope, type Narrowing, type Parameters, parameters, visibleTo } from '../scope.ts';
+import { type MemoryScope, type Parameters, parameters } from '../scope.ts';
+import {
+  chunkConditions,
+  type Demands,
+  demandsOf,
+  hasWords,
+  itemConditions,
+  prefixQuery,
+  type SearchFilter,
+  wordQuery,
+} from './conditions-store.ts';
 import { isPrefix } from './question-words.ts';
 
-/** Limits a search to a part of the memories that its principal may see. */
-export type SearchFilter = Narrowing & {
-  items: boolean;
-  chunks: boolean;
-  itemKinds: readonly string[];
-  /** The instant that is asked about. */
-  at: Date;
-  /** The past is asked about: what was true then, though it is no longer. */
-  isPast: boolean;
-  includeSuperseded: boolean;
-};
 /** `level`: what the score is of, apart from what only orders those that are otherwise equal. */
 export type Candidate = { id: string; is_item: boolean; score: number; level?: number };
 /** A word with the number of memories that hold it, counted up to a limit. */
@@ -36,37 +35,6 @@ export function canUseTrigrams(pool: Pool): Promise<boolean> {
   hasTrigrams.set(pool, asked);
   asked.catch(() => hasTrigrams.delete(pool));
   return asked;
-}
-
-/**
- * The query of one word: as it is, and by its stems in English and in the language of the query. The language is one of folding.ts, and a
- * literal: with a parameter in its place PostgreSQL would parse the word again for every row.
- */
-const wordQuery = (word: string, language: Language) =>
-  `(plainto_tsquery('simple', ${word}::text) || plainto_tsquery('english', ${word}::text) || plainto_tsquery('${language}', ${word}::text))`;
-
-/** The query of every word that begins with one: `word` is a prefix and its star (question-words.ts). */
-const prefixQuery = (word: string) => `to_tsquery('simple', left(${word}::text, -1) || ':*')`;
-
-/** The conditions on rows of items, which are also about what is true. */
-export function itemConditions(alias: string, scope: MemoryScope, filter: SearchFilter, to: Parameters): string {
-  const at = `${to.add(filter.at)}::timestamptz`;
-  const statuses = filter.isPast || filter.includeSuperseded ? ['active', 'superseded'] : ['active'];
-  const conditions = [
-    visibleTo(alias, scope, to, filter),
-    `${alias}.status = ANY(${to.add(statuses)}::text[])`,
-    `(${alias}.expires_at IS NULL OR ${alias}.expires_at > ${at})`,
-    `${alias}.valid_from <= ${at}`,
-  ];
-  if (!filter.includeSuperseded) conditions.push(`(${alias}.valid_to IS NULL OR ${alias}.valid_to > ${at})`);
-  conditions.push(`${alias}.kind = ANY(${to.add(filter.itemKinds)}::text[])`);
-  return conditions.join(' AND ');
-}
-
-/** The conditions on rows of chunks. */
-export function chunkConditions(alias: string, scope: MemoryScope, filter: SearchFilter, to: Parameters): string {
-  const visible = visibleTo(alias, scope, to, filter);
-  return filter.isPast ? `${visible} AND ${alias}.occurred_at <= ${to.add(filter.at)}::timestamptz` : visible;
 }
 
 /** The tables that are searched, with the conditions of each. */
@@ -105,14 +73,11 @@ export async function countWords(
   return rows;
 }
 
-export type TextSearch = {
-  language: Language;
+export type TextSearch = Demands & {
   /** Any of these makes a candidate; all the others together do, or any two of them. */
   rare: readonly WeighedWord[];
   common: readonly WeighedWord[];
   together: 'all' | 'two';
-  phrases: readonly string[];
-  excluded: readonly string[];
   /** Candidates that are ranked at most. */
   limit: number;
 };
@@ -141,10 +106,7 @@ export async function searchWords(
   const level = [...rare, ...common]
     .map((query, at) => `(m.words @@ ${query})::int * ${weights[at]}::float8`)
     .join(' + ');
-  const demanded = [
-    ...search.phrases.map(phrase => `m.words @@ phraseto_tsquery('${language}', ${to.add(phrase)}::text)`),
-    ...search.excluded.map(word => `NOT m.words @@ ${queryOf({ word })}`),
-  ];
+  const demanded = demandsOf('m', search, to);
   const limit = to.add(search.limit);
   const selects = sources(scope, filter, to).map(({ table, isItem, where }) => {
     const matching = (query: string, atMost: string | number, ...without: string[]) => {
@@ -165,6 +127,32 @@ export async function searchWords(
   });
   const { rows } = await db.query<Candidate>(
     `SELECT * FROM (${selects.join(' UNION ALL ')}) found ORDER BY level DESC, score DESC, id DESC LIMIT ${MAX_PER_SIGNAL}`,
+    to.values,
+  );
+  return rows;
+}
+
+/** Those among the phrases of a query that consist of words which full text leaves out, such as "to be or not to be": the newest memories. */
+export async function searchPhrases(
+  db: Queryable,
+  scope: MemoryScope,
+  filter: SearchFilter,
+  demands: Demands,
+): Promise<Candidate[]> {
+  const to = parameters();
+  const unknown = demands.phrases.map(
+    phrase =>
+      `(numnode(phraseto_tsquery('${demands.language}', ${to.add(phrase)}::text)) = 0 AND ${hasWords('m', phrase, to)})`,
+  );
+  if (unknown.length === 0) return [];
+  const demanded = demandsOf('m', demands, to);
+  const selects = sources(scope, filter, to).map(
+    ({ table, isItem, where }) =>
+      `(SELECT m.id, ${isItem} AS is_item, 0::float8 AS score, 0::float8 AS level FROM ${table} m
+        WHERE ${where} AND (${unknown.join(' OR ')}) AND ${demanded.join(' AND ')} ORDER BY m.id DESC LIMIT ${MAX_PER_SIGNAL})`,
+  );
+  const { rows } = await db.query<Candidate>(
+    `SELECT * FROM (${selects.join(' UNION ALL ')}) found ORDER BY id DESC LIMIT ${MAX_PER_SIGNAL}`,
     to.values,
   );
   return rows;

@@ -18,10 +18,13 @@ export function fuse(lists: readonly RankedList[]): Fused[] {
   const fused = new Map<string, Fused>();
   for (const { signal, weight, candidates } of lists) {
     let shared = 1;
+    const most = Math.max(0, ...candidates.map(({ level = 0 }) => level));
     for (const [at, { id, level }] of candidates.entries()) {
       if (level === undefined || level !== candidates[at - 1]?.level) shared = at + 1;
       const known = fused.get(id) ?? { id, score: 0, ranks: {} };
-      known.score += weight * (1 / (K + shared) + TIE_BREAK / (K + at + 1));
+      // A text that lacks a word of the query says less, however few texts are before it.
+      const part = level === undefined || most === 0 ? 1 : level / most;
+      known.score += weight * part * (1 / (K + shared) + TIE_BREAK / (K + at + 1));
       known.ranks[signal] = shared;
       fused.set(id, known);
     }
@@ -60,7 +63,7 @@ export function diversify<H extends Ranked>(hits: readonly H[], count: number): 
 }
 
 /** The part of the words of two texts that both have, 0..1. */
-function jaccard(a: ReadonlySet<string>, b: ReadonlySet<string>): number {
+export function jaccard(a: ReadonlySet<string>, b: ReadonlySet<string>): number {
   if (a.size === 0 && b.size === 0) return 1;
   let shared = 0;
   for (const word of a) if (b.has(word)) shared += 1;

@@ -16,6 +16,8 @@ const HANGUL_WORD = /^\p{Script=Hangul}{2,40}$/u;
 /** Words that say nothing of what a question is about. */
 const COMMON = new Set(
   [
+    // “Now” asks for the newest, which comes first anyway; its letters would be looked for in “known”.
+    'now currently nowadays still please tell jetzt aktuell derzeit zurzeit bitte maintenant actuellement ahora actualmente adesso attualmente agora atualmente nu momenteel',
     // Chinese
     '我 你 您 他 她 它 我们 你们 他们 她们 我的 你的 您的 他的 她的 我们的 的 地 得 了 着 过 在 是 有 没有 没 不 吗 呢 吧 啊 和 与 跟 或 也 都 就 还 这 那 这个 那个 哪 哪个 哪里 哪儿 哪些 什么 什么样 谁 怎么 怎样 如何 为什么 为何 什么时候 何时 多少 几 请 请问 告诉 知道 要 会 能 可以 把 被 给 对 从 到 去 很 个 上 里',
     '們 我們 你們 他們 我們的 這 這個 那個 個 哪裡 哪兒 什麼 誰 怎麼 為什麼 請 請問 對 從 還 沒有 沒 嗎 裡 過 與',

@@ -3,22 +3,24 @@ import type { Context } from '../../../contract/context.ts';
 import type { Services } from '../../../contract/services.ts';
 import { isoTimestamp } from '../../../platform/clock.ts';
 import { searchByMeaning } from '../embeddings/embed-query.ts';
-import { isCommon, wordsOf } from '../folding.ts';
+import { fold, isCommon, wordsOf } from '../folding.ts';
 import { requireAbout } from '../require-about.ts';
 import { ITEM_KINDS, type SearchInput, type SearchOutput, SIGNALS } from '../schemas.ts';
 import { type MemoryScope, type Narrowing, scopeOf, visibilityOf } from '../scope.ts';
 import {
   type Candidate,
   canUseTrigrams,
-  type SearchFilter,
   searchNamed,
+  searchPhrases,
   searchTrigrams,
   searchWords,
   type TextSearch,
   type WeighedWord,
 } from './candidates-store.ts';
+import type { SearchFilter } from './conditions-store.ts';
 import { diversify, type Fused, fuse, packTokens, type RankedList } from './fuse.ts';
 import { type HitRow, readHits } from './hits-store.ts';
+import { type AreAlike, compareByMeaning, putNewestFirst, type Statement } from './newest.ts';
 import { type ParsedQuery, parseQuery } from './query.ts';
 import { isPrefix } from './question-words.ts';
 import { COMMON_FROM, countsOfWords } from './word-counts.ts';
@@ -78,7 +80,9 @@ export async function searchIn(
     [...lexical.text, ...lexical.trigram, ...named, ...meaning.hits].flatMap(each => (each.is_item ? [each.id] : [])),
   );
   const read = await readBest(ask, fuse(lists), isItem, input);
-  const hits = rank(lists, read, input.k);
+  const byMeaning = await compareByMeaning(pool, scope.tenantId, meaning, [...new Set(read.map(({ id }) => id))]);
+  const byWords = alikeByWords(lexical);
+  const hits = rank(lists, read, input.k, (one, other) => byWords(one, other) && byMeaning(one, other));
   const { kept, tokens, truncated } = packTokens(hits, input.max_tokens);
   const available = {
     text: true,
@@ -147,15 +151,19 @@ async function searchLexically(ask: Ask): Promise<Lexical> {
     .filter(word => word.length >= MIN_TRIGRAM_LENGTH && !isCommon(word, language))
     .slice(0, MAX_TRIGRAM_WORDS);
   const search = { language, rare, common, phrases, excluded, limit: MAX_CANDIDATES };
-  const [text, trigram] = await Promise.all([
+  const [text, trigram, inPhrases] = await Promise.all([
     searchByWords(ask, search),
     usable && similar.length > 0 ? searchTrigrams(pool, scope, filter, similar) : [],
+    searchPhrases(pool, scope, filter, query),
   ]);
   const total = totalOf(weighed);
+  const covered = text.filter(({ level = 0 }) => level >= MIN_COVERAGE * total);
+  const isPhrase = new Set(inPhrases.map(({ id }) => id));
   return {
-    text: text.filter(({ level = 0 }) => level >= MIN_COVERAGE * total),
+    text: [...inPhrases.map(each => ({ ...each, level: total })), ...covered.filter(({ id }) => !isPhrase.has(id))],
     trigram,
-    known: total === 0 ? 0 : totalOf(known) / total,
+    // A phrase that is found speaks for all of the query.
+    known: inPhrases.length > 0 ? 1 : totalOf(known) / Math.max(total, Number.MIN_VALUE),
     canUseTrigrams: usable,
   };
 }
@@ -179,7 +187,7 @@ function subjectWeight({ words, ids }: ParsedQuery, named: readonly Candidate[])
 }
 
 async function readBest(
-  { pool, scope, filter }: Ask,
+  { pool, scope, filter, query }: Ask,
   fused: readonly Fused[],
   isItem: ReadonlySet<string>,
   { k }: Input,
@@ -189,31 +197,47 @@ async function readBest(
   return readHits(pool, scope, filter, {
     itemIds: best.flatMap(({ id }) => (isItem.has(id) ? [id] : [])),
     chunkIds: best.flatMap(({ id }) => (isItem.has(id) ? [] : [id])),
+    demands: query,
   });
 }
 
-type RankedHit = Fused & { row: HitRow; tokens: number; words: ReadonlySet<string> };
+type RankedHit = Fused & Statement & { row: HitRow; tokens: number; words: ReadonlySet<string> };
 
-function rank(lists: readonly RankedList[], rows: readonly HitRow[], k: number): RankedHit[] {
+/** Whether full text and trigrams say as much for one memory as for the other. */
+function alikeByWords({ text, trigram }: Lexical): AreAlike {
+  const levels = new Map(text.map(({ id, level }) => [id, level]));
+  const scores = new Map(trigram.map(({ id, score }) => [id, score.toFixed(2)]));
+  return (one, other) => levels.get(one) === levels.get(other) && scores.get(one) === scores.get(other);
+}
+
+function rank(lists: readonly RankedList[], rows: readonly HitRow[], k: number, areAlike: AreAlike): RankedHit[] {
   const byId = new Map(rows.map(row => [row.id, row]));
   const fresh = [...rows].sort(
     (a, b) => b.fresh_at.getTime() - a.fresh_at.getTime() || b.uses - a.uses || (a.id < b.id ? 1 : -1),
   );
+  // What may not be shown takes no rank of what may.
+  const shown = lists.map(list => ({ ...list, candidates: list.candidates.filter(({ id }) => byId.has(id)) }));
   const all = fuse([
-    ...lists,
+    ...shown,
     { signal: 'recency', weight: RECENCY_WEIGHT, candidates: fresh.map(({ id }) => ({ id })) },
   ]);
-  const said = new Set<string>();
   const hits = all.flatMap(each => {
     const row = byId.get(each.id);
     if (row === undefined) return [];
-    const words = wordsOf(row.folded);
-    const saying = words.join(' ');
-    if (said.has(saying)) return [];
-    said.add(saying);
-    return [{ ...each, row, tokens: row.tokens, words: new Set(words) }];
+    const words = new Set(wordsOf(row.folded));
+    const textWords = new Set(wordsOf(fold(row.text)));
+    return [{ ...each, row, tokens: row.tokens, words, textWords, saidAt: row.occurred_at }];
   });
-  return diversify(hits, k);
+  return diversify(withoutRepetitions(putNewestFirst(hits, areAlike)), k);
+}
+
+/** The same text is shown once. */
+function withoutRepetitions(hits: readonly RankedHit[]): RankedHit[] {
+  const said = new Set<string>();
+  return hits.filter(({ row }) => {
+    const saying = wordsOf(row.folded).join(' ');
+    return !said.has(saying) && said.add(saying);
+  });
 }
 
 function toWire({ row, score, ranks }: RankedHit, explain: boolean): z.input<typeof SearchOutput>['hits'][number] {

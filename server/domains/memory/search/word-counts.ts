@@ -3,7 +3,8 @@ import { ByteCache, bytesInMemory } from '../../../platform/byte-cache.ts';
 import { MINUTE_MS } from '../../../platform/clock.ts';
 import type { Language } from '../folding.ts';
 import type { MemoryScope } from '../scope.ts';
-import { type CountedWord, countWords, type SearchFilter } from './candidates-store.ts';
+import { type CountedWord, countWords } from './candidates-store.ts';
+import type { SearchFilter } from './conditions-store.ts';
 
 /** A word that more memories hold finds nothing by itself. */
 export const COMMON_FROM = 500;

@@ -1,0 +1,92 @@
+import type { Pool } from 'pg';
+import { Embedder } from '../../bin/fake-model/embeddings.ts';
+import type { Embed } from '../../server/contract/embed.ts';
+import { embedPending } from '../../server/domains/memory/embeddings/embed-pending.ts';
+import { saveSettings } from '../../server/domains/memory/embeddings/store.ts';
+import type { Figures } from '../system/system.ts';
+import { SeededRandom } from './random.ts';
+import { createRememberer, indexTexts, type Rememberer, rememberFacts, search } from './store.ts';
+
+const SEED = 20_261_127;
+const DIMENSIONS = 256;
+const TOP = 5;
+const FIRST = 'Anna Bruno Carla Dario Elena Felix Greta Hugo Irene Jonas Karin Lukas Marta Nils Olga Paul'.split(' ');
+const LAST = 'Albers Brandt Conti Dietz Egger Falk Graf Haas Iversen Jansen'.split(' ');
+const CITIES = 'Lisbon Oslo Vienna Porto Dublin Turin Ghent Malmo Basel Leeds Lyon Graz Cork Bern Riga'.split(' ');
+
+/** How people say the same of something at two times, and how they ask for it. */
+const FORMS = [
+  { said: 'WHO lives in WHAT with a dog.', asked: 'Where does WHO live?' },
+  { said: 'WHO lives in WHAT.', asked: 'Where does WHO live?' },
+  { said: 'WHO lives in WHAT with a dog. The dog barks at night.', asked: 'Where does WHO live now?' },
+  { said: 'The office of WHO is in WHAT, next to the station.', asked: 'Where is the office of WHO?' },
+  { said: 'WHO sees a doctor in WHAT about the knee.', asked: 'Where is the physician of WHO?' },
+  { said: 'The favourite city of WHO is WHAT, as everybody knows.', asked: "What is WHO's favourite city?" },
+] as const;
+
+type Update = { old: string; now: string; question: string; subject: string };
+
+function compose(people: number): Update[] {
+  const random = new SeededRandom(SEED);
+  return Array.from({ length: people }, (_, nth) => {
+    const who = `${FIRST[nth % FIRST.length]} ${LAST[Math.floor(nth / FIRST.length) % LAST.length]}`;
+    const form = FORMS[nth % FORMS.length] ?? FORMS[0];
+    const [first, second] = [random.of(CITIES), random.of(CITIES)];
+    const said = (city: string) => form.said.replace('WHO', who).replace('WHAT', city);
+    const now = second === first ? 'Ulm' : second;
+    return { old: said(first), now: said(now), question: form.asked.replace('WHO', who), subject: who };
+  });
+}
+
+/**
+ * The part of questions whose first hit is the newest of two statements that nobody linked to each other, by words alone and with the vectors of
+ * the fake model. They are turns of conversations or items, and half of the old ones were remembered after the new ones.
+ */
+export async function measureUpdates(pool: Pool, people: number): Promise<Figures> {
+  const embedder = new Embedder();
+  const embed: Embed = async ({ texts }) => ({
+    kind: 'vectors',
+    vectors: texts.map(text => embedder.embed(text, DIMENSIONS)),
+  });
+  const updates = compose(people);
+  const [said, known] = [
+    await createRememberer(pool, 'updates-said', embed),
+    await createRememberer(pool, 'updates-known', embed),
+  ];
+  const [january, march] = ['2026-01-10T00:00:00.000Z', '2026-03-10T00:00:00.000Z'];
+  for (const [nth, { old, now, subject }] of updates.entries()) {
+    const statements = [
+      { text: old, at: january },
+      { text: now, at: march },
+    ];
+    for (const { text, at } of nth % 2 === 0 ? statements : statements.toReversed()) {
+      await indexTexts(said, [text], new Date(at));
+      await rememberFacts(known, [{ subject, text, valid_from: at }]);
+    }
+  }
+  const byWords = [await newestFound(said, updates), await newestFound(known, updates)];
+  for (const who of [said, known]) await giveVectors(pool, who);
+  const hybrid = [await newestFound(said, updates), await newestFound(known, updates)];
+  return {
+    'text R@1 updates said': byWords[0] ?? Number.NaN,
+    'text R@1 updates known': byWords[1] ?? Number.NaN,
+    'hybrid R@1 updates said': hybrid[0] ?? Number.NaN,
+    'hybrid R@1 updates known': hybrid[1] ?? Number.NaN,
+  };
+}
+
+async function giveVectors(pool: Pool, { principal, ctx }: Rememberer): Promise<void> {
+  const { tenantId, userId } = principal;
+  const model = { model: 'fake/model', dimensions: DIMENSIONS, space: `fake/model#${DIMENSIONS}`, updatedBy: userId };
+  await saveSettings(pool, tenantId, model, new Date());
+  while (await embedPending(ctx.services, new AbortController().signal));
+}
+
+async function newestFound(who: Rememberer, updates: readonly Update[]): Promise<number> {
+  let right = 0;
+  for (const { now, question } of updates) {
+    const [first] = await search(who, question, { k: TOP });
+    if (first === now) right += 1;
+  }
+  return right / updates.length;
+}

@@ -1,0 +1,92 @@
+import { type Language, wordsOf } from '../folding.ts';
+import { type MemoryScope, type Narrowing, type Parameters, visibleTo } from '../scope.ts';
+import { isBegunAt, isOutdatedAt, isStandingAt, isTrueAt, stateAt } from '../validity-store.ts';
+import type { ParsedQuery } from './query.ts';
+import { isPrefix } from './question-words.ts';
+
+/** Limits a search to a part of the memories that its principal may see. */
+export type SearchFilter = Narrowing & {
+  items: boolean;
+  chunks: boolean;
+  itemKinds: readonly string[];
+  /** The instant that is asked about. */
+  at: Date;
+  /** The past is asked about: what was true and known then, though it is no longer. */
+  isPast: boolean;
+  includeSuperseded: boolean;
+};
+
+/**
+ * The query of one word: as it is, and by its stems in English and in the language of the query. The language is one of folding.ts, and a
+ * literal: with a parameter in its place PostgreSQL would parse the word again for every row.
+ */
+export const wordQuery = (word: string, language: Language): string =>
+  `(plainto_tsquery('simple', ${word}::text) || plainto_tsquery('english', ${word}::text) || plainto_tsquery('${language}', ${word}::text))`;
+
+/** The query of every word that begins with one: `word` is a prefix and its star (question-words.ts). */
+export const prefixQuery = (word: string): string => `to_tsquery('simple', left(${word}::text, -1) || ':*')`;
+
+/** The conditions on rows of items, which are also about what is true, and for the past about what was known. */
+export function itemConditions(alias: string, scope: MemoryScope, filter: SearchFilter, to: Parameters): string {
+  const at = `${to.add(filter.at)}::timestamptz`;
+  const isFound = (row: string) => (filter.includeSuperseded ? isBegunAt(row, at) : isTrueAt(row, at));
+  const conditions = [
+    visibleTo(alias, scope, to, filter),
+    filter.isPast
+      ? `EXISTS (SELECT FROM ${stateAt(alias, at)} st WHERE ${isFound('st')} AND st.fingerprint = ${alias}.fingerprint)`
+      : isFound(alias),
+    `${alias}.kind = ANY(${to.add(filter.itemKinds)}::text[])`,
+  ];
+  return conditions.join(' AND ');
+}
+
+/** The conditions on rows of chunks: for the past, on what had been said and was remembered. */
+export function chunkConditions(alias: string, scope: MemoryScope, filter: SearchFilter, to: Parameters): string {
+  const visible = visibleTo(alias, scope, to, filter);
+  if (!filter.isPast) return visible;
+  const at = `${to.add(filter.at)}::timestamptz`;
+  return `${visible} AND ${alias}.occurred_at <= ${at} AND EXISTS (SELECT FROM memory_episodes e
+    WHERE e.tenant_id = ${alias}.tenant_id AND e.id = ${alias}.episode_id AND e.created_at <= ${at})`;
+}
+
+/**
+ * The condition that a chunk is not outdated: one on which only superseded items rest is as outdated as they are. Only items that the
+ * principal may see count, in either direction: nobody hides or revives for others what they share.
+ */
+export function currentChunks(alias: string, scope: MemoryScope, filter: SearchFilter, to: Parameters): string {
+  if (filter.includeSuperseded) return 'true';
+  const at = `${to.add(filter.at)}::timestamptz`;
+  const [state, join, known] = filter.isPast
+    ? ['st', `JOIN LATERAL ${stateAt('i', at)} st ON true`, `AND v.added_at <= ${at}`]
+    : ['i', '', ''];
+  // An aggregate, which PostgreSQL reads for each chunk alone; it turned two EXISTS into a list of all superseded items.
+  return `(SELECT coalesce(NOT bool_or(${isOutdatedAt(state, at)}) OR bool_or(${isStandingAt(state, at)}), true)
+    FROM memory_evidence v JOIN memory_items i ON i.tenant_id = v.tenant_id AND i.id = v.item_id ${join}
+    WHERE v.tenant_id = ${alias}.tenant_id AND v.chunk_id = ${alias}.id ${known} AND ${visibleTo('i', scope, to)})`;
+}
+
+/** The demands of a query on every hit, whichever signal has found it. */
+export type Demands = Pick<ParsedQuery, 'phrases' | 'excluded' | 'language'>;
+
+/** The conditions that a row has every phrase of a query and no excluded word. */
+export function demandsOf(alias: string, { phrases, excluded, language }: Demands, to: Parameters): string[] {
+  return [
+    ...phrases.map(phrase => {
+      const stems = `${alias}.words @@ phraseto_tsquery('${language}', ${to.add(phrase)}::text)`;
+      return `(${stems} OR ${hasWords(alias, phrase, to)})`;
+    }),
+    ...excluded.map(word => {
+      const added = to.add(word);
+      return `NOT ${alias}.words @@ ${isPrefix(word) ? prefixQuery(added) : wordQuery(added, language)}`;
+    }),
+  ];
+}
+
+/** Blanks and signs between words. Named, because the locale C of the embedded database knows no signs beyond ASCII. */
+const BETWEEN = '[[:space:][:punct:]“”„‘’«»—–…¿¡、。，！？：；（）]';
+
+/** The condition that a row has these words side by side, whatever stands between: full text does not know the commonest ones. */
+export function hasWords(alias: string, phrase: string, to: Parameters): string {
+  const words = wordsOf(phrase).map(word => word.replaceAll(/[^\p{L}\p{N}\p{M}]/gu, String.raw`\$&`));
+  return `${alias}.folded ~ ${to.add(`(^|${BETWEEN})${words.join(`${BETWEEN}+`)}($|${BETWEEN})`)}::text`;
+}
