@@ -59,6 +59,9 @@ export function Call({ part, workflowId }: { part: CallPart; workflowId: string 
           </div>
         </div>
       </details>
+      {approval?.reason === undefined ? null : (
+        <p className="border-t px-2.5 py-1.5 text-xs wrap-anywhere text-muted">{approval.reason}</p>
+      )}
       {errorText === undefined ? null : (
         <p className="border-t px-2.5 py-1.5 text-xs wrap-anywhere text-bad">{errorText}</p>
       )}

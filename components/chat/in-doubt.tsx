@@ -21,7 +21,14 @@ export function InDoubt({ id, tool, workflowId }: Props) {
       onSuccess: () => queries.invalidateQueries(trpc.tasks_list_pending.queryFilter()),
     }),
   );
-  const decide = (approved: boolean) => answer.mutate({ id: workflowId, runID: runId, task_id: step, approved });
+  const decide = (approved: boolean) =>
+    answer.mutate({
+      id: workflowId,
+      runID: runId,
+      task_id: step,
+      approved,
+      ...(approved && { result: { decision: 'repeat' } }),
+    });
   // Somebody else was faster, which the stream says in a moment.
   const isDecided = answer.isSuccess || (answer.error !== null && readError(answer.error).status === 409);
   const inbox = (

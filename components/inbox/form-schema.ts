@@ -219,23 +219,33 @@ export function takesExtraComment(schema: JsonObject | null): boolean {
 
 /**
  * The `result` to send with a decision, or undefined to send `{approved}` alone (the plain buttons send nothing
- * else). Empty text is not an answer and is left out.
+ * else). Empty text is not an answer and is left out, unless the form began with it.
  */
-export function resultOf(values: JsonObject, comment: string): JsonObject | undefined {
-  const result = { ...prune(values), ...(comment.trim() ? { comment: comment.trim() } : {}) };
+export function resultOf(values: JsonObject, comment: string, initial: JsonObject = {}): JsonObject | undefined {
+  const result = { ...prune(values, initial), ...(comment.trim() ? { comment: comment.trim() } : {}) };
   return Object.keys(result).length > 0 ? result : undefined;
 }
 
-/** Removes empty strings, empty lists and empty groups. */
-export function prune(values: JsonObject): JsonObject {
+/** The values that differ from those that the form began with: what a rejection says. */
+export function changedValues(values: JsonObject, initial: JsonObject): JsonObject {
+  return Object.fromEntries(Object.entries(values).filter(([key, value]) => !isSame(value, initial[key])));
+}
+
+/** Removes empty strings, empty lists and empty groups, except those that are as in `initial`. */
+export function prune(values: JsonObject, initial: JsonObject = {}): JsonObject {
   const kept: JsonObject = {};
   for (const [key, value] of Object.entries(values)) {
-    if (value === '' || (Array.isArray(value) && value.length === 0)) continue;
-    if (!isObject(value)) kept[key] = value;
+    const before = Object.hasOwn(initial, key) ? initial[key] : undefined;
+    if (isSame(value, before)) kept[key] = value;
+    else if (value === '' || (Array.isArray(value) && value.length === 0)) continue;
+    else if (!isObject(value)) kept[key] = value;
     else {
-      const inner = prune(value);
+      const inner = prune(value, isObject(before) ? before : {});
       if (Object.keys(inner).length > 0) kept[key] = inner;
     }
   }
   return kept;
 }
+
+const isSame = (value: Json, before: Json | undefined): boolean =>
+  before !== undefined && JSON.stringify(value) === JSON.stringify(before);

@@ -14,7 +14,14 @@ import { FormError } from '../ui/states.tsx';
 import { toast } from '../ui/toaster.tsx';
 import { useAskedDecision } from './asked-decision.tsx';
 import { Assignment } from './assignment.tsx';
-import { formFields, initialValues, prune, resultOf, takesExtraComment, validateValues } from './form-schema.ts';
+import {
+  changedValues,
+  formFields,
+  initialValues,
+  resultOf,
+  takesExtraComment,
+  validateValues,
+} from './form-schema.ts';
 import { GrantButtons, type GrantFor } from './grant-buttons.tsx';
 import { JsonForm } from './json-form.tsx';
 import { mayAnswer } from './may-answer.ts';
@@ -85,7 +92,8 @@ function useAnswer(task: RunTask) {
 function Decision({ task }: { task: RunTask }) {
   const form = task.form;
   const fields = form ? formFields(form) : [];
-  const [values, setValues] = useState(() => (form ? initialValues(form) : {}));
+  const [initial] = useState(() => (form ? initialValues(form) : {}));
+  const [values, setValues] = useState(initial);
   const [comment, setComment] = useState('');
   const [problems, setProblems] = useState<ReadonlyMap<string, string>>(new Map());
   const answer = useAnswer(task);
@@ -99,10 +107,9 @@ function Decision({ task }: { task: RunTask }) {
 
   /** Returns what is sent as the result; null where the form has problems, which it then shows. */
   const check = (approved: boolean) => {
-    const result = resultOf(values, comment);
+    const result = resultOf(approved ? values : changedValues(values, initial), comment, initial);
     // A rejection without a word needs no form: there is nothing to fill in for what will not happen.
-    const found =
-      form && (approved || result) ? validateValues(form, { ...prune(values), ...(result ?? {}) }) : new Map();
+    const found = form && (approved || result) ? validateValues(form, result ?? {}) : new Map();
     setProblems(found);
     return found.size > 0 ? null : { ...(result ? { result } : {}) };
   };

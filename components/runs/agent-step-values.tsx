@@ -1,5 +1,7 @@
 'use client';
 import type { StepState } from '@/server/domains/runs/run-state.ts';
+import { changeText } from '@/server/orchestrator/core/changed-arguments.ts';
+import type { JsonValue } from '@/server/orchestrator/core/events.ts';
 import { addedId, approvalId, turnId } from '@/server/orchestrator/core/step-ids.ts';
 import type { ContentPart } from '@/server/orchestrator/steps/turn-messages.ts';
 import type { TurnResult } from '@/server/orchestrator/steps/turn-result.ts';
@@ -139,12 +141,15 @@ function Call({ workflowId, runId, live, step }: Props) {
   const turn = turnOf(useStepResult(ref, live, turnId(parent, index)).value);
   const approval = useStepResult(ref, live, approvalId(step.id)).value;
   const asked = turn?.content.filter(part => part.type === 'tool_call')[Number.parseInt(name, 10) - 1]?.arguments;
-  const changed = isObject(approval) && isObject(approval.arguments) ? approval.arguments : undefined;
+  const isQuestion = step.ofAgent?.tool === 'ask_user';
+  const how = isQuestion ? null : changeText(asked as JsonValue, (approval ?? null) as JsonValue);
+  const changed = how !== null && isObject(approval) && isObject(approval.arguments) ? approval.arguments : undefined;
   const result = useStepResult(ref, live, step.id);
   return (
     <>
       {asked === undefined ? null : (
         <Part title={changed === undefined ? 'Arguments' : 'Arguments, as a person changed them'}>
+          {how === null ? null : <p className="mb-1 text-xs wrap-anywhere text-muted">{how}</p>}
           <JsonTree label="Arguments" value={(changed ?? asked) as Json} />
         </Part>
       )}

@@ -1,21 +1,17 @@
 import type { z } from 'zod';
 import type { Context, Principal } from '../../contract/context.ts';
 import type { JsonMap } from '../../orchestrator/core/index.ts';
-import { validateForm } from '../../orchestrator/steps/form.ts';
 import { isoTimestamp } from '../../platform/clock.ts';
 import { AppError, conflict, forbidden, invalid, notFound } from '../../platform/errors.ts';
-import { storageProblem } from '../../platform/storable-json.ts';
 import { prepareGrant } from '../agents/grants/give.ts';
 import { runScope } from '../runs/find.ts';
+import { checkAnswer } from './check-answer.ts';
 import type { CompleteTaskInput, CompleteTaskOutput } from './schemas.ts';
 import { findTask, type TaskRow } from './store.ts';
 
-/** The largest `result`, in bytes of JSON: it becomes part of the step's result. */
-const MAX_RESULT_BYTES = 1024 * 1024 - 4096;
-
 /**
  * Answers a human task. AppError 404 (no such task), 403 `not_assignee`, 409 `task_already_completed` (naming who answered
- * and when) or `task_not_pending`, 422 (the result does not fit the form; `grant_not_possible`). What is granted counts from the next
+ * and when) or `task_not_pending`, 422 (the result does not fit the task; `grant_not_possible`). What is granted counts from the next
  * turn on: should the service end in between, the call was approved alone.
  */
 export async function completeTask(
@@ -30,11 +26,11 @@ export async function completeTask(
     throw forbidden('This task is assigned to another person.', 'not_assignee');
   }
   if (task.state !== 'pending') throw alreadyEnded(task);
-  const result = input.result as JsonMap | undefined;
-  checkResult(task, input.approved, result);
+  const { approved } = input;
+  const result = await checkAnswer(ctx, task, { approved, result: input.result as JsonMap | undefined });
   const give = await grantOf(ctx, task, input);
   try {
-    const answer = { step: task.step_id, approved: input.approved, result: result ?? {}, by: ctx.principal.email };
+    const answer = { step: task.step_id, approved, result, by: ctx.principal.email };
     await orchestrator.completeTask(ref, answer);
   } catch (error) {
     if (!(error instanceof AppError) || error.status !== 409) throw error;
@@ -43,7 +39,7 @@ export async function completeTask(
     throw now === null || now.state === 'pending' ? error : alreadyEnded(now);
   }
   const grant_id = await give?.();
-  return { status: 'completed', task_id: task.step_id, approved: input.approved, ...(grant_id && { grant_id }) };
+  return { status: 'completed', task_id: task.step_id, approved, ...(grant_id && { grant_id }) };
 }
 
 function grantOf(ctx: Context, task: TaskRow, { grant, approved }: z.output<typeof CompleteTaskInput>) {
@@ -65,23 +61,6 @@ export function mayAnswer(principal: Pick<Principal, 'email' | 'role'>, assignee
     const named = assignee.toLowerCase();
     return named === principal.email || (named === 'project_contributor' && principal.role === 'project_contributor');
   });
-}
-
-/** A rejection without a result needs no form: there is nothing to fill in for what is not going to happen. */
-function checkResult(task: TaskRow, approved: boolean, result: JsonMap | undefined): void {
-  const problem = storageProblem(result ?? {});
-  if (problem !== null) {
-    const detail = { ...problem, path: problem.path === '' ? 'result' : `result.${problem.path}` };
-    throw invalid('The result contains a value that cannot be stored.', [detail]);
-  }
-  if (Buffer.byteLength(JSON.stringify(result ?? {})) > MAX_RESULT_BYTES) {
-    throw invalid('The result is too large.', [
-      { path: 'result', message: `is larger than ${MAX_RESULT_BYTES} bytes` },
-    ]);
-  }
-  if (task.form === null || (result === undefined && !approved)) return;
-  const problems = validateForm(task.form, result ?? {});
-  if (problems.length > 0) throw invalid('The result does not match the form of the task.', problems);
 }
 
 /** The error for a task that no longer waits: it says what became of it. */

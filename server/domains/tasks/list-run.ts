@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { Context } from '../../contract/context.ts';
 import { CursorTime, cutPage, decodeCursor } from '../../contract/cursor.ts';
+import { findAskedCall } from '../agents/grants/asked-call.ts';
 import { grantable } from '../agents/grants/give.ts';
 import { requireListedRun, runScope } from '../runs/find.ts';
 import type { ListRunTasksOutput, ListTasksOutput, RunTasksInput } from './schemas.ts';
@@ -25,9 +26,15 @@ export async function listAllOfRun(ctx: Context, input: Input): Promise<z.input<
   const [task] = tasks;
   if (input.task_id === undefined || task?.state !== 'pending') return { tasks, next_cursor: page.next_cursor };
   // It reads what the agent works from, which may be large: for the task that somebody looks at.
-  const grants = await grantable(ctx, task.run_id, task.task_id);
-  return { tasks: [{ ...task, ...(grants.length > 0 && { grants }) }], next_cursor: page.next_cursor };
+  const asked = await findAskedCall(ctx, task.run_id, task.task_id);
+  if (asked === null) return { tasks, next_cursor: page.next_cursor };
+  const grants = await grantable(ctx, asked);
+  const { outside } = asked.row;
+  const facts = { ...(grants.length > 0 && { grants }), ...(outside !== null && { asked_because: reasonOf(outside) }) };
+  return { tasks: [{ ...task, ...facts }], next_cursor: page.next_cursor };
 }
+
+const reasonOf = (outside: string): string => `It has read text from outside, ${outside}.`;
 
 async function readPage(ctx: Context, input: Input, pendingOnly: boolean) {
   const key = decodeCursor(RunTaskKey, input.cursor);

@@ -83,6 +83,9 @@ export const RunTaskSchema = TaskSchema.extend({
     description:
       'What an approval may allow for good, where one task was asked for that waits for the approval of a call of an agent',
   }),
+  asked_because: z.string().optional().meta({
+    description: 'In the same place: the text from outside that the agent has read, without which it would not ask',
+  }),
 });
 export const ListRunTasksOutput = z.strictObject({ tasks: z.array(RunTaskSchema), ...nextCursor });
 

@@ -13,11 +13,14 @@ import { effectiveStep, type RunState, type StepState } from './state.ts';
 
 type Answer = { approved: boolean; result: JsonMap };
 
-/** Returns the decision in the answer to such a task. Without a choice, an approval repeats the step and a rejection skips it. */
+/**
+ * Returns the decision in the answer to such a task, which older versions of the service called `choice`. Whoever takes the answer refuses
+ * an approval without one, except to tasks of these versions, where it repeats the step. A rejection skips it.
+ */
 export function decisionOf({ approved, result }: Answer): Decision {
   if (!approved) return 'skip';
-  const { choice } = result;
-  return choice === 'skip' || choice === 'result' ? choice : 'repeat';
+  const { decision = result.choice } = result;
+  return decision === 'skip' || decision === 'result' ? decision : 'repeat';
 }
 
 /** After the decision was emitted: ends the step, unless it is repeated. */

@@ -2,7 +2,7 @@ import { nextOfAgent } from './agent-turns.ts';
 import type { AgentLimit, AgentPlan, JsonMap, JsonValue, SkipReason, StepError } from './events.ts';
 import { type AgentExpansion, isAgent } from './growth.ts';
 import { type RunState, type StepStatus, stepState } from './state.ts';
-import { addedId, agentStepType, itemPrefix } from './step-ids.ts';
+import { addedId, agentStepType, approvalId, itemPrefix } from './step-ids.ts';
 
 /**
  * The steps whose results a step may read, by the names that it reads them by: its ancestors; for an added step those in
@@ -44,6 +44,8 @@ export type AgentCall = {
   readonly error: StepError | null;
   /** Why it was skipped. */
   readonly skipReason?: SkipReason | undefined;
+  /** The step that asked a person about it; undefined for a call that nobody was asked about. */
+  readonly approval?: string | undefined;
 };
 
 /** A turn of an agent. `calls`: those that were added to the run, by their numbers in the turn, from 1. */
@@ -96,12 +98,17 @@ function expandedAgent(state: RunState, step: string): { id: string; expansion: 
 
 function turnsOf(state: RunState, { steps }: AgentExpansion): AgentTurn[] {
   const turns: { id: string; status: StepStatus; calls: Map<number, AgentCall> }[] = [];
+  // Each is added before its call.
+  const approvals = new Set<string>();
   for (const id of steps) {
     const { status, error = null, skipReason } = stepState(state, id);
     const type = agentStepType(id);
     if (type === 'agent_turn') turns.push({ id, status, calls: new Map() });
-    else if (type === 'agent_tool')
-      turns.at(-1)?.calls.set(Number(addedId(id)?.name), { id, status, error, skipReason });
+    else if (type === 'agent_approval') approvals.add(id);
+    else if (type === 'agent_tool') {
+      const approval = approvals.has(approvalId(id)) ? approvalId(id) : undefined;
+      turns.at(-1)?.calls.set(Number(addedId(id)?.name), { id, status, error, skipReason, approval });
+    }
   }
   return turns;
 }

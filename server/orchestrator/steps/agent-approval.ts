@@ -1,18 +1,18 @@
 import type { Attempt, Outcome, StepType } from '../../contract/step-type.ts';
 import type { JsonMap } from '../core/index.ts';
-import { type AgentWork, type PlannedTool, workOf } from './agent-plan.ts';
+import { type PlannedTool, workOf } from './agent-plan.ts';
 import { AGENT_STEP } from './agent-step.ts';
 import { askedCall } from './agent-tool.ts';
-import { taintedBy } from './agent-transcript.ts';
 import { toolOf } from './agent-turn.ts';
+import { approvalForm } from './approval-form.ts';
 import { PERSON, questionOf } from './ask-user.ts';
 import { ADDED_STEP_TYPES } from './descriptions.ts';
 import { failed } from './failure.ts';
+import { outsideIn } from './outside-conversation.ts';
 import { fenced, inline } from './quoted.ts';
 
 const MAX_SHOWN = 16_000;
 const MAX_WHY = 2_000;
-const MAX_REASON = 2_000;
 
 /** `agent_approval`: asks a person whether a call of an agent may be carried out. Only agents add it. */
 export const agentApproval: StepType = {
@@ -36,13 +36,13 @@ function ask(attempt: Attempt): Outcome {
   if (tool === undefined) return failed('unknown_tool', 'There is no such tool.');
   const args = asked.call.arguments as JsonMap;
   if (tool.instance_id === PERSON) return question(agent.step, args);
-  const tainted = tool.policy === 'ask_when_tainted' ? taintedBy(work, agent, attempt) : null;
+  const outside = tool.policy === 'ask_when_tainted' ? outsideIn(work, agent, attempt) : null;
   return {
     kind: 'waiting',
     task: {
       name: `${agent.step} wants to call ${tool.tool}`.slice(0, 500),
-      instructions: instructions({ tool, args, why: asked.text, tainted }),
-      form: formOf(args),
+      instructions: instructions({ tool, args, why: asked.text, outside }),
+      form: approvalForm(tool.input_schema as JsonMap, args),
       assignees: [],
       due_at: null,
       on_timeout: 'reject',
@@ -67,35 +67,20 @@ function question(step: string, args: JsonMap): Outcome {
   };
 }
 
-type Question = { tool: PlannedTool; args: JsonMap; why: string; tainted: AgentWork['tools'][number]['name'] | null };
+type Question = { tool: PlannedTool; args: JsonMap; why: string; outside: string | null };
 
 /** Text that a model wrote is shown as code: it must not look like something that the product says. */
-function instructions({ tool, args, why, tainted }: Question): string {
+function instructions({ tool, args, why, outside }: Question): string {
   const said = why.trim() === '' ? [] : ['What the agent said before the call:', fenced(why.trim().slice(0, MAX_WHY))];
-  const outside =
-    tainted === null
+  const asked =
+    outside === null
       ? []
-      : [
-          `The agent has read text from outside, by the tool ${inline(tainted)}, which may have told it to make this call.`,
-        ];
+      : [`The agent has read text from outside, ${outside}, which may have told it to make this call.`];
   return [
     `The agent wants to call the tool ${inline(tool.tool)} of ${inline(tool.instance)} with these arguments:`,
     fenced(JSON.stringify(args, null, 2).slice(0, MAX_SHOWN)),
     ...said,
-    ...outside,
+    ...asked,
     'You may change the arguments, and say why you reject the call: the agent reads the reason.',
   ].join('\n\n');
-}
-
-function formOf(args: JsonMap): JsonMap {
-  const properties: JsonMap = {
-    arguments: {
-      type: 'object',
-      title: 'Arguments',
-      description: 'Those of the agent, unless you change them',
-      default: args,
-    },
-    reason: { type: 'string', title: 'Reason', maxLength: MAX_REASON },
-  };
-  return { type: 'object', properties };
 }

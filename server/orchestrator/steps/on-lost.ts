@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { Outcome } from '../../contract/step-type.ts';
+import { isObject } from '../../platform/json.ts';
 import type { JsonMap, JsonValue } from '../core/index.ts';
 import { fenced, inline } from './quoted.ts';
 
@@ -29,7 +30,7 @@ export function askAboutLost({ step, did, given, example }: LostCall): Outcome {
       instructions: [
         `Baton ended while it was ${did}, and cannot know whether that was carried out. It was given:`,
         fenced(JSON.stringify(given, null, 2).slice(0, MAX_SHOWN)),
-        'Look there before you decide. Approving without a choice repeats it, and rejecting skips it.',
+        'Look there before you decide. Whoever approves says what to do; rejecting skips it.',
       ].join('\n\n'),
       form: formOf(example),
       assignees: [],
@@ -43,24 +44,61 @@ export function askAboutLost({ step, did, given, example }: LostCall): Outcome {
 /** The name of what is called, within a sentence. */
 export const quoted = inline;
 
+/** The decisions about such a call, with the words of the console. */
+const DECISIONS = [
+  { const: 'repeat', title: 'Repeat it' },
+  { const: 'skip', title: 'Skip it: the run goes on without its result' },
+  { const: 'result', title: 'It has happened, with the result below' },
+];
+
 function formOf(example: JsonMap): JsonMap {
   const properties: JsonMap = {
-    choice: {
-      type: 'string',
-      title: 'What to do',
-      oneOf: [
-        { const: 'repeat', title: 'Repeat it' },
-        { const: 'skip', title: 'Skip it: the run goes on without its result' },
-        { const: 'result', title: 'It has happened, with the result below' },
-      ],
-      default: 'repeat',
-    },
+    // Without a default: somebody has to say so.
+    decision: { type: 'string', title: 'What to do', oneOf: DECISIONS },
     result: { type: 'object', title: 'Result', description: 'Only where it has happened', default: example },
   };
   return {
     type: 'object',
     properties,
-    if: { properties: { choice: { const: 'result' } }, required: ['choice'] },
+    required: ['decision'],
+    additionalProperties: false,
+    if: { properties: { decision: { const: 'result' } }, required: ['decision'] },
     then: { required: ['result'] },
   };
+}
+
+/** The name of the decision in an answer, and in tasks that older versions of the service asked. */
+const NAMES = ['decision', 'choice'] as const;
+
+/** Returns the name under which a form asks what becomes of a call that may have happened; null for every other form. */
+function decisionName({ properties }: JsonMap): (typeof NAMES)[number] | null {
+  if (!isObject(properties)) return null;
+  const asks = (field: unknown) => isObject(field) && JSON.stringify(field.oneOf) === JSON.stringify(DECISIONS);
+  return NAMES.find(name => asks(properties[name])) ?? null;
+}
+
+type Answer = { approved: boolean; result: JsonMap | undefined };
+
+/**
+ * Returns the answer to such a task with the name of the decision that its form has, or what is wrong with it; an answer to any other
+ * task as it is. An answer that does not say what to do must not repeat a payment.
+ */
+export function decidedAnswer(
+  form: JsonMap | null,
+  { approved, result }: Answer,
+): { result: JsonMap | undefined } | { problem: string; path: string } {
+  const name = form === null ? null : decisionName(form);
+  if (name === null) return { result };
+  const given = NAMES.filter(each => result !== undefined && Object.hasOwn(result, each));
+  const path = `result.${given[0] ?? 'decision'}`;
+  if (given.length > 1)
+    return { path: 'result.choice', problem: 'is the earlier name of `decision`: give one of them' };
+  const decision = given[0] === undefined ? undefined : result?.[given[0]];
+  if (approved && decision === undefined)
+    return { path, problem: 'is missing: `repeat`, `skip` or `result` says what becomes of the call' };
+  if (!approved && decision !== undefined && decision !== 'skip')
+    return { path, problem: 'contradicts `approved`: what is not approved is skipped' };
+  if (result === undefined || given[0] === undefined) return { result };
+  const { [given[0]]: said = null, ...others } = result;
+  return { result: { [name]: said, ...others } };
 }

@@ -1,8 +1,7 @@
 import type { z } from 'zod';
 import type { Context, Scope } from '../../../contract/context.ts';
-import { addedId, agentStepType, type JsonMap } from '../../../orchestrator/core/index.ts';
+import type { JsonMap } from '../../../orchestrator/core/index.ts';
 import { toolDigest } from '../../../orchestrator/steps/agent-grants.ts';
-import { AgentWork, type PlannedTool } from '../../../orchestrator/steps/agent-plan.ts';
 import { AppError, forbidden, invalid } from '../../../platform/errors.ts';
 import { isId, newId } from '../../../platform/ids.ts';
 import { storageProblem } from '../../../platform/storable-json.ts';
@@ -10,7 +9,8 @@ import { effectiveRole } from '../../identity/principal.ts';
 import { projectScope } from '../../workflows/view.ts';
 import type { GrantFor, GrantInput } from '../schemas.ts';
 import { findActsFor, findRights } from '../sql/authority-store.ts';
-import { findAsked, type GrantSubject, insertGrant } from '../sql/grants-store.ts';
+import { type GrantSubject, insertGrant } from '../sql/grants-store.ts';
+import { type AskedCall, findAskedCall } from './asked-call.ts';
 
 const MAX_ARGUMENTS_LENGTH = 16_384;
 
@@ -19,16 +19,13 @@ type For = z.output<typeof GrantFor>;
 /** The scope that a token needs for each, beside that of answering. */
 export const GRANT_SCOPES = { agent: 'agent:manage', thread: 'ai:use' } as const satisfies Record<For, Scope>;
 
-/** A call that a person is asked for, and for what such calls can be allowed for good. */
-type Asked = { tool: PlannedTool; subjects: Map<For, GrantSubject> };
-
 /**
- * Returns what an answer to the question may allow for good; none for a task that no agent asks, for a tool that is not an MCP server's, and where the run acts for somebody
+ * Returns what an approval of the call may allow for good; none for a tool that is not an MCP server's, and where the run acts for somebody
  * who may only read: each call of theirs needs an approval. `thread`: only a conversation that the caller sees.
  */
-export async function grantable(ctx: Context, runId: string, step: string): Promise<For[]> {
-  const asked = await askedCall(ctx, runId, step);
-  return asked === null ? [] : [...asked.subjects.keys()].filter(each => hasScope(ctx, each));
+export async function grantable(ctx: Context, call: AskedCall): Promise<For[]> {
+  const subjects = await subjectsOf(ctx, call);
+  return [...subjects.keys()].filter(each => hasScope(ctx, each));
 }
 
 /**
@@ -57,8 +54,8 @@ export async function prepareGrant(
         message: problem?.message ?? `must have at most ${MAX_ARGUMENTS_LENGTH} characters of JSON`,
       },
     ]);
-  const asked = await askedCall(ctx, runId, step);
-  const subject = asked?.subjects.get(given.for);
+  const asked = await findAskedCall(ctx, runId, step);
+  const subject = asked === null ? undefined : (await subjectsOf(ctx, asked)).get(given.for);
   if (asked === null || subject === undefined) throw notPossible(given.for);
   const { tool } = asked;
   return () =>
@@ -84,24 +81,15 @@ function hasScope({ principal: { credential } }: Context, subject: For): boolean
   return credential.kind === 'session' || credential.scopes.includes(GRANT_SCOPES[subject]);
 }
 
-async function askedCall(ctx: Context, runId: string, approval: string): Promise<Asked | null> {
-  const { pool } = ctx.services;
-  const agent = addedId(approval)?.parent;
-  if (agent === undefined || agentStepType(approval) !== 'agent_approval') return null;
-  const scope = projectScope(ctx);
-  const { userId } = ctx.principal;
-  const found = await findAsked(pool, scope, { runId, agent, approval, userId });
-  const work = AgentWork.safeParse(found?.work).data;
-  const tool = work?.tools.find(({ name }) => name === found?.tool);
-  if (found === null || work === undefined || tool === undefined) return null;
-  if (!(await actsForWriter(ctx, runId))) return null;
-  const agentId = work.agent_id ?? found.own_agent_id;
-  // Operations of the service and questions to people are of no instance: each call is decided by itself.
-  if (!isId(tool.instance_id)) return null;
+/** For whom calls like this one can be allowed for good. */
+async function subjectsOf(ctx: Context, { run: runId, tool, work, row }: AskedCall): Promise<Map<For, GrantSubject>> {
   const subjects = new Map<For, GrantSubject>();
+  // Operations of the service and questions to people are of no instance: each call is decided by itself.
+  if (!isId(tool.instance_id) || !(await actsForWriter(ctx, runId))) return subjects;
+  const agentId = work.agent_id ?? row.own_agent_id;
   if (agentId !== null) subjects.set('agent', { agentId });
-  if (found.thread_id !== null) subjects.set('thread', { threadId: found.thread_id });
-  return { tool, subjects };
+  if (row.thread_id !== null) subjects.set('thread', { threadId: row.thread_id });
+  return subjects;
 }
 
 async function actsForWriter(ctx: Context, runId: string): Promise<boolean> {

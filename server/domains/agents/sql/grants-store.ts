@@ -144,13 +144,22 @@ export type AskedRow = {
   own_agent_id: string | null;
   /** The conversation that the run answers in, if the person may see it. */
   thread_id: string | null;
+  /** Where the agent had read text from outside, if that is why it asks. */
+  outside: string | null;
 };
 
-/** `agent`: the step of the agent. `approval`: that of the question. Null where the project has no such run. */
+/** `agent`: the step of the agent. `approval`: that of the question, which is about the call of this number in `turn`. Null where the project has no such run. */
 export async function findAsked(
   pool: Pool,
   { tenantId, projectId }: ProjectScope,
-  { runId, agent, approval, userId }: { runId: string; agent: string; approval: string; userId: string },
+  {
+    runId,
+    agent,
+    approval,
+    userId,
+    turn,
+    number,
+  }: { runId: string; agent: string; approval: string; userId: string; turn: string; number: number },
 ): Promise<AskedRow | null> {
   const { rows } = await pool.query<AskedRow>(
     `SELECT (SELECT coalesce(e.data->'agent', p.body) FROM run_events e
@@ -161,10 +170,12 @@ export async function findAsked(
             CASE WHEN w.kind = 'agent' THEN w.id END AS own_agent_id,
             (SELECT t.id FROM chat_messages c JOIN chat_threads t ON t.id = c.thread_id
               WHERE c.run_id = r.id AND c.tenant_id = $1 AND (t.owner_id = $6 OR t.visibility = 'project')
-                AND t.deleted_at IS NULL) AS thread_id
+                AND t.deleted_at IS NULL) AS thread_id,
+            (SELECT e.data->'turn'->'calls'->($8::int - 1)->>'outside' FROM run_events e
+              WHERE e.run_id = r.id AND e.event_type = 'step_completed' AND e.step_id = $7 LIMIT 1) AS outside
        FROM runs r JOIN workflows w ON w.id = r.workflow_id
       WHERE r.id = $3 AND r.tenant_id = $1 AND r.project_id = $2`,
-    [tenantId, projectId, runId, agent, approval, userId],
+    [tenantId, projectId, runId, agent, approval, userId, turn, number],
   );
   return rows[0] ?? null;
 }

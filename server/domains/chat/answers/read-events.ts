@@ -7,7 +7,7 @@ import type { AnswerEvent } from '../stream/frames.ts';
 
 const PAGE = 200;
 
-/** The logged events of a run of the tenant, with the results of turns in place. */
+/** The logged events of a run of the tenant, with the results of turns and the answers to approvals in place. */
 export async function* readAnswerEvents(
   { pool }: Pick<Services, 'pool'>,
   { tenantId, runId }: { tenantId: string; runId: string },
@@ -37,7 +37,8 @@ function answerEventOf(
   const { seq, event_type, step_id, attempt, data } = toWireEvent(committed);
   const event = { seq, event_type, step_id, attempt, data };
   const payloadId = payloadOf(data);
-  if (payloadId === null || step_id === undefined || agentStepType(step_id) !== 'agent_turn') return event;
+  const type = step_id === undefined ? null : agentStepType(step_id);
+  if (payloadId === null || (type !== 'agent_turn' && type !== 'agent_approval')) return event;
   return withResult(services, committed, event, payloadId);
 }
 

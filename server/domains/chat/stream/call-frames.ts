@@ -1,4 +1,6 @@
 import type { UIMessageChunk } from 'ai';
+import { changeText } from '../../../orchestrator/core/changed-arguments.ts';
+import { ASK_USER } from '../../../orchestrator/steps/ask-user.ts';
 import type { ToolCallPart } from '../../../orchestrator/steps/turn-messages.ts';
 import type { TurnResult } from '../../../orchestrator/steps/turn-result.ts';
 import { isObject } from '../../../platform/json.ts';
@@ -46,15 +48,20 @@ const storedOutput = (ref: unknown) => ({ result_ref: ref ?? null });
 
 /**
  * Returns the chunks of an event of an approval, or of a call that asks whether it is to be repeated. The id names the run and the
- * task, which is answered as any other.
+ * task, which is answered as any other. `call`: as the model asked for it.
  */
 export function approvalOf(
   { event_type: type, data }: AnswerEvent,
   approvalId: string,
   toolCallId: string,
+  call?: ToolCallPart,
 ): UIMessageChunk[] {
   if (type === 'task_pending') return [{ type: 'tool-approval-request', approvalId, toolCallId }];
   if (type === 'task_completed')
     return [{ type: 'tool-approval-response', approvalId, approved: data.approved === true }];
+  // The answer itself follows its event: it says how a person changed the arguments.
+  const isAnswer = type === 'step_completed' && call !== undefined && call.name !== ASK_USER;
+  const reason = isAnswer && data.skipped !== true ? changeText(call.arguments, data.result ?? null) : null;
+  if (reason !== null) return [{ type: 'tool-approval-response', approvalId, approved: true, reason }];
   return [];
 }

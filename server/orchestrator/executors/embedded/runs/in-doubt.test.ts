@@ -120,7 +120,7 @@ test('a call that may have happened is made again only when a person says so, ea
   await pending(ref, 'pay', 4);
   expect(calls).toEqual(Array(2).fill(`${ref.runId}:pay`));
   expect(await row(ref)).toMatchObject({ state: 'pending', approved: null, completed_by: null, completed_at: null });
-  await answer(ref, true, { choice: 'repeat' });
+  await answer(ref, true, { decision: 'repeat' });
   await harness.ended(ref);
   expect(calls).toHaveLength(3);
   expect(await ends(ref)).toMatchObject([{ result: { sent: 2 } }, { result: { from: 'after' } }]);
@@ -138,10 +138,10 @@ test('it is skipped, or has the result that a person enters, which its form dema
   await answer(first, false);
   await harness.ended(first);
   const { form } = await row(second);
-  expect(validateForm(form, { choice: 'result' })).toHaveLength(1);
-  expect(validateForm(form, { choice: 'result', result: { id: 7 } })).toEqual([]);
-  expect(validateForm(form, {})).toEqual([]);
-  await answer(second, true, { choice: 'result', result: { id: 7 } });
+  expect(validateForm(form, { decision: 'result' })).toHaveLength(1);
+  expect(validateForm(form, { decision: 'result', result: { id: 7 } })).toEqual([]);
+  expect(validateForm(form, {})).toHaveLength(1);
+  await answer(second, true, { decision: 'result', result: { id: 7 } });
   await harness.ended(second);
   expect(await ends(first)).toEqual([{ skipped: true, reason: 'not_repeated' }, { result: { from: 'after' } }]);
   expect(await ends(second)).toEqual([{ result: { id: 7 } }]);

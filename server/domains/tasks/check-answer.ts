@@ -1,0 +1,85 @@
+import type { Context } from '../../contract/context.ts';
+import type { JsonMap } from '../../orchestrator/core/index.ts';
+import { PERSON } from '../../orchestrator/steps/ask-user.ts';
+import { validateForm } from '../../orchestrator/steps/form.ts';
+import { decidedAnswer } from '../../orchestrator/steps/on-lost.ts';
+import { digestOf } from '../../orchestrator/steps/turn-result.ts';
+import { unknownFields } from '../../orchestrator/steps/unknown-fields.ts';
+import { type ErrorDetail, invalid } from '../../platform/errors.ts';
+import { isObject } from '../../platform/json.ts';
+import { storageProblem } from '../../platform/storable-json.ts';
+import { findAskedCall } from '../agents/grants/asked-call.ts';
+import { argumentProblems } from '../mcp-servers/calls/input-schema.ts';
+import type { TaskRow } from './store.ts';
+
+/** The largest `result`, in bytes of JSON: it becomes part of the step's result. */
+const MAX_RESULT_BYTES = 1024 * 1024 - 4096;
+const MAX_COMMENT_LENGTH = 4_000;
+
+type Answer = { approved: boolean; result: JsonMap | undefined };
+
+/**
+ * Returns the result of an answer as the run reads it. Every kind of task is answered through this function: a field that the task does
+ * not have, a missing decision and arguments that do not fit their tool are 422, and the task stays.
+ */
+export async function checkAnswer(ctx: Context, task: TaskRow, given: Answer): Promise<JsonMap> {
+  checkSize(given.result);
+  const decided = decidedAnswer(task.form, given);
+  if ('problem' in decided) throw refused([{ path: decided.path, message: decided.problem }]);
+  const { result } = decided;
+  checkForm(task, { ...given, result });
+  return checkArguments(ctx, task, result ?? {});
+}
+
+function checkSize(result: JsonMap | undefined): void {
+  const problem = storageProblem(result ?? {});
+  if (problem !== null) {
+    const detail = { ...problem, path: problem.path === '' ? 'result' : `result.${problem.path}` };
+    throw invalid('The result contains a value that cannot be stored.', [detail]);
+  }
+  if (Buffer.byteLength(JSON.stringify(result ?? {})) > MAX_RESULT_BYTES) {
+    throw invalid('The result is too large.', [
+      { path: 'result', message: `is larger than ${MAX_RESULT_BYTES} bytes` },
+    ]);
+  }
+}
+
+/** A rejection without a result needs no form: there is nothing to fill in for what is not going to happen. */
+function checkForm({ form }: TaskRow, { approved, result }: Answer): void {
+  if (form === null || (result === undefined && !approved)) return;
+  const problems = validateForm(form, result ?? {});
+  if (problems.length > 0) throw refused(problems);
+  const unknown = unknownFields(form, result ?? {}, isComment(result?.comment) ? ['comment'] : []);
+  if (unknown.length > 0) throw refused(unknown);
+}
+
+/** People may add a comment to every form that does not rule it out. */
+const isComment = (value: unknown): boolean => typeof value === 'string' && value.length <= MAX_COMMENT_LENGTH;
+
+/** Checks the arguments that a person has changed, as those of the model are. Unchanged ones are left out: the answer then says nothing about them. */
+async function checkArguments(ctx: Context, task: TaskRow, result: JsonMap): Promise<JsonMap> {
+  if (!isObject(result.arguments)) return result;
+  const asked = await findAskedCall(ctx, task.run_id, task.step_id);
+  // The fields of a question may have any names.
+  if (asked === null || asked.tool.instance_id === PERSON) return result;
+  const given = result.arguments as JsonMap;
+  const shown = askedArguments(task.form);
+  if (shown !== null && digestOf(shown) === digestOf(given)) {
+    const { arguments: _, ...others } = result;
+    return others;
+  }
+  const problems = argumentProblems(asked.tool.input_schema as JsonMap, given);
+  if (problems.length > 0)
+    throw refused(
+      problems.map(({ path, ...problem }) => ({ ...problem, path: path.replace('tool_args', 'result.arguments') })),
+    );
+  return result;
+}
+
+function askedArguments(form: JsonMap | null): JsonMap | null {
+  const { properties } = form ?? {};
+  const field = isObject(properties) ? properties.arguments : undefined;
+  return isObject(field) && isObject(field.default) ? (field.default as JsonMap) : null;
+}
+
+const refused = (details: ErrorDetail[]) => invalid('The result does not match the form of the task.', details);
