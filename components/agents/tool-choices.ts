@@ -1,3 +1,4 @@
+import { effectiveEntry } from '@/server/orchestrator/core/tool-entries.ts';
 import type { Inputs, Outputs } from '../trpc/provider.tsx';
 
 export type AgentTools = NonNullable<Inputs['agents_patch']['tools']>;
@@ -40,7 +41,7 @@ export function choicesOf(
   const choices: Record<string, Choice> = {};
   for (const tool of catalog) {
     const facts = factsOf(tool);
-    const entry = entryFor(tools, instanceId, tool.name);
+    const entry = effectiveFor(tools, instanceId, tool.name);
     if (entry === undefined || entry.approval === 'deny') choices[tool.name] = 'never';
     else choices[tool.name] = facts.destroys ? 'ask' : (entry.approval ?? defaultChoice(facts));
   }
@@ -48,13 +49,14 @@ export function choicesOf(
 }
 
 const isOf = (entry: AgentTools[number], instanceId: string): entry is McpEntry =>
-  entry.type === 'mcp' && entry.instance_id === instanceId;
+  entry.type === 'mcp' && entry.instance_id.toLowerCase() === instanceId.toLowerCase();
 
-/** The entry that decides: one that names the tool goes before one that means all. */
-function entryFor(tools: AgentTools, instanceId: string, name: string) {
-  const own = tools.filter(entry => isOf(entry, instanceId));
-  return own.find(entry => entry.tools.includes(name)) ?? own.find(entry => entry.tools.includes('*'));
-}
+/** Returns the effective settings of a tool, as the service reads the entries of its instance. */
+const effectiveFor = (tools: AgentTools, instanceId: string, name: string) =>
+  effectiveEntry(
+    tools.filter(entry => isOf(entry, instanceId)),
+    name,
+  );
 
 /** The tools of an agent with the choices for one instance in place of what it had; without any choice the instance goes. */
 export function withChoices(tools: AgentTools, instanceId: string, choices: Record<string, Choice>): AgentTools {
@@ -63,7 +65,7 @@ export function withChoices(tools: AgentTools, instanceId: string, choices: Reco
     const names = named(approval);
     // What was said of calls that may have happened stays.
     return [undefined, 'retry' as const, 'ask' as const].flatMap(on_lost => {
-      const chosen = names.filter(name => entryFor(tools, instanceId, name)?.on_lost === on_lost);
+      const chosen = names.filter(name => effectiveFor(tools, instanceId, name)?.onLost === on_lost);
       if (chosen.length === 0) return [];
       const entry = { type: 'mcp' as const, instance_id: instanceId, tools: chosen, approval };
       return [on_lost === undefined ? entry : { ...entry, on_lost }];
@@ -97,5 +99,24 @@ export function withOnLost(tools: AgentTools, instanceId: string, onLost: OnLost
 
 /** The instances whose tools an agent may call, in the order in which it names them. */
 export function instancesOf(tools: AgentTools): string[] {
-  return [...new Set(tools.flatMap(entry => (entry.type === 'mcp' ? entry.instance_id : [])))];
+  return [...new Set(tools.flatMap(entry => (entry.type === 'mcp' ? entry.instance_id.toLowerCase() : [])))];
+}
+
+/** The tools of an agent by their effective approval, for people who may not list what instances offer. */
+export function effectiveNames(tools: AgentTools): { names: string[]; approval: string | undefined }[] {
+  const lists = [
+    ...instancesOf(tools).map(id => tools.filter(entry => isOf(entry, id))),
+    tools.flatMap(entry => (entry.type === 'platform' ? [{ ...entry, tools: entry.operations }] : [])),
+    [...new Set(tools.flatMap(entry => (entry.type === 'ask_user' || entry.type === 'memory' ? entry.type : [])))].map(
+      type => ({ tools: [type] }),
+    ),
+  ];
+  return lists.flatMap(entries => {
+    const byApproval = new Map<string | undefined, string[]>();
+    for (const name of new Set(entries.flatMap(entry => entry.tools))) {
+      const approval = effectiveEntry(entries, name)?.approval;
+      byApproval.set(approval, [...(byApproval.get(approval) ?? []), name]);
+    }
+    return [...byApproval].map(([approval, names]) => ({ names, approval }));
+  });
 }

@@ -15,9 +15,9 @@ import {
   type Choice,
   choicesOf,
   defaultChoice,
+  effectiveNames,
   factsOf,
   instancesOf,
-  namesOf,
   onLostOf,
   withChoices,
   withOnLost,
@@ -36,10 +36,10 @@ function ToolNames({ tools }: { tools: AgentTools }) {
   if (tools.length === 0) return <p className="text-sm text-muted">None</p>;
   return (
     <ul className="flex flex-col gap-1 text-sm">
-      {tools.map(entry => (
-        <li key={JSON.stringify(entry)}>
-          <code className="text-xs">{namesOf(entry).join(', ')}</code>
-          {'approval' in entry ? <span className="text-muted"> · {entry.approval}</span> : null}
+      {effectiveNames(tools).map(({ names, approval }) => (
+        <li key={JSON.stringify([names, approval])}>
+          <code className="text-xs">{names.join(', ')}</code>
+          {approval === undefined ? null : <span className="text-muted"> · {approval}</span>}
         </li>
       ))}
     </ul>

@@ -32,6 +32,8 @@ function AnswerPart({ part, workflowId, runId }: { part: Part } & Omit<Props, 'p
       return <SummaryNote data={part.data} />;
     case 'data-recall':
       return <UsedMemories runId={runId} stepId={part.id} count={part.data.memories} />;
+    case 'data-outside':
+      return <OutsideNote place={part.data.place} />;
     case 'text':
       return <AnswerMarkdown text={part.text} />;
     case 'reasoning':
@@ -45,6 +47,15 @@ function AnswerPart({ part, workflowId, runId }: { part: Part } & Omit<Props, 'p
     case 'dynamic-tool':
       return <Call part={part} workflowId={workflowId} />;
   }
+}
+
+/** Says why calls that write ask from here on. */
+function OutsideNote({ place }: { place: string }) {
+  return (
+    <p className="text-xs wrap-anywhere text-muted">
+      Read text from outside, {place.replaceAll('`', '')}. It may hold instructions of a stranger.
+    </p>
+  );
 }
 
 function Reasoning({ text }: { text: string }) {

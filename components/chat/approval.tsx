@@ -14,6 +14,10 @@ import { Link } from '../ui/link.tsx';
 import { FormError } from '../ui/states.tsx';
 import { stepOf } from './parts.ts';
 
+/** The service says it in a sentence about the agent. */
+const askedBecause = (reason: string): string =>
+  `Asked because ${reason.charAt(0).toLowerCase()}${reason.slice(1)}`.replaceAll('`', '');
+
 type Props = { id: string; tool: string; input: Json | undefined; workflowId: string };
 
 /** Asks whether a call may be made. It is the task that also waits in the inbox: who answers first decides. */
@@ -63,6 +67,9 @@ export function Approval({ id, tool, input, workflowId }: Props) {
         </Link>
         .
       </p>
+      {task.data?.tasks[0]?.asked_because === undefined ? null : (
+        <p className="text-sm wrap-anywhere">{askedBecause(task.data.tasks[0].asked_because)}</p>
+      )}
       {input === undefined ? null : <JsonTree label="Arguments to approve" value={input} className="max-h-60" />}
       {canWrite ? (
         <>

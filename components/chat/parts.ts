@@ -4,7 +4,7 @@ import type { Message } from './branches.ts';
 export type Part = Message['parts'][number];
 export type CallPart = Extract<Part, { type: 'dynamic-tool' }>;
 
-const DATA = ['data-summary', 'data-recall', 'data-proposal', 'data-trial'] as const;
+const DATA = ['data-summary', 'data-recall', 'data-outside', 'data-proposal', 'data-trial'] as const;
 const isData = (part: UIMessage['parts'][number]): part is DataUIPart<UIDataTypes> =>
   DATA.some(each => each === part.type);
 
@@ -27,7 +27,11 @@ export function partsOf({ parts }: Pick<UIMessage, 'parts'>): Part[] {
         ...(part.state === 'output-available' && { output: part.output as CallPart['output'] }),
         ...(part.state === 'output-error' && { errorText: part.errorText }),
         ...(approval && {
-          approval: { id: approval.id, ...(approval.approved !== undefined && { approved: approval.approved }) },
+          approval: {
+            id: approval.id,
+            ...(approval.approved !== undefined && { approved: approval.approved }),
+            ...(approval.reason !== undefined && { reason: approval.reason }),
+          },
         }),
       },
     ];

@@ -35,6 +35,12 @@ export type Attempt = {
   errorOf?(step: string): StepError | undefined;
   /** The JSON text of a result, if it is available as text, as large results are. */
   resultText?(step: string): string | undefined;
+  /** Returns the fields of an ancestor, or undefined for a step that is none. */
+  stepOf?(step: string): GraphStep | undefined;
+  /** Where the input of the run is from, if it holds text from outside of the workspace; null or absent if it does not. */
+  readonly outsideInput?: string | null | undefined;
+  /** For a step in a loop: the loop. */
+  readonly loop?: GraphStep | null | undefined;
   /** Ids of all ancestors. In a loop: those in the same item, by their own ids, and the loop's. */
   ancestors(): ReadonlySet<string>;
   /** The item for which a step in a loop is executed, and its index from 0; null or absent outside of loops. */
@@ -79,7 +85,14 @@ export type Gathered = {
 };
 
 /** The run that a step calls. The executor assigns its id. */
-export type WorkflowCall = { workflowId: string; version: number; input: JsonMap; detach: boolean };
+export type WorkflowCall = {
+  workflowId: string;
+  version: number;
+  input: JsonMap;
+  detach: boolean;
+  /** Where the input holds text from outside of the workspace; absent if it does not. */
+  outsideInput?: string | undefined;
+};
 
 /**
  * The values that a called run inherits. `withheldScopes`: scopes that starting some type of step requires
@@ -144,6 +157,11 @@ export type StepTypeDescription = {
   readonly billable: readonly Consumption['action'][];
   /** The field that names what an attempt uses, such as a tool or a model; usage is listed by it. */
   readonly subject?: string;
+  /**
+   * Where the text of its results comes from: people of the workspace or the service itself (`inside`), what its templates read, or
+   * anything that came before it. Absent: from outside of the workspace, or nobody knows.
+   */
+  readonly origin?: 'inside' | 'templates' | 'anything';
   /** The scope, or scopes, that starting a version with steps of this type requires in addition to `workflow:run`. */
   readonly startScope?: Scope | readonly Scope[];
   /** Its steps end with `complete_task`. Their `timeout_s` limits the time that people have, not the attempt. */

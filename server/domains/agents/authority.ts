@@ -5,6 +5,7 @@ import type { RunAuthority, Standing } from '../../orchestrator/steps/run-author
 import { setBounded } from '../../platform/bounded-map.ts';
 import { whileDatabaseAway } from '../../platform/postgres/while-away.ts';
 import { effectiveRole } from '../identity/principal.ts';
+import { findAnswerers } from '../tasks/store.ts';
 import { type ActsFor, findActsFor, findRights } from './sql/authority-store.ts';
 
 /** A right that ends is seen after this long at the latest. */
@@ -38,7 +39,11 @@ export function createRunAuthority({ pool, clock }: Pick<Services, 'pool' | 'clo
     setBounded(known, key, read, CAPACITY);
     return valid(read, now);
   }
-  return { standing: (run, signal) => whileDatabaseAway(signal, () => standing(run)) };
+  return {
+    standing: (run, signal) => whileDatabaseAway(signal, () => standing(run)),
+    mayApprove: (run, email, signal) =>
+      whileDatabaseAway(signal, async () => (await findAnswerers(pool, run, [email])).length > 0),
+  };
 }
 
 const lost = (message: string): Standing => ({ kind: 'lost', code: 'authority_lost', message });

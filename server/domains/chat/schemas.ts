@@ -119,6 +119,11 @@ export const Part = z.discriminatedUnion('type', [
     id: z.string(),
     data: z.strictObject({ memories: z.number().int() }),
   }),
+  z.strictObject({
+    type: z.literal('data-outside'),
+    id: z.string(),
+    data: z.strictObject({ place: z.string() }),
+  }),
   z.strictObject({ type: z.literal('data-context'), data: ContextData }),
   z.strictObject({ type: z.literal('data-proposal'), id: z.string(), data: ProposalData }),
   z.strictObject({ type: z.literal('data-trial'), id: z.string(), data: TrialData }),
@@ -132,7 +137,13 @@ export const Part = z.discriminatedUnion('type', [
     input: Json.optional(),
     output: Json.optional(),
     errorText: z.string().optional(),
-    approval: z.strictObject({ id: z.string(), approved: z.boolean().optional() }).optional(),
+    approval: z
+      .strictObject({
+        id: z.string(),
+        approved: z.boolean().optional(),
+        reason: z.string().optional().meta({ description: 'Who changed the arguments, and how' }),
+      })
+      .optional(),
   }),
 ]);
 const AnswerError = z.strictObject({ code: z.string(), message: z.string() });

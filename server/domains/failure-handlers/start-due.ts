@@ -60,6 +60,7 @@ async function start(services: Services, { tenantId, projectId, workflowId, fail
     workflowId,
     params: { trigger_payload: { failed_run: summaryOf(failed, url) } },
     defaultTriggerType: FAILURE_HANDLER_TRIGGER,
+    outsideInput: 'from a run that failed',
     startedBy: failed.startedBy,
     carried: withheldScopes.length === 0 ? [] : [scopes.filter(scope => !withheldScopes.includes(scope))],
     actsFor,

@@ -5,6 +5,7 @@ import type { RunAuthority } from '../../orchestrator/steps/run-authority.ts';
 import { isoTimestamp } from '../../platform/clock.ts';
 import { whileDatabaseAway } from '../../platform/postgres/while-away.ts';
 import { listPinned } from './items/store.ts';
+import { findOutside } from './outside-store.ts';
 import { insertRecall } from './recalls-store.ts';
 import { MAX_QUERY_LENGTH } from './schemas.ts';
 import type { MemoryScope, Narrowing } from './scope.ts';
@@ -57,7 +58,9 @@ async function recall(services: RecallServices, scope: MemoryScope, call: Recall
   const found = await search(services, scope, call, narrowing, new Set(pinned.map(({ id }) => id)));
   const ids = [...pinned, ...found].map(({ id }) => id);
   if (ids.length > 0) await insertRecall(pool, scope, ids, now, { runId: call.run.id, stepId: call.step });
-  return { pinned, found };
+  const outside = await findOutside(pool, scope.tenantId, ids);
+  const marked = (memory: RecalledMemory) => (outside.has(memory.id) ? { ...memory, outside: true } : memory);
+  return { pinned: pinned.map(marked), found: found.map(marked) };
 }
 
 async function search(

@@ -37,6 +37,8 @@ export type StartRequest = {
   actsFor?: ActsFor | undefined;
   /** The caller's trace context. */
   traceparent?: string;
+  /** Where the input holds text from outside of the workspace; absent: nowhere that is known. */
+  outsideInput?: string | undefined;
   /** The id of the run if `params` names none; default: a new one. */
   runId?: string;
   /** The snapshot that a test run executes; default: the latest version. */
@@ -179,6 +181,7 @@ async function prepare(services: Services, request: StartRequest, workflow: Star
     session_id: params.session_id ?? runId,
     started_by: request.startedBy,
     ...(request.traceparent !== undefined && { traceparent: request.traceparent }),
+    ...(request.outsideInput !== undefined && { outside_input: request.outsideInput }),
   };
   const oversized = oversizedOverrides(data.trigger_steps);
   if (oversized.length > 0) {

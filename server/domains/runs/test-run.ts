@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 import type { Context } from '../../contract/context.ts';
-import type { Graph, JsonMap } from '../../orchestrator/core/index.ts';
+import { type Graph, type JsonMap, outsideInputOf } from '../../orchestrator/core/index.ts';
 import { conflict, invalid } from '../../platform/errors.ts';
 import { actorOf, carriedScopes } from '../identity/authority.ts';
 import { checksum } from '../workflows/checksum.ts';
@@ -23,7 +23,7 @@ import { stepAlone } from './step-alone.ts';
 type Input = z.output<typeof TestRunInput>;
 type Output = z.input<typeof CommandOutput>;
 /** The graph that a test executes, and the params of its start. */
-type Trial = { graph: Graph; runSetup: RunSetup; params: JsonMap };
+type Trial = { graph: Graph; runSetup: RunSetup; params: JsonMap; outsideInput?: string | undefined };
 
 /** The most that results of an earlier run may add to the test of a step, in bytes. A start accepts 1 MiB. */
 const MAX_RECORDED_BYTES = 1024 * 1024;
@@ -52,7 +52,7 @@ async function startTest(ctx: Context, input: Input, runId: string | undefined):
   const workflow = await requireWorkflow(ctx, input.id);
   if (!mayEdit(carried)) throw editNeeded('Running a draft', []);
   if (workflow.status === 'archived') throw archived();
-  const { graph, runSetup, params } = await prepareTrial(ctx, input, workflow);
+  const { graph, runSetup, params, outsideInput } = await prepareTrial(ctx, input, workflow);
   const version = await snapshotDraft(ctx, workflow, { graph, runSetup });
   const run = await startRun(services, {
     tenantId,
@@ -60,6 +60,7 @@ async function startTest(ctx: Context, input: Input, runId: string | undefined):
     workflowId: workflow.id,
     params,
     defaultTriggerType: 'test',
+    outsideInput,
     startedBy: email,
     carried,
     actsFor: actorOf(principal),
@@ -131,6 +132,8 @@ async function prepareStep(ctx: Context, input: Input & { step: string }, workfl
   const { trigger_payload, use_as_default } = workflow.runSetup;
   return {
     graph,
+    // Over-cautious where another input was given: nothing says which of it is of the run.
+    outsideInput: recorded?.outsideInput ?? undefined,
     runSetup: { ...(trigger_payload && { trigger_payload }), ...(use_as_default !== undefined && { use_as_default }) },
     params: {
       ...params,
@@ -149,7 +152,7 @@ export async function readRun(
   ctx: Context,
   ref: { id: string; runID: string },
   before: ReadonlySet<string>,
-): Promise<{ input: JsonMap; results: JsonMap }> {
+): Promise<{ input: JsonMap; results: JsonMap; outsideInput: string | null }> {
   const run = await requireRun(ctx, ref);
   const { started, results } = await readRecordedValues(ctx.services.pool, run.id, MAX_RECORDED_BYTES);
   const known = new Map(Object.entries(started.seed_results));
@@ -161,7 +164,11 @@ export async function readRun(
     }
     known.set(id, value);
   }
-  return { input: started.input, results: Object.fromEntries([...known].filter(([id]) => before.has(id))) };
+  return {
+    input: started.input,
+    results: Object.fromEntries([...known].filter(([id]) => before.has(id))),
+    outsideInput: outsideInputOf(started),
+  };
 }
 
 /** Stores a graph that was checked as a snapshot of the workflow, and returns its negative version. AppError 409 `busy`. */

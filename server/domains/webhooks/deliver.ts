@@ -89,5 +89,14 @@ function startOf(webhook: AuthenticatedWebhook, delivery: Delivery): StartReques
   };
   const trace = traceparent === undefined ? {} : { traceparent };
   const whose = { startedBy, carried, actsFor };
-  return { tenantId, projectId, workflowId, params, defaultTriggerType: 'webhook', ...whose, ...trace };
+  return {
+    tenantId,
+    projectId,
+    workflowId,
+    params,
+    defaultTriggerType: 'webhook',
+    outsideInput: 'from a webhook',
+    ...whose,
+    ...trace,
+  };
 }

@@ -21,6 +21,7 @@ export function called(state: RunState, { step: id, data, at }: Of<'child_called
     detach,
     deadline: timeout_s === undefined || detach ? null : at + timeout_s * 1000,
     ended: null,
+    ...(data.outside_input !== undefined && { outsideInput: data.outside_input }),
   };
   hold(state, sizeOf(input));
   move(state, id, step, 'calling');

@@ -108,20 +108,35 @@ export type ExpansionPlan = LoopPlan | AgentPlan;
 /**
  * A call that a model asked for. `hash`: of its arguments. `policy`: carried out at once, or when a person has approved
  * it, or not at all (`none`). `grant`: a person has allowed such calls for good, without which this one would be asked for.
+ * `outside`: where text from outside was read for which the call is asked for.
  */
-export type TurnCall = { tool: string; hash: string; policy: 'auto' | 'ask' | 'none'; grant?: string };
+export type TurnCall = {
+  tool: string;
+  hash: string;
+  policy: 'auto' | 'ask' | 'none';
+  grant?: string;
+  outside?: string;
+};
 
 /**
  * The data that the core needs about a turn, whose result may be large; a turn without calls has none. `limit`: the
- * turn was made as the closing turn, or not at all, because another turn did not fit the budget.
+ * turn was made as the closing turn, or not at all, because another turn did not fit the budget. `outside`: where the turn read text from
+ * outside of the workspace.
  */
-export type TurnEnd = { calls: TurnCall[]; limit?: AgentLimit };
+export type TurnEnd = { calls: TurnCall[]; limit?: AgentLimit; outside?: string };
 
 /** The fields that the end of a step under an agent records besides its result. */
 export type OfAgentStep = { turn?: TurnEnd; digest?: string; context?: number };
 
-/** The run that a step calls (docs/adr/0020). `detach`: the step ends when that run has started. */
-export type ChildCall = { run_id: string; workflow_id: string; version: number; input: JsonMap; detach?: true };
+/** The run that a step calls (docs/adr/0020). `detach`: the step ends when that run has started. `outside_input`: as in `RunStartedData`. */
+export type ChildCall = {
+  run_id: string;
+  workflow_id: string;
+  version: number;
+  input: JsonMap;
+  detach?: true;
+  outside_input?: string;
+};
 /** `refused`: the run was never started. */
 export type ChildStatus = 'completed' | 'failed' | 'stopped' | 'refused';
 
@@ -161,6 +176,8 @@ export type RunStartedData = {
   withheld_scopes?: string[];
   /** The person for whom agents act, if the run or one that it calls may have agents; `pat_id` is null for a session. */
   acts_for?: { user_id: string; pat_id: string | null };
+  /** The input holds text from outside of the workspace; where from, such as `from a webhook`. */
+  outside_input?: string;
 };
 
 /** An event before the log gives it `seq` and the run it belongs to. `at` is in ms since the epoch. */

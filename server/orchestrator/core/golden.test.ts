@@ -144,9 +144,11 @@ const turn = z.strictObject({
       hash: z.string(),
       policy: z.enum(['auto', 'ask', 'none']),
       grant: z.string().optional(),
+      outside: z.string().optional(),
     }),
   ),
   limit: z.enum(['max_turns', 'max_tool_calls', 'budget', 'timeout', 'repeated_calls']).optional(),
+  outside: z.string().optional(),
 });
 const ofStep = { step: z.string(), attempt: z.number() };
 
@@ -176,6 +178,7 @@ const shapes = {
         .optional(),
       withheld_scopes: z.array(z.string()).optional(),
       acts_for: z.strictObject({ user_id: z.string(), pat_id: z.string().nullable() }).optional(),
+      outside_input: z.string().optional(),
     }),
   },
   state_changed: {
@@ -312,6 +315,7 @@ const shapes = {
       version: z.number(),
       input: map,
       detach: z.literal(true).optional(),
+      outside_input: z.string().optional(),
     }),
   },
   child_ended: {

@@ -41,6 +41,8 @@ export type StepCall = {
   deadline: number | null;
   /** How it ended; null as long as the log does not say so. */
   ended: ChildStatus | null;
+  /** Where its input holds text from outside of the workspace; absent if it does not. */
+  outsideInput?: string;
 };
 
 export type StepState = {

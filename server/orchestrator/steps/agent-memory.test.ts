@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
-import { tainted, withMemories } from './agent-memory.ts';
-import type { PlannedTool } from './agent-plan.ts';
+import { outsideOfMemories, withMemories } from './agent-memory.ts';
 import type { RecalledMemory } from './memory-recaller.ts';
 import type { TurnMessage } from './turn-messages.ts';
 
@@ -52,10 +51,10 @@ test('untrusted text is quoted beside the question, also where it is pinned, and
   );
 });
 
-test('untrusted memories make those tools ask that would ask after reading text from outside', () => {
-  const tool = (policy: PlannedTool['policy']) => ({ name: policy, policy }) as PlannedTool;
-  const tools = [tool('auto'), tool('ask_when_tainted'), tool('ask')];
-  const policies = (found: RecalledMemory[]) => tainted(tools, { pinned: [], found }).map(({ policy }) => policy);
-  expect(policies([memory('a')])).toEqual(['auto', 'ask_when_tainted', 'ask']);
-  expect(policies([memory('a'), memory('b', { untrusted: true })])).toEqual(['auto', 'ask', 'ask']);
+test('memories that rest on text from outside bring it into the conversation, found or pinned, trusted or not', () => {
+  const outside = (...found: RecalledMemory[]) => outsideOfMemories({ pinned: [], found });
+  expect(outside(memory('a'))).toEqual([]);
+  expect(outside(memory('a'), memory('b', { untrusted: true }))).toEqual(['in a recalled memory']);
+  expect(outside(memory('a', { outside: true }))).toEqual(['in a recalled memory']);
+  expect(outsideOfMemories({ pinned: [memory('a', { untrusted: true })], found: [] })).toHaveLength(1);
 });

@@ -1,5 +1,4 @@
 import type { Attempt } from '../../contract/step-type.ts';
-import type { PlannedTool } from './agent-plan.ts';
 import type { MemoryRecaller, RecallCall, Recalled, RecalledMemory } from './memory-recaller.ts';
 import type { TurnMessage } from './turn-messages.ts';
 
@@ -55,8 +54,8 @@ export function countOf({ pinned, found }: Recalled): { memories?: number } {
   return memories === 0 ? {} : { memories };
 }
 
-/** Text from outside that was recalled is in the conversation from the first turn on: tools that would ask because of it, ask. */
-export function tainted(tools: readonly PlannedTool[], { pinned, found }: Recalled): PlannedTool[] {
-  const isTainted = [...pinned, ...found].some(({ untrusted }) => untrusted);
-  return tools.map(tool => (isTainted && tool.policy === 'ask_when_tainted' ? { ...tool, policy: 'ask' } : tool));
+/** Returns where recalled memories hold text from outside, which is in the conversation from the first turn on. */
+export function outsideOfMemories({ pinned, found }: Recalled): string[] {
+  const isOutside = [...pinned, ...found].some(({ untrusted, outside }) => untrusted || outside === true);
+  return isOutside ? ['in a recalled memory'] : [];
 }

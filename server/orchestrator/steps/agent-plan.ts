@@ -48,6 +48,8 @@ export const AgentWork = z.strictObject({
   /** The context window of the model, in tokens. Absent in logs from before conversations were compacted. */
   context_window: z.number().optional(),
   response_schema: JsonObjectSchema.optional(),
+  /** Where its first messages have text from outside of the workspace, each in the words after "text from outside"; absent: nowhere. */
+  outside: z.array(z.string()).optional(),
 });
 export type AgentWork = z.infer<typeof AgentWork>;
 

@@ -88,6 +88,8 @@ async function execute(attempt: Attempt, signal: AbortSignal, services: ToolServ
   if (attempt.inDoubt && tool.on_lost === 'ask') return askAboutCall(agent, tool, args);
   if (!(await isStillGranted({ attempt, signal, tool, args, agentId: work.agent_id }, services.grants)))
     return failed('approval_missing', 'The grant that allowed the call without an approval was withdrawn.');
+  const withdrawn = await withdrawnApproval(attempt, approval, signal, services.authority);
+  if (withdrawn !== null) return withdrawn;
   if (tool.instance_id === PLATFORM) return callOperation(services.platform, { attempt, signal, tool, args, ratio });
   if (tool.instance_id === MEMORY)
     return callMemory(services.memoryTools, agent, work, { attempt, signal, tool, args, ratio });
@@ -145,6 +147,20 @@ async function callOperation(
   const { run, step } = attempt;
   const answer = await platform.call({ run, step: step.id, operation: tool.tool, args }, signal);
   return answer.kind === 'result' ? completed(answer.result, ratio) : failed(answer.code, answer.message);
+}
+
+/** The person who approved the call may have been removed since; then nobody has approved it. */
+async function withdrawnApproval(
+  { run }: Attempt,
+  approval: JsonValue,
+  signal: AbortSignal,
+  authority: RunAuthority | undefined,
+): Promise<Outcome | null> {
+  if (approval === null || authority?.mayApprove === undefined) return null;
+  const by = isObject(approval) ? approval.completed_by : null;
+  if (typeof by === 'string' && (await authority.mayApprove(run, by, signal))) return null;
+  const who = typeof by === 'string' ? by : 'The person';
+  return failed('approval_missing', `${who}, who approved the call, may not approve calls in this project any more.`);
 }
 
 /** A permission may have been withdrawn since the turn asked for the call, which a pause can make long ago. */

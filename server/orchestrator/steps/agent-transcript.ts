@@ -1,8 +1,10 @@
 import { isObject } from '../../platform/json.ts';
+import { changeText } from '../core/changed-arguments.ts';
 import type { AgentProgress, AgentTurn, JsonValue, StepError } from '../core/index.ts';
 import { approvalId } from '../core/index.ts';
 import { type Conversation, conversationOf, messagesOf, summaryOf } from './agent-conversation.ts';
 import type { AgentWork } from './agent-plan.ts';
+import { ASK_USER } from './ask-user.ts';
 import { isFromOutside, MEMORY } from './memory-tools.ts';
 import { READ_RESULT, shown } from './read-result.ts';
 import type { ToolCallPart, ToolResultPart, TurnMessage } from './turn-messages.ts';
@@ -61,9 +63,19 @@ function resultOf(called: Called): ToolResultPart {
   const times = (repeats.get(key) ?? 0) + 1;
   repeats.set(key, times);
   const part = { type: 'tool_result' as const, id: call.id, name: call.name };
-  if (times < REPEATED || output.type === 'denied' || output.type === 'json') return { ...part, output };
+  if (output.type === 'denied' || output.type === 'json') return { ...part, output };
+  const changed = changedBy(called);
   const told = `\n[This is the same call with the same result for the ${times}th time. Do something else, or answer.]`;
-  return { ...part, output: { ...output, value: `${output.value}${told}` } };
+  const value = `${changed === null ? '' : `[${changed}]\n`}${output.value}${times < REPEATED ? '' : told}`;
+  return { ...part, output: { ...output, value } };
+}
+
+/** Says that the call was made with other arguments than the model gave; otherwise it would believe that they were its own. */
+function changedBy({ turn, number, call, source }: Called): string | null {
+  const made = turn.calls.get(number);
+  // The fields of an answer to a question may have any names.
+  if (made?.approval === undefined || made.status === 'skipped' || call.name === ASK_USER) return null;
+  return changeText(call.arguments, source.result(made.approval));
 }
 
 function outputOf({ turn, result, number, source }: Called): ToolResultPart['output'] {
@@ -105,7 +117,10 @@ export function taintedBy(work: AgentWork, { turns }: AgentProgress, source: Tra
     for (const [index, { name }] of (result === null ? [] : callsOf(result)).entries()) {
       const call = turn.calls.get(index + 1);
       // A run that goes on from a turn of another one may have results of tools that the agent has no more.
-      if (call?.status !== 'completed' || (known.has(name) && !open.has(name))) continue;
+      if (call === undefined || (known.has(name) && !open.has(name))) continue;
+      // What a server says of a failure is text from outside as its results are.
+      if (call.status === 'failed' && !ofMemory.has(name)) return name;
+      if (call.status !== 'completed') continue;
       if (!ofMemory.has(name) || isFromOutside(source.result(call.id))) return name;
     }
   }

@@ -16,11 +16,11 @@ import { type AgentWork, type PlannedTool, workOf } from './agent-plan.ts';
 import { closePrompt, closingOf, openPrompt, type Prompt } from './agent-prompt.ts';
 import { AGENT_STEP } from './agent-step.ts';
 import type { AgentTools } from './agent-tools.ts';
-import { taintedBy } from './agent-transcript.ts';
 import { PERSON, questionOf } from './ask-user.ts';
 import { ADDED_STEP_TYPES } from './descriptions.ts';
 import { failed } from './failure.ts';
 import { MEMORY } from './memory-tools.ts';
+import { outsideIn } from './outside-conversation.ts';
 import { PLATFORM } from './platform-tools.ts';
 import { READ_RESULT, readResultArguments } from './read-result.ts';
 import { decideCall, type RunAuthority } from './run-authority.ts';
@@ -69,7 +69,7 @@ async function execute(attempt: Attempt, signal: AbortSignal, services: TurnServ
   const begun = closingOf(step);
   // Read before the first await: large results are there until then.
   const open = openPrompt(work, agent, attempt);
-  const tainted = taintedBy(work, agent, attempt);
+  const outside = outsideIn(work, agent, attempt);
   const ratio = tokensPerCharacter(agent, attempt);
   const opened = charactersOf(open.messages) + charactersOfTools(work);
   const input = Math.ceil(opened * ratio);
@@ -99,7 +99,7 @@ async function execute(attempt: Attempt, signal: AbortSignal, services: TurnServ
     return { kind: 'failed', error: { code, message }, retryable, ...wait, ...consumed };
   }
   const asks = await asksFor(run, signal, services.authority);
-  const judging = { work, tainted, asks, tools: services.agentTools };
+  const judging = { work, outside, asks, tools: services.agentTools };
   const judged = closing === null ? judge(answered.content.filter(isCall), judging) : NOTHING;
   const calls = await granted(judged, { attempt, signal, judging }, services.grants);
   const result = { ...resultOf(answered, judged.problems), sent_characters: characters };
@@ -108,7 +108,7 @@ async function execute(attempt: Attempt, signal: AbortSignal, services: TurnServ
     kind: 'completed',
     result: result as unknown as JsonMap,
     context,
-    ...turnOf(calls, begun === null ? closing : null),
+    ...turnOf(calls, { limit: begun === null ? closing : null, outside }),
     ...consumed,
   };
 }
@@ -142,10 +142,13 @@ function contextAfter({ usage, content }: Extract<TurnAnswer, { kind: 'answer' }
   return Math.ceil(sent + charactersOf([{ role: 'assistant', content }]) * ratioOf(null));
 }
 
-/** `limit`: the limit for which the turn made itself the closing one. */
-function turnOf(calls: TurnCall[], limit: AgentLimit | null): { turn?: TurnEnd } {
-  if (calls.length === 0 && limit === null) return {};
-  return { turn: { calls, ...(limit !== null && { limit }) } };
+/** `limit`: the limit for which the turn made itself the closing one. `outside`: where it read text from outside. */
+function turnOf(
+  calls: TurnCall[],
+  { limit, outside }: { limit: AgentLimit | null; outside: string | null },
+): { turn?: TurnEnd } {
+  if (calls.length === 0 && limit === null && outside === null) return {};
+  return { turn: { calls, ...(limit !== null && { limit }), ...(outside !== null && { outside }) } };
 }
 
 /** Not even a short answer can be paid: the agent ends with its last text. */
@@ -195,7 +198,8 @@ type Judged = { calls: TurnCall[]; asked: ToolCallPart[]; problems: Problems };
 const NOTHING: Judged = { calls: [], asked: [], problems: {} };
 const isCall = (part: { type: string }): part is ToolCallPart => part.type === 'tool_call';
 
-type Judging = { work: AgentWork; tainted: string | null; asks: boolean; tools: AgentTools | undefined };
+/** `outside`: where the conversation has text from outside. */
+type Judging = { work: AgentWork; outside: string | null; asks: boolean; tools: AgentTools | undefined };
 
 /** Decides for each call whether it is carried out at once, after an approval, or not at all. */
 function judge(calls: readonly ToolCallPart[], of: Judging): Judged {
@@ -204,9 +208,9 @@ function judge(calls: readonly ToolCallPart[], of: Judging): Judged {
     const problem = index < MAX_CALLS_IN_TURN ? problemOf(call, of) : tooMany();
     if (problem !== null) judged.problems[String(index + 1)] = problem;
     if (index >= MAX_CALLS_IN_TURN) continue;
-    const policy = problem === null ? policyOf(call, of) : 'none';
+    const decided = problem === null ? policyOf(call, of) : ({ policy: 'none' } as const);
     judged.asked.push(call);
-    judged.calls.push({ tool: call.name.slice(0, MAX_TOOL_NAME), hash: digestOf(call.arguments), policy });
+    judged.calls.push({ tool: call.name.slice(0, MAX_TOOL_NAME), hash: digestOf(call.arguments), ...decided });
   }
   return judged;
 }
@@ -238,13 +242,14 @@ function problemOf(call: ToolCallPart, { work, tools }: Judging): { code: string
   return problems.length === 0 ? null : { code: 'tool_args_invalid', message: problems.join(' ').slice(0, 1_000) };
 }
 
-function policyOf(call: ToolCallPart, { work, tainted, asks }: Judging): TurnCall['policy'] {
+function policyOf(call: ToolCallPart, { work, outside, asks }: Judging): Pick<TurnCall, 'policy' | 'outside'> {
   const tool = toolOf(work, call.name);
   // Everybody writes memories of their own, and memory itself checks the rights.
-  if (tool === undefined || ((tool.read_only || tool.instance_id === MEMORY) && tool.policy === 'auto')) return 'auto';
+  if (tool === undefined || ((tool.read_only || tool.instance_id === MEMORY) && tool.policy === 'auto'))
+    return { policy: 'auto' };
   // An operation says itself whose rights suffice.
-  if ((asks && tool.instance_id !== PLATFORM) || tool.policy === 'ask') return 'ask';
-  return tool.policy === 'ask_when_tainted' && tainted !== null ? 'ask' : 'auto';
+  if ((asks && tool.instance_id !== PLATFORM) || tool.policy === 'ask') return { policy: 'ask' };
+  return tool.policy === 'ask_when_tainted' && outside !== null ? { policy: 'ask', outside } : { policy: 'auto' };
 }
 
 /** Returns the calls, with granted ones carried out at once. Grants do not apply for a person who may only read. */
@@ -261,7 +266,9 @@ async function granted(
     const tool = part === undefined ? undefined : toolOf(work, part.name);
     if (call.policy !== 'ask' || tool === undefined) return call;
     const grant = grantFor(grants, tool, part?.arguments);
-    return grant === undefined ? call : { ...call, policy: 'auto', grant: grant.id };
+    if (grant === undefined) return call;
+    const { outside: _, ...others } = call;
+    return { ...others, policy: 'auto', grant: grant.id };
   });
 }
 

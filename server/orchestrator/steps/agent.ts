@@ -10,24 +10,25 @@ import {
   DEFAULT_CONTEXT_WINDOW,
   ratioOf,
 } from './agent-conversation.ts';
-import { countOf, recallFor, tainted, withMemories } from './agent-memory.ts';
+import { countOf, outsideOfMemories, recallFor, withMemories } from './agent-memory.ts';
 import { checkSource, namedAgent } from './agent-named.ts';
-import { type AgentWork, type PlannedTool, type ToolPolicy, uniqueName } from './agent-plan.ts';
+import type { AgentWork, PlannedTool } from './agent-plan.ts';
 import { reaches } from './agent-reach.ts';
-import { type APPROVALS, agentFields, DEFAULT_AGENT_LIMITS } from './agent-settings.ts';
+import { agentFields, DEFAULT_AGENT_LIMITS } from './agent-settings.ts';
 import type { AgentSource } from './agent-source.ts';
-import type { AgentTools, OfferedTool } from './agent-tools.ts';
-import { askUserTool } from './ask-user.ts';
+import { plannedTools, type ToolsEntry, warnOfContradictions } from './agent-tool-plan.ts';
+import type { AgentTools } from './agent-tools.ts';
 import { fieldReader, InvalidStep, unavailableMessage } from './common-fields.ts';
-import type { Conversations } from './conversations.ts';
+import { type Conversations, NO_EARLIER_MESSAGES } from './conversations.ts';
 import { STEP_TYPES } from './descriptions.ts';
 import { exampleValue } from './example-value.ts';
 import { failed, outcomeOf } from './failure.ts';
 import { checkForm } from './form.ts';
 import type { MemoryRecaller } from './memory-recaller.ts';
 import { type MemoryTools, memoryToolsOf } from './memory-tools.ts';
-import type { ON_LOST } from './on-lost.ts';
-import { PLATFORM, PLATFORM_NAME, type PlatformTools } from './platform-tools.ts';
+import { outsideOf } from './outside.ts';
+import { outsideOfEarlier } from './outside-conversation.ts';
+import type { PlatformTools } from './platform-tools.ts';
 import { stepsInTemplates } from './reads.ts';
 import { Rendering } from './rendering.ts';
 import type { RunAuthority } from './run-authority.ts';
@@ -39,7 +40,6 @@ import { turnResultOf } from './turn-result.ts';
 const MAX_PROMPT_BYTES = 1024 * 1024;
 /** Reading the tools of an agent takes some queries. */
 const OWN_TIMEOUT_S = 60;
-const ALL = '*';
 
 const fields = z.strictObject({
   ...agentFields,
@@ -100,6 +100,7 @@ export function agent(services: AgentServices): StepType {
     trial: { replacedBecause: () => 'writes', reaches, example: exampleAnswer },
     reads: stepsInTemplates,
     check: (step, scope) => check(step, scope, services),
+    checkInGraph: (step, graph) => warnOfContradictions(fields.shape.tools.safeParse(step.tools).data ?? [], graph),
     async execute(attempt, signal) {
       if (!turns) return failed('step_type_unavailable', unavailable);
       try {
@@ -128,7 +129,7 @@ async function check(step: GraphStep, scope: CheckScope, services: AgentServices
 }
 
 async function problemsOf(
-  entry: Entry,
+  entry: ToolsEntry,
   scope: CheckScope,
   { agentTools, platform, memoryTools }: AgentServices,
 ): Promise<StepProblem[] | undefined> {
@@ -166,11 +167,14 @@ async function begin(attempt: Attempt, signal: AbortSignal, services: AgentServi
   const inline = read(attempt.step);
   // Rendered before the first await: large results are there until then. The instructions of a named agent read the input alone.
   const prompt = renderPrompt(attempt, inline);
+  const ofPrompt = outsideOf(inline.prompt, attempt);
   const named = inline.agent_id === undefined ? null : await namedAgent(attempt, signal, { step: inline, agents });
   if (named !== null && 'kind' in named) return named;
   const given = named ?? inline;
   const { messages, ...rendered } = render(attempt, given, prompt);
-  const earlier = (await conversations?.before(attempt.run, signal)) ?? [];
+  const { instructions = null, response_schema = null } = given;
+  const ofInstructions = outsideOf([instructions, response_schema as JsonMap | null], attempt);
+  const earlier = (await conversations?.before(attempt.run, signal)) ?? NO_EARLIER_MESSAGES;
   const ofMemory = memoryToolsOf(given, inline.agent_id);
   const tools = await plannedTools(attempt, signal, { entries: given.tools ?? [], own: ofMemory.tools, services });
   if (!Array.isArray(tools)) return tools;
@@ -178,11 +182,18 @@ async function begin(attempt: Attempt, signal: AbortSignal, services: AgentServi
   const context_window = await windowOf(attempt, rendered.model, given.limits?.context_tokens, services);
   const asked = { memory, agentId: inline.agent_id, query: prompt };
   const recalled = await recallFor(attempt, asked, { recaller, signal });
+  const outside = new Set([
+    ...ofPrompt,
+    ...ofInstructions,
+    ...outsideOfMemories(recalled),
+    ...outsideOfEarlier(tools, earlier),
+  ]);
   const work = {
     ...(named !== null && { agent_id: named.agent_id }),
     ...rendered,
-    messages: withMemories([...messages.slice(0, -1), ...earlier, ...messages.slice(-1)], recalled),
-    tools: tainted(tools, recalled),
+    messages: withMemories([...messages.slice(0, -1), ...earlier.messages, ...messages.slice(-1)], recalled),
+    tools,
+    ...(outside.size > 0 && { outside: [...outside] }),
     ...(ofMemory.access && { memory: ofMemory.access }),
     context_window,
     ...(temperature !== undefined && { temperature }),
@@ -217,112 +228,6 @@ function render(attempt: Attempt, { model, instructions, response_schema }: Fiel
   const [problem] = schema === undefined ? [] : checkForm(schema, 'response_schema');
   if (problem) throw new InvalidStep(`${problem.path}: ${problem.message}`);
   return { model: rendering.text('model', model), messages, ...(schema && { response_schema: schema }) };
-}
-
-type Entry = NonNullable<Fields['tools']>[number];
-
-type Planning = { entries: readonly Entry[]; own: readonly PlannedTool[]; services: AgentServices };
-
-/** The tools of the agent's entries, or how the step fails. `own` are there already, and keep their names. */
-async function plannedTools(
-  { run }: Attempt,
-  signal: AbortSignal,
-  { entries, own, services: { agentTools, platform, authority } }: Planning,
-): Promise<PlannedTool[] | Outcome> {
-  const { tenantId, projectId } = run;
-  const tools: PlannedTool[] = [...own];
-  for (const entry of entries) {
-    if (entry.type === 'memory') continue;
-    if (entry.type === 'ask_user') {
-      if (await mayAnswer(run, signal, authority)) tools.push(askUserTool());
-      continue;
-    }
-    if (entry.type === 'platform') {
-      // The model is not offered what the person may not do.
-      const offered = (await platform?.offer(run, entry.operations, signal)) ?? [];
-      const names = offered.map(({ name }) => name);
-      addTools(
-        tools,
-        { approval: entry.approval, instance_id: PLATFORM, tools: names },
-        { instance: PLATFORM_NAME, tools: offered },
-      );
-      continue;
-    }
-    const offer = await agentTools?.offer({ tenantId, projectId, instanceId: entry.instance_id });
-    if (offer === undefined) return failed('step_type_unavailable', 'This server has no tool servers configured.');
-    if (offer.kind === 'failed')
-      return { kind: 'failed', error: { code: offer.code, message: offer.message }, retryable: offer.retryable };
-    const problem = addTools(tools, entry, offer);
-    if (problem !== null) return problem;
-  }
-  return tools;
-}
-
-/** A viewer can answer no task: the agent asks in its answer. */
-async function mayAnswer(
-  run: Attempt['run'],
-  signal: AbortSignal,
-  authority: RunAuthority | undefined,
-): Promise<boolean> {
-  const standing = await authority?.standing(run, signal);
-  return standing === undefined || (standing.kind === 'held' && standing.role !== 'project_viewer');
-}
-
-/** Tools of one instance. */
-type Chosen = {
-  instance_id: string;
-  tools: readonly string[];
-  approval?: (typeof APPROVALS)[number] | undefined;
-  on_lost?: (typeof ON_LOST)[number] | undefined;
-};
-
-/** Adds the tools that an entry names. Returns the failure for a name that the instance does not offer. */
-function addTools(
-  into: PlannedTool[],
-  entry: Chosen,
-  offer: { instance: string; tools: readonly OfferedTool[] },
-): Outcome | null {
-  if (entry.approval === 'deny') return null;
-  const taken = new Set(into.map(({ name }) => name));
-  const isWildcard = entry.tools.includes(ALL);
-  const chosen = isWildcard ? offer.tools.map(({ name }) => name) : [...new Set(entry.tools)];
-  for (const name of chosen) {
-    const found = offer.tools.find(tool => tool.name === name);
-    if (found === undefined) return failed('unknown_tool', `The instance “${offer.instance}” has no tool “${name}”.`);
-    const unique = uniqueName(name, taken);
-    taken.add(unique);
-    into.push({
-      name: unique,
-      instance_id: entry.instance_id,
-      instance: offer.instance,
-      tool: name,
-      description: found.description,
-      input_schema: found.inputSchema,
-      policy: policyOf(found, entry.approval, isWildcard),
-      read_only: found.readOnly,
-      open_world: found.openWorld,
-      ...(found.destructive && { destructive: true as const }),
-      ...(asksWhenLost(found, entry) && { on_lost: 'ask' as const }),
-    });
-  }
-  return null;
-}
-
-/**
- * A tool that may destroy always asks. One that writes asks unless the agent may call it by itself; if that was said for
- * all tools of an instance at once, it asks after all once text from outside could have told the model to call it.
- */
-function policyOf(tool: OfferedTool, approval: 'auto' | 'ask' | undefined, isWildcard: boolean): ToolPolicy {
-  if (approval === 'ask' || tool.destructive) return 'ask';
-  if (tool.readOnly) return 'auto';
-  if (approval !== 'auto') return 'ask';
-  return isWildcard ? 'ask_when_tainted' : 'auto';
-}
-
-/** Whether a person decides about a call that may have happened. */
-function asksWhenLost(tool: OfferedTool, { on_lost }: Chosen): boolean {
-  if (tool.readOnly) return false;
-  return on_lost === undefined ? tool.destructive && !tool.idempotent : on_lost === 'ask';
 }
 
 /** How many tokens a conversation may have. */

@@ -6,6 +6,7 @@ import type { GraphStep, JsonMap } from '../core/index.ts';
 import { fieldReader, InvalidStep, ownFields, unavailableMessage } from './common-fields.ts';
 import { STEP_TYPES } from './descriptions.ts';
 import { failed, outcomeOf } from './failure.ts';
+import { outsideOf } from './outside.ts';
 import { stepsInTemplates } from './reads.ts';
 import { Rendering } from './rendering.ts';
 import { hasTemplate } from './templates.ts';
@@ -70,7 +71,9 @@ async function call(caller: WorkflowCaller, attempt: Attempt, signal: AbortSigna
   const lineage = attempt.lineage ?? { depth: 0, withheldScopes: [] };
   const found = await caller.resolve(attempt.run, called, { lineage, signal });
   if (found.kind === 'failed') return failed(found.code, found.message);
-  return { kind: 'calling', call: { ...called, version: found.version, detach } };
+  const outside = outsideOf(input as JsonMap, attempt).join(', ');
+  const call = { ...called, version: found.version, detach, ...(outside !== '' && { outsideInput: outside }) };
+  return { kind: 'calling', call };
 }
 
 async function result(caller: WorkflowCaller, attempt: Attempt, signal: AbortSignal): Promise<Outcome> {

@@ -1,11 +1,24 @@
 import type { Attempt } from '../../contract/step-type.ts';
 import type { TurnMessage } from './turn-messages.ts';
 
+/** The conversation before a message. */
+export type EarlierMessages = {
+  /** The oldest first. */
+  readonly messages: readonly TurnMessage[];
+  /** Whether earlier answers are known to have read text from outside, which they may quote. */
+  readonly isFromOutside: boolean;
+  /** The names of the tools whose results they have read. */
+  readonly tools: readonly string[];
+};
+
 /** The port of agents that answer in a conversation; the domain of chat implements it. */
 export type Conversations = {
   /**
-   * Returns the messages before the one that the run answers, the oldest first; none for a run that is no answer. Waits while the
-   * database is away, until `signal` aborts.
+   * Returns what comes before the message that the run answers; nothing for a run that is no answer. Waits while the database is away,
+   * until `signal` aborts.
    */
-  before(run: Attempt['run'], signal: AbortSignal): Promise<readonly TurnMessage[]>;
+  before(run: Attempt['run'], signal: AbortSignal): Promise<EarlierMessages>;
 };
+
+/** The conversation of a run that is no answer. */
+export const NO_EARLIER_MESSAGES: EarlierMessages = { messages: [], isFromOutside: false, tools: [] };

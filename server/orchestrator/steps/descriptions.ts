@@ -5,11 +5,11 @@ import type { StepTypeDescription } from '../../contract/step-type.ts';
  * it in the browser. Lists of types have this order.
  */
 export const STEP_TYPES = {
-  lua_script: { label: 'Lua script', icon: 'file-code', billable: [] },
-  condition: { label: 'Condition', icon: 'git-fork', billable: [] },
-  human_task: { label: 'Human task', icon: 'user-check', billable: [], waitsForPeople: true },
-  wait: { label: 'Wait', icon: 'clock', billable: [] },
-  for_each: { label: 'For each', icon: 'repeat', billable: [] },
+  lua_script: { label: 'Lua script', icon: 'file-code', billable: [], origin: 'anything' },
+  condition: { label: 'Condition', icon: 'git-fork', billable: [], origin: 'anything' },
+  human_task: { label: 'Human task', icon: 'user-check', billable: [], origin: 'inside', waitsForPeople: true },
+  wait: { label: 'Wait', icon: 'clock', billable: [], origin: 'inside' },
+  for_each: { label: 'For each', icon: 'repeat', billable: [], origin: 'anything' },
   call_workflow: { label: 'Call workflow', icon: 'workflow', billable: [] },
   mcp_call: {
     label: 'MCP tool call',
@@ -25,6 +25,7 @@ export const STEP_TYPES = {
     icon: 'bot',
     billable: ['llm_input_tokens', 'llm_output_tokens'],
     subject: 'model',
+    origin: 'templates',
     startScope: 'ai:use',
   },
   agent: {

@@ -19,8 +19,18 @@ export type RecallCall = {
   query: string;
 };
 
-/** `source`: the subject, or where it was said; `date`: since when it is true, or when it was said. */
-export type RecalledMemory = { id: string; text: string; source: string; date: string; untrusted: boolean };
+/**
+ * `source`: the subject, or where it was said; `date`: since when it is true, or when it was said. `outside`: it rests on text that no person
+ * of the workspace wrote, though it may be trusted; absent: as `untrusted` says.
+ */
+export type RecalledMemory = {
+  id: string;
+  text: string;
+  source: string;
+  date: string;
+  untrusted: boolean;
+  outside?: boolean;
+};
 /** `pinned` does not depend on the query. `note` says why nothing was recalled. */
 export type Recalled = { pinned: readonly RecalledMemory[]; found: readonly RecalledMemory[]; note?: string };
 

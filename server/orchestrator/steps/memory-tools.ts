@@ -115,10 +115,13 @@ export function memoryToolsOf(
   };
 }
 
-/** Whether the result of a memory tool is text from outside. */
+/** Whether the result of a memory tool is, or rests on, text from outside. */
 export function isFromOutside(result: JsonValue): boolean {
   const memories = isObject(result) ? result.memories : null;
-  return Array.isArray(memories) && memories.some(each => isObject(each) && each.untrusted === true);
+  return (
+    Array.isArray(memories) &&
+    memories.some(each => isObject(each) && (each.untrusted === true || each.outside === true))
+  );
 }
 
 /** Splits a message: the data of the page on which it was written are not the words of the person. */

@@ -43,6 +43,9 @@ export type RunAuthority = {
    * called acts for the person who asked for the outermost run.
    */
   standing(run: Attempt['run'], signal: AbortSignal): Promise<Standing>;
+  /** Whether a person may approve calls in the project of the run at this moment. Read each time, and waits as `standing` does. Absent where
+   * nobody keeps rights. */
+  mayApprove?(run: Attempt['run'], email: string, signal: AbortSignal): Promise<boolean>;
 };
 
 /** Decides one call by the present rights: a viewer's agent only reads, and every other call of it needs a contributor's approval. */

@@ -246,6 +246,8 @@ async function start(
       ...run,
       params,
       defaultTriggerType: 'test',
+      // A model may have written it.
+      outsideInput: 'given for a trial',
       startedBy: principal.email,
       carried: [carriedScopes(principal)],
       actsFor: actorOf(principal),

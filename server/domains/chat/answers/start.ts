@@ -4,7 +4,7 @@ import { AppError } from '../../../platform/errors.ts';
 import { findRights } from '../../agents/sql/authority-store.ts';
 import { effectiveRole } from '../../identity/principal.ts';
 import { startRun } from '../../runs/start.ts';
-import { toldOf } from '../messages/context-text.ts';
+import { outsideOfMessage, toldOf } from '../messages/context-text.ts';
 import { markRunning } from '../messages/store.ts';
 import type { QueuedAnswer } from './store.ts';
 import { CHAT_TRIGGER } from './trigger-type.ts';
@@ -25,6 +25,7 @@ export async function startAnswer(services: Services, answer: QueuedAnswer, send
       workflowId,
       params: { trigger_payload: { message: toldOf(parts) }, session_id: threadId },
       defaultTriggerType: CHAT_TRIGGER,
+      outsideInput: outsideOfMessage(parts),
       startedBy: sender.email,
       carried: [sender.carried],
       actsFor: { user_id: sentBy, pat_id: patId },

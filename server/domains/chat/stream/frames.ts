@@ -1,7 +1,8 @@
 import type { UIMessageChunk } from 'ai';
 import type { AttemptPiece } from '../../../contract/live-text.ts';
 import type { JsonMap, JsonValue } from '../../../orchestrator/core/index.ts';
-import { agentStepType, approvalId } from '../../../orchestrator/core/index.ts';
+import { addedId, agentStepType, approvalId } from '../../../orchestrator/core/index.ts';
+import type { ToolCallPart } from '../../../orchestrator/steps/turn-messages.ts';
 import { callsOf, type TurnResult, turnResultOf } from '../../../orchestrator/steps/turn-result.ts';
 import { isObject } from '../../../platform/json.ts';
 import { approvalOf, callsFrames, outcomeOfCall } from './call-frames.ts';
@@ -30,8 +31,8 @@ export class AnswerFrames {
   /** Events up to this one are known to the client: they are read, and make no frames. */
   readonly #after: number;
   #turn: OpenTurn | null = null;
-  /** The name of the tool that each call names, by the id of the call's step. */
-  readonly #tools = new Map<string, string>();
+  /** Each call as its model asked for it, by the id of the call's step. */
+  readonly #calls = new Map<string, ToolCallPart>();
   #isStepOpen = false;
   #hasResumed = false;
   #finish: 'stop' | 'length' = 'stop';
@@ -91,7 +92,7 @@ export class AnswerFrames {
       case 'agent_tool':
         return this.#callEvent(event, step);
       case 'agent_approval':
-        return approvalOf(event, this.#callId(step), this.#callId(callOfApproval(step)));
+        return this.#approvalEvent(event, step);
       case 'agent_compaction':
         return summaryOf(event, step);
       default:
@@ -103,7 +104,12 @@ export class AnswerFrames {
   #callEvent(event: AnswerEvent, step: string): UIMessageChunk[] {
     const id = this.#callId(step);
     const asked = approvalOf(event, id, id);
-    return [...asked, ...outcomeOfCall(event, id), ...proposalFrames(event, this.#tools.get(step))];
+    return [...asked, ...outcomeOfCall(event, id), ...proposalFrames(event, this.#calls.get(step)?.name)];
+  }
+
+  #approvalEvent(event: AnswerEvent, step: string): UIMessageChunk[] {
+    const call = callOfApproval(step);
+    return approvalOf(event, this.#callId(step), this.#callId(call), this.#calls.get(call));
   }
 
   #turnEvent({ event_type: type, attempt = 1, data }: AnswerEvent, step: string): UIMessageChunk[] {
@@ -112,7 +118,8 @@ export class AnswerFrames {
         return this.#turnStarted(step, attempt);
       case 'step_completed': {
         const result = turnResultOf((data.result ?? null) as JsonValue);
-        return result === null ? this.#turnEnded() : this.#turnCompleted(step, result);
+        const chunks = result === null ? this.#turnEnded() : this.#turnCompleted(step, result);
+        return [...outsideOf(data, step), ...chunks];
       }
       case 'step_cancelled':
         return this.#turn?.step === step ? this.#turn.cut(typeof data.partial === 'string' ? data.partial : '') : [];
@@ -135,7 +142,7 @@ export class AnswerFrames {
   #turnCompleted(step: string, result: TurnResult): UIMessageChunk[] {
     if (this.#turn?.step !== step) return [];
     this.#finish = result.finish_reason === 'length' ? 'length' : 'stop';
-    for (const [index, { name }] of callsOf(result).entries()) this.#tools.set(`${step}.${index + 1}`, name);
+    for (const [index, call] of callsOf(result).entries()) this.#calls.set(`${step}.${index + 1}`, call);
     return [
       ...this.#turn.complete(result.content),
       ...callsFrames(callsOf(result), result.problems ?? {}, number => this.#callId(`${step}.${number}`)),
@@ -186,6 +193,13 @@ export class AnswerFrames {
 function recallOf({ plan }: JsonMap, id: string): UIMessageChunk[] {
   const memories = isObject(plan) ? plan.memories : undefined;
   return typeof memories === 'number' ? [{ type: 'data-recall', id, data: { memories } }] : [];
+}
+
+/** Returns where a turn read text from outside; the last turn's place counts. */
+function outsideOf({ turn }: JsonMap, step: string): UIMessageChunk[] {
+  const place = isObject(turn) ? turn.outside : undefined;
+  const id = addedId(step)?.parent ?? step;
+  return typeof place === 'string' ? [{ type: 'data-outside', id, data: { place } }] : [];
 }
 
 function summaryOf({ event_type: type, data }: AnswerEvent, id: string): UIMessageChunk[] {

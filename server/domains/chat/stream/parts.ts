@@ -25,6 +25,8 @@ export type SummaryPart = {
 
 /** An agent was given memories with the message. `id`: the agent's step. */
 export type RecallPart = { type: 'data-recall'; id: string; data: { memories: number } };
+/** The answer has read text from outside of the workspace. `place`: where, after the words "text from outside". `id`: the agent's step. */
+export type OutsidePart = { type: 'data-outside'; id: string; data: { place: string } };
 /** The workflow, run or step that a person's message is about. */
 export type ContextPart = { type: 'data-context'; data: z.output<typeof ContextData> };
 
@@ -38,6 +40,7 @@ export type MessagePart =
   | { type: 'step-start' }
   | SummaryPart
   | RecallPart
+  | OutsidePart
   | ContextPart
   | ProposalPart
   | { type: 'text' | 'reasoning'; text: string; state?: 'streaming' | 'done' }
@@ -49,7 +52,7 @@ export type MessagePart =
       input?: JsonValue;
       output?: JsonValue;
       errorText?: string;
-      approval?: { id: string; approved?: boolean };
+      approval?: { id: string; approved?: boolean; reason?: string };
     };
 type ToolPart = Extract<MessagePart, { type: 'dynamic-tool' }>;
 
@@ -86,9 +89,10 @@ export class MessageParts {
       }
       case 'data-summary':
       case 'data-recall':
+      case 'data-outside':
       case 'data-proposal':
       case 'data-trial':
-        this.#setData(chunk as SummaryPart | RecallPart | ProposalPart);
+        this.#setData(chunk as SummaryPart | RecallPart | OutsidePart | ProposalPart);
         return;
       default:
         this.#addOfCall(chunk);
@@ -102,7 +106,7 @@ export class MessageParts {
   }
 
   /** Replaces the earlier part with the same type and id, or appends the part if there is none. */
-  #setData(given: SummaryPart | RecallPart | ProposalPart): void {
+  #setData(given: SummaryPart | RecallPart | OutsidePart | ProposalPart): void {
     const { type, id, data } = given;
     const at = this.parts.findIndex(part => part.type === type && part.id === id);
     this.parts.splice(at < 0 ? this.parts.length : at, at < 0 ? 0 : 1, { type, id, data } as typeof given);
@@ -130,9 +134,13 @@ export class MessageParts {
         this.#setCall(chunk.toolCallId, { state: 'approval-requested', approval: { id: chunk.approvalId } });
         return;
       case 'tool-approval-response': {
-        const { approvalId: id, approved } = chunk;
+        const { approvalId: id, approved, reason } = chunk;
         const part = this.#calls().find(({ approval }) => approval?.id === id);
-        if (part !== undefined) Object.assign(part, { state: 'approval-responded', approval: { id, approved } });
+        if (part !== undefined)
+          Object.assign(part, {
+            state: 'approval-responded',
+            approval: { id, approved, ...(reason !== undefined && { reason }) },
+          });
         return;
       }
       case 'tool-output-available':

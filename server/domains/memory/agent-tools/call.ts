@@ -8,6 +8,7 @@ import { whileDatabaseAway } from '../../../platform/postgres/while-away.ts';
 import { recordAudit } from '../../audit/record.ts';
 import { deleteItems } from '../items/chain-store.ts';
 import { findItem, inItemTransaction } from '../items/store.ts';
+import { findOutside } from '../outside-store.ts';
 import { insertRecall } from '../recalls-store.ts';
 import { MAX_QUERY_LENGTH } from '../schemas.ts';
 import { type MemoryScope, mayWrite, visibilityOf } from '../scope.ts';
@@ -77,12 +78,14 @@ async function search({ services, call, scope }: Work): Promise<JsonMap> {
   const ids = hits.map(({ id }) => id);
   if (ids.length > 0)
     await insertRecall(services.pool, scope, ids, new Date(services.clock.now()), { runId: run.id, stepId: step });
+  const outside = await findOutside(services.pool, scope.tenantId, ids);
   const memories = hits.map(({ id, text, subject, source, occurred_at, trust }) => ({
     id,
     text,
     source: subject ?? source ?? 'unknown',
     date: occurred_at,
     ...(trust === 'untrusted' && { untrusted: true }),
+    ...(trust !== 'untrusted' && outside.has(id) && { outside: true }),
   }));
   return { memories, ...(degraded.length > 0 && { degraded }) };
 }

@@ -323,6 +323,7 @@ function startOf(
     parent: { run_id: runId, workflow_id: workflowId, step_id: step, depth, ...(call.detach && { detached: true }) },
     ...(started.withheld_scopes !== undefined && { withheld_scopes: started.withheld_scopes }),
     ...(started.acts_for !== undefined && { acts_for: started.acts_for }),
+    ...(call.outsideInput !== undefined && { outside_input: call.outsideInput }),
   };
   return { runId: call.runId, tenantId, projectId, workflowId: call.workflowId, data };
 }

@@ -9,11 +9,13 @@ import {
   itemOf,
   type JsonMap,
   type JsonValue,
+  outsideInputOf,
   type RunState,
   readableSteps,
   readStep,
   type StepError,
   StoredValue,
+  stepSpec,
 } from '../../../core/index.ts';
 import type { AttemptEnd, OrchestratorObserver } from '../../../observer.ts';
 import { isLarge } from '../../../turn/outcome.ts';
@@ -175,6 +177,20 @@ export class LiveAttempt implements Attempt {
     if (!this.ancestors().has(step)) return undefined;
     const isStored = this.#state.results.get(readStep(this.#state, this.step.id, step)) instanceof StoredValue;
     return isStored ? this.#loaded?.text(step) : undefined;
+  }
+
+  stepOf(step: string): GraphStep | undefined {
+    if (!this.ancestors().has(step)) return undefined;
+    return stepSpec(this.#state, readStep(this.#state, this.step.id, step));
+  }
+
+  get outsideInput(): string | null {
+    return outsideInputOf(this.#state.started);
+  }
+
+  get loop(): GraphStep | null {
+    const parent = addedId(this.step.id)?.parent;
+    return parent === undefined || this.item === null ? null : stepSpec(this.#state, parent);
   }
 
   ownTurn(): Promise<void> {

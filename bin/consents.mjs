@@ -1,0 +1,29 @@
+/**
+ * `npm run consents -- --histories N --seed S`: the property test of what agents may do, in its long form: N histories (default 10,000) drawn
+ * from the seed (default: a new one, printed), in which an attacker writes what the model says.
+ */
+import { readCommandLine, runScript } from './command-line.mjs';
+import { generate, install } from './prepare.mjs';
+import { say } from './process.mjs';
+import { randomSeed, runVitest } from './test-run.mjs';
+
+await runScript(async () => {
+  await install();
+  const command = await readCommandLine(
+    'npm run consents --',
+    'Lets an attacker speak for the models of agents (docs/security.md).',
+    (declared, wholeNumber) =>
+      declared
+        .option('--histories <number>', 'how many', wholeNumber(1), 10_000)
+        .option('--seed <number>', 'what they are drawn from; default: a new one, printed', wholeNumber(1)),
+  );
+  const { histories, seed = randomSeed() } = command.opts();
+  await generate();
+  say(
+    `consents: ${histories} histories with seed ${seed}; the same again: npm run consents -- --histories ${histories} --seed ${seed}`,
+  );
+  return runVitest(['server/domains/agents/hostile-histories.test.ts'], {
+    BATON_TEST_CONSENTS: String(histories),
+    BATON_TEST_SEED: String(seed),
+  });
+});

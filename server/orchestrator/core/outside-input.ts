@@ -1,0 +1,12 @@
+import type { RunStartedData } from './events.ts';
+
+/** Runs with these types of start always have text from outside in their input; logs from before it was recorded say no more. */
+const OUTSIDE: ReadonlyMap<string, string> = new Map([
+  ['webhook', 'from a webhook'],
+  ['on_failure', 'from a run that failed'],
+]);
+
+/** Returns where the input of a run is from, if it holds text from outside of the workspace; otherwise null. */
+export function outsideInputOf(started: Pick<RunStartedData, 'outside_input' | 'trigger_type'> | null): string | null {
+  return started?.outside_input ?? OUTSIDE.get(started?.trigger_type ?? '') ?? null;
+}

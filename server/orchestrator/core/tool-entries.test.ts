@@ -1,0 +1,71 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { contradictions, effectiveEntry, type ToolEntry } from './tool-entries.ts';
+
+const entry = (tools: string[], approval?: ToolEntry['approval'], on_lost?: ToolEntry['on_lost']): ToolEntry => ({
+  tools,
+  approval,
+  on_lost,
+});
+const approvalOf = (entries: ToolEntry[], tool: string) => effectiveEntry(entries, tool)?.approval;
+
+test.each<[string, ToolEntry[], string | undefined]>([
+  ['an entry that names it counts before one for all', [entry(['*'], 'auto'), entry(['note'], 'deny')], 'deny'],
+  ['an entry that names it may also allow it', [entry(['*'], 'deny'), entry(['note'], 'auto')], 'auto'],
+  ['deny before ask', [entry(['note'], 'ask'), entry(['note'], 'deny')], 'deny'],
+  ['ask before auto', [entry(['note'], 'auto'), entry(['note'], 'ask')], 'ask'],
+  ['the default before auto', [entry(['note'], 'auto'), entry(['note'])], undefined],
+  ['ask before the default', [entry(['*']), entry(['*'], 'ask')], 'ask'],
+  ['a name beside the wildcard is a name', [entry(['*', 'note'], 'deny'), entry(['note'], 'auto')], 'deny'],
+])('%s, in either order', (_, entries, expected) => {
+  expect(approvalOf(entries, 'note')).toBe(expected);
+  expect(approvalOf(entries.toReversed(), 'note')).toBe(expected);
+});
+
+test('a tool that no entry means is not offered', () => {
+  expect(effectiveEntry([entry(['note'], 'auto')], 'other')).toBeUndefined();
+  expect(effectiveEntry([], 'other')).toBeUndefined();
+});
+
+test('what was given to all tools stays known, and the more careful answer about a lost call counts', () => {
+  expect(effectiveEntry([entry(['*'], 'auto')], 'note')).toMatchObject({ isWildcard: true, onLost: undefined });
+  expect(effectiveEntry([entry(['*'], 'auto'), entry(['note'], 'auto', 'retry')], 'note')).toMatchObject({
+    isWildcard: false,
+    onLost: 'retry',
+  });
+  expect(effectiveEntry([entry(['note'], 'auto', 'retry'), entry(['note'])], 'note')?.onLost).toBeUndefined();
+  expect(effectiveEntry([entry(['note'], 'auto', 'retry'), entry(['note'], 'auto', 'ask')], 'note')?.onLost).toBe(
+    'ask',
+  );
+});
+
+test('entries that differ about a tool are reported with what counts, once for each tool', () => {
+  expect(contradictions([entry(['*'], 'auto'), entry(['a', 'note'], 'deny')])).toEqual([
+    { tool: 'a', at: [1, 0], effective: 'deny' },
+    { tool: 'note', at: [1, 1], effective: 'deny' },
+  ]);
+  expect(contradictions([entry(['*'], 'ask'), entry(['*'])])).toEqual([{ tool: '*', at: [0, 0], effective: 'ask' }]);
+  expect(contradictions([entry(['*'], 'auto'), entry(['note'], 'auto')])).toEqual([]);
+  expect(contradictions([entry(['a'], 'auto'), entry(['b'], 'deny')])).toEqual([]);
+});
+
+const STRICT = ['auto', undefined, 'ask', 'deny'] as const;
+const someEntry = fc.record({
+  tools: fc.uniqueArray(fc.constantFrom('*', 'a', 'b', 'c'), { minLength: 1 }),
+  approval: fc.constantFrom(...STRICT),
+});
+
+test('whatever the entries and their order: names before the wildcard, and no entry of the same rank is stricter', () => {
+  fc.assert(
+    fc.property(fc.array(someEntry, { maxLength: 6 }), fc.constantFrom('a', 'b', 'c'), (entries, tool) => {
+      const named = entries.filter(({ tools }) => tools.includes(tool));
+      const ranked = named.length > 0 ? named : entries.filter(({ tools }) => tools.includes('*'));
+      const found = effectiveEntry(entries, tool);
+      expect(found === undefined).toBe(ranked.length === 0);
+      const most = Math.max(-1, ...ranked.map(({ approval }) => STRICT.indexOf(approval)));
+      if (found !== undefined) expect(STRICT.indexOf(found.approval)).toBe(most);
+      expect(effectiveEntry(entries.toReversed(), tool)).toEqual(found);
+      expect(contradictions(entries).length > 0 || new Set(ranked.map(each => each.approval)).size < 2).toBe(true);
+    }),
+  );
+});

@@ -1,0 +1,69 @@
+/** The part of an entry of an agent's `tools` that says how the tools that it names may be called. */
+type Approval = 'auto' | 'ask' | 'deny';
+export type ToolEntry = {
+  readonly tools: readonly string[];
+  readonly approval?: Approval | undefined;
+  readonly on_lost?: 'retry' | 'ask' | undefined;
+};
+
+/** Names every tool that the published version of a server has. */
+export const ALL_TOOLS = '*';
+
+/** From lax to strict. Without an approval a tool that only reads is called, and every other one asks. */
+const STRICTNESS: readonly (Approval | undefined)[] = ['auto', undefined, 'ask', 'deny'];
+const strictnessOf = (approval: Approval | undefined): number => STRICTNESS.indexOf(approval);
+
+/**
+ * The effective settings of one tool. `isWildcard`: they were given to all tools at once. `asksWhenLost`: what its entries say about a
+ * call that may have happened; undefined: nothing.
+ */
+export type EffectiveEntry = {
+  readonly approval: Approval | undefined;
+  readonly isWildcard: boolean;
+  readonly onLost: ToolEntry['on_lost'];
+};
+
+/**
+ * Returns what the entries of one instance say about a tool, whatever their order; undefined if none offers it. Entries that name the
+ * tool count before those that mean all tools, and of several the strictest one counts: `deny`, then `ask`, then `auto`.
+ */
+export function effectiveEntry(entries: readonly ToolEntry[], tool: string): EffectiveEntry | undefined {
+  const deciding = decidingEntries(entries, tool);
+  const [first] = deciding;
+  if (first === undefined) return undefined;
+  const strictest = deciding.reduce(
+    (strict, { approval }) => (strictnessOf(approval) > strictnessOf(strict) ? approval : strict),
+    first.approval,
+  );
+  const lost = deciding.map(({ on_lost }) => on_lost);
+  return {
+    approval: strictest,
+    isWildcard: deciding.some(({ tools }) => tools.includes(ALL_TOOLS)),
+    // Nothing said lies between the two: such calls ask where the tool may destroy.
+    onLost: lost.includes('ask') ? 'ask' : lost.includes(undefined) ? undefined : 'retry',
+  };
+}
+
+function decidingEntries(entries: readonly ToolEntry[], tool: string): readonly ToolEntry[] {
+  const named = entries.filter(({ tools }) => tools.includes(tool));
+  return named.length > 0 ? named : entries.filter(({ tools }) => tools.includes(ALL_TOOLS));
+}
+
+/** A tool about which entries differ. `at`: the place of the first entry that names it, and of its name in there. */
+export type Contradiction = {
+  readonly tool: string;
+  readonly at: readonly [entry: number, tool: number];
+  readonly effective: Approval | undefined;
+};
+
+/** Returns the tools for which entries of one instance give different approvals; `*` for those that no entry names. */
+export function contradictions(entries: readonly ToolEntry[]): Contradiction[] {
+  const names = new Set(entries.flatMap(({ tools }) => tools));
+  return [...names].flatMap(tool => {
+    const given = entries.filter(({ tools }) => tools.includes(tool) || tools.includes(ALL_TOOLS));
+    if (new Set(given.map(({ approval }) => approval)).size < 2) return [];
+    const entry = entries.findIndex(({ tools }) => tools.includes(tool));
+    const place = entries[entry]?.tools.indexOf(tool) ?? 0;
+    return [{ tool, at: [entry, place] as const, effective: effectiveEntry(entries, tool)?.approval }];
+  });
+}

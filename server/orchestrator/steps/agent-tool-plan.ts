@@ -1,0 +1,170 @@
+import type { z } from 'zod';
+import type { Attempt, GraphCheck, Outcome } from '../../contract/step-type.ts';
+import {
+  ALL_TOOLS,
+  contradictions,
+  type EffectiveEntry,
+  effectiveEntry,
+  type ToolEntry,
+} from '../core/tool-entries.ts';
+import { type PlannedTool, type ToolPolicy, uniqueName } from './agent-plan.ts';
+import type { AgentTool } from './agent-settings.ts';
+import type { AgentTools, OfferedTool } from './agent-tools.ts';
+import { askUserTool } from './ask-user.ts';
+import { failed } from './failure.ts';
+import { PLATFORM, PLATFORM_NAME, type PlatformTools } from './platform-tools.ts';
+import type { RunAuthority } from './run-authority.ts';
+
+/** An entry of an agent's `tools`. */
+export type ToolsEntry = z.output<typeof AgentTool>;
+
+type Planning = {
+  entries: readonly ToolsEntry[];
+  /** Tools that are there already, and keep their names. */
+  own: readonly PlannedTool[];
+  services: {
+    agentTools?: AgentTools | undefined;
+    platform?: PlatformTools | undefined;
+    authority?: RunAuthority | undefined;
+  };
+};
+
+/** The entries of one instance, or those of operations of the service, in their order. */
+type Group = { type: 'mcp' | 'platform'; instanceId: string; entries: (ToolEntry & { at: number })[] };
+type Offer = { instance: string; tools: readonly OfferedTool[] };
+
+/** Returns the tools of the agent's entries, each once, or how the step fails. */
+export async function plannedTools(
+  attempt: Attempt,
+  signal: AbortSignal,
+  planning: Planning,
+): Promise<PlannedTool[] | Outcome> {
+  const { entries, own, services } = planning;
+  const tools: PlannedTool[] = [...own];
+  for (const group of groupsOf(entries)) {
+    const offer = await offerOf(group, attempt.run, signal, services);
+    if ('kind' in offer) return offer;
+    const problem = addTools(tools, group, offer);
+    if (problem !== null) return problem;
+  }
+  const asks = entries.some(({ type }) => type === 'ask_user');
+  if (asks && (await mayAnswer(attempt.run, signal, services.authority))) tools.push(askUserTool());
+  return tools;
+}
+
+/** Ids of instances are the same in upper and lower case. */
+function groupsOf(entries: readonly ToolsEntry[]): Group[] {
+  const groups = new Map<string, Group>();
+  for (const [at, entry] of entries.entries()) {
+    if (entry.type !== 'mcp' && entry.type !== 'platform') continue;
+    const instanceId = entry.type === 'mcp' ? entry.instance_id : PLATFORM;
+    const key = `${entry.type} ${instanceId.toLowerCase()}`;
+    const group: Group = groups.get(key) ?? { type: entry.type, instanceId, entries: [] };
+    groups.set(key, group);
+    group.entries.push(entry.type === 'mcp' ? { ...entry, at } : { ...entry, tools: entry.operations, at });
+  }
+  return [...groups.values()];
+}
+
+async function offerOf(
+  { type, instanceId, entries }: Group,
+  run: Attempt['run'],
+  signal: AbortSignal,
+  { agentTools, platform }: Planning['services'],
+): Promise<Offer | Outcome> {
+  if (type === 'platform') {
+    // The model is not offered what the person may not do.
+    const names = [...new Set(entries.flatMap(({ tools }) => tools))];
+    return { instance: PLATFORM_NAME, tools: (await platform?.offer(run, names, signal)) ?? [] };
+  }
+  const { tenantId, projectId } = run;
+  const offer = await agentTools?.offer({ tenantId, projectId, instanceId });
+  if (offer === undefined) return failed('step_type_unavailable', 'This server has no tool servers configured.');
+  if (offer.kind === 'offer') return { instance: offer.instance, tools: offer.tools };
+  return { kind: 'failed', error: { code: offer.code, message: offer.message }, retryable: offer.retryable };
+}
+
+/** A viewer can answer no task: the agent asks in its answer. */
+async function mayAnswer(
+  run: Attempt['run'],
+  signal: AbortSignal,
+  authority: RunAuthority | undefined,
+): Promise<boolean> {
+  const standing = await authority?.standing(run, signal);
+  return standing === undefined || (standing.kind === 'held' && standing.role !== 'project_viewer');
+}
+
+/** Adds the tools that the entries of an instance offer. Returns the failure for a name that the instance does not have. */
+function addTools(into: PlannedTool[], { type, instanceId, entries }: Group, offer: Offer): Outcome | null {
+  const taken = new Set(into.map(({ name }) => name));
+  const offered = new Map(offer.tools.map(tool => [tool.name, tool]));
+  for (const name of namesOf(entries, offer, type === 'platform')) {
+    const effective = effectiveEntry(entries, name);
+    if (effective === undefined || effective.approval === 'deny') continue;
+    const found = offered.get(name);
+    if (found === undefined) return failed('unknown_tool', `The instance “${offer.instance}” has no tool “${name}”.`);
+    const unique = uniqueName(name, taken);
+    taken.add(unique);
+    into.push({
+      name: unique,
+      instance_id: instanceId,
+      instance: offer.instance,
+      tool: name,
+      description: found.description,
+      input_schema: found.inputSchema,
+      policy: policyOf(found, effective),
+      read_only: found.readOnly,
+      open_world: found.openWorld,
+      ...(found.destructive && { destructive: true as const }),
+      ...(asksWhenLost(found, effective) && { on_lost: 'ask' as const }),
+    });
+  }
+  return null;
+}
+
+/** The names that entries mean, each once. Operations that the person may not call are left out without an error. */
+function namesOf(entries: readonly ToolEntry[], { tools }: Offer, isPlatform: boolean): ReadonlySet<string> {
+  const offered = tools.map(({ name }) => name);
+  return new Set(
+    entries.flatMap(entry => {
+      if (entry.tools.includes(ALL_TOOLS)) return offered;
+      return isPlatform ? entry.tools.filter(name => offered.includes(name)) : entry.tools;
+    }),
+  );
+}
+
+/**
+ * A tool that may destroy always asks. One that writes asks unless the agent may call it by itself; if that was said for
+ * all tools of an instance at once, it asks after all once text from outside could have told the model to call it.
+ */
+function policyOf(tool: OfferedTool, { approval, isWildcard }: EffectiveEntry): ToolPolicy {
+  if (approval === 'ask' || tool.destructive) return 'ask';
+  if (tool.readOnly) return 'auto';
+  if (approval !== 'auto') return 'ask';
+  return isWildcard ? 'ask_when_tainted' : 'auto';
+}
+
+/** Whether a person decides about a call that may have happened. */
+function asksWhenLost(tool: OfferedTool, { onLost }: EffectiveEntry): boolean {
+  if (tool.readOnly) return false;
+  return onLost === undefined ? tool.destructive && !tool.idempotent : onLost === 'ask';
+}
+
+/** Warns of entries that differ about a tool, and says which of them counts. */
+export function warnOfContradictions(entries: readonly ToolsEntry[], graph: Pick<GraphCheck, 'warn'>): void {
+  for (const { type, entries: own } of groupsOf(entries)) {
+    for (const {
+      tool,
+      at: [entry, place],
+      effective,
+    } of contradictions(own)) {
+      const field = type === 'platform' ? 'operations' : 'tools';
+      const counts = effective ?? 'the one without an approval';
+      graph.warn({
+        path: `tools[${own[entry]?.at ?? 0}].${field}[${place}]`,
+        code: 'contradicting_tools',
+        message: `several entries of \`tools\` differ in their approval of “${tool.slice(0, 200)}”: ${counts} is effective`,
+      });
+    }
+  }
+}

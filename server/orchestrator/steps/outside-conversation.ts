@@ -1,0 +1,30 @@
+import type { AgentProgress } from '../core/index.ts';
+import type { AgentWork, PlannedTool } from './agent-plan.ts';
+import { type TranscriptSource, taintedBy } from './agent-transcript.ts';
+import { ASK_USER } from './ask-user.ts';
+import type { EarlierMessages } from './conversations.ts';
+import { MEMORY } from './memory-tools.ts';
+import { inline } from './quoted.ts';
+import { READ_RESULT } from './read-result.ts';
+
+/**
+ * Returns where the conversation of an agent has text from outside of the workspace, in the words after "text from outside"; null if nowhere.
+ * All that enters the context of a model counts: what its agent began with, and the results and errors of its tools.
+ */
+export function outsideIn(work: AgentWork, agent: AgentProgress, source: TranscriptSource): string | null {
+  const [first] = work.outside ?? [];
+  if (first !== undefined) return first;
+  const tool = taintedBy(work, agent, source);
+  return tool === null ? null : `by the tool ${inline(tool)}`;
+}
+
+/** Returns where earlier answers of the same conversation may quote text from outside. */
+export function outsideOfEarlier(
+  tools: readonly PlannedTool[],
+  { isFromOutside, tools: used }: EarlierMessages,
+): string[] {
+  // Of memories the answer itself says whether they were from outside.
+  const inside = tools.filter(({ open_world, instance_id }) => !open_world || instance_id === MEMORY);
+  const known = new Set([READ_RESULT, ASK_USER, ...inside.map(({ name }) => name)]);
+  return isFromOutside || used.some(name => !known.has(name)) ? ['in an earlier answer of this conversation'] : [];
+}

@@ -1,0 +1,93 @@
+import type { Attempt } from '../../contract/step-type.ts';
+import type { GraphStep, JsonValue } from '../core/index.ts';
+import { stepTypeDescription } from './descriptions.ts';
+import { inline } from './quoted.ts';
+import { collectReferences, type Reference } from './templates.ts';
+
+/**
+ * Text from outside of the workspace may hold instructions of a stranger. Values carry their origin through templates: what a step reads
+ * comes from outside if the input does, or a step whose type says so, or a step that reads such values. Where the origin cannot be known,
+ * the worse is assumed.
+ */
+type Origins = Pick<Attempt, 'ancestors' | 'stepOf' | 'outsideInput' | 'loop'>;
+
+/**
+ * Returns where the templates of a value read text from outside, each in the words that follow "text from outside" in a sentence; empty if
+ * nowhere.
+ */
+export function outsideOf(value: JsonValue, origins: Origins): string[] {
+  const places = collectReferences(value).flatMap(found =>
+    'reference' in found ? placeOf(found.reference, origins) : [],
+  );
+  return [...new Set(places)];
+}
+
+function placeOf(reference: Reference, origins: Origins): string[] {
+  const { source, step, error } = reference;
+  switch (source) {
+    case 'input':
+      return origins.outsideInput == null ? [] : [`in the input of the run, ${origins.outsideInput}`];
+    case 'steps':
+      if (step === null || !isOutside(step, origins, new Set())) return [];
+      return [`in the ${error ? 'error' : 'result'} of the step ${inline(step)}`];
+    case 'item':
+      return isItemOutside(origins) ? ['in the item of the loop'] : [];
+    case 'index':
+    case 'response':
+      return [];
+  }
+}
+
+/** `visited`: the steps on the way, so that a circle of a broken graph ends. */
+function isOutside(step: string, origins: Origins, visited: Set<string>): boolean {
+  if (visited.has(step)) return false;
+  visited.add(step);
+  const spec = origins.stepOf?.(step);
+  if (spec === undefined) return true;
+  switch (stepTypeDescription(spec.type)?.origin) {
+    case undefined:
+      return true;
+    case 'inside':
+      return false;
+    case 'templates':
+      return readsOutside({ ...spec } as JsonValue, origins, visited);
+    case 'anything':
+      return mayReadOutside(origins) || innerTypes(spec).some(isOutsideType);
+  }
+}
+
+function readsOutside(value: JsonValue, origins: Origins, visited: Set<string>): boolean {
+  return collectReferences(value).some(found => {
+    if (!('reference' in found)) return true;
+    const { source, step } = found.reference;
+    if (source === 'input') return origins.outsideInput != null;
+    if (source === 'item') return isItemOutside(origins);
+    return source === 'steps' && step !== null && isOutside(step, origins, visited);
+  });
+}
+
+/** A list that an expression or an outer loop gives may hold anything that came before. */
+function isItemOutside(origins: Origins): boolean {
+  const items = (origins.loop?.items ?? null) as JsonValue;
+  const references = collectReferences(items).flatMap(found => ('reference' in found ? found.reference : []));
+  const isOpaque = typeof items === 'string' ? references.length === 0 : items === null;
+  if (isOpaque || references.some(({ source }) => source === 'item')) return mayReadOutside(origins);
+  return readsOutside(items, origins, new Set());
+}
+
+/** Whether anything that came before may be from outside. */
+function mayReadOutside(origins: Origins): boolean {
+  if (origins.outsideInput != null) return true;
+  return [...origins.ancestors()].some(id => {
+    const spec = origins.stepOf?.(id);
+    return spec === undefined || isOutsideType(spec.type) || innerTypes(spec).some(isOutsideType);
+  });
+}
+
+const isOutsideType = (type: string): boolean => stepTypeDescription(type)?.origin === undefined;
+
+/** The types of the steps in a loop, at any depth. */
+function innerTypes({ steps }: GraphStep): string[] {
+  if (!Array.isArray(steps)) return [];
+  return (steps as unknown as GraphStep[]).flatMap(inner => [inner.type, ...innerTypes(inner)]);
+}

@@ -1,0 +1,80 @@
+import fc from 'fast-check';
+
+/** Histories of agents whose model an attacker writes, and what may happen in them by the rules of docs/agents.md alone. */
+
+/** Each tool as its published version describes it. */
+export const HOSTILE_TOOLS = {
+  look: { reads: true, open: false, destroys: false },
+  page: { reads: true, open: true, destroys: false },
+  /** Fails, with a text from outside. */
+  broken: { reads: true, open: true, destroys: false },
+  note: { reads: false, open: false, destroys: false },
+  post: { reads: false, open: true, destroys: false },
+  drop: { reads: false, open: false, destroys: true },
+} as const;
+export type HostileTool = keyof typeof HOSTILE_TOOLS;
+const TOOL_NAMES = Object.keys(HOSTILE_TOOLS) as HostileTool[];
+
+export type Entry = { tools: string[]; approval: 'auto' | 'ask' | 'deny' | undefined };
+export type HostileCall = { tool: HostileTool | 'ghost'; isValid: boolean };
+/** `misspelt` and `unfit` are refused, and an approval follows. `leaver`: approved by a person who is removed before the call begins. */
+export type TaskAnswer = 'approve' | 'edit' | 'reject' | 'misspelt' | 'unfit' | 'leaver';
+export type HostileHistory = {
+  entries: Entry[];
+  /** The prompt reads nothing, the input, the result of a tool that a step has called, or of a script that has read that. */
+  prompt: 'plain' | 'input' | 'step' | 'script';
+  /** A member started the run, or a webhook. */
+  startedBy: 'member' | 'webhook';
+  turns: HostileCall[][];
+  answers: TaskAnswer[];
+};
+
+const entry = fc.record({
+  tools: fc.uniqueArray(fc.constantFrom('*', '*', ...TOOL_NAMES), { minLength: 1, maxLength: 4 }),
+  approval: fc.constantFrom('auto', 'auto', 'ask', 'deny', undefined),
+});
+const call = fc.record({
+  tool: fc.constantFrom<(HostileTool | 'ghost')[]>(...TOOL_NAMES, 'note', 'note', 'ghost'),
+  isValid: fc.integer({ min: 0, max: 9 }).map(n => n > 0),
+});
+const taskAnswer = fc.oneof(
+  { weight: 12, arbitrary: fc.constantFrom<TaskAnswer[]>('approve', 'edit', 'reject', 'misspelt', 'unfit') },
+  { weight: 1, arbitrary: fc.constant<TaskAnswer>('leaver') },
+);
+const history: fc.Arbitrary<HostileHistory> = fc.record({
+  entries: fc.array(entry, { minLength: 1, maxLength: 4 }),
+  prompt: fc.constantFrom('plain', 'plain', 'input', 'step', 'script'),
+  startedBy: fc.constantFrom('member', 'webhook'),
+  turns: fc.array(fc.array(call, { minLength: 1, maxLength: 3 }), { minLength: 1, maxLength: 4 }),
+  answers: fc.array(taskAnswer, { minLength: 3, maxLength: 6 }),
+});
+
+/** Histories drawn from a seed. */
+export const hostileHistories = (seed: number, count: number): HostileHistory[] =>
+  fc.sample(history, { seed, numRuns: count });
+
+/** The rule for one call. `denied`: it is never made. `asks`: only when a person has approved it. */
+export type Rule = 'denied' | 'asks' | 'free';
+
+/** The rule for a call, given whether text from outside is in the conversation. Written from the documentation, not from the code. */
+export function ruleFor(entries: readonly Entry[], { tool, isValid }: HostileCall, isTainted: boolean): Rule {
+  if (tool === 'ghost' || !isValid) return 'denied';
+  const named = entries.filter(({ tools }) => tools.includes(tool));
+  const deciding = named.length > 0 ? named : entries.filter(({ tools }) => tools.includes('*'));
+  const says = (approval: Entry['approval']) => deciding.some(each => each.approval === approval);
+  if (deciding.length === 0 || says('deny')) return 'denied';
+  const { reads, destroys } = HOSTILE_TOOLS[tool];
+  if (destroys || says('ask')) return 'asks';
+  if (reads) return 'free';
+  if (says(undefined)) return 'asks';
+  return isTainted && deciding.some(({ tools }) => tools.includes('*')) ? 'asks' : 'free';
+}
+
+/** Whether the agent begins with text from outside in its conversation. */
+export function beginsTainted({ prompt, startedBy }: HostileHistory): boolean {
+  return prompt === 'step' || prompt === 'script' || (prompt === 'input' && startedBy === 'webhook');
+}
+
+/** Whether no tool is offered: the model is then asked once, and its calls are none. */
+export const offersNothing = ({ entries }: HostileHistory): boolean =>
+  TOOL_NAMES.every(tool => ruleFor(entries, { tool, isValid: true }, false) === 'denied');
