@@ -1,7 +1,10 @@
 import type { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { z } from 'zod';
+import { systemClock } from '../../platform/clock.ts';
 import { newId } from '../../platform/ids.ts';
+import { createLogger } from '../../platform/logger.ts';
+import { ensurePartitions } from '../../platform/postgres/partitions.ts';
 import { type ChatService, startChatService } from '../../testing/chat.ts';
 import {
   beginsTainted,
@@ -50,6 +53,8 @@ const act = (...given: Parameters<ChatService['act']>) => chat.act(...given);
 
 beforeAll(async () => {
   chat = await startChatService();
+  // A service makes its partitions before its first run; here, a minute after its start, they would be made beneath the runs.
+  await ensurePartitions(chat.service.db.pool, systemClock, createLogger('silent'));
   tools = await startSdkServer({ configure });
   instance_id = await chat.instanceOf(tools.url);
 });
