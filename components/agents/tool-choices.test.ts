@@ -4,6 +4,7 @@ import {
   type CatalogTool,
   choicesOf,
   defaultChoice,
+  effectiveNames,
   instancesOf,
   onLostOf,
   withChoices,
@@ -44,6 +45,17 @@ test('an entry that names a tool goes before one that means all', () => {
     delete: 'never',
     odd: 'never',
   });
+});
+
+test('what is shown is what is effective: the strictest of several entries, in any order', () => {
+  const tools: AgentTools = [entry('a', ['write'], 'auto'), entry('A', ['write'], 'deny'), entry('a', ['*'], 'auto')];
+  for (const given of [tools, tools.toReversed()]) {
+    expect(choicesOf(given, 'a', catalog)).toMatchObject({ write: 'never', read: 'auto', delete: 'ask' });
+    expect(effectiveNames(given)).toContainEqual({ names: ['write'], approval: 'deny' });
+    expect(effectiveNames(given)).toContainEqual({ names: ['*'], approval: 'auto' });
+    expect(effectiveNames(given)).toHaveLength(2);
+  }
+  expect(instancesOf(tools)).toEqual(['a']);
 });
 
 test('what is chosen is what is read again, and other instances stay', () => {

@@ -1,6 +1,14 @@
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '@/server/platform/json.ts';
-import { formFields, initialValues, labelOf, resultOf, takesExtraComment, validateValues } from './form-schema.ts';
+import {
+  changedValues,
+  formFields,
+  initialValues,
+  labelOf,
+  resultOf,
+  takesExtraComment,
+  validateValues,
+} from './form-schema.ts';
 
 const schema: JsonObject = {
   type: 'object',
@@ -154,6 +162,14 @@ describe('validateValues', () => {
 describe('resultOf', () => {
   it('is undefined when nothing was said, so that only {approved} is sent', () => {
     expect(resultOf({ note: '', tags: [], address: { city: '' } }, '  ')).toBeUndefined();
+  });
+  it('keeps what is empty where the form began with it, so that the arguments of a call stay as they are', () => {
+    const initial = { arguments: { to: 'bob', note: '', cc: [] } };
+    expect(resultOf(initial, '', initial)).toEqual(initial);
+    expect(resultOf({ arguments: { to: 'eve', note: '', cc: [], bcc: [] } }, '', initial)).toEqual({
+      arguments: { to: 'eve', note: '', cc: [] },
+    });
+    expect(changedValues({ arguments: initial.arguments, reason: 'No' }, initial)).toEqual({ reason: 'No' });
   });
   it('adds a typed comment and leaves out what is empty', () => {
     expect(resultOf({ amount: 0, note: '' }, ' fine ')).toEqual({ amount: 0, comment: 'fine' });

@@ -20,7 +20,7 @@ import { PERSON, questionOf } from './ask-user.ts';
 import { ADDED_STEP_TYPES } from './descriptions.ts';
 import { failed } from './failure.ts';
 import { MEMORY } from './memory-tools.ts';
-import { outsideIn } from './outside-conversation.ts';
+import { outsideIn, outsideToRecord } from './outside-conversation.ts';
 import { PLATFORM } from './platform-tools.ts';
 import { READ_RESULT, readResultArguments } from './read-result.ts';
 import { decideCall, type RunAuthority } from './run-authority.ts';
@@ -70,6 +70,7 @@ async function execute(attempt: Attempt, signal: AbortSignal, services: TurnServ
   // Read before the first await: large results are there until then.
   const open = openPrompt(work, agent, attempt);
   const outside = outsideIn(work, agent, attempt);
+  const recorded = outside === null ? null : outsideToRecord(work, agent, attempt);
   const ratio = tokensPerCharacter(agent, attempt);
   const opened = charactersOf(open.messages) + charactersOfTools(work);
   const input = Math.ceil(opened * ratio);
@@ -108,7 +109,7 @@ async function execute(attempt: Attempt, signal: AbortSignal, services: TurnServ
     kind: 'completed',
     result: result as unknown as JsonMap,
     context,
-    ...turnOf(calls, { limit: begun === null ? closing : null, outside }),
+    ...turnOf(calls, { limit: begun === null ? closing : null, outside: recorded }),
     ...consumed,
   };
 }
