@@ -10,7 +10,11 @@ import { reached } from '../../testing/runs.ts';
 
 let paid: unknown[] = [];
 function configure(server: McpServer): void {
-  const inputSchema = z.object({ amount: z.number().max(100), to: z.string().optional() });
+  const inputSchema = z.object({
+    amount: z.number().max(100),
+    to: z.string().optional(),
+    meta: z.object({ a: z.string() }).optional(),
+  });
   server.registerTool('pay', { inputSchema, annotations: { openWorldHint: false } }, args => {
     paid.push(args);
     return { content: [{ type: 'text', text: 'Paid.' }] };
@@ -177,6 +181,16 @@ test('a task without a form takes any result, and a bare decision is enough for 
   await act('tasks_complete', { ...asked, task_id: APPROVAL, approved: true });
   await complete(asked);
   expect(paid).toEqual([{ amount: 5 }]);
+});
+
+test('arguments are checked against the tool, too, where its schema could not be drawn as the form', async () => {
+  const ref = await startClerk({ name: 'pay', arguments: { amount: 5, meta: { a: 'x', b: 1 } } }, pay());
+  await refusedEverywhere(ref, APPROVAL, { approved: true, result: { arguments: { amount: 500 } } }, [
+    'result.arguments.amount',
+  ]);
+  await act('tasks_complete', { ...ref, task_id: APPROVAL, approved: true, result: { arguments: { amount: 7 } } });
+  await complete(ref);
+  expect(paid).toEqual([{ amount: 7 }]);
 });
 
 test('arguments that are sent back as they are change nothing', async () => {
