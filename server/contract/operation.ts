@@ -23,6 +23,9 @@ export type ToolHints = {
   openWorld: boolean;
 };
 
+/** The data of the event that ends a UI message stream of the AI SDK. It is no JSON. */
+export const STREAM_DONE = '[DONE]';
+
 /** One frame of a stream. A client that resumes names the `id` of the last frame that it has. */
 export type StreamFrame = {
   id?: string;

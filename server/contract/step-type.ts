@@ -63,6 +63,11 @@ export type Attempt = {
   /** The prices of the workspace; absent if nothing is charged. */
   readonly prices?: ActionPrices | undefined;
   /**
+   * Reserves what the attempt may cost, in microcredits, until its end is committed; waits while attempts in flight have reserved it.
+   * Absent where nothing limits the spending of the run. Rejects if the attempt is over.
+   */
+  readonly reserve?: ((wanted: Wanted) => Promise<Reserved>) | undefined;
+  /**
    * Records lines while the attempt is still running (streamed output). Put lines that are known only at the end into
    * the outcome instead: this saves an event.
    */
@@ -74,6 +79,10 @@ export type Attempt = {
   /** Resolves in a separate turn of the event loop: await it before work on a large value. */
   ownTurn?(): Promise<void>;
 };
+
+/** Microcredits that an attempt needs, and the most that it can use. */
+export type Wanted = { least: number; most: number };
+export type Reserved = { kind: 'reserved'; microcredits: number } | { kind: 'refused'; error: StepError };
 
 /** The results of all items of a step that has expanded. */
 export type Gathered = {
@@ -256,6 +265,8 @@ export type StepType = StepTypeDescription & {
   readonly filledFields?: readonly string[];
   /** Fields, including common ones, that decide who approves, when and how: no run can override them. */
   readonly approvalFields?: readonly string[];
+  /** Its attempts reserve what they may cost by themselves, because that depends on their fields. */
+  readonly reserves?: true;
   /** Whether this step decides if the steps after it run: a check or an approval. */
   readonly decides?: true;
   /** Fields whose templates belong to something else than the step: Lua scripts, the steps of a loop. */

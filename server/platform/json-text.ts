@@ -164,11 +164,6 @@ export function markNumbers(text: string): string {
   return marked === '' ? text : marked + text.slice(copied);
 }
 
-/** Returns the text as it was before `markNumbers`, also if a library has parsed and written it since. */
-export const unmarkNumbers = (text: string): string =>
-  text.includes(WRITTEN_MARK) ? text.replaceAll(MARKED, '$1') : text;
-const MARKED = new RegExp(`${WRITTEN_MARK.replace('\\', '\\\\')}([-+.\\deE]+)"`, 'g');
-
 /** RFC 8259, section 6. What is no number stays as it is, for the parser to refuse. */
 const NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
 

@@ -3,6 +3,7 @@ import { askModel, type ModelQuestion, type ModelReply } from '../../platform/mo
 import { inSecretScope } from '../../platform/secrets/in-use.ts';
 import type { Redactor } from '../../platform/secrets/redaction.ts';
 import { callHeaders, ModelDirectory, type ModelServices, type OpenModel, objectOf } from './directory.ts';
+import { estimatedUsage } from './estimated-usage.ts';
 import { StreamedLines } from './streamed-lines.ts';
 
 type On = { signal: AbortSignal; log: (lines: string[]) => void };
@@ -47,12 +48,25 @@ function remarks(reply: ModelReply): string[] {
   return [
     ...reply.warnings.map(warning => `Warning: ${warning}`),
     ...(reply.cut ? ['Warning: the answer was cut at the limit of tokens'] : []),
-    ...(reply.usage === undefined ? ['Warning: the provider did not tell how many tokens it used'] : []),
+    ...(reply.usage === undefined
+      ? ['Warning: the provider did not tell how many tokens it used: they are estimated']
+      : []),
   ];
 }
 
+/** The characters of a question. */
+function sentIn({ prompt, system = '', object }: ModelQuestion): number {
+  return prompt.length + system.length + (object === undefined ? 0 : JSON.stringify(object.schema).length);
+}
+
 function answerOf(reply: ModelReply, question: ModelQuestion, redactor: Redactor): ModelAnswer {
-  if (reply.kind === 'failed') return { ...reply, message: redactor.text(reply.message) };
+  const { written, usage = estimatedUsage(sentIn(question), written) } = reply;
+  if (reply.kind === 'failed') {
+    const { code, message, retryable, retryAfterMs } = reply;
+    const wait = retryAfterMs === undefined ? {} : { retryAfterMs };
+    const used = reply.usage === undefined && written === 0 ? {} : { usage };
+    return { kind: 'failed', code, message: redactor.text(message), retryable, ...wait, ...used };
+  }
   return {
     kind: 'answer',
     text: redactor.text(reply.text),
@@ -60,6 +74,6 @@ function answerOf(reply: ModelReply, question: ModelQuestion, redactor: Redactor
     ...(reply.reasoning === undefined ? {} : { reasoning: redactor.text(reply.reasoning) }),
     model: `${question.provider}/${reply.model}`,
     finishReason: reply.cut ? 'length' : 'stop',
-    usage: reply.usage ?? { inputTokens: 0, outputTokens: 0 },
+    usage,
   };
 }

@@ -82,10 +82,27 @@ test('cuts the key out of what the model says with it', async () => {
   expect(answer).toMatchObject({
     content: [{ text: 'Your key is [redacted]' }, { arguments: { key: '[redacted]' } }],
     finishReason: 'tool_calls',
-    usage: { inputTokens: 0, outputTokens: 0 },
+    // Estimated, because the provider told nothing.
+    usage: { inputTokens: 2, outputTokens: expect.any(Number), estimated: true },
     warnings: [expect.stringContaining('how many tokens')],
   });
   expect(JSON.stringify([answer, surroundings.pieces])).not.toContain(KEY.slice(9));
+});
+
+test('what a provider does not count is estimated, also of an answer that broke off; a refused request has used nothing', async () => {
+  const text = 'x'.repeat(1_000);
+  const conversation = { messages: [{ role: 'user' as const, content: [{ type: 'text' as const, text }] }] };
+  const estimate = { inputTokens: 300, outputTokens: 150, estimated: true };
+  fake.script({
+    answers: [
+      { content: [{ text: 'y'.repeat(500) }], usage: null },
+      { content: [{ text: 'y'.repeat(500) }, { raw: 'data: {broken\n\n' }] },
+      { error: { status: 500 } },
+    ],
+  });
+  expect(await turns.turn(request(acme, conversation), on())).toMatchObject({ kind: 'answer', usage: estimate });
+  expect(await turns.turn(request(acme, conversation), on())).toMatchObject({ kind: 'failed', usage: estimate });
+  expect(await turns.turn(request(acme, conversation), on())).not.toHaveProperty('usage');
 });
 
 test('checks a form, and tells that a conversation is too long', async () => {

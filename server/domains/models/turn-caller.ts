@@ -1,8 +1,10 @@
+import { charactersOf } from '../../orchestrator/steps/agent-conversation.ts';
 import type { TurnAnswer, TurnCaller, TurnRequest, TurnUsage } from '../../orchestrator/steps/turn-caller.ts';
 import type { TokenCounts } from '../../platform/models/read-stream.ts';
 import { askTurn, type TurnQuestion, type TurnReply } from '../../platform/models/turn.ts';
 import { inSecretScope } from '../../platform/secrets/in-use.ts';
 import { callHeaders, ModelDirectory, type ModelServices, type OpenModel, objectOf } from './directory.ts';
+import { estimatedUsage } from './estimated-usage.ts';
 
 /** The caller of models for agents' turns; it uses only keys of the tenant's own connections. */
 export function createTurnCaller(services: ModelServices): TurnCaller {
@@ -17,7 +19,7 @@ export function createTurnCaller(services: ModelServices): TurnCaller {
         if ('kind' in model) return model;
         const { redactor, fetch } = model;
         const on = { fetch, clock: services.clock, signal, redactor, onPiece: onPart };
-        return answerOf(await askTurn(questionOf(model, request), on), model);
+        return answerOf(await askTurn(questionOf(model, request), on), model, request);
       }),
   };
 }
@@ -28,20 +30,28 @@ function questionOf({ access }: OpenModel, request: TurnRequest): TurnQuestion {
   return { ...access, messages, tools, toolChoice, temperature, maxTokens, object, headers: callHeaders(request) };
 }
 
-function answerOf(reply: TurnReply, { access, redactor }: OpenModel): TurnAnswer {
-  const { usage, ...rest } = reply;
-  if (rest.kind === 'failed') return { ...rest, ...(usage === undefined ? {} : { usage: usageOf(usage) }) };
+function answerOf(reply: TurnReply, { access, redactor }: OpenModel, request: TurnRequest): TurnAnswer {
+  const { usage, written, ...rest } = reply;
+  const used = usage === undefined ? estimatedUsage(sentIn(request), written) : usageOf(usage);
+  // A provider that refused the request at once has counted nothing.
+  if (rest.kind === 'failed') return { ...rest, ...(usage === undefined && written === 0 ? {} : { usage: used }) };
   const { content, object, model, finish, warnings } = rest;
-  const untold = usage === undefined ? ['the provider did not tell how many tokens it used'] : [];
+  const untold = usage === undefined ? ['the provider did not tell how many tokens it used: they are estimated'] : [];
   return {
     kind: 'answer',
     content,
     ...(object === undefined ? {} : { object: redactor.json(object) }),
     finishReason: finish,
     model: redactor.text(`${access.provider}/${model}`),
-    usage: usage === undefined ? { inputTokens: 0, outputTokens: 0 } : usageOf(usage),
+    usage: used,
     warnings: [...warnings, ...untold].map(redactor.text),
   };
+}
+
+/** The characters of a request. */
+function sentIn({ messages, tools, responseSchema }: TurnRequest): number {
+  const described = [...tools, ...(responseSchema === undefined ? [] : [responseSchema])];
+  return charactersOf(messages) + (described.length === 0 ? 0 : JSON.stringify(described).length);
 }
 
 function usageOf({ input, output, cachedInput, reasoning }: TokenCounts): TurnUsage {

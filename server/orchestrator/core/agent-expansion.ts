@@ -26,7 +26,8 @@ export function expandAgent(
   const expansion: AgentExpansion = {
     plan,
     settings,
-    deadline: plan.timeout_s === undefined ? null : at + plan.timeout_s * 1000,
+    deadline: plan.timeout_s === undefined ? null : at + (plan.timeout_s - (plan.closing_s ?? 0)) * 1000,
+    end: plan.timeout_s === undefined || plan.closing_s === undefined ? null : at + plan.timeout_s * 1000,
     steps: [],
     open: 0,
     turns: 0,
@@ -89,7 +90,7 @@ function note(expansion: AgentExpansion, { type, fields }: AddedStep): void {
     if (typeof closing !== 'string') return;
     // Only the core writes the field.
     expansion.closing = closing as AgentLimit;
-    expansion.deadline = null;
+    expansion.deadline = expansion.end;
   } else if (type === 'agent_tool') {
     expansion.callsAdded = (expansion.callsAdded ?? 0) + 1;
     expansion.toolCalls += 1;

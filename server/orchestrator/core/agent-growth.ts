@@ -43,9 +43,14 @@ export function growAgent(draft: Draft, parent: string, expansion: AgentExpansio
  * fail instead.
  */
 export function timeOfAgentIsUp(draft: Draft, parent: string, expansion: AgentExpansion): boolean {
-  if (atLimit(expansion, 'timeout').do !== 'turn') return false;
-  // Added first: an agent under which nothing is at work has ended.
-  addSteps(draft, parent, [turnOf(parent, expansion, 'timeout')]);
+  const { closing, end } = expansion;
+  // Not even the closing turn has ended in time: the agent ends with what it has.
+  const isOver = closing !== null && end !== null && draft.now >= end;
+  if (!isOver) {
+    if (atLimit(expansion, 'timeout').do !== 'turn') return false;
+    // Added first: an agent under which nothing is at work has ended.
+    addSteps(draft, parent, [turnOf(parent, expansion, 'timeout')]);
+  }
   endAdded(draft, parent, { cancel: 'limit_reached', causedBy: parent, skip: 'blocked' });
   return true;
 }

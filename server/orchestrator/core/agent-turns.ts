@@ -104,7 +104,8 @@ function callsToAdd(
 function affordableCalls({ plan, spent, dearestCall }: Pick<AgentView, 'plan' | 'spent' | 'dearestCall'>): number {
   const left = usableBudget(plan) - spent;
   if (left <= 0) return 0;
-  return dearestCall > 0 ? Math.floor(left / dearestCall) : Number.POSITIVE_INFINITY;
+  const price = Math.max(dearestCall, plan.call_price ?? 0);
+  return price > 0 ? Math.floor(left / price) : Number.POSITIVE_INFINITY;
 }
 
 /** The limit for which not all calls of the last turn were added. */

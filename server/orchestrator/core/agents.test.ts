@@ -251,6 +251,48 @@ describe('an agent at a limit', () => {
     expect(agentProgress(state, 'research')).toMatchObject({ limit: 'timeout' });
   });
 
+  test('keeps time for its closing turn, and ends with what it has when that has passed', () => {
+    begin({ timeout_s: 10, closing_s: 4 });
+    run('research.1', [call()]);
+    start('research.1.1');
+    now += 6_000;
+    ask({ type: 'expansion_timed_out', step: 'research' });
+    expect(ready()).toEqual(['research.2']);
+    expect([...effects(state).timers]).toMatchObject([{ step: 'research', kind: 'expansion' }]);
+    start('research.2');
+    now += 3_999;
+    expect(ask({ type: 'expansion_timed_out', step: 'research' })).toEqual([]);
+    now += 1;
+    ask({ type: 'expansion_timed_out', step: 'research' });
+    expect(statusOf('research.2')).toBe('cancelled');
+    expect(ready()).toEqual(['research']);
+    expect(agentProgress(state, 'research')).toMatchObject({ limit: 'timeout' });
+    expect([...effects(state).timers]).toEqual([]);
+  });
+
+  test('ends in time when it closes for another limit, and its provider does not want to be asked', () => {
+    begin({ timeout_s: 10, closing_s: 4, max_turns: 1 });
+    run('research.1', [call()]);
+    run('research.1.1');
+    expect(stepSpec(state, 'research.2').closing).toBe('max_turns');
+    start('research.2');
+    const error = { code: 'model_rate_limited', message: '' };
+    const failed = {
+      type: 'attempt_failed',
+      step: 'research.2',
+      attempt: 1,
+      error,
+      retryable: true,
+      random: 0,
+    } as const;
+    ask({ ...failed, retryAfterMs: 3_600_000 });
+    expect(statusOf('research.2')).toBe('retrying');
+    now += 10_000;
+    ask({ type: 'expansion_timed_out', step: 'research' });
+    expect(statusOf('research.2')).toBe('cancelled');
+    expect(agentProgress(state, 'research')).toMatchObject({ limit: 'max_turns' });
+  });
+
   test('fails when its time is up and it is to fail', () => {
     begin({ timeout_s: 10, on_limit: 'fail' });
     start('research.1');

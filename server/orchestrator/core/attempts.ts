@@ -1,7 +1,7 @@
 import type { Command, LeaderTerm } from './commands.ts';
 import { MAX_RETRY_DELAY_S, MAX_TIMEOUT_S } from './compile.ts';
 import { type Draft, emit, newDraft } from './draft.ts';
-import { cancelStep, endStep, paidOf, settle, stepFails } from './ending.ts';
+import { BUDGET_SPENT, cancelStep, endStep, finishStop, paidOf, settle, stepFails } from './ending.ts';
 import type { Paid, RunEvent, TaskRequest } from './events.ts';
 import { growthProblem } from './grow.ts';
 import { takenBranch } from './skips.ts';
@@ -79,7 +79,9 @@ export function attemptFailed(state: RunState, command: Of<'attempt_failed'>, no
   if (attemptOf(state, command) === undefined) return [];
   const draft = newDraft(state, now);
   emitLog(draft, command);
-  retryOrFail(draft, command.step, command);
+  if (command.error.code === BUDGET_SPENT && state.started?.budget !== undefined)
+    finishStop(draft, state.started.started_by, 'budget_spent');
+  else retryOrFail(draft, command.step, command);
   return draft.events;
 }
 

@@ -44,6 +44,15 @@ export function stop(state: RunState, command: Of<'stop'>, now: number): RunEven
   return draft.events;
 }
 
+/** Stops a run that has charged more than its budget, which the log of the run says. */
+export function stopOverBudget(state: RunState, now: number): RunEvent[] {
+  const { started, credits, status } = state;
+  if (started?.budget === undefined || credits <= started.budget || isTerminal(status)) return [];
+  const draft = newDraft(state, now);
+  finishStop(draft, started.started_by, 'budget_spent');
+  return draft.events;
+}
+
 /** Throws CommandRefused for a run that has not started or has ended. */
 export function refuseUnlessActive(state: RunState): void {
   if (state.status === null) throw new CommandRefused('run_not_started', 'The run has not started.');

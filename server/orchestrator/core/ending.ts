@@ -25,6 +25,14 @@ export function settle(draft: Draft, skips: () => void): void {
 
 /** The code of a step that could not be paid: its type was never asked to do anything, so it costs nothing. */
 export const INSUFFICIENT_CREDITS = 'insufficient_credits';
+/** The code of a step that the budget of its run does not cover. */
+export const BUDGET_SPENT = 'budget_spent';
+/** The code of a step that the person for whose day the run counts may not pay for any more. */
+export const AI_BUDGET_EXHAUSTED = 'ai_budget_exhausted';
+const UNPAID: ReadonlySet<string> = new Set([INSUFFICIENT_CREDITS, BUDGET_SPENT, AI_BUDGET_EXHAUSTED]);
+
+/** Whether a step failed with this code because it could not be paid. */
+export const isUnpaid = (code: string): boolean => UNPAID.has(code);
 
 /**
  * The step fails by its own doing. The run fails with it, unless the step is `on_error: continue`: then its dependents
@@ -33,7 +41,7 @@ export const INSUFFICIENT_CREDITS = 'insufficient_credits';
  */
 export function stepFails(draft: Draft, step: string, error: StepError, paid: Paid = {}, causedBy?: string): void {
   const { spec, branches } = effectiveStep(draft.state, step);
-  const continues = spec.on_error === 'continue' && branches === null && error.code !== INSUFFICIENT_CREDITS;
+  const continues = spec.on_error === 'continue' && branches === null && !isUnpaid(error.code);
   if (!continues || draft.state.stopRequested !== null) {
     failStep(draft, step, error, paid, causedBy === undefined ? {} : { causedBy });
     return;
@@ -82,9 +90,9 @@ export function paidOf({ consumed, credits }: Paid): Paid {
 }
 
 /** Ends what has not ended and then the run, as `stopped`. */
-export function finishStop(draft: Draft, by: string): void {
+export function finishStop(draft: Draft, by: string, reason?: PauseReason): void {
   endAllOthers(draft, { cancel: 'RUN_STOPPED', skip: 'run_stopped' });
-  changeStatus(draft, 'stopped', { by });
+  changeStatus(draft, 'stopped', { by, ...(reason && { reason }) });
 }
 
 /** Cancels one begun step. */

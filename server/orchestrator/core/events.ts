@@ -49,8 +49,8 @@ export type Consumption = { action: 'tool_call' | 'llm_input_tokens' | 'llm_outp
 /** The usage of the attempt that an event ends, and its total cost in microcredits; absent: nothing. */
 export type Paid = { consumed?: Consumption[]; credits?: number };
 
-/** Why a run was paused by the service itself. */
-export type PauseReason = 'insufficient_credits';
+/** Why the service itself paused a run, or stopped it. */
+export type PauseReason = 'insufficient_credits' | 'budget_spent';
 
 /** The answer about a step in doubt: execute it again, end it without a result, or end it with the given result. */
 export type Decision = 'repeat' | 'skip' | 'result';
@@ -67,6 +67,11 @@ export type TaskRequest = {
   due_at: number | null;
   on_timeout: OnTimeout;
   in_doubt?: true;
+  /**
+   * The part of the instructions that suffices for the decision, for people who may answer and not read the run; absent: such people
+   * do not see the task.
+   */
+  to_decide?: string;
 };
 
 /** A loop (docs/adr/0017): its own graph once for each of `count` items, at most `concurrency` of them at a time. */
@@ -94,6 +99,10 @@ export type AgentPlan = {
   /** Each turn is made to fit the rest of the budget; absent in older logs, where the budget must cover the dearest turn so far. */
   fitted?: true;
   timeout_s?: number;
+  /** The last seconds of `timeout_s`, which are kept for the closing turn; absent in older logs, where that turn had no end. */
+  closing_s?: number;
+  /** Microcredits of a call of a tool, known in advance; absent: only what calls have cost is known. */
+  call_price?: number;
   on_limit: 'answer' | 'fail';
   /** About how many tokens the conversation has at first, and from how many on it is compacted; absent: never. */
   context?: number;
@@ -174,6 +183,10 @@ export type RunStartedData = {
   parent?: ParentCall;
   /** Scopes that some types of step take to start, and that the starter lacks; absent: none. */
   withheld_scopes?: string[];
+  /** Microcredits that the run may charge: it is stopped once it has charged more. */
+  budget?: number;
+  /** The person whose credits of the day the run counts towards (docs/chat.md#limits). */
+  spends_for?: string;
   /** The person for whom agents act, if the run or one that it calls may have agents; `pat_id` is null for a session. */
   acts_for?: { user_id: string; pat_id: string | null };
   /** The input holds text from outside of the workspace; where from, such as `from a webhook`. */

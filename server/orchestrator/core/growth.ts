@@ -60,8 +60,10 @@ export type AgentExpansion = {
   readonly plan: AgentPlan;
   /** The settings, messages and tools that its steps work with. */
   readonly settings: JsonMap;
-  /** When its time is up, ms since the epoch; null: never, or its closing turn has begun. */
+  /** When its closing turn is due, and once that is added, when it ends; ms since the epoch, null: never. */
   deadline: number | null;
+  /** When it ends, whatever is at work; null in older logs, and without a limit of time. */
+  readonly end: number | null;
   /** The steps under it, in the order in which they were added; they stay in memory until it ends. */
   readonly steps: string[];
   /** How many of these steps have not ended. */

@@ -21,9 +21,10 @@ export { MAX_SAME_CALLS, usableBudget } from './agent-turns.ts';
 export { MAX_CALL_DEPTH } from './calls.ts';
 export { type ChildEnd, type Command, CommandRefused, type LeaderTerm } from './commands.ts';
 export { type CompiledGraph, type CompiledStep, compile } from './compile.ts';
+export { stopOverBudget } from './control.ts';
 export { decide } from './decide.ts';
 export { effects, isDue, phase } from './effects.ts';
-export { INSUFFICIENT_CREDITS } from './ending.ts';
+export { AI_BUDGET_EXHAUSTED, BUDGET_SPENT, INSUFFICIENT_CREDITS, isUnpaid } from './ending.ts';
 export * from './events.ts';
 export { evolve, newRun, sizeOfEarlier } from './evolve.ts';
 export {

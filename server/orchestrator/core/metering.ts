@@ -1,5 +1,5 @@
 import { LOST_REPEATEDLY } from './attempts.ts';
-import { INSUFFICIENT_CREDITS } from './ending.ts';
+import { isUnpaid } from './ending.ts';
 import type { Consumption, RunEvent } from './events.ts';
 import { RUN_QUARANTINED } from './quarantine.ts';
 
@@ -20,7 +20,7 @@ export function endsBillableAttempt(event: RunEvent): event is EndedAttempt {
     case 'step_failed':
       if (event.data.caused_by_step_id !== undefined) return false;
       if (event.data.error.code === RUN_QUARANTINED) return false;
-      return event.data.error.code !== LOST_REPEATEDLY && event.data.error.code !== INSUFFICIENT_CREDITS;
+      return event.data.error.code !== LOST_REPEATEDLY && !isUnpaid(event.data.error.code);
     case 'step_retrying':
       return true;
     case 'run_started':

@@ -28,6 +28,8 @@ export type NewRun = {
   startedBy: string;
   startedAt: number;
   stepsTotal: number;
+  /** The person whose credits of the day it counts towards; absent: nobody's. */
+  spenderId?: string;
   /** The step that called it; absent for a run that no step called. */
   parent?: ParentCall;
 };
@@ -47,6 +49,8 @@ export type TaskChange = {
     workflowId: string;
     name: string;
     instructions: string;
+    /** The part of the instructions for people who may answer and not read the run; absent: they see nothing. */
+    toDecide?: string;
     /** JSON text, or null. */
     form: string | null;
     assignees: string[];

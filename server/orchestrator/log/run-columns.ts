@@ -19,6 +19,7 @@ const newRunColumns: Record<Exclude<keyof NewRun, 'parent'>, RunColumn> = {
   startedBy: column('started_by', text('started_by')),
   startedAt: column('started_at', time('started_at'), fromMs),
   stepsTotal: column('steps_total', int('steps_total')),
+  spenderId: column('spender_id', uuid('spender_id')),
 };
 
 /**
@@ -82,7 +83,7 @@ export type MovedRun = { runId: string; projection: RunProjection };
 /** Returns the rows of `newRuns`, column by column. */
 export function newRunRows(runs: readonly (MovedRun & { created: NewRun })[]): readonly (readonly unknown[])[] {
   const [ids = [], ...projections] = movedRunRows(runs);
-  return [ids, ...NEW_RUN_FIELDS.map(name => runs.map(run => run.created[name])), ...projections];
+  return [ids, ...NEW_RUN_FIELDS.map(name => runs.map(run => run.created[name] ?? null)), ...projections];
 }
 
 /** Returns the rows of `movedRuns`, column by column. */

@@ -217,6 +217,7 @@ function askedTaskColumns(asked: readonly { runId: string; task: AskedTask }[]):
     of(task => task.asked.workflowId),
     of(task => task.asked.name),
     of(task => task.asked.instructions),
+    of(task => task.asked.toDecide ?? null),
     of(task => task.asked.form),
     of(task => JSON.stringify(task.asked.assignees)),
     of(task => task.asked.createdAt),

@@ -57,6 +57,7 @@ export const askedTasks: Part = {
     uuid('workflow_id'),
     text('name'),
     text('instructions'),
+    text('to_decide'),
     text('form'),
     text('assignees'),
     time('created_at'),
@@ -66,14 +67,14 @@ export const askedTasks: Part = {
     text('completed_by'),
     time('completed_at'),
   ],
-  sql: rows => `INSERT INTO human_tasks (run_id, step_id, tenant_id, project_id, workflow_id, name, instructions, form, assignees,
+  sql: rows => `INSERT INTO human_tasks (run_id, step_id, tenant_id, project_id, workflow_id, name, instructions, to_decide, form, assignees,
                            created_at, due_at, state, approved, completed_by, completed_at)
-  SELECT run_id, step, tenant_id, project_id, workflow_id, name, instructions, form::json,
+  SELECT run_id, step, tenant_id, project_id, workflow_id, name, instructions, to_decide, form::json,
          ARRAY(SELECT json_array_elements_text(assignees::json)), to_timestamp(created_at / 1000),
          to_timestamp(due_at / 1000), state, approved, completed_by, to_timestamp(completed_at / 1000)
   FROM ${rows}
   ON CONFLICT (run_id, step_id) DO UPDATE SET
-    name = EXCLUDED.name, instructions = EXCLUDED.instructions, form = EXCLUDED.form, assignees = EXCLUDED.assignees,
+    name = EXCLUDED.name, instructions = EXCLUDED.instructions, to_decide = EXCLUDED.to_decide, form = EXCLUDED.form, assignees = EXCLUDED.assignees,
     created_at = EXCLUDED.created_at, due_at = EXCLUDED.due_at, state = EXCLUDED.state, approved = EXCLUDED.approved,
     completed_by = EXCLUDED.completed_by, completed_at = EXCLUDED.completed_at, seq = EXCLUDED.seq,
     assigned_to = EXCLUDED.assigned_to, assigned_by = NULL, assigned_at = NULL`,

@@ -100,9 +100,10 @@ function randomScript(random: Random): AgentScript {
     ...(random.chance(0.2) && { timeout_s: 1 + random.below(8) }),
     on_limit: random.pick(['answer', 'answer', 'fail']),
   };
-  const { budget } = plan;
+  const { budget, timeout_s = 1, on_limit } = plan;
+  const closes = timeout_s % 2 === 0 && on_limit === 'answer' ? { closing_s: timeout_s / 2 } : {};
   const fitted = budget !== undefined && budget % 2 === 0 ? { fitted: true as const } : {};
-  return { plan: { ...plan, ...fitted, ...randomContext(random) }, turns, ...randomConversation(random) };
+  return { plan: { ...plan, ...fitted, ...closes, ...randomContext(random) }, turns, ...randomConversation(random) };
 }
 
 /** Whether a turn finds that another one would not fit the budget. Drawn from the budget itself. */

@@ -8,7 +8,7 @@ export const CREDITS: readonly Mutation[] = [
   {
     name: 'attempts that did not start for lack of credits are charged',
     file: 'core/metering.ts',
-    find: ' && event.data.error.code !== INSUFFICIENT_CREDITS;',
+    find: ' && !isUnpaid(event.data.error.code);',
     replace: ';',
     caughtBy: ['usage', 'credits'],
   },

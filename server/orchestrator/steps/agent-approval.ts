@@ -42,6 +42,8 @@ function ask(attempt: Attempt): Outcome {
     task: {
       name: `${agent.step} wants to call ${tool.tool}`.slice(0, 500),
       instructions: instructions({ tool, args, why: asked.text, outside }),
+      // What the agent said belongs to those who may read its run.
+      to_decide: instructions({ tool, args, why: '', outside }),
       form: approvalForm(tool.input_schema as JsonMap, args),
       assignees: [],
       due_at: null,

@@ -1,5 +1,7 @@
 import type { ActionPrices } from '../../contract/billable-actions.ts';
-import { type AgentLimit, type AgentProgress, usableBudget } from '../core/index.ts';
+import type { Attempt } from '../../contract/step-type.ts';
+import { type AgentLimit, type AgentProgress, type StepError, usableBudget } from '../core/index.ts';
+import { reserveTokens } from './reserve-tokens.ts';
 
 /** A turn is not made if its answer could have fewer tokens than this. */
 const MIN_OUTPUT_TOKENS = 256;
@@ -29,6 +31,31 @@ export function fitTurn({ agent, prices, input, closing }: TurnEstimate): Fitted
   if (usual >= MIN_OUTPUT_TOKENS) return { closing: null, output: usual };
   const last = closing === null && plan.on_limit === 'fail' ? 0 : output(plan.budget);
   return last >= MIN_CLOSING_TOKENS ? { closing: closing ?? 'budget', output: last } : null;
+}
+
+/** A turn that may be made, one that the budget of its agent does not cover, or one that the run may not pay. */
+export type ReservedTurn =
+  | { kind: 'reserved'; closing: AgentLimit | null; output: number }
+  | { kind: 'not_made' }
+  | { kind: 'refused'; error: StepError };
+
+/**
+ * Fits a turn into the budget of its agent, and reserves what it may cost of what limits the run. Where that leaves too little for
+ * a usual answer, the turn becomes the closing one.
+ */
+export async function reserveTurn(
+  attempt: Attempt,
+  { agent, input, closing: begun, window, most }: Omit<TurnEstimate, 'prices'> & { window: number; most: number },
+): Promise<ReservedTurn> {
+  const fitted = fitTurn({ agent, prices: attempt.prices, input, closing: begun });
+  if (fitted === null) return { kind: 'not_made' };
+  const wanted = Math.min(fitted.output, most);
+  const reserved = await reserveTokens(attempt, { input, window, least: MIN_CLOSING_TOKENS, most: wanted });
+  if (reserved.kind === 'refused') return reserved;
+  const { output } = reserved;
+  const isShort = output < wanted && output < MIN_OUTPUT_TOKENS && agent.plan.on_limit !== 'fail';
+  const closing = fitted.closing ?? (isShort ? 'budget' : null);
+  return { kind: 'reserved', closing, output: output < wanted ? output : fitted.output };
 }
 
 function affordable(left: number, prices: ActionPrices, input: number): number {

@@ -18,6 +18,7 @@ import { consumedBy, type TurnServices } from './agent-turn.ts';
 import { shortenedTo } from './compaction-text.ts';
 import { ADDED_STEP_TYPES } from './descriptions.ts';
 import { failed } from './failure.ts';
+import { reserveTokens } from './reserve-tokens.ts';
 import type { TurnRequest } from './turn-caller.ts';
 import type { TurnMessage } from './turn-messages.ts';
 
@@ -40,6 +41,7 @@ export function agentCompaction(services: TurnServices): StepType {
     ...AGENT_STEP,
     defaultTimeoutS: 300,
     retries: true,
+    reserves: true,
     io: true,
     reads: () => 'all',
     execute: (attempt, signal) => execute(attempt, signal, services),
@@ -56,7 +58,12 @@ async function execute(attempt: Attempt, signal: AbortSignal, { turns }: TurnSer
   const earlier = fromEarlier(attempt, result => again(before, work, size, result));
   if (earlier !== null) return earlier;
   if (left.length === 0) return nothingToLeaveOut(before, work, size, step.overflow !== undefined);
-  const answered = await turns.turn(requestOf(attempt, work, promptOf(before, left, size)), { signal });
+  const prompt = promptOf(before, left, size);
+  const input = Math.ceil(charactersOf(prompt.messages) * size.ratio);
+  const wanted = { input, window: size.window, least: MIN_SUMMARY_TOKENS, most: MAX_SUMMARY_TOKENS };
+  const reserved = await reserveTokens(attempt, wanted);
+  if (reserved.kind === 'refused') return { kind: 'failed', error: reserved.error, retryable: false };
+  const answered = await turns.turn(requestOf(attempt, work, prompt, reserved.output), { signal });
   const consumed = consumedBy(answered);
   if (answered.kind === 'failed') {
     const { code, message, retryable, retryAfterMs } = answered;
@@ -188,13 +195,18 @@ function promptOf(before: Conversation, left: readonly TurnMessage[], size: Size
   return { messages, tools: [], toolChoice: 'none' };
 }
 
-function requestOf({ run, step, traceparent }: Attempt, { model }: AgentWork, prompt: Prompt): TurnRequest {
+function requestOf(
+  { run, step, traceparent }: Attempt,
+  { model }: AgentWork,
+  prompt: Prompt,
+  maxTokens: number,
+): TurnRequest {
   return {
     tenantId: run.tenantId,
     projectId: run.projectId,
     model,
     ...prompt,
-    maxTokens: MAX_SUMMARY_TOKENS,
+    maxTokens,
     idempotencyKey: `${run.id}:${step.id}`,
     traceparent,
   };

@@ -10,7 +10,7 @@ export const DEFAULT_CONTEXT_WINDOW = 32_768;
 /** The share of the context window from which on a conversation is compacted. */
 export const COMPACT_AT = 0.7;
 /** Until the provider has counted tokens. English text has about 0.25, JSON more. */
-const TOKENS_PER_CHARACTER = 0.3;
+export const TOKENS_PER_CHARACTER = 0.3;
 const MIN_RATIO = 0.1;
 const MAX_RATIO = 2;
 

@@ -11,6 +11,17 @@ const MAX_AGENT_CALLS = 1_000;
 const MAX_AGENT_TOOLS = 100;
 /** The limits of an agent that names none. */
 export const DEFAULT_AGENT_LIMITS = { max_turns: 25, max_tool_calls: 100, timeout_s: 3_600 };
+const MIN_CLOSING_S = 10;
+const MAX_CLOSING_S = 120;
+
+/**
+ * Returns how many of an agent's seconds are kept for its closing turn, which thus ends within `timeout_s`, too: a tenth, but as long
+ * as a model needs to answer, and at most half.
+ */
+export function closingSeconds(timeoutS: number): number {
+  return Math.min(timeoutS / 2, Math.max(MIN_CLOSING_S, Math.min(MAX_CLOSING_S, timeoutS / 10)));
+}
+
 /** A microcredit, which is the least that there is. */
 export const MIN_BUDGET_CREDITS = 0.000_001;
 export const MAX_BUDGET_CREDITS = 1_000_000;

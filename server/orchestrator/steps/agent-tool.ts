@@ -22,7 +22,7 @@ import { failed } from './failure.ts';
 import { MEMORY, type MemoryTools, REMEMBER, saidTo } from './memory-tools.ts';
 import { askAboutLost, quoted } from './on-lost.ts';
 import { PLATFORM, type PlatformTools } from './platform-tools.ts';
-import { READ_RESULT, readResult, readResultArguments, SHOWN_CHARACTERS, textOf } from './read-result.ts';
+import { partAt, READ_RESULT, readResult, readResultArguments, SHOWN_CHARACTERS, textOf } from './read-result.ts';
 import { decideCall, type RunAuthority } from './run-authority.ts';
 import type { ToolAnswer, ToolCaller } from './tool-caller.ts';
 import type { ToolCallPart } from './turn-messages.ts';
@@ -101,7 +101,7 @@ async function execute(attempt: Attempt, signal: AbortSignal, services: ToolServ
 
 function askAboutCall({ step }: AgentProgress, { tool, instance }: PlannedTool, args: JsonMap): Outcome {
   const did = `calling the tool ${quoted(tool)} of ${quoted(instance)} for the agent ${quoted(step)}`;
-  return askAboutLost({ step: `${step} called ${tool}`, did, given: args, example: {} });
+  return askAboutLost({ step: `${step} called ${tool}`, did, given: args, example: {}, ofAgent: true });
 }
 
 /** Returns the arguments of a call that a turn asked for, as a person may have changed them; null if the turn has none of this number. */
@@ -219,5 +219,8 @@ function readStored(attempt: Attempt, args: JsonMap, ratio: number): Outcome {
   if (asked === null) return failed('tool_args_invalid', `The arguments do not fit the schema of ${READ_RESULT}.`);
   const call = attempt.agent?.turns.flatMap(({ calls }) => [...calls.values()]).find(({ id }) => id === asked.ref);
   if (call?.status !== 'completed') return failed('unknown_result', `There is no result “${asked.ref}”.`);
-  return completed(readResult(attempt.result(asked.ref), asked), ratio);
+  const result = attempt.result(asked.ref);
+  const part = asked.path === null ? result : partAt(result, asked.path);
+  if (part === undefined) return failed('unknown_path', `The result “${asked.ref}” has nothing at “${asked.path}”.`);
+  return completed(readResult(part, asked), ratio);
 }

@@ -2,7 +2,7 @@ import type { LiveText } from '../../contract/live-text.ts';
 import type { Attempt, Outcome, StepType } from '../../contract/step-type.ts';
 import { isObject } from '../../platform/json.ts';
 import type { AgentLimit, AgentProgress, Consumption, JsonMap, TurnCall, TurnEnd } from '../core/index.ts';
-import { fitTurn } from './agent-budget.ts';
+import { reserveTurn } from './agent-budget.ts';
 import {
   charactersOf,
   charactersOfTools,
@@ -25,8 +25,8 @@ import { PLATFORM } from './platform-tools.ts';
 import { READ_RESULT, readResultArguments } from './read-result.ts';
 import { decideCall, type RunAuthority } from './run-authority.ts';
 import type { TurnAnswer, TurnCaller, TurnRequest } from './turn-caller.ts';
-import type { ContentPart, ToolCallPart, TurnMessage } from './turn-messages.ts';
-import { callsOf, digestOf, type TurnResult, turnResultOf } from './turn-result.ts';
+import type { ToolCallPart, TurnMessage } from './turn-messages.ts';
+import { callsOf, digestOf, storedTurn, type TurnResult, textOfContent, turnResultOf } from './turn-result.ts';
 
 /** The most calls of one turn; the model gets an error for further ones. Each call is a step, and the event that adds them is small. */
 const MAX_CALLS_IN_TURN = 32;
@@ -53,6 +53,7 @@ export function agentTurn(services: TurnServices): StepType {
     ...AGENT_STEP,
     defaultTimeoutS: 300,
     retries: true,
+    reserves: true,
     io: true,
     reads: () => 'all',
     execute: (attempt, signal) => execute(attempt, signal, services),
@@ -74,13 +75,18 @@ async function execute(attempt: Attempt, signal: AbortSignal, services: TurnServ
   const ratio = tokensPerCharacter(agent, attempt);
   const opened = charactersOf(open.messages) + charactersOfTools(work);
   const input = Math.ceil(opened * ratio);
-  const fitted = fitTurn({ agent, prices: attempt.prices, input, closing: begun });
-  if (fitted === null) return notMade(work, open.messages);
-  const closing = fitted.closing ?? (mustAsk(work, agent, attempt) ? 'repeated_calls' : null);
+  const asksNow = mustAsk(work, agent, attempt);
+  const most = mostOutput({ work, input, known: services.turns.mostOutput?.(work.model) });
+  const window = work.context_window ?? DEFAULT_CONTEXT_WINDOW;
+  const fitted = await reserveTurn(attempt, { agent, input, closing: begun, window, most });
+  if (fitted.kind === 'not_made') return notMade(work, open.messages);
+  if (fitted.kind === 'refused') return { kind: 'failed', error: fitted.error, retryable: false };
+  const closing = fitted.closing ?? (asksNow ? 'repeated_calls' : null);
   const prompt = closing === null ? open : closePrompt(open, closing);
   // Only what closing adds: the conversation may be long.
   const characters = opened + charactersOf(prompt.messages.slice(open.messages.length));
-  const maxTokens = outputOf(fitted.output, { work, input, known: services.turns.mostOutput?.(work.model) });
+  // More than the model writes is not asked for, because providers refuse it.
+  const maxTokens = fitted.output < most ? fitted.output : work.max_tokens;
   const live = services.liveText?.begin({ runId: run.id, step: step.id, attempt: attempt.attempt });
   const asking = services.turns.turn(
     { ...requestOf(attempt, work, prompt), maxTokens },
@@ -103,7 +109,7 @@ async function execute(attempt: Attempt, signal: AbortSignal, services: TurnServ
   const judging = { work, outside, asks, tools: services.agentTools };
   const judged = closing === null ? judge(answered.content.filter(isCall), judging) : NOTHING;
   const calls = await granted(judged, { attempt, signal, judging }, services.grants);
-  const result = { ...resultOf(answered, judged.problems), sent_characters: characters };
+  const result = storedTurn({ ...resultOf(answered, judged.problems), sent_characters: characters });
   const context = contextAfter(answered, characters * ratio);
   return {
     kind: 'completed',
@@ -157,7 +163,7 @@ function notMade({ model }: AgentWork, messages: readonly TurnMessage[]): Outcom
   const said = messages.findLast(({ role }) => role === 'assistant');
   const content = said?.role === 'assistant' ? said.content : [];
   const result: TurnResult = {
-    text: textOf(content),
+    text: textOfContent([...content]),
     content: [],
     finish_reason: 'stop',
     model,
@@ -166,17 +172,18 @@ function notMade({ model }: AgentWork, messages: readonly TurnMessage[]): Outcom
   return { kind: 'completed', result: result as unknown as JsonMap, turn: { calls: [], limit: 'budget' } };
 }
 
-/**
- * How long an answer may be: as the agent says, or less where less can be paid. More than the model writes is not asked for, because
- * providers refuse it.
- */
-function outputOf(
-  affordable: number,
-  { work, input, known }: { work: AgentWork; input: number; known: number | null | undefined },
-): number | undefined {
+/** Returns how long an answer may be: as the agent says, else as the model can. */
+function mostOutput({
+  work,
+  input,
+  known,
+}: {
+  work: AgentWork;
+  input: number;
+  known: number | null | undefined;
+}): number {
   const { max_tokens, context_window = DEFAULT_CONTEXT_WINDOW } = work;
-  const most = max_tokens ?? known ?? Math.max(0, context_window - input);
-  return affordable < most ? affordable : max_tokens;
+  return max_tokens ?? known ?? Math.max(0, context_window - input);
 }
 
 function requestOf({ run, step, traceparent }: Attempt, work: AgentWork, prompt: Prompt): TurnRequest {
@@ -292,18 +299,19 @@ async function asksFor(
 function resultOf(answer: Extract<TurnAnswer, { kind: 'answer' }>, problems: Problems): TurnResult {
   const { content, object, finishReason, model, usage } = answer;
   return {
-    text: textOf(content),
+    text: textOfContent(content),
     content,
     ...(object !== undefined && { object }),
     finish_reason: finishReason,
     model,
-    usage: { input_tokens: usage.inputTokens, output_tokens: usage.outputTokens },
+    usage: {
+      input_tokens: usage.inputTokens,
+      output_tokens: usage.outputTokens,
+      ...(usage.estimated && { estimated: usage.estimated }),
+    },
     ...(Object.keys(problems).length > 0 && { problems }),
   };
 }
-
-const textOf = (content: readonly ContentPart[]): string =>
-  content.flatMap(part => (part.type === 'text' ? [part.text] : [])).join('');
 
 /** Returns the tokens that an answer has used. */
 export function consumedBy({ usage }: TurnAnswer): { consumed?: Consumption[] } {

@@ -14,7 +14,7 @@ import { countOf, outsideOfMemories, recallFor, withMemories } from './agent-mem
 import { checkSource, namedAgent } from './agent-named.ts';
 import type { AgentWork, PlannedTool } from './agent-plan.ts';
 import { reaches } from './agent-reach.ts';
-import { agentFields, DEFAULT_AGENT_LIMITS } from './agent-settings.ts';
+import { agentFields, closingSeconds, DEFAULT_AGENT_LIMITS } from './agent-settings.ts';
 import type { AgentSource } from './agent-source.ts';
 import { plannedTools, type ToolsEntry, warnOfContradictions } from './agent-tool-plan.ts';
 import type { AgentTools } from './agent-tools.ts';
@@ -201,7 +201,7 @@ async function begin(attempt: Attempt, signal: AbortSignal, services: AgentServi
   };
   return {
     kind: 'expanding',
-    plan: { ...planOf(attempt.step, given, work), ...countOf(recalled) },
+    plan: { ...planOf(attempt, given, work), ...countOf(recalled) },
     items: [],
     agent: work as unknown as JsonMap,
     ...(recalled.note !== undefined && { log: [recalled.note] }),
@@ -243,18 +243,22 @@ async function windowOf(
 }
 
 function planOf(
-  { timeout_s }: GraphStep,
+  { step: { timeout_s }, prices }: Pick<Attempt, 'step' | 'prices'>,
   { limits, on_limit }: Fields,
   work: Rendered & { tools: PlannedTool[]; context_window: number },
 ): AgentPlan {
   const { max_turns, max_tool_calls, budget_credits, timeout_s: limit } = limits ?? {};
+  const seconds = Math.min(timeout_s ?? limit ?? DEFAULT_AGENT_LIMITS.timeout_s, limit ?? Number.POSITIVE_INFINITY);
+  const price = prices === undefined ? 0 : prices.workflow_step + prices.tool_call;
   return {
     type: 'agent',
     model: work.model,
     max_turns: max_turns ?? DEFAULT_AGENT_LIMITS.max_turns,
     max_tool_calls: max_tool_calls ?? DEFAULT_AGENT_LIMITS.max_tool_calls,
     ...(budget_credits !== undefined && { budget: Math.round(budget_credits * CREDIT), fitted: true as const }),
-    timeout_s: Math.min(timeout_s ?? limit ?? DEFAULT_AGENT_LIMITS.timeout_s, limit ?? Number.POSITIVE_INFINITY),
+    ...(budget_credits !== undefined && price > 0 && { call_price: price }),
+    timeout_s: seconds,
+    ...(on_limit !== 'fail' && { closing_s: closingSeconds(seconds) }),
     on_limit: on_limit ?? 'answer',
     ...contextOf(work),
   };

@@ -1,7 +1,8 @@
 import { z } from 'zod';
 import type { Attempt, Outcome, StepProblem, StepType } from '../../contract/step-type.ts';
 import { JsonObjectSchema } from '../../platform/json-object-schema.ts';
-import type { GraphStep, JsonMap } from '../core/index.ts';
+import type { GraphStep, JsonMap, StepError } from '../core/index.ts';
+import { DEFAULT_CONTEXT_WINDOW, TOKENS_PER_CHARACTER } from './agent-conversation.ts';
 import { fieldReader, InvalidStep, MAX_TEXT_LENGTH, unavailableMessage } from './common-fields.ts';
 import { STEP_TYPES } from './descriptions.ts';
 import { failed, outcomeOf } from './failure.ts';
@@ -9,6 +10,7 @@ import { checkForm } from './form.ts';
 import type { ModelAnswer, ModelCall, ModelCaller, TokenUsage } from './model-caller.ts';
 import { stepsInTemplates } from './reads.ts';
 import { Rendering } from './rendering.ts';
+import { reserveTokens } from './reserve-tokens.ts';
 import { collectReferences, hasTemplate } from './templates.ts';
 
 const unavailable = unavailableMessage('llm_call', 'this server has no model providers configured');
@@ -29,6 +31,8 @@ const fields = z.strictObject({
       'JSON Schema (2020-12) of an object: the answer is checked against it and becomes `object` of the result',
   }),
 });
+/** A call is not made if its answer could have fewer tokens than this. */
+const MIN_ANSWER_TOKENS = 16;
 const read = fieldReader(fields);
 
 /**
@@ -44,6 +48,7 @@ export function llmCall(models: ModelCaller | undefined): StepType {
     defaultTimeoutS: 300,
     retries: true,
     external: true,
+    reserves: true,
     io: true,
     dataFields: ['model', 'prompt', 'system', 'temperature', 'max_tokens', 'response_schema'],
     filledFields: ['prompt'],
@@ -57,8 +62,10 @@ export function llmCall(models: ModelCaller | undefined): StepType {
     async execute(attempt, signal) {
       if (!models) return failed('step_type_unavailable', unavailable);
       try {
-        const answer = await models.call(callOf(attempt), { signal, log: lines => attempt.log(lines) });
-        return outcome(answer);
+        const call = callOf(attempt);
+        const maxTokens = await reserved(attempt, call);
+        if (typeof maxTokens === 'object') return { kind: 'failed', error: maxTokens, retryable: false };
+        return outcome(await models.call({ ...call, maxTokens }, { signal, log: lines => attempt.log(lines) }));
       } catch (error) {
         return outcomeOf(error);
       }
@@ -101,6 +108,20 @@ function callOf(attempt: Attempt): ModelCall {
   };
 }
 
+/** Reserves what the call may cost. Returns how long its answer may be, or why the call is not made. */
+async function reserved(
+  attempt: Attempt,
+  { prompt, system = '', responseSchema, maxTokens }: ModelCall,
+): Promise<number | undefined | StepError> {
+  const schema = responseSchema === undefined ? '' : JSON.stringify(responseSchema);
+  const input = Math.ceil((prompt.length + system.length + schema.length) * TOKENS_PER_CHARACTER);
+  const most = maxTokens ?? DEFAULT_CONTEXT_WINDOW;
+  const wanted = { input, window: DEFAULT_CONTEXT_WINDOW, least: Math.min(most, MIN_ANSWER_TOKENS), most };
+  const tokens = await reserveTokens(attempt, wanted);
+  if (tokens.kind === 'refused') return tokens.error;
+  return tokens.output < most ? tokens.output : maxTokens;
+}
+
 function schemaOf(schema: JsonMap, rendering: Rendering): JsonMap {
   const rendered = rendering.value('response_schema', schema) as JsonMap;
   const [problem] = checkForm(rendered, 'response_schema');
@@ -130,7 +151,11 @@ function outcome(answer: ModelAnswer): Outcome {
       ...(reasoning === undefined ? {} : { reasoning }),
       model,
       finish_reason: finishReason,
-      usage: { input_tokens: usage.inputTokens, output_tokens: usage.outputTokens },
+      usage: {
+        input_tokens: usage.inputTokens,
+        output_tokens: usage.outputTokens,
+        ...(usage.estimated && { estimated: usage.estimated }),
+      },
     },
     ...more,
   };

@@ -19,7 +19,8 @@ export type ModelCall = {
   traceparent?: string | undefined;
 };
 
-export type TokenUsage = { inputTokens: number; outputTokens: number };
+/** `estimated`: the provider told nothing, so that characters were counted. */
+export type TokenUsage = { inputTokens: number; outputTokens: number; estimated?: true };
 
 /**
  * The outcome of a call; `usage` is what the provider counted, even if the answer was unusable. `log` contains lines
@@ -36,7 +37,6 @@ export type ModelAnswer = { log?: string[] } & (
       model: string;
       /** `length`: the answer was cut at the limit of tokens. */
       finishReason: 'stop' | 'length';
-      /** Zeros where the provider told nothing. */
       usage: TokenUsage;
     }
   | {

@@ -17,21 +17,24 @@ export const onLostField = z.enum(ON_LOST).optional().meta({
 
 /**
  * `step`: what the task is named after. `did`: what was being done, in the words of a sentence, with what it was done with.
- * `example`: what the result looks like that a person may enter.
+ * `example`: what the result looks like that a person may enter. `ofAgent`: an agent made the call.
  */
-export type LostCall = { step: string; did: string; given: JsonValue; example: JsonMap };
+export type LostCall = { step: string; did: string; given: JsonValue; example: JsonMap; ofAgent?: true };
 
 /** Has a person decide what becomes of a call that may have happened (docs/specification/steps.md#on_lost). */
-export function askAboutLost({ step, did, given, example }: LostCall): Outcome {
+export function askAboutLost({ step, did, given, example, ofAgent }: LostCall): Outcome {
+  const instructions = [
+    `Baton ended while it was ${did}, and cannot know whether that was carried out. It was given:`,
+    fenced(JSON.stringify(given, null, 2).slice(0, MAX_SHOWN)),
+    'Look there before you decide. Whoever approves says what to do; rejecting skips it.',
+  ].join('\n\n');
   return {
     kind: 'waiting',
     task: {
       name: `${step}: this may have happened`.slice(0, 500),
-      instructions: [
-        `Baton ended while it was ${did}, and cannot know whether that was carried out. It was given:`,
-        fenced(JSON.stringify(given, null, 2).slice(0, MAX_SHOWN)),
-        'Look there before you decide. Whoever approves says what to do; rejecting skips it.',
-      ].join('\n\n'),
+      instructions,
+      // All of it is needed for the decision.
+      ...(ofAgent && { to_decide: instructions }),
       form: formOf(example),
       assignees: [],
       due_at: null,

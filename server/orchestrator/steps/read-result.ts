@@ -1,6 +1,8 @@
 import { z } from 'zod';
+import { parseJson } from '../../platform/json-text.ts';
 import type { JsonMap, JsonValue } from '../core/index.ts';
 import type { TurnTool } from './turn-caller.ts';
+import { valueAt } from './value-at.ts';
 
 /** The tool that every agent has besides its own. */
 export const READ_RESULT = 'read_result';
@@ -14,18 +16,20 @@ const Arguments = z.strictObject({
   ref: z.string().min(1).max(200),
   from: z.number().int().min(0).optional(),
   search: z.string().min(1).max(200).optional(),
+  path: z.string().min(1).max(500).optional(),
 });
 
 /** The description of the tool for models. */
 export const readResultTool: TurnTool = {
   name: READ_RESULT,
-  description: `Reads the whole of a result that was shortened. Returns up to ${SHOWN_CHARACTERS} characters from the position "from" on (default 0), or the places where the text "search" occurs.`,
+  description: `Reads the whole of a result that was shortened. Returns up to ${SHOWN_CHARACTERS} characters from the position "from" on (default 0), or the places where the text "search" occurs; with "path", such as items[3].name, of the value there.`,
   inputSchema: {
     type: 'object',
     properties: {
       ref: { type: 'string', description: 'The result_ref of the shortened result' },
       from: { type: 'integer', minimum: 0 },
       search: { type: 'string' },
+      path: { type: 'string', description: 'Where in a result that is JSON, such as items[3].name' },
     },
     required: ['ref'],
     additionalProperties: false,
@@ -47,15 +51,29 @@ export function shown(result: JsonValue, ref: string): string {
 }
 
 /** Returns what the arguments ask for; null if they do not fit the tool. */
-export function readResultArguments(args: JsonMap): { ref: string; from: number; search: string | null } | null {
+export function readResultArguments(args: JsonMap): (ReadOf & { ref: string; path: string | null }) | null {
   const { data } = Arguments.safeParse(args);
-  return data === undefined ? null : { ref: data.ref, from: data.from ?? 0, search: data.search ?? null };
+  if (data === undefined) return null;
+  return { ref: data.ref, from: data.from ?? 0, search: data.search ?? null, path: data.path ?? null };
+}
+
+type ReadOf = { from: number; search: string | null };
+
+/** The part of a result at a path; undefined if there is none. The text of a tool that is JSON has parts, too. */
+export function partAt(result: JsonValue, path: string): JsonValue | undefined {
+  const value = valueAt(result, path);
+  if (value !== undefined || typeof result !== 'string') return value;
+  try {
+    return valueAt(parseJson(result) as JsonValue, path);
+  } catch {
+    return undefined;
+  }
 }
 
 /** The part of a result that was asked for. */
 export function readResult(
   result: JsonValue,
-  { from, search }: { from: number; search: string | null },
+  { from, search }: ReadOf,
 ): { total_characters: number } & ({ from: number; text: string } | { matches: { at: number; text: string }[] }) {
   const text = textOf(result);
   if (search === null)

@@ -55,7 +55,6 @@ export type TurnAnswer =
       finishReason: 'stop' | 'length' | 'tool_calls';
       /** `provider/model` as the provider names the one that answered. */
       model: string;
-      /** Zeros where the provider told nothing. */
       usage: TurnUsage;
       /** Notes about the answer for people, such as a setting that the model does not support. */
       warnings: string[];

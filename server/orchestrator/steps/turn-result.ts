@@ -5,19 +5,38 @@ import type { JsonValue } from '../core/index.ts';
 import { type ToolCallPart, TurnContent } from './turn-messages.ts';
 
 /** The result of a turn, as the event log keeps it: a field is never renamed. */
-const TurnResult = z.strictObject({
-  text: z.string(),
+const StoredTurn = z.strictObject({
+  /** Absent where it is long: `content` has it. */
+  text: z.string().optional(),
   content: TurnContent,
   object: z.custom<JsonValue>(isJson).optional(),
   finish_reason: z.enum(['stop', 'length', 'tool_calls']),
   model: z.string(),
-  usage: z.strictObject({ input_tokens: z.number(), output_tokens: z.number() }),
+  /** `estimated`: the provider told nothing. */
+  usage: z.strictObject({
+    input_tokens: z.number(),
+    output_tokens: z.number(),
+    estimated: z.literal(true).optional(),
+  }),
   /** Characters of the request, which give the number of tokens a measure. */
   sent_characters: z.number().optional(),
   /** Why calls are not carried out, by their numbers in the turn, from 1. */
   problems: z.record(z.string(), z.strictObject({ code: z.string(), message: z.string() })).optional(),
 });
-export type TurnResult = z.infer<typeof TurnResult>;
+type StoredTurn = z.infer<typeof StoredTurn>;
+export type TurnResult = StoredTurn & { text: string };
+
+/** A longer text is stored once, in the parts of the answer. */
+const MAX_REPEATED_LENGTH = 16_384;
+
+/** The result of a turn as the log keeps it. */
+export function storedTurn({ text, ...result }: TurnResult): StoredTurn {
+  return text.length > MAX_REPEATED_LENGTH ? result : { text, ...result };
+}
+
+/** The text of an answer without its other parts. */
+export const textOfContent = (content: TurnResult['content']): string =>
+  content.flatMap(part => (part.type === 'text' ? [part.text] : [])).join('');
 
 /** Every later turn of an agent reads the results of those before it: checking each once is a tenth of a turn's CPU time. */
 const results = new WeakMap<object, TurnResult | null>();
@@ -27,7 +46,8 @@ export function turnResultOf(result: JsonValue): TurnResult | null {
   if (!isObject(result)) return null;
   let found = results.get(result);
   if (found === undefined) {
-    found = TurnResult.safeParse(result).data ?? null;
+    const { data } = StoredTurn.safeParse(result);
+    found = data === undefined ? null : { ...data, text: data.text ?? textOfContent(data.content) };
     results.set(result, found);
   }
   return found;

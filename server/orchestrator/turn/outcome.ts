@@ -8,6 +8,9 @@ import { type LargeResult, PAYLOAD_THRESHOLD_BYTES } from '../log/index.ts';
 
 /** docs/specification/limits.md#sizes */
 export const MAX_RESULT_BYTES = 1024 * 1024;
+/** An answer of a model may have 1 MiB of JSON, and stands beside itself as an object. */
+const MAX_ANSWER_BYTES = 4 * 1024 * 1024;
+const ANSWERS: ReadonlySet<string | undefined> = new Set(['agent', 'agent_turn', 'llm_call']);
 /** Deeper values overflow the stacks of serializers, including PostgreSQL's. */
 const MAX_DEPTH = 200;
 /** People read public error messages; a provider's whole error page is too long for that. */
@@ -38,7 +41,8 @@ export function endOfAttempt(
     return { command: callingCommand({ step, attempt, random, of }, outcome), large: null };
   if (outcome.kind === 'expanding') return { command: expandingCommand(step, attempt, outcome, random), large: null };
   if (outcome.kind !== 'completed') return { command: outcomeCommand(step, attempt, outcome, random), large: null };
-  const read = readValue(outcome.result, threshold, 'result');
+  const most = ANSWERS.has(of.step?.type) ? MAX_ANSWER_BYTES : MAX_RESULT_BYTES;
+  const read = readValue(outcome.result, threshold, 'result', most);
   const { log, turn, digest, context } = outcome;
   const ofAgent = {
     ...(turn && { turn }),
@@ -66,7 +70,7 @@ export type EndedAttempt = {
   attempt: number;
   random: number;
   threshold?: number;
-  of: { run: { id: string }; now: number };
+  of: { run: { id: string }; now: number; step?: { type: string } };
 };
 
 function outcomeCommand(
@@ -151,7 +155,12 @@ function shortened({ code, message, details }: StepError): StepError {
 type ReadResult = { error: StepError } | { error: null; bytes: number; large: LargeResult | null };
 
 /** Memory and log must agree on a result, so nothing is coerced. Only values that may be large are serialized. */
-function readValue(value: JsonValue, threshold: number, name: 'result' | 'items' | 'input' | 'settings'): ReadResult {
+function readValue(
+  value: JsonValue,
+  threshold: number,
+  name: 'result' | 'items' | 'input' | 'settings',
+  most = MAX_RESULT_BYTES,
+): ReadResult {
   const bound = jsonSizeBound(value, 0);
   if (typeof bound === 'string') {
     const is = name.endsWith('s') ? 'are' : 'is';
@@ -161,9 +170,9 @@ function readValue(value: JsonValue, threshold: number, name: 'result' | 'items'
   const json = JSON.stringify(value);
   const bytes = Buffer.byteLength(json);
   if (bytes <= threshold) return SMALL;
-  if (bytes <= MAX_RESULT_BYTES) return { error: null, bytes, large: { id: newId(), json } };
+  if (bytes <= most) return { error: null, bytes, large: { id: newId(), json } };
   const has = name.endsWith('s') ? 'have' : 'has';
-  const message = `The step's ${name} ${has} ${bytes} bytes of JSON; at most 1 MiB is kept.`;
+  const message = `The step's ${name} ${has} ${bytes} bytes of JSON; at most ${most / 1024 / 1024} MiB is kept.`;
   return { error: { code: `${name}_too_large`, message } };
 }
 

@@ -1,6 +1,6 @@
 import type { ActionPrices } from '../../contract/billable-actions.ts';
 import { cost, MAX_MICROCREDITS } from '../../contract/microcredits.ts';
-import { type Command, type Consumption, INSUFFICIENT_CREDITS } from '../core/index.ts';
+import { type Command, type Consumption, INSUFFICIENT_CREDITS, isUnpaid } from '../core/index.ts';
 
 /**
  * The most that one attempt is charged for its usage, in microcredits: a million credits. Usage is reported by a
@@ -18,7 +18,7 @@ export type OnExcess = (step: string, said: readonly Consumption[]) => void;
 export function priced(command: Command, prices: ActionPrices, onExcess: OnExcess): Command {
   switch (command.type) {
     case 'attempt_failed':
-      if (command.error.code === INSUFFICIENT_CREDITS) return command;
+      if (isUnpaid(command.error.code)) return command;
       return withConsumption(command, prices, onExcess);
     case 'attempt_succeeded':
     case 'attempt_expanding':

@@ -25,17 +25,18 @@ import {
   StoredValue,
   sizeOf,
   stepSpec,
+  stopOverBudget,
 } from '../core/index.ts';
 import {
   encodeEvent,
   type LargeResult,
   type LogEntry,
-  type NewRun,
   PAYLOAD_THRESHOLD_BYTES,
   type RunProjection,
   type TaskChange,
   type UsageRow,
 } from '../log/index.ts';
+import { newRun } from './new-run.ts';
 import { type OnExcess, priced } from './pricing.ts';
 import { searchValues } from './search-values.ts';
 import { label, storableText } from './storable-text.ts';
@@ -93,10 +94,11 @@ export class Turn {
   /**
    * Whether the projection must be written even if the row seems current. True for a stop: another process may have
    * written `paused` meanwhile, and recovery would then not load the run. True also for a paused run, which recovery
-   * does not load, so nothing else would update its row.
+   * does not load, so nothing else would update its row; and where the row says what a person has spent.
    */
   get writesProjection(): boolean {
-    return this.#isNew || this.#state.stopRequested !== null || this.#state.status === 'paused';
+    const { stopRequested, status, started } = this.#state;
+    return this.#isNew || stopRequested !== null || status === 'paused' || started?.spends_for !== undefined;
   }
 
   /** Large results that this turn stores. */
@@ -116,6 +118,7 @@ export class Turn {
       this.#add(command.type === 'complete_task' ? this.#withStoredResult(decided) : decided);
     }
     if (this.#state.grown !== null && events.length > 0) this.#grow(now);
+    for (const event of stopOverBudget(this.#state, now)) this.#add(event);
     return events.length;
   }
 
@@ -336,6 +339,7 @@ export class Turn {
         workflowId,
         name: cleanText(data.name),
         instructions: cleanText(data.instructions),
+        ...(data.to_decide !== undefined && { toDecide: cleanText(data.to_decide) }),
         form: data.form === null ? null : JSON.stringify(data.form, storableText),
         assignees: data.assignees.map(cleanText),
         createdAt: at,
@@ -379,21 +383,5 @@ export function snapshotOf(
     status: statusOf(state),
     phase: phase(state, interrupted),
     startedAt: state.startedAt ?? 0,
-  };
-}
-
-function newRun(run: RunIdentity, state: RunState): NewRun {
-  if (state.started === null || state.startedAt === null) throw new Error(`run ${run.runId} has not started`);
-  return {
-    tenantId: run.tenantId,
-    projectId: run.projectId,
-    workflowId: run.workflowId,
-    version: run.version,
-    sessionId: cleanText(state.started.session_id),
-    triggerType: cleanText(state.started.trigger_type),
-    startedBy: cleanText(state.started.started_by),
-    startedAt: state.startedAt,
-    stepsTotal: state.steps.size,
-    ...(state.started.parent !== undefined && { parent: state.started.parent }),
   };
 }

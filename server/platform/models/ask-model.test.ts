@@ -63,6 +63,7 @@ describe.each(modelProviders)('%s', provider => {
     const reply = await ask(provider, { maxTokens: 100 }, { onText: piece => pieces.push(piece) });
     expect(reply).toEqual({
       kind: 'answer',
+      written: 12,
       text: 'Hello there.',
       // Anthropic's and Google's libraries keep to what was asked for.
       model: expect.stringMatching(/^tiny/),

@@ -36,7 +36,8 @@ export type ModelSurroundings = StreamSurroundings & {
 /** The tokens that the provider counted. */
 export type ModelUsage = { inputTokens: number; outputTokens: number };
 
-export type ModelReply =
+/** `written`: the characters of the answer that have arrived. */
+export type ModelReply = { written: number } & (
   | {
       kind: 'answer';
       text: string;
@@ -52,7 +53,8 @@ export type ModelReply =
       /** Names the settings that the model does not support. */
       warnings: string[];
     }
-  | (ModelFailure & { usage?: ModelUsage });
+  | (ModelFailure & { usage?: ModelUsage })
+);
 
 /**
  * Asks a model one question and reads its answer as it arrives. Never retries: the engine does (`retry_count`).
@@ -75,10 +77,13 @@ export async function askModel(question: ModelQuestion, on: ModelSurroundings): 
       on.onText?.(part.delta);
     },
   });
-  return failure === undefined ? judge(question, text, received) : withUsage(failure, received);
+  const reply = failure === undefined ? judge(question, text, received) : withUsage(failure, received);
+  return { ...reply, written: text.length };
 }
 
-function withUsage(failure: ModelFailure, received: Received): ModelReply {
+type Judged = Omit<Extract<ModelReply, { kind: 'answer' }>, 'written'> | (ModelFailure & { usage?: ModelUsage });
+
+function withUsage(failure: ModelFailure, received: Received): Judged {
   const usage = usageOf(received);
   return usage === undefined ? failure : { ...failure, usage };
 }
@@ -103,7 +108,7 @@ function callOptions(question: ModelQuestion): CallOptions {
 }
 
 /** Evaluates a complete answer. */
-function judge(question: ModelQuestion, text: string, received: Received): ModelReply {
+function judge(question: ModelQuestion, text: string, received: Received): Judged {
   const { model, finish, warnings } = received;
   const usage = usageOf(received);
   const cut = finish === 'length';

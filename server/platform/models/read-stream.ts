@@ -1,7 +1,6 @@
 import type { Clock } from '../clock.ts';
 import type { Json } from '../json.ts';
 import { boundedFetch } from './bounded-fetch.ts';
-import { exactFetch, exactPart, takesObjects } from './exact-arguments.ts';
 import { type ModelFailure, modelFailure } from './failure.ts';
 import { createLanguageModel, type LanguageModel } from './language-model.ts';
 import { type ModelAccess, providerFacts } from './providers.ts';
@@ -85,9 +84,7 @@ async function receive(
   options: Omit<CallOptions, 'abortSignal'>,
   { fetch, signal, received, take }: StreamSurroundings & { received: Received; take: (part: StreamPart) => void },
 ): Promise<void> {
-  const bounded = boundedFetch(fetch, { events: true });
-  const hasObjects = takesObjects(access.provider);
-  const model = await createLanguageModel({ ...access, fetch: hasObjects ? exactFetch(bounded) : bounded });
+  const model = await createLanguageModel({ ...access, fetch: boundedFetch(fetch, { events: true }) });
   const { stream } = await model.doStream({ ...options, abortSignal: signal });
   // Leaving the loop early (too large an answer, a broken one) cancels the stream, and with it the request.
   for await (const part of stream) {
@@ -107,7 +104,7 @@ async function receive(
         throw part.error;
       default:
         if (part.type === 'text-delta' && received.said.length < MAX_SAID_LENGTH) received.said += part.delta;
-        take(hasObjects ? exactPart(part) : part);
+        take(part);
     }
   }
 }

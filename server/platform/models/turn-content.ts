@@ -5,13 +5,20 @@ import type { RedactedStream, Redactor } from '../secrets/redaction.ts';
 import { storageProblem } from '../storable-json.ts';
 import { ModelAnswerTooLarge } from './bounded-fetch.ts';
 import type { ContentPart, ToolCallPart } from './messages.ts';
-import { MAX_TEXT_BYTES, type StreamPart } from './read-stream.ts';
+import type { StreamPart } from './read-stream.ts';
 
 /** A piece of an answer as it arrives; `index` is the place of its part in the content. */
 export type TurnPiece =
   | { type: 'text' | 'reasoning'; index: number; text: string }
   | { type: 'tool_call'; index: number; id: string; name: string }
   | { type: 'arguments'; index: number; text: string };
+
+/** The limit for the parts of an answer as JSON, in bytes of UTF-8: so an answer that was shown fits into a result. */
+const MAX_CONTENT_BYTES = 1024 * 1024;
+/** Answers have few parts; many of them take room, too. */
+const FREE_PARTS = 256;
+const BYTES_PER_PART = 64;
+const jsonBytes = (text: string): number => Buffer.byteLength(JSON.stringify(text)) - 2;
 
 type Block = {
   readonly index: number;
@@ -38,14 +45,19 @@ export class TurnContentReader {
   readonly #blocks: Block[] = [];
   /** By the kind and the provider's id. */
   readonly #open = new Map<string, Block>();
+  /** Bytes of JSON. */
   #bytes = 0;
+  /** Whether more text came than is kept. */
+  isCut = false;
+  /** The characters that have arrived. */
+  written = 0;
 
   constructor(redactor: Redactor, onPiece: (piece: TurnPiece) => void) {
     this.#redactor = redactor;
     this.#onPiece = onPiece;
   }
 
-  /** Throws ModelAnswerTooLarge when the content is larger than any answer may be. */
+  /** Throws ModelAnswerTooLarge when no more fits. If that is a text, what fits of it is kept, and `isCut` is true. */
   take(part: StreamPart): void {
     switch (part.type) {
       case 'text-start':
@@ -122,6 +134,7 @@ export class TurnContentReader {
   #add(type: Block['type'], id: string, call?: Block['call']): Block {
     const index = this.#blocks.length;
     const stream = this.#redactor.stream();
+    if (index >= FREE_PARTS) this.#bytes += BYTES_PER_PART;
     const block = { index, type, stream, text: '', metadata: undefined, half: '', ended: false, begun: false, call };
     this.#blocks.push(block);
     this.#open.set(`${type} ${id}`, block);
@@ -137,12 +150,38 @@ export class TurnContentReader {
 
   #append(block: Block, delta: string): void {
     if (block.ended || delta === '') return;
-    this.#grow(delta);
+    this.written += delta.length;
+    const fitting = block.type === 'tool_call' ? this.#whole(delta) : this.#fitting(delta);
     block.begun = true;
-    const whole = block.half + delta;
+    const whole = block.half + fitting;
     const cut = /[\ud800-\udbff]$/.test(whole) ? whole.length - 1 : whole.length;
     block.half = whole.slice(cut);
     this.#emit(block, block.stream.add(cleanText(whole.slice(0, cut))));
+    if (this.isCut) throw new ModelAnswerTooLarge('it exceeds 1 MiB');
+  }
+
+  /** Arguments of which a part is missing are of no use. */
+  #whole(text: string): string {
+    this.#grow(text);
+    return text;
+  }
+
+  /** Returns as much of a text as fits into what is kept. */
+  #fitting(text: string): string {
+    const bytes = jsonBytes(text);
+    if (this.#bytes + bytes <= MAX_CONTENT_BYTES) {
+      this.#bytes += bytes;
+      return text;
+    }
+    this.isCut = true;
+    let [fits, tooMany] = [0, text.length];
+    while (tooMany - fits > 1) {
+      const middle = (fits + tooMany) >> 1;
+      if (this.#bytes + jsonBytes(text.slice(0, middle)) <= MAX_CONTENT_BYTES) fits = middle;
+      else tooMany = middle;
+    }
+    this.#bytes = MAX_CONTENT_BYTES;
+    return text.slice(0, fits);
   }
 
   #end(block: Block | undefined): void {
@@ -158,8 +197,8 @@ export class TurnContentReader {
   }
 
   #grow(text: string): void {
-    this.#bytes += Buffer.byteLength(text);
-    if (this.#bytes > MAX_TEXT_BYTES) throw new ModelAnswerTooLarge('it exceeds 1 MiB');
+    this.#bytes += jsonBytes(text);
+    if (this.#bytes > MAX_CONTENT_BYTES) throw new ModelAnswerTooLarge('it exceeds 1 MiB');
   }
 
   #partOf({ type, text, metadata, call }: Block): ContentPart {

@@ -1,5 +1,4 @@
 import { isObject, type JsonObject } from '../json.ts';
-import { takesObjects } from './exact-arguments.ts';
 import type { ContentPart, ToolResultPart, TurnMessage } from './messages.ts';
 import type { ModelProvider } from './providers.ts';
 import type { CallOptions } from './read-stream.ts';
@@ -68,8 +67,7 @@ function assistantPart(part: ContentPart, provider: ModelProvider): Assistant {
       return { type: part.type, text: part.text, ...optionsOf(part) };
     case 'tool_call': {
       // Providers take back no arguments that are not JSON; the model should see what it wrote.
-      const written = takesObjects(provider) ? part.arguments : (part.raw ?? part.arguments);
-      const input = part.malformed ? { malformed_arguments: part.arguments } : written;
+      const input = part.malformed ? { malformed_arguments: part.arguments } : (part.raw ?? part.arguments);
       const options = provider === 'openai_compatible' ? signatureOf(part) : optionsOf(part);
       return { type: 'tool-call', toolCallId: part.id, toolName: part.name, input, ...options };
     }

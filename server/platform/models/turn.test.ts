@@ -98,6 +98,7 @@ describe('an answer', () => {
     script({ content: [{ text: ['Hel', 'lo.'] }], usage: { input: 9, output: 4, cached: 3, reasoning: 1 } });
     expect(await turn({ headers: { 'Idempotency-Key': 'run:step' } })).toEqual({
       kind: 'answer',
+      written: 6,
       content: [{ type: 'text', text: 'Hello.' }],
       model: 'scripted',
       usage: { input: 9, output: 4, cachedInput: 3, reasoning: 1 },
@@ -483,11 +484,19 @@ describe('a failure', () => {
     await fake.requests[0]?.left;
   });
 
-  test('is more than 1 MiB, of arguments too; a byte less is none', async () => {
+  test('is more than 1 MiB of arguments; of a text, what was shown until then is the answer', async () => {
     const limit = 1024 * 1024;
-    script({ content: [{ text: 'x'.repeat(limit) }] }, { content: [{ text: 'x'.repeat(limit + 1) }] });
-    expect(await turn()).toMatchObject({ kind: 'answer' });
-    expect(await turn()).toMatchObject({ code: 'model_answer_too_large', retryable: false });
+    script({ content: [{ text: 'x'.repeat(limit) }] }, { content: [{ text: ['x'.repeat(limit), 'yz'] }] });
+    expect(await turn()).toMatchObject({ kind: 'answer', finish: 'stop' });
+    expect(await turn()).toMatchObject({
+      kind: 'answer',
+      finish: 'length',
+      content: [{ type: 'text', text: 'x'.repeat(limit) }],
+    });
+    // Each takes six bytes as JSON.
+    const most = Math.floor(limit / 6);
+    script({ content: [{ text: '\u0001'.repeat(most + 9) }] });
+    expect(await turn()).toMatchObject({ finish: 'length', content: [{ text: '\u0001'.repeat(most) }] });
     script({ content: [{ raw: toolCallFrame('x'.repeat(limit)) }] });
     expect(await turn()).toMatchObject({ code: 'model_answer_too_large' });
   });

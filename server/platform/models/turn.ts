@@ -30,7 +30,8 @@ export type TurnQuestion = ModelAccess & {
   headers?: Readonly<Record<string, string>> | undefined;
 };
 
-export type TurnReply =
+/** `written`: the characters of the answer that have arrived. */
+export type TurnReply = { written: number } & (
   | {
       kind: 'answer';
       content: ContentPart[];
@@ -43,7 +44,8 @@ export type TurnReply =
       /** Names the settings that the model does not support. */
       warnings: string[];
     }
-  | (ModelFailure & { usage?: TokenCounts });
+  | (ModelFailure & { usage?: TokenCounts })
+);
 
 /**
  * Asks a model for its next turn in a conversation. Never retries: the engine does. Resolves with a failure for anything that the
@@ -61,14 +63,23 @@ export async function askTurn(
     received,
     take: part => reader.take(part),
   });
-  if (failure !== undefined) return failed(failure, received, on.redactor);
+  // What was shown is kept: an answer that is too long ends where no more fits.
+  if (reader.isCut) received.finish = 'length';
+  else if (failure !== undefined) return failed(failure, received, reader, on.redactor);
   const judged = judge(question, adapted.restore(reader.content()), received);
-  return judged.kind === 'failed' ? failed(judged, received, on.redactor) : judged;
+  if (judged.kind === 'failed') return failed(judged, received, reader, on.redactor);
+  return { ...judged, written: reader.written };
 }
 
-function failed({ tooLong, ...failure }: ModelFailure, { usage }: Received, redactor: Redactor): TurnReply {
+function failed(
+  { tooLong, ...failure }: ModelFailure,
+  { usage }: Received,
+  { written }: TurnContentReader,
+  redactor: Redactor,
+): TurnReply {
   return {
     ...failure,
+    written,
     message: redactor.text(failure.message),
     ...(usage === undefined ? {} : { usage }),
     // The conversation would be as long at the next attempt.
@@ -96,14 +107,16 @@ function callOptions(question: TurnQuestion, { tools }: AdaptedTools): CallOptio
   };
 }
 
+type Judged = Omit<Extract<TurnReply, { kind: 'answer' }>, 'written'> | ModelFailure;
+
 /** Evaluates a complete answer. */
-function judge(question: TurnQuestion, content: ContentPart[], received: Received): TurnReply {
+function judge(question: TurnQuestion, content: ContentPart[], received: Received): Judged {
   const { model, usage, warnings } = received;
   const calls = content.some(({ type }) => type === 'tool_call');
   const cut = received.finish === 'length';
   // Some servers say `stop` though they call tools, and the other way round.
   const finish = cut ? 'length' : calls ? 'tool_calls' : 'stop';
-  const answer: TurnReply = { kind: 'answer', content, model, finish, warnings, ...(usage ? { usage } : {}) };
+  const answer: Judged = { kind: 'answer', content, model, finish, warnings, ...(usage ? { usage } : {}) };
   if (question.object === undefined || calls) return answer;
   const text = content.flatMap(part => (part.type === 'text' ? part.text : [])).join('');
   const parsed = parseAnswer(text, { cut, problem: question.object.problem });

@@ -17,6 +17,7 @@ import {
   type WriterLimits,
 } from '../../log/index.ts';
 import { type OrchestratorLoad, type OrchestratorObserver, unobserved } from '../../observer.ts';
+import type { SpendingSource } from '../../spending.ts';
 import { EventBroadcaster } from './event-broadcaster.ts';
 import { Backoff, type LeadingEnd } from './leadership/backoff.ts';
 import { type LeaderConnector, postgresConnector } from './leadership/leader-connection.ts';
@@ -54,6 +55,8 @@ export type EmbeddedOrchestratorOptions = {
   observer?: OrchestratorObserver;
   /** Default: everything is free. */
   credits?: CreditSource;
+  /** Default: no person's day is limited. */
+  spending?: SpendingSource;
   /**
    * Called each time this process holds the leader's lock, before it reads or runs anything. Where it throws, the process
    * does not lead: it releases the lock, `unavailableReason()` is the error's message, and it tries again later. The
@@ -325,7 +328,7 @@ export class Embedded implements EmbeddedOrchestrator {
   }
 
   #newRuntime(session: LeaderSession, leader: OwnTerm): Runtime {
-    const { clock, logger, stepTypes, config, random, alarm, writerLimits, credits } = this.#options;
+    const { clock, logger, stepTypes, config, random, alarm, writerLimits, credits, spending } = this.#options;
     const { reader, journal, defer, createRuntime } = this.#ports;
     const services: RuntimeServices = {
       reader,
@@ -343,6 +346,7 @@ export class Embedded implements EmbeddedOrchestrator {
       ...(writerLimits === undefined ? {} : { writerLimits }),
       observer: this.#observer,
       credits,
+      spending,
     };
     return createRuntime(services, session);
   }

@@ -5,6 +5,7 @@ import type { Logger } from '../../../platform/logger.ts';
 import type { CreditSource } from '../../credits.ts';
 import type { LoadJournal, LogReader, WriterLimits } from '../../log/index.ts';
 import type { OrchestratorObserver } from '../../observer.ts';
+import type { SpendingSource } from '../../spending.ts';
 import type { EventBroadcaster } from './event-broadcaster.ts';
 import type { OwnTerm } from './leadership/leader-terms.ts';
 import type { GraphCache } from './runs/graph-cache.ts';
@@ -31,4 +32,6 @@ export type RuntimeServices = {
   journal?: LoadJournal | undefined;
   /** Default: everything is free. */
   credits?: CreditSource | undefined;
+  /** Default: no person's day is limited. */
+  spending?: SpendingSource | undefined;
 };

@@ -74,7 +74,7 @@ export class Runtime implements RunHost {
     this.#activeRuns = new ActiveRuns(services.config.maxActiveRunsPerTenant);
     this.#behind = new ProgressSweep(this.timers, () => services.clock.now());
     this.#wakeUpTimers = new WakeUpTimers(this.timers, runId => this.#wake(runId));
-    this.meter = new CreditMeter(services.credits, this);
+    this.meter = new CreditMeter(services, this);
     this.resources = new RunResources(services);
     this.suspects = new LoadSuspects(services.journal);
     this.#loader = new Loader(services, { meter: this.meter, resources: this.resources, suspects: this.suspects });
@@ -117,7 +117,7 @@ export class Runtime implements RunHost {
   }
 
   #inMemory(held: HeldRun, account: CreditAccount): LiveRun {
-    return new LiveRun(held, new RunCredits(account, this.meter, this.#services.stepTypes), this);
+    return new LiveRun(held, new RunCredits(held, account, this.meter, this.#services.stepTypes), this);
   }
 
   /** Sends a command to a run, folded if it is not in memory. Throws AppError 404 if the reference does not match. */

@@ -98,10 +98,14 @@ function checkEnd(history: History, { step, data }: Extract<RunEvent, { type: 's
     throw fail(`"${step}" returns ${JSON.stringify(data.result)}, not ${JSON.stringify(expected)}`);
 }
 
-/** Its time was up, and its closing turn has taken the place of what was at work. */
-function checkLimit(history: History, { step, data }: Extract<RunEvent, { type: 'step_cancelled' }>): void {
+/** Its time was up: its closing turn has taken the place of what was at work, or has not ended in the time kept for it. */
+function checkLimit(history: History, { step, data, at }: Extract<RunEvent, { type: 'step_cancelled' }>): void {
   const agent = data.caused_by_step_id ?? '';
-  const closing = history.step(agent).children.some(id => history.step(id).spec.closing === 'timeout');
+  const { timeout_s = Number.POSITIVE_INFINITY, closing_s } = planOf(history, agent);
+  const isOver = closing_s !== undefined && at >= (history.step(agent).expanded?.at ?? 0) + timeout_s * 1_000;
+  const closing = history
+    .step(agent)
+    .children.some(id => history.step(id).spec.closing === 'timeout' || (isOver && history.step(id).spec.closing));
   if (!closing || !step.startsWith(`${agent}.`)) throw fail(`"${step}" was cancelled by a limit of "${agent}"`);
 }
 

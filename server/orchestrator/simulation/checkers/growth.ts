@@ -171,10 +171,12 @@ function isAtWork(history: History, step: StepHistory): boolean {
 /** When the time of an agent is up; null where it has none, has its answer, or has begun its closing turn. */
 export function agentDeadline(history: History, id: string): number | null {
   const step = history.step(id);
-  const { timeout_s } = planOf(history, id);
+  const { timeout_s, closing_s } = planOf(history, id);
   const isClosing = step.children.some(child => history.step(child).spec.closing !== undefined);
-  if (timeout_s === undefined || isClosing || step.end !== null || !isAtWork(history, step)) return null;
-  return (step.expanded?.at ?? 0) + timeout_s * 1_000;
+  if (timeout_s === undefined || step.end !== null || !isAtWork(history, step)) return null;
+  // Older plans keep no time for the closing turn, which then has no end.
+  if (isClosing && closing_s === undefined) return null;
+  return (step.expanded?.at ?? 0) + (isClosing ? timeout_s : timeout_s - (closing_s ?? 0)) * 1_000;
 }
 
 /** A turn failed, or the agent reached a limit at which it is to fail. */

@@ -1,8 +1,10 @@
 import { unavailable } from '../../../../platform/errors.ts';
 import type { CreditSource } from '../../../credits.ts';
+import type { SpendingSource } from '../../../spending.ts';
 import type { FaultLog } from '../runs/fault-log.ts';
 import type { Timers } from '../runs/timers.ts';
 import { CreditAccount } from './credit-account.ts';
+import { Spenders } from './run-limits.ts';
 
 /**
  * The longest until this process knows a grant or a change that another one made, for a workspace that uses something.
@@ -15,6 +17,7 @@ export const REFRESH_MS = 5_000;
 const STALE_MS = 3 * REFRESH_MS;
 const RETRY_MS = 1_000;
 
+export type MeterSources = { credits?: CreditSource | undefined; spending?: SpendingSource | undefined };
 /** The parts of the runtime that the meter needs. */
 export type MeterHost = { readonly timers: Timers; readonly faults: FaultLog; now(): number };
 
@@ -36,10 +39,14 @@ export class CreditMeter {
   #armed = false;
   #over = false;
 
-  /** Without a source everything is free. */
-  constructor(source: CreditSource | undefined, host: MeterHost) {
-    this.#source = source;
+  /** The allowances of people. */
+  readonly spenders: Spenders;
+
+  /** Without `credits` everything is free; without `spending` nobody's day is limited. */
+  constructor({ credits, spending }: MeterSources, host: MeterHost) {
+    this.#source = credits;
     this.#host = host;
+    this.spenders = new Spenders(spending);
   }
 
   /**

@@ -1,9 +1,11 @@
 import type { ActionPrices, BillableAction } from '../../../../contract/billable-actions.ts';
-import type { StepTypes } from '../../../../contract/step-type.ts';
+import type { Reserved, StepTypes, Wanted } from '../../../../contract/step-type.ts';
 import type { OnExcess } from '../../../turn/pricing.ts';
 import type { Pricing } from '../../../turn/turn.ts';
+import type { HeldRun } from '../runs/run-host.ts';
 import type { CreditAccount } from './credit-account.ts';
 import type { CreditMeter } from './credit-meter.ts';
+import { RunLimits } from './run-limits.ts';
 
 /**
  * Whether a step may start: `admitted`, its price is held; `denied`, the workspace has too little left; `unknown`, the
@@ -19,13 +21,17 @@ export class RunCredits {
   readonly #account: CreditAccount;
   readonly #meter: CreditMeter;
   readonly #types: StepTypes;
+  readonly #run: HeldRun;
+  /** Undefined until the run has started. */
+  #limits: RunLimits | null | undefined;
   readonly #holds = new Map<string, number>();
   /** Charged by the entry in progress. */
   #underWay = 0;
   /** `reads` of the account when a step was first too expensive; null while none is. */
   #readsThen: number | null = null;
 
-  constructor(account: CreditAccount, meter: CreditMeter, types: StepTypes) {
+  constructor(run: HeldRun, account: CreditAccount, meter: CreditMeter, types: StepTypes) {
+    this.#run = run;
     this.#account = account;
     this.#meter = meter;
     this.#types = types;
@@ -44,6 +50,20 @@ export class RunCredits {
 
   get pauses(): boolean {
     return this.#account.whenExhausted === 'pause';
+  }
+
+  /** The limits of the run's spending beside the credits of its workspace; null: there are none. */
+  get #limited(): RunLimits | null {
+    const { identity, state } = this.#run;
+    if (this.#limits === undefined && state.started !== null)
+      this.#limits = RunLimits.of(identity, state, this.#meter.spenders);
+    return this.#limits ?? null;
+  }
+
+  /** Returns how an attempt of the step reserves what it may cost; undefined where nothing limits that. */
+  reserver(step: string): ((wanted: Wanted, signal: AbortSignal) => Promise<Reserved>) | undefined {
+    const limits = this.#limited;
+    return limits === null ? undefined : (wanted, signal) => limits.reserve(step, wanted, signal);
   }
 
   /** Holds the minimum price of the step. Denies it only if the balance was read again after it was first too low. */
@@ -75,6 +95,7 @@ export class RunCredits {
 
   /** Releases what is held for the step: its attempt has ended, waits for people, or never started. */
   release(step: string): void {
+    this.#limits?.release(step);
     const held = this.#holds.get(step);
     if (held === undefined) return;
     this.#holds.delete(step);
@@ -83,6 +104,7 @@ export class RunCredits {
 
   /** Reserves the charges of the entry that is decided now, until its commit. */
   send(credits: number): void {
+    this.#limited?.send(credits, this.#account.prices.workflow_step);
     if (credits === 0) return;
     this.#underWay = credits;
     this.#account.send(credits);
@@ -91,6 +113,7 @@ export class RunCredits {
 
   /** Ends that reservation; `committed`: the charges are in the database. */
   sent(committed: boolean): void {
+    this.#limits?.sent(committed);
     if (this.#underWay === 0) return;
     this.#account.sent(this.#underWay, committed);
     this.#underWay = 0;
@@ -100,6 +123,7 @@ export class RunCredits {
   /** Releases everything: this process no longer executes the run. */
   drop(): void {
     this.sent(false);
+    this.#limits?.drop();
     for (const held of this.#holds.values()) this.#account.release(held);
     this.#holds.clear();
   }
@@ -109,6 +133,6 @@ export class RunCredits {
  * Returns the minimum cost of an attempt: the step, and one unit of each billable action (for a
  * model, a token of each kind).
  */
-function priceAhead(billable: readonly BillableAction[], prices: ActionPrices): number {
+export function priceAhead(billable: readonly BillableAction[], prices: ActionPrices): number {
   return billable.reduce((sum, action) => sum + prices[action], prices.workflow_step);
 }

@@ -324,6 +324,9 @@ function startOf(
     ...(started.withheld_scopes !== undefined && { withheld_scopes: started.withheld_scopes }),
     ...(started.acts_for !== undefined && { acts_for: started.acts_for }),
     ...(call.outsideInput !== undefined && { outside_input: call.outsideInput }),
+    ...(started.spends_for !== undefined && { spends_for: started.spends_for }),
+    // What is left: the run that calls is not charged what this one costs.
+    ...(started.budget !== undefined && { budget: Math.max(0, started.budget - state.credits) }),
   };
   return { runId: call.runId, tenantId, projectId, workflowId: call.workflowId, data };
 }

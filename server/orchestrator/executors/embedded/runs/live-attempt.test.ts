@@ -25,7 +25,13 @@ function start(time: ManualTime, script: string) {
   const step: GraphStep = { id: 's', type: 'lua_script', script, timeout_s: 60 };
   const identity = { runId: 'r', workflowId: 'w', version: 1, tenantId: 't', projectId: 'p' };
   const attempt = new LiveAttempt(
-    { identity, state: newRun('r', compile({ steps: [step] })), step, attempt: 1, prices: FREE.prices },
+    {
+      identity,
+      state: newRun('r', compile({ steps: [step] })),
+      step,
+      attempt: 1,
+      credits: { prices: FREE.prices, reserver: () => undefined },
+    },
     { attemptEnded: (_, outcome) => ended.resolve(outcome), attemptLogged: () => {} },
     {
       observer: unobserved,

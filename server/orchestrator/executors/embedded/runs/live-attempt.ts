@@ -20,6 +20,7 @@ import {
 import type { AttemptEnd, OrchestratorObserver } from '../../../observer.ts';
 import { isLarge } from '../../../turn/outcome.ts';
 import type { RunIdentity } from '../../../turn/turn.ts';
+import { priceAhead, type RunCredits } from '../credits/run-credits.ts';
 import type { RunResources } from '../memory/run-resources.ts';
 import { type LoadedResults, ResultMissing, ResultsTooLarge } from '../memory/stored-results.ts';
 import type { FaultLog } from './fault-log.ts';
@@ -42,6 +43,9 @@ export type AttemptHost = {
   readonly resources: RunResources;
 };
 
+/** The prices of an attempt, and how it reserves what it may cost. */
+type AttemptCredits = Pick<RunCredits, 'prices' | 'reserver'>;
+
 /** Where an attempt reports. Neither method is called once the attempt is over. */
 export type AttemptOwner = {
   attemptEnded(attempt: LiveAttempt, outcome: Outcome): void;
@@ -59,6 +63,7 @@ export class LiveAttempt implements Attempt {
   readonly now: number;
   readonly input: JsonMap;
   readonly prices: ActionPrices;
+  readonly reserve: Attempt['reserve'];
   /** The kind of slot that it holds, to be released when it ends. */
   slot: SlotKind = 'step';
   /** The text that it has written so far, which is kept if it is cancelled. */
@@ -76,7 +81,7 @@ export class LiveAttempt implements Attempt {
   #live = true;
 
   constructor(
-    of: { identity: RunIdentity; state: RunState; step: GraphStep; attempt: number; prices: ActionPrices },
+    of: { identity: RunIdentity; state: RunState; step: GraphStep; attempt: number; credits: AttemptCredits },
     owner: AttemptOwner,
     host: AttemptHost,
   ) {
@@ -86,7 +91,9 @@ export class LiveAttempt implements Attempt {
     this.attempt = of.attempt;
     this.now = host.now();
     this.input = of.state.input;
-    this.prices = of.prices;
+    this.prices = of.credits.prices;
+    const reserve = of.credits.reserver(of.step.id);
+    this.reserve = reserve && (wanted => reserve(wanted, this.#abort.signal));
     this.#state = of.state;
     this.#owner = owner;
     this.#host = host;
@@ -246,7 +253,9 @@ export class LiveAttempt implements Attempt {
   async #execute(type: StepType): Promise<void> {
     let outcome: Outcome;
     try {
-      const executing = type.execute(this, this.#abort.signal);
+      const refused = this.reserve === undefined ? null : await this.#refused(type, this.reserve);
+      if (this.reserve !== undefined && !this.#isInFlight) return;
+      const executing = refused ?? type.execute(this, this.#abort.signal);
       // A type that declares what it reads has read it by now, unless it is queued.
       if (type.reads !== undefined && !type.queues) this.#release();
       outcome = await executing;
@@ -259,6 +268,14 @@ export class LiveAttempt implements Attempt {
       outcome = { kind: 'failed', error: { code: 'internal_error', message }, retryable: true };
     }
     this.#end(outcome);
+  }
+
+  /** Reserves what the attempt costs by itself. The end of a step that has expanded was reserved when it expanded. */
+  async #refused(type: StepType, reserve: NonNullable<Attempt['reserve']>): Promise<Outcome | null> {
+    if (type.reserves || this.#state.grown?.parents.has(this.step.id)) return null;
+    const price = priceAhead(type.billable, this.prices);
+    const reserved = price === 0 ? null : await reserve({ least: price, most: price });
+    return reserved?.kind === 'refused' ? { kind: 'failed', error: reserved.error, retryable: false } : null;
   }
 
   /** The large results that the step type may read, by step; null where there are none. */

@@ -378,7 +378,7 @@ export class LiveRun implements Claimant, AttemptOwner, Lagging {
 
   #startAttempt({ step, attempt }: AttemptRef): void {
     const spec = stepSpec(this.state, step);
-    const of = { identity: this.identity, state: this.state, step: spec, attempt, prices: this.#credits.prices };
+    const of = { identity: this.identity, state: this.state, step: spec, attempt, credits: this.#credits };
     const live = new LiveAttempt(of, this, this.#host);
     this.#attempts.set(step, live);
     const type = this.#host.stepType(spec.type);

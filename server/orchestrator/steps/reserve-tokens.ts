@@ -1,0 +1,30 @@
+import type { Attempt } from '../../contract/step-type.ts';
+import type { StepError } from '../core/index.ts';
+
+/** Until a provider has counted, a conversation may have this many tokens, whatever its characters say. */
+const UNCERTAIN_TOKENS = 32_768;
+
+/** `input`: about how many tokens a model is about to read, `window`: how many it can. `least`, `most`: tokens of its answer. */
+export type TokensWanted = { input: number; window: number; least: number; most: number };
+/** `output`: how many tokens the answer may have. */
+export type TokensReserved = { kind: 'reserved'; output: number } | { kind: 'refused'; error: StepError };
+
+/**
+ * Reserves what a request to a model may cost: the longest answer, and more input than is expected, because only the provider
+ * counts. If less is left, the answer gets what the expected input leaves, so that attempts at the same time never spend the same credits.
+ */
+export async function reserveTokens(
+  attempt: Attempt,
+  { input, window, least, most }: TokensWanted,
+): Promise<TokensReserved> {
+  const { prices, reserve } = attempt;
+  if (prices === undefined || reserve === undefined) return { kind: 'reserved', output: most };
+  const { workflow_step: step, llm_input_tokens: read, llm_output_tokens: written } = prices;
+  const held = Math.max(input, Math.min(window, Math.max(2 * input, UNCERTAIN_TOKENS)));
+  const wanted = { least: step + input * read + least * written, most: step + held * read + most * written };
+  const reserved = await reserve({ ...wanted, least: Math.min(wanted.least, wanted.most) });
+  if (reserved.kind === 'refused') return reserved;
+  const rest = reserved.microcredits - step - input * read;
+  const output = written === 0 ? most : Math.floor(rest / written);
+  return { kind: 'reserved', output: Math.max(Math.min(least, most), Math.min(most, output)) };
+}

@@ -1,0 +1,16 @@
+import type { JsonValue } from '../core/index.ts';
+
+/** The value at a path such as `items[0].name`; the whole value at an empty one. Undefined if there is none. */
+export function valueAt(value: JsonValue, path: string): JsonValue | undefined {
+  const names = path
+    .replaceAll(/\[(\d{1,9})\]/g, '.$1')
+    .split('.')
+    .filter(name => name !== '');
+  let now: JsonValue | undefined = value;
+  for (const name of names) {
+    if (typeof now !== 'object' || now === null) return undefined;
+    if (Array.isArray(now)) now = /^\d{1,9}$/.test(name) ? now[Number(name)] : undefined;
+    else now = Object.hasOwn(now, name) ? now[name] : undefined;
+  }
+  return now;
+}
