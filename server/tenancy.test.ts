@@ -41,6 +41,7 @@ const WITHOUT_TENANT: Record<string, Record<string, string[]>> = {
     'connections/sql/lock-store.ts': ['tryWithConnectionLock withConnectionLock'],
     'identity/sql/principal-store.ts': ['saveLastUsed'],
     'pats/store.ts': ['findExpiry'],
+    'tasks/visible-store.ts': ['visibleTasks'],
     'runs/added-step-store.ts': ['findAddedFields findLoopItem listAddedEnds'],
     'runs/store.ts': ['findPayloads findStepErrors hasStarted listResultEvents'],
     'webhooks/sql/deliveries-store.ts': ['insertDeliveries pruneDeliveries'],

@@ -1,5 +1,6 @@
 import type { Pool } from 'pg';
 import type { Queryable } from '../../platform/postgres/transaction.ts';
+import { closedThread } from '../runs/reader-store.ts';
 import type { DeliveryChannel, NotificationKind } from './schemas.ts';
 
 /** The person who gets a message, and the channel that carries it. */
@@ -77,6 +78,9 @@ export async function claimDue(
   }));
 }
 
+/** The conversation of a task's run, where the person may not read it (server/domains/tasks/visible-store.ts). */
+const CLOSED = closedThread({ run: 't.run_id', tenant: 't.tenant_id', user: 'd.user_id' });
+
 const CLAIM = `
   WITH recipients AS (
     SELECT tenant_id, user_id, channel FROM notification_deliveries
@@ -101,6 +105,7 @@ const CLAIM = `
          w.name AS workflow_name, t.name AS task_name, u.email,
          CASE
            WHEN d.kind = 'task_waiting' AND t.state IS DISTINCT FROM 'pending' THEN 'The task no longer waits.'
+           WHEN closed.is_deleted OR (NOT closed.is_deleted AND t.to_decide IS NULL) THEN 'The conversation is private.'
            WHEN w.id IS NULL THEN 'The workflow was deleted.'
            WHEN NOT d.kind = ANY(CASE d.channel WHEN 'email' THEN p.email ELSE p.webhook END) THEN 'Turned off.'
            WHEN NOT (m.tenant_admin OR coalesce(pm.role, '') =
@@ -114,6 +119,7 @@ const CLAIM = `
   LEFT JOIN project_members pm ON pm.project_id = d.project_id AND pm.user_id = d.user_id
   LEFT JOIN workflows w ON w.id = d.workflow_id
   LEFT JOIN human_tasks t ON t.run_id = d.run_id AND t.step_id = d.step_id
+  LEFT JOIN LATERAL (${CLOSED}) closed ON true
   ORDER BY d.tenant_id, d.user_id, d.channel, d.created_at, d.run_id, d.step_id`;
 
 /** Stores the outcome of attempted deliveries. `pending` ones will be attempted again. `at` in ms since the epoch. */
@@ -169,13 +175,16 @@ export async function listDeliveries(
   { after, limit, channel }: { after: DeliveryKey | null; limit: number; channel: DeliveryChannel | undefined },
 ): Promise<DeliveryRow[]> {
   const { rows } = await pool.query<DeliveryRow>(
-    `SELECT d.*, w.name AS workflow_name, t.name AS task_name
+    `SELECT d.*, w.name AS workflow_name,
+            CASE WHEN closed.is_deleted IS NULL OR (NOT closed.is_deleted AND t.state = 'pending' AND t.to_decide IS NOT NULL)
+              THEN t.name END AS task_name
      FROM (SELECT * FROM notification_deliveries d
            WHERE d.tenant_id = $1 AND d.user_id = $2 AND ($8::text IS NULL OR d.channel = $8)
              AND ($3::timestamptz IS NULL OR (d.created_at, d.run_id, d.step_id, d.channel) < ($3, $4::uuid, $5, $6))
            ORDER BY d.created_at DESC, d.run_id DESC, d.step_id DESC, d.channel DESC LIMIT $7) d
      LEFT JOIN workflows w ON w.id = d.workflow_id AND w.tenant_id = $1
      LEFT JOIN human_tasks t ON t.run_id = d.run_id AND t.step_id = d.step_id AND t.tenant_id = $1
+     LEFT JOIN LATERAL (${CLOSED}) closed ON true
      ORDER BY d.created_at DESC, d.run_id DESC, d.step_id DESC, d.channel DESC`,
     [
       tenantId,

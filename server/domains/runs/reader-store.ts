@@ -1,6 +1,18 @@
 import type { Pool } from 'pg';
 
-/** Returns those of the runs that answer messages of private threads of other people. */
+/**
+ * SQL: the conversation that a run answers, where its contents are closed to a person: a private thread of somebody else, or one that
+ * was deleted, to everybody. A row `closed(is_deleted)`, or none where the person may read what the run says (docs/chat.md). Every
+ * statement that returns what a run says, and is not preceded by `requireReader`, contains this.
+ */
+export const closedThread = ({ run, tenant, user }: { run: string; tenant: string; user: string }): string =>
+  `SELECT c.deleted_at IS NOT NULL AS is_deleted FROM chat_messages m JOIN chat_threads c ON c.id = m.thread_id AND c.tenant_id = m.tenant_id
+    WHERE m.run_id = ${run} AND m.tenant_id = ${tenant}
+      AND (c.deleted_at IS NOT NULL OR (c.visibility = 'private' AND c.owner_id <> ${user}))`;
+
+const CLOSED = closedThread({ run: 'r.id', tenant: '$2', user: '$3' });
+
+/** Returns those of the runs that answer messages of private threads of other people, or of threads that were deleted. */
 export async function listUnreadable(
   pool: Pool,
   { tenantId, userId }: { tenantId: string; userId: string },
@@ -8,8 +20,7 @@ export async function listUnreadable(
 ): Promise<string[]> {
   const { rows } = await pool.query<{ run_id: string }>({
     name: 'list_unreadable_runs',
-    text: `SELECT m.run_id FROM chat_messages m JOIN chat_threads t ON t.id = m.thread_id AND t.tenant_id = m.tenant_id
-            WHERE m.run_id = ANY($1::uuid[]) AND m.tenant_id = $2 AND t.visibility = 'private' AND t.owner_id <> $3`,
+    text: `SELECT r.id AS run_id FROM unnest($1::uuid[]) r(id) WHERE EXISTS (${CLOSED})`,
     values: [runIds, tenantId, userId],
   });
   return rows.map(({ run_id }) => run_id);

@@ -28,7 +28,7 @@ export async function requireReadable({ pool }: Reading, reader: Reader, runId: 
   const unreadable = await listUnreadable(pool, reader, [runId]);
   if (unreadable.length > 0)
     throw forbidden(
-      'This run answers a message of a private thread: only the owner of the thread can read it.',
+      'This run answers a message of a private thread, which only its owner can read, or of a thread that was deleted.',
       'private_run',
     );
 }

@@ -270,6 +270,9 @@ describe('one run among many', () => {
   });
 });
 
+/** A person who has to be looked up for each task. */
+const READER = { userId: '00000000-0000-7000-8000-000000000001', email: 'somebody@example.com', isAdmin: false };
+
 describe('the inbox, recovery and usage', () => {
   const waiting = 100;
   const inbox = (filter: Partial<Parameters<typeof listPendingTasks>[3]>) =>
@@ -281,6 +284,7 @@ describe('the inbox, recovery and usage', () => {
         dueBefore: undefined,
         after: null,
         limit: 51,
+        reader: READER,
         ...filter,
       }),
     );
@@ -292,6 +296,7 @@ describe('the inbox, recovery and usage', () => {
         completedBy: undefined,
         after,
         limit: 51,
+        reader: READER,
       }),
     );
 

@@ -8,6 +8,7 @@ import { alreadyEnded, mayAnswer } from './complete.ts';
 import type { AssignTaskInput, RunTaskSchema } from './schemas.ts';
 import { assignPendingTask, findAnswerers, findTask } from './store.ts';
 import { toRunTask } from './view.ts';
+import { readerOf } from './visible-store.ts';
 
 /** The roles that a task can be assigned to, as a workflow can name them. */
 const ROLES: readonly string[] = ['project_contributor', 'tenant_admin'];
@@ -23,7 +24,8 @@ export async function assignTask(
 ): Promise<z.input<typeof RunTaskSchema>> {
   const { pool, clock } = ctx.services;
   const ref = runScope(ctx, input);
-  const task = await findTask(pool, ref, input.task_id);
+  const reader = readerOf(ctx.principal);
+  const task = await findTask(pool, ref, input.task_id, reader);
   if (task === null) throw notFound('Task');
   if (!mayAnswer(ctx.principal, task.assignees) && !mayAnswer(ctx.principal, task.named_assignees)) {
     throw forbidden('This task is assigned to another person.', 'not_assignee');
@@ -46,7 +48,8 @@ export async function assignTask(
     await holdProgress(tx);
     await assignPendingTask(tx, ref, task.step_id, { to, by: ctx.principal.email, at: new Date(clock.now()) });
   });
-  const now = await findTask(pool, ref, input.task_id);
+  // The workflow names no people where a task is not the caller's to read: it stays among those that the caller sees.
+  const now = await findTask(pool, ref, input.task_id, reader);
   if (now === null) throw notFound('Task');
   if (now.state !== 'pending') throw alreadyEnded(now);
   return toRunTask(now);

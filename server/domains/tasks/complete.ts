@@ -8,6 +8,7 @@ import { runScope } from '../runs/find.ts';
 import { checkAnswer } from './check-answer.ts';
 import type { CompleteTaskInput, CompleteTaskOutput } from './schemas.ts';
 import { findTask, type TaskRow } from './store.ts';
+import { readerOf } from './visible-store.ts';
 
 /**
  * Answers a human task. AppError 404 (no such task), 403 `not_assignee`, 409 `task_already_completed` (naming who answered
@@ -20,7 +21,8 @@ export async function completeTask(
 ): Promise<z.input<typeof CompleteTaskOutput>> {
   const { pool, orchestrator } = ctx.services;
   const ref = runScope(ctx, input);
-  const task = await findTask(pool, ref, input.task_id);
+  const reader = readerOf(ctx.principal);
+  const task = await findTask(pool, ref, input.task_id, reader);
   if (task === null) throw notFound('Task');
   if (!mayAnswer(ctx.principal, task.assignees)) {
     throw forbidden('This task is assigned to another person.', 'not_assignee');
@@ -35,7 +37,7 @@ export async function completeTask(
   } catch (error) {
     if (!(error instanceof AppError) || error.status !== 409) throw error;
     // Somebody was faster, between our look and our answer: say who.
-    const now = await findTask(pool, ref, input.task_id);
+    const now = await findTask(pool, ref, input.task_id, reader);
     throw now === null || now.state === 'pending' ? error : alreadyEnded(now);
   }
   const grant_id = await give?.();

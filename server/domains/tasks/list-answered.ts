@@ -5,6 +5,7 @@ import type { ListAnsweredInput, ListRunTasksOutput } from './schemas.ts';
 import { listAnsweredTasks } from './store.ts';
 import { blankAsNone, readTaskCursor, taskProjects } from './task-list.ts';
 import { toRunTask } from './view.ts';
+import { readerOf } from './visible-store.ts';
 
 /**
  * Returns the history of the inbox: what people answered in all projects of the tenant that the user can see, the latest
@@ -21,6 +22,7 @@ export async function listAnswered(
     completedBy: blankAsNone(input.completed_by),
     after: readTaskCursor(input.cursor),
     limit: input.limit + 1,
+    reader: readerOf(ctx.principal),
   });
   const page = cutPage(rows, input.limit, row => [row.completed_at?.getTime() ?? 0, row.run_id, row.step_id]);
   return { tasks: page.rows.map(toRunTask), next_cursor: page.next_cursor };

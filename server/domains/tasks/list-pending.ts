@@ -5,6 +5,7 @@ import type { ListTasksInput, ListTasksOutput } from './schemas.ts';
 import { listPendingTasks } from './store.ts';
 import { blankAsNone, readTaskCursor, taskProjects } from './task-list.ts';
 import { toTask } from './view.ts';
+import { readerOf } from './visible-store.ts';
 
 /**
  * Returns the inbox: what waits for a person in all projects of the tenant that the user can see, newest first. AppError 422
@@ -23,6 +24,7 @@ export async function listPending(
     dueBefore: dueWithin === undefined ? undefined : new Date(clock.now() + dueWithin * 1000),
     after: readTaskCursor(input.cursor),
     limit: input.limit + 1,
+    reader: readerOf(ctx.principal),
   });
   const page = cutPage(rows, input.limit, row => [row.created_at.getTime(), row.run_id, row.step_id]);
   return { tasks: page.rows.map(toTask), next_cursor: page.next_cursor };

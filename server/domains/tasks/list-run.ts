@@ -8,6 +8,7 @@ import type { ListRunTasksOutput, ListTasksOutput, RunTasksInput } from './schem
 import { listRunTasks } from './store.ts';
 import { TaskStep } from './task-list.ts';
 import { toRunTask, toTask } from './view.ts';
+import { readerOf } from './visible-store.ts';
 
 type Input = z.output<typeof RunTasksInput>;
 
@@ -38,13 +39,14 @@ const reasonOf = (outside: string): string => `It has read text from outside, ${
 
 async function readPage(ctx: Context, input: Input, pendingOnly: boolean) {
   const key = decodeCursor(RunTaskKey, input.cursor);
-  // Everyone who may answer a task sees it, even if the run belongs to a private thread of another user.
+  // Those who may answer a task see it, even if the run belongs to a private thread of another user.
   await requireListedRun(ctx, input);
   const rows = await listRunTasks(ctx.services.pool, runScope(ctx, input), {
     pendingOnly,
     stepId: input.task_id,
     after: key && { at: new Date(key[0]), stepId: key[1] },
     limit: input.limit + 1,
+    reader: readerOf(ctx.principal),
   });
   return cutPage(rows, input.limit, row => [row.created_at.getTime(), row.step_id]);
 }

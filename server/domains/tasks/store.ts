@@ -3,6 +3,7 @@ import type { JsonMap } from '../../orchestrator/core/index.ts';
 import { escapeLike } from '../../platform/postgres/prisma.ts';
 import type { Queryable } from '../../platform/postgres/transaction.ts';
 import type { RunScope } from '../runs/store.ts';
+import { readerValues, type TaskReader, visibleTasks } from './visible-store.ts';
 
 export type TaskRow = {
   run_id: string;
@@ -28,7 +29,10 @@ export type TaskRow = {
 };
 export type TaskKey = { at: Date; runId: string; stepId: string };
 
-const columns = `t.run_id, t.step_id, t.project_id, t.workflow_id, w.name AS workflow_name, t.name, t.instructions, t.form,
+const columns = (
+  instructions: string,
+): string => `t.run_id, t.step_id, t.project_id, t.workflow_id, w.name AS workflow_name, t.name,
+  ${instructions} AS instructions, t.form,
   coalesce(t.assigned_to, t.assignees) AS assignees, t.assignees AS named_assignees, t.assigned_by, t.assigned_at, t.state, t.approved, t.completed_by, t.created_at, t.due_at, t.completed_at`;
 
 /** The filters that all lists of a tenant's tasks share. */
@@ -38,6 +42,7 @@ export type TaskFilter = {
   q: string | undefined;
   after: TaskKey | null;
   limit: number;
+  reader: TaskReader;
 };
 const containing = (q: string | undefined) => (q === undefined ? null : `%${escapeLike(q)}%`);
 
@@ -48,13 +53,14 @@ export async function listPendingTasks(
   projectIds: readonly string[],
   filter: TaskFilter & { assignee: string | undefined; dueBefore: Date | undefined },
 ): Promise<TaskRow[]> {
+  const visible = visibleTasks(11);
   const { rows } = await pool.query<TaskRow>(
-    `SELECT ${columns} FROM human_tasks t JOIN workflows w ON w.id = t.workflow_id
-      WHERE t.tenant_id = $1 AND t.project_id = ANY($2::uuid[]) AND t.state = 'pending'
+    `SELECT ${columns(visible.instructions)} FROM ${visible.from}
+      WHERE t.tenant_id = $1 AND t.project_id = ANY($2::uuid[]) AND t.state = 'pending' AND ${visible.where}
         AND ($3::uuid IS NULL OR t.workflow_id = $3)
         AND ($4::text IS NULL OR EXISTS (SELECT FROM unnest(coalesce(t.assigned_to, t.assignees)) a WHERE lower(a) = lower($4)))
         AND ($5::timestamptz IS NULL OR (t.created_at, t.run_id, t.step_id) < ($5, $6::uuid, $7))
-        AND ($9::text IS NULL OR t.name ILIKE $9 OR t.instructions ILIKE $9 OR w.name ILIKE $9)
+        AND ($9::text IS NULL OR t.name ILIKE $9 OR ${visible.instructions} ILIKE $9 OR w.name ILIKE $9)
         AND ($10::timestamptz IS NULL OR t.due_at <= $10)
       ORDER BY t.created_at DESC, t.run_id DESC, t.step_id DESC LIMIT $8`,
     [
@@ -68,6 +74,7 @@ export async function listPendingTasks(
       filter.limit,
       containing(filter.q),
       filter.dueBefore ?? null,
+      ...readerValues(filter.reader),
     ],
   );
   return rows;
@@ -80,13 +87,14 @@ export async function listAnsweredTasks(
   projectIds: readonly string[],
   filter: TaskFilter & { completedBy: string | undefined },
 ): Promise<TaskRow[]> {
+  const visible = visibleTasks(10);
   const { rows } = await pool.query<TaskRow>(
-    `SELECT ${columns} FROM human_tasks t JOIN workflows w ON w.id = t.workflow_id
-      WHERE t.tenant_id = $1 AND t.project_id = ANY($2::uuid[]) AND t.state = 'completed'
+    `SELECT ${columns(visible.instructions)} FROM ${visible.from}
+      WHERE t.tenant_id = $1 AND t.project_id = ANY($2::uuid[]) AND t.state = 'completed' AND ${visible.where}
         AND ($3::uuid IS NULL OR t.workflow_id = $3)
         AND ($4::text IS NULL OR lower(t.completed_by) = lower($4))
         AND ($5::timestamptz IS NULL OR (t.completed_at, t.run_id, t.step_id) < ($5, $6::uuid, $7))
-        AND ($9::text IS NULL OR t.name ILIKE $9 OR t.instructions ILIKE $9 OR w.name ILIKE $9)
+        AND ($9::text IS NULL OR t.name ILIKE $9 OR ${visible.instructions} ILIKE $9 OR w.name ILIKE $9)
       ORDER BY t.completed_at DESC, t.run_id DESC, t.step_id DESC LIMIT $8`,
     [
       tenantId,
@@ -98,6 +106,7 @@ export async function listAnsweredTasks(
       filter.after?.stepId ?? null,
       filter.limit,
       containing(filter.q),
+      ...readerValues(filter.reader),
     ],
   );
   return rows;
@@ -112,11 +121,13 @@ export async function listRunTasks(
     stepId: string | undefined;
     after: Pick<TaskKey, 'at' | 'stepId'> | null;
     limit: number;
+    reader: TaskReader;
   },
 ): Promise<TaskRow[]> {
+  const visible = visibleTasks(10);
   const { rows } = await pool.query<TaskRow>(
-    `SELECT ${columns} FROM human_tasks t JOIN workflows w ON w.id = t.workflow_id
-      WHERE t.run_id = $1 AND t.tenant_id = $2 AND t.project_id = $3 AND t.workflow_id = $4
+    `SELECT ${columns(visible.instructions)} FROM ${visible.from}
+      WHERE t.run_id = $1 AND t.tenant_id = $2 AND t.project_id = $3 AND t.workflow_id = $4 AND ${visible.where}
         AND (NOT $5::boolean OR t.state = 'pending')
         AND ($6::text IS NULL OR t.step_id = $6)
         AND ($7::timestamptz IS NULL OR (t.created_at, t.step_id) > ($7, $8))
@@ -131,17 +142,25 @@ export async function listRunTasks(
       filter.after?.at ?? null,
       filter.after?.stepId ?? null,
       filter.limit,
+      ...readerValues(filter.reader),
     ],
   );
   return rows;
 }
 
-/** One task, or null where this run of this project has none of that step. */
-export async function findTask(pool: Pool, scope: RunScope, stepId: string): Promise<TaskRow | null> {
+/** One task for a person who wants to answer or assign it; null where this run of this project has none of that step for the person. */
+export async function findTask(
+  pool: Pool,
+  scope: RunScope,
+  stepId: string,
+  reader: TaskReader,
+): Promise<TaskRow | null> {
+  const visible = visibleTasks(6);
   const { rows } = await pool.query<TaskRow>(
-    `SELECT ${columns} FROM human_tasks t JOIN workflows w ON w.id = t.workflow_id
-      WHERE t.run_id = $1 AND t.step_id = $2 AND t.tenant_id = $3 AND t.project_id = $4 AND t.workflow_id = $5`,
-    [scope.runId, stepId, scope.tenantId, scope.projectId, scope.workflowId],
+    `SELECT ${columns(visible.instructions)} FROM ${visible.from}
+      WHERE t.run_id = $1 AND t.step_id = $2 AND t.tenant_id = $3 AND t.project_id = $4 AND t.workflow_id = $5
+        AND ${visible.whereAnswerable}`,
+    [scope.runId, stepId, scope.tenantId, scope.projectId, scope.workflowId, ...readerValues(reader)],
   );
   return rows[0] ?? null;
 }

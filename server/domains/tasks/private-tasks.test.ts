@@ -1,0 +1,205 @@
+import type { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { z } from 'zod';
+import { type Principal, scopes } from '../../contract/context.ts';
+import { type ChatService, startChatService } from '../../testing/chat.ts';
+import { createTestMember, createTestPat } from '../../testing/identity.ts';
+import { startSdkServer, type TestServer } from '../../testing/mcp-server.ts';
+import { enqueueNext } from '../notifications/enqueue.ts';
+
+/** Texts that only the owner of the conversation may read, and one that is needed to decide about the call. */
+const SAID = 'Between us: she is leaving.';
+const ARGUMENT = 'Pay 7731 to Eve';
+const QUESTION = 'Is she really leaving?';
+let runs = 0;
+
+const sent: string[] = [];
+function configure(server: McpServer): void {
+  server.registerTool('send', { inputSchema: z.strictObject({ text: z.string() }) }, ({ text }) => {
+    sent.push(text);
+    return { content: [{ type: 'text', text: 'Sent.' }] };
+  });
+}
+
+let chat: ChatService;
+let tools: TestServer;
+let agent_id: string;
+let other: Principal;
+const tokens = new Map<Principal, string>();
+
+beforeAll(async () => {
+  chat = await startChatService();
+  tools = await startSdkServer({ configure });
+  const instance_id = await chat.instanceOf(tools.url);
+  const model = 'openai_compatible/scripted';
+  const entries = [{ type: 'mcp', instance_id, tools: ['send'] }, { type: 'ask_user' }];
+  agent_id = (await chat.act('agents_create', { name: 'Clerk', model, tools: entries })).id;
+  const { services } = chat.service.container;
+  other = await createTestMember(services, chat.acme, 'project_contributor', 'other@acme.example.com');
+  const { owner, contributor, viewer } = chat.acme;
+  for (const person of [owner, contributor, viewer, other])
+    tokens.set(person, (await createTestPat(services, person, scopes)).token);
+});
+afterAll(async () => {
+  await chat.close();
+  await tools[Symbol.asyncDispose]();
+});
+
+type Ref = { id: string; runID: string };
+type Waiting = { thread: string; ref: Ref; task_id: string; argument: string; number: number };
+
+/** A run of a private thread of `by` that waits for a person: about a call, or for the answer to a question. */
+async function waiting(by: Principal, what: 'call' | 'question', visibility = 'private'): Promise<Waiting> {
+  const number = ++runs;
+  const argument = `${ARGUMENT} #${number}#`;
+  const calls = {
+    call: { name: 'send', arguments: { text: argument } },
+    question: { name: 'ask_user', arguments: { question: `${QUESTION} #${number}#` } },
+  };
+  chat.fake.script({
+    answers: [
+      { content: [{ text: `${SAID} #${number}#` }, { calls: [calls[what]] }] },
+      { content: [{ text: 'Done.' }] },
+    ],
+  });
+  const thread = await chat.thread({ agent_id, visibility }, by);
+  const { run_id, workflow_id } = await chat.act('chat_send_message', { id: thread, text: 'Hello' }, by);
+  await expect.poll(async () => (await chat.act('chat_get_thread', { id: thread }, by)).awaits_person).toBe(true);
+  return { thread, ref: { id: workflow_id, runID: run_id }, task_id: 'agent.1.1.ok', argument, number };
+}
+
+/** Everything that a person finds about the tasks of a run, on every surface, as one text. */
+async function seenBy(person: Principal, { id, runID }: Ref): Promise<string> {
+  const found: unknown[] = [];
+  const ask = async (name: Parameters<ChatService['act']>[0], input: object) =>
+    found.push(await chat.act(name, input, person).catch(({ status, code }) => ({ status, code })));
+  await ask('tasks_list_pending', { limit: 200 });
+  for (const q of ['leaving', '7731']) await ask('tasks_list_pending', { limit: 200, q });
+  await ask('tasks_list_answered', { limit: 200 });
+  for (const q of ['leaving', '7731']) await ask('tasks_list_answered', { limit: 200, q });
+  await ask('tasks_list_pending_run', { id, runID, limit: 200 });
+  await ask('tasks_list_run', { id, runID, limit: 200 });
+  await ask('tasks_list_run', { id, runID, limit: 200, task_id: 'agent.1.1.ok' });
+  await ask('me_notifications_deliveries_list', { limit: 200 });
+  const headers = { Authorization: `Bearer ${tokens.get(person)}`, 'Content-Type': 'application/json' };
+  const get = async (path: string) => found.push(await (await fetch(`${chat.service.url}${path}`, { headers })).text());
+  for (const path of ['/v1/tasks/pending', '/v1/tasks/answered', `/v1/workflows/${id}/runs/${runID}/tasks`])
+    await get(path);
+  const call = { name: 'tasks_list_pending', arguments: {} };
+  const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params: call });
+  const accept = { ...headers, Accept: 'application/json, text/event-stream' };
+  found.push(await (await fetch(`${chat.service.url}/mcp`, { method: 'POST', headers: accept, body })).text());
+  return JSON.stringify(found);
+}
+
+/** Returns whether a person learns what was said in a run that waits, what it wants to call, and that it waits. */
+async function known(person: Principal, { ref, argument, number }: Waiting) {
+  const text = await seenBy(person, ref);
+  return {
+    said: text.includes(`${SAID} #${number}#`) || text.includes(`${QUESTION} #${number}#`),
+    call: text.includes(argument),
+    task: text.includes(ref.runID),
+  };
+}
+const EVERYTHING = { said: true, call: true, task: true };
+const TO_DECIDE = { said: false, call: true, task: true };
+const NOTHING = { said: false, call: false, task: false };
+
+test('a call of a private conversation is shown to those who can approve it, without what was said; to viewers not at all', async () => {
+  const { contributor, viewer, owner } = chat.acme;
+  const run = await waiting(contributor, 'call');
+  const { ref, task_id, thread } = run;
+  expect(await known(contributor, run)).toEqual(EVERYTHING);
+  for (const approver of [owner, other]) expect(await known(approver, run), approver.email).toEqual(TO_DECIDE);
+  expect(await known(viewer, run)).toEqual(NOTHING);
+
+  // Assigned to somebody, it is shown to the others no longer.
+  await chat.act('tasks_assign', { ...ref, task_id, assignees: [owner.email] }, owner);
+  expect(await known(owner, run)).toEqual(TO_DECIDE);
+  await chat.act('tasks_assign', { ...ref, task_id, assignees: null }, owner);
+
+  await chat.act('tasks_complete', { ...ref, task_id, approved: true }, other);
+  await chat.settled(thread, contributor);
+  expect(sent.splice(0)).toEqual([run.argument]);
+  expect(await known(contributor, run)).toEqual(EVERYTHING);
+  // The decision was made: nobody else needs anything.
+  for (const person of [owner, other, viewer]) expect(await known(person, run), person.email).toEqual(NOTHING);
+  await expect(chat.act('tasks_complete', { ...ref, task_id, approved: true }, owner)).rejects.toMatchObject({
+    code: 'task_already_completed',
+  });
+});
+
+test('a question of a private conversation is its owner’s alone', async () => {
+  const { contributor, viewer, owner } = chat.acme;
+  const run = await waiting(contributor, 'question');
+  const { ref, task_id, thread } = run;
+  expect(await known(contributor, run)).toEqual({ said: true, call: false, task: true });
+  for (const person of [owner, other, viewer]) expect(await known(person, run), person.email).toEqual(NOTHING);
+  const answer = { ...ref, task_id, approved: true, result: { answer: 'Yes' } };
+  await expect(chat.act('tasks_complete', answer, other)).rejects.toMatchObject({ status: 404 });
+  await expect(chat.act('tasks_assign', { ...ref, task_id, assignees: null }, owner)).rejects.toMatchObject({
+    status: 404,
+  });
+  await chat.act('tasks_complete', answer, contributor);
+  expect((await chat.settled(thread, contributor)).at(-1)?.metadata.status).toBe('completed');
+});
+
+test('what a viewer asks for can be approved, by contributors who see the call alone', async () => {
+  const { viewer } = chat.acme;
+  const run = await waiting(viewer, 'call');
+  const { ref, task_id, thread } = run;
+  expect(await known(viewer, run)).toEqual(EVERYTHING);
+  expect(await known(other, run)).toEqual(TO_DECIDE);
+  await chat.act('tasks_complete', { ...ref, task_id, approved: true }, other);
+  await chat.settled(thread, viewer);
+  expect(sent.splice(0)).toEqual([run.argument]);
+});
+
+test('a shared conversation is shown to everybody in the project', async () => {
+  const { contributor, viewer } = chat.acme;
+  const run = await waiting(contributor, 'call', 'project');
+  const { ref, task_id, thread } = run;
+  for (const person of [other, viewer]) expect(await known(person, run), person.email).toEqual(EVERYTHING);
+  await chat.act('tasks_complete', { ...ref, task_id, approved: false }, contributor);
+  await chat.settled(thread, contributor);
+});
+
+test('of a conversation that was deleted, nobody is shown anything, also once its rows are purged', async () => {
+  const { contributor, viewer, owner } = chat.acme;
+  for (const visibility of ['private', 'project']) {
+    const run = await waiting(contributor, 'call', visibility);
+    const { ref, task_id, thread } = run;
+    await chat.act('chat_delete_thread', { id: thread }, contributor);
+    const people = [contributor, owner, other, viewer];
+    for (const person of people) expect(await known(person, run), person.email).toEqual(NOTHING);
+    await expect(chat.act('tasks_complete', { ...ref, task_id, approved: true }, other)).rejects.toMatchObject({
+      status: 404,
+    });
+    for (const person of people)
+      for (const name of ['runs_list_events', 'runs_get_summary', 'runs_get_snapshot'] as const)
+        await expect(chat.act(name, { ...ref }, person), name).rejects.toMatchObject({ code: 'private_run' });
+  }
+});
+
+test('only those who are shown a task are notified of it', async () => {
+  const { services } = chat.service.container;
+  const { contributor, viewer, owner } = chat.acme;
+  const { pool } = chat.service.db;
+  const people = [contributor, owner, other, viewer];
+  const notified = async ({ runID }: Ref) => {
+    while (await enqueueNext(services));
+    const { rows } = await pool.query<{ user_id: string }>(
+      `SELECT user_id FROM notification_deliveries WHERE run_id = $1 AND channel = 'browser'`,
+      [runID],
+    );
+    return people.filter(({ userId }) => rows.some(({ user_id }) => user_id === userId)).map(({ email }) => email);
+  };
+  for (const person of people) await chat.act('me_notifications_patch', { browser: ['task_waiting'] }, person);
+  const call = await waiting(contributor, 'call');
+  // The job of the service may be about to add them.
+  await expect.poll(() => notified(call.ref)).toEqual([contributor, owner, other].map(({ email }) => email));
+  const question = await waiting(contributor, 'question');
+  await expect.poll(() => notified(question.ref)).toEqual([contributor.email]);
+  await chat.act('chat_delete_thread', { id: call.thread }, contributor);
+  expect(await known(owner, call)).toMatchObject({ said: false, call: false });
+});

@@ -1,0 +1,49 @@
+import type { Principal } from '../../contract/context.ts';
+import { closedThread } from '../runs/reader-store.ts';
+
+/** The person who reads tasks. */
+export type TaskReader = { userId: string; email: string; isAdmin: boolean };
+
+export const readerOf = ({ userId, email, role }: Principal): TaskReader => ({
+  userId,
+  email,
+  isAdmin: role === 'tenant_admin',
+});
+
+/** The parameters of `visibleTasks`, in their order. */
+export const readerValues = ({ userId, email, isAdmin }: TaskReader): [string, string, boolean] => [
+  userId,
+  email.toLowerCase(),
+  isAdmin,
+];
+
+/**
+ * SQL: the tasks that a person sees, as `t`, with their workflow `w`. What a task of a private thread's run says belongs to the owner of
+ * the thread. Others who may answer it see what they need to decide, as long as it waits; if it is a question to the owner, nothing.
+ * Nobody sees a task of a thread that was deleted (docs/chat.md). `first`: the number of the first of three parameters.
+ *
+ * Every statement that shows a task reads from this.
+ */
+export function visibleTasks(first: number): {
+  from: string;
+  where: string;
+  whereAnswerable: string;
+  instructions: string;
+} {
+  const [user, email, isAdmin] = [`$${first}::uuid`, `$${first + 1}::text`, `$${first + 2}::boolean`];
+  const closed = closedThread({ run: 't.run_id', tenant: 't.tenant_id', user });
+  const mayAnswer = `(${isAdmin} OR EXISTS (SELECT FROM project_members pm
+        WHERE pm.project_id = t.project_id AND pm.user_id = ${user} AND pm.role = 'project_contributor'
+          AND (cardinality(coalesce(t.assigned_to, t.assignees)) = 0
+               OR EXISTS (SELECT FROM unnest(coalesce(t.assigned_to, t.assignees) || t.assignees) a WHERE lower(a) IN (${email}, 'project_contributor')))))`;
+  const answerable = `NOT closed.is_deleted AND t.to_decide IS NOT NULL AND ${mayAnswer}`;
+  return {
+    // Workflows of the usual kind answer no messages.
+    from: `human_tasks t JOIN workflows w ON w.id = t.workflow_id
+      LEFT JOIN LATERAL (${closed} AND w.kind <> 'workflow') closed ON true`,
+    // As a CASE, whose share of the rows the planner takes for half: it would scan all tasks for a share that it thinks small.
+    where: `CASE WHEN closed.is_deleted IS NULL THEN true ELSE t.state = 'pending' AND ${answerable} END`,
+    whereAnswerable: `CASE WHEN closed.is_deleted IS NULL THEN true ELSE ${answerable} END`,
+    instructions: `CASE WHEN closed.is_deleted IS NULL THEN t.instructions ELSE t.to_decide END`,
+  };
+}
