@@ -31,6 +31,7 @@ import { seedPlans } from './domains/billing/plans/store.ts';
 import { openProvider } from './domains/billing/provider/open.ts';
 import { startReconciliationJob } from './domains/billing/provider/stripe/job.ts';
 import { settleChats } from './domains/chat/answers/proceed.ts';
+import { createSpendingSource } from './domains/chat/budget.ts';
 import { startChatJob } from './domains/chat/job.ts';
 import { createConversations } from './domains/chat/messages/history.ts';
 import { removeAbandonedConnections } from './domains/connections/remove-abandoned.ts';
@@ -109,7 +110,7 @@ const published = Symbol.for('baton.container');
  * Throws MisconfiguredError for a master key that is not the database's, and ConfigError for plans that cannot be used.
  */
 export async function createContainer(options: ContainerOptions): Promise<Container> {
-  const { config, logger, database, clock = systemClock } = options;
+  const { config, logger, database, clock = systemClock, alarm = systemAlarm } = options;
   const { pool, prisma } = database;
   // First: with the wrong master key nothing else is to be written.
   const keys = await loadIdentityKeys({ config, pool, clock, logger });
@@ -129,6 +130,7 @@ export async function createContainer(options: ContainerOptions): Promise<Contai
     config: config.orchestrator,
     observer: telemetry.observer,
     credits,
+    spending: createSpendingSource({ pool }),
     beforeLeading: () => verifyMasterKey({ config, pool }, keys.masterKey),
   });
   telemetry.watch({ orchestrator, luaPool, pool });
@@ -152,12 +154,7 @@ export async function createContainer(options: ContainerOptions): Promise<Contai
   };
   const surfaces = createSurfaces(services, keys.sessionSecret, telemetry.registry, callers.platform);
   const abandonedRemoved = removeAbandonedConnections(services);
-  const jobs = startJobs(services, {
-    database,
-    alarm: options.alarm ?? systemAlarm,
-    ready: orchestrator.ready,
-    telemetry,
-  });
+  const jobs = startJobs(services, { database, alarm, ready: orchestrator.ready, telemetry });
   const demos = createDemos(services);
   const container: Container = {
     services,

@@ -104,8 +104,9 @@ function SettingsCard({ settings }: { settings: Settings }) {
         </Field>
         {showsCredits ? (
           <p className="text-sm text-muted tabular-nums">
-            Used by your chats today: {settings.used_today.toLocaleString('en', { maximumSignificantDigits: 3 })}{' '}
-            credits. The next day: <RelativeTime at={settings.resets_at} />
+            Used by your chats and trials today:{' '}
+            {settings.used_today.toLocaleString('en', { maximumSignificantDigits: 3 })} credits. The next day:{' '}
+            <RelativeTime at={settings.resets_at} />
           </p>
         ) : null}
         {isAdmin ? (

@@ -1,5 +1,5 @@
 import type { Principal, RawRequest } from '../contract/context.ts';
-import type { AnyOperation, RawBody, StreamFrame } from '../contract/operation.ts';
+import { type AnyOperation, type RawBody, STREAM_DONE, type StreamFrame } from '../contract/operation.ts';
 import { constantTimeEqual } from '../platform/crypto/digest.ts';
 import { AppError, invalid, notFound, unauthenticated } from '../platform/errors.ts';
 import { readJson } from '../platform/json-text.ts';
@@ -144,7 +144,7 @@ async function respondStream(
       may: (each: Principal) => hasRole(each.role, access) && hasScope(each, scope),
     };
     const text = stream.open(options.streams, client, output as AsyncIterable<StreamFrame>, {
-      check: ({ json: data }) => options.checkOutput && checkOutput(operation, readJson(data)),
+      check: ({ json: data }) => data !== STREAM_DONE && options.checkOutput && checkOutput(operation, readJson(data)),
       failed(thrown) {
         const error = asAppError(thrown);
         logFailure(options.services.logger, error, { requestId, operation: name });

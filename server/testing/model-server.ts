@@ -35,8 +35,6 @@ export type RecordedRequest = {
   path: string;
   headers: IncomingHttpHeaders;
   body: JsonObject;
-  /** The body as it came. */
-  text: string;
   /** Settles if the client disconnects before the answer is complete. */
   left: Promise<void>;
 };
@@ -101,7 +99,7 @@ async function record(request: IncomingMessage, response: ServerResponse): Promi
   const chunks: Buffer[] = [];
   for await (const chunk of request) chunks.push(chunk);
   const text = Buffer.concat(chunks).toString();
-  return { method, path: url, headers, body: text === '' ? {} : JSON.parse(text), text, left };
+  return { method, path: url, headers, body: text === '' ? {} : JSON.parse(text), left };
 }
 
 function answer(response: ServerResponse, status: number, body: Json, headers: Record<string, string> = {}): void {

@@ -1,5 +1,6 @@
 import { get } from 'node:http';
 import type { UIMessageChunk } from 'ai';
+import { STREAM_DONE } from '../contract/operation.ts';
 
 export type ReceivedChunk = { id: string | null; chunk: UIMessageChunk };
 /** One connection to a stream of server-sent events. */
@@ -64,5 +65,5 @@ function parseEvent(text: string): ReceivedChunk | null {
     text.split('\n').map(line => [line.slice(0, line.indexOf(':')), line.slice(line.indexOf(':') + 2)]),
   );
   const data = fields.get('data');
-  return data === undefined ? null : { id: fields.get('id') ?? null, chunk: JSON.parse(data) };
+  return data === undefined || data === STREAM_DONE ? null : { id: fields.get('id') ?? null, chunk: JSON.parse(data) };
 }

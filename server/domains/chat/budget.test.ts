@@ -43,7 +43,7 @@ test('a person’s chats cost at most what the workspace allows a day, also if t
   await chat.act('chat_delete_thread', { id });
   const next = await chat.thread();
   await expect(chat.act('chat_send_message', { id: next, text: 'Hello' })).rejects.toMatchObject(refused);
-  await pool.query(`UPDATE chat_messages SET created_at = created_at - interval '1 day'`);
+  await pool.query(`UPDATE runs SET started_at = started_at - interval '1 day'`);
   expect(await chat.act('chat_send_message', { id: next, text: 'Hello' })).toMatchObject({ status: 'running' });
   await set(null);
   expect(await chat.act('chat_get_settings')).toMatchObject({ daily_credits: null });

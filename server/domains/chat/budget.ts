@@ -1,23 +1,41 @@
-import { type Clock, DAY_MS, isoTimestamp } from '../../platform/clock.ts';
+import { AI_BUDGET_EXHAUSTED, type StepError } from '../../orchestrator/core/index.ts';
+import { type Day, dayOf, type SpendingSource } from '../../orchestrator/spending.ts';
+import { type Clock, isoTimestamp } from '../../platform/clock.ts';
 import { invalid } from '../../platform/errors.ts';
 import type { Queryable } from '../../platform/postgres/transaction.ts';
-import { readSettings, spentSince } from './settings-store.ts';
+import { readSettings, spentOn } from './settings-store.ts';
 
-/** Returns when the day began in UTC, and when the next one does, in ms since the epoch. */
-export function dayOf(now: number): { from: number; to: number } {
-  const from = now - (now % DAY_MS);
-  return { from, to: from + DAY_MS };
+/**
+ * The engine's source of what the chats and trials of a person may cost a day (docs/chat.md#limits). Each attempt of their runs reserves
+ * its cost there before it does anything.
+ */
+export function createSpendingSource({ pool }: { pool: Queryable }): SpendingSource {
+  return {
+    async load(person, day) {
+      const { daily_microcredits: limit } = await readSettings(pool, person.tenantId);
+      return limit === null ? { limit, spent: 0 } : { limit, spent: await spentOn(pool, person, day) };
+    },
+    refusal,
+  };
 }
 
-/** Throws AppError 422 `ai_budget_exhausted` if the person's chats have cost today what the workspace allows. */
+function refusal({ to }: Day): StepError {
+  const message = `Your chats and trials have used the credits that this workspace allows a person for a day. This resets at ${isoTimestamp(to)}.`;
+  return { code: AI_BUDGET_EXHAUSTED, message };
+}
+
+/**
+ * Throws AppError 422 `ai_budget_exhausted` if the person's chats and trials have cost today what the workspace allows, so that a request
+ * is refused before anything of it is stored.
+ */
 export async function requireBudget(
   { pool, clock }: { pool: Queryable; clock: Clock },
   person: { tenantId: string; userId: string },
 ): Promise<void> {
   const { daily_microcredits: allowed } = await readSettings(pool, person.tenantId);
   if (allowed === null) return;
-  const { from, to } = dayOf(clock.now());
-  if ((await spentSince(pool, person, new Date(from))) < allowed) return;
-  const message = `Your chats have used the credits that this workspace allows a person for a day. This resets at ${isoTimestamp(to)}.`;
-  throw invalid(message, undefined, 'ai_budget_exhausted');
+  const day = dayOf(clock.now());
+  if ((await spentOn(pool, person, day)) < allowed) return;
+  const { code, message } = refusal(day);
+  throw invalid(message, undefined, code);
 }

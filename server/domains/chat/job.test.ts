@@ -18,7 +18,7 @@ const changedAt = (id: string, at: number) =>
 
 test('threads are kept as long as their workspace says, and for ever by default', async () => {
   const { pool } = chat.service.db;
-  const purge = (now: number) => purgeThreads(pool, new Date(now), new Date(now - 2 * DAY));
+  const purge = (now: number) => purgeThreads(pool, new Date(now));
   const [kept, old] = [await chat.thread(), await chat.thread()];
   await changedAt(kept, NOW - 30 * DAY);
   await changedAt(old, NOW - 30 * DAY - 1);
@@ -58,16 +58,21 @@ test('the models that a workspace has chosen answer where nobody names one', asy
   await chat.act('chat_patch_settings', { assistant_model: null, autopilot_model: null, daily_credits: null });
 });
 
-test('what a deleted thread leaves behind is purged two days later', async () => {
+test('what a deleted thread leaves behind is purged with its runs: until then nobody may read those', async () => {
+  chat.fake.script({ answers: [{ content: [{ text: 'Gone.' }] }] });
   const { pool } = chat.service.db;
   const rows = async (id: string) => (await pool.query('SELECT FROM chat_threads WHERE id = $1', [id])).rowCount;
   await chat.act('chat_patch_settings', { retention_days: null });
   const id = await chat.thread();
+  const { run_id: runID, workflow_id } = await chat.act('chat_send_message', { id, text: 'Hello' });
+  await chat.settled(id);
   await chat.act('chat_delete_thread', { id });
-  await pool.query('UPDATE chat_threads SET deleted_at = $2 WHERE id = $1', [id, new Date(NOW)]);
-  await purgeThreads(pool, new Date(NOW), new Date(NOW));
+  await purgeThreads(pool, new Date(NOW + 30 * 86_400_000));
   expect(await rows(id)).toBe(1);
-  await purgeThreads(pool, new Date(NOW), new Date(NOW + 1));
+  const ref = { id: workflow_id, runID };
+  await expect(chat.act('runs_list_events', ref)).rejects.toMatchObject({ code: 'private_run' });
+  await pool.query('DELETE FROM runs WHERE id = $1', [runID]);
+  await purgeThreads(pool, new Date(NOW));
   expect(await rows(id)).toBe(0);
 });
 

@@ -18,8 +18,6 @@ export type ChatJobOptions = {
 const EVERY_MS = 2_000;
 const AGAIN_MS = 50;
 const AFTER_FAILURE_MS = 10_000;
-/** The answers of a deleted thread count towards the credits of the day. */
-const ERASED_KEPT_MS = 2 * DAY_MS;
 
 /** Starts answers that wait, keeps those that have ended, and purges threads once a day. An idle service writes nothing. */
 export function startChatJob({ services, alarm, leading }: ChatJobOptions): RepeatingJob {
@@ -30,8 +28,7 @@ export function startChatJob({ services, alarm, leading }: ChatJobOptions): Repe
     try {
       const now = services.clock.now();
       if (now - purgedAt >= DAY_MS) {
-        const erasedBefore = new Date(now - ERASED_KEPT_MS);
-        while (!closing.aborted && (await purgeThreads(services.pool, new Date(now), erasedBefore)) > 0);
+        while (!closing.aborted && (await purgeThreads(services.pool, new Date(now))) > 0);
         purgedAt = now;
       }
       return !closing.aborted && (await proceed(services)) > 0 ? AGAIN_MS : EVERY_MS;

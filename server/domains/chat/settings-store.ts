@@ -1,3 +1,4 @@
+import type { Day } from '../../orchestrator/spending.ts';
 import type { Queryable } from '../../platform/postgres/transaction.ts';
 
 export type ChatSettingsRow = {
@@ -51,18 +52,17 @@ export async function saveSettings(
   );
 }
 
-/** Returns the microcredits that a person's answers since an instant have cost so far. */
-export async function spentSince(
+/** Returns the microcredits that the runs of a person that started on a day have been charged so far: answers and trials. */
+export async function spentOn(
   pool: Queryable,
   { tenantId, userId }: { tenantId: string; userId: string },
-  since: Date,
+  { from, to }: Day,
 ): Promise<number> {
   const { rows } = await pool.query<{ spent: number }>({
-    name: 'chat_spent_since',
-    text: `SELECT coalesce(sum(r.credits_microcredits), 0)::float8 AS spent
-             FROM chat_messages m JOIN runs r ON r.id = m.run_id
-            WHERE m.tenant_id = $1 AND m.sent_by = $2 AND m.created_at >= $3`,
-    values: [tenantId, userId, since],
+    name: 'chat_spent_on',
+    text: `SELECT coalesce(sum(credits_microcredits), 0)::float8 AS spent FROM runs
+            WHERE tenant_id = $1 AND spender_id = $2 AND started_at >= $3 AND started_at < $4`,
+    values: [tenantId, userId, new Date(from), new Date(to)],
   });
   return rows[0]?.spent ?? 0;
 }

@@ -1,26 +1,26 @@
 import type { z } from 'zod';
 import type { Context } from '../../contract/context.ts';
 import { CREDIT } from '../../contract/microcredits.ts';
+import { dayOf } from '../../orchestrator/spending.ts';
 import { isoTimestamp } from '../../platform/clock.ts';
 import { newId } from '../../platform/ids.ts';
 import { newSettings } from '../agents/settings.ts';
 import { requireUsable } from './assistant.ts';
-import { dayOf } from './budget.ts';
 import type { PatchSettingsInput, SettingsSchema } from './schemas.ts';
-import { readSettings, saveSettings, spentSince } from './settings-store.ts';
+import { readSettings, saveSettings, spentOn } from './settings-store.ts';
 
 type Settings = z.input<typeof SettingsSchema>;
 
-/** GET /v1/chat/settings: limits and models of the workspace, and what the caller's chats have cost today. */
+/** GET /v1/chat/settings: limits and models of the workspace, and what the caller's chats and trials have cost today. */
 export async function getChatSettings({ principal, services }: Context): Promise<Settings> {
   const { pool, clock } = services;
   const { daily_microcredits, ...decided } = await readSettings(pool, principal.tenantId);
-  const { from, to } = dayOf(clock.now());
+  const day = dayOf(clock.now());
   return {
     daily_credits: daily_microcredits === null ? null : daily_microcredits / CREDIT,
     ...decided,
-    used_today: (await spentSince(pool, principal, new Date(from))) / CREDIT,
-    resets_at: isoTimestamp(to),
+    used_today: (await spentOn(pool, principal, day)) / CREDIT,
+    resets_at: isoTimestamp(day.to),
   };
 }
 

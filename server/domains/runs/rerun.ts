@@ -42,6 +42,7 @@ export async function rerun(ctx: Context, input: Input): Promise<z.input<typeof 
     parent: _parent,
     withheld_scopes: _withheld,
     acts_for: _actor,
+    spends_for: _spender,
     earlier_turns,
     ...before
   } = recorded.started;

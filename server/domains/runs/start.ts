@@ -1,7 +1,7 @@
 import type { z } from 'zod';
 import type { RunSnapshot, StartRun } from '../../contract/orchestrator.ts';
 import type { Services } from '../../contract/services.ts';
-import type { JsonMap } from '../../orchestrator/core/index.ts';
+import type { JsonMap, RunStartedData } from '../../orchestrator/core/index.ts';
 import {
   approvalProblems,
   isWithin,
@@ -35,6 +35,8 @@ export type StartRequest = {
   carried: Carried;
   /** The user for whom agents of the run act; if absent, their calls fail. */
   actsFor?: ActsFor | undefined;
+  /** The person whose credits of the day the run counts towards, and what it may charge at most, in microcredits. */
+  spending?: Pick<RunStartedData, 'spends_for' | 'budget'>;
   /** The caller's trace context. */
   traceparent?: string;
   /** Where the input holds text from outside of the workspace; absent: nowhere that is known. */
@@ -69,7 +71,10 @@ export async function startRun(services: Services, request: StartRequest): Promi
     await requireAgents(services, ref);
     const withheld = await withheldScopes(services.pool, ref, request.carried);
     const actor = await actsFor(services.pool, ref, request.actsFor);
-    return services.orchestrator.start({ ...scope, data: { ...data, version, ...withheld, ...actor } });
+    return services.orchestrator.start({
+      ...scope,
+      data: { ...data, version, ...withheld, ...actor, ...request.spending },
+    });
   });
 }
 

@@ -1,4 +1,12 @@
-import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync } from 'node:zlib';
+import {
+  brotliCompressSync,
+  brotliDecompressSync,
+  deflateRawSync,
+  deflateSync,
+  gzipSync,
+  inflateRawSync,
+  unzipSync,
+} from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import {
   createTestWebhook,
@@ -182,6 +190,20 @@ describe('a form', () => {
   });
 });
 
+/** The CPU time of this process in ms. */
+async function cpuOf(work: () => unknown): Promise<number> {
+  const before = process.cpuUsage();
+  await work();
+  const { user, system } = process.cpuUsage(before);
+  return (user + system) / 1000;
+}
+
+/** Expands a body without a limit. */
+function expandWhole(coding: string, body: Uint8Array): Buffer {
+  if (coding === 'br') return brotliDecompressSync(body);
+  return body[0] === 0x1f || body[0] === 0x78 ? unzipSync(body) : inflateRawSync(body);
+}
+
 describe('a content coding', () => {
   const json = '{"a":"ü","b":[1,2,3]}';
   const codings: [string, (text: string | Buffer) => Buffer][] = [
@@ -236,12 +258,11 @@ describe('a content coding', () => {
     expect(await refusalOf({ body: bomb, headers })).toMatchObject({ status: 413, code: 'body_too_large' });
     expect((await service.deliver(webhook, { body: bomb, headers, signature: null })).status).toBe(401);
 
-    // A decoder that went on to the end would find that it is missing, and answer 400.
-    const cutOff = bomb.subarray(0, Math.ceil(bomb.byteLength / 2));
-    expect(await refusalOf({ body: cutOff, headers })).toMatchObject({ status: 413, code: 'body_too_large' });
-
+    const whole = await cpuOf(() => expandWhole(coding, bomb));
     const { arrayBuffers } = process.memoryUsage();
-    await Promise.allSettled(Array.from({ length: 20 }, () => expandBody(bomb, coding)));
+    const bounded = await cpuOf(() => Promise.allSettled(Array.from({ length: 20 }, () => expandBody(bomb, coding))));
+    // The decoder of br works in blocks of up to 16 MiB, whatever it is asked for; the others stop at the limit.
+    expect(bounded / 20).toBeLessThan(whole / 2);
     expect(process.memoryUsage().arrayBuffers - arrayBuffers).toBeLessThan(64 * 1024 * 1024);
   });
 

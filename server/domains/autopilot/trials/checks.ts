@@ -1,5 +1,6 @@
 import type { z } from 'zod';
 import type { JsonValue } from '../../../orchestrator/core/index.ts';
+import { valueAt } from '../../../orchestrator/steps/value-at.ts';
 import { isNumber } from '../../../platform/json-text.ts';
 import { type Json, sameJson } from '../../workflows/edits/index.ts';
 import type { Check, CheckResult } from '../schemas.ts';
@@ -56,19 +57,4 @@ function holds(op: CheckInput['op'], actual: JsonValue, value: JsonValue): boole
     default:
       return false;
   }
-}
-
-/** The value at a path such as `items[0].name`; the whole value at an empty one. Undefined if there is none. */
-export function valueAt(value: JsonValue, path: string): JsonValue | undefined {
-  const names = path
-    .replaceAll(/\[(\d{1,9})\]/g, '.$1')
-    .split('.')
-    .filter(name => name !== '');
-  let now: JsonValue | undefined = value;
-  for (const name of names) {
-    if (typeof now !== 'object' || now === null) return undefined;
-    if (Array.isArray(now)) now = /^\d{1,9}$/.test(name) ? now[Number(name)] : undefined;
-    else now = Object.hasOwn(now, name) ? now[name] : undefined;
-  }
-  return now;
 }

@@ -7,6 +7,7 @@ import { isoTimestamp } from '../../../platform/clock.ts';
 import { AppError, conflict, type ErrorDetail, forbidden, invalid, notFound } from '../../../platform/errors.ts';
 import { newId } from '../../../platform/ids.ts';
 import type { McpTool } from '../../../platform/mcp-client/index.ts';
+import { requireBudget } from '../../chat/budget.ts';
 import { actorOf, carriedScopes, requireScopes } from '../../identity/authority.ts';
 import { findOffer } from '../../mcp-servers/calls/binding.ts';
 import { callersTrace } from '../../runs/command.ts';
@@ -26,7 +27,6 @@ import type { TrialSchema, TryLiveInput, TryProposalInput } from '../schemas.ts'
 import { hostsOf, requireHosts } from './hosts.ts';
 import { toTrial } from './read.ts';
 import { recordedResults } from './recorded.ts';
-import { spendAtMost } from './spend-at-most.ts';
 import { type Prepared, withStandIns } from './stand-ins.ts';
 
 type Input = z.output<typeof TryProposalInput>;
@@ -99,6 +99,7 @@ async function tryRow(
   live: Live | null,
 ): Promise<z.input<typeof TrialSchema>> {
   const graph = row.draft.graph as unknown as Graph;
+  await requireBudget(ctx.services, ctx.principal);
   await requireRunnable(ctx, row, graph);
   requireKnownSteps(input.checks, graph);
   const continued = await continuedRun(ctx, row, input, graph);
@@ -239,24 +240,21 @@ async function start(
   const { services, principal } = ctx;
   const version = await storeSnapshot(ctx, workflowId, { graph, runSetup });
   const run = { ...projectScope(ctx), workflowId, runId: newId() };
-  const budget = live && { budget: Math.round(live.budgetCredits * CREDIT), by: principal.email };
-  const unwatch = budget && spendAtMost(services, run, budget);
-  try {
-    const { runId } = await startRun(services, {
-      ...run,
-      params,
-      defaultTriggerType: 'test',
-      // A model may have written it.
-      outsideInput: 'given for a trial',
-      startedBy: principal.email,
-      carried: [carriedScopes(principal)],
-      actsFor: actorOf(principal),
-      snapshot: { version, runSetup: runSetup as JsonMap },
-      ...callersTrace(ctx),
-    });
-    return { run_id: runId, version };
-  } catch (error) {
-    unwatch?.();
-    throw error;
-  }
+  const { runId } = await startRun(services, {
+    ...run,
+    params,
+    defaultTriggerType: 'test',
+    // A model may have written it.
+    outsideInput: 'given for a trial',
+    startedBy: principal.email,
+    carried: [carriedScopes(principal)],
+    actsFor: actorOf(principal),
+    spending: {
+      spends_for: principal.userId,
+      ...(live && { budget: Math.round(live.budgetCredits * CREDIT) }),
+    },
+    snapshot: { version, runSetup: runSetup as JsonMap },
+    ...callersTrace(ctx),
+  });
+  return { run_id: runId, version };
 }

@@ -29,6 +29,7 @@ export async function startAnswer(services: Services, answer: QueuedAnswer, send
       startedBy: sender.email,
       carried: [sender.carried],
       actsFor: { user_id: sentBy, pat_id: patId },
+      spending: { spends_for: sentBy },
       runId,
     });
   } catch (error) {

@@ -64,14 +64,26 @@ export async function listEnded(
   return rows;
 }
 
-/** Deletes threads that a person deleted before `erasedBefore`, and those that their workspace keeps no longer. Returns how many. */
-export async function purgeThreads(pool: Pool, now: Date, erasedBefore: Date): Promise<number> {
-  const { rowCount } = await pool.query(
+/**
+ * Erases threads that their workspace keeps no longer, as if a person had deleted them, and deletes erased threads whose runs have
+ * been purged: until then their rows say that nobody may read what these runs say. Returns how many.
+ */
+export async function purgeThreads(pool: Pool, now: Date): Promise<number> {
+  const deleted = await pool.query(
     `DELETE FROM chat_threads WHERE id = ANY (ARRAY(
-       SELECT t.id FROM chat_threads t LEFT JOIN chat_settings s ON s.tenant_id = t.tenant_id
-        WHERE (t.deleted_at < $2 OR t.updated_at < $1::timestamptz - make_interval(days => s.retention_days))
-          AND NOT EXISTS (SELECT FROM chat_messages m WHERE m.thread_id = t.id AND m.status IN ('queued', 'running')) LIMIT 200))`,
-    [now, erasedBefore],
+       SELECT t.id FROM chat_threads t WHERE t.deleted_at IS NOT NULL
+          AND NOT EXISTS (SELECT FROM chat_messages m LEFT JOIN runs r ON r.id = m.run_id
+                           WHERE m.thread_id = t.id AND (m.status IN ('queued', 'running') OR r.id IS NOT NULL)) LIMIT 200))`,
   );
-  return rowCount ?? 0;
+  const erased = await pool.query(
+    `WITH old AS (
+       SELECT t.id FROM chat_threads t JOIN chat_settings s ON s.tenant_id = t.tenant_id
+        WHERE t.deleted_at IS NULL AND t.updated_at < $1::timestamptz - make_interval(days => s.retention_days)
+          AND NOT EXISTS (SELECT FROM chat_messages m WHERE m.thread_id = t.id AND m.status IN ('queued', 'running')) LIMIT 200),
+     messages AS (
+       UPDATE chat_messages SET parts = '[]', error = NULL, usage = NULL WHERE thread_id IN (SELECT id FROM old))
+     UPDATE chat_threads SET title = '', head_id = NULL, deleted_at = $1 WHERE id IN (SELECT id FROM old)`,
+    [now],
+  );
+  return (erased.rowCount ?? 0) + (deleted.rowCount ?? 0);
 }

@@ -1,7 +1,7 @@
 import type { z } from 'zod';
 import type { Context, StreamConnection } from '../../../contract/context.ts';
 import type { AttemptPiece } from '../../../contract/live-text.ts';
-import type { StreamFrame } from '../../../contract/operation.ts';
+import { STREAM_DONE, type StreamFrame } from '../../../contract/operation.ts';
 import type { StreamItem } from '../../../contract/orchestrator.ts';
 import { BoundedQueue } from '../../../platform/bounded-queue.ts';
 import { invalid, unavailable } from '../../../platform/errors.ts';
@@ -80,6 +80,9 @@ function follow(ctx: Context, thread: ThreadRow, target: Target): AsyncIterable<
 
 type Heard = { item: StreamItem } | { piece: AttemptPiece };
 
+/** Clients of the AI SDK's protocol that are not its own wait for it. */
+const DONE: StreamFrame = { json: STREAM_DONE };
+
 /** Listens first and reads the log then, so that nothing is missed; what is both heard and read is sent once. */
 async function* framesOf(
   services: Context['services'],
@@ -111,7 +114,7 @@ async function* framesOf(
       for (const frame of frames.event(event)) yield wire(frame);
     }
     for (const piece of written) for (const frame of frames.piece(piece)) yield wire(frame);
-    if (frames.isEnded) return;
+    if (frames.isEnded) return yield DONE;
     for await (const each of heard) {
       if (signal.aborted) return;
       // Not `yield*`, which awaits each frame of a list three times.
@@ -124,7 +127,7 @@ async function* framesOf(
         last = seq;
         for (const frame of frames.event(await answerEventOfItem(services, each.item))) yield wire(frame);
       }
-      if (frames.isEnded) return;
+      if (frames.isEnded) return yield DONE;
     }
   } finally {
     signal.removeEventListener('abort', end);
