@@ -96,6 +96,7 @@ const WITHOUT_TENANT: Record<string, Record<string, string[]>> = {
   'It reads no rows: it prepares the transaction, or the text of a query': {
     'analytics/store.ts': ['readFromOneSnapshot'],
     'memory/search/candidates-store.ts': ['canUseTrigrams'],
+    'memory/search/conditions-store.ts': ['demandsOf hasWords'],
     'runs/search-store.ts': ['matchesText runsWithValue searchRuns'],
   },
 };
