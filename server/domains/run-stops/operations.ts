@@ -74,7 +74,7 @@ unfinished, is the same bulk stop. 429 \`too_many_stops\` where the workspace ha
     scope: 'workflow:read',
     input: StopRef,
     output: StopJob,
-    mcp: { group: 'core' },
+    mcp: { group: 'core', tool: false },
     run: getStop,
   }),
 ] as const;
