@@ -1,8 +1,8 @@
-import { createHash } from 'node:crypto';
 import type { z } from 'zod';
 import type { Context } from '../../contract/context.ts';
 import type { Services } from '../../contract/services.ts';
 import { isoTimestamp, MINUTE_MS } from '../../platform/clock.ts';
+import { sha256 } from '../../platform/crypto/digest.ts';
 import { AppError, notFound } from '../../platform/errors.ts';
 import { newId } from '../../platform/ids.ts';
 import { countMatching } from './match-store.ts';
@@ -33,9 +33,7 @@ export async function requestStop(
   await requireNamed(pool, tenantId, filter);
   const ids = filter.workflow_ids;
   const stored = ids === undefined ? filter : { ...filter, workflow_ids: [...new Set(ids)].sort() };
-  const digest = createHash('sha256')
-    .update(JSON.stringify([stored, mode]))
-    .digest('hex');
+  const digest = sha256(JSON.stringify([stored, mode])).toString('hex');
   const requestedAt = new Date(clock.now());
   const matchingUntil = new Date(clock.now() + MATCHING_MS);
   const asked = { id: newId(), tenantId, filter: stored, mode, digest, requestedBy, requestedAt, matchingUntil };

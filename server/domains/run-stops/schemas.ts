@@ -1,15 +1,10 @@
 import { z } from 'zod';
 import { Id, Instant, nextCursor, PlainText, page, Timestamp } from '../../contract/wire.ts';
 import { WORKFLOW_KINDS } from '../../contract/workflow-kinds.ts';
-import { MAX_SEARCH_VALUE_LENGTH, MAX_SEARCHABLE_NAME_LENGTH } from '../../orchestrator/core/searchable.ts';
+import { SearchableFilter } from '../runs/schemas.ts';
 
 const Label = PlainText(200).min(1);
 const ModeSchema = z.enum(['immediate', 'graceful']);
-
-/** What `readFieldFilter` reads, as a pattern that the document of the API can show. */
-const FIELD_FILTER = new RegExp(
-  `^[A-Za-z_][A-Za-z0-9_-]{0,${MAX_SEARCHABLE_NAME_LENGTH - 1}}=[\\s\\S]{1,${MAX_SEARCH_VALUE_LENGTH}}$`,
-);
 
 /** The fields by which a bulk stop finds active runs; each of them narrows. */
 const filterFields = {
@@ -23,10 +18,7 @@ const filterFields = {
   session_id: Label.optional(),
   trigger_type: Label.optional(),
   q: PlainText(200).min(1).optional().meta({ description: 'As of GET /v1/runs' }),
-  field: PlainText(MAX_SEARCHABLE_NAME_LENGTH + 1 + MAX_SEARCH_VALUE_LENGTH)
-    .regex(FIELD_FILTER, 'must be the name of a searchable field, = and a value')
-    .optional()
-    .meta({ description: 'A searchable field and its exact value, such as `order_id=4711`' }),
+  field: SearchableFilter.optional(),
   root_run_id: Id.optional().meta({
     description: 'This run and all that it called, directly or not, ended or not; with no other field but `project_id`',
   }),

@@ -14,9 +14,9 @@ import {
 } from '../../contract/wire.ts';
 import { PHASES, RUN_STATUSES } from '../../orchestrator/core/events.ts';
 import {
+  FIELD_FILTER,
   MAX_SEARCH_VALUE_LENGTH,
   MAX_SEARCHABLE_NAME_LENGTH,
-  readFieldFilter,
 } from '../../orchestrator/core/searchable.ts';
 
 const RunStatusSchema = z.enum(RUN_STATUSES);
@@ -288,6 +288,11 @@ export const RunResult = CommandOutput.omit({ orchestration_phase: true }).exten
   error: RunErrorSchema.nullable().optional().meta({ description: 'Why the run failed' }),
 });
 
+/** The filter of runs by a value that they are found by. */
+export const SearchableFilter = PlainText(MAX_SEARCHABLE_NAME_LENGTH + 1 + MAX_SEARCH_VALUE_LENGTH)
+  .regex(FIELD_FILTER, 'must be the name of a searchable field, = and a value')
+  .meta({ description: 'A searchable field and its exact value, such as `order_id=4711`' });
+
 const runFilters = {
   ...page,
   status: RunStatusSchema.optional(),
@@ -298,10 +303,7 @@ const runFilters = {
     description:
       'The beginning of a run id, session id, trigger type or searchable value, or a part of the name of the workflow',
   }),
-  field: PlainText(MAX_SEARCHABLE_NAME_LENGTH + 1 + MAX_SEARCH_VALUE_LENGTH)
-    .refine(text => readFieldFilter(text) !== null, 'must be the name of a searchable field, = and a value')
-    .optional()
-    .meta({ description: 'A searchable field and its exact value, such as `order_id=4711`' }),
+  field: SearchableFilter.optional(),
 };
 export const ListTenantRunsInput = z.strictObject({
   ...runFilters,

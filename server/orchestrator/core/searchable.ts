@@ -6,11 +6,14 @@ export const MAX_SEARCH_VALUE_LENGTH = 200;
 export const MAX_SEARCHABLE_NAME_LENGTH = 64;
 /** The names that a searchable field may have. */
 export const SEARCHABLE_NAME: RegExp = /^[A-Za-z_][A-Za-z0-9_-]{0,63}$/;
+/** The filter `name=value` of a searchable field. */
+export const FIELD_FILTER: RegExp = new RegExp(
+  `${SEARCHABLE_NAME.source.slice(0, -1)}=[\\s\\S]{1,${MAX_SEARCH_VALUE_LENGTH}}$`,
+);
 
-/** Reads the filter `name=value` of a searchable field; null for a text that is none. */
+/** Reads a filter of the form of FIELD_FILTER; null for a text that is none. */
 export function readFieldFilter(text: string): { name: string; value: string } | null {
+  if (!FIELD_FILTER.test(text)) return null;
   const at = text.indexOf('=');
-  const [name, value] = [text.slice(0, Math.max(at, 0)), text.slice(at + 1)];
-  const isFilter = SEARCHABLE_NAME.test(name) && value !== '' && value.length <= MAX_SEARCH_VALUE_LENGTH;
-  return isFilter ? { name, value } : null;
+  return { name: text.slice(0, at), value: text.slice(at + 1) };
 }

@@ -2,7 +2,7 @@ import { isObject, type Json, type JsonObject } from '../json.ts';
 import { formatProblem } from './formats.ts';
 import { countProblem, type KeywordProblem, numberProblem } from './limits.ts';
 import type { EvaluationSettings } from './settings.ts';
-import { countNodes, isInteger, isNumeric, isSame, typeOf, type Value } from './value.ts';
+import { countNodes, isInteger, isNumeric, isSame, SCHEMA_TYPES, typeOf, type Value } from './value.ts';
 import { type Verdict, worse } from './verdict.ts';
 import { counted, type Finding, nearestFindings, shortName, wrongType, wrongValue } from './words.ts';
 
@@ -10,8 +10,6 @@ import { counted, type Finding, nearestFindings, shortName, wrongType, wrongValu
 const MAX_FINDINGS = 50;
 /** Schemas one within the other: a value of a hundred levels, each with a few references. */
 const MAX_DEPTH = 500;
-
-const TYPES = new Set<string>(['null', 'boolean', 'integer', 'number', 'string', 'array', 'object']);
 
 /** Judging would take longer than it may. */
 export class TooMuchWork extends Error {}
@@ -95,7 +93,7 @@ export class Evaluation {
     const actual = typeOf(value);
     if (types.some(one => one === actual || (one === 'integer' && isInteger(value)))) return 'valid';
     // Servers write "String", or "any": nobody can tell what that refuses.
-    if (!types.every(one => TYPES.has(one))) return 'unknown';
+    if (!types.every(one => SCHEMA_TYPES.has(one))) return 'unknown';
     return this.#report(into, wrongType([...this.#path], types, actual));
   }
 

@@ -3,6 +3,17 @@ import { isObject, type Json } from '../json.ts';
 /** A JSON value as a schema judges it. Integers beyond 2^53 are bigints, which keep their digits. */
 export type Value = Json | bigint;
 
+/** The types that JSON Schema knows. */
+export const SCHEMA_TYPES: ReadonlySet<string> = new Set([
+  'null',
+  'boolean',
+  'integer',
+  'number',
+  'string',
+  'array',
+  'object',
+]);
+
 /** Returns whether a value is a JSON number of either kind. */
 export const isNumeric = (value: unknown): value is number | bigint =>
   typeof value === 'number' || typeof value === 'bigint';

@@ -1,11 +1,11 @@
 import { isObject, type Json, type JsonObject } from '../json.ts';
+import { SCHEMA_TYPES } from '../json-schema/value.ts';
 import type { ModelProvider } from './providers.ts';
 
 /** Larger schemas end in parts that accept anything: the model is told less, and the arguments are checked all the same. */
 const MAX_NODES = 5_000;
 const MAX_DEPTH = 30;
 
-const TYPES = new Set(['object', 'array', 'string', 'number', 'integer', 'boolean', 'null']);
 /** Names that programming languages have for them. */
 const TYPE_NAMES: Readonly<Record<string, string>> = {
   int: 'integer',
@@ -201,7 +201,7 @@ function simpleKeywords(value: JsonObject, out: JsonObject): void {
 function typeOf(name: Json | undefined): string[] {
   if (typeof name !== 'string') return [];
   const lower = name.toLowerCase();
-  const known = TYPES.has(lower) ? lower : TYPE_NAMES[lower];
+  const known = SCHEMA_TYPES.has(lower) ? lower : TYPE_NAMES[lower];
   return known === undefined ? [] : [known];
 }
 
