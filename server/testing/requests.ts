@@ -178,13 +178,15 @@ export class RequestDraws {
 }
 
 /** Returns the object in one of its alternatives: the fields that it requires, and no others if it allows no more. */
-function alternative(schema: Schema, { required, maxProperties, not }: Schema): Schema {
+function alternative(schema: Schema, { required, maxProperties, not, propertyNames }: Schema): Schema {
   const properties = Object.entries(isSchema(schema.properties) ? schema.properties : {});
   const always = Array.isArray(schema.required) ? schema.required : [];
   const wanted = [...always, ...(Array.isArray(required) ? required : [])];
   const barred = isSchema(not) && Array.isArray(not.required) ? not.required : [];
   const alone = maxProperties === wanted.length;
-  const kept = properties.filter(([name]) => !barred.includes(name) && (!alone || wanted.includes(name)));
+  const names = isSchema(propertyNames) && Array.isArray(propertyNames.enum) ? propertyNames.enum : null;
+  const isAllowed = (name: string) => !barred.includes(name) && (names === null || names.includes(name));
+  const kept = properties.filter(([name]) => isAllowed(name) && (!alone || wanted.includes(name)));
   return { ...schema, required: wanted, properties: Object.fromEntries(kept) };
 }
 

@@ -23,14 +23,20 @@ const filterFields = {
     description: 'This run and all that it called, directly or not, ended or not; with no other field but `project_id`',
   }),
 };
+const ROOT_FIELDS: ReadonlySet<string> = new Set(['root_run_id', 'project_id']);
 export const StopFilter = z
   .strictObject(filterFields)
   .refine(filter => filter.root_run_id === undefined || Object.keys(filter).every(name => ROOT_FIELDS.has(name)), {
     path: ['root_run_id'],
     message: 'cannot be combined with another field than project_id',
   })
-  .meta({ description: 'Which active runs; `{}` means all of them' });
-const ROOT_FIELDS: ReadonlySet<string> = new Set(['root_run_id', 'project_id']);
+  .meta({
+    description: 'Which active runs; `{}` means all of them',
+    oneOf: [
+      { title: 'By what they are', not: { required: ['root_run_id'] } },
+      { title: 'By what called them', required: ['root_run_id'], propertyNames: { enum: [...ROOT_FIELDS] } },
+    ],
+  });
 export type StopFilter = z.output<typeof StopFilter>;
 
 export const StopRunsInput = z.strictObject({
