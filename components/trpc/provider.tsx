@@ -1,5 +1,5 @@
 'use client';
-import { MutationCache, QueryCache, QueryClient, QueryClientProvider } from '@tanstack/react-query';
+import { MutationCache, QueryCache, type QueryClient, QueryClientProvider } from '@tanstack/react-query';
 import { createTRPCClient, httpBatchLink, httpLink, splitLink } from '@trpc/client';
 import type { inferRouterInputs, inferRouterOutputs } from '@trpc/server';
 import { createTRPCContext } from '@trpc/tanstack-react-query';
@@ -8,6 +8,7 @@ import type { AppRouter } from '@/server/api/trpc.ts';
 import { PLAIN_JSON } from '@/server/contract/trpc-transformer.ts';
 import { wasRenewed } from '../auth/session-renewal.ts';
 import { readError } from './errors.ts';
+import { ConsoleQueryClient } from './query-client.ts';
 import { type Scope, scopeHeaders } from './scope.ts';
 
 export type Inputs = inferRouterInputs<AppRouter>;
@@ -79,7 +80,7 @@ async function onError(error: unknown, client: QueryClient): Promise<void> {
 }
 
 function createQueryClient(): QueryClient {
-  const client: QueryClient = new QueryClient({
+  const client: QueryClient = new ConsoleQueryClient({
     queryCache: new QueryCache({ onError: error => void onError(error, client) }),
     mutationCache: new MutationCache({ onError: error => void onError(error, client) }),
     defaultOptions: {
