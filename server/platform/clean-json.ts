@@ -47,15 +47,16 @@ function clean(value: unknown, depth: number): unknown {
 }
 
 function cleanObject(value: Record<string, unknown>, depth: number): object {
-  let changed = false;
-  const fields = new Map<string, unknown>();
-  for (const [key, field] of Object.entries(value)) {
+  const entries = Object.entries(value);
+  let fields: Map<string, unknown> | null = null;
+  for (const [index, [key, field]] of entries.entries()) {
     let name = cleanText(key);
-    while (name !== key && (fields.has(name) || Object.hasOwn(value, name))) name += '\uFFFD';
+    while (name !== key && (fields?.has(name) || Object.hasOwn(value, name))) name += '\uFFFD';
     const cleaned = clean(field, depth + 1);
-    changed ||= name !== key || cleaned !== field;
+    if (fields === null && name === key && cleaned === field) continue;
+    fields ??= new Map(entries.slice(0, index));
     fields.set(name, cleaned);
   }
   // fromEntries defines: a key may be __proto__.
-  return changed ? Object.fromEntries(fields) : value;
+  return fields === null ? value : Object.fromEntries(fields);
 }

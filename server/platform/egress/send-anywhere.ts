@@ -3,26 +3,49 @@ import type { Outgoing } from './redirects.ts';
 
 type Undici = Pick<typeof import('undici'), 'fetch'>;
 
+/** The highest port that the Fetch standard blocks ("port blocking"). */
+const HIGHEST_BLOCKED_PORT = 10_080;
+
 /**
  * Sends one request with undici's fetch, to any port and with a body in any method. The Fetch standard blocks 80 ports (6000,
  * 6666, 10080 and others), because a web page must not reach what a visitor's browser can reach, and a body with GET. Here
- * the egress guard decides, so fetch gets an address and a method that it accepts, and the dispatcher the true ones.
+ * the egress guard decides.
  */
 export async function sendAnywhere(undici: Undici, dispatcher: Dispatcher, request: Outgoing): Promise<Response> {
-  const { url, method, headers, body, signal } = request;
+  const { url, method, body } = request;
+  const mayBeBlocked = url.port !== '' && Number(url.port) <= HIGHEST_BLOCKED_PORT;
+  if (mayBeBlocked || (method === 'GET' && body !== null)) return sendDisguised(undici, dispatcher, request);
+  return send(undici, { ...request, dispatcher });
+}
+
+/** Shows fetch an address and a method that it accepts, and the dispatcher the true ones. */
+async function sendDisguised(undici: Undici, dispatcher: Dispatcher, request: Outgoing): Promise<Response> {
+  const { url, method, body } = request;
   const shown = new URL(url);
   // That of the scheme, which is never blocked.
   shown.port = '';
-  const response = await undici.fetch(shown, {
+  const response = await send(undici, {
+    ...request,
+    url: shown,
     method: method === 'GET' && body !== null ? 'POST' : method,
+    dispatcher: sendingTo(dispatcher, { origin: url.origin, method: method as Dispatcher.HttpMethod }),
+  });
+  Object.defineProperty(response, 'url', { value: withoutHash(url) });
+  return response;
+}
+
+type Sent = Omit<Outgoing, 'redirect'> & { dispatcher: Dispatcher };
+
+async function send(undici: Undici, { url, method, headers, body, signal, dispatcher }: Sent): Promise<Response> {
+  const response = await undici.fetch(url, {
+    method,
     headers: [...headers],
     body: body === null ? null : body.content,
     signal,
     redirect: 'manual',
     duplex: 'half',
-    dispatcher: sendingTo(dispatcher, { origin: url.origin, method: method as Dispatcher.HttpMethod }),
+    dispatcher,
   });
-  Object.defineProperty(response, 'url', { value: withoutHash(url) });
   // The package's Response differs from the platform's only in its declaration.
   return response as unknown as Response;
 }

@@ -99,7 +99,7 @@ type Media = { type: string; charset: string | undefined };
  */
 function mediaOf(contentType: string | null): Media {
   let media: Media = { type: contentType === null ? 'text/plain' : '', charset: undefined };
-  for (const [each] of (contentType ?? '').matchAll(/(?:[^,"]|"(?:[^"\\]|\\.)*"?)+/g)) {
+  for (const each of membersOf(contentType ?? '')) {
     const type = /^\s*([^\s;,/]+\/[^\s;,/]+)\s*(?:;|$)/.exec(each)?.[1]?.toLowerCase();
     if (type === undefined || type === '*/*') continue;
     const charset = /;\s*charset\s*=\s*"?([^\s;"]{1,40})/i.exec(each)?.[1];
@@ -107,6 +107,10 @@ function mediaOf(contentType: string | null): Media {
   }
   return media;
 }
+
+/** Splits a header that is a list; a quoted string may contain commas (RFC 9110, 5.6.1). Most have one member. */
+const membersOf = (list: string): readonly string[] =>
+  list.includes(',') ? (list.match(/(?:[^,"]|"(?:[^"\\]|\\.)*"?)+/g) ?? []) : [list];
 
 /** Null for bytes that the charset (UTF-8 if there is none) does not have, and for an unknown charset. */
 function decode(bytes: Uint8Array, charset: string | undefined): string | null {
