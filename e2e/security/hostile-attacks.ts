@@ -88,3 +88,82 @@ export const ATTACKS: readonly Attack[] = [
     refusedWith: 422,
   },
 ];
+
+/**
+ * Many runs of one tenant that end, wake, time out, are answered or are delivered at the same instant.
+ */
+export type MassAttack = {
+  readonly name: string;
+  /** `width`: how many steps depend on the first one. */
+  graph(width: number): Graph;
+  /** Whether its runs wait until `input.until` first. */
+  readonly waits?: boolean;
+  /** How its runs begin; `fork`: with one start, after which the run calls itself. */
+  readonly begin: 'starts' | 'deliveries' | 'fork';
+  /** Whether the tenant answers the task `ask` of every run, all at once. */
+  readonly approves?: boolean;
+};
+
+const until = { id: 'wait', type: 'wait', until: '{{input.until}}' };
+const afterWait = { depends_on: ['wait'] };
+const skipped = (width: number, dependency: string): Graph['steps'] =>
+  Array.from({ length: width }, (_, index) => script(`s${index}`, 'return 1', { depends_on: [dependency] }));
+
+export const MASS_ATTACKS: readonly MassAttack[] = [
+  {
+    name: 'a time bomb: all runs fail at the same instant, and skip all their steps',
+    waits: true,
+    begin: 'starts',
+    graph: width => ({ steps: [until, script('fail', 'error("now")', afterWait), ...skipped(width, 'fail')] }),
+  },
+  {
+    name: 'mass wake-ups',
+    waits: true,
+    begin: 'starts',
+    graph: () => ({
+      steps: [until, script('a', 'return 1', afterWait), script('b', 'return 2', { depends_on: ['a'] })],
+    }),
+  },
+  {
+    name: 'mass timeouts',
+    waits: true,
+    begin: 'starts',
+    graph: width => ({
+      steps: [
+        until,
+        { id: 'ask', type: 'human_task', timeout_s: 1, on_timeout: 'fail', ...afterWait },
+        ...skipped(width, 'ask'),
+      ],
+    }),
+  },
+  {
+    name: 'mass approvals',
+    begin: 'starts',
+    approves: true,
+    graph: width => ({
+      steps: [
+        { id: 'ask', type: 'human_task' },
+        script('fail', 'error("now")', { depends_on: ['ask'] }),
+        ...skipped(width, 'fail'),
+      ],
+    }),
+  },
+  {
+    name: 'mass deliveries',
+    begin: 'deliveries',
+    graph: width => ({ steps: [script('fail', 'error("now")'), ...skipped(width, 'fail')] }),
+  },
+  {
+    name: 'a fork bomb: runs that call themselves without waiting',
+    begin: 'fork',
+    graph: () => ({
+      steps: Array.from({ length: 200 }, (_, index) => ({
+        id: `s${index}`,
+        type: 'call_workflow',
+        detach: true,
+        workflow_id: '{{input.self}}',
+        input: { self: '{{input.self}}' },
+      })),
+    }),
+  },
+];

@@ -51,7 +51,9 @@ export type OrchestratorStatus = 'starting' | 'leading' | 'standby' | 'unavailab
 /**
  * The commands and queries that domains may send to the orchestrator, independent of the executor. Every promise
  * settles after the commit (docs/specification/runs.md#durability). If this process does not lead, every command is
- * AppError 503 `not_leading` with Retry-After.
+ * AppError 503 `not_leading` with Retry-After. While a tenant's share of the log is used up
+ * (docs/adr/0029-shares-of-the-commit-queue.md), its commands are AppError 429 `too_many_writes`; a pause and a stop wait
+ * instead.
  */
 export interface Orchestrator {
   /** Starts a run. AppError 409 `run_id_taken` if the id was used; 429 `too_many_active_runs` over the tenant's limit. */

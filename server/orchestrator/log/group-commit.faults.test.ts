@@ -1,14 +1,15 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import type { WriterLimits } from './commit-queue.ts';
 import type { LogEntry } from './entry.ts';
-import { AppendError, GroupCommitLog, type LogSession, MAX_BATCHES, type WriterLimits } from './group-commit.ts';
+import { AppendError, GroupCommitLog, type LogSession, MAX_BATCHES } from './group-commit.ts';
 
 /**
  * The fate of a commit: it succeeds; it is neither written nor answered; it is written but not answered; or the
  * disk is full, which also ends the session but is answered, and so is the commit sent behind it.
  */
 type Fate = 'commits' | 'is lost' | 'commits and its answer is lost' | 'finds the disk full';
-type Appended = { rows: number; kind: 'good' | 'bad' | 'fenced' };
+type Appended = { tenant: string; rows: number; kind: 'good' | 'bad' | 'fenced' };
 
 /** Everything that group commit promises, on a session whose every commit may fail: see the properties below. */
 const scenario = fc.record({
@@ -17,6 +18,7 @@ const scenario = fc.record({
     fc.record({
       appends: fc.array(
         fc.record({
+          tenant: fc.constantFrom('a', 'b', 'c'),
           rows: fc.integer({ min: 1, max: 6 }),
           kind: fc.oneof(
             { weight: 8, arbitrary: fc.constant('good' as const) },
@@ -52,7 +54,7 @@ const scenario = fc.record({
 
 type Drawn = typeof scenario extends fc.Arbitrary<infer T> ? T : never;
 
-const entryOf = (runId: string, { rows }: Appended): LogEntry => ({
+const entryOf = (runId: string, { tenant, rows }: Appended): LogEntry => ({
   runId,
   rows: Array.from({ length: rows }, (_, index) => ({
     seq: index + 1,
@@ -65,7 +67,7 @@ const entryOf = (runId: string, { rows }: Appended): LogEntry => ({
   payloads: [],
   projection: null,
   tasks: [],
-  owner: { tenantId: 't', projectId: 'p', workflowId: 'w' },
+  owner: { tenantId: tenant, projectId: 'p', workflowId: 'w' },
   startedBy: '',
   usage: [],
 });
@@ -154,8 +156,8 @@ async function play(drawn: Drawn) {
   let rows = 0;
   for (const burst of drawn.bursts) {
     for (const appended of burst.appends) {
-      // Callers must stop appending when the log is full, as the runtime does.
-      if (log.full) break;
+      // Callers append nothing for a tenant without a share, as the runtime does.
+      if (!log.hasRoom(appended.tenant)) continue;
       const runId = `r${kinds.size}`;
       kinds.set(runId, appended);
       rows = Math.max(rows, log.backlogRows + appended.rows);
@@ -167,8 +169,8 @@ async function play(drawn: Drawn) {
     await new Promise(resolve => setImmediate(resolve));
     for (let commit = 0; commit < burst.commits; commit++) await session.endOne();
   }
-  let room = !log.full;
-  if (!room) log.onRoom(() => (room = true));
+  const rooms = new Map(['a', 'b', 'c'].map(tenant => [tenant, log.hasRoom(tenant)]));
+  for (const [tenant, room] of rooms) if (!room) log.onRoom(tenant, () => rooms.set(tenant, true));
   let drained = false;
   const drain = log.drain().then(() => {
     drained = true;
@@ -180,7 +182,7 @@ async function play(drawn: Drawn) {
   }
   await drain;
   expect(session.violations).toEqual([]);
-  return { session, outcomes, kinds, causes, limits, room, rows, log };
+  return { session, outcomes, kinds, causes, limits, rooms: [...rooms.values()], rows, log };
 }
 
 test('each waiter settles once, after its commit; a bad entry fails alone; a lost session refuses the rest, once', async () => {
@@ -218,12 +220,12 @@ test('batches in flight never exceed the limit, and sometimes reach it', async (
 test('batches and the backlog keep to their limits, and callers that wait for room are called back', async () => {
   await fc.assert(
     fc.asyncProperty(scenario, async drawn => {
-      const { session, limits, room, rows, log } = await play(drawn);
+      const { session, limits, rooms, rows, log } = await play(drawn);
       for (const batch of session.batches)
         if (batch.length > 1) expect(batch.reduce((a, b) => a + b, 0)).toBeLessThanOrEqual(limits.batchRows);
-      // The last append may exceed the limit: the log is checked for being full before it.
-      expect(rows).toBeLessThan(limits.queuedRows + 6);
-      expect(room).toBe(true);
+      // Each of three tenants may exceed the limit with its last entry: its share is checked before it.
+      expect(rows).toBeLessThan(limits.queuedRows + 3 * 6);
+      expect(rooms).toEqual([true, true, true]);
       expect([log.backlogRows, log.backlogBytes]).toEqual([0, 0]);
     }),
     { numRuns: 400 },

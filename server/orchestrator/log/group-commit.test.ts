@@ -4,9 +4,10 @@ import { newId } from '../../platform/ids.ts';
 import { runProjection } from '../../testing/engine/projection.ts';
 import { createTestDatabase, type TestDatabase } from '../../testing/postgres.ts';
 import type { JsonMap, RunEvent } from '../core/index.ts';
+import { DEFAULT_LIMITS } from './commit-queue.ts';
 import { encodeEvent } from './encode.ts';
 import type { LogEntry } from './entry.ts';
-import { AppendError, DEFAULT_LIMITS, GroupCommitLog, type LogSession } from './group-commit.ts';
+import { AppendError, GroupCommitLog, type LogSession } from './group-commit.ts';
 import { readEvents, readPayload, readRun } from './read.ts';
 import { commitStatement } from './statement.ts';
 import { toWireEvent } from './wire-event.ts';
@@ -263,11 +264,11 @@ test('the backlog is limited in rows and in bytes, and calls back when there is 
   ]) {
     const log = new GroupCommitLog(session, never, limits);
     const appends = [];
-    for (; !log.full; ) appends.push(log.append(entry(newId(), 1, [started()])));
+    for (; log.hasRoom('acme'); ) appends.push(log.append(entry(newId(), 1, [started()])));
     expect(appends.length).toBeLessThanOrEqual(3);
-    const room = new Promise<void>(resolve => log.onRoom(resolve));
+    const room = new Promise<void>(resolve => log.onRoom('acme', resolve));
     await room;
-    expect(log.full).toBe(false);
+    expect(log.hasRoom('acme')).toBe(true);
     await Promise.all(appends);
   }
 });
@@ -276,7 +277,7 @@ test('entries of callers that waited for room are written', async () => {
   const log = new GroupCommitLog(session, never, { ...DEFAULT_LIMITS, queuedRows: 1 });
   const first = log.append(entry(newId(), 1, [started()]));
   const second = new Promise<void>((resolve, reject) =>
-    log.onRoom(() => log.append(entry(newId(), 1, [started()])).then(resolve, reject)),
+    log.onRoom('acme', () => log.append(entry(newId(), 1, [started()])).then(resolve, reject)),
   );
   await first;
   await second;

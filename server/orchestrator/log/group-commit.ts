@@ -1,4 +1,5 @@
 import { type OrchestratorObserver, unobserved } from '../observer.ts';
+import { CommitQueue, DEFAULT_LIMITS, type Waiting, type WriterLimits } from './commit-queue.ts';
 import { entryBytes, type LogEntry } from './entry.ts';
 
 /**
@@ -22,29 +23,6 @@ export class AppendError extends Error {
   }
 }
 
-export type WriterLimits = {
-  /** At either of these limits the log is `full`: callers must be refused and no steps started. */
-  queuedRows: number;
-  queuedBytes: number;
-  /** The limits of one commit, so that a backlog never becomes one huge statement. */
-  batchRows: number;
-  batchBytes: number;
-  /**
-   * Fewer entries than this are not sent while a batch is in flight: they can share a commit,
-   * and each commit has a cost.
-   */
-  worthEntries: number;
-};
-
-/** 64 MiB of backlog is a few seconds of a busy database; beyond 4,000 rows a commit, larger batches are no faster. */
-export const DEFAULT_LIMITS: WriterLimits = {
-  queuedRows: 50_000,
-  queuedBytes: 64 * 1024 * 1024,
-  batchRows: 4_000,
-  batchBytes: 8 * 1024 * 1024,
-  worthEntries: 16,
-};
-
 /**
  * Batches in flight at once: the next one reaches the database before the previous one is answered, so that the
  * database waits neither for the runs nor for the network. Two batches never contain the same run (LogEntry), so they
@@ -52,26 +30,21 @@ export const DEFAULT_LIMITS: WriterLimits = {
  */
 export const MAX_BATCHES = 2;
 
-type Waiting = { entry: LogEntry; bytes: number; resolve: () => void; reject: (error: AppendError) => void };
-
 /**
  * Group commit (docs/adr/0008-what-a-commit-writes.md): entries that arrive while a batch is in flight are written
  * together by the next one, which is sent as soon as it is worth a commit of its own or nothing is in flight. An entry
- * is written immediately if nothing is in flight; no timer is involved. `append` settles after the commit.
+ * is written immediately if nothing is in flight; no timer is involved. `append` settles after the commit. The tenants
+ * whose entries wait take turns (CommitQueue).
  */
 export class GroupCommitLog {
   readonly #session: LogSession;
   readonly #limits: WriterLimits;
-  #queue: Waiting[] = [];
-  /** Rows queued and in flight. */
-  #rows = 0;
-  #bytes = 0;
+  readonly #queue: CommitQueue;
   #underWay = 0;
   #sending = false;
   /** When the database last answered, by performance.now(). */
   #answeredAt = 0;
   #lost: AppendError | null = null;
-  #whenRoom: (() => void)[] = [];
   #whenIdle: (() => void)[] = [];
   readonly #onLost: (cause: unknown) => void;
   readonly #observer: OrchestratorObserver;
@@ -86,37 +59,44 @@ export class GroupCommitLog {
     this.#session = session;
     this.#onLost = onLost;
     this.#limits = limits;
+    this.#queue = new CommitQueue(limits);
     this.#observer = observer;
   }
 
-  /** Whether the backlog has reached its limit. Callers must then stop appending; the log does not refuse the entry. */
-  get full(): boolean {
-    return this.#rows >= this.#limits.queuedRows || this.#bytes >= this.#limits.queuedBytes;
+  /**
+   * Whether the tenant has a share of the backlog left. If not, the caller must append nothing for it; the log does not
+   * refuse the entry.
+   */
+  hasRoom(tenantId: string): boolean {
+    return this.#queue.hasRoom(tenantId);
+  }
+
+  /** Calls `listener` once, as soon as the tenant has a share left. */
+  onRoom(tenantId: string, listener: () => void): void {
+    this.#queue.onRoom(tenantId, listener);
+  }
+
+  /** Whether more than one tenant has written lately. */
+  get isShared(): boolean {
+    return this.#queue.isShared;
   }
 
   /** Rows queued and in flight. */
   get backlogRows(): number {
-    return this.#rows;
+    return this.#queue.rows;
   }
 
   /** Bytes queued and in flight. */
   get backlogBytes(): number {
-    return this.#bytes;
-  }
-
-  /** Calls `listener` once, as soon as the backlog is below its limit. */
-  onRoom(listener: () => void): void {
-    this.#whenRoom.push(listener);
+    return this.#queue.bytes;
   }
 
   /** Settles after the commit. Rejects with AppendError. */
   append(entry: LogEntry): Promise<void> {
     if (this.#lost !== null) return Promise.reject(this.#lost);
     const bytes = entryBytes(entry);
-    this.#rows += entry.rows.length;
-    this.#bytes += bytes;
     return new Promise((resolve, reject) => {
-      this.#queue.push({ entry, bytes, resolve, reject });
+      this.#queue.add({ entry, bytes, resolve, reject });
       if (this.#sending) return;
       this.#sending = true;
       // A microtask later, so that entries appended in the same tick share the commit.
@@ -138,16 +118,16 @@ export class GroupCommitLog {
   abandon(cause: unknown): void {
     if (this.#lost !== null) return;
     this.#lost = new AppendError('lost', cause);
-    for (const waiting of this.#queue.splice(0)) this.#refuse(waiting, this.#lost);
+    for (const waiting of this.#queue.takeAll()) this.#refuse(waiting, this.#lost);
   }
 
   get #idle(): boolean {
-    return this.#underWay === 0 && this.#queue.length === 0;
+    return this.#underWay === 0 && this.#queue.size === 0;
   }
 
   #sendQueued(): void {
-    while (this.#queue.length > 0 && this.#underWay < MAX_BATCHES) {
-      if (this.#underWay > 0 && this.#queue.length < this.#limits.worthEntries) break;
+    while (this.#queue.size > 0 && this.#underWay < MAX_BATCHES) {
+      if (this.#underWay > 0 && this.#queue.size < this.#limits.worthEntries) break;
       void this.#write(this.#takeBatch());
     }
   }
@@ -164,7 +144,7 @@ export class GroupCommitLog {
     // Sent before the callers of this batch react: the database works while their runs decide.
     this.#sendQueued();
     if (error === null) this.#settle(batch);
-    if (!this.full) for (const listener of this.#whenRoom.splice(0)) listener();
+    this.#queue.notify();
     this.#notifyIdle();
   }
 
@@ -174,18 +154,8 @@ export class GroupCommitLog {
    * each waiting for the other.
    */
   #takeBatch(): Waiting[] {
-    let rows = 0;
-    let bytes = 0;
-    let count = 0;
-    const halved = this.#underWay === 0 && this.#queue.length >= 2 * this.#limits.worthEntries;
-    const most = halved ? this.#queue.length >> 1 : this.#queue.length;
-    for (const waiting of this.#queue) {
-      rows += waiting.entry.rows.length;
-      bytes += waiting.bytes;
-      if (count === most || (count > 0 && (rows > this.#limits.batchRows || bytes > this.#limits.batchBytes))) break;
-      count += 1;
-    }
-    return this.#queue.splice(0, count);
+    const halved = this.#underWay === 0 && this.#queue.size >= 2 * this.#limits.worthEntries;
+    return this.#queue.take(halved ? this.#queue.size >> 1 : this.#queue.size);
   }
 
   /** Commits a batch once. Returns null, or the error. */
@@ -207,7 +177,7 @@ export class GroupCommitLog {
 
   #settle(batch: readonly Waiting[]): void {
     for (const waiting of batch) {
-      this.#forget(waiting);
+      this.#queue.settled(waiting);
       waiting.resolve();
     }
   }
@@ -242,14 +212,9 @@ export class GroupCommitLog {
   }
 
   #refuse(waiting: Waiting, error: AppendError): void {
-    this.#forget(waiting);
+    this.#queue.settled(waiting);
     this.#observer.appendRefused(error.kind);
     waiting.reject(error);
-  }
-
-  #forget(waiting: Waiting): void {
-    this.#rows -= waiting.entry.rows.length;
-    this.#bytes -= waiting.bytes;
   }
 }
 

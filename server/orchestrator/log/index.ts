@@ -7,16 +7,10 @@
  *   readEvents, readPayload   pages and single values, for the API
  *   toWireEvent               an event as the API shows it
  */
+export { DEFAULT_LIMITS, guaranteedShare, quantumOf, type WriterLimits } from './commit-queue.ts';
 export { encodeEvent, type LargeResult, PAYLOAD_THRESHOLD_BYTES } from './encode.ts';
 export type { LogEntry, NewRun, RunProjection, SearchValue, TaskChange, UsageAction, UsageRow } from './entry.ts';
-export {
-  AppendError,
-  DEFAULT_LIMITS,
-  GroupCommitLog,
-  type LogSession,
-  MAX_BATCHES,
-  type WriterLimits,
-} from './group-commit.ts';
+export { AppendError, GroupCommitLog, type LogSession, MAX_BATCHES } from './group-commit.ts';
 export { createLoadJournal, type LoadJournal, type LoadLane } from './load-journal.ts';
 export { type ActiveRunCounts, type ChildRow, createLogReader, type LogReader, toWakeUpTimer } from './log-reader.ts';
 export { type LoggedRun, readEvents, readPayload, readRun, readRuns } from './read.ts';

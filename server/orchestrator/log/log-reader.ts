@@ -29,12 +29,12 @@ export type LogReader = {
 };
 
 /** The wake-up time of a run, in ms since the epoch; null if its row has an invalid time, such as `infinity`. */
-export type WakeUpTimer = { runId: string; dueAt: number | null };
+export type WakeUpTimer = { runId: string; tenantId: string; dueAt: number | null };
 
 /** Reads `next_timer_at` as the driver returns it: a Date, which may be invalid, or a number for `infinity`. */
-export function toWakeUpTimer(row: { id: string; next_timer_at: unknown }): WakeUpTimer {
+export function toWakeUpTimer(row: { id: string; tenant_id: string; next_timer_at: unknown }): WakeUpTimer {
   const at = row.next_timer_at instanceof Date ? row.next_timer_at.getTime() : Number.NaN;
-  return { runId: row.id, dueAt: Number.isFinite(at) ? at : null };
+  return { runId: row.id, tenantId: row.tenant_id, dueAt: Number.isFinite(at) ? at : null };
 }
 
 /** Reads from PostgreSQL. An index on the runs that have not ended serves every query. */
@@ -67,8 +67,8 @@ export function createLogReader(pool: Pool): LogReader {
       return rows.map(({ id }) => id);
     },
     async wakeUpTimers() {
-      const { rows } = await pool.query<{ id: string; next_timer_at: unknown }>(
-        `SELECT id, next_timer_at FROM runs
+      const { rows } = await pool.query<{ id: string; tenant_id: string; next_timer_at: unknown }>(
+        `SELECT id, tenant_id, next_timer_at FROM runs
          WHERE ended_at IS NULL AND next_timer_at IS NOT NULL AND orchestration_phase = 'blocked'`,
       );
       return rows.map(toWakeUpTimer);

@@ -43,10 +43,11 @@ export class Clients {
         this.#promises.started(scenario);
       },
       rejected: (error, server) => {
+        if (error.code === 'too_many_writes') server.runtime?.shares.checkRefused(tenantId);
         if (error.code === 'insufficient_credits') {
           server.runtime?.credits.checkRefused(tenantId);
           this.postponed.add(scenario);
-        } else if ((error.status === 429 || error.code === 'overloaded') && this.#at.calm) this.postponed.add(scenario);
+        } else if (error.status === 429 && this.#at.calm) this.postponed.add(scenario);
         else if (error.status === 503 || error.status === 429) this.#at.agenda.after(PATIENCE_MS, again);
         this.#promises.startRefused(scenario, error, server.session?.committing === true || this.#starting);
       },
@@ -99,7 +100,8 @@ export class Clients {
       // it may give an outdated answer.
       resolved: (snapshot, server) =>
         this.#promises.commanded(scenario, command, snapshot, server.holdsLock && !this.#at.twoLed ? known : 0),
-      rejected: error => {
+      rejected: (error, server) => {
+        if (error.code === 'too_many_writes') server.runtime?.shares.checkRefused(scenario.tenantId);
         if (error.status === 503 || error.status === 429) this.#at.agenda.after(PATIENCE_MS, again);
         this.#promises.refused(scenario, command, error, known);
       },

@@ -178,7 +178,7 @@ export const EXPECTED = [
   'refused 422 insufficient_credits',
   'refused 429 too_many_active_runs',
   'refused 429 too_much_memory',
-  'refused 503 overloaded',
+  'refused 429 too_many_writes',
   'refused 503 run_contended',
   'refused 503 unavailable',
   'refused 503 not_leading',
@@ -188,4 +188,7 @@ export const EXPECTED = [
   'tenant waits for its turn',
   'slot guaranteed beyond the limit of all',
   'call kept its slot',
+  'many large ends at once',
+  'share of the queue used up',
+  'tenants wait for their commits',
 ] as const;

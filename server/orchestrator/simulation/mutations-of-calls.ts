@@ -7,7 +7,7 @@ export const CALLS: readonly Mutation[] = [
   {
     name: 'the end of a called run is not reported to the run that waits for it',
     file: 'executors/embedded/runs/child-runs.ts',
-    find: 'if (end !== null) void this.#report(parent.run_id, this.#endCommand(parent.step_id, state.runId, end));',
+    find: 'if (end !== null) void this.#report(key, this.#endCommand(parent.step_id, state.runId, end));',
     replace: '',
     caughtBy: ['calls', 'not-stuck', 'liveness'],
     knobs: MORE,

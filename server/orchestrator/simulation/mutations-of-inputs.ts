@@ -85,7 +85,7 @@ export const INPUTS: readonly Mutation[] = [
   {
     name: 'a run whose row has an unusable time is forgotten',
     file: 'executors/embedded/runs/recovery.ts',
-    find: 'unusable.slice(at, at + PAGE).map(runId => runtime.recover(runId))',
+    find: 'unusable.slice(at, at + PAGE).map(run => runtime.recover(run))',
     replace: '[]',
     caughtBy: ['not-stuck', 'liveness'],
     knobs: { faults: 12, commands: 0 },

@@ -128,8 +128,8 @@ export const MEMORY: readonly Mutation[] = [
   {
     name: 'a run during whose loading processes died is loaded with others',
     file: LOADER,
-    find: 'suspects.isEmpty ? this.#waiting.splice(0, most)',
-    replace: 'most > 0 ? this.#waiting.splice(0, most)',
+    find: 'suspects.isEmpty ? this.#waiting.take(most)',
+    replace: 'most > 0 ? this.#waiting.take(most)',
     caughtBy: ['quarantine', 'liveness'],
   },
 ];

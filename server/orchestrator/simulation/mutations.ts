@@ -6,6 +6,7 @@ import { IN_DOUBT } from './mutations-of-in-doubt.ts';
 import { INPUTS } from './mutations-of-inputs.ts';
 import { LEADING } from './mutations-of-leadership.ts';
 import { MEMORY } from './mutations-of-memory.ts';
+import { SHARES } from './mutations-of-shares.ts';
 import { SLOTS } from './mutations-of-slots.ts';
 import { LOG_AND_RUNTIME } from './mutations-of-the-runtime.ts';
 import type { Knobs } from './scenario.ts';
@@ -223,6 +224,7 @@ const GROUPS: readonly (readonly Mutation[])[] = [
   LOG_AND_RUNTIME,
   CREDITS,
   SLOTS,
+  SHARES,
   LEADING,
   INPUTS,
   MEMORY,

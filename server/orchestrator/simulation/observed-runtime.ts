@@ -6,6 +6,7 @@ import type { RuntimeServices } from '../executors/embedded/runtime-services.ts'
 import type { LogEntry } from '../log/index.ts';
 import { CreditWatch } from './checkers/credits.ts';
 import { checkReplay } from './checkers/replay.ts';
+import { ShareWatch } from './checkers/shares.ts';
 import { SlotWatch } from './checkers/slots.ts';
 import { Violation } from './checkers/violation.ts';
 import type { Server } from './server.ts';
@@ -17,10 +18,17 @@ const MAX_FLUSH_MS = 5_000;
 export class ObservedRuntime extends Runtime {
   readonly slots: SlotWatch;
   readonly credits: CreditWatch;
+  readonly shares: ShareWatch;
   readonly #server: Server;
 
   constructor(server: Server, services: RuntimeServices, session: LeaderSession) {
-    super(services, session, cause => session.break(cause));
+    const shares = new ShareWatch(server.at, server.config.writerLimits);
+    const commit = (batch: readonly LogEntry[]) => {
+      shares.sent(batch);
+      return session.commit(batch);
+    };
+    super(services, { commit }, cause => session.break(cause));
+    this.shares = shares;
     const connection = server.session;
     this.#server = server;
     this.slots = new SlotWatch(server.at, server.config);
@@ -34,15 +42,13 @@ export class ObservedRuntime extends Runtime {
     if (this.#server.alive) at.check(() => this.#checkClosed(startedAt));
   }
 
-  override schedule(run: LiveRun): void {
+  override schedule(run: LiveRun, isUrgent?: boolean): void {
     const { at } = this.#server;
     // By now the start that was just admitted counts itself. A called run may take the memory
     // of the run that called it.
     const called = at.scenario(run.identity.runId).data.parent !== undefined;
-    const others = called ? 0 : this.resources.memory.total - run.state.residentBytes;
-    if (run.state.status === null && others >= this.resources.limits.liveBytes)
-      at.fail('memory', `${run.identity.runId} starts while ${others} bytes are in memory`);
-    super.schedule(run);
+    if (run.state.status === null && !called) this.#checkMemory(run);
+    super.schedule(run, isUrgent);
   }
 
   override claim(run: LiveRun): void {
@@ -52,8 +58,10 @@ export class ObservedRuntime extends Runtime {
 
   override append(entry: LogEntry): Promise<void> {
     const answered = this.credits.appended(entry);
+    const settled = this.shares.appended(entry);
     const appended = super.append(entry);
     appended.then(answered, answered);
+    appended.then(settled, settled);
     return appended;
   }
 
@@ -90,6 +98,16 @@ export class ObservedRuntime extends Runtime {
    */
   checkGuarantees(): void {
     this.slots.checkGuarantees(() => this.#server.isFrozen || !this.#server.leads || this.load().backlogRows > 0);
+  }
+
+  /** A run starts only while those of its tenant take less memory than is free, or than the tenant is guaranteed. */
+  #checkMemory({ identity, state }: LiveRun): void {
+    const { memory, limits } = this.resources;
+    const held = memory.heldBy(identity.tenantId) - state.residentBytes;
+    const others = memory.total - state.residentBytes;
+    const free = Math.max(limits.liveBytes - others, limits.liveBytes / 1_024);
+    if (held >= Math.min(free, limits.liveBytesPerTenant))
+      this.#server.at.fail('memory', `${identity.runId} starts beside ${held} bytes of its tenant, ${free} are free`);
   }
 
   /** After a graceful shutdown no attempt is executing, and everything that could be written is written. */

@@ -77,8 +77,8 @@ export function simulatedReader(database: Database, server: Server, at: Surround
       }),
     wakeUpTimers: async () => {
       const rows = await ask(() => open().filter(row => row.phase === 'blocked' && row.nextTimerAt !== null));
-      return rows.map(({ id, nextTimerAt }) =>
-        toWakeUpTimer({ id, next_timer_at: storedTime(at, id, nextTimerAt ?? 0) }),
+      return rows.map(({ id, tenantId, nextTimerAt }) =>
+        toWakeUpTimer({ id, tenant_id: tenantId, next_timer_at: storedTime(at, id, nextTimerAt ?? 0) }),
       );
     },
   };

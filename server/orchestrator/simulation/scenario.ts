@@ -33,6 +33,8 @@ export type Knobs = {
   calls: number;
   /** Chance that a run has agents, in percent. */
   agents: number;
+  /** Chance that many runs of one tenant end at the same time, each with many events, in percent. */
+  largeEnds: number;
 };
 
 export const FULL: Knobs = {
@@ -48,6 +50,7 @@ export const FULL: Knobs = {
   growth: 50,
   calls: 30,
   agents: 30,
+  largeEnds: 6,
 };
 
 /** A run that is to be started, with the planned behavior of its steps. */

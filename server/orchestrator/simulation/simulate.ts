@@ -10,6 +10,7 @@ import { Clients } from './clients.ts';
 import { Coverage, GROWN_HISTORY } from './coverage.ts';
 import { Database } from './database.ts';
 import { randomEconomy } from './economy.ts';
+import { limitsForLargeEnds, randomLargeEnds } from './large-ends.ts';
 import { admitRequest } from './overrides.ts';
 import { Postgres } from './postgres.ts';
 import { Random } from './random.ts';
@@ -70,11 +71,15 @@ class World {
     const calls = new Random(seed ^ 0x165667b1);
     const agents = new Random(seed ^ 0x3ad8025f);
     const joins = new Random(seed ^ 0x7ed55d16);
+    const ends = new Random(seed ^ 0x61c88647);
     const scenarios = new Map<string, Scenario>();
     for (let index = random.below(knobs.runs); index >= 0; index--) {
       const scenario = randomScenario({ random, values, growth, calls, agents, joins }, knobs, index);
       scenarios.set(scenario.runId, scenario);
     }
+    const hasLargeEnds = ends.below(100) < knobs.largeEnds;
+    const large = hasLargeEnds ? randomLargeEnds(ends, scenarios.size) : [];
+    for (const scenario of large) scenarios.set(scenario.runId, scenario);
     const economy = randomEconomy(random);
     this.at = new Surroundings({
       random,
@@ -90,6 +95,10 @@ class World {
     this.#postgres = new Postgres(database, this.auditor, this.at);
     this.#work = new Work(this.at, this.auditor);
     this.#config = randomConfig(random);
+    if (hasLargeEnds) {
+      this.at.count('many large ends at once');
+      Object.assign(this.#config.writerLimits, limitsForLargeEnds(ends));
+    }
     // Every start fits into memory: memory.test.ts tests when one is refused.
     const { memory } = this.#config;
     for (const { data, request } of scenarios.values())

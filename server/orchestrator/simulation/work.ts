@@ -178,6 +178,8 @@ export class Work {
   async #wait(server: Server, attempt: Attempt): Promise<Outcome> {
     if (!server.seam()) return new Promise(() => {});
     this.#checkStart(server, attempt);
+    if (this.#at.scenario(attempt.run.id).plans.get(attempt.step.id)?.together)
+      return { kind: 'sleeping', until: upTo(attempt.now + 1_000, 4_000) };
     // At a whole second, so that several waits end together, and sometimes in the past.
     const until = upTo(attempt.now + this.#at.random.below(9_000) - 1_000, 1_000);
     return { kind: 'sleeping', until: until * this.#oddFactor() };

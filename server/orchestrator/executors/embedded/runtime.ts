@@ -3,7 +3,7 @@ import type { StepType } from '../../../contract/step-type.ts';
 import { atMost } from '../../../platform/deadlines.ts';
 import { AppError, notFound, unavailable } from '../../../platform/errors.ts';
 import { type Command, typeOfStep } from '../../core/index.ts';
-import { AppendError, GroupCommitLog, type LogEntry, type LogSession } from '../../log/index.ts';
+import { AppendError, DEFAULT_LIMITS, GroupCommitLog, type LogEntry, type LogSession } from '../../log/index.ts';
 import { type OrchestratorObserver, unobserved } from '../../observer.ts';
 import { ProgressSweep } from '../../turn/progress.ts';
 import type { CreditAccount } from './credits/credit-account.ts';
@@ -18,17 +18,24 @@ import { FaultLog } from './runs/fault-log.ts';
 import { LiveRun } from './runs/live-run.ts';
 import { LoadSuspects } from './runs/load-suspects.ts';
 import { type LoadedRun, Loader, LoadRetries, RELOAD_DELAY_MS } from './runs/loader.ts';
-import { runIdTaken } from './runs/refusals.ts';
+import { runIdTaken, tooManyWrites } from './runs/refusals.ts';
 import { RunFinder } from './runs/run-finder.ts';
-import type { AttemptRef, HeldRun, RunHost } from './runs/run-host.ts';
+import type { AttemptRef, HeldRun, RunHost, RunKey } from './runs/run-host.ts';
 import { RunStarts } from './runs/run-starts.ts';
 import { type SlotKind, Slots } from './runs/slots.ts';
 import { type TimerHandle, Timers } from './runs/timers.ts';
+import { TurnQueue } from './runs/turn-queue.ts';
 import { WakeUpTimers } from './runs/wake-up-timers.ts';
 import type { RuntimeServices } from './runtime-services.ts';
 
 /** The longest that a shutdown waits for the database to take the last events. */
 const MAX_FLUSH_MS = 5_000;
+
+/**
+ * Commands that reduce the work of a workspace: where its share of the log is used up, they wait for their turn instead
+ * of being refused.
+ */
+const RELIEVING: ReadonlySet<Command['type']> = new Set(['pause', 'stop']);
 
 /**
  * The runs of this process while it leads: load → decide → append → dispatch. It is created when the process begins to
@@ -56,8 +63,7 @@ export class Runtime implements RunHost {
   readonly #behind: ProgressSweep;
   readonly #starts: RunStarts;
   readonly #children: ChildRuns;
-  #scheduled = new Set<LiveRun>();
-  #ticking = false;
+  readonly #turns: TurnQueue;
   #closing = false;
   #abandoned = false;
   #whenNoAttempts: (() => void) | null = null;
@@ -68,12 +74,19 @@ export class Runtime implements RunHost {
     this.observer = services.observer ?? unobserved;
     this.leader = services.leader;
     this.faults = new FaultLog(services.logger);
-    this.#log = new GroupCommitLog(session, onLost, services.writerLimits, this.observer);
+    const { writerLimits = DEFAULT_LIMITS } = services;
+    this.#log = new GroupCommitLog(session, onLost, writerLimits, this.observer);
+    this.#turns = new TurnQueue(writerLimits, {
+      log: this.#log,
+      defer: services.defer,
+      takeTurn: run => this.#takeTurn(run),
+      visited: () => void (this.#closing || this.#slots.pump()),
+    });
     this.#slots = new Slots(services.config);
     this.timers = new Timers(services.clock, services.alarm);
     this.#activeRuns = new ActiveRuns(services.config.maxActiveRunsPerTenant);
     this.#behind = new ProgressSweep(this.timers, () => services.clock.now());
-    this.#wakeUpTimers = new WakeUpTimers(this.timers, runId => this.#wake(runId));
+    this.#wakeUpTimers = new WakeUpTimers(this.timers, run => this.#wake(run));
     this.meter = new CreditMeter(services, this);
     this.resources = new RunResources(services);
     this.suspects = new LoadSuspects(services.journal);
@@ -87,7 +100,7 @@ export class Runtime implements RunHost {
       meter: this.meter,
       resources: this.resources,
       activeRuns: this.#activeRuns,
-      refuseWhenBusy: () => this.#refuseWhenBusy(),
+      refuseWhenBusy: tenantId => this.#refuseWhenBusy(tenantId),
       inMemory: (held, account) => this.#inMemory(held, account),
     });
     this.#children = new ChildRuns({
@@ -98,7 +111,7 @@ export class Runtime implements RunHost {
       random: this.random,
       memory: this.resources.memory,
       later: act => this.#soon(act),
-      wake: runId => this.#wake(runId),
+      wake: run => this.#wake(run),
     });
   }
 
@@ -122,10 +135,11 @@ export class Runtime implements RunHost {
 
   /** Sends a command to a run, folded if it is not in memory. Throws AppError 404 if the reference does not match. */
   async command(ref: RunRef, command: Command): Promise<RunSnapshot> {
-    this.#refuseWhenBusy();
+    const refuse = () => (RELIEVING.has(command.type) ? this.#refuseWhenClosed() : this.#refuseWhenBusy(ref.tenantId));
+    refuse();
     // No await if it is in memory: it could leave memory meanwhile.
     const run = this.#runs.get(ref.runId) ?? (await this.#findFor(ref, command));
-    this.#refuseWhenBusy();
+    refuse();
     if (run === null) throw notFound('Run');
     const { tenantId, projectId, workflowId } = run.identity;
     if (tenantId !== ref.tenantId || projectId !== ref.projectId || workflowId !== ref.workflowId)
@@ -143,22 +157,22 @@ export class Runtime implements RunHost {
   }
 
   /** Sets the timer of a run that is not in memory, unless it has one. */
-  setWakeUpTimer(runId: string, dueAt: number): void {
-    if (!this.#wakeUpTimers.has(runId) && !this.#runs.has(runId)) this.setWakeUpAt(runId, dueAt);
+  setWakeUpTimer(run: RunKey, dueAt: number): void {
+    if (!this.#wakeUpTimers.has(run.runId) && !this.#runs.has(run.runId)) this.setWakeUpAt(run, dueAt);
   }
 
   /** Folds a run and continues it. Logs a failure and tries again later. */
-  async recover(runId: string): Promise<void> {
+  async recover(run: RunKey): Promise<void> {
     if (this.#abandoned) return;
     try {
       // Taking up the folded run wakes it.
-      await this.#finder.find(runId, false);
+      await this.#finder.find(run, false);
     } catch (error) {
       // The next leader will recover it.
       if (this.#closing || this.#abandoned) return;
-      const delayMs = this.#loadRetries.delayAfter(runId, error);
-      this.faults.notLoaded(runId, error, delayMs);
-      this.setWakeUpAt(runId, this.now() + delayMs);
+      const delayMs = this.#loadRetries.delayAfter(run.runId, error);
+      this.faults.notLoaded(run.runId, error, delayMs);
+      this.setWakeUpAt(run, this.now() + delayMs);
     }
   }
 
@@ -181,7 +195,7 @@ export class Runtime implements RunHost {
     do {
       await new Promise<void>(resolve => this.#services.defer(resolve));
       await this.#log.drain();
-    } while (this.#ticking && !this.#abandoned);
+    } while (this.#turns.isVisitDue && !this.#abandoned);
   }
 
   /** Drops everything at once: nothing is decided, started or written any more. */
@@ -194,9 +208,8 @@ export class Runtime implements RunHost {
     void this.suspects.close();
     this.meter.abandon(cause);
     const error = unavailable('not_leading', 'The service is not ready to accept commands.', 2, cause);
-    for (const run of [...this.#runs.values(), ...this.#scheduled]) run.drop(error);
+    for (const run of [...this.#runs.values(), ...this.#turns.close()]) run.drop(error);
     this.#runs.clear();
-    this.#scheduled.clear();
   }
 
   now(): number {
@@ -212,17 +225,8 @@ export class Runtime implements RunHost {
   readonly setTimer = (dueAt: number, fire: () => void): TimerHandle => this.timers.set(dueAt, fire);
   readonly cancelTimer = (timer: TimerHandle): void => this.timers.cancel(timer);
 
-  schedule(run: LiveRun): void {
-    if (this.#abandoned) return;
-    this.#scheduled.add(run);
-    this.#tickSoon();
-  }
-
-  #tickSoon(): void {
-    if (this.#ticking) return;
-    this.#ticking = true;
-    // Everything that happens in this turn of the event loop is decided together and shares a commit.
-    this.#services.defer(() => this.#tick());
+  schedule(run: LiveRun, isUrgent = false): void {
+    this.#turns.add(run, isUrgent);
   }
 
   claim(run: LiveRun): void {
@@ -245,10 +249,11 @@ export class Runtime implements RunHost {
 
   #slotFreed(): void {
     // An attempt that was cancelled or moved to the calls reports no outcome that would start the next one.
-    if (this.#slots.waiting && !this.#abandoned) this.#tickSoon();
+    if (this.#slots.waiting) this.#turns.visitSoon();
   }
 
   append(entry: LogEntry): Promise<void> {
+    this.#turns.appended(entry.owner.tenantId, entry.rows.length);
     return this.#log.append(entry);
   }
 
@@ -265,8 +270,8 @@ export class Runtime implements RunHost {
     this.#services.broadcaster.publish(items);
   }
 
-  setWakeUpAt(runId: string, dueAt: number | null): void {
-    this.#wakeUpTimers.at(runId, this.#abandoned ? null : dueAt);
+  setWakeUpAt(run: RunKey, dueAt: number | null): void {
+    this.#wakeUpTimers.at(run, this.#abandoned ? null : dueAt);
   }
 
   committed(run: LiveRun, { isNew, ended }: { isNew: boolean; ended: boolean }): void {
@@ -285,6 +290,7 @@ export class Runtime implements RunHost {
     this.#runs.delete(runId);
     run.leaveMemory();
     this.observer.runReleased(runId);
+    this.#turns.delete(run);
     this.#children.leftMemory(run);
   }
 
@@ -298,12 +304,12 @@ export class Runtime implements RunHost {
     if (kind === 'fenced' && isNew) return runIdTaken();
     this.faults.notWritten(run.identity, kind, error);
     if (kind === 'fenced') {
-      this.#later(runId);
+      this.#later(run.identity);
       return unavailable('run_contended', 'Another process is executing this run.', 1, error);
     }
     if (!isNew) {
-      if (outcomes.length > 0) void this.#failRejected(runId, outcomes);
-      else this.#later(runId);
+      if (outcomes.length > 0) void this.#failRejected(run.identity, outcomes);
+      else this.#later(run.identity);
     }
     return new AppError(422, 'not_storable', 'A value cannot be stored.', { cause: error });
   }
@@ -315,33 +321,25 @@ export class Runtime implements RunHost {
     this.leader.survived.delete(this.leader.term);
     if (this.#runs.get(runId) === run) this.#runs.delete(runId);
     run.drop(new AppError(500, 'internal', 'An internal error interrupted the run.', { cause: error }));
-    this.#later(runId);
+    this.#later(run.identity);
   }
 
-  #tick(): void {
-    // Nothing is decided while the log is full: commands collect, attempts are limited, and callers are refused.
-    if (this.#log.full) {
-      this.#log.onRoom(() => this.#tick());
-      return;
+  #takeTurn(run: LiveRun): void {
+    try {
+      run.takeTurn();
+    } catch (error) {
+      this.turnDefect(run, error);
     }
-    this.#ticking = false;
-    if (this.#abandoned) return;
-    // A turn may free or take slots of runs that were already visited: this loop then visits them again.
-    for (const run of this.#scheduled) {
-      this.#scheduled.delete(run);
-      try {
-        run.takeTurn();
-      } catch (error) {
-        this.turnDefect(run, error);
-      }
-    }
-    if (!this.#closing) this.#slots.pump();
   }
 
-  #refuseWhenBusy(): void {
+  #refuseWhenBusy(tenantId: string): void {
+    this.#refuseWhenClosed();
+    if (!this.#log.hasRoom(tenantId)) throw tooManyWrites();
+  }
+
+  #refuseWhenClosed(): void {
     if (this.#closing || this.#abandoned)
       throw unavailable('not_leading', 'The service is not ready to accept commands.', 2);
-    if (this.#log.full) throw unavailable('overloaded', 'The database cannot keep up with the writes.', 1);
   }
 
   #forgetEnded(run: LiveRun): void {
@@ -354,7 +352,7 @@ export class Runtime implements RunHost {
   /** Finds the run for a caller's command. If the command would continue the run, there must be memory for it. */
   #findFor(ref: RunRef, command: Command): Promise<LiveRun | null> {
     if (command.type === 'resume' || command.type === 'complete_task') this.resources.memory.admit(ref.tenantId);
-    return this.#finder.find(ref.runId, true);
+    return this.#finder.find(ref, true);
   }
 
   readonly #takeUp = ({ identity, state, events, account, isBehind, quarantined }: LoadedRun): LiveRun | null => {
@@ -372,10 +370,10 @@ export class Runtime implements RunHost {
     return run;
   };
 
-  #wake(runId: string): void {
-    const run = this.#runs.get(runId);
+  #wake(key: RunKey): void {
+    const run = this.#runs.get(key.runId);
     if (run !== undefined) run.wake();
-    else void this.recover(runId);
+    else void this.recover(key);
   }
 
   /** With a random delay, so that runs that left memory for each other do not return at the same time. */
@@ -384,17 +382,17 @@ export class Runtime implements RunHost {
   }
 
   /** Folds the run again after a delay, unless something wakes it earlier. */
-  #later(runId: string): void {
-    this.setWakeUpAt(runId, this.now() + RELOAD_DELAY_MS);
+  #later(run: RunKey): void {
+    this.setWakeUpAt(run, this.now() + RELOAD_DELAY_MS);
   }
 
   /** Fails the attempts whose outcome contains a value that the database refuses: writing it again would fail again. */
-  async #failRejected(runId: string, outcomes: AttemptRef[]): Promise<void> {
+  async #failRejected(key: RunKey, outcomes: AttemptRef[]): Promise<void> {
     try {
-      const run = await this.#finder.find(runId, true);
+      const run = await this.#finder.find(key, true);
       run?.failAttempts(outcomes);
     } catch {
-      this.#later(runId);
+      this.#later(key);
     }
   }
 }

@@ -63,6 +63,7 @@ export class Promises {
       'too_many_active_runs',
       'insufficient_credits',
       'too_much_memory',
+      'too_many_writes',
     ];
     if (status !== 503 && !expected.includes(code))
       this.#at.fail('answers', `a start of ${runId} got ${status} ${code}`);
@@ -100,6 +101,8 @@ export class Promises {
       not_storable: true,
       // ObservedRuntime and checkMemory check whether memory is used up.
       too_much_memory: true,
+      // ShareWatch checks whether its share is used up; commands that reduce its work wait instead.
+      too_many_writes: command.type !== 'stop' && command.type !== 'pause',
     };
     if (holds[code] === undefined) this.#at.fail('answers', `${command.type} of ${runId} got ${status} ${code}`);
     else if (!holds[code]) this.#fail(`${command.type} of ${runId} was refused as ${code}, which the log does not say`);

@@ -1,13 +1,19 @@
-import { AppError, unavailable } from '../../../../platform/errors.ts';
+import { AppError } from '../../../../platform/errors.ts';
 import { PAYLOAD_THRESHOLD_BYTES } from '../../../log/index.ts';
 import type { MemoryLimits } from './memory-limits.ts';
 
 const TIGHT_THRESHOLD_BYTES = 1_024;
+/** A tenant is guaranteed one in this many bytes of the memory for runs, beyond the limit if necessary. */
+const GUARANTEES = 1_024;
 
 /** A run that is to be started. `besides`: bytes of its tenant that do not count. */
 export type Wanted = { tenantId: string; besides: () => number };
 
-/** Counts the bytes of the runs in memory, by tenant, and says whether there is room for more. */
+/**
+ * Counts the bytes of the runs in memory, by tenant, and says whether there is room for more. A tenant may start another
+ * run, or continue one, only while its runs take fewer bytes than are free, or fewer than it is guaranteed
+ * (docs/adr/0029-shares-of-the-commit-queue.md).
+ */
 export class LiveMemory {
   readonly #limits: MemoryLimits;
   readonly #byTenant = new Map<string, number>();
@@ -30,14 +36,14 @@ export class LiveMemory {
 
   /** Results larger than this many bytes are stored externally. The threshold is lower when memory is running out. */
   storeAbove(tenantId: string): number {
-    const isTight = !this.hasRoom || this.#of(tenantId) >= this.#limits.liveBytesPerTenant;
+    const isTight = !this.hasRoom || this.heldBy(tenantId) >= this.#limits.liveBytesPerTenant;
     return isTight ? TIGHT_THRESHOLD_BYTES : PAYLOAD_THRESHOLD_BYTES;
   }
 
   /** Counts a change of the size of a run. */
   add(tenantId: string, bytes: number): void {
     this.#total += bytes;
-    const held = this.#of(tenantId) + bytes;
+    const held = this.heldBy(tenantId) + bytes;
     if (held > 0) this.#byTenant.set(tenantId, held);
     else this.#byTenant.delete(tenantId);
     if (bytes >= 0 || !(this.#whenRoom.length > 0 || this.#whenAdmitted.length > 0)) return;
@@ -60,24 +66,25 @@ export class LiveMemory {
   /** Whether `admit` would not throw. */
   admits({ tenantId, besides }: Wanted): boolean {
     const except = besides();
-    const fits = this.#of(tenantId) - except < this.#limits.liveBytesPerTenant;
-    return fits && this.#total - except < this.#limits.liveBytes;
+    const held = this.heldBy(tenantId) - except;
+    const { liveBytes, liveBytesPerTenant } = this.#limits;
+    const free = liveBytes - (this.#total - except);
+    return held < liveBytesPerTenant && (held < liveBytes / GUARANTEES || held < free);
   }
 
   /**
-   * Throws if there is no room for a new run, or for one that would be loaded again: AppError 429 if its tenant has
-   * reached its limit, 503 if all runs together have. `besides`: bytes of the tenant that do not count.
+   * Throws AppError 429 if the tenant has no room for a new run, or for one that would be loaded again. `besides`: bytes of
+   * the tenant that do not count.
    */
   admit(tenantId: string, besides = 0): void {
-    if (this.#total - besides >= this.#limits.liveBytes)
-      throw unavailable('overloaded', 'The active runs have used up the memory for runs.', 5);
-    if (this.#of(tenantId) - besides < this.#limits.liveBytesPerTenant) return;
+    if (this.admits({ tenantId, besides: () => besides })) return;
     throw new AppError(429, 'too_much_memory', 'The active runs of the workspace have used up its memory for runs.', {
       headers: { 'Retry-After': '5' },
     });
   }
 
-  #of(tenantId: string): number {
+  /** The bytes of the tenant's runs. */
+  heldBy(tenantId: string): number {
     return this.#byTenant.get(tenantId) ?? 0;
   }
 }

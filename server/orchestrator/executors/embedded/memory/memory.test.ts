@@ -136,14 +136,18 @@ describe('starts', () => {
     });
   });
 
-  test('are refused when all runs together fill the memory', async () => {
+  test('are refused for a workspace that takes as much memory as is left, and never for the others', async () => {
     const gate = new Gate();
-    await withHarness({ types: [gate.type], ...limits({ liveBytes: 2_000 }) }, async harness => {
-      await harness.start(harness.workflow(graph));
-      await expect(harness.start(harness.workflow(graph, 'other'))).rejects.toMatchObject({
-        status: 503,
-        code: 'overloaded',
-      });
+    await withHarness({ types: [gate.type], ...limits({ liveBytes: 6_000 }) }, async harness => {
+      const acme = harness.workflow(graph);
+      await harness.start(acme);
+      await harness.start(acme);
+      await expect(harness.start(acme)).rejects.toMatchObject({ status: 429, code: 'too_much_memory' });
+      // Even those beyond the limit find room for one run.
+      for (const tenant of ['b', 'c', 'd', 'e']) await harness.start(harness.workflow(graph, tenant));
+      expect(harness.orchestrator.load().memory.runs).toBeGreaterThan(6_000);
+      for (const tenant of ['b', 'c', 'd', 'e'])
+        await expect(harness.start(harness.workflow(graph, tenant))).rejects.toMatchObject({ status: 429 });
     });
   });
 });

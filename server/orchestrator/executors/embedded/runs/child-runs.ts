@@ -13,6 +13,7 @@ import type { ChildRow, LogReader } from '../../../log/index.ts';
 import type { LiveMemory } from '../memory/live-memory.ts';
 import type { LiveRun } from './live-run.ts';
 import type { RunFinder } from './run-finder.ts';
+import type { RunKey } from './run-host.ts';
 import type { RunStarts } from './run-starts.ts';
 
 type Host = {
@@ -26,7 +27,7 @@ type Host = {
   /** Calls back after a short random delay, unless this process stops leading before. */
   later(act: () => void): void;
   /** Wakes the run, which is loaded if need be. */
-  wake(runId: string): void;
+  wake(run: RunKey): void;
 };
 
 /** An action on a child run: start it, stop it gracefully, or stop it immediately. */
@@ -116,12 +117,13 @@ export class ChildRuns {
   }
 
   /** Call this when a run has ended and its end is committed. */
-  ended({ state }: LiveRun): void {
+  ended({ identity, state }: LiveRun): void {
     const parent = state.started?.parent;
     if (parent === undefined || parent.detached || state.status === null) return;
     if (this.#unwanted.delete(state.runId)) return;
     const end = endOf(state.runId, state.status, state.error);
-    if (end !== null) void this.#report(parent.run_id, this.#endCommand(parent.step_id, state.runId, end));
+    const key = { ...identity, runId: parent.run_id };
+    if (end !== null) void this.#report(key, this.#endCommand(parent.step_id, state.runId, end));
   }
 
   #of(run: LiveRun, unknown: Set<string> = new Set()): Tracked {
@@ -174,7 +176,7 @@ export class ChildRuns {
     const again = () =>
       this.#host.later(() => {
         this.#of(run).aims.delete(childId);
-        this.#host.wake(runId);
+        this.#host.wake({ runId, tenantId });
       });
     const wanted = { tenantId, besides: () => this.#host.live.get(runId)?.state.residentBytes ?? 0 };
     // Meanwhile it may leave memory, and so may the runs that wait for it.
@@ -238,12 +240,17 @@ export class ChildRuns {
   }
 
   async #exists(run: LiveRun, runId: string): Promise<'stopped' | 'none'> {
-    const child = this.#host.live.get(runId) ?? (await this.#host.finder.find(runId, true));
+    const child = this.#host.live.get(runId) ?? (await this.#findCalled(run, runId));
     return child !== null && isChildOf(child, run) ? 'stopped' : 'none';
   }
 
+  /** Loads a run that the run has called. */
+  #findCalled({ identity }: LiveRun, runId: string): Promise<LiveRun | null> {
+    return this.#host.finder.find({ ...identity, runId }, true);
+  }
+
   async #stop(run: LiveRun, runId: string, mode: 'immediate' | 'graceful'): Promise<'stopped' | 'ended' | 'none'> {
-    const child = this.#host.live.get(runId) ?? (await this.#host.finder.find(runId, true));
+    const child = this.#host.live.get(runId) ?? (await this.#findCalled(run, runId));
     if (child === null || !isChildOf(child, run)) return 'none';
     if (mode === 'immediate') this.#unwanted.add(runId);
     try {
@@ -257,11 +264,11 @@ export class ChildRuns {
   }
 
   #reportStarted(run: LiveRun, step: string, { runId }: StepCall): Promise<void> {
-    return this.#report(run.identity.runId, { type: 'child_started', step, run_id: runId });
+    return this.#report(run.identity, { type: 'child_started', step, run_id: runId });
   }
 
   #reportEnd(run: LiveRun, step: string, { runId }: StepCall, end: ChildEnd): Promise<void> {
-    return this.#report(run.identity.runId, this.#endCommand(step, runId, end));
+    return this.#report(run.identity, this.#endCommand(step, runId, end));
   }
 
   #endCommand(step: string, runId: string, end: ChildEnd): Command {
@@ -269,15 +276,16 @@ export class ChildRuns {
   }
 
   /** Reports to the run that waits. If this fails, that run finds the end in the database when it is loaded. */
-  async #report(runId: string, command: Command): Promise<void> {
+  async #report(key: RunKey, command: Command): Promise<void> {
+    const { runId } = key;
     try {
-      const run = this.#host.live.get(runId) ?? (await this.#host.finder.find(runId, false));
+      const run = this.#host.live.get(runId) ?? (await this.#host.finder.find(key, false));
       await run?.submit(command);
     } catch {
       this.#host.later(() => {
         const run = this.#host.live.get(runId);
-        if (run === undefined) this.#host.wake(runId);
-        else void this.#report(runId, command);
+        if (run === undefined) this.#host.wake(key);
+        else void this.#report(key, command);
       });
     }
   }
@@ -299,7 +307,8 @@ const isChildOf = (child: LiveRun, parent: LiveRun): boolean =>
 const isOpen = (status: RunStatus): boolean => status === 'running' || status === 'paused';
 
 /** Whether the same start may succeed a moment later without a change. */
-const passes = ({ status, code }: AppError): boolean => status === 503 || code === 'too_much_memory';
+const passes = ({ status, code }: AppError): boolean =>
+  status === 503 || code === 'too_much_memory' || code === 'too_many_writes';
 
 function startOf(
   { identity, state }: LiveRun,

@@ -199,7 +199,7 @@ export class LiveRun implements Claimant, AttemptOwner, Lagging {
     if (turn.events.length === 0 && !catchUp) {
       this.#host.resources.landed(this.tenantId, messages);
       for (const answer of answers) answer();
-      this.#host.setWakeUpAt(this.identity.runId, nextTimer(this.state, this.#due));
+      this.#host.setWakeUpAt(this.identity, nextTimer(this.state, this.#due));
       this.#host.committed(this, { isNew: false, ended: isTerminal(this.state.status) });
       if (!this.#mailbox.isEmpty) this.#host.schedule(this);
       return;
@@ -214,7 +214,7 @@ export class LiveRun implements Claimant, AttemptOwner, Lagging {
       return;
     }
     this.#mailbox.push({ command, caller, large });
-    this.#host.schedule(this);
+    this.#host.schedule(this, command.type === 'stop');
   }
 
   /** Returns the answers for callers, in order, to be sent once the turn is committed. */
@@ -355,7 +355,7 @@ export class LiveRun implements Claimant, AttemptOwner, Lagging {
       if (this.state.inFlight.has(started.step)) this.#startAttempt(started);
       else this.#releaseStep(started.step);
     }
-    this.#host.setWakeUpAt(this.identity.runId, ended ? null : nextTimerAt);
+    this.#host.setWakeUpAt(this.identity, ended ? null : nextTimerAt);
     this.#host.committed(this, { isNew: turn.isNew, ended });
     // Also if the run has ended: callers whose commands arrived meanwhile wait for their refusal.
     if (!this.#idle) this.#host.schedule(this);

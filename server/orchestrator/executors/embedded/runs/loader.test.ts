@@ -9,9 +9,11 @@ import { Loader } from './loader.ts';
 /** A loader on a database without runs, which suspects one run of having ended processes. */
 async function emptyLoader(suspect = 'suspect') {
   let reads = 0;
+  const batches: (readonly string[])[] = [];
   const reader = {
-    readRuns: async () => {
+    readRuns: async (runIds: readonly string[]) => {
       reads += 1;
+      batches.push(runIds);
       return { runs: new Map(), left: [] };
     },
   } as unknown as LogReader;
@@ -37,38 +39,56 @@ async function emptyLoader(suspect = 'suspect') {
     memory.hasRoom = true;
     for (const act of rooms.splice(0)) act();
   };
-  return { loader, memory, makeRoom, reads: () => reads };
+  return { loader, memory, makeRoom, reads: () => reads, batches };
 }
+
+const run = (runId: string) => ({ runId, tenantId: 'tenant' });
 
 test.each([['for a caller', true] as const, ['in the background', false] as const])(
   'what is asked for %s once nothing is loaded any more is refused',
   async (_, isUrgent) => {
     const { loader, reads } = await emptyLoader();
-    expect(await loader.load('run', isUrgent)).toBe(null);
+    expect(await loader.load(run('run'), isUrgent)).toBe(null);
     const cause = new Error('the session of the leader ended');
     loader.abandon(cause);
-    await expect(loader.load('run', isUrgent)).rejects.toBe(cause);
+    await expect(loader.load(run('run'), isUrgent)).rejects.toBe(cause);
     expect(reads()).toBe(1);
+  },
+);
+
+test.each([['callers wait', true] as const, ['timers have rung', false] as const])(
+  'a run for which %s is read with the next ones, however many of another tenant wait',
+  async (_, isUrgent) => {
+    const { loader, batches } = await emptyLoader();
+    const flood = Array.from({ length: 1_000 }, (_, index) =>
+      loader.load({ runId: `flood-${index}`, tenantId: 'hostile' }, isUrgent),
+    );
+    const honest = loader.load({ runId: 'honest', tenantId: 'honest' }, isUrgent);
+    expect(await honest).toBe(null);
+    expect(batches).toHaveLength(1);
+    expect(batches[0]?.slice(0, 3)).toEqual(['flood-0', 'honest', 'flood-1']);
+    await Promise.all(flood);
+    expect(batches.flat().filter(runId => runId !== 'honest')).toEqual(flood.map((_, index) => `flood-${index}`));
   },
 );
 
 test('while memory is used up no caller waits for a run that processes may have died of', async () => {
   const { loader, memory, makeRoom, reads } = await emptyLoader();
   memory.hasRoom = false;
-  await expect(loader.load('suspect', true)).rejects.toThrow('no memory');
-  const recovered = loader.load('suspect', false);
-  const other = loader.load('other', false);
+  await expect(loader.load(run('suspect'), true)).rejects.toThrow('no memory');
+  const recovered = loader.load(run('suspect'), false);
+  const other = loader.load(run('other'), false);
   loader.prioritize('suspect');
   await expect(recovered).rejects.toThrow('no memory');
   expect(reads()).toBe(0);
   makeRoom();
   expect(await other).toBe(null);
-  expect(await loader.load('suspect', true)).toBe(null);
+  expect(await loader.load(run('suspect'), true)).toBe(null);
 });
 
 test('a caller is also refused if memory is used up after it began to wait', async () => {
   const { loader, memory } = await emptyLoader();
-  const found = loader.load('suspect', true);
+  const found = loader.load(run('suspect'), true);
   memory.hasRoom = false;
   await expect(found).rejects.toThrow('no memory');
 });

@@ -6,6 +6,8 @@ import type { CreditMeter } from '../credits/credit-meter.ts';
 import type { RunResources } from '../memory/run-resources.ts';
 import type { GraphCache } from './graph-cache.ts';
 import type { LoadSuspects } from './load-suspects.ts';
+import type { RunKey } from './run-host.ts';
+import { TenantTurns } from './tenant-turns.ts';
 
 /** A run, folded, with its workspace's credits: nothing of a run starts or is charged before they are known. */
 export type LoadedRun = {
@@ -27,8 +29,7 @@ const BATCH_BYTES = 2 * 1024 * 1024;
 /** The log of this run cannot be folded, now or later. The database is not the cause. */
 export class RunUnreadable extends Error {}
 
-type Wanted = {
-  runId: string;
+type Wanted = RunKey & {
   /** A caller waits for it. */
   isUrgent: boolean;
   resolve: (run: LoadedRun | null) => void;
@@ -46,7 +47,8 @@ type Parts = {
 
 /**
  * Folds runs from the log. Requests that arrive at about the same time are read together. Runs that a caller waits for
- * do not queue behind those that are loaded in the background, which are read only while there is memory for them.
+ * do not queue behind those that are loaded in the background, which are read only while there is memory for them. The
+ * tenants whose runs wait take turns.
  */
 export class Loader {
   readonly #services: Parts & { reader: LogReader; graphs: GraphCache };
@@ -62,7 +64,7 @@ export class Loader {
    * Returns the folded run, or null if it does not exist. Rejects with the database's error, RunUnreadable,
    * or the cause of `abandon`.
    */
-  load(runId: string, isUrgent: boolean): Promise<LoadedRun | null> {
+  load({ runId, tenantId }: RunKey, isUrgent: boolean): Promise<LoadedRun | null> {
     // A caller that waited for a start meanwhile may ask this late, and a shutdown waits for its answer.
     if (this.#abandoned !== null) return Promise.reject(this.#abandoned.cause);
     const { suspects, resources } = this.#services;
@@ -70,7 +72,7 @@ export class Loader {
     if (isUrgent && isSuspect && !resources.memory.hasRoom) return Promise.reject(noRoom());
     return new Promise((resolve, reject) => {
       const lane = isUrgent && !isSuspect ? this.#urgent : this.#background;
-      lane.add({ runId, isUrgent, resolve, reject });
+      lane.add({ runId, tenantId, isUrgent, resolve, reject });
     });
   }
 
@@ -188,7 +190,7 @@ const NONE: Suspects = { isEmpty: true, has: () => false };
 
 /** Runs that wait to be read, one batch after the other. */
 class Lane {
-  #waiting: Wanted[] = [];
+  readonly #waiting = new TenantTurns<Wanted>();
   /** The runs of the batch that is being read. */
   #reads: readonly Wanted[] = [];
   #reading = false;
@@ -199,7 +201,7 @@ class Lane {
   }
 
   get isEmpty(): boolean {
-    return this.#waiting.length === 0;
+    return this.#waiting.size === 0;
   }
 
   add(wanted: Wanted): void {
@@ -211,32 +213,30 @@ class Lane {
 
   /** Returns the next runs to read together, null if none waits. A suspect is read alone, and after all others. */
   next(most: number, suspects: Suspects): readonly Wanted[] | null {
-    this.#reads = suspects.isEmpty ? this.#waiting.splice(0, most) : this.#nextOf(most, suspects);
+    this.#reads = suspects.isEmpty ? this.#waiting.take(most) : this.#nextOf(most, suspects);
     return this.#reads.length === 0 ? null : this.#reads;
   }
 
   #nextOf(most: number, suspects: Suspects): readonly Wanted[] {
-    const others = this.#waiting.filter(({ runId }) => !suspects.has(runId)).slice(0, most);
-    const batch = others.length > 0 ? others : this.#waiting.slice(0, 1);
-    const taken = new Set(batch);
-    this.#waiting = this.#waiting.filter(wanted => !taken.has(wanted));
-    return batch;
+    const held = this.#waiting.takeWhere(({ runId }) => suspects.has(runId));
+    const others = this.#waiting.take(most);
+    this.#waiting.putBack(held);
+    return others.length > 0 ? others : this.#waiting.take(1);
   }
 
   /** Stops reading unless more runs wait; returns whether it stopped. */
   stopIfEmpty(): boolean {
-    if (this.#waiting.length > 0) return false;
+    if (this.#waiting.size > 0) return false;
     this.#reading = false;
     return true;
   }
 
   putBack(wanted: readonly Wanted[]): void {
-    this.#waiting.unshift(...wanted);
+    this.#waiting.putBack(wanted);
   }
 
   remove(runId: string): Wanted | undefined {
-    const place = this.#waiting.findIndex(wanted => wanted.runId === runId);
-    return place < 0 ? undefined : this.#waiting.splice(place, 1)[0];
+    return this.#waiting.takeWhere(wanted => wanted.runId === runId)[0];
   }
 
   done(): void {
@@ -250,14 +250,11 @@ class Lane {
 
   /** Rejects the runs that callers wait for; the others keep waiting. */
   refuseUrgent(cause: unknown): void {
-    const urgent = this.#waiting.filter(({ isUrgent }) => isUrgent);
-    if (urgent.length === 0) return;
-    this.#waiting = this.#waiting.filter(({ isUrgent }) => !isUrgent);
-    for (const { reject } of urgent) reject(cause);
+    for (const { reject } of this.#waiting.takeWhere(({ isUrgent }) => isUrgent)) reject(cause);
   }
 
   abandon(cause: unknown): void {
-    for (const { reject } of [...this.#reads, ...this.#waiting.splice(0)]) reject(cause);
+    for (const { reject } of [...this.#reads, ...this.#waiting.takeWhere(() => true)]) reject(cause);
   }
 }
 

@@ -1,5 +1,6 @@
 import type { LogReader } from '../../../log/index.ts';
 import type { Runtime } from '../runtime.ts';
+import type { RunKey } from './run-host.ts';
 
 const PAGE = 500;
 
@@ -26,17 +27,17 @@ export async function recoverRuns(
 async function recoverTimers(reader: LogReader, runtime: Runtime, signal: AbortSignal): Promise<number> {
   const timers = await reader.wakeUpTimers();
   if (signal.aborted) return 0;
-  const unusable: string[] = [];
-  for (const { runId, dueAt } of timers) {
-    if (dueAt === null) unusable.push(runId);
-    else runtime.setWakeUpTimer(runId, dueAt);
+  const unusable: RunKey[] = [];
+  for (const { dueAt, ...run } of timers) {
+    if (dueAt === null) unusable.push(run);
+    else runtime.setWakeUpTimer(run, dueAt);
   }
   if (unusable.length === 0) return 0;
   runtime.observer.timersUnusable(unusable.length);
-  runtime.faults.timersUnusable(unusable);
+  runtime.faults.timersUnusable(unusable.map(({ runId }) => runId));
   // The row is only a projection; the log says when the run is due.
   for (let at = 0; at < unusable.length && !signal.aborted; at += PAGE)
-    await Promise.all(unusable.slice(at, at + PAGE).map(runId => runtime.recover(runId)));
+    await Promise.all(unusable.slice(at, at + PAGE).map(run => runtime.recover(run)));
   return unusable.length;
 }
 
@@ -46,7 +47,8 @@ async function recoverPages(read: LogReader['movingRuns'], runtime: Runtime, sig
   for (;;) {
     const page: string[] = await read(before, PAGE);
     if (signal.aborted || page.length === 0) return recovered;
-    await Promise.all(page.map(runId => runtime.recover(runId)));
+    // Recovery takes its turns as one tenant.
+    await Promise.all(page.map(runId => runtime.recover({ runId, tenantId: '' })));
     recovered += page.length;
     before = page.at(-1) ?? null;
   }

@@ -2,6 +2,7 @@ import type { RunSnapshot } from '../../../../contract/orchestrator.ts';
 import { unavailable } from '../../../../platform/errors.ts';
 import type { LiveRun } from './live-run.ts';
 import type { LoadedRun, Loader } from './loader.ts';
+import type { RunKey } from './run-host.ts';
 
 type Runs = {
   /** The runs in memory. */
@@ -36,7 +37,8 @@ export class RunFinder {
   /**
    * Returns the run in memory, folding it if necessary; null if it does not exist. `isUrgent`: a caller waits for it.
    */
-  async find(runId: string, isUrgent: boolean): Promise<LiveRun | null> {
+  async find(key: RunKey, isUrgent: boolean): Promise<LiveRun | null> {
+    const { runId } = key;
     const { live, starting, loader } = this.#runs;
     // A failed start concerns only its own caller. Here it means that the log must be read, unless another start that
     // waited for it has begun meanwhile.
@@ -45,16 +47,17 @@ export class RunFinder {
     const asked = this.#loading.get(runId);
     if (asked !== undefined && isUrgent) loader.prioritize(runId);
     // All callers await the same promise, so they continue in the order in which they asked.
-    const run = live.get(runId) ?? (await (asked ?? this.#load(runId, isUrgent)));
+    const run = live.get(runId) ?? (await (asked ?? this.#load(key, isUrgent)));
     if (run !== null || asked === undefined) return run;
     // That read began before this caller asked; since then another process may have started the run.
-    return live.get(runId) ?? this.#loading.get(runId) ?? this.#load(runId, isUrgent);
+    return live.get(runId) ?? this.#loading.get(runId) ?? this.#load(key, isUrgent);
   }
 
-  #load(runId: string, isUrgent: boolean): Promise<LiveRun | null> {
+  #load(key: RunKey, isUrgent: boolean): Promise<LiveRun | null> {
     const { loader, takeUp } = this.#runs;
+    const { runId } = key;
     const loading = loader
-      .load(runId, isUrgent)
+      .load(key, isUrgent)
       .then(loaded => (loaded === null ? null : takeUp(loaded)))
       .catch((error: unknown) => {
         throw unavailable('unavailable', 'The run cannot be read at the moment.', 2, error);

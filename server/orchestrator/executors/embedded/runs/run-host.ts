@@ -8,14 +8,20 @@ import type { AttemptHost } from './live-attempt.ts';
 import type { LiveRun } from './live-run.ts';
 import type { SlotKind } from './slots.ts';
 
+/** A run, and the tenant among whose runs it takes its turn; the empty string where that is not known yet. */
+export type RunKey = { readonly runId: string; readonly tenantId: string };
+
 /** The parts of the runtime that a run in memory needs. */
 export type RunHost = AttemptHost & {
   /** The term of its attempts. */
   readonly leader: LeaderTerm;
   random(): number;
   stepType(name: string): StepType | undefined;
-  /** Has `takeTurn` called soon, together with those of other scheduled runs. */
-  schedule(run: LiveRun): void;
+  /**
+   * Has `takeTurn` called soon, together with those of other scheduled runs; if `isUrgent`, before those of other runs of
+   * the tenant.
+   */
+  schedule(run: LiveRun, isUrgent?: boolean): void;
   /** Queues the run for slots and grants the free ones. */
   claim(run: LiveRun): void;
   releaseSlot(tenantId: string, kind: SlotKind): void;
@@ -27,7 +33,7 @@ export type RunHost = AttemptHost & {
   wantsStream(tenantId: string): boolean;
   publish(items: StreamItem[]): void;
   /** Sets when the run is to be woken; null = not any more. */
-  setWakeUpAt(runId: string, dueAt: number | null): void;
+  setWakeUpAt(run: RunKey, dueAt: number | null): void;
   committed(run: LiveRun, turn: { isNew: boolean; ended: boolean }): void;
   /**
    * Drops the run, because its turn was not written and its memory is no longer valid; returns

@@ -21,8 +21,8 @@ type Host = {
   meter: CreditMeter;
   resources: RunResources;
   activeRuns: ActiveRuns;
-  /** Throws AppError 503 while no command is accepted. */
-  refuseWhenBusy(): void;
+  /** Throws AppError 503 while no command is accepted, 429 while none is of this tenant. */
+  refuseWhenBusy(tenantId: string): void;
   inMemory(held: HeldRun, account: CreditAccount): LiveRun;
 };
 
@@ -37,8 +37,8 @@ export class RunStarts {
   /** Starts a run; see Orchestrator.start. */
   async start(run: StartRun): Promise<RunSnapshot> {
     const { finder, graphs, meter, resources, activeRuns, live, starting } = this.#host;
-    this.#host.refuseWhenBusy();
     const { runId, tenantId, projectId, workflowId, data } = run;
+    this.#host.refuseWhenBusy(tenantId);
     checkStart(data, resources.limits.runBytes);
     const identity = { runId, tenantId, projectId, workflowId, version: data.version };
     const cached = graphs.get(identity);
@@ -51,7 +51,7 @@ export class RunStarts {
     // would then be in memory twice.
     for (let under = finder.underWay(runId); under !== undefined; under = finder.underWay(runId))
       await under.catch(() => undefined);
-    this.#host.refuseWhenBusy();
+    this.#host.refuseWhenBusy(tenantId);
     if (live.has(runId)) throw runIdTaken();
     if (isPoor) throw insufficientCredits();
     resources.memory.admit(tenantId, this.#bytesOfParent(data));

@@ -505,16 +505,26 @@ test('a command that arrives while the end of its run is being committed is answ
   expect([await first, ...(await Promise.all(late))]).toEqual(['ok', '409 run_already_ended', '409 run_already_ended']);
 });
 
-test('a full log refuses callers until there is room', async () => {
+test('a workspace that has used up its share of the log is refused until there is room, and no other one', async () => {
   const limits = { queuedRows: 1, queuedBytes: 1e6, batchRows: 10, batchBytes: 1e6, worthEntries: 1 };
-  const h = await harness({ writerLimits: limits });
+  const gate = new Gate();
+  const h = await harness({ writerLimits: limits, types: [gate.type] });
   const workflow = h.workflow(chain(3));
+  const asked = await h.start(h.workflow(one('gate')));
+  await h.until(asked, event => event.type === 'step_started');
   const runId = newId();
   const release = await holdCommit(runId, 1);
   const first = h.start(workflow, {}, runId);
   await commitWaits();
-  expect(await code(h.start(workflow))).toBe('503 overloaded');
+  expect(await code(h.start(workflow))).toBe('429 too_many_writes');
+  expect(await code(h.orchestrator.command(asked, { type: 'resume', by }))).toBe('429 too_many_writes');
+  // Stopping and pausing reduce the work of the workspace, so these wait for their turn.
+  const stopped = code(h.orchestrator.command(asked, { type: 'stop', mode: 'immediate', by }));
+  const other = h.start(h.workflow(chain(3), 'other'));
+  await new Promise(resolve => setImmediate(resolve));
   await release();
+  expect(await stopped).toBe('ok');
+  await h.ended(await other);
   await h.ended(await first);
   await h.ended(await h.start(workflow));
 });

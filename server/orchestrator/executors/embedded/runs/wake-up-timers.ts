@@ -1,13 +1,14 @@
+import type { RunKey } from './run-host.ts';
 import type { TimerHandle, Timers } from './timers.ts';
 
 /** The next wake-up timer of each run, whether in memory or not. */
 export class WakeUpTimers {
   readonly #timers: Timers;
-  readonly #wake: (runId: string) => void;
+  readonly #wake: (run: RunKey) => void;
   readonly #set = new Map<string, TimerHandle>();
 
   /** `wake` is called when a run is due. */
-  constructor(timers: Timers, wake: (runId: string) => void) {
+  constructor(timers: Timers, wake: (run: RunKey) => void) {
     this.#timers = timers;
     this.#wake = wake;
   }
@@ -17,7 +18,7 @@ export class WakeUpTimers {
   }
 
   /** Sets when the run is to be woken, in ms since the epoch; null cancels that. */
-  at(runId: string, dueAt: number | null): void {
+  at({ runId, tenantId }: RunKey, dueAt: number | null): void {
     const present = this.#set.get(runId);
     if (present !== undefined) {
       if (present.dueAt === dueAt) return;
@@ -27,7 +28,7 @@ export class WakeUpTimers {
     if (dueAt === null) return;
     const ring = () => {
       this.#set.delete(runId);
-      this.#wake(runId);
+      this.#wake({ runId, tenantId });
     };
     this.#set.set(runId, this.#timers.set(dueAt, ring));
   }

@@ -1,0 +1,135 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { expect, test } from 'vitest';
+import { createTestDatabase, type TestDatabase } from '../../server/testing/postgres.ts';
+import { sign } from '../../server/testing/webhooks.ts';
+import type { Client } from '../faults/client.ts';
+import { rounds, timeoutFor } from '../faults/random.ts';
+import { Installation } from '../fixtures/service.ts';
+import { createTenant, honestGraph, latency, publish } from './honest-tenant.ts';
+import { MASS_ATTACKS, type MassAttack } from './hostile-attacks.ts';
+
+/**
+ * With several rounds (`npm run faults -- e2e/security/mass-endings.test.ts`) every attack has 1,000 runs, and the test
+ * has the machine for itself. `npm test` makes the first attack with a few, and finds what is refused or hangs.
+ */
+const isLong = rounds > 1;
+const RUNS = isLong ? 1_000 : 30;
+const WIDTH = isLong ? 1_990 : 300;
+/** Runs of the honest tenant that tell how fast it is undisturbed. */
+const SAMPLES = isLong ? 200 : 5;
+const WARM_UP = isLong ? 20 : 1;
+/** How much slower it may be, by its 95th and 99th percentile; and what is too short to be told apart from noise, in ms. */
+const MAX_SLOWDOWN = { p95: 3, p99: 5 };
+const NOISE_MS = isLong ? 0 : 2_000;
+/** Requests of the hostile tenant at a time. */
+const AT_ONCE = 32;
+/** How long it is measured at most, in ms: the fork bomb has no end. */
+const MAX_ATTACK_MS = 45_000;
+
+const percentile = (samples: readonly number[], share: number): number =>
+  samples.toSorted((a, b) => a - b)[Math.min(samples.length - 1, Math.floor(samples.length * share))] ?? 0;
+
+/** Calls `act` for 0 to count - 1, some at a time. */
+async function inTurns(count: number, act: (n: number) => Promise<void>): Promise<void> {
+  let next = 0;
+  const worker = async () => {
+    while (next < count) await act(next++);
+  };
+  await Promise.all(Array.from({ length: AT_ONCE }, worker));
+}
+
+type Attacking = { client: Client; workflow: string; attack: MassAttack };
+
+/** Begins the runs of an attack, which wait until `until`; returns the ids of those that were let in. */
+async function begin({ client, workflow, attack }: Attacking, until: string): Promise<string[]> {
+  const begun: string[] = [];
+  const self = workflow.split('/').at(-1) ?? '';
+  const start = async () => {
+    const params = { until, self };
+    const { status, body } = await client.call('POST', `${workflow}/command`, { command: 'start', params });
+    // The hostile tenant may be over its share.
+    expect([200, 429]).toContain(status);
+    if (status === 200) begun.push(String(body.run_id));
+  };
+  if (attack.begin === 'fork') await start();
+  if (attack.begin === 'starts') await inTurns(RUNS, start);
+  if (attack.begin !== 'deliveries') return begun;
+  const { body: hook } = await client.call('POST', '/v1/inbound-webhooks', { workflow_id: self, name: 'Orders' });
+  await inTurns(RUNS, async n => {
+    const body = { n };
+    const signature = sign(String(hook.signing_secret), JSON.stringify(body));
+    const headers = { 'X-Service-Signature': signature };
+    const { status, body: answer } = await client.call('POST', String(hook.ingress_path), body, headers);
+    expect([202, 429]).toContain(status);
+    if (status === 202) begun.push(String(answer.run_id));
+  });
+  return begun;
+}
+
+/** Settles when the hostile tenant has no more runs at work, or the attack has lasted long enough. */
+async function over(db: TestDatabase, deadline: number): Promise<void> {
+  const open = `SELECT count(*)::int AS n FROM runs WHERE tenant_id = 'hostile' AND ended_at IS NULL`;
+  while (performance.now() < deadline && (await db.pool.query(open)).rows[0].n > 0) await delay(100);
+}
+
+/** Attacks; returns since when its runs act, by performance.now(). */
+async function attackWith(db: TestDatabase, attacking: Attacking): Promise<number> {
+  const { client, workflow, attack } = attacking;
+  // By then all runs have started.
+  const waitMs = attack.waits ? 1_000 + 25 * RUNS : 0;
+  const began = performance.now();
+  const begun = await begin(attacking, new Date(Date.now() + waitMs).toISOString());
+  const actsFrom = attack.waits ? began + waitMs : attack.approves ? performance.now() : began;
+  if (attack.approves)
+    await inTurns(begun.length, async n => {
+      const task = `${workflow}/runs/${begun[n]}/tasks/ask/complete`;
+      expect([200, 429]).toContain((await client.call('POST', task, { approved: true })).status);
+    });
+  await delay(Math.max(0, actsFrom - performance.now()));
+  await over(db, performance.now() + MAX_ATTACK_MS);
+  // The natural remedy.
+  if (attack.begin === 'fork') await client.call('DELETE', workflow);
+  return actsFrom;
+}
+
+test.each(isLong ? MASS_ATTACKS : MASS_ATTACKS.slice(0, 1))(
+  '$name: another tenant is refused nothing, and slowed down by a bounded factor',
+  async attack => {
+    await using db = await createTestDatabase();
+    await using installation = await Installation.create({ DATABASE_URL: db.url }, { cheapPasswords: true });
+    const service = await installation.launch();
+    await service.until('ready');
+    const honest = await createTenant(db, service.url, 'honest');
+    const honestly = await publish(honest, 'honest', honestGraph);
+    const client = await createTenant(db, service.url, 'hostile');
+    const workflow = await publish(client, 'hostile', attack.graph(WIDTH));
+    const sample = async () => (await latency(honest, honestly)).runMs;
+    const quiet: number[] = [];
+    for (let n = 0; n < WARM_UP; n++) await sample();
+    for (let n = 0; n < SAMPLES; n++) quiet.push(await sample());
+    let isOver = false;
+    const attacked = attackWith(db, { client, workflow, attack }).finally(() => {
+      isOver = true;
+    });
+    const sampled: { ms: number; at: number }[] = [];
+    while (!isOver) sampled.push({ ms: await sample(), at: performance.now() });
+    const actsFrom = await attacked;
+    const during = sampled.filter(({ at }) => at > actsFrom).map(({ ms }) => ms);
+    const shown = [quiet, during].map(
+      samples =>
+        `${samples.length} runs, p95 ${Math.round(percentile(samples, 0.95))} ms, p99 ${Math.round(percentile(samples, 0.99))} ms`,
+    );
+    process.stdout.write(`${attack.name}: undisturbed ${shown[0]}; meanwhile ${shown[1]}\n`);
+    for (const [share, factor] of [
+      [0.95, MAX_SLOWDOWN.p95],
+      [0.99, MAX_SLOWDOWN.p99],
+    ] as const)
+      expect(percentile(during, share), shown.join('; ')).toBeLessThan(
+        Math.max(NOISE_MS, factor * percentile(quiet, share)),
+      );
+    expect(honest.violations).toEqual([]);
+    expect([...honest.answered.keys()].filter(status => status >= 400)).toEqual([]);
+    expect(service.alive).toBe(true);
+  },
+  timeoutFor(60_000),
+);
