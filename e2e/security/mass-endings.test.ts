@@ -20,7 +20,7 @@ const SAMPLES = isLong ? 200 : 5;
 const WARM_UP = isLong ? 20 : 1;
 /** How much slower it may be, by its 95th and 99th percentile; and what is too short to be told apart from noise, in ms. */
 const MAX_SLOWDOWN = { p95: 3, p99: 5 };
-const NOISE_MS = isLong ? 0 : 2_000;
+const NOISE_MS = isLong ? 0 : 10_000;
 /** Requests of the hostile tenant at a time. */
 const AT_ONCE = 32;
 /** How long it is measured at most, in ms: the fork bomb has no end. */
@@ -120,6 +120,10 @@ test.each(isLong ? MASS_ATTACKS : MASS_ATTACKS.slice(0, 1))(
         `${samples.length} runs, p95 ${Math.round(percentile(samples, 0.95))} ms, p99 ${Math.round(percentile(samples, 0.99))} ms`,
     );
     process.stdout.write(`${attack.name}: undisturbed ${shown[0]}; meanwhile ${shown[1]}\n`);
+    expect(during.length).toBeGreaterThan(0);
+    expect(honest.violations).toEqual([]);
+    expect([...honest.answered.keys()].filter(status => status >= 400)).toEqual([]);
+    expect(service.alive).toBe(true);
     for (const [share, factor] of [
       [0.95, MAX_SLOWDOWN.p95],
       [0.99, MAX_SLOWDOWN.p99],
@@ -127,9 +131,6 @@ test.each(isLong ? MASS_ATTACKS : MASS_ATTACKS.slice(0, 1))(
       expect(percentile(during, share), shown.join('; ')).toBeLessThan(
         Math.max(NOISE_MS, factor * percentile(quiet, share)),
       );
-    expect(honest.violations).toEqual([]);
-    expect([...honest.answered.keys()].filter(status => status >= 400)).toEqual([]);
-    expect(service.alive).toBe(true);
   },
   timeoutFor(60_000),
 );
