@@ -38,6 +38,7 @@ export function createBenchOrchestrator(options: BenchOrchestratorOptions): Embe
   const inFlight = options.inFlight ?? config.maxInFlight;
   // One tenant gets at most half of the total.
   const limits = { maxInFlight: 2 * inFlight, maxInFlightPerTenant: inFlight, maxActiveRunsPerTenant: 10_000_000 };
+  const descendants = { maxDescendants: 10_000_000, maxActiveDescendants: 10_000_000 };
   return createEmbeddedOrchestrator({
     pool: options.pool,
     connectionString: options.url,
@@ -46,7 +47,7 @@ export function createBenchOrchestrator(options: BenchOrchestratorOptions): Embe
     stepTypes,
     // Like in the service, whose metrics are always counted.
     observer: createRunMetrics(new Registry()),
-    config: { ...config, ...limits, shutdownGraceMs: 0 },
+    config: { ...config, ...limits, ...descendants, shutdownGraceMs: 0 },
     // Like in the service, where the commit that ends a step charges for it. `--free` measures what that costs.
     ...(process.env.BENCH_FREE !== '1' && { credits: benchCredits(options.pool) }),
     loadVersion: async ({ workflowId }) => options.graphOf(workflowId) ?? null,

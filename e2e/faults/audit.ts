@@ -194,7 +194,7 @@ function checkEnding(reference: Ending | undefined, events: readonly RunEvent[],
 /** `seq` counts from 1 without gaps, in every run of the database (3). */
 async function numberingProblems(pool: Pool): Promise<string[]> {
   const { rows } = await pool.query<{ run_id: string }>(
-    'SELECT run_id FROM run_events GROUP BY run_id HAVING min(seq) <> 1 OR max(seq) <> count(*)',
+    'SELECT run_id FROM expanded_run_events GROUP BY run_id HAVING min(seq) <> 1 OR max(seq) <> count(*)',
   );
   return rows.map(({ run_id }) => `${run_id}: its seq has gaps`);
 }

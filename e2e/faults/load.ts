@@ -85,7 +85,7 @@ export class Load {
     const stuck = (await open())[0];
     if (stuck === undefined) return;
     const log = await pool.query(
-      'SELECT seq, event_type, step_id, data FROM run_events WHERE run_id = $1 ORDER BY seq',
+      'SELECT seq, event_type, step_id, data FROM expanded_run_events WHERE run_id = $1 ORDER BY seq',
       [stuck.id],
     );
     throw new Error(`run ${stuck.id} is stuck in ${stuck.status}:\n${JSON.stringify(log.rows, null, 1)}`);

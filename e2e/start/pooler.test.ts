@@ -27,6 +27,8 @@ function orchestrator(url: string) {
       maxInFlightPerTenant: 8,
       maxCallsInFlight: 8,
       maxActiveRunsPerTenant: 10,
+      maxDescendants: 10,
+      maxActiveDescendants: 10,
       luaWorkers: 0,
       shutdownGraceMs: 0,
       memory: DEFAULT_CONFIG.memory,

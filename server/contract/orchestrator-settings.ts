@@ -8,6 +8,9 @@ export type OrchestratorSettings = {
   /** Attempts that only wait for tools and models; they do not count towards `maxInFlight`. */
   maxCallsInFlight: number;
   maxActiveRunsPerTenant: number;
+  /** Runs that a run and the runs beneath it may start, directly and indirectly: in all, and active at a time. */
+  maxDescendants: number;
+  maxActiveDescendants: number;
   luaWorkers: number;
   shutdownGraceMs: number;
   /** Limits in bytes; orchestrator/executors/embedded/memory/memory-limits.ts defines what each one limits. */
@@ -27,6 +30,9 @@ export const orchestratorSchema = z.object({
   BATON_MAX_IN_FLIGHT_PER_TENANT: integer(256, 1, 100_000),
   BATON_MAX_CALLS_IN_FLIGHT: integer(2_048, 1, 100_000),
   BATON_MAX_ACTIVE_RUNS_PER_TENANT: integer(20_000, 1, 10_000_000),
+  /** The limits of the runs beneath one run. */
+  BATON_MAX_DESCENDANTS: integer(10_000, 1, 10_000_000),
+  BATON_MAX_ACTIVE_DESCENDANTS: integer(2_000, 1, 10_000_000),
   /** Lua worker threads; default: one per core, at least 2. */
   BATON_LUA_WORKERS: integer(0, 0, 64),
   BATON_SHUTDOWN_GRACE_S: integer(10, 0, 600),
@@ -45,6 +51,8 @@ export function orchestratorSettings(env: z.output<typeof orchestratorSchema>): 
     maxInFlightPerTenant: env.BATON_MAX_IN_FLIGHT_PER_TENANT,
     maxCallsInFlight: env.BATON_MAX_CALLS_IN_FLIGHT,
     maxActiveRunsPerTenant: env.BATON_MAX_ACTIVE_RUNS_PER_TENANT,
+    maxDescendants: env.BATON_MAX_DESCENDANTS,
+    maxActiveDescendants: env.BATON_MAX_ACTIVE_DESCENDANTS,
     luaWorkers: env.BATON_LUA_WORKERS,
     shutdownGraceMs: env.BATON_SHUTDOWN_GRACE_S * 1000,
     memory: memoryLimits(env),

@@ -51,7 +51,7 @@ export type Attempt = {
   readonly agent?: AgentProgress | null | undefined;
   /** The completed run that the step called; null or absent before. */
   readonly child?: { runId: string; workflowId: string } | null | undefined;
-  /** How many nested calls lead to the run, and which scopes its starter lacks. */
+  /** Which scopes its starter lacks. */
   readonly lineage?: CallLineage | undefined;
   /** For a step under an agent: the end of the step with this id in the run that this one continues; null: execute it. */
   earlier?(step: string): JsonValue;
@@ -107,7 +107,7 @@ export type WorkflowCall = {
  * The values that a called run inherits. `withheldScopes`: scopes that starting some type of step requires
  * and that the starter lacks.
  */
-export type CallLineage = { depth: number; withheldScopes: readonly string[] };
+export type CallLineage = { withheldScopes: readonly string[] };
 
 export type Outcome =
   /** The fields of `OfAgentStep` are those of a step under an agent. */

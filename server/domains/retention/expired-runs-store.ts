@@ -22,6 +22,7 @@ export async function deleteExpiredRuns(
      gone AS (DELETE FROM runs WHERE id IN (SELECT id FROM past)),
      tasks AS (DELETE FROM human_tasks WHERE run_id IN (SELECT id FROM past)),
      calls AS (DELETE FROM child_runs WHERE run_id IN (SELECT id FROM past)),
+     beneath AS (DELETE FROM run_descendants WHERE run_id IN (SELECT id FROM past)),
      found_by AS (DELETE FROM run_search_values WHERE run_id IN (SELECT id FROM past)),
      payloads AS (DELETE FROM run_payloads_default WHERE run_id IN (SELECT id FROM past)),
      events AS (DELETE FROM run_events_default WHERE run_id IN (SELECT id FROM past))

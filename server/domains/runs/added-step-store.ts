@@ -43,7 +43,7 @@ export async function listAddedEnds(pool: Pool, runId: string, parent: string): 
   const { rows } = await pool.query<AddedEnd>(
     `SELECT step_id, CASE WHEN event_type <> 'step_completed' THEN coalesce(data->'error', '{"code":"cancelled","message":"It was cancelled."}') END AS error,
             CASE WHEN data->>'skipped' = 'true' THEN data->>'reason' END AS skipped
-       FROM run_events
+       FROM expanded_run_events
       WHERE run_id = $1 AND event_type IN ('step_completed', 'step_failed', 'step_cancelled') AND starts_with(step_id, $2)
       ORDER BY seq`,
     [runId, `${parent}.`],

@@ -13,7 +13,7 @@ export async function listEventsBefore(
 ): Promise<(StoredEvent & { data: JsonMap })[]> {
   const { rows } = await pool.query<StoredEvent>(
     `SELECT e.seq, e.event_type, e.step_id, e.attempt, e.data, e.created_at
-       FROM run_events e
+       FROM expanded_run_events e
       WHERE e.run_id = (SELECT id FROM runs WHERE id = $1 AND tenant_id = $2) AND e.event_type NOT IN ('step_log', 'state_changed')
         AND (e.step_id IS NULL OR e.step_id = ANY($4) OR starts_with(e.step_id, $5))
         AND e.seq <= (SELECT max(seq) FROM run_events WHERE run_id = $1 AND step_id = $3 AND event_type = 'step_started')

@@ -40,6 +40,7 @@ export async function rerun(ctx: Context, input: Input): Promise<z.input<typeof 
   const {
     traceparent: _,
     parent: _parent,
+    beneath: _beneath,
     withheld_scopes: _withheld,
     acts_for: _actor,
     spends_for: _spender,

@@ -73,7 +73,7 @@ export async function findRunToFold(pool: Pool, scope: RunScope): Promise<RunToF
                   ${DATA}) ORDER BY seq) FILTER (WHERE event_type <> 'step_log' AND (NOT ${IS_ADDED} OR step_id = ANY(open.ids))), '[]')
                   AS log_events,
                 ${ADDED_COUNTS} AS added
-           FROM run_events WHERE run_id = r.id) e
+           FROM expanded_run_events WHERE run_id = r.id) e
       WHERE r.id = $1 AND r.tenant_id = $2 AND r.project_id = $3 AND r.workflow_id = $4`,
     [scope.runId, scope.tenantId, scope.projectId, scope.workflowId],
   );
@@ -94,7 +94,7 @@ export async function findAgentEvents(
 ): Promise<FoldedEvent[]> {
   const { rows } = await pool.query<{ event: Stored }>(
     `WITH mine AS (
-       SELECT seq, event_type, step_id, attempt, created_at, data FROM run_events
+       SELECT seq, event_type, step_id, attempt, created_at, data FROM expanded_run_events
         WHERE run_id = (SELECT id FROM runs WHERE id = $1 AND tenant_id = $2) AND seq <= $3 AND event_type <> 'step_log' AND split_part(step_id, '.', 1) = ANY($4)
           AND (${IS_ADDED} OR event_type = 'steps_added')),
      shown AS (

@@ -3,10 +3,8 @@ import type { Command } from './commands.ts';
 import { emit, newDraft } from './draft.ts';
 import { endStep, stepFails } from './ending.ts';
 import type { Paid, RunEvent, StepError } from './events.ts';
+import { lineageOf, MAX_CALL_DEPTH } from './lineage.ts';
 import type { RunState, StepCall, StepState } from './state.ts';
-
-/** The most calls that lead to a run: a workflow that calls itself ends there. */
-export const MAX_CALL_DEPTH = 8;
 
 type Of<T extends Command['type']> = Extract<Command, { type: T }>;
 
@@ -28,7 +26,7 @@ const TOO_DEEP: StepError = {
 };
 
 /** How many calls lead to the run. */
-const depthOf = ({ started }: RunState): number => started?.parent?.depth ?? 0;
+const depthOf = ({ runId, started }: RunState): number => lineageOf(runId, started).depth;
 
 /** The run that a step calls without waiting for it has started: the step ends. */
 export function childStarted(state: RunState, command: Of<'child_started'>, now: number): RunEvent[] {

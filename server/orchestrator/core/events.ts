@@ -149,8 +149,21 @@ export type ChildCall = {
 /** `refused`: the run was never started. */
 export type ChildStatus = 'completed' | 'failed' | 'stopped' | 'refused';
 
-/** The step that called a run. `depth`: how many calls lead to the run. `detached`: the step does not wait for the run to end. */
-export type ParentCall = { run_id: string; workflow_id: string; step_id: string; depth: number; detached?: true };
+/**
+ * The step that called a run. `depth`: how many calls lead to the run. `root`: the run at the top of these calls; absent in older
+ * logs, where the calling run counts as that. `detached`: the step does not wait for the run to end.
+ */
+export type ParentCall = {
+  run_id: string;
+  workflow_id: string;
+  step_id: string;
+  depth: number;
+  root?: string;
+  detached?: true;
+};
+
+/** Where a run stands that a request of another run to this service started: below which run, and how deep. */
+export type StartedBeneath = { root_run_id: string; depth: number };
 
 /**
  * A step that was added to a run: its id begins with that of its parent. The other fields of a loop's steps are in the
@@ -181,6 +194,8 @@ export type RunStartedData = {
   traceparent?: string;
   /** The step that called the run; absent for a run that no step called. */
   parent?: ParentCall;
+  /** A request of a step of another run started the run; absent for every other start. */
+  beneath?: StartedBeneath;
   /** Scopes that some types of step take to start, and that the starter lacks; absent: none. */
   withheld_scopes?: string[];
   /** Microcredits that the run may charge: it is stopped once it has charged more. */

@@ -173,9 +173,11 @@ const shapes = {
           workflow_id: z.string(),
           step_id: z.string(),
           depth: z.number(),
+          root: z.string().optional(),
           detached: z.literal(true).optional(),
         })
         .optional(),
+      beneath: z.strictObject({ root_run_id: z.string(), depth: z.number() }).optional(),
       withheld_scopes: z.array(z.string()).optional(),
       budget: z.number().optional(),
       spends_for: z.string().optional(),

@@ -18,7 +18,6 @@
 
 export { CONTEXT_LENGTH_EXCEEDED } from './agent-expansion.ts';
 export { MAX_SAME_CALLS, usableBudget } from './agent-turns.ts';
-export { MAX_CALL_DEPTH } from './calls.ts';
 export { type ChildEnd, type Command, CommandRefused, type LeaderTerm } from './commands.ts';
 export { type CompiledGraph, type CompiledStep, compile } from './compile.ts';
 export { stopOverBudget } from './control.ts';
@@ -36,6 +35,7 @@ export {
 } from './graph.ts';
 export { grow } from './grow.ts';
 export { type Expansion, isAgent, type LoopExpansion, MAX_ADDED_IN_MEMORY } from './growth.ts';
+export { lineageOf, MAX_CALL_DEPTH, rootAbove } from './lineage.ts';
 export { consumedBy, creditsOf, type EndedAttempt, endsBillableAttempt } from './metering.ts';
 export { outsideInputOf } from './outside-input.ts';
 export { type AgentProgress, type AgentTurn, agentProgress, itemOf, readableSteps, readStep } from './scope.ts';

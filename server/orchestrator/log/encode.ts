@@ -10,10 +10,10 @@ export const PAYLOAD_THRESHOLD_BYTES = 16 * 1024;
 /** Replaces a value that is stored in `run_payloads`, in the event's field `<field>_ref`. */
 export type PayloadRef = { payload_id: string; bytes: number };
 
-/** The row of an event: `json` is the text of `data`. */
+/** The row of an event, or of several skips (compact-skips.ts): `json` is the text of `data`. */
 export type EventRow = {
   seq: number;
-  type: RunEvent['type'];
+  type: RunEvent['type'] | 'steps_skipped';
   step: string | null;
   attempt: number | null;
   json: string;

@@ -32,6 +32,8 @@ export type NewRun = {
   spenderId?: string;
   /** The step that called it; absent for a run that no step called. */
   parent?: ParentCall;
+  /** The run at the top of those that led to it; absent for a run that nothing of a run started. */
+  root?: string;
 };
 
 export type TaskState = 'pending' | 'completed' | 'timed_out' | 'cancelled';

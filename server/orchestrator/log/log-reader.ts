@@ -8,6 +8,9 @@ export type ActiveRunCounts = { byTenant: Map<string, number>; byStatus: Map<str
 /** A run that a step called. */
 export type ChildRow = { runId: string; parentRunId: string; status: RunStatus; error: RunError | null };
 
+/** How many runs were started beneath a run, and how many of them have not ended. */
+export type DescendantCounts = { started: number; active: number };
+
 /** The leader's reads of the log and its projections; not limited to a tenant. */
 export type LogReader = {
   /** Reads whole runs for folding; large results stay in the log. The caller limits the number of `runIds`. */
@@ -15,6 +18,7 @@ export type LogReader = {
   /** Returns the JSON texts of large results of a run; those that the log does not have are absent. */
   readStored(runId: string, ids: readonly string[]): Promise<Map<string, string>>;
   countActiveRuns(): Promise<ActiveRunCounts>;
+  countDescendants(root: string): Promise<DescendantCounts>;
   /** Returns a page of the runs that have work to do now, newest first, starting below the id `before`. */
   movingRuns(before: string | null, limit: number): Promise<string[]>;
   /** Returns the timers of the runs that only wait. */
@@ -56,6 +60,15 @@ export function createLogReader(pool: Pool): LogReader {
         counts.byStatus.set(status, (counts.byStatus.get(status) ?? 0) + count);
       }
       return counts;
+    },
+    async countDescendants(root) {
+      const { rows } = await pool.query<DescendantCounts>({
+        name: 'log_count_descendants',
+        text: `SELECT count(*)::int AS started, count(r.id)::int AS active FROM run_descendants d
+               LEFT JOIN runs r ON r.id = d.run_id AND r.ended_at IS NULL WHERE d.root_run_id = $1`,
+        values: [root],
+      });
+      return rows[0] ?? { started: 0, active: 0 };
     },
     async movingRuns(before, limit) {
       const { rows } = await pool.query<{ id: string }>(

@@ -2,6 +2,7 @@ import type { Pool } from 'pg';
 import { readJson } from '../../platform/json-text.ts';
 import { isDatabaseAway } from '../../platform/postgres/away.ts';
 import { type JsonMap, type RunEvent, StoredValue } from '../core/index.ts';
+import { expandRow, STEPS_SKIPPED } from './compact-skips.ts';
 import { decodeEvent, payloadRefs } from './decode.ts';
 import type { LoggedRun } from './read.ts';
 
@@ -130,7 +131,7 @@ class Reading {
     const { rows } = await this.#pool.query<EventRow>({
       name: this.#options.skeleton ? 'log_fold_skeletons' : 'log_fold_events',
       text: `SELECT run_id, seq, event_type, step_id, attempt, created_at,
-                    CASE event_type WHEN 'step_log' THEN '{"lines":[]}' WHEN 'steps_added' THEN data::text ELSE ${this.#options.skeleton ? SMALL_FIELDS : 'data::text'} END AS data
+                    CASE event_type WHEN 'step_log' THEN '{"lines":[]}' WHEN 'steps_added' THEN data::text WHEN '${STEPS_SKIPPED}' THEN data::text ELSE ${this.#options.skeleton ? SMALL_FIELDS : 'data::text'} END AS data
              FROM run_events
              WHERE run_id = ANY($1::uuid[]) AND (run_id, seq) > ($2::uuid, $3::int)
              ORDER BY run_id, seq LIMIT ${PAGE}`,
@@ -156,11 +157,16 @@ class Reading {
     if (!read?.ok) return;
     this.#bytes += row.data.length;
     try {
-      read.run.events.push(this.#decode(row));
+      if (row.event_type === STEPS_SKIPPED) this.#addSkips(read.run, row);
+      else read.run.events.push(this.#decode(row));
     } catch (error) {
       const cause = new Error(`event ${row.seq} cannot be read`, { cause: error });
       this.runs.set(row.run_id, { ok: false, error: cause });
     }
+  }
+
+  #addSkips(run: LoggedRun, row: EventRow): void {
+    for (const each of expandRow({ ...row, data: readJson(row.data) as JsonMap })) run.events.push(decodeEvent(each));
   }
 
   #decode(row: EventRow): RunEvent {

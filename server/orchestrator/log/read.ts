@@ -1,6 +1,7 @@
 import type { Pool } from 'pg';
 import type { CommittedEvent } from '../../contract/orchestrator.ts';
 import type { JsonMap, JsonValue, RunEvent } from '../core/index.ts';
+import { expandRow, STEPS_SKIPPED, skipsStep } from './compact-skips.ts';
 import { decodeEvent, payloadRefs, type StoredEvent } from './decode.ts';
 
 /** The fields of a run's row that the runtime needs, and all its events in order, with payloads filled in. */
@@ -44,7 +45,10 @@ export async function readRuns(pool: Pool, runIds: readonly string[]): Promise<M
     values: [[...runs.keys()]],
   });
   await resolvePayloads(pool, events.rows);
-  for (const row of events.rows) runs.get(row.run_id)?.events.push(decodeEvent(row));
+  for (const row of events.rows) {
+    const run = runs.get(row.run_id);
+    for (const each of expandRow(row)) run?.events.push(decodeEvent(each));
+  }
   // Every log has at least one event: retention deleted such a run between the two queries.
   for (const [runId, { events }] of runs) if (events.length === 0) runs.delete(runId);
   return runs;
@@ -81,6 +85,8 @@ async function resolvePayloads(pool: Pool, rows: readonly { run_id: string; data
  * Returns a page of a run's events in order, for lists and for the replay of a stream. Values that are
  * stored externally stay references. The tenant is a condition: another tenant's run reads as empty. `limit`
  * is the maximum number of events.
+ *
+ * A row may stand for several events, so `after` may be in the middle of one: the last row up to it is read as well.
  */
 export async function readEvents(
   pool: Pool,
@@ -91,12 +97,19 @@ export async function readEvents(
     name: 'log_read_events',
     text: `SELECT r.tenant_id, r.project_id, r.workflow_id, e.seq, e.event_type, e.step_id, e.attempt, e.data, e.created_at
            FROM run_events e JOIN runs r ON r.id = e.run_id
-           WHERE e.run_id = $1 AND r.tenant_id = $2 AND e.seq > $3 AND ($5::text IS NULL OR e.step_id = $5)
-             AND ($6::text[] IS NULL OR e.event_type = ANY($6))
-           ORDER BY e.seq LIMIT $4`,
+           WHERE e.run_id = $1 AND r.tenant_id = $2
+             AND e.seq >= coalesce((SELECT max(b.seq) FROM run_events b WHERE b.run_id = $1 AND b.seq <= $3), 0)
+             AND (e.seq > $3 OR e.event_type = '${STEPS_SKIPPED}')
+             AND ($5::text IS NULL OR e.step_id = $5 OR ${skipsStep('$5')})
+             AND ($6::text[] IS NULL OR e.event_type = ANY($6)
+                  OR (e.event_type = '${STEPS_SKIPPED}' AND 'step_completed' = ANY($6)))
+           ORDER BY e.seq LIMIT $4::int + 1`,
     values: [query.runId, query.tenantId, query.after, query.limit, query.stepId ?? null, query.types ?? null],
   });
-  return rows.map(row => ({
+  const shown = rows
+    .flatMap(expandRow)
+    .filter(row => row.seq > query.after && (query.stepId === undefined || row.step_id === query.stepId));
+  return shown.slice(0, query.limit).map(row => ({
     seq: row.seq,
     runId: query.runId,
     tenantId: row.tenant_id,

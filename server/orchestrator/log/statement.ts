@@ -4,6 +4,7 @@ import { movedRunRows, movedRuns, newRunRows, newRuns } from './run-columns.ts';
 import {
   askedTasks,
   childRuns,
+  descendants,
   endedTasks,
   events,
   type Field,
@@ -109,6 +110,7 @@ export function commitStatement(batch: readonly LogEntry[]): { name: string; tex
     { part: payloads, columns: payloadColumns(batch) },
     { part: newRuns, columns: newRunRows(batch.filter(isCreated)) },
     { part: childRuns, columns: childRunColumns(batch) },
+    { part: descendants, columns: descendantColumns(batch) },
     { part: movedRuns, columns: movedRunRows(batch.filter(isMoved)) },
     { part: askedTasks, columns: askedTaskColumns(asked) },
     { part: endedTasks, columns: endedTaskColumns(ended) },
@@ -192,6 +194,13 @@ function childRunColumns(batch: readonly LogEntry[]): Columns {
     runs.map(({ parent }) => parent.step_id),
     runs.map(({ parent }) => parent.detached === true),
   ];
+}
+
+function descendantColumns(batch: readonly LogEntry[]): Columns {
+  const beneath = batch.flatMap(({ runId, created }) =>
+    created?.root === undefined ? [] : [{ runId, root: created.root }],
+  );
+  return [beneath.map(({ runId }) => runId), beneath.map(({ root }) => root)];
 }
 
 function searchColumns(batch: readonly LogEntry[]): Columns {

@@ -109,6 +109,14 @@ export const childRuns: Part = {
   SELECT run_id, parent_run_id, parent_workflow_id, parent_step, detached FROM ${rows}`,
 };
 
+/** Runs beneath another one. Ordinary starts write nothing here. */
+export const descendants: Part = {
+  name: 'descendants',
+  fields: [uuid('run_id'), uuid('root')],
+  sql: rows => `INSERT INTO run_descendants (run_id, root_run_id) SELECT run_id, root FROM ${rows}
+  ON CONFLICT (run_id) DO NOTHING`,
+};
+
 /** Values of searchable fields; runs of workflows without any write nothing here. */
 export const searchValues: Part = {
   name: 'search_values',

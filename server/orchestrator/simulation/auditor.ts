@@ -7,12 +7,14 @@ import {
   type RunEvent,
   type RunState,
 } from '../core/index.ts';
+import { STEPS_SKIPPED } from '../log/compact-skips.ts';
 import type { LogEntry } from '../log/index.ts';
 import { isExpandedAgent } from './agents.ts';
 import { checkAgents, checkAgentsGoOn } from './checkers/agents.ts';
 import { checkAttempts } from './checkers/attempts.ts';
 import { checkCalls } from './checkers/calls.ts';
 import { checkBooks, checkCredits } from './checkers/credits.ts';
+import { checkDescendants } from './checkers/descendants.ts';
 import { checkEarlierTurns } from './checkers/earlier-turns.ts';
 import { checkEffects } from './checkers/effects.ts';
 import { checkEndings } from './checkers/endings.ts';
@@ -29,7 +31,7 @@ import { checkSequence } from './checkers/sequence.ts';
 import { checkSkips } from './checkers/skips.ts';
 import { checkUsage } from './checkers/usage.ts';
 import { type EventChecker, Violation } from './checkers/violation.ts';
-import { compiledGraph, type Database, decodeRows, decodeToFold, type StoredRun } from './database.ts';
+import { compiledGraph, type Database, decodeToFold, numberedEvents, type StoredRun } from './database.ts';
 import { History } from './history.ts';
 import { isEdgeTaken } from './oracle.ts';
 import type { Surroundings } from './surroundings.ts';
@@ -90,10 +92,10 @@ export class Auditor {
     run.changedAt = this.#at.agenda.now;
     if (entry.payloads.length > 0) this.#at.count('value stored externally');
     const folded = entry.payloads.length === 0 ? null : decodeToFold(run.stored, entry.rows);
-    for (const [index, event] of decodeRows(run.stored, entry.rows).entries()) {
+    if (entry.rows.some(({ type }) => type === STEPS_SKIPPED)) this.#at.count('skips in one row');
+    for (const [index, { seq, event }] of numberedEvents(run.stored, entry.rows).entries()) {
       const expected = run.history.events.length + 1;
-      if (entry.rows[index]?.seq !== expected)
-        throw new Violation('sequence', `event ${entry.rows[index]?.seq} of ${run.id} where ${expected} is next`);
+      if (seq !== expected) throw new Violation('sequence', `event ${seq} of ${run.id} where ${expected} is next`);
       checkLost(run.history, event, { terms: this.#database.terms, leader });
       this.#event(run, event, folded?.[index] ?? event);
     }
@@ -115,6 +117,7 @@ export class Auditor {
     checkSequence(run.history, event, { timeWentBack: this.#at.timeWentBack });
     for (const check of EVENT_CHECKERS) check(run.history, event);
     checkCalls(run, event, id => this.runs.get(id));
+    checkDescendants(run.id, event, { runs: this.runs, limits: this.#at.twoLed ? null : this.#at.descendants });
     if (event.type === 'child_called') this.#at.called(run.id, event.step, event.data);
     run.history.add(event);
     evolve(run.state, folded);
@@ -163,6 +166,10 @@ export class Auditor {
     if (event.type === 'step_failed' && event.data.tolerated) count('failure tolerated');
     if (event.type === 'step_expanded' && event.step.includes('.')) count('loop in a loop');
     if (event.type === 'child_ended') count(`called run ${event.data.status}`);
+    if (event.type === 'step_retrying' && event.data.error.code.endsWith('_descendants'))
+      count('refused by the limit of a root');
+    if (event.type === 'step_failed' && event.data.error.code.endsWith('_descendants'))
+      count('refused by the limit of a root');
     if (event.type === 'child_called' && event.data.detach) count('called without waiting');
     if (event.type === 'run_started' && event.data.parent !== undefined) count('called run started');
     if (event.type === 'step_cancelled') count(`cancel ${event.data.reason}`);

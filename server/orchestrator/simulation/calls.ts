@@ -76,7 +76,7 @@ export function calledScenario(parent: Scenario, step: string, call: ChildCall):
   const workflow = parent.workflows.get(call.workflow_id);
   if (workflow === undefined) throw new Error(`there is no workflow "${call.workflow_id}"`);
   const { runId: run_id, workflowId: workflow_id, data: started } = parent;
-  const depth = (started.parent?.depth ?? 0) + 1;
+  const depth = depthOf(started) + 1;
   const data: RunStartedData = {
     ...started,
     version: call.version,
@@ -85,6 +85,7 @@ export function calledScenario(parent: Scenario, step: string, call: ChildCall):
     trigger_type: 'call_workflow',
     trigger_steps: {},
     seed_results: {},
+    beneath: undefined,
     parent: { run_id, workflow_id, step_id: step, depth, ...(call.detach && { detached: true }) },
   };
   const { tenantId, projectId, workflows } = parent;
@@ -100,6 +101,10 @@ export function calledScenario(parent: Scenario, step: string, call: ChildCall):
     ...harmless,
   };
 }
+
+/** How many calls and requests lead to a run. */
+export const depthOf = ({ parent, beneath }: Pick<RunStartedData, 'parent' | 'beneath'>): number =>
+  parent?.depth ?? beneath?.depth ?? 0;
 
 /** Whether the result of a step is the id of a run, which cannot be known in advance. */
 export const returnsRunId = ({ type, detach }: GraphStep): boolean => type === 'call_workflow' && detach === true;

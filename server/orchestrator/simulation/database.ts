@@ -9,6 +9,7 @@ import {
   type RunState,
   StoredValue,
 } from '../core/index.ts';
+import { expandRow } from '../log/compact-skips.ts';
 import { decodeEvent, payloadRefs, type StoredEvent } from '../log/decode.ts';
 import type { EventRow, PayloadRow } from '../log/encode.ts';
 import type { LogEntry, NewRun, RunProjection, TaskChange, UsageRow } from '../log/index.ts';
@@ -168,18 +169,24 @@ function writeTask(run: StoredRun, { asked, ...change }: TaskChange): void {
 
 /** Returns the events of a run as read for folding: large results stay in the log. Throws if a payload is missing. */
 export function decodeToFold(run: StoredRun, rows: readonly EventRow[]): RunEvent[] {
-  return rows.map(row => {
-    const [event] = decodeRows(run, [row]);
+  return rows.flatMap(row => {
+    const [event, ...others] = decodeRows(run, [row]);
     const [stored] = payloadRefs(readJson(row.json) as JsonMap);
     if (event === undefined) throw new Error('a row is an event');
-    if (event.type !== 'step_completed' || 'skipped' in event.data || stored?.field !== 'result') return event;
-    return { ...event, data: { ...event.data, result: new StoredValue(stored.ref.payload_id, stored.ref.bytes) } };
+    if (event.type !== 'step_completed' || 'skipped' in event.data || stored?.field !== 'result')
+      return [event, ...others];
+    return [{ ...event, data: { ...event.data, result: new StoredValue(stored.ref.payload_id, stored.ref.bytes) } }];
   });
 }
 
 /** Returns the events of a run with payloads filled in. Throws if a payload is missing. */
 export function decodeRows(run: StoredRun, rows: readonly EventRow[]): RunEvent[] {
-  return rows.map(row => {
+  return numberedEvents(run, rows).map(({ event }) => event);
+}
+
+/** Returns the same events with their numbers: a row may stand for several skips. */
+export function numberedEvents(run: StoredRun, rows: readonly EventRow[]): { seq: number; event: RunEvent }[] {
+  return rows.flatMap(row => {
     const data: StoredEvent['data'] = readJson(row.json) as JsonMap;
     for (const { field, ref } of payloadRefs(data)) {
       const payload = run.payloads.get(ref.payload_id);
@@ -187,14 +194,15 @@ export function decodeRows(run: StoredRun, rows: readonly EventRow[]): RunEvent[
       delete data[`${field}_ref`];
       data[field] = readJson(payload.json);
     }
-    return decodeEvent({
+    const stored = {
       seq: row.seq,
       event_type: row.type,
       step_id: row.step,
       attempt: row.attempt,
       data,
       created_at: new Date(row.at),
-    });
+    };
+    return expandRow(stored).map(each => ({ seq: each.seq, event: decodeEvent(each) }));
   });
 }
 

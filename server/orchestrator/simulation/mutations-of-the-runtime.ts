@@ -310,7 +310,7 @@ const RUNTIME: readonly Mutation[] = [
   {
     name: 'runs that ended count as active',
     file: 'executors/embedded/runtime.ts',
-    find: 'this.#activeRuns.release(run.identity.tenantId);',
+    find: 'this.#starts.ended(run);',
     replace: '',
     caughtBy: ['active-runs', 'liveness'],
   },

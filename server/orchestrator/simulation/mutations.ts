@@ -7,6 +7,7 @@ import { INPUTS } from './mutations-of-inputs.ts';
 import { LEADING } from './mutations-of-leadership.ts';
 import { MEMORY } from './mutations-of-memory.ts';
 import { SHARES } from './mutations-of-shares.ts';
+import { SKIPS } from './mutations-of-skips.ts';
 import { SLOTS } from './mutations-of-slots.ts';
 import { LOG_AND_RUNTIME } from './mutations-of-the-runtime.ts';
 import type { Knobs } from './scenario.ts';
@@ -232,6 +233,7 @@ const GROUPS: readonly (readonly Mutation[])[] = [
   CALLS,
   AGENTS,
   IN_DOUBT,
+  SKIPS,
 ];
 
 /**

@@ -41,6 +41,18 @@ export type StepPlan = {
   readonly call: CallPlan | null;
 };
 
+/** The plan of a step about which nothing is odd. */
+export const WORKS: StepPlan = {
+  kind: 'works',
+  failures: 0,
+  retryable: false,
+  result: 1,
+  together: false,
+  loop: null,
+  agent: null,
+  call: null,
+};
+
 /** How often each oddity is drawn. Oddities that are slow to simulate are rare. */
 const ODDITIES: readonly [StepPlan['kind'], number][] = [
   ['hangs', 25],

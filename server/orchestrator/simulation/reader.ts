@@ -45,6 +45,11 @@ export function simulatedReader(database: Database, server: Server, at: Surround
         }
         return { byTenant, byStatus };
       }),
+    countDescendants: root =>
+      ask(() => {
+        const beneath = [...database.runs.values()].filter(({ row }) => row.root === root);
+        return { started: beneath.length, active: beneath.filter(({ row }) => row.endedAt === null).length };
+      }),
     movingRuns: (before, limit) =>
       ask(() => {
         const ids = open()

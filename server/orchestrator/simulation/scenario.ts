@@ -5,6 +5,7 @@ import { addEarlierTurns } from './earlier-turns.ts';
 import { randomBranches, randomGraph } from './graphs.ts';
 import { addLoops, loopPlans } from './growth.ts';
 import { addJoins } from './joins.ts';
+import { addManySkips } from './many-skips.ts';
 import { hostileRequest, storedUnchecked } from './overrides.ts';
 import { type StepPlan, stepPlan } from './plans.ts';
 import type { Random } from './random.ts';
@@ -78,7 +79,7 @@ export type Scenario = {
 export const REFUSED = 'REFUSED BY THE DATABASE';
 export const TENANTS = ['tenant-a', 'tenant-b', 'tenant-c'] as const;
 /**
- * Sources of random numbers. Hostile values, loops, calls, agents and joins have their own, so that
+ * Sources of random numbers. Hostile values, loops, calls, agents, joins and many skips have their own, so that
  * they change nothing else of a seed.
  */
 export type Sources = {
@@ -88,10 +89,11 @@ export type Sources = {
   calls: Random;
   agents: Random;
   joins: Random;
+  skips: Random;
 };
 
 export function randomScenario(
-  { random, values, growth, calls, agents, joins }: Sources,
+  { random, values, growth, calls, agents, joins, skips }: Sources,
   knobs: Knobs,
   index: number,
 ): Scenario {
@@ -107,6 +109,7 @@ export function randomScenario(
   addJoins(joins, graph);
   const unstorable = knobs.oddities > 0 && random.chance(0.01);
   const data = randomStart(random, graph);
+  if (skips.chance(0.05)) data.beneath = { root_run_id: `above-run-${index}`, depth: 1 + skips.below(8) };
   if (unstorable) data.input = { text: REFUSED };
   const isHeavy = knobs.oddities > 0 && random.below(100) < knobs.heavy;
   if (isHeavy) gather(graph);
@@ -116,6 +119,7 @@ export function randomScenario(
   if (grows) for (const [id, plan] of loopPlans(growth, knobs, graph)) drawn.set(id, plan);
   if (hasAgents) for (const [id, plan] of agentPlans(agents, knobs, drawn, graph)) drawn.set(id, plan);
   if (hasAgents) addEarlierTurns(data, graph, drawn);
+  if (!isHostile && !isHeavy) for (const [id, plan] of addManySkips(skips, graph)) drawn.set(id, plan);
   const plans = withCalls(graph, drawn);
   const odd = knobs.oddities > 0;
   return {

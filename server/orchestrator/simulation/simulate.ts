@@ -72,9 +72,10 @@ class World {
     const agents = new Random(seed ^ 0x3ad8025f);
     const joins = new Random(seed ^ 0x7ed55d16);
     const ends = new Random(seed ^ 0x61c88647);
+    const skips = new Random(seed ^ 0x2545f491);
     const scenarios = new Map<string, Scenario>();
     for (let index = random.below(knobs.runs); index >= 0; index--) {
-      const scenario = randomScenario({ random, values, growth, calls, agents, joins }, knobs, index);
+      const scenario = randomScenario({ random, values, growth, calls, agents, joins, skips }, knobs, index);
       scenarios.set(scenario.runId, scenario);
     }
     const hasLargeEnds = ends.below(100) < knobs.largeEnds;
@@ -99,6 +100,7 @@ class World {
       this.at.count('many large ends at once');
       Object.assign(this.#config.writerLimits, limitsForLargeEnds(ends));
     }
+    this.at.descendants = this.#config;
     // Every start fits into memory: memory.test.ts tests when one is refused.
     const { memory } = this.#config;
     for (const { data, request } of scenarios.values())
@@ -404,6 +406,9 @@ function randomConfig(random: Random): ServerConfig {
     maxInFlightPerTenant: wide ? 10 : Math.min(maxInFlight, 1 + random.below(4)),
     maxCallsInFlight: 1 + random.below(4),
     maxActiveRunsPerTenant: random.chance(0.2) ? 1 + random.below(2) : 100,
+    // Not drawn, so that they change nothing else of a seed.
+    maxDescendants: wide ? 2 : 100,
+    maxActiveDescendants: small ? 1 : 100,
     luaWorkers: 0,
     shutdownGraceMs: random.pick([0, 500, 5_000]),
     memory: randomMemory(random),

@@ -30,6 +30,8 @@ export class Surroundings {
   calm = false;
   /** Whether some clock has been set back, so that later events may have earlier times. */
   timeWentBack = false;
+  /** How many runs may be beneath one run. */
+  descendants = { maxDescendants: Number.POSITIVE_INFINITY, maxActiveDescendants: Number.POSITIVE_INFINITY };
   /** The budget of a run. */
   runBytes = Number.POSITIVE_INFINITY;
   /** Whether the lock did not hold for a while, so that two processes led at the same time. */

@@ -1,6 +1,6 @@
 import { readJson } from '../../platform/json-text.ts';
 import { type GraphStep, type JsonValue, MAX_CALL_DEPTH, type SkipReason } from '../core/index.ts';
-import { type CallPlan, calledScenario } from './calls.ts';
+import { type CallPlan, calledScenario, depthOf } from './calls.ts';
 import { gatheredResult } from './growth.ts';
 import { History, type StepHistory } from './history.ts';
 import { effectiveFields, expectedFate, fails, mayContinue } from './oracle.ts';
@@ -67,7 +67,7 @@ class Undisturbed {
 
   /** A called run behaves in the same way each time: if it fails, it fails for all retries. */
   #call(step: string, plan: StepPlan, { workflowId, detach }: CallPlan): 'ended' | 'failed' | 'endless' {
-    const depth = this.#scenario.data.parent?.depth ?? 0;
+    const depth = depthOf(this.#scenario.data);
     if (depth >= MAX_CALL_DEPTH) return this.#fail(step);
     if (!detach) {
       const call = { run_id: 'called', workflow_id: workflowId, version: 1, input: {} };

@@ -68,7 +68,7 @@ async function call(caller: WorkflowCaller, attempt: Attempt, signal: AbortSigna
   const workflowId = rendering.text('workflow_id', workflow_id).toLowerCase();
   if (!isId(workflowId)) throw new InvalidStep('workflow_id: is not the id of a workflow');
   const called = { workflowId, version, input: rendering.value('input', input) as JsonMap };
-  const lineage = attempt.lineage ?? { depth: 0, withheldScopes: [] };
+  const lineage = attempt.lineage ?? { withheldScopes: [] };
   const found = await caller.resolve(attempt.run, called, { lineage, signal });
   if (found.kind === 'failed') return failed(found.code, found.message);
   const outside = outsideOf(input as JsonMap, attempt).join(', ');

@@ -1,11 +1,12 @@
 import { cleanText } from '../../platform/clean-json.ts';
-import type { RunState } from '../core/index.ts';
+import { type RunState, rootAbove } from '../core/index.ts';
 import type { NewRun } from '../log/index.ts';
 import type { RunIdentity } from './turn.ts';
 
 /** Returns the columns of a run that has just started. */
 export function newRun(run: RunIdentity, state: RunState): NewRun {
   if (state.started === null || state.startedAt === null) throw new Error(`run ${run.runId} has not started`);
+  const root = rootAbove(state.started);
   return {
     tenantId: run.tenantId,
     projectId: run.projectId,
@@ -18,5 +19,6 @@ export function newRun(run: RunIdentity, state: RunState): NewRun {
     stepsTotal: state.steps.size,
     ...(state.started.spends_for !== undefined && { spenderId: state.started.spends_for }),
     ...(state.started.parent !== undefined && { parent: state.started.parent }),
+    ...(root !== null && { root }),
   };
 }

@@ -28,7 +28,7 @@ import {
   stopOverBudget,
 } from '../core/index.ts';
 import {
-  encodeEvent,
+  encodeEvents,
   type LargeResult,
   type LogEntry,
   PAYLOAD_THRESHOLD_BYTES,
@@ -190,7 +190,7 @@ export class Turn {
   entry(nextTimerAt: number | null, interrupted: number): LogEntry & { projection: RunProjection } {
     const state = this.#state;
     const payloads = this.large.map(({ id, json }) => ({ id, json, at: this.events[0]?.at ?? 0 }));
-    const rows = this.events.map((event, index) => encodeEvent(event, this.#firstSeq + index, payloads));
+    const rows = encodeEvents(this.events, this.#firstSeq, payloads);
     const usage = this.#usage();
     const search = state.graph.searchable === null ? [] : searchValues(state, this.events, this.large);
     const entry = {
@@ -222,18 +222,13 @@ export class Turn {
   /** Returns the committed events as the stream shows them. Values that are stored externally are references here too. */
   streamItems(): StreamItem[] {
     const { runId, tenantId, projectId, workflowId } = this.#run;
-    const apart = (this.#entry?.payloads.length ?? 0) > 0;
+    const { payloads = [], rows = [] } = this.#entry ?? {};
+    const texts = new Map(payloads.length > 0 ? rows.map(({ seq, json }) => [seq, json]) : []);
     return this.events.map((event, index) => {
-      const json = apart ? this.#entry?.rows[index]?.json : undefined;
+      const seq = this.#firstSeq + index;
+      const json = texts.get(seq);
       const shown = json?.includes('_ref":') ? ({ ...event, data: readJson(json) } as RunEvent) : event;
-      const item: CommittedEvent = {
-        seq: this.#firstSeq + index,
-        runId,
-        tenantId,
-        projectId,
-        workflowId,
-        event: shown,
-      };
+      const item: CommittedEvent = { seq, runId, tenantId, projectId, workflowId, event: shown };
       return { kind: 'event', item };
     });
   }

@@ -1,7 +1,7 @@
 import pg from 'pg';
 
-/** Tables with values of json that no code of today would have written, each with a view that makes them readable. */
-const TABLES_OF_LOGS = /\brun_(?:events|payloads)\b/g;
+/** Tables and views with values of json that no code of today would have written, each with a view that makes them readable. */
+const TABLES_OF_LOGS = /\b(?:run_(?:events|payloads)|expanded_run_events)\b/g;
 
 /**
  * Codes with which PostgreSQL refuses to read a field of a json value: because of \u0000 (untranslatable_character),

@@ -163,6 +163,8 @@ export const DEFAULT_CONFIG = {
   maxInFlightPerTenant: 256,
   maxCallsInFlight: 2_048,
   maxActiveRunsPerTenant: 20_000,
+  maxDescendants: 10_000,
+  maxActiveDescendants: 2_000,
   luaWorkers: 0,
   shutdownGraceMs: 0,
   memory: {

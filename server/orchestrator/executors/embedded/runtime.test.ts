@@ -3,6 +3,7 @@ import { ManualClock } from '../../../platform/clock.ts';
 import { createLogger } from '../../../platform/logger.ts';
 import { chain, DEFAULT_CONFIG, Gate, ManualTime, startRun } from '../../../testing/engine/runtime.ts';
 import type { Graph } from '../../core/index.ts';
+import { expandRow } from '../../log/compact-skips.ts';
 import { decodeEvent } from '../../log/decode.ts';
 import { DEFAULT_LIMITS, type LogEntry, type LoggedRun, type LogReader, type RunRead } from '../../log/index.ts';
 import { EventBroadcaster } from './event-broadcaster.ts';
@@ -30,6 +31,7 @@ function memoryLog() {
       }),
     readStored: async () => new Map(),
     countActiveRuns: async () => ({ byTenant: new Map(), byStatus: new Map() }),
+    countDescendants: async () => ({ started: 0, active: 0 }),
     movingRuns: async () => [],
     wakeUpTimers: async () => [],
     childRuns: async () => [],
@@ -40,7 +42,7 @@ function memoryLog() {
       const run = runs.get(runId) ?? { runId, ...owner, version: 1, events: [] };
       for (const { seq, type, step, attempt, json, at } of rows) {
         const row = { seq, event_type: type, step_id: step, attempt, data: JSON.parse(json), created_at: new Date(at) };
-        run.events.push(decodeEvent(row));
+        run.events.push(...expandRow(row).map(decodeEvent));
       }
       runs.set(runId, run);
     }

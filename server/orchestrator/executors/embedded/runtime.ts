@@ -12,7 +12,6 @@ import { RunCredits } from './credits/run-credits.ts';
 import type { OwnTerm } from './leadership/leader-terms.ts';
 import { loadOf, type RuntimeLoad } from './load.ts';
 import { RunResources } from './memory/run-resources.ts';
-import { ActiveRuns } from './runs/active-runs.ts';
 import { ChildRuns } from './runs/child-runs.ts';
 import { FaultLog } from './runs/fault-log.ts';
 import { LiveRun } from './runs/live-run.ts';
@@ -59,7 +58,6 @@ export class Runtime implements RunHost {
   readonly #starting = new Map<string, Promise<RunSnapshot>>();
   readonly #wakeUpTimers: WakeUpTimers;
   readonly meter: CreditMeter;
-  readonly #activeRuns: ActiveRuns;
   readonly #behind: ProgressSweep;
   readonly #starts: RunStarts;
   readonly #children: ChildRuns;
@@ -84,7 +82,6 @@ export class Runtime implements RunHost {
     });
     this.#slots = new Slots(services.config);
     this.timers = new Timers(services.clock, services.alarm);
-    this.#activeRuns = new ActiveRuns(services.config.maxActiveRunsPerTenant);
     this.#behind = new ProgressSweep(this.timers, () => services.clock.now());
     this.#wakeUpTimers = new WakeUpTimers(this.timers, run => this.#wake(run));
     this.meter = new CreditMeter(services, this);
@@ -99,7 +96,8 @@ export class Runtime implements RunHost {
       graphs: services.graphs,
       meter: this.meter,
       resources: this.resources,
-      activeRuns: this.#activeRuns,
+      limits: services.config,
+      reader: services.reader,
       refuseWhenBusy: tenantId => this.#refuseWhenBusy(tenantId),
       inMemory: (held, account) => this.#inMemory(held, account),
     });
@@ -153,7 +151,7 @@ export class Runtime implements RunHost {
 
   /** Sets how many active runs each tenant has in the database. Call this before any command is accepted. */
   setActiveRuns(counts: ReadonlyMap<string, number>): void {
-    this.#activeRuns.set(counts);
+    this.#starts.setActiveRuns(counts);
   }
 
   /** Sets the timer of a run that is not in memory, unless it has one. */
@@ -346,7 +344,7 @@ export class Runtime implements RunHost {
     this.#runs.delete(run.identity.runId);
     run.leaveMemory();
     this.observer.runReleased(run.identity.runId);
-    this.#activeRuns.release(run.identity.tenantId);
+    this.#starts.ended(run);
   }
 
   /** Finds the run for a caller's command. If the command would continue the run, there must be memory for it. */

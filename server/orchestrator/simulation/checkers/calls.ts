@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { MAX_CALL_DEPTH, type RunEvent } from '../../core/index.ts';
 import type { AuditedRun } from '../auditor.ts';
+import { depthOf } from '../calls.ts';
 import type { History } from '../history.ts';
 import { effectiveFields } from '../oracle.ts';
 import { Violation } from './violation.ts';
@@ -30,7 +31,8 @@ function checkStarted(runId: string, { data }: Extract<RunEvent, { type: 'run_st
   if (call.step !== parent.step_id) throw fail(`${runId} was called by "${call.step}", not by "${parent.step_id}"`);
   if (!isDeepStrictEqual([data.version, data.input], [call.data.version, call.data.input]))
     throw fail(`${runId} was started otherwise than it was called`);
-  const depth = (find(parent.run_id)?.history.started?.parent?.depth ?? 0) + 1;
+  const caller = find(parent.run_id)?.history.started;
+  const depth = (caller == null ? 0 : depthOf(caller)) + 1;
   if (parent.depth !== depth || depth > MAX_CALL_DEPTH) throw fail(`${runId} is ${parent.depth} calls deep`);
 }
 

@@ -4,7 +4,7 @@ import type { AuditedRun } from '../auditor.ts';
 import { chargeOf, type Database } from '../database.ts';
 import { allSteps, publishedStep } from '../growth.ts';
 import type { Surroundings } from '../surroundings.ts';
-import { isPaidFor } from './usage.ts';
+import { eventsOf, isPaidFor } from './usage.ts';
 import { Violation } from './violation.ts';
 
 /** The longest time until a grant has been read, or a refusal answered, ms: the slowest read in a frozen process. */
@@ -28,8 +28,7 @@ const sum = (numbers: readonly number[]): number => numbers.reduce((total, each)
 
 /** Checks that the commit charges the cost of its events, both by the prices and by the amounts in them. */
 export function checkCredits(run: AuditedRun, entry: LogEntry, at: Surroundings): void {
-  const { events } = run.history;
-  const fresh = events.slice(events.length - entry.rows.length);
+  const fresh = eventsOf(run, entry);
   for (const event of fresh)
     if (saidOf(event) !== priceOf(event, at))
       throw fail(`${event.type} of ${run.id} says ${saidOf(event)}, but costs ${priceOf(event, at)}`);

@@ -8,9 +8,14 @@ import { Violation } from './violation.ts';
  */
 export function checkUsage(run: AuditedRun, entry: LogEntry): void {
   const { events } = run.history;
-  const ended = events.slice(events.length - entry.rows.length).filter(isPaidFor);
+  const ended = eventsOf(run, entry).filter(isPaidFor);
   same(run, 'this commit', lines(entry.usage), ended.flatMap(linesOf));
   same(run, 'all commits', lines(run.stored.usage), events.filter(isPaidFor).flatMap(linesOf));
+}
+
+/** Returns the events of the commit that was just written, which may have fewer rows. */
+export function eventsOf({ history }: AuditedRun, { rows }: LogEntry): RunEvent[] {
+  return history.events.slice((rows[0]?.seq ?? history.events.length + 1) - 1);
 }
 
 /**

@@ -108,6 +108,7 @@ class Process {
       readRuns: async () => ({ runs: new Map(), left: [] }),
       readStored: async () => new Map(),
       countActiveRuns: () => this.#ask('countActiveRuns'),
+      countDescendants: async () => ({ started: 0, active: 0 }),
       movingRuns: async () => [],
       wakeUpTimers: async () => [],
       childRuns: async () => [],

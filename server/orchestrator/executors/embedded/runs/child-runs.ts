@@ -1,13 +1,14 @@
 import type { StartRun } from '../../../../contract/orchestrator.ts';
 import { AppError } from '../../../../platform/errors.ts';
-import type {
-  ChildEnd,
-  Command,
-  RunError,
-  RunStartedData,
-  RunState,
-  RunStatus,
-  StepCall,
+import {
+  type ChildEnd,
+  type Command,
+  lineageOf,
+  type RunError,
+  type RunStartedData,
+  type RunState,
+  type RunStatus,
+  type StepCall,
 } from '../../../core/index.ts';
 import type { ChildRow, LogReader } from '../../../log/index.ts';
 import type { LiveMemory } from '../memory/live-memory.ts';
@@ -318,7 +319,8 @@ function startOf(
   const { runId, tenantId, projectId, workflowId } = identity;
   const { started } = state;
   if (started === null) throw new Error(`run ${runId} has not started`);
-  const depth = (started.parent?.depth ?? 0) + 1;
+  const { root, depth } = lineageOf(runId, started);
+  const detached = call.detach ? { detached: true as const } : {};
   const data: RunStartedData = {
     version: call.version,
     input: call.input,
@@ -329,7 +331,7 @@ function startOf(
     session_id: started.session_id,
     started_by: started.started_by,
     ...(started.traceparent !== undefined && { traceparent: started.traceparent }),
-    parent: { run_id: runId, workflow_id: workflowId, step_id: step, depth, ...(call.detach && { detached: true }) },
+    parent: { run_id: runId, workflow_id: workflowId, step_id: step, depth: depth + 1, root, ...detached },
     ...(started.withheld_scopes !== undefined && { withheld_scopes: started.withheld_scopes }),
     ...(started.acts_for !== undefined && { acts_for: started.acts_for }),
     ...(call.outsideInput !== undefined && { outside_input: call.outsideInput }),

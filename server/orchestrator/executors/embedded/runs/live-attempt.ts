@@ -1,5 +1,6 @@
 import type { ActionPrices } from '../../../../contract/billable-actions.ts';
 import type { Attempt, CallLineage, Gathered, Outcome, StepType } from '../../../../contract/step-type.ts';
+import { withLineage } from '../../../../platform/lineage.ts';
 import {
   type AgentProgress,
   addedId,
@@ -9,6 +10,7 @@ import {
   itemOf,
   type JsonMap,
   type JsonValue,
+  lineageOf,
   outsideInputOf,
   type RunState,
   readableSteps,
@@ -238,8 +240,7 @@ export class LiveAttempt implements Attempt {
   }
 
   get lineage(): CallLineage {
-    const { parent, withheld_scopes = [] } = this.#state.started ?? {};
-    return { depth: parent?.depth ?? 0, withheldScopes: withheld_scopes };
+    return { withheldScopes: this.#state.started?.withheld_scopes ?? [] };
   }
 
   wrote(text: string): void {
@@ -255,7 +256,8 @@ export class LiveAttempt implements Attempt {
     try {
       const refused = this.reserve === undefined ? null : await this.#refused(type, this.reserve);
       if (this.reserve !== undefined && !this.#isInFlight) return;
-      const executing = refused ?? type.execute(this, this.#abort.signal);
+      const by = { tenantId: this.run.tenantId, ...lineageOf(this.run.id, this.#state.started) };
+      const executing = refused ?? withLineage(by, () => type.execute(this, this.#abort.signal));
       // A type that declares what it reads has read it by now, unless it is queued.
       if (type.reads !== undefined && !type.queues) this.#release();
       outcome = await executing;

@@ -1,10 +1,13 @@
 import type { RunSnapshot, StartRun } from '../../../../contract/orchestrator.ts';
-import { type CompiledGraph, newRun } from '../../../core/index.ts';
+import { AppError } from '../../../../platform/errors.ts';
+import { type CompiledGraph, MAX_CALL_DEPTH, newRun, rootAbove } from '../../../core/index.ts';
+import type { LogReader } from '../../../log/index.ts';
 import type { CreditAccount } from '../credits/credit-account.ts';
 import type { CreditMeter } from '../credits/credit-meter.ts';
 import { checkStart } from '../memory/run-budget.ts';
 import type { RunResources } from '../memory/run-resources.ts';
-import type { ActiveRuns } from './active-runs.ts';
+import { ActiveRuns } from './active-runs.ts';
+import { type DescendantLimits, Descendants } from './descendants.ts';
 import type { GraphCache } from './graph-cache.ts';
 import type { LiveRun } from './live-run.ts';
 import { insufficientCredits, runIdTaken } from './refusals.ts';
@@ -20,7 +23,8 @@ type Host = {
   graphs: GraphCache;
   meter: CreditMeter;
   resources: RunResources;
-  activeRuns: ActiveRuns;
+  limits: DescendantLimits & { maxActiveRunsPerTenant: number };
+  reader: Pick<LogReader, 'countDescendants'>;
   /** Throws AppError 503 while no command is accepted, 429 while none is of this tenant. */
   refuseWhenBusy(tenantId: string): void;
   inMemory(held: HeldRun, account: CreditAccount): LiveRun;
@@ -29,33 +33,48 @@ type Host = {
 /** Starts runs. */
 export class RunStarts {
   readonly #host: Host;
+  readonly #activeRuns: ActiveRuns;
+  readonly #descendants: Descendants;
 
   constructor(host: Host) {
     this.#host = host;
+    this.#activeRuns = new ActiveRuns(host.limits.maxActiveRunsPerTenant);
+    this.#descendants = new Descendants(host.limits, host.reader);
+  }
+
+  /** Sets how many active runs each tenant has in the database. Call this before any start. */
+  setActiveRuns(counts: ReadonlyMap<string, number>): void {
+    this.#activeRuns.set(counts);
+  }
+
+  /** Call this when a run that counts as active has ended. */
+  ended({ identity, state }: LiveRun): void {
+    this.#activeRuns.release(identity.tenantId);
+    if (state.started !== null) this.#descendants.ended(rootAbove(state.started));
   }
 
   /** Starts a run; see Orchestrator.start. */
   async start(run: StartRun): Promise<RunSnapshot> {
-    const { finder, graphs, meter, resources, activeRuns, live, starting } = this.#host;
+    const { graphs, meter, resources, live, starting } = this.#host;
     const { runId, tenantId, projectId, workflowId, data } = run;
     this.#host.refuseWhenBusy(tenantId);
     checkStart(data, resources.limits.runBytes);
+    checkDepth(data);
     const identity = { runId, tenantId, projectId, workflowId, version: data.version };
     const cached = graphs.get(identity);
     const graph: CompiledGraph = cached instanceof Promise ? await cached : cached;
     const known = meter.forStart(tenantId);
     const account = known instanceof Promise ? await known : known;
     const isPoor = !account.affordsStep;
-    // An id counts as taken only when its run exists, because a refused caller may look for that run
-    // immediately. A load that is in progress is also awaited: it would return the run just started, which
-    // would then be in memory twice.
-    for (let under = finder.underWay(runId); under !== undefined; under = finder.underWay(runId))
-      await under.catch(() => undefined);
+    const root = rootAbove(data);
+    // Not in a function of its own: a start that waits for nothing is decided in this turn of the event loop.
+    for (let pending = this.#pending(runId, root); pending !== null; pending = this.#pending(runId, root))
+      await pending;
     this.#host.refuseWhenBusy(tenantId);
     if (live.has(runId)) throw runIdTaken();
     if (isPoor) throw insufficientCredits();
     resources.memory.admit(tenantId, this.#bytesOfParent(data));
-    activeRuns.reserve(tenantId, data.parent !== undefined && data.parent.detached !== true);
+    const release = this.#reserve(tenantId, data, root);
     const created = this.#host.inMemory(
       { identity, state: newRun(runId, graph), isBehind: false, quarantined: null },
       account,
@@ -65,11 +84,35 @@ export class RunStarts {
     try {
       return await started;
     } catch (error) {
-      activeRuns.release(tenantId);
+      release();
       throw error;
     } finally {
       starting.delete(runId);
     }
+  }
+
+  /**
+   * Returns what a start has to wait for; null: nothing. An id counts as taken only when its run exists, because a refused caller
+   * may look for that run immediately. A load that is in progress is also awaited: it would return the run just started,
+   * which would then be in memory twice. And the runs beneath `root` have to be counted.
+   */
+  #pending(runId: string, root: string | null): Promise<unknown> | null {
+    return this.#host.finder.underWay(runId)?.catch(() => undefined) ?? this.#descendants.counting(root);
+  }
+
+  /** Takes the places of a run that starts; returns a function that gives them back. Throws AppError where there is none. */
+  #reserve(tenantId: string, { parent }: StartRun['data'], root: string | null): () => void {
+    this.#descendants.reserve(root);
+    try {
+      this.#activeRuns.reserve(tenantId, parent !== undefined && parent.detached !== true);
+    } catch (error) {
+      this.#descendants.release(root);
+      throw error;
+    }
+    return () => {
+      this.#activeRuns.release(tenantId);
+      this.#descendants.release(root);
+    };
   }
 
   /**
@@ -79,4 +122,14 @@ export class RunStarts {
   #bytesOfParent({ parent }: StartRun['data']): number {
     return parent === undefined ? 0 : (this.#host.live.get(parent.run_id)?.state.residentBytes ?? 0);
   }
+}
+
+/** A call is checked before it is recorded; a start by a request of another run is checked here. */
+function checkDepth({ beneath }: StartRun['data']): void {
+  if (beneath === undefined || beneath.depth <= MAX_CALL_DEPTH) return;
+  throw new AppError(
+    422,
+    'calls_too_deep',
+    `The start was requested by a run that runs led to by ${MAX_CALL_DEPTH} calls or requests: it may start no further one.`,
+  );
 }

@@ -1,0 +1,21 @@
+import type { RunStartedData } from './events.ts';
+
+/** Where a run stands among the runs that led to it. `root`: the run at the top, perhaps itself. `depth`: how many calls lead to it. */
+export type Lineage = { root: string; depth: number };
+
+/** The most calls that lead to a run, those by requests to this service included: a workflow that calls itself ends there. */
+export const MAX_CALL_DEPTH = 8;
+
+/** `started`: what the run was started with. */
+export function lineageOf(runId: string, started: Pick<RunStartedData, 'parent' | 'beneath'> | null): Lineage {
+  const { parent, beneath } = started ?? {};
+  if (parent !== undefined) return { root: parent.root ?? parent.run_id, depth: parent.depth };
+  if (beneath !== undefined) return { root: beneath.root_run_id, depth: beneath.depth };
+  return { root: runId, depth: 0 };
+}
+
+/** The run that a run is counted beneath; null for one at the top. */
+export function rootAbove({ parent, beneath }: Pick<RunStartedData, 'parent' | 'beneath'>): string | null {
+  if (parent !== undefined) return parent.root ?? parent.run_id;
+  return beneath?.root_run_id ?? null;
+}
