@@ -12,6 +12,7 @@ import { createRest, type Rest } from './api/rest.ts';
 import { createStream, type Stream } from './api/stream.ts';
 import { createTrpc, type Trpc } from './api/trpc.ts';
 import type { Config } from './contract/config.ts';
+import { ownOrigins } from './contract/demo-address.ts';
 import { demoApiAddresses } from './contract/demo-api.ts';
 import { demoMcpAddresses } from './contract/demo-mcp.ts';
 import { featuresOf } from './contract/features.ts';
@@ -62,6 +63,7 @@ import { LuaPool } from './orchestrator/steps/lua/index.ts';
 import { createStepTypes } from './orchestrator/steps/registry.ts';
 import { type Alarm, type Clock, systemAlarm, systemClock } from './platform/clock.ts';
 import { createEgress } from './platform/egress/egress.ts';
+import { createLineageSeal, sealedLineage } from './platform/lineage.ts';
 import type { Logger } from './platform/logger.ts';
 import { createMailer } from './platform/mail/mailer.ts';
 import type { Database } from './platform/postgres/database.ts';
@@ -116,9 +118,9 @@ export async function createContainer(options: ContainerOptions): Promise<Contai
   const keys = await loadIdentityKeys({ config, pool, clock, logger });
   const { credits, payments, topUp } = await openBilling({ config, pool, clock, logger });
   const secrets = await openSecretStore({ config, pool, clock, logger, masterKey: keys.masterKey });
-  const egress = createEgress({ allowPrivate: config.egress.allowPrivate, exempt: demoAddresses(config) });
+  const outgoing = openEgress(config, keys.masterKey);
   const luaPool = new LuaPool({ workers: config.orchestrator.luaWorkers });
-  const callers = createCallers({ config, pool, prisma, secrets, clock, egress, logger });
+  const callers = createCallers({ config, pool, prisma, secrets, clock, egress: outgoing.egress, logger });
   const stepTypes = createStepTypes({ luaPool, ...callers });
   const telemetry = await startTelemetry(config, logger);
   const orchestrator = createEmbeddedOrchestrator({
@@ -144,7 +146,7 @@ export async function createContainer(options: ContainerOptions): Promise<Contai
     orchestrator,
     stepTypes,
     secrets,
-    egress,
+    ...outgoing,
     liveText: callers.liveText,
     embed: callers.embed,
     rateLimiter,
@@ -173,7 +175,7 @@ export async function createContainer(options: ContainerOptions): Promise<Contai
       await callers.tools.close();
       await demos.demoMcp?.close();
       await payments.close();
-      await egress.close();
+      await outgoing.egress.close();
       secrets.close();
       await telemetry.close();
       await credits.settled();
@@ -182,6 +184,17 @@ export async function createContainer(options: ContainerOptions): Promise<Contai
   };
   Reflect.set(globalThis, published, container);
   return container;
+}
+
+/** Creates the way out, whose requests to this service itself say on behalf of which run they are made. */
+function openEgress(config: Config, masterKey: Uint8Array): Pick<Services, 'egress' | 'lineage'> {
+  const lineage = createLineageSeal(masterKey);
+  const egress = createEgress({
+    allowPrivate: config.egress.allowPrivate,
+    exempt: demoAddresses(config),
+    self: { origins: ownOrigins(config.http), lineage: () => sealedLineage(lineage) },
+  });
+  return { lineage, egress };
 }
 
 /** The addresses of this process that may be called though they are not on the public network. */

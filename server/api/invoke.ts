@@ -11,6 +11,7 @@ import { featureOff } from '../contract/features.ts';
 import type { AnyOperation } from '../contract/operation.ts';
 import type { Services } from '../contract/services.ts';
 import { AppError, forbidden, unauthenticated } from '../platform/errors.ts';
+import { type CallerLineage, currentLineage, LINEAGE_HEADER, withLineage } from '../platform/lineage.ts';
 import { inSecretScope } from '../platform/secrets/in-use.ts';
 import { audited } from './audited.ts';
 import type { RegisteredOperation } from './registry.ts';
@@ -40,6 +41,8 @@ export type Invocation = {
   stream?: StreamConnection;
   onDisconnect?: Context['onDisconnect'];
   agentCall?: Context['agentCall'];
+  /** The header with the lineage of the run whose step sent the request, where `header` finds none. */
+  lineage?: string | undefined;
   /** Looks a request header up by its lower-case name. */
   header: (name: string) => string | undefined;
   /** Reads and parses the input; called only once the caller is known to be allowed. */
@@ -83,15 +86,27 @@ export async function invoke(invoker: Invoker, call: Invocation): Promise<Result
     headers: declaredHeaders(operation, call.header),
     responseHeaders,
   };
-  const output = await inSecretScope(() =>
-    audited(invoker.services, call, async keep => {
-      const run = authorize(operation, call.principal, context);
-      return run(keep(await inputOf(call, context)));
-    }),
+  const output = await withLineage(lineageOf(invoker.services, call), () =>
+    inSecretScope(() =>
+      audited(invoker.services, call, async keep => {
+        const run = authorize(operation, call.principal, context);
+        return run(keep(await inputOf(call, context)));
+      }),
+    ),
   );
   // The frames of a stream are checked as they are sent (sse.ts).
   if (invoker.checkOutput && operation.produces !== 'text/event-stream') checkOutput(operation, output);
   return { output, headers: responseHeaders };
+}
+
+/**
+ * Returns the lineage of the run on whose behalf the operation is called: its agent calls it in this process, or its step sent
+ * the request. A header that this service did not write is ignored.
+ */
+function lineageOf({ lineage: seal }: Services, { agentCall, lineage, header }: Invocation): CallerLineage | null {
+  if (agentCall !== undefined) return currentLineage();
+  const given = lineage ?? header(LINEAGE_HEADER);
+  return given === undefined ? null : seal.open(given);
 }
 
 type RunContext = Omit<Context, 'principal'>;

@@ -7,6 +7,7 @@ import { PLAIN_JSON } from '../contract/trpc-transformer.ts';
 import { AppError, type ErrorDetail } from '../platform/errors.ts';
 import type { Json } from '../platform/json.ts';
 import { markNumbers, refuseNumber, reviveNumbers } from '../platform/json-text.ts';
+import { LINEAGE_HEADER } from '../platform/lineage.ts';
 import { type Authenticator, authenticate, readCredential, servedOverHttps } from './authenticate.ts';
 import { asAppError, errorBody, logFailure } from './failure.ts';
 import { checkedNumbers, parseObject } from './input.ts';
@@ -218,6 +219,7 @@ function procedure(options: TrpcOptions, entry: RegisteredOperation) {
       requestId: ctx.requestId,
       surface: 'trpc',
       clientAddress: ctx.address,
+      lineage: ctx.header(LINEAGE_HEADER),
       header: ctx.single ? ctx.header : () => undefined,
       input: () => parseObject(entry, exactInput(input, ctx)),
     });

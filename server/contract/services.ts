@@ -1,6 +1,7 @@
 import type { Pool } from 'pg';
 import type { Clock } from '../platform/clock.ts';
 import type { Egress } from '../platform/egress/egress.ts';
+import type { LineageSeal } from '../platform/lineage.ts';
 import type { Logger } from '../platform/logger.ts';
 import type { Mailer } from '../platform/mail/mailer.ts';
 import type { PrismaClient } from '../platform/postgres/generated/client.ts';
@@ -32,6 +33,8 @@ export type Services = {
   secrets: SecretStore;
   /** The only way to call an address that a user gave. */
   egress: Egress;
+  /** Reads the header by which requests of steps to this service say which run they belong to. */
+  lineage: LineageSeal;
   /** The embedding models of workspaces, by their own keys. */
   embed: Embed;
   /** The text that models are writing now in attempts of this process. */

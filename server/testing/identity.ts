@@ -13,6 +13,7 @@ import { systemClock } from '../platform/clock.ts';
 import { hashPassword } from '../platform/crypto/password.ts';
 import { createEgress } from '../platform/egress/egress.ts';
 import { newId } from '../platform/ids.ts';
+import { createLineageSeal } from '../platform/lineage.ts';
 import { createLogger } from '../platform/logger.ts';
 import { createMailer } from '../platform/mail/mailer.ts';
 import { DatabaseSecretStore } from '../platform/secrets/database-secret-store.ts';
@@ -67,6 +68,7 @@ export function createTestServices(
     stepTypes: new Map(),
     secrets,
     egress,
+    lineage: createLineageSeal(Buffer.alloc(32, 7)),
     liveText: createLiveText(),
     embed: createEmbed({ config, pool, prisma, secrets, clock, egress }),
     rateLimiter: unlimited,

@@ -75,7 +75,7 @@ export function invokeOperation(
 export async function invokeRead(
   options: McpOptions,
   entry: RegisteredOperation,
-  { principal, requestId, address, agentCall, onDisconnect }: McpCaller,
+  { principal, requestId, address, agentCall, lineage, onDisconnect }: McpCaller,
   read: () => unknown,
 ): Promise<unknown> {
   const { output } = await invoke(options, {
@@ -86,6 +86,7 @@ export async function invokeRead(
     ...(address !== undefined && { clientAddress: address }),
     ...(agentCall !== undefined && { agentCall }),
     ...(onDisconnect !== undefined && { onDisconnect }),
+    lineage,
     header: () => undefined,
     input: read,
   });

@@ -13,6 +13,8 @@ export type McpCaller = {
   requestId: string;
   address?: string;
   agentCall?: Context['agentCall'];
+  /** The header with the lineage of the run whose step sent the request. */
+  lineage?: string | undefined;
   onDisconnect?: Context['onDisconnect'];
 };
 

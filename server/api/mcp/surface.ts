@@ -1,5 +1,6 @@
 import { TENANT_HEADER } from '../../contract/request-headers.ts';
 import { AppError, badRequest, forbidden, invalid, unauthenticated } from '../../platform/errors.ts';
+import { LINEAGE_HEADER } from '../../platform/lineage.ts';
 import { type Authenticator, authenticate, readCredential, servedOverHttps } from '../authenticate.ts';
 import { asAppError, errorBody, logFailure } from '../failure.ts';
 import { readJson, requireJson } from '../input.ts';
@@ -128,7 +129,7 @@ async function admit(
   Object.assign(headers, rateHeaders(state));
   if (!state.allowed) throw rateLimited(state);
   if (!principal) throw unauthenticated('The MCP endpoint needs a personal access token: Authorization: Bearer pat_….');
-  return { principal, requestId, address: request.address };
+  return { principal, requestId, address: request.address, lineage: request.header(LINEAGE_HEADER) };
 }
 
 function refuseForeignHost({ services }: McpSurfaceOptions, { header }: ApiRequest): void {

@@ -3,10 +3,13 @@ import type { Principal } from '../../contract/context.ts';
 import type { Services } from '../../contract/services.ts';
 import type { Graph, JsonMap } from '../../orchestrator/core/index.ts';
 import { HOUR_MS, ManualClock, MINUTE_MS } from '../../platform/clock.ts';
+import { newId } from '../../platform/ids.ts';
+import { withLineage } from '../../platform/lineage.ts';
 import { createCall } from '../../testing/call.ts';
 import { createTestTenant, type TestTenant, withScopes } from '../../testing/identity.ts';
 import { asking, publishGraph, type RunningService, reached, startTestService } from '../../testing/runs.ts';
 import { runOperations } from '../runs/operations.ts';
+import { startRun } from '../runs/start.ts';
 import { enqueueNext } from './enqueue.ts';
 import { handlerRunId } from './handler-run.ts';
 import { startDueHandlers } from './start-due.ts';
@@ -110,6 +113,25 @@ describe('on_failure', () => {
       },
     });
     expect(await pass()).toBe(0);
+  });
+
+  test('is beneath the run that failed', async () => {
+    const handler = await publish({ steps: lua('return 1') });
+    const workflow = await failingWith(handler);
+    const { tenantId, projectId } = acme;
+    const lineage = { tenantId, root: newId(), depth: 2 };
+    const request = { tenantId, projectId, workflowId: workflow, params: {}, defaultTriggerType: 'manual' };
+    const nested = await withLineage(lineage, () => startRun(services, { ...request, startedBy: 'ann', carried: [] }));
+    const below = { id: workflow, runID: nested.runId };
+    await reached(services, acme.owner, below);
+    const top = await run(workflow);
+    expect(await pass()).toBe(2);
+    const beneathOf = async (ref: Ref) => {
+      const text = `SELECT data->'beneath' AS beneath FROM run_events WHERE run_id = $1 AND seq = 1`;
+      return (await running.db.pool.query(text, [(await failedRun(ref)).handler])).rows[0]?.beneath;
+    };
+    expect(await beneathOf(top)).toEqual({ root_run_id: top.runID, depth: 1 });
+    expect(await beneathOf(below)).toEqual({ root_run_id: lineage.root, depth: 4 });
   });
 
   test('starts it once where a process died before it knew of the start', async () => {

@@ -1,5 +1,5 @@
 import type { Pool } from 'pg';
-import type { JsonMap } from '../../orchestrator/core/index.ts';
+import { type JsonMap, lineageOf, type ParentCall, type StartedBeneath } from '../../orchestrator/core/index.ts';
 import type { ActsFor } from '../runs/step-scopes.ts';
 
 /** A failed run and the workflow that handles it. */
@@ -24,6 +24,8 @@ export type DueHandler = {
     withheldScopes: readonly string[];
     /** For whom its agents acted. */
     actsFor: ActsFor | undefined;
+    /** Where it stands among the runs that led to it. */
+    lineage: { root: string; depth: number };
   };
 };
 
@@ -43,6 +45,8 @@ type Row = {
   error: JsonMap | null;
   withheld_scopes: string[] | null;
   acts_for: ActsFor | null;
+  parent: ParentCall | null;
+  beneath: StartedBeneath | null;
 };
 
 /**
@@ -59,7 +63,8 @@ export async function listDueHandlers(pool: Pool, now: number, limit: number): P
                SELECT run_id FROM due WHERE NOT EXISTS (SELECT FROM runs r WHERE r.id = due.run_id)))
            SELECT d.tenant_id, d.project_id, d.workflow_id AS handler_id, d.attempts, r.id AS run_id, r.workflow_id,
                   w.name AS workflow_name, r.version, r.trigger_type, r.started_by, r.started_at, r.ended_at, r.error,
-                  s.data->'withheld_scopes' AS withheld_scopes, s.data->'acts_for' AS acts_for
+                  s.data->'withheld_scopes' AS withheld_scopes, s.data->'acts_for' AS acts_for,
+                  s.data->'parent' AS parent, s.data->'beneath' AS beneath
              FROM due d JOIN runs r ON r.id = d.run_id JOIN workflows w ON w.id = r.workflow_id
              LEFT JOIN LATERAL (SELECT data FROM run_events e
                WHERE e.run_id = r.id AND e.event_type = 'run_started' ORDER BY e.seq LIMIT 1) s ON true
@@ -83,6 +88,7 @@ export async function listDueHandlers(pool: Pool, now: number, limit: number): P
       error: row.error,
       withheldScopes: row.withheld_scopes ?? [],
       actsFor: row.acts_for ?? undefined,
+      lineage: lineageOf(row.run_id, { parent: row.parent ?? undefined, beneath: row.beneath ?? undefined }),
     },
   }));
 }

@@ -3,6 +3,7 @@ import type { Services } from '../../contract/services.ts';
 import type { JsonMap } from '../../orchestrator/core/index.ts';
 import { isoTimestamp, MINUTE_MS } from '../../platform/clock.ts';
 import { AppError } from '../../platform/errors.ts';
+import { withLineage } from '../../platform/lineage.ts';
 import { isDatabaseAway } from '../../platform/postgres/away.ts';
 import { linkOf } from '../notifications/notice.ts';
 import { startRun } from '../runs/start.ts';
@@ -50,22 +51,25 @@ const isStarted = (error: unknown) => error instanceof AppError && error.code ==
 const isFinal = (error: unknown) => error instanceof AppError && error.status < 500 && error.status !== 429;
 
 async function start(services: Services, { tenantId, projectId, workflowId, failed }: DueHandler): Promise<void> {
-  const { withheldScopes, actsFor } = failed;
+  const { withheldScopes, actsFor, lineage } = failed;
   const { runId, workflowId: failedWorkflowId } = failed;
   const place = { tenantId, projectId, workflowId: failedWorkflowId, runId, stepId: '' };
   const url = linkOf(services.config.http.url, { kind: 'run_failed', ...place });
-  await startRun(services, {
-    tenantId,
-    projectId,
-    workflowId,
-    params: { trigger_payload: { failed_run: summaryOf(failed, url) } },
-    defaultTriggerType: FAILURE_HANDLER_TRIGGER,
-    outsideInput: 'from a run that failed',
-    startedBy: failed.startedBy,
-    carried: withheldScopes.length === 0 ? [] : [scopes.filter(scope => !withheldScopes.includes(scope))],
-    actsFor,
-    runId: handlerRunId(failed),
-  });
+  // Beneath the failed run, so that a handler cannot start that workflow again and again.
+  const begin = () =>
+    startRun(services, {
+      tenantId,
+      projectId,
+      workflowId,
+      params: { trigger_payload: { failed_run: summaryOf(failed, url) } },
+      defaultTriggerType: FAILURE_HANDLER_TRIGGER,
+      outsideInput: 'from a run that failed',
+      startedBy: failed.startedBy,
+      carried: withheldScopes.length === 0 ? [] : [scopes.filter(scope => !withheldScopes.includes(scope))],
+      actsFor,
+      runId: handlerRunId(failed),
+    });
+  await withLineage({ tenantId, ...lineage }, begin);
 }
 
 /** Returns what the handler reads as `input.failed_run`: neither input nor results of the failed run. */

@@ -1,7 +1,9 @@
 import type { Services } from '../../contract/services.ts';
+import { lineageOf } from '../../orchestrator/core/index.ts';
 import { HOUR_MS, MINUTE_MS } from '../../platform/clock.ts';
+import { type CallerLineage, withLineage } from '../../platform/lineage.ts';
 import { MailError } from '../../platform/mail/mailer.ts';
-import { type Claimed, type ClaimLimits, claimDue, saveOutcome } from './delivery-store.ts';
+import { type Claimed, type ClaimLimits, claimDue, findStarts, saveOutcome } from './delivery-store.ts';
 import { mailOf, type Notice, webhookBodyOf } from './notice.ts';
 import { postTo, readTarget } from './webhook-target.ts';
 
@@ -107,8 +109,24 @@ async function sendWebhook(
 ): Promise<Sent> {
   const target = await readTarget(services, recipient);
   if (target === null) return { state: 'skipped', reason: 'There is no webhook.' };
-  const reason = await postTo(services, target, webhookBodyOf(services.config.http.url, notices), closing);
+  const body = webhookBodyOf(services.config.http.url, notices);
+  const lineage = await deepestLineage(services, notices);
+  const reason = await withLineage(lineage, () => postTo(services, target, body, closing));
   return reason === null ? delivered : { state: 'not_delivered', reason };
+}
+
+/** A webhook may be one of this service: what it starts is beneath the run that led to the message, the deepest of them. */
+async function deepestLineage(
+  { pool }: Pick<Services, 'pool'>,
+  notices: readonly Notice[],
+): Promise<CallerLineage | null> {
+  const [first] = notices;
+  if (first === undefined) return null;
+  const { tenantId } = first;
+  const runIds = [...new Set(notices.map(({ runId }) => runId))];
+  const lineages = (await findStarts(pool, tenantId, runIds)).map(({ runId, ...started }) => lineageOf(runId, started));
+  const deepest = lineages.sort((a, b) => b.depth - a.depth)[0];
+  return deepest === undefined ? null : { tenantId, ...deepest };
 }
 
 function toNotice(delivery: Claimed): Notice {

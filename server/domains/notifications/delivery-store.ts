@@ -1,4 +1,5 @@
 import type { Pool } from 'pg';
+import type { ParentCall, StartedBeneath } from '../../orchestrator/core/index.ts';
 import type { Queryable } from '../../platform/postgres/transaction.ts';
 import { closedThread } from '../runs/reader-store.ts';
 import type { DeliveryChannel, NotificationKind } from './schemas.ts';
@@ -198,4 +199,23 @@ export async function listDeliveries(
     ],
   );
   return rows;
+}
+
+/** How a run was started by another one, if it was. */
+type RunStart = { runId: string; parent: ParentCall | undefined; beneath: StartedBeneath | undefined };
+
+/** Returns how runs of a workspace were started; those that are gone are absent. */
+export async function findStarts(pool: Pool, tenantId: string, runIds: readonly string[]): Promise<RunStart[]> {
+  const { rows } = await pool.query<{ id: string; parent: ParentCall | null; beneath: StartedBeneath | null }>({
+    name: 'notification_run_starts',
+    text: `SELECT r.id, e.data->'parent' AS parent, e.data->'beneath' AS beneath
+             FROM runs r JOIN run_events e ON e.run_id = r.id AND e.seq = 1
+            WHERE r.id = ANY($2::uuid[]) AND r.tenant_id = $1`,
+    values: [tenantId, runIds],
+  });
+  return rows.map(({ id, parent, beneath }) => ({
+    runId: id,
+    parent: parent ?? undefined,
+    beneath: beneath ?? undefined,
+  }));
 }

@@ -1,9 +1,11 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { HOUR_MS, MINUTE_MS } from '../../platform/clock.ts';
+import { currentLineage } from '../../platform/lineage.ts';
 import { createTestMember } from '../../testing/identity.ts';
 import { failing, type NotificationWorld, startNotificationWorld } from '../../testing/notifications.ts';
 import { publishGraph } from '../../testing/runs.ts';
 import { sign } from '../../testing/webhooks.ts';
+import { deliverDue } from './deliver.ts';
 import { claimDue } from './delivery-store.ts';
 import { enqueueNext } from './enqueue.ts';
 
@@ -90,6 +92,21 @@ describe('a webhook', () => {
     const kinds = world.received().map(({ json }) => json.notifications.map(({ kind }) => kind).sort());
     expect(kinds).toEqual([['task_waiting'], ['run_failed', 'task_waiting']]);
     expect((await world.deliveriesOf(tenant.owner)).map(({ state }) => state)).toEqual(['delivered', 'delivered']);
+  });
+
+  test('is sent on behalf of the run, as a webhook of this service would see', async () => {
+    const { tenant, services } = world;
+    await world.hook(tenant.owner, 'task_waiting');
+    const { runID } = await world.ask();
+    while (await enqueueNext(services));
+    const lineages: unknown[] = [];
+    const fetch: typeof globalThis.fetch = (...request) => {
+      lineages.push(currentLineage());
+      return services.egress.fetch(...request);
+    };
+    await deliverDue({ ...services, egress: { ...services.egress, fetch } });
+    expect(lineages).toEqual([{ tenantId: tenant.tenantId, root: runID, depth: 0 }]);
+    expect(world.received()).toHaveLength(1);
   });
 
   test('that redirects is not followed', async () => {

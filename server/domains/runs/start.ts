@@ -1,7 +1,7 @@
 import type { z } from 'zod';
 import type { RunSnapshot, StartRun } from '../../contract/orchestrator.ts';
 import type { Services } from '../../contract/services.ts';
-import type { JsonMap, RunStartedData } from '../../orchestrator/core/index.ts';
+import type { JsonMap, RunStartedData, StartedBeneath } from '../../orchestrator/core/index.ts';
 import {
   approvalProblems,
   isWithin,
@@ -9,7 +9,8 @@ import {
   validateOverrides,
 } from '../../orchestrator/validation/index.ts';
 import { AppError, type ErrorDetail, invalid, notFound } from '../../platform/errors.ts';
-import { isId, newId } from '../../platform/ids.ts';
+import { derivedId, isId, newId } from '../../platform/ids.ts';
+import { currentLineage } from '../../platform/lineage.ts';
 import { storageProblem } from '../../platform/storable-json.ts';
 import { requireFittingInput } from './input-schema.ts';
 import { type Carried, requireOverrideRights, requireWholeRun } from './override-rights.ts';
@@ -71,10 +72,8 @@ export async function startRun(services: Services, request: StartRequest): Promi
     await requireAgents(services, ref);
     const withheld = await withheldScopes(services.pool, ref, request.carried);
     const actor = await actsFor(services.pool, ref, request.actsFor);
-    return services.orchestrator.start({
-      ...scope,
-      data: { ...data, version, ...withheld, ...actor, ...request.spending },
-    });
+    const carried = { ...withheld, ...actor, ...request.spending, ...startedBeneath(tenantId) };
+    return services.orchestrator.start({ ...scope, data: { ...data, version, ...carried } });
   });
 }
 
@@ -103,9 +102,25 @@ export async function startPrepared(
     const withheld = await withheldScopes(services.pool, ref, carried);
     return services.orchestrator.start({
       ...run,
-      data: { ...run.data, ...withheld, ...(await actsFor(services.pool, ref, actor)) },
+      data: {
+        ...run.data,
+        ...withheld,
+        ...(await actsFor(services.pool, ref, actor)),
+        ...startedBeneath(run.tenantId),
+      },
     });
   });
+}
+
+/**
+ * Where a run stands that is started on behalf of another one, by a request or an agent of it. In another workspace the run
+ * at the top goes by another id, which is the same for all its runs there.
+ */
+function startedBeneath(tenantId: string): { beneath?: StartedBeneath } {
+  const by = currentLineage();
+  if (by === null) return {};
+  const root_run_id = by.tenantId === tenantId ? by.root : derivedId(0, ['root', by.root]);
+  return { beneath: { root_run_id, depth: by.depth + 1 } };
 }
 
 /**
@@ -160,6 +175,9 @@ const refusals: ReadonlySet<string> = new Set([
   'invalid_input',
   'unknown_trigger_step',
   'too_many_active_runs',
+  'too_many_active_descendants',
+  'too_many_descendants',
+  'calls_too_deep',
   'insufficient_credits',
 ]);
 

@@ -1,6 +1,7 @@
 import { lookup as systemLookup } from 'node:dns/promises';
 import { isIP, type LookupFunction } from 'node:net';
 import type { Agent, Dispatcher } from 'undici';
+import { LINEAGE_HEADER } from '../lineage.ts';
 import { type AllowList, hostOf, mayConnect, parseAllowList } from './addresses.ts';
 import {
   becomesGet,
@@ -69,6 +70,11 @@ export type EgressOptions = {
    * redirect. A function if the port is only known once the server listens.
    */
   exempt?: readonly string[] | (() => readonly string[]);
+  /**
+   * The origins under which this service itself is reached, and the header by which a request to them says on behalf of
+   * which run it is made; null where it is made for none. It is sent to no other origin, and none that a user gave is.
+   */
+  self?: { origins: readonly string[]; lineage: () => string | null };
   lookup?: Lookup;
   /** Milliseconds. A name's addresses share the time to connect; `headers` and `body` are the longest silence. */
   timeouts?: { connect?: number; headers?: number; body?: number };
@@ -102,6 +108,7 @@ export function createEgress(options: EgressOptions): Egress {
     checkUrl(request.url);
     if (!direct) await checkHost(request.url, allowed, lookup, request.signal);
     if (!request.headers.has('user-agent')) request.headers.set('user-agent', 'Baton');
+    setLineage(request, options.self);
     const { undici, dispatcher } = await (direct ? unguarded : guarded).open();
     try {
       return await sendAnywhere(undici, dispatcher, request);
@@ -117,6 +124,21 @@ export function createEgress(options: EgressOptions): Egress {
       await Promise.all([guarded.close(), unguarded.close()]);
     },
   };
+}
+
+/** At every hop, because a redirect may lead to this service or away from it. */
+function setLineage({ url, headers }: Outgoing, self: EgressOptions['self']): void {
+  const lineage = self?.origins.includes(withoutDot(url).origin) ? self.lineage() : null;
+  if (lineage === null) headers.delete(LINEAGE_HEADER);
+  else headers.set(LINEAGE_HEADER, lineage);
+}
+
+/** `localhost.` is a spelling of `localhost`. */
+function withoutDot(url: URL): URL {
+  if (!url.hostname.endsWith('.')) return url;
+  const plain = new URL(url);
+  plain.hostname = url.hostname.replace(/\.$/, '');
+  return plain;
 }
 
 /** Sends a request and follows its redirects, each of which `send` checks like the first request. */
