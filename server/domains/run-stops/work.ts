@@ -80,7 +80,7 @@ async function stopOne(
   } catch (error) {
     if (isDatabaseAway(error)) throw error;
     if (error instanceof AppError) {
-      if (error.status === 503) return 'busy';
+      if (error.status === 503 || error.status === 429) return 'busy';
       if (error.status === 404 || error.code === 'run_already_ended') return 'gone';
     }
     if (attempts + 1 < MAX_ATTEMPTS) return { runId, state: 'waiting' };

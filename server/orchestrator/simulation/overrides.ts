@@ -28,6 +28,8 @@ const DECIDE_APPROVALS: Readonly<Record<string, readonly string[]>> = {
   for_each: ['steps', 'on_item_error'],
   agent: ['agent_id', 'tools', 'limits', 'on_limit', 'timeout_s'],
   call_workflow: ['workflow_id', 'version'],
+  http_request: ['on_lost'],
+  mcp_call: ['on_lost'],
 };
 const WAITING = ['human_task', 'wait', 'for_each', 'agent', 'call_workflow'];
 const NOT_RETRIED = ['human_task', 'wait', 'for_each', 'agent'];
