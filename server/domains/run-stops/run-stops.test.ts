@@ -166,14 +166,17 @@ describe('POST /v1/runs/stop', () => {
     expect(new Set(await statuses(large))).toEqual(new Set(['stopped']));
   });
 
-  test('waits while the commit queue is full, and does not count that as an attempt', async () => {
+  test.each([
+    ['the commit queue is full', unavailable('overloaded', 'The database cannot keep up with the writes.', 1)],
+    ['its workspace has too many events in the queue', new AppError(429, 'too_many_writes', 'Too many events wait.')],
+  ])('waits while %s, and does not count that as an attempt', async (_, refusal) => {
     const run = await start(await publish());
     const stop = await act<Job>('runs_stop', { filter: {} });
     const own = command;
     let refused = 0;
     command = async (...of) => {
       refused += 1;
-      if (refused <= 20) throw unavailable('overloaded', 'The database cannot keep up with the writes.', 1);
+      if (refused <= 20) throw refusal;
       return own(...of);
     };
     const first = [];
