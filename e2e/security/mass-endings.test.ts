@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect, test } from 'vitest';
+import { runBaton } from '../../server/testing/commands.ts';
 import { createTestDatabase, type TestDatabase } from '../../server/testing/postgres.ts';
 import { sign } from '../../server/testing/webhooks.ts';
 import type { Client } from '../faults/client.ts';
@@ -23,8 +24,10 @@ const MAX_SLOWDOWN = { p95: 3, p99: 5 };
 const NOISE_MS = isLong ? 0 : 10_000;
 /** Requests of the hostile tenant at a time. */
 const AT_ONCE = 32;
-/** How long it is measured at most, in ms: the fork bomb has no end. */
+/** How long it is measured at most, in ms. */
 const MAX_ATTACK_MS = 45_000;
+/** How long a fork bomb grows before somebody stops it, in ms. */
+const FORK_MS = 10_000;
 
 const percentile = (samples: readonly number[], share: number): number =>
   samples.toSorted((a, b) => a - b)[Math.min(samples.length - 1, Math.floor(samples.length * share))] ?? 0;
@@ -86,10 +89,25 @@ async function attackWith(db: TestDatabase, attacking: Attacking): Promise<numbe
       expect([200, 429]).toContain((await client.call('POST', task, { approved: true })).status);
     });
   await delay(Math.max(0, actsFrom - performance.now()));
-  await over(db, performance.now() + MAX_ATTACK_MS);
-  // The natural remedy.
-  if (attack.begin === 'fork') await client.call('DELETE', workflow);
+  const until = performance.now() + MAX_ATTACK_MS;
+  if (attack.begin === 'fork') await remedy(db, attacking);
+  await over(db, until);
   return actsFrom;
+}
+
+/** Ends a fork bomb in the middle of it, as the administrator of the workspace and as the operator would. */
+async function remedy(db: TestDatabase, { client, workflow }: Attacking): Promise<void> {
+  await delay(FORK_MS);
+  expect((await client.call('DELETE', workflow)).status).toBe(204);
+  const { status, body } = await client.call('POST', '/v1/runs/stop', { filter: {} });
+  expect(status).toBe(202);
+  const command = ['runs', 'stop', '--workspace', 'hostile', '--wait'];
+  const { code, err } = await runBaton(command, { DATABASE_URL: db.url });
+  expect([code, err]).toEqual([0, '']);
+  const job = await client.call('GET', `/v1/runs/stops/${body.stop_id}`);
+  expect(job.body).toMatchObject({ state: 'finished', failed: 0, remaining: 0 });
+  const { rows } = await db.pool.query(`SELECT FROM runs WHERE tenant_id = 'hostile' AND ended_at IS NULL`);
+  expect(rows).toHaveLength(0);
 }
 
 test.each(isLong ? MASS_ATTACKS : MASS_ATTACKS.slice(0, 1))(
