@@ -45,6 +45,7 @@ describe('the form of a step', () => {
   test('labels fields in words', () => {
     expect(labelOf('retry_delay_s')).toBe('Retry delay (s)');
     expect(labelOf('instance_id')).toBe('Instance ID');
+    expect(labelOf('url')).toBe('URL');
   });
 });
 

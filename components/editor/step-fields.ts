@@ -95,7 +95,7 @@ export function labelOf(name: string): string {
   const words = name
     .replace(/_s$/, ' (s)')
     .replaceAll('_', ' ')
-    .replace(/\bid\b/, 'ID');
+    .replace(/\b(id|url)\b/, acronym => acronym.toUpperCase());
   return words.charAt(0).toUpperCase() + words.slice(1);
 }
 

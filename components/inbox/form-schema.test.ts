@@ -83,6 +83,7 @@ describe('a form as a library emits it', () => {
       State: { enum: ['open', 'paid', null], type: 'string', title: 'State' },
       Address: {
         type: 'object',
+        title: 'Address',
         required: ['city'],
         properties: { city: { type: 'string' }, home: { $ref: '#/$defs/Address' } },
       },
@@ -112,7 +113,9 @@ describe('a form as a library emits it', () => {
       'url',
     ]);
     expect(field('state')).toMatchObject({ label: 'New state', options: ['open', 'paid'], nullable: true });
+    expect(field('priority')).toMatchObject({ label: 'Priority' });
     expect(field('ship_to')).toMatchObject({
+      label: 'Ship to',
       hint: 'Where to',
       fields: [{ key: 'city' }, { key: 'home', kind: 'json' }],
     });

@@ -68,7 +68,8 @@ function fieldsOf(schema: JsonObject, place: Place): FormField[] {
 
 function toField(key: string, property: Json, required: boolean, { reader, open }: Place): FormField {
   const { schema, nullable, node } = reader.expand(property);
-  const label = (isObject(property) ? text(property.title) : undefined) ?? text(schema.title) ?? labelOf(key);
+  // Not that of what it refers to: two addresses would have one name.
+  const label = (isObject(property) ? text(property.title) : undefined) ?? labelOf(key);
   const about = { key, label, hint: text(schema.description), required, nullable, schema };
   return { ...about, ...control(schema, open.includes(node) ? undefined : { reader, open: [...open, node] }) };
 }
