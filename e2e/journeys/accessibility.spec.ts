@@ -1,7 +1,7 @@
 import {
   expect,
   expectAccessible,
-  expectPagesAccessible,
+  expectPagesAccessibleOnAllScreens,
   open,
   publishApproval,
   startApproval,
@@ -27,13 +27,13 @@ const opened = [
   '/billing?tab=ledger',
 ];
 
-test('every page is accessible, in light and dark @phone', async ({ member, api }) => {
+test('every page is accessible, in light and dark, also on a phone', async ({ member, api }) => {
   test.setTimeout(480_000);
   const workflow = await publishApproval(api, 'Accessible');
   const run = await startApproval(api, workflow, 'this');
   const pages = consolePages();
   expect(pages).toContain('/settings/audit-log');
-  await expectPagesAccessible(member, [...pages, ...opened, `/inbox/${run}/ask`]);
+  await expectPagesAccessibleOnAllScreens(member, [...pages, ...opened, `/inbox/${run}/ask`]);
 });
 
 for (const theme of ['light', 'dark'] as const) {

@@ -1,4 +1,4 @@
-import { expect, expectAccessible, expectPagesAccessible, open, test } from '../fixtures/console.ts';
+import { expect, expectAccessible, expectPagesAccessibleOnAllScreens, open, test } from '../fixtures/console.ts';
 
 test('register the demo server, discover, publish, bind it, and run a workflow that calls its tool', async ({
   member,
@@ -143,14 +143,14 @@ test('what goes wrong is said where it went wrong', async ({ member }) => {
   await expectAccessible(member);
 });
 
-test('the pages work on a phone, light and dark @phone', async ({ member, api }) => {
+test('the pages are accessible, in light and dark, also on a phone', async ({ member, api }) => {
   const { adapters } = await api.call('GET', '/v1/mcp/platform-catalog');
   const [demo] = adapters as { canonical_url: string }[];
   const server = await api.call('POST', '/v1/mcp/servers', { name: 'Phone demo', canonical_url: demo?.canonical_url });
   await api.call('POST', `/v1/mcp/servers/${String(server.id)}/discover`, {});
   await api.call('POST', `/v1/mcp/servers/${String(server.id)}/versions`, {});
   const instance = await api.call('POST', '/v1/mcp/instances', { server_id: server.id, name: 'Phone' });
-  await expectPagesAccessible(member, [
+  await expectPagesAccessibleOnAllScreens(member, [
     '/mcp-servers',
     '/mcp-servers?open=catalog',
     '/mcp-servers?view=instances',

@@ -4,7 +4,7 @@ import {
   type Api,
   expect,
   expectAccessible,
-  expectPagesAccessible,
+  expectPagesAccessibleOnAllScreens,
   expectThemesAccessible,
   open,
   settled,
@@ -229,11 +229,11 @@ test('what is known about a person is shown to them, and all of it forgotten @ph
   await expect(known).toContainText('My birthday is in May.');
 });
 
-test('every view of memory is accessible, in light and dark @phone', async ({ member, api }) => {
+test('every view of memory is accessible, in light and dark, also on a phone', async ({ member, api }) => {
   test.setTimeout(480_000);
   await propose(api, 'accessible', { office: 'The office moved to Lisbon.', lunch: 'Lunch is at noon.' });
   const paths = ['', '?q=office', '?view=review', '?view=items', '?view=me', '?view=health', '?open=remember'];
-  await expectPagesAccessible(
+  await expectPagesAccessibleOnAllScreens(
     member,
     paths.map(path => `/memory${path}`),
   );
