@@ -55,6 +55,7 @@ import { startNotificationJob } from './domains/notifications/job.ts';
 import { startRetentionJob } from './domains/retention/job.ts';
 import { startRunStopJob } from './domains/run-stops/job.ts';
 import { runEndsOf } from './domains/runs/run-ends.ts';
+import { createRunTools } from './domains/runs/run-tools.ts';
 import { createWorkflowCaller } from './domains/runs/workflow-caller.ts';
 import { settleDeliveries } from './domains/webhooks/delivery-log.ts';
 import { createLiveText } from './orchestrator/live-text.ts';
@@ -231,6 +232,7 @@ function createCallers(
     conversations: createConversations(services),
     requester: createHttpRequester(services),
     workflows: createWorkflowCaller(services),
+    runTools: createRunTools(services),
   };
 }
 

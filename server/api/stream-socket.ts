@@ -30,13 +30,13 @@ export type FedSocket = { socket: WebSocket; raw: Duplex };
 /**
  * Feeds one socket: subscribes first and holds live items back, replays the log after `after`, says `ready`, sends what was held
  * (less what the replay already showed), then goes live. So there is no gap and no duplicate. Returns when live; the
- * subscription ends with the socket. `readable`: who reads which runs, where not everybody reads all.
+ * subscription ends with the socket. `readable`: who reads which runs.
  */
 export async function feed(
   services: Services,
   to: FedSocket,
   target: StreamTarget,
-  readable: ReadableItems | null,
+  readable: ReadableItems,
 ): Promise<void> {
   const { socket } = to;
   const { principal, workflowId, query } = target;
@@ -57,7 +57,7 @@ export async function feed(
   const interrupted = () => closeToResume(socket);
   const unsubscribe = services.orchestrator.subscribe(
     { tenantId: principal.tenantId, workflowId, ...(query.runId === undefined ? {} : { runId: query.runId }) },
-    readable === null ? hear : readable.listener(hear, interrupted),
+    readable.listener(hear, interrupted),
     interrupted,
   );
   socket.once('close', unsubscribe);

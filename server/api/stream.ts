@@ -134,7 +134,7 @@ type Asked = {
   credential: Credential;
   header: Headers;
   target: StreamTarget;
-  readable: ReadableItems | null;
+  readable: ReadableItems;
 };
 
 /** Everything that can refuse a stream, in the order of the other surfaces: 401, 429, 403, 422, 503, 404. */
@@ -163,8 +163,8 @@ async function admit(options: StreamOptions, request: IncomingMessage, url: Targ
   const workflow = workflowId && (await findWorkflow(services.prisma, principal, workflowId));
   if (!workflow) throw notFound('Workflow');
   const { id, kind } = workflow;
-  const readable = ReadableItems.of(services, principal, kind);
-  if (readable !== null && query.runId !== undefined) await requireReadable(services, principal, query.runId);
+  const readable = new ReadableItems(services, principal, kind);
+  if (query.runId !== undefined) await requireReadable(services, principal, query.runId);
   return { principal, credential, header, target: { principal, workflowId: id, query }, readable };
 }
 

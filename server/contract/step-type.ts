@@ -1,5 +1,6 @@
 import type { z } from 'zod';
 import type {
+  AgentBounds,
   AgentProgress,
   Consumption,
   ExpansionPlan,
@@ -101,13 +102,20 @@ export type WorkflowCall = {
   detach: boolean;
   /** Where the input holds text from outside of the workspace; absent if it does not. */
   outsideInput?: string | undefined;
+  /** The agent whose model calls the run as a tool, by the id of its workflow. */
+  agentId?: string | undefined;
 };
 
 /**
  * The values that a called run inherits. `withheldScopes`: scopes that starting some type of step requires
- * and that the starter lacks.
+ * and that the starter lacks. `agents`: those that called the run, or one above it, as a tool, from the top. `limits`: what the lowest of
+ * them leaves to agents in this run, with the microcredits that it may charge.
  */
-export type CallLineage = { withheldScopes: readonly string[] };
+export type CallLineage = {
+  withheldScopes: readonly string[];
+  agents?: readonly string[];
+  limits?: (AgentBounds & { budget?: number }) | undefined;
+};
 
 export type Outcome =
   /** The fields of `OfAgentStep` are those of a step under an agent. */

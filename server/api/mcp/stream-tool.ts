@@ -75,8 +75,8 @@ To go on, call again with after = last_seq.`,
       reading.set(principal.userId, mine + 1);
       try {
         const { id, kind } = workflow;
-        const readable = ReadableItems.of(services, principal, kind);
-        if (readable !== null && run_id !== undefined) await requireReadable(services, principal, run_id);
+        const readable = new ReadableItems(services, principal, kind);
+        if (run_id !== undefined) await requireReadable(services, principal, run_id);
         return await read(services, { principal, workflowId: id, query }, { limits, readable });
       } finally {
         const left = (reading.get(principal.userId) ?? 1) - 1;
@@ -145,7 +145,7 @@ class Collected {
 async function read(
   services: McpOptions['services'],
   target: StreamTarget,
-  { limits, readable }: { limits: Limits; readable: ReadableItems | null },
+  { limits, readable }: { limits: Limits; readable: ReadableItems },
 ): Promise<unknown> {
   const { principal, workflowId, query } = target;
   const collected = new Collected(limits, query.runId !== undefined);
@@ -160,7 +160,7 @@ async function read(
   const interrupted = () => collected.end('interrupted');
   const unsubscribe = services.orchestrator.subscribe(
     { tenantId: principal.tenantId, workflowId, ...(query.runId === undefined ? {} : { runId: query.runId }) },
-    readable === null ? hear : readable.listener(hear, interrupted),
+    readable.listener(hear, interrupted),
     interrupted,
   );
   const timer = setTimeout(() => collected.end('duration'), limits.max_duration_ms);

@@ -1,7 +1,7 @@
 import type { Pool } from 'pg';
 import type { ParentCall, StartedBeneath } from '../../orchestrator/core/index.ts';
 import type { Queryable } from '../../platform/postgres/transaction.ts';
-import { closedThread } from '../runs/reader-store.ts';
+import { closedThread, isDecidable } from '../runs/reader-store.ts';
 import type { DeliveryChannel, NotificationKind } from './schemas.ts';
 
 /** The person who gets a message, and the channel that carries it. */
@@ -106,7 +106,7 @@ const CLAIM = `
          w.name AS workflow_name, t.name AS task_name, u.email,
          CASE
            WHEN d.kind = 'task_waiting' AND t.state IS DISTINCT FROM 'pending' THEN 'The task no longer waits.'
-           WHEN closed.is_deleted OR (NOT closed.is_deleted AND t.to_decide IS NULL) THEN 'The conversation is private.'
+           WHEN closed.is_deleted OR (NOT closed.is_deleted AND NOT ${isDecidable('t')}) THEN 'The conversation is private.'
            WHEN w.id IS NULL THEN 'The workflow was deleted.'
            WHEN NOT d.kind = ANY(CASE d.channel WHEN 'email' THEN p.email ELSE p.webhook END) THEN 'Turned off.'
            WHEN NOT (m.tenant_admin OR coalesce(pm.role, '') =
@@ -177,7 +177,7 @@ export async function listDeliveries(
 ): Promise<DeliveryRow[]> {
   const { rows } = await pool.query<DeliveryRow>(
     `SELECT d.*, w.name AS workflow_name,
-            CASE WHEN closed.is_deleted IS NULL OR (NOT closed.is_deleted AND t.state = 'pending' AND t.to_decide IS NOT NULL)
+            CASE WHEN closed.is_deleted IS NULL OR (NOT closed.is_deleted AND t.state = 'pending' AND ${isDecidable('t')})
               THEN t.name END AS task_name
      FROM (SELECT * FROM notification_deliveries d
            WHERE d.tenant_id = $1 AND d.user_id = $2 AND ($8::text IS NULL OR d.channel = $8)

@@ -1,5 +1,5 @@
 import type { Queryable } from '../../platform/postgres/transaction.ts';
-import { closedThread } from '../runs/reader-store.ts';
+import { closedThread, isDecidable } from '../runs/reader-store.ts';
 
 /** A range of numbers after `after`, up to and including `upTo`. */
 type Range = { after: string; upTo: string };
@@ -38,7 +38,7 @@ export async function enqueueTasks(db: Queryable, { after, upTo }: Range, at: Fi
      LEFT JOIN project_members pm ON pm.project_id = t.project_id AND pm.user_id = p.user_id
      LEFT JOIN LATERAL (${closedThread({ run: 't.run_id', tenant: 't.tenant_id', user: 'p.user_id' })}) closed ON true
      ${CHANNELS}
-     WHERE t.state = 'pending' AND (closed.is_deleted IS NULL OR NOT closed.is_deleted AND t.to_decide IS NOT NULL) AND t.seq > $1 AND t.seq <= $2 AND 'task_waiting' = ANY(c.kinds) AND c.due IS NOT NULL
+     WHERE t.state = 'pending' AND (closed.is_deleted IS NULL OR NOT closed.is_deleted AND ${isDecidable('t')}) AND t.seq > $1 AND t.seq <= $2 AND 'task_waiting' = ANY(c.kinds) AND c.due IS NOT NULL
        AND (m.tenant_admin OR (pm.role = 'project_contributor' AND (cardinality(coalesce(t.assigned_to, t.assignees)) = 0
          OR EXISTS (SELECT FROM unnest(coalesce(t.assigned_to, t.assignees)) a WHERE lower(a) IN (u.email, 'project_contributor')))))
      ON CONFLICT DO NOTHING`,

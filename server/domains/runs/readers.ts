@@ -8,19 +8,22 @@ import { listUnreadable } from './reader-store.ts';
 
 /**
  * Everyone who reads the runs of a project can read their contents (docs/chat.md). The contents of a run that answers a
- * message of a private thread can be read by the owner of the thread alone. Lists show such a run to all, with its
+ * message of a private thread can be read by the owner of the thread alone, and so can those that it calls. Lists show such a run to all, with its
  * state and its cost, so a refusal says why.
  */
 type Reading = Pick<Services, 'pool'>;
 type Reader = Pick<Principal, 'tenantId' | 'userId'>;
 
-/** Throws AppError 403 `private_run` if the run answers a message of somebody else's private thread. */
+/** The trigger types of runs that may be closed: those that answer, and those that were called. */
+const MAY_BE_CLOSED: ReadonlySet<string> = new Set([CHAT_TRIGGER, 'call_workflow']);
+
+/** Throws AppError 403 `private_run` if the run answers a message of somebody else's private thread, or was called on the way. */
 export async function requireReader(
   { services, principal }: Pick<Context, 'services' | 'principal'>,
   run: { id: string; trigger_type: string },
 ): Promise<void> {
-  // A start may claim this type, and then costs a query; what answers a message always has it.
-  if (run.trigger_type === CHAT_TRIGGER) await requireReadable(services, principal, run.id);
+  // A start may claim these types, and then costs a query; what is closed always has one of them.
+  if (MAY_BE_CLOSED.has(run.trigger_type)) await requireReadable(services, principal, run.id);
 }
 
 /** The same where only the id of the run is known, which need not have begun. */
@@ -28,7 +31,7 @@ export async function requireReadable({ pool }: Reading, reader: Reader, runId: 
   const unreadable = await listUnreadable(pool, reader, [runId]);
   if (unreadable.length > 0)
     throw forbidden(
-      'This run answers a message of a private thread, which only its owner can read, or of a thread that was deleted.',
+      'This run belongs to the answer to a message of a private thread, which only its owner can read, or of a thread that was deleted.',
       'private_run',
     );
 }
@@ -43,16 +46,14 @@ type Listener = (items: readonly StreamItem[]) => void;
 export class ReadableItems {
   readonly #services: Reading;
   readonly #reader: Reader;
+  readonly #answers: boolean;
   readonly #known = new Map<string, boolean>();
 
-  constructor(services: Reading, reader: Reader) {
+  /** `kind`: of the workflow. */
+  constructor(services: Reading, reader: Reader, kind: WorkflowKind) {
     this.#services = services;
     this.#reader = reader;
-  }
-
-  /** Null where all events of the workflow may be seen: only agents answer messages. */
-  static of(services: Reading, reader: Reader, kind: WorkflowKind): ReadableItems | null {
-    return kind === DEFAULT_KIND ? null : new ReadableItems(services, reader);
+    this.#answers = kind !== DEFAULT_KIND;
   }
 
   /** A listener that hands on what the reader may see, in its order. `failed`: this cannot be found out, or takes too long. */
@@ -72,6 +73,7 @@ export class ReadableItems {
   }
 
   async filter(items: readonly StreamItem[]): Promise<readonly StreamItem[]> {
+    for (const item of items) if (this.#isOpen(item)) this.#known.set(item.item.runId, true);
     const asked = [...new Set(items.map(({ item }) => item.runId))].filter(id => !this.#known.has(id));
     if (asked.length > 0) {
       const unreadable = new Set(await listUnreadable(this.#services.pool, this.#reader, asked));
@@ -79,5 +81,11 @@ export class ReadableItems {
       for (const id of asked) this.#known.set(id, !unreadable.has(id));
     }
     return items.filter(({ item }) => this.#known.get(item.runId) !== false);
+  }
+
+  /** Only agents answer messages: a run of any other workflow is closed only if it was called. This saves its query. */
+  #isOpen({ kind, item }: StreamItem): boolean {
+    if (this.#answers) return false;
+    return kind === 'rejected' || (item.event.type === 'run_started' && item.event.data.parent === undefined);
   }
 }

@@ -19,7 +19,7 @@ export const startScopes = guardedTypes.map(({ type, scope }) => ({
   when: `the workflow has \`${type}\` steps`,
 }));
 
-/** Its runs may start others, limited by the scopes of their own start. */
+/** Its runs may start others, limited by the scopes of their own start; so may those of agents, whose tools may be workflows. */
 const CALLING_TYPE = 'call_workflow';
 /** Acts with the rights of a person. */
 const AGENT_TYPE = 'agent';
@@ -68,7 +68,7 @@ export async function withheldScopes(
   const withheld = [...scopes].filter(scope => !carried.every(each => each.includes(scope)));
   if (withheld.length === 0) return {};
   const types = await guardedTypesOf(pool, ref);
-  if (!types.has(CALLING_TYPE) && !types.has(HANDLED)) return {};
+  if (![CALLING_TYPE, AGENT_TYPE, HANDLED].some(type => types.has(type))) return {};
   return { withheld_scopes: withheld };
 }
 

@@ -1,19 +1,17 @@
 import type { Pool } from 'pg';
 import type { Attempt, CheckScope, StepProblem } from '../../contract/step-type.ts';
-import { allSteps, type JsonMap } from '../../orchestrator/core/index.ts';
+import type { JsonMap } from '../../orchestrator/core/index.ts';
 import type { CalledWorkflow, CallFailure, WorkflowCaller } from '../../orchestrator/steps/workflow-caller.ts';
 import { AppError } from '../../platform/errors.ts';
 import { whileDatabaseAway } from '../../platform/postgres/while-away.ts';
 import { storageProblem } from '../../platform/storable-json.ts';
+import { isCalledBy } from './call-cycles.ts';
 import { findGraphOfRun } from './child-graph-store.ts';
 import { requireFittingInput } from './input-schema.ts';
 import { readOutput } from './output.ts';
 import { findStartable } from './startable-store.ts';
 import { missingScope } from './step-scopes.ts';
 import { findGraph } from './store.ts';
-
-/** The number of workflows that are checked for a cycle; a longer cycle is found at run time. */
-const MAX_LOOKED_AT = 100;
 
 /** Lets steps call workflows of their own project. Workflows of other projects are treated as nonexistent. */
 export function createWorkflowCaller({ pool }: { pool: Pool }): WorkflowCaller {
@@ -43,6 +41,7 @@ async function resolve(
   const workflow = await findStartable(pool, { tenantId, projectId, workflowId });
   if (workflow === null) return failure('workflow_not_found', `The project has no workflow ${workflowId}.`);
   if (workflow.status === 'archived') return failure('workflow_archived', 'The called workflow is archived.');
+  if (workflow.is_disabled) return failure('agent_disabled', 'The called agent is disabled.');
   const version = wanted ?? workflow.latest_version;
   if (version === null) return failure('no_published_version', 'The called workflow has no published version.');
   const ref = { tenantId, workflowId, version };
@@ -94,36 +93,4 @@ async function check(
   return reaches
     ? problem('workflow_id', 'workflow_cycle', 'this workflow calls, directly or not, the one it is in')
     : [];
-}
-
-/**
- * Returns whether a version calls the workflow that is checked, directly or through the latest versions of others.
- * Templates are not followed.
- */
-async function isCalledBy(
-  pool: Pool,
-  scope: CheckScope,
-  from: { workflowId: string; version: number },
-): Promise<boolean> {
-  const { tenantId, projectId, workflowId: target } = scope;
-  if (target === undefined) return false;
-  // Keyed by version: another version of a workflow may call others.
-  const seen = new Set([`${from.workflowId} ${from.version}`]);
-  const waiting = [from];
-  for (let next = waiting.shift(); next !== undefined && seen.size <= MAX_LOOKED_AT; next = waiting.shift()) {
-    const graph = await findGraph(pool, { tenantId, ...next });
-    for (const { type, workflow_id, version } of graph === null ? [] : allSteps(graph)) {
-      if (type !== 'call_workflow' || typeof workflow_id !== 'string') continue;
-      const workflowId = workflow_id.toLowerCase();
-      if (workflowId === target) return true;
-      if (workflowId.includes('{')) continue;
-      const found = await findStartable(pool, { tenantId, projectId, workflowId });
-      const latest = typeof version === 'number' ? version : found?.latest_version;
-      const key = `${workflowId} ${latest}`;
-      if (found === null || latest == null || seen.has(key)) continue;
-      seen.add(key);
-      waiting.push({ workflowId, version: latest });
-    }
-  }
-  return false;
 }

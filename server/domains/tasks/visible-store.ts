@@ -1,5 +1,5 @@
 import type { Principal } from '../../contract/context.ts';
-import { closedThread } from '../runs/reader-store.ts';
+import { closedThread, isDecidable } from '../runs/reader-store.ts';
 
 /** The person who reads tasks. */
 export type TaskReader = { userId: string; email: string; isAdmin: boolean };
@@ -36,14 +36,15 @@ export function visibleTasks(first: number): {
         WHERE pm.project_id = t.project_id AND pm.user_id = ${user} AND pm.role = 'project_contributor'
           AND (cardinality(coalesce(t.assigned_to, t.assignees)) = 0
                OR EXISTS (SELECT FROM unnest(coalesce(t.assigned_to, t.assignees) || t.assignees) a WHERE lower(a) IN (${email}, 'project_contributor')))))`;
-  const answerable = `NOT closed.is_deleted AND t.to_decide IS NOT NULL AND ${mayAnswer}`;
+  const answerable = `NOT closed.is_deleted AND ${isDecidable('t')} AND ${mayAnswer}`;
   return {
-    // Workflows of the usual kind answer no messages.
+    // A run of the usual kind answers no message by itself.
     from: `human_tasks t JOIN workflows w ON w.id = t.workflow_id
-      LEFT JOIN LATERAL (${closed} AND w.kind <> 'workflow') closed ON true`,
+      LEFT JOIN LATERAL (${closed}
+        AND (w.kind <> 'workflow' OR EXISTS (SELECT FROM child_runs called WHERE called.run_id = t.run_id))) closed ON true`,
     // As a CASE, whose share of the rows the planner takes for half: it would scan all tasks for a share that it thinks small.
     where: `CASE WHEN closed.is_deleted IS NULL THEN true ELSE t.state = 'pending' AND ${answerable} END`,
     whereAnswerable: `CASE WHEN closed.is_deleted IS NULL THEN true ELSE ${answerable} END`,
-    instructions: `CASE WHEN closed.is_deleted IS NULL THEN t.instructions ELSE t.to_decide END`,
+    instructions: `CASE WHEN closed.is_deleted IS NULL THEN t.instructions ELSE coalesce(t.to_decide, t.instructions) END`,
   };
 }

@@ -46,6 +46,7 @@ export function expandAgent(
     isCompacted: false,
     overflow: 'none',
     closing: null,
+    outside: null,
     failure: null,
   };
   grown.parents.set(id, expansion);
@@ -144,6 +145,7 @@ export function noteAgentEvent(state: RunState, grown: Growth, event: Noted): vo
   if (type !== 'agent_turn') return;
   expansion.lastTurn = event.data.turn ?? { calls: [] };
   expansion.closing ??= expansion.lastTurn.limit ?? null;
+  expansion.outside = expansion.lastTurn.outside ?? expansion.outside;
   for (const { tool, hash, policy } of expansion.lastTurn.calls)
     if (policy === 'none') repeat(expansion, `${tool} ${hash}`);
 }

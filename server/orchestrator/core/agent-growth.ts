@@ -101,7 +101,7 @@ function stepsBefore(parent: string, { steps, turns, compactions, isCompacted }:
 }
 
 function callsOf(turn: string, calls: readonly NumberedCall[]): AddedStep[] {
-  return calls.flatMap(({ tool, policy, grant, number }) => {
+  return calls.flatMap(({ tool, policy, grant, outside_input, number }) => {
     const id = callId(turn, number);
     // The model gets the error of a call that fails.
     const fields = { tool, on_error: 'continue' };
@@ -109,7 +109,11 @@ function callsOf(turn: string, calls: readonly NumberedCall[]): AddedStep[] {
       id,
       type: 'agent_tool',
       depends_on: [turn],
-      fields: { ...fields, ...(grant !== undefined && { grant }) },
+      fields: {
+        ...fields,
+        ...(grant !== undefined && { grant }),
+        ...(outside_input !== undefined && { outside_input }),
+      },
     };
     if (policy !== 'ask') return [call];
     const approval = { id: approvalId(id), type: 'agent_approval', depends_on: [turn], fields };

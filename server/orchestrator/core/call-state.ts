@@ -1,3 +1,4 @@
+import { callingAgent } from './call-bounds.ts';
 import type { RunEvent } from './events.ts';
 import { hold } from './holding.ts';
 import { move } from './moves.ts';
@@ -22,6 +23,8 @@ export function called(state: RunState, { step: id, data, at }: Of<'child_called
     deadline: timeout_s === undefined || detach ? null : at + timeout_s * 1000,
     ended: null,
     ...(data.outside_input !== undefined && { outsideInput: data.outside_input }),
+    ...(data.agent !== undefined && { agent: data.agent }),
+    ...(data.budget !== undefined && { budget: data.budget }),
   };
   hold(state, sizeOf(input));
   move(state, id, step, 'calling');
@@ -33,21 +36,31 @@ export function ended(state: RunState, { step: id, data }: Of<'child_ended'>): v
   const { call } = step;
   if (call === undefined) throw new Error(`"${id}" of ${state.runId} has called no run.`);
   releaseInput(state, step);
+  spend(state, id, data.spent ?? 0);
   step.call = { ...call, input: null, deadline: null, ended: data.status };
   if (data.status === 'completed') move(state, id, step, 'ready');
 }
 
 /** Forgets the call of a step that goes on or ends. If the called run has not ended, it is no longer needed. */
-export function leaveCall(state: RunState, step: StepState): void {
+export function leaveCall(state: RunState, id: string, step: StepState): void {
   const { call } = step;
   // The next attempt reads its output again.
   if (call === undefined || call.ended === 'completed') return;
   releaseInput(state, step);
   step.call = undefined;
   if (call.ended !== null || call.detach) return;
+  // It may have spent all of it.
+  spend(state, id, call.budget ?? 0);
   state.abandoned ??= new Set();
   state.abandoned.add(call.runId);
   state.residentBytes += BYTES_PER_ABANDONED_CALL;
+}
+
+/** The budgets of a run, and of the agent whose call it was, cover what called runs have cost. */
+function spend(state: RunState, step: string, microcredits: number): void {
+  state.childrenSpent += microcredits;
+  const agent = callingAgent(state, step);
+  if (agent !== null) agent.spent += microcredits;
 }
 
 function releaseInput(state: RunState, { call }: StepState): void {

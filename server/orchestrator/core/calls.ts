@@ -1,4 +1,5 @@
 import { attemptOf, emitLog, giveUp, retryOrFail } from './attempts.ts';
+import { boundedCall } from './call-bounds.ts';
 import type { Command } from './commands.ts';
 import { emit, newDraft } from './draft.ts';
 import { endStep, stepFails } from './ending.ts';
@@ -14,15 +15,22 @@ export function attemptCalling(state: RunState, command: Of<'attempt_calling'>, 
   const draft = newDraft(state, now);
   emitLog(draft, command);
   const { step, attempt, call } = command;
+  const bounded = boundedCall(state, step, call, now);
   if (state.stopRequested !== null) giveUp(draft, step);
   else if (depthOf(state) >= MAX_CALL_DEPTH) stepFails(draft, step, TOO_DEEP, command);
-  else emit(draft, { type: 'child_called', step, attempt, data: call });
+  else if (bounded === null) stepFails(draft, step, NOTHING_LEFT, command);
+  else emit(draft, { type: 'child_called', step, attempt, data: bounded });
   return draft.events;
 }
 
 const TOO_DEEP: StepError = {
   code: 'calls_too_deep',
   message: `The run was called by a run that was called by another one, ${MAX_CALL_DEPTH} times: it may call no further one.`,
+};
+
+const NOTHING_LEFT: StepError = {
+  code: 'agent_budget_spent',
+  message: 'The rest of the budget of the agent pays for no other run.',
 };
 
 /** How many calls lead to the run. */
@@ -50,7 +58,9 @@ export function childEnded(state: RunState, command: Of<'child_ended'>, now: num
   const draft = newDraft(state, now);
   const { step, run_id, end, random } = command;
   const { attempt } = found.step;
-  emit(draft, { type: 'child_ended', step, attempt, data: { run_id, status: end.status } });
+  const isCounted = found.call.budget !== undefined || state.started?.budget !== undefined;
+  const spent = isCounted && end.spent ? { spent: end.spent } : {};
+  emit(draft, { type: 'child_ended', step, attempt, data: { run_id, status: end.status, ...spent } });
   if (state.stopRequested !== null) giveUp(draft, step);
   else if (end.status !== 'completed')
     retryOrFail(draft, step, { error: end.error, retryable: end.retryable, random, ...creditsOf(command) });

@@ -86,10 +86,11 @@ export type Command =
   /** The time has come that a step sleeps until. */
   | { type: 'wake'; step: string; credits?: number };
 
-/** The end of a child run, and what it means for the step that called it. */
-export type ChildEnd =
+/** The end of a child run, and what it means for the step that called it. `spent`: microcredits, with those of the runs beneath it. */
+export type ChildEnd = { spent?: number } & (
   | { status: 'completed' }
-  | { status: Exclude<ChildStatus, 'completed'>; error: StepError; retryable: boolean };
+  | { status: Exclude<ChildStatus, 'completed'>; error: StepError; retryable: boolean }
+);
 
 /** Why a command cannot apply; surfaces answer 409. */
 export class CommandRefused extends Error {

@@ -117,7 +117,8 @@ export type ExpansionPlan = LoopPlan | AgentPlan;
 /**
  * A call that a model asked for. `hash`: of its arguments. `policy`: carried out at once, or when a person has approved
  * it, or not at all (`none`). `grant`: a person has allowed such calls for good, without which this one would be asked for.
- * `outside`: where text from outside was read for which the call is asked for.
+ * `outside`: where text from outside was read for which the call is asked for. `outside_input`: where text from outside was read that the
+ * input of the called run may hold.
  */
 export type TurnCall = {
   tool: string;
@@ -125,6 +126,7 @@ export type TurnCall = {
   policy: 'auto' | 'ask' | 'none';
   grant?: string;
   outside?: string;
+  outside_input?: string;
 };
 
 /**
@@ -137,7 +139,14 @@ export type TurnEnd = { calls: TurnCall[]; limit?: AgentLimit; outside?: string 
 /** The fields that the end of a step under an agent records besides its result. */
 export type OfAgentStep = { turn?: TurnEnd; digest?: string; context?: number };
 
-/** The run that a step calls (docs/adr/0020). `detach`: the step ends when that run has started. `outside_input`: as in `RunStartedData`. */
+/** What is left of the limits of an agent: agents in runs that it calls have no higher ones. */
+export type AgentBounds = { max_turns: number; max_tool_calls: number; timeout_s?: number };
+
+/**
+ * The run that a step calls (docs/adr/0020). `detach`: the step ends when that run has started. `outside_input`: as in `RunStartedData`.
+ * `agent`: the agent whose model called the run as a tool, by the id of its workflow. `budget`: microcredits that the run may charge;
+ * absent: what is left of the budget of the calling run.
+ */
 export type ChildCall = {
   run_id: string;
   workflow_id: string;
@@ -145,13 +154,16 @@ export type ChildCall = {
   input: JsonMap;
   detach?: true;
   outside_input?: string;
+  agent?: { id: string; limits?: AgentBounds };
+  budget?: number;
 };
 /** `refused`: the run was never started. */
 export type ChildStatus = 'completed' | 'failed' | 'stopped' | 'refused';
 
 /**
  * The step that called a run. `depth`: how many calls lead to the run. `root`: the run at the top of these calls; absent in older
- * logs, where the calling run counts as that. `detached`: the step does not wait for the run to end.
+ * logs, where the calling run counts as that. `detached`: the step does not wait for the run to end. `agents`: those that called it, or
+ * a run above it, as a tool, from the top. `limits`: what the lowest of them leaves to agents in this run.
  */
 export type ParentCall = {
   run_id: string;
@@ -160,6 +172,8 @@ export type ParentCall = {
   depth: number;
   root?: string;
   detached?: true;
+  agents?: string[];
+  limits?: AgentBounds;
 };
 
 /** Where a run stands that a request of another run to this service started: below which run, and how deep. */
@@ -271,8 +285,16 @@ export type RunEvent = { at: number } & (
   | { type: 'step_log'; step: string; attempt: number; data: { lines: string[] } }
   /** The attempt is over, and the step waits for the run that it calls. */
   | { type: 'child_called'; step: string; attempt: number; data: ChildCall }
-  /** The run that the step waited for has ended. `completed`: the step goes on; otherwise its failure follows. */
-  | { type: 'child_ended'; step: string; attempt: number; data: { run_id: string; status: ChildStatus } }
+  /**
+   * The run that the step waited for has ended. `completed`: the step goes on; otherwise its failure follows. `spent`: what that run and
+   * those beneath it have cost, in microcredits, where the caller has a budget.
+   */
+  | {
+      type: 'child_ended';
+      step: string;
+      attempt: number;
+      data: { run_id: string; status: ChildStatus; spent?: number };
+    }
   /** The attempt is over, and the step goes on at `until`, in ms since the epoch. */
   | { type: 'step_waiting'; step: string; attempt: number; data: { until: number } }
   | { type: 'task_pending'; step: string; attempt: number; data: TaskRequest }

@@ -41,6 +41,7 @@ export function newRun(runId: string, graph: CompiledGraph): RunState {
     residentBytes: BYTES_PER_STEP * (graph.order.length + 8),
     done: 0,
     credits: 0,
+    childrenSpent: 0,
     stopRequested: null,
     error: null,
     ready: new Set(),
@@ -113,7 +114,7 @@ function evolveStep(state: RunState, event: StepEvent): void {
       step.failures += 1;
       step.failedAt = event.at;
       step.retryAt = event.at + event.data.delay_ms;
-      if (step.call !== undefined) leaveCall(state, step);
+      if (step.call !== undefined) leaveCall(state, event.step, step);
       move(state, event.step, step, 'retrying');
       break;
     case 'task_pending':
@@ -225,7 +226,7 @@ type Ended = 'completed' | 'failed' | 'cancelled' | 'skipped';
 function end(state: RunState, id: string, step: StepState, status: Ended, failure: StepError | null = null): void {
   step.task = undefined;
   step.retryAt = undefined;
-  if (step.call !== undefined) leaveCall(state, step);
+  if (step.call !== undefined) leaveCall(state, id, step);
   move(state, id, step, status);
   if (!isAdded(state, id)) state.done += 1;
   for (const dependent of effectiveStep(state, id).dependents) {

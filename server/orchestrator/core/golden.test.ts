@@ -145,11 +145,13 @@ const turn = z.strictObject({
       policy: z.enum(['auto', 'ask', 'none']),
       grant: z.string().optional(),
       outside: z.string().optional(),
+      outside_input: z.string().optional(),
     }),
   ),
   limit: z.enum(['max_turns', 'max_tool_calls', 'budget', 'timeout', 'repeated_calls']).optional(),
   outside: z.string().optional(),
 });
+const bounds = z.strictObject({ max_turns: z.number(), max_tool_calls: z.number(), timeout_s: z.number().optional() });
 const ofStep = { step: z.string(), attempt: z.number() };
 
 /** The data of every event. Only optional fields may be added here, and nothing may be taken away (docs/adr/0005). */
@@ -175,6 +177,8 @@ const shapes = {
           depth: z.number(),
           root: z.string().optional(),
           detached: z.literal(true).optional(),
+          agents: z.array(z.string()).optional(),
+          limits: bounds.optional(),
         })
         .optional(),
       beneath: z.strictObject({ root_run_id: z.string(), depth: z.number() }).optional(),
@@ -323,11 +327,17 @@ const shapes = {
       input: map,
       detach: z.literal(true).optional(),
       outside_input: z.string().optional(),
+      agent: z.strictObject({ id: z.string(), limits: bounds.optional() }).optional(),
+      budget: z.number().optional(),
     }),
   },
   child_ended: {
     ...ofStep,
-    data: z.strictObject({ run_id: z.string(), status: z.enum(['completed', 'failed', 'stopped', 'refused']) }),
+    data: z.strictObject({
+      run_id: z.string(),
+      status: z.enum(['completed', 'failed', 'stopped', 'refused']),
+      spent: z.number().optional(),
+    }),
   },
 } satisfies Record<RunEvent['type'], z.ZodRawShape>;
 

@@ -89,6 +89,8 @@ export type AgentExpansion = {
   isCompacted: boolean;
   overflow: Overflow;
   closing: AgentLimit | null;
+  /** Where a turn last read text from outside of the workspace. */
+  outside: string | null;
   /** The failure for which the agent itself is to fail. */
   failure: { step: string; error: StepError } | null;
 };

@@ -72,6 +72,8 @@ export type AgentProgress = {
   readonly usage: { readonly inputTokens: number; readonly outputTokens: number };
   /** Why it has ended, or ends by its closing turn; null: it answers, or goes on. */
   readonly limit: AgentLimit | null;
+  /** Where a turn last read text from outside of the workspace; null: nowhere. */
+  readonly outside: string | null;
 };
 
 /** The agent that the step is, if it has expanded, or that it was added under; null for any other step. */
@@ -79,14 +81,14 @@ export function agentProgress(state: RunState, step: string): AgentProgress | nu
   const agent = expandedAgent(state, step);
   if (agent === null) return null;
   const { id, expansion } = agent;
-  const { plan, settings, toolCalls, spent, usage } = expansion;
+  const { plan, settings, toolCalls, spent, usage, outside } = expansion;
   const next = nextOfAgent(expansion);
   const limit = expansion.closing ?? (next.do === 'end' ? next.limit : null);
   const turns = turnsOf(state, expansion);
   const compactions = expansion.steps
     .filter(each => agentStepType(each) === 'agent_compaction')
     .map(each => ({ id: each, status: stepState(state, each).status }));
-  return { step: id, plan, settings, turns, compactions, toolCalls, spent, usage: { ...usage }, limit };
+  return { step: id, plan, settings, turns, compactions, toolCalls, spent, usage: { ...usage }, limit, outside };
 }
 
 function expandedAgent(state: RunState, step: string): { id: string; expansion: AgentExpansion } | null {

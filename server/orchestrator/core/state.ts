@@ -1,5 +1,6 @@
 import type { Branch, CompiledGraph, CompiledStep } from './compile.ts';
 import type {
+  ChildCall,
   ChildStatus,
   JsonMap,
   OnTimeout,
@@ -43,6 +44,10 @@ export type StepCall = {
   ended: ChildStatus | null;
   /** Where its input holds text from outside of the workspace; absent if it does not. */
   outsideInput?: string;
+  /** The agent whose model called it, and what is left of its limits. */
+  agent?: ChildCall['agent'];
+  /** Microcredits that it may charge. */
+  budget?: number;
 };
 
 export type StepState = {
@@ -114,6 +119,8 @@ export type RunState = {
   done: number;
   /** The cost of its attempts so far, in microcredits. */
   credits: number;
+  /** What runs that it called have cost, where its budget or that of an agent limits them; of abandoned ones, what they were given. */
+  childrenSpent: number;
   stopRequested: { by: string } | null;
   error: RunError | null;
   /** Steps that may begin, in the order in which they became ready. */

@@ -6,7 +6,14 @@ import { type ReadOptions, type RunsRead, readPayloadTexts, readRunsToFold } fro
 export type ActiveRunCounts = { byTenant: Map<string, number>; byStatus: Map<string, number> };
 
 /** A run that a step called. */
-export type ChildRow = { runId: string; parentRunId: string; status: RunStatus; error: RunError | null };
+/** `spent`: what the run and those that it called have cost, in microcredits, as far as its log says. */
+export type ChildRow = {
+  runId: string;
+  parentRunId: string;
+  status: RunStatus;
+  error: RunError | null;
+  spent: number;
+};
 
 /** How many runs were started beneath a run, and how many of them have not ended. */
 export type DescendantCounts = { started: number; active: number };
@@ -92,13 +99,22 @@ export function createLogReader(pool: Pool): LogReader {
         parent: string | null;
         status: RunStatus;
         error: RunError | null;
+        spent: string;
       }>({
         name: 'log_child_runs',
-        text: `SELECT r.id, r.status, r.error, c.parent_run_id AS parent
+        text: `SELECT r.id, r.status, r.error, c.parent_run_id AS parent,
+                 r.credits_microcredits + coalesce((SELECT sum((e.data->>'spent')::bigint) FROM run_events e
+                   WHERE e.run_id = r.id AND e.event_type = 'child_ended' AND r.ended_at IS NOT NULL), 0) AS spent
                FROM runs r LEFT JOIN child_runs c ON c.run_id = r.id WHERE r.id = ANY($1::uuid[])`,
         values: [runIds],
       });
-      return rows.map(({ id, parent, status, error }) => ({ runId: id, parentRunId: parent ?? '', status, error }));
+      return rows.map(({ id, parent, status, error, spent }) => ({
+        runId: id,
+        parentRunId: parent ?? '',
+        status,
+        error,
+        spent: Number(spent),
+      }));
     },
     async idleCallers(before, limit) {
       const { rows } = await pool.query<{ id: string }>(

@@ -64,7 +64,7 @@ export function simulatedReader(database: Database, server: Server, at: Surround
           const row = database.runs.get(runId)?.row;
           if (row === undefined) return [];
           const error = row.error === null ? null : JSON.parse(row.error);
-          return [{ runId, parentRunId: row.parent?.run_id ?? '', status: row.status, error }];
+          return [{ runId, parentRunId: row.parent?.run_id ?? '', status: row.status, error, spent: row.credits }];
         }),
       ),
     idleCallers: (before, limit) =>

@@ -24,6 +24,8 @@ const PlannedTool = z.strictObject({
   destructive: z.literal(true).optional(),
   /** A person decides about a call that may have happened; absent: the call is made again. */
   on_lost: z.literal('ask').optional(),
+  /** The version of a workflow, or of an agent, whose run the tool is; absent for every other tool. */
+  run: z.strictObject({ workflow_id: z.string(), version: z.number() }).optional(),
 });
 export type PlannedTool = z.infer<typeof PlannedTool>;
 

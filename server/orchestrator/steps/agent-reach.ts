@@ -6,7 +6,14 @@ import { hasTemplate } from './templates.ts';
 /** An agent sends something by its tools. */
 export function reaches({ agent_id: agentId, tools }: GraphStep): Reached | null {
   if (typeof agentId === 'string') return hasTemplate(agentId) ? null : { agents: [agentId] };
-  return { instances: instancesOf(tools) };
+  // What a run does that the agent starts, only that run knows.
+  return startsRuns(tools) ? null : { instances: instancesOf(tools) };
+}
+
+/** Whether workflows or other agents are among the tools of an agent. */
+export function startsRuns(tools: JsonValue | undefined): boolean {
+  const entries = Array.isArray(tools) ? tools.filter(isObject) : [];
+  return entries.some(({ type }) => type === 'workflow' || type === 'agent');
 }
 
 /** The MCP instances among the tools of an agent. */

@@ -50,6 +50,26 @@ const McpTools = z.strictObject({
   }),
 });
 
+const RUN_APPROVAL = 'Default: a workflow that only reads is started at once, all others ask';
+
+/** Workflows of the project: a call starts a run and waits for its end. */
+const WorkflowTools = z.strictObject({
+  type: z.literal('workflow'),
+  workflow_ids: z
+    .array(z.string().min(1).max(200))
+    .min(1)
+    .max(MAX_AGENT_TOOLS)
+    .meta({ description: 'Published workflows of the project; each is a tool that starts a run and waits for it' }),
+  approval: z.enum(APPROVALS).optional().meta({ description: RUN_APPROVAL }),
+});
+
+/** Another agent of the project: a call starts a run of it and waits for its answer. */
+const AgentAsTool = z.strictObject({
+  type: z.literal('agent'),
+  agent_id: z.string().min(1).max(200).meta({ description: 'Another agent of the project, which answers a prompt' }),
+  approval: z.enum(APPROVALS).optional().meta({ description: 'Default: each call asks' }),
+});
+
 /** Operations of this service. */
 const PlatformOperations = z.strictObject({
   type: z.literal('platform'),
@@ -69,7 +89,14 @@ const AskUser = z.strictObject({ type: z.literal('ask_user') });
 /** The memory tools: looking up memories and, as far as `memory.write` allows, remembering and forgetting. */
 const MemoryTools = z.strictObject({ type: z.literal('memory') });
 
-export const AgentTool = z.discriminatedUnion('type', [McpTools, PlatformOperations, AskUser, MemoryTools]);
+export const AgentTool = z.discriminatedUnion('type', [
+  McpTools,
+  WorkflowTools,
+  AgentAsTool,
+  PlatformOperations,
+  AskUser,
+  MemoryTools,
+]);
 
 export const AgentLimits = z.strictObject({
   max_turns: z.number().int().min(1).max(MAX_AGENT_TURNS).optional().meta({ description: 'Default 25' }),

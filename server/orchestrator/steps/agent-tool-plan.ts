@@ -1,5 +1,6 @@
 import type { z } from 'zod';
 import type { Attempt, GraphCheck, Outcome } from '../../contract/step-type.ts';
+import { isId } from '../../platform/ids.ts';
 import {
   ALL_TOOLS,
   contradictions,
@@ -14,6 +15,7 @@ import { askUserTool } from './ask-user.ts';
 import { failed } from './failure.ts';
 import { PLATFORM, PLATFORM_NAME, type PlatformTools } from './platform-tools.ts';
 import type { RunAuthority } from './run-authority.ts';
+import { RUN_TOOLS, type RunTools } from './run-tools.ts';
 
 /** An entry of an agent's `tools`. */
 export type ToolsEntry = z.output<typeof AgentTool>;
@@ -26,11 +28,16 @@ type Planning = {
     agentTools?: AgentTools | undefined;
     platform?: PlatformTools | undefined;
     authority?: RunAuthority | undefined;
+    runTools?: RunTools | undefined;
   };
 };
 
-/** The entries of one instance, or those of operations of the service, in their order. */
-type Group = { type: 'mcp' | 'platform'; instanceId: string; entries: (ToolEntry & { at: number })[] };
+/** The entries of one instance, those of operations of the service, of workflows, or of agents, in their order. */
+type Group = {
+  type: 'mcp' | 'platform' | 'workflow' | 'agent';
+  instanceId: string;
+  entries: (ToolEntry & { at: number })[];
+};
 type Offer = { instance: string; tools: readonly OfferedTool[] };
 
 /** Returns the tools of the agent's entries, each once, or how the step fails. */
@@ -42,7 +49,7 @@ export async function plannedTools(
   const { entries, own, services } = planning;
   const tools: PlannedTool[] = [...own];
   for (const group of groupsOf(entries)) {
-    const offer = await offerOf(group, attempt.run, signal, services);
+    const offer = await offerOf(group, attempt, signal, services);
     if ('kind' in offer) return offer;
     const problem = addTools(tools, group, offer);
     if (problem !== null) return problem;
@@ -55,23 +62,50 @@ export async function plannedTools(
 /** Ids of instances are the same in upper and lower case. */
 function groupsOf(entries: readonly ToolsEntry[]): Group[] {
   const groups = new Map<string, Group>();
-  for (const [at, entry] of entries.entries()) {
-    if (entry.type !== 'mcp' && entry.type !== 'platform') continue;
-    const instanceId = entry.type === 'mcp' ? entry.instance_id : PLATFORM;
-    const key = `${entry.type} ${instanceId.toLowerCase()}`;
-    const group: Group = groups.get(key) ?? { type: entry.type, instanceId, entries: [] };
+  const add = (type: Group['type'], instanceId: string, entry: ToolEntry & { at: number }) => {
+    const key = `${type} ${instanceId.toLowerCase()}`;
+    const group: Group = groups.get(key) ?? { type, instanceId, entries: [] };
     groups.set(key, group);
-    group.entries.push(entry.type === 'mcp' ? { ...entry, at } : { ...entry, tools: entry.operations, at });
+    group.entries.push(entry);
+  };
+  for (const [at, entry] of entries.entries()) {
+    switch (entry.type) {
+      case 'mcp':
+        add('mcp', entry.instance_id, { ...entry, at });
+        break;
+      case 'platform':
+        add('platform', PLATFORM, { ...entry, tools: entry.operations, at });
+        break;
+      case 'workflow':
+        add('workflow', 'workflow', { approval: entry.approval, tools: idsOf(entry.workflow_ids), at });
+        break;
+      case 'agent':
+        add('agent', 'agent', { approval: entry.approval, tools: idsOf([entry.agent_id]), at });
+        break;
+      case 'ask_user':
+      case 'memory':
+        break;
+    }
   }
   return [...groups.values()];
 }
 
+/** What is no id names nothing; a `*` among them would mean every tool. */
+const idsOf = (given: readonly string[]): string[] => given.map(id => id.toLowerCase()).filter(isId);
+
 async function offerOf(
   { type, instanceId, entries }: Group,
-  run: Attempt['run'],
+  attempt: Attempt,
   signal: AbortSignal,
-  { agentTools, platform }: Planning['services'],
+  { agentTools, platform, runTools }: Planning['services'],
 ): Promise<Offer | Outcome> {
+  const { run } = attempt;
+  if (type === 'workflow' || type === 'agent') {
+    const ids = [...new Set(entries.flatMap(({ tools }) => tools))];
+    const { tools = [], missing = [] } = (await runTools?.offer(run, { kind: type, ids }, signal)) ?? {};
+    if (missing.length > 0) attempt.log(missing.map(({ id, why }) => `The tool ${id} is left out: ${why}`));
+    return { instance: RUN_TOOLS[type], tools };
+  }
   if (type === 'platform') {
     // The model is not offered what the person may not do.
     const names = [...new Set(entries.flatMap(({ tools }) => tools))];
@@ -98,18 +132,19 @@ async function mayAnswer(
 function addTools(into: PlannedTool[], { type, instanceId, entries }: Group, offer: Offer): Outcome | null {
   const taken = new Set(into.map(({ name }) => name));
   const offered = new Map(offer.tools.map(tool => [tool.name, tool]));
-  for (const name of namesOf(entries, offer, type === 'platform')) {
+  for (const name of namesOf(entries, offer, type !== 'mcp')) {
     const effective = effectiveEntry(entries, name);
     if (effective === undefined || effective.approval === 'deny') continue;
     const found = offered.get(name);
     if (found === undefined) return failed('unknown_tool', `The instance “${offer.instance}” has no tool “${name}”.`);
-    const unique = uniqueName(name, taken);
+    const tool = found.run?.name ?? name;
+    const unique = uniqueName(tool, taken);
     taken.add(unique);
     into.push({
       name: unique,
       instance_id: instanceId,
       instance: offer.instance,
-      tool: name,
+      tool,
       description: found.description,
       input_schema: found.inputSchema,
       policy: policyOf(found, effective),
@@ -117,18 +152,19 @@ function addTools(into: PlannedTool[], { type, instanceId, entries }: Group, off
       open_world: found.openWorld,
       ...(found.destructive && { destructive: true as const }),
       ...(asksWhenLost(found, effective) && { on_lost: 'ask' as const }),
+      ...(found.run && { run: { workflow_id: name, version: found.run.version } }),
     });
   }
   return null;
 }
 
-/** The names that entries mean, each once. Operations that the person may not call are left out without an error. */
-function namesOf(entries: readonly ToolEntry[], { tools }: Offer, isPlatform: boolean): ReadonlySet<string> {
+/** The names that entries mean, each once. `mayLack`: those that are not offered are left out without an error. */
+function namesOf(entries: readonly ToolEntry[], { tools }: Offer, mayLack: boolean): ReadonlySet<string> {
   const offered = tools.map(({ name }) => name);
   return new Set(
     entries.flatMap(entry => {
       if (entry.tools.includes(ALL_TOOLS)) return offered;
-      return isPlatform ? entry.tools.filter(name => offered.includes(name)) : entry.tools;
+      return mayLack ? entry.tools.filter(name => offered.includes(name)) : entry.tools;
     }),
   );
 }
@@ -158,13 +194,26 @@ export function warnOfContradictions(entries: readonly ToolsEntry[], graph: Pick
       at: [entry, place],
       effective,
     } of contradictions(own)) {
-      const field = type === 'platform' ? 'operations' : 'tools';
       const counts = effective ?? 'the one without an approval';
       graph.warn({
-        path: `tools[${own[entry]?.at ?? 0}].${field}[${place}]`,
+        path: `tools[${own[entry]?.at ?? 0}].${fieldOf(type, place)}`,
         code: 'contradicting_tools',
         message: `several entries of \`tools\` differ in their approval of “${tool.slice(0, 200)}”: ${counts} is effective`,
       });
     }
+  }
+}
+
+/** The field of an entry that names a tool. */
+function fieldOf(type: Group['type'], place: number): string {
+  switch (type) {
+    case 'mcp':
+      return `tools[${place}]`;
+    case 'platform':
+      return `operations[${place}]`;
+    case 'workflow':
+      return `workflow_ids[${place}]`;
+    case 'agent':
+      return 'agent_id';
   }
 }

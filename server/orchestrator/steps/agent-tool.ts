@@ -13,6 +13,7 @@ import { ratioOf } from './agent-conversation.ts';
 import { fromEarlier } from './agent-earlier.ts';
 import { type AgentGrants, grantFor } from './agent-grants.ts';
 import { type AgentWork, type PlannedTool, workOf } from './agent-plan.ts';
+import { callRun, outputOfRun } from './agent-run.ts';
 import { AGENT_STEP } from './agent-step.ts';
 import type { AgentTools } from './agent-tools.ts';
 import { toolOf } from './agent-turn.ts';
@@ -23,10 +24,11 @@ import { MEMORY, type MemoryTools, REMEMBER, saidTo } from './memory-tools.ts';
 import { askAboutLost, quoted } from './on-lost.ts';
 import { PLATFORM, type PlatformTools } from './platform-tools.ts';
 import { partAt, READ_RESULT, readResult, readResultArguments, SHOWN_CHARACTERS, textOf } from './read-result.ts';
-import { decideCall, type RunAuthority } from './run-authority.ts';
+import { decideCall, type RunAuthority, type Standing } from './run-authority.ts';
 import type { ToolAnswer, ToolCaller } from './tool-caller.ts';
 import type { ToolCallPart } from './turn-messages.ts';
 import { callsOf, digestOf, turnResultOf } from './turn-result.ts';
+import type { WorkflowCaller } from './workflow-caller.ts';
 
 export type ToolServices = {
   tools?: ToolCaller | undefined;
@@ -35,6 +37,7 @@ export type ToolServices = {
   authority?: RunAuthority | undefined;
   grants?: AgentGrants | undefined;
   memoryTools?: MemoryTools | undefined;
+  workflows?: WorkflowCaller | undefined;
 };
 
 /** `agent_tool`: a call that an agent's model asked for. Only agents add it. */
@@ -77,6 +80,8 @@ async function execute(attempt: Attempt, signal: AbortSignal, services: ToolServ
   const approval = step.depends_on?.includes(approvalId(step.id)) ? attempt.result(approvalId(step.id)) : null;
   const work = workOf(agent.settings);
   const tool = toolOf(work, call.name);
+  if (attempt.child != null)
+    return endOfRun(services.workflows, { attempt, child: attempt.child, tool, signal }, ratio);
   // The fields of an answer may have any names.
   if (tool?.instance_id === PERSON) return completed(answerTo(approval), ratio);
   const args = argumentsOf(call, approval);
@@ -93,9 +98,12 @@ async function execute(attempt: Attempt, signal: AbortSignal, services: ToolServ
   if (tool.instance_id === PLATFORM) return callOperation(services.platform, { attempt, signal, tool, args, ratio });
   if (tool.instance_id === MEMORY)
     return callMemory(services.memoryTools, agent, work, { attempt, signal, tool, args, ratio });
-  if (services.tools === undefined) return failed('unknown_tool', 'There is no such tool.');
-  const refusal = await refusalOf({ attempt, signal, tool, isApproved: approval !== null }, services.authority);
+  const standing = await services.authority?.standing(attempt.run, signal);
+  const refusal = refusalOf({ tool, isApproved: approval !== null }, standing);
   if (refusal !== null) return refusal;
+  if (tool.run !== undefined)
+    return callRun(services.workflows, { attempt, signal, tool: { ...tool, run: tool.run }, args, work, standing });
+  if (services.tools === undefined) return failed('unknown_tool', 'There is no such tool.');
   return outcomeOf(await callTool(services.tools, { attempt, signal, tool, args }), ratio);
 }
 
@@ -120,14 +128,15 @@ function argumentsOf({ arguments: asked }: ToolCallPart, approval: JsonValue): J
 
 type Call = { attempt: Attempt; signal: AbortSignal; tool: PlannedTool };
 
-/** The rights of the person for whom the run acts may have ended since. */
-async function refusalOf(
-  { attempt, signal, tool, isApproved }: Call & { isApproved: boolean },
-  authority: RunAuthority | undefined,
-): Promise<Outcome | null> {
-  if (authority === undefined) return null;
-  const standing = await authority.standing(attempt.run, signal);
-  const decision = decideCall(standing, { readOnly: tool.read_only, scope: 'mcp:execute', approved: isApproved });
+/** The rights of the person for whom the run acts may have ended since. Starting a run takes those of a start, even if it only reads. */
+function refusalOf(
+  { tool, isApproved }: Pick<Call, 'tool'> & { isApproved: boolean },
+  standing: Standing | undefined,
+): Outcome | null {
+  if (standing === undefined) return null;
+  const starts = tool.run !== undefined;
+  const scope = starts ? 'workflow:run' : 'mcp:execute';
+  const decision = decideCall(standing, { readOnly: tool.read_only && !starts, scope, approved: isApproved });
   switch (decision.kind) {
     case 'allowed':
       return null;
@@ -207,6 +216,16 @@ function outcomeOf(answer: ToolAnswer, ratio: number): Outcome {
   // The model decides whether it tries again.
   const error = { code, message, ...(details === undefined ? {} : { details }) };
   return { kind: 'failed', error, retryable: false, ...(unsent ? {} : { consumed }) };
+}
+
+/** The run that the call has started has ended. */
+async function endOfRun(
+  workflows: WorkflowCaller | undefined,
+  ended: Parameters<typeof outputOfRun>[1],
+  ratio: number,
+): Promise<Outcome> {
+  const found = await outputOfRun(workflows, ended);
+  return found.kind === 'output' ? completed(found.output, ratio) : failed(found.code, found.message);
 }
 
 function completed(result: JsonValue, ratio: number): Extract<Outcome, { kind: 'completed' }> {

@@ -7,6 +7,7 @@ import type { AgentWork } from './agent-plan.ts';
 import { ASK_USER } from './ask-user.ts';
 import { isFromOutside, MEMORY } from './memory-tools.ts';
 import { READ_RESULT, shown } from './read-result.ts';
+import { AGENTS, isAnswerFromOutside } from './run-tools.ts';
 import type { ToolCallPart, ToolResultPart, TurnMessage } from './turn-messages.ts';
 import { callsOf, digestOf, type TurnResult, turnResultOf } from './turn-result.ts';
 
@@ -110,6 +111,7 @@ function rejection(answer: JsonValue): ToolResultPart['output'] {
 /** Whether a tool of the agent has brought text from outside into the conversation, and which. */
 export function taintedBy(work: AgentWork, { turns }: AgentProgress, source: TranscriptSource): string | null {
   const open = new Set(work.tools.flatMap(({ name, open_world }) => (open_world ? [name] : [])));
+  const agents = new Set(work.tools.flatMap(({ name, instance_id }) => (instance_id === AGENTS ? [name] : [])));
   const known = new Set([READ_RESULT, ...work.tools.map(({ name }) => name)]);
   const ofMemory = new Set(work.tools.flatMap(({ name, instance_id }) => (instance_id === MEMORY ? [name] : [])));
   for (const turn of turns) {
@@ -117,11 +119,13 @@ export function taintedBy(work: AgentWork, { turns }: AgentProgress, source: Tra
     for (const [index, { name }] of (result === null ? [] : callsOf(result)).entries()) {
       const call = turn.calls.get(index + 1);
       // A run that goes on from a turn of another one may have results of tools that the agent has no more.
-      if (call === undefined || (known.has(name) && !open.has(name))) continue;
+      if (call === undefined || (known.has(name) && !open.has(name) && !agents.has(name))) continue;
       // What a server says of a failure is text from outside as its results are.
       if (call.status === 'failed' && !ofMemory.has(name)) return name;
       if (call.status !== 'completed') continue;
-      if (!ofMemory.has(name) || isFromOutside(source.result(call.id))) return name;
+      if (agents.has(name)) {
+        if (isAnswerFromOutside(source.result(call.id))) return name;
+      } else if (!ofMemory.has(name) || isFromOutside(source.result(call.id))) return name;
     }
   }
   return null;

@@ -218,9 +218,16 @@ function judge(calls: readonly ToolCallPart[], of: Judging): Judged {
     if (index >= MAX_CALLS_IN_TURN) continue;
     const decided = problem === null ? policyOf(call, of) : ({ policy: 'none' } as const);
     judged.asked.push(call);
-    judged.calls.push({ tool: call.name.slice(0, MAX_TOOL_NAME), hash: digestOf(call.arguments), ...decided });
+    const tool = call.name.slice(0, MAX_TOOL_NAME);
+    judged.calls.push({ tool, hash: digestOf(call.arguments), ...decided, ...originOf(call, of) });
   }
   return judged;
+}
+
+/** The model may have taken the input of a run that it calls from any text that it has read. */
+function originOf(call: ToolCallPart, { work, outside }: Judging): Pick<TurnCall, 'outside_input'> {
+  const startsRun = toolOf(work, call.name)?.run !== undefined;
+  return startsRun && outside !== null ? { outside_input: outside } : {};
 }
 
 const tooMany = () => ({
@@ -253,8 +260,10 @@ function problemOf(call: ToolCallPart, { work, tools }: Judging): { code: string
 function policyOf(call: ToolCallPart, { work, outside, asks }: Judging): Pick<TurnCall, 'policy' | 'outside'> {
   const tool = toolOf(work, call.name);
   // Everybody writes memories of their own, and memory itself checks the rights.
-  if (tool === undefined || ((tool.read_only || tool.instance_id === MEMORY) && tool.policy === 'auto'))
-    return { policy: 'auto' };
+  if (tool === undefined) return { policy: 'auto' };
+  // Whoever may only read starts no run, whatever it does.
+  const isOnlyRead = (tool.read_only && tool.run === undefined) || tool.instance_id === MEMORY;
+  if (isOnlyRead && tool.policy === 'auto') return { policy: 'auto' };
   // An operation says itself whose rights suffice.
   if ((asks && tool.instance_id !== PLATFORM) || tool.policy === 'ask') return { policy: 'ask' };
   return tool.policy === 'ask_when_tainted' && outside !== null ? { policy: 'ask', outside } : { policy: 'auto' };

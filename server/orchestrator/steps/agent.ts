@@ -10,9 +10,10 @@ import {
   DEFAULT_CONTEXT_WINDOW,
   ratioOf,
 } from './agent-conversation.ts';
+import { limitsOf, mayNotBegin } from './agent-lineage.ts';
 import { countOf, outsideOfMemories, recallFor, withMemories } from './agent-memory.ts';
 import { checkSource, namedAgent } from './agent-named.ts';
-import type { AgentWork, PlannedTool } from './agent-plan.ts';
+import { type AgentWork, type PlannedTool, workOf } from './agent-plan.ts';
 import { reaches } from './agent-reach.ts';
 import { agentFields, closingSeconds, DEFAULT_AGENT_LIMITS } from './agent-settings.ts';
 import type { AgentSource } from './agent-source.ts';
@@ -27,11 +28,12 @@ import { checkForm } from './form.ts';
 import type { MemoryRecaller } from './memory-recaller.ts';
 import { type MemoryTools, memoryToolsOf } from './memory-tools.ts';
 import { outsideOf } from './outside.ts';
-import { outsideOfEarlier } from './outside-conversation.ts';
+import { outsideOfAnswer, outsideOfEarlier } from './outside-conversation.ts';
 import type { PlatformTools } from './platform-tools.ts';
 import { stepsInTemplates } from './reads.ts';
 import { Rendering } from './rendering.ts';
 import type { RunAuthority } from './run-authority.ts';
+import type { RunTools } from './run-tools.ts';
 import { collectReferences, hasTemplate } from './templates.ts';
 import type { TurnCaller } from './turn-caller.ts';
 import type { TurnMessage } from './turn-messages.ts';
@@ -75,6 +77,7 @@ export type AgentServices = {
   conversations?: Conversations | undefined;
   recaller?: MemoryRecaller | undefined;
   memoryTools?: MemoryTools | undefined;
+  runTools?: RunTools | undefined;
 };
 
 /**
@@ -131,11 +134,15 @@ async function check(step: GraphStep, scope: CheckScope, services: AgentServices
 async function problemsOf(
   entry: ToolsEntry,
   scope: CheckScope,
-  { agentTools, platform, memoryTools }: AgentServices,
+  { agentTools, platform, memoryTools, runTools }: AgentServices,
 ): Promise<StepProblem[] | undefined> {
   switch (entry.type) {
     case 'mcp':
       return agentTools?.check(scope, { instanceId: entry.instance_id, tools: entry.tools });
+    case 'workflow':
+      return runTools?.check(scope, { kind: 'workflow', ids: entry.workflow_ids });
+    case 'agent':
+      return runTools?.check(scope, { kind: 'agent', ids: [entry.agent_id] });
     case 'platform':
       return unknownOperations(entry.operations, platform);
     case 'ask_user':
@@ -170,7 +177,10 @@ async function begin(attempt: Attempt, signal: AbortSignal, services: AgentServi
   const ofPrompt = outsideOf(inline.prompt, attempt);
   const named = inline.agent_id === undefined ? null : await namedAgent(attempt, signal, { step: inline, agents });
   if (named !== null && 'kind' in named) return named;
-  const given = named ?? inline;
+  const refused = mayNotBegin(attempt, inline.agent_id);
+  if (refused !== null) return refused;
+  const own = named ?? inline;
+  const given = { ...own, limits: limitsOf(attempt, own.limits) };
   const { messages, ...rendered } = render(attempt, given, prompt);
   const { instructions = null, response_schema = null } = given;
   const ofInstructions = outsideOf([instructions, response_schema as JsonMap | null], attempt);
@@ -273,9 +283,11 @@ function contextOf(work: Pick<AgentWork, 'messages' | 'tools'> & { context_windo
 }
 
 /** The result of an agent: that of its last turn, and how it came about. */
-function answer(attempt: Attempt, { turns, limit, toolCalls, usage, plan }: AgentProgress): JsonMap {
+function answer(attempt: Attempt, progress: AgentProgress): JsonMap {
+  const { turns, limit, toolCalls, usage, plan } = progress;
   const last = turns.at(-1);
   const turn = last === undefined ? null : turnResultOf(attempt.result(last.id));
+  const outside = outsideOfAnswer(workOf(progress.settings), progress);
   return {
     text: turn?.text ?? '',
     ...(turn?.object !== undefined && { object: turn.object }),
@@ -285,5 +297,6 @@ function answer(attempt: Attempt, { turns, limit, toolCalls, usage, plan }: Agen
     tool_calls: toolCalls,
     model: turn?.model ?? plan.model,
     usage: { input_tokens: usage.inputTokens, output_tokens: usage.outputTokens },
+    ...(outside !== null && { outside }),
   };
 }

@@ -41,3 +41,10 @@ export function outsideOfEarlier(
   const known = new Set([READ_RESULT, ASK_USER, ...inside.map(({ name }) => name)]);
   return isFromOutside || used.some(name => !known.has(name)) ? [EARLIER] : [];
 }
+
+/** Returns where the answer of an agent may quote text from outside; null: nowhere. Results of operations of the service always are. */
+export function outsideOfAnswer(work: AgentWork, { outside, toolCalls }: AgentProgress): string | null {
+  const known = outside ?? work.outside?.[0] ?? null;
+  if (known !== null || toolCalls === 0) return known;
+  return work.tools.some(({ instance_id }) => instance_id === PLATFORM) ? 'by operations of Baton' : null;
+}

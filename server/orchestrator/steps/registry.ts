@@ -26,6 +26,7 @@ import type { MemoryTools } from './memory-tools.ts';
 import type { ModelCaller } from './model-caller.ts';
 import type { PlatformTools } from './platform-tools.ts';
 import type { RunAuthority } from './run-authority.ts';
+import type { RunTools } from './run-tools.ts';
 import { standIn } from './stand-in.ts';
 import type { ToolCaller } from './tool-caller.ts';
 import type { TurnCaller } from './turn-caller.ts';
@@ -50,6 +51,7 @@ export function createStepTypes(services: {
   extractor?: MemoryExtractor;
   recaller?: MemoryRecaller;
   memoryTools?: MemoryTools;
+  runTools?: RunTools;
 }): StepTypes {
   const { luaPool, tools, models, requester, workflows, extractor } = services;
   const ofAgents = [

@@ -124,12 +124,13 @@ function callingCommand(
   { step, attempt, random, of }: Omit<EndedAttempt, 'threshold'>,
   { call, log }: Extract<Outcome, { kind: 'calling' }>,
 ): Command {
-  const { workflowId: workflow_id, version, input, detach, outsideInput: outside_input } = call;
+  const { workflowId: workflow_id, version, input, detach, outsideInput: outside_input, agentId } = call;
   const { error } = readValue(input, MAX_RESULT_BYTES, 'input');
   if (error !== null) return { type: 'attempt_failed', step, attempt, error, retryable: false, random, log };
   const run_id = derivedId(of.now, [of.run.id, step, attempt]);
   const outside = outside_input === undefined ? {} : { outside_input };
-  const data = { run_id, workflow_id, version, input, ...(detach && { detach }), ...outside };
+  const agent = agentId === undefined ? {} : { agent: { id: agentId } };
+  const data = { run_id, workflow_id, version, input, ...(detach && { detach }), ...outside, ...agent };
   return { type: 'attempt_calling', step, attempt, call: data, log };
 }
 

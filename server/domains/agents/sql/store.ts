@@ -92,7 +92,10 @@ export async function usesOfAgent(
        SELECT * FROM steps)
      SELECT c.id AS workflow_id, c.name, bool_or(f.published) AS published
        FROM candidate c JOIN found f ON f.id = c.id
-      WHERE f.step->>'type' = 'agent' AND lower(f.step->>'agent_id') = $3::text
+      WHERE f.step->>'type' = 'agent' AND (lower(f.step->>'agent_id') = $3::text
+         OR EXISTS (
+              SELECT FROM json_array_elements(CASE WHEN json_typeof(f.step->'tools') = 'array' THEN f.step->'tools' ELSE '[]' END) tool
+               WHERE tool->>'type' = 'agent' AND lower(tool->>'agent_id') = $3::text))
       GROUP BY c.id, c.name ORDER BY c.name, c.id LIMIT $4`,
     [tenantId, projectId, id, limit],
   );

@@ -1,7 +1,7 @@
 import type { Context } from '../../../contract/context.ts';
 import type { StepTrial } from '../../../contract/step-type.ts';
 import type { GraphStep, JsonValue } from '../../../orchestrator/core/index.ts';
-import { instancesOf } from '../../../orchestrator/steps/agent-reach.ts';
+import { instancesOf, startsRuns } from '../../../orchestrator/steps/agent-reach.ts';
 import { type ErrorDetail, invalid } from '../../../platform/errors.ts';
 import { isId } from '../../../platform/ids.ts';
 import { settingsOf } from '../../agents/settings.ts';
@@ -15,19 +15,24 @@ export async function hostsOf(ctx: Context, step: GraphStep, trial: StepTrial | 
   const reached = trial?.reaches === undefined ? {} : trial.reaches(step);
   if (reached === null) return null;
   const urls: (string | null)[] = [...(reached.urls ?? [])];
-  for (const instance of [...(reached.instances ?? []), ...(await ofAgents(ctx, reached.agents ?? []))]) {
+  const ofTheirs = await ofAgents(ctx, reached.agents ?? []);
+  if (ofTheirs === null) return null;
+  for (const instance of [...(reached.instances ?? []), ...ofTheirs]) {
     urls.push(await findServerUrl(ctx.services, { ...projectScope(ctx), instanceId: instance }));
   }
   const hosts = urls.map(url => (url === null ? null : (URL.parse(url)?.host ?? null)));
   return hosts.includes(null) ? null : [...new Set(hosts.filter(host => host !== null))].sort();
 }
 
-/** The MCP instances of the tools that these agents have. */
-async function ofAgents(ctx: Context, ids: readonly string[]): Promise<string[]> {
+/** The MCP instances of the tools that these agents have; null if one of them starts runs, which may do anything. */
+async function ofAgents(ctx: Context, ids: readonly string[]): Promise<string[] | null> {
   const found: string[] = [];
   for (const id of ids) {
     const agent = isId(id) ? await findWorkflow(ctx.services.prisma, projectScope(ctx), id) : null;
-    if (agent?.kind === 'agent') found.push(...instancesOf(settingsOf(agent.graph).tools as unknown as JsonValue));
+    if (agent?.kind !== 'agent') continue;
+    const tools = settingsOf(agent.graph).tools as unknown as JsonValue;
+    if (startsRuns(tools)) return null;
+    found.push(...instancesOf(tools));
   }
   return found;
 }

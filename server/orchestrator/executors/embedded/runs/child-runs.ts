@@ -4,6 +4,7 @@ import {
   type ChildEnd,
   type Command,
   lineageOf,
+  type ParentCall,
   type RunError,
   type RunStartedData,
   type RunState,
@@ -122,7 +123,7 @@ export class ChildRuns {
     const parent = state.started?.parent;
     if (parent === undefined || parent.detached || state.status === null) return;
     if (this.#unwanted.delete(state.runId)) return;
-    const end = endOf(state.runId, state.status, state.error);
+    const end = endOf(state.runId, state.status, state.error, state.credits + state.childrenSpent);
     const key = { ...identity, runId: parent.run_id };
     if (end !== null) void this.#report(key, this.#endCommand(parent.step_id, state.runId, end));
   }
@@ -222,7 +223,7 @@ export class ChildRuns {
     }
     if (call.detach) await this.#reportStarted(run, step, call);
     else {
-      const end = endOf(call.runId, row.status, row.error);
+      const end = endOf(call.runId, row.status, row.error, row.spent);
       if (end !== null) await this.#reportEnd(run, step, call, end);
     }
   }
@@ -321,6 +322,7 @@ function startOf(
   if (started === null) throw new Error(`run ${runId} has not started`);
   const { root, depth } = lineageOf(runId, started);
   const detached = call.detach ? { detached: true as const } : {};
+  const { budget = started.budget && Math.max(0, started.budget - state.credits - state.childrenSpent) } = call;
   const data: RunStartedData = {
     version: call.version,
     input: call.input,
@@ -331,33 +333,48 @@ function startOf(
     session_id: started.session_id,
     started_by: started.started_by,
     ...(started.traceparent !== undefined && { traceparent: started.traceparent }),
-    parent: { run_id: runId, workflow_id: workflowId, step_id: step, depth: depth + 1, root, ...detached },
+    parent: {
+      run_id: runId,
+      workflow_id: workflowId,
+      step_id: step,
+      depth: depth + 1,
+      root,
+      ...detached,
+      ...agentsAbove(started, call),
+    },
     ...(started.withheld_scopes !== undefined && { withheld_scopes: started.withheld_scopes }),
     ...(started.acts_for !== undefined && { acts_for: started.acts_for }),
     ...(call.outsideInput !== undefined && { outside_input: call.outsideInput }),
     ...(started.spends_for !== undefined && { spends_for: started.spends_for }),
     // What is left: the run that calls is not charged what this one costs.
-    ...(started.budget !== undefined && { budget: Math.max(0, started.budget - state.credits) }),
+    ...(budget !== undefined && { budget }),
   };
   return { runId: call.runId, tenantId, projectId, workflowId: call.workflowId, data };
 }
 
+/** The agents that lead to the called run, and what the lowest of them leaves to it. */
+function agentsAbove({ parent }: RunStartedData, { agent }: StepCall): Pick<ParentCall, 'agents' | 'limits'> {
+  const agents = [...(parent?.agents ?? []), ...(agent === undefined ? [] : [agent.id])];
+  const limits = agent?.limits ?? parent?.limits;
+  return { ...(agents.length > 0 && { agents }), ...(limits !== undefined && { limits }) };
+}
+
 /** Returns the end of a called run as its caller records it; null for a run that has not ended. */
-function endOf(runId: string, status: RunStatus, failure: RunError | null): ChildEnd | null {
+function endOf(runId: string, status: RunStatus, failure: RunError | null, spent: number): ChildEnd | null {
   switch (status) {
     case 'running':
     case 'paused':
       return null;
     case 'completed':
-      return { status };
+      return { status, spent };
     case 'stopped': {
       const error = { code: 'child_run_stopped', message: `The child run ${runId} was stopped.` };
-      return { status, error, retryable: false };
+      return { status, error, retryable: false, spent };
     }
     case 'failed': {
       const cause = failure === null ? '' : ` at its step "${failure.step_id}": ${failure.message} (${failure.code})`;
       const error = { code: 'child_run_failed', message: `The child run ${runId} failed${cause}`.slice(0, 4_000) };
-      return { status, error, retryable: true };
+      return { status, error, retryable: true, spent };
     }
   }
 }

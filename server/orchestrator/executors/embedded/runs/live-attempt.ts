@@ -240,7 +240,9 @@ export class LiveAttempt implements Attempt {
   }
 
   get lineage(): CallLineage {
-    return { withheldScopes: this.#state.started?.withheld_scopes ?? [] };
+    const { withheld_scopes: withheldScopes = [], parent, budget } = this.#state.started ?? {};
+    const { agents = [], limits } = parent ?? {};
+    return { withheldScopes, agents, limits: limits && { ...limits, ...(budget !== undefined && { budget }) } };
   }
 
   wrote(text: string): void {

@@ -1,0 +1,62 @@
+import { usableBudget } from './agent-turns.ts';
+import type { AgentBounds, ChildCall } from './events.ts';
+import { type AgentExpansion, isAgent } from './growth.ts';
+import { isEnded, type RunState, stepState } from './state.ts';
+import { addedId, agentStepType } from './step-ids.ts';
+
+/** The agent under which a step is, such as a call that its model asked for; null for any other step. */
+export function callingAgent(state: RunState, step: string): AgentExpansion | null {
+  const parent = addedId(step)?.parent;
+  const expansion = parent === undefined ? undefined : state.grown?.parents.get(parent);
+  return expansion !== undefined && isAgent(expansion) ? expansion : null;
+}
+
+/**
+ * Returns the call of a run with what that run may use: of the limits and the budget of the agent that calls it, and of the budget of the
+ * run, what is left. Calls that are made at the same time share it. Null: it pays for no run.
+ */
+export function boundedCall(state: RunState, step: string, call: ChildCall, now: number): ChildCall | null {
+  const agent = call.agent === undefined ? null : callingAgent(state, step);
+  if (call.agent === undefined || agent === null) {
+    // Beneath an agent a call is limited by what that agent may spend.
+    if (state.started?.parent?.agents === undefined || call.detach === true) return call;
+    const left = leftOfRun(state) / Math.max(1, state.inFlight.size);
+    return Number.isFinite(left) ? { ...call, budget: Math.max(0, Math.floor(left)) } : call;
+  }
+  const limited = { ...call, agent: { id: call.agent.id, limits: boundsOf(agent, now) } };
+  const left = Math.min(leftOfAgent(state, agent), leftOfRun(state)) / Math.max(1, callsToBegin(state, agent));
+  if (!Number.isFinite(left)) return limited;
+  const budget = Math.floor(left);
+  return budget < 1 ? null : { ...limited, budget };
+}
+
+function boundsOf({ plan, turns, toolCalls, deadline }: AgentExpansion, now: number): AgentBounds {
+  return {
+    max_turns: Math.max(1, plan.max_turns - turns),
+    max_tool_calls: Math.max(0, plan.max_tool_calls - toolCalls),
+    ...(deadline !== null && { timeout_s: Math.max(1, Math.ceil((deadline - now) / 1000)) }),
+  };
+}
+
+/** Microcredits that no call has been given yet; infinite where nothing limits them. */
+function leftOfAgent(state: RunState, { plan, spent, steps }: AgentExpansion): number {
+  return usableBudget(plan) - spent - givenTo(state, steps);
+}
+
+function leftOfRun(state: RunState): number {
+  const { started, credits, childrenSpent, calling } = state;
+  const { budget = Number.POSITIVE_INFINITY } = started ?? {};
+  return budget - credits - childrenSpent - givenTo(state, calling);
+}
+
+/** What runs that have not ended were given. */
+function givenTo(state: RunState, steps: Iterable<string>): number {
+  let given = 0;
+  for (const step of steps) if (state.calling.has(step)) given += state.steps.get(step)?.call?.budget ?? 0;
+  return given;
+}
+
+/** Calls of the last turn that may call a run yet, the present one included. */
+const callsToBegin = (state: RunState, { steps }: AgentExpansion): number =>
+  steps.filter(id => agentStepType(id) === 'agent_tool' && !isEnded(stepState(state, id)) && !state.calling.has(id))
+    .length;
