@@ -2,11 +2,12 @@ import type { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import type { Principal } from '../../contract/context.ts';
+import type { Graph } from '../../orchestrator/core/index.ts';
 import { newId } from '../../platform/ids.ts';
 import { type ChatService, startChatService } from '../../testing/chat.ts';
-import { createTestTenant } from '../../testing/identity.ts';
+import { createTestMember, createTestPat, createTestTenant } from '../../testing/identity.ts';
 import { startSdkServer, type TestServer } from '../../testing/mcp-server.ts';
-import { reached } from '../../testing/runs.ts';
+import { publishGraph, reached } from '../../testing/runs.ts';
 
 /** Workflows and agents as tools of agents, through the whole service with a scripted model. */
 let noted: string[] = [];
@@ -131,7 +132,7 @@ describe('a workflow', () => {
     await at(ref, 'blocked');
     expect([...(await stepsOf(ref)).keys()]).toEqual(expect.arrayContaining(['agent.2.1.ok']));
     expect((await stepsOf(ref)).get('agent.1.1')).toBeUndefined();
-    await act('tasks_complete', { ...ref, taskID: 'agent.2.1.ok', approved: true });
+    await act('tasks_complete', { ...ref, task_id: 'agent.2.1.ok', approved: true });
     await at(ref, 'complete');
     expect(await outputOf(await childOf(ref, 'agent.2.1'))).toEqual({ said: 'x' });
   });
@@ -263,16 +264,41 @@ describe('a workflow', () => {
   });
 
   test('a viewer starts none without the approval of a contributor, whatever it says of itself', async () => {
-    const id = await publish({ ...echo, tool: { read_only: true } });
-    script(calls('Look_up', { text: 'x' }), says('Done.'));
-    const agentId = await agent([workflowTool(id, 'auto')]);
+    const graph = { ...echo, tool: { read_only: true } } as unknown as Graph;
+    const id = await publishGraph(chat.service.container.services, chat.acme.owner, graph);
+    script(calls('Under_test', { text: 'x' }), says('Done.'));
+    const agentId = await agent([workflowTool(id)]);
     const { viewer, contributor } = chat.acme;
     const ref = await start(agentId, 'Go.', viewer);
     await at(ref, 'blocked');
     expect((await stepsOf(ref)).get('agent.1.1')?.child_run ?? null).toBeNull();
-    await act('tasks_complete', { ...ref, taskID: 'agent.1.1.ok', approved: true }, contributor);
+    await act('tasks_complete', { ...ref, task_id: 'agent.1.1.ok', approved: true }, contributor);
     await at(ref, 'complete');
     expect(await outputOf(await childOf(ref))).toEqual({ said: 'x' });
+    // Whoever may start it is not asked: it only reads.
+    script(calls('Under_test', { text: 'y' }), says('Done.'));
+    const own = await start(agentId, 'Go.', contributor);
+    await at(own, 'complete');
+    expect(await outputOf(await childOf(own))).toEqual({ said: 'y' });
+  });
+
+  test('is not started by a token without the scope, or for somebody who may not write any more', async () => {
+    const id = await publish(echo);
+    const agentId = await agent([workflowTool(id, 'auto')]);
+    const { services } = chat.service.container;
+    const scoped = await createTestPat(services, chat.acme.contributor, [
+      'mcp:execute',
+      'ai:use',
+      'agent:read',
+      'workflow:read',
+    ]);
+    script(calls('Look_up', { text: 'x' }), says('Refused.'));
+    const ref = await start(agentId, 'Go.', scoped.principal).catch((error: { code: string }) => error.code);
+    if (typeof ref === 'string') expect(ref).toBe('insufficient_scope');
+    else {
+      await at(ref, 'complete');
+      expect(await errorOf(ref)).toBe('authority_lost');
+    }
   });
 });
 
@@ -380,7 +406,7 @@ test('runs that are called on the way to an answer of a private thread are as cl
   const agent_id = await agent([workflowTool(id, 'auto')]);
   script(calls('Look_up', { secret: 7731 }), says('Done.'));
   const thread = await chat.thread({ agent_id }, owner);
-  await act('chat_send_message', { id: thread, parts: [{ type: 'text', text: 'Go.' }] }, owner);
+  await act('chat_send_message', { id: thread, text: 'Go.' }, owner);
   const answer = async () =>
     (await chat.messages(thread, owner)).find(({ role }) => role === 'assistant')?.metadata.run_id;
   await expect.poll(answer).toBeTruthy();
@@ -393,7 +419,14 @@ test('runs that are called on the way to an answer of a private thread are as cl
     (await act('tasks_list_run', child, by)) as unknown as { tasks: { instructions: string }[] };
   expect((await tasks(contributor)).tasks).toEqual([expect.objectContaining({ instructions: 'Is it?' })]);
   expect((await tasks(chat.acme.viewer)).tasks).toEqual([]);
-  await act('tasks_complete', { ...child, taskID: 'ask', approved: true }, contributor);
+  const stranger = await createTestMember(
+    chat.service.container.services,
+    chat.acme,
+    'project_viewer',
+    'v2@acme.example.com',
+  );
+  await expect(act('runs_get_summary', child, stranger)).rejects.toMatchObject({ code: 'private_run' });
+  await act('tasks_complete', { ...child, task_id: 'ask', approved: true }, contributor);
   await chat.settled(thread, owner);
   expect(await stateOf(child)).toBe('completed');
 });
