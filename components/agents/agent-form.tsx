@@ -84,7 +84,7 @@ export function AgentForm({ agentId, draft, onChange, problems, readOnly }: Prop
             {message}
           </p>
         ))}
-        <ToolsField tools={draft.tools} onChange={tools => set({ tools })} readOnly={readOnly} />
+        <ToolsField agentId={agentId} tools={draft.tools} onChange={tools => set({ tools })} readOnly={readOnly} />
       </Card>
       {me.memory ? <MemoryCard draft={draft} set={set} problem={problems.memory} readOnly={readOnly} /> : null}
       <Limits agentId={agentId} draft={draft} set={set} problems={problems} readOnly={readOnly} />

@@ -12,6 +12,10 @@ export function namesOf(entry: AgentTools[number]): readonly string[] {
   switch (entry.type) {
     case 'mcp':
       return entry.tools;
+    case 'workflow':
+      return entry.workflow_ids;
+    case 'agent':
+      return [entry.agent_id];
     case 'platform':
       return entry.operations;
     case 'ask_user':

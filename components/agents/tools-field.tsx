@@ -9,6 +9,7 @@ import { Link } from '../ui/link.tsx';
 import { Select } from '../ui/select.tsx';
 import { Skeleton } from '../ui/skeleton.tsx';
 import { FormError } from '../ui/states.tsx';
+import { AgentToolsField, WorkflowToolsField } from './run-tools-field.tsx';
 import {
   type AgentTools,
   type CatalogTool,
@@ -25,10 +26,20 @@ import {
 
 type Props = { tools: AgentTools; onChange: (tools: AgentTools) => void; readOnly: boolean };
 
-/** The tools of an agent, instance by instance: what it calls by itself, what it asks for, and what it never calls. */
-export function ToolsField(props: Props) {
+/**
+ * The tools of an agent, instance by instance, its workflows and its agents: what it calls by itself, what it asks for, and what it never
+ * calls.
+ */
+export function ToolsField({ agentId, ...props }: Props & { agentId: string }) {
   const { canWrite } = usePermissions();
-  return canWrite ? <ToolsEditor {...props} /> : <ToolNames tools={props.tools} />;
+  const ofRuns = { ...props, agentId, readOnly: props.readOnly || !canWrite };
+  return (
+    <div className="flex flex-col gap-3">
+      {canWrite ? <ToolsEditor {...props} /> : <ToolNames tools={props.tools} />}
+      <WorkflowToolsField {...ofRuns} />
+      <AgentToolsField {...ofRuns} />
+    </div>
+  );
 }
 
 /** For viewers, who may not list what instances offer. */
@@ -76,7 +87,7 @@ function ToolsEditor({ tools, onChange, readOnly }: Props) {
           onChange={id => setAdded([...added, id])}
         />
       ) : null}
-      {present.length === 0 && readOnly ? <p className="text-sm text-muted">None</p> : null}
+      {tools.length === 0 && readOnly ? <p className="text-sm text-muted">None</p> : null}
     </div>
   );
 }

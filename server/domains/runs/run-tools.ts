@@ -32,15 +32,14 @@ async function offer(pool: Pool, scope: Scope, { kind, ids }: Of): Promise<RunTo
       offered.tools.push({
         name: id,
         ...toolFor(kind, row),
-        ...SAFEST,
+        ...NOT_DESTRUCTIVE,
         run: { version: row.version, name: nameOf(kind, row) },
       });
   }
   return offered;
 }
 
-/** What a run does and returns is not known beforehand. */
-const SAFEST = { destructive: false } as const;
+const NOT_DESTRUCTIVE = { destructive: false } as const;
 
 function toolFor(kind: RunToolKind, row: RunToolRow) {
   if (kind === 'agent') {

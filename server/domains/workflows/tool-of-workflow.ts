@@ -15,7 +15,7 @@ export type WorkflowTool = {
 const MAX_NAME_LENGTH = 56;
 const MAX_DESCRIPTION_LENGTH = 4_000;
 
-/** What a graph says about itself as a tool. A field that cannot be used is as if it were not there. */
+/** The description that a graph gives of itself as a tool. A field that cannot be used is as if it were not there. */
 const Said = z.object({
   name: z.string().optional().catch(undefined),
   description: z.string().optional().catch(undefined),

@@ -49,7 +49,7 @@ function leftOfRun(state: RunState): number {
   return budget - credits - childrenSpent - givenTo(state, calling);
 }
 
-/** What runs that have not ended were given. */
+/** The budgets of called runs that have not ended, in all. */
 function givenTo(state: RunState, steps: Iterable<string>): number {
   let given = 0;
   for (const step of steps) if (state.calling.has(step)) given += state.steps.get(step)?.call?.budget ?? 0;

@@ -139,7 +139,7 @@ export type TurnEnd = { calls: TurnCall[]; limit?: AgentLimit; outside?: string 
 /** The fields that the end of a step under an agent records besides its result. */
 export type OfAgentStep = { turn?: TurnEnd; digest?: string; context?: number };
 
-/** What is left of the limits of an agent: agents in runs that it calls have no higher ones. */
+/** The rest of the limits of an agent: agents in runs that it calls have no higher ones. */
 export type AgentBounds = { max_turns: number; max_tool_calls: number; timeout_s?: number };
 
 /**

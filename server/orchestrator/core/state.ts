@@ -119,7 +119,7 @@ export type RunState = {
   done: number;
   /** The cost of its attempts so far, in microcredits. */
   credits: number;
-  /** What runs that it called have cost, where its budget or that of an agent limits them; of abandoned ones, what they were given. */
+  /** The cost of runs that it called, where its budget or that of an agent limits them; of abandoned ones, their budgets. */
   childrenSpent: number;
   stopRequested: { by: string } | null;
   error: RunError | null;

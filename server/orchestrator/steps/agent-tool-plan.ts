@@ -90,7 +90,7 @@ function groupsOf(entries: readonly ToolsEntry[]): Group[] {
   return [...groups.values()];
 }
 
-/** What is no id names nothing; a `*` among them would mean every tool. */
+/** The ids in an entry. Anything else names nothing: a `*` would mean every tool. */
 const idsOf = (given: readonly string[]): string[] => given.map(id => id.toLowerCase()).filter(isId);
 
 async function offerOf(

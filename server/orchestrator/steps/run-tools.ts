@@ -3,7 +3,7 @@ import { isObject } from '../../platform/json.ts';
 import type { JsonMap, JsonValue } from '../core/index.ts';
 import type { OfferedTool } from './agent-tools.ts';
 
-/** What an agent starts a run of, by a call of a tool. */
+/** The kinds of workflows of which an agent starts runs by calls of tools. */
 export type RunToolKind = 'workflow' | 'agent';
 
 /** Stands in a planned tool in place of the id of an MCP instance: the tool is another agent. */
