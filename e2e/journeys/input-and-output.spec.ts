@@ -34,6 +34,11 @@ test('an author gives a workflow an input, an output and a failure handler, and 
   await side.getByRole('combobox', { name: 'When a run fails, start' }).click();
   await member.getByRole('option', { name: /^Handles failures/ }).click();
   await expect(side.getByRole('link', { name: 'Open Handles failures' })).toBeVisible();
+  await side.getByRole('checkbox', { name: 'Offer as a tool' }).check();
+  await side.getByRole('textbox', { name: 'Tool name' }).fill('double it');
+  await expect(side.getByText('must be a letter or _, then letters, digits, _ and -, at most 64 in all')).toBeVisible();
+  await side.getByRole('textbox', { name: 'Tool name' }).fill('double_it');
+  await side.getByRole('checkbox', { name: 'Only reads' }).check();
   await expectThemesAccessible(member);
   const expected = {
     steps,
@@ -41,6 +46,7 @@ test('an author gives a workflow an input, an output and a failure handler, and 
     output: JSON.parse(output.replace('doubled', 'double')),
     searchable,
     on_failure: { workflow_id: String(handler.id) },
+    tool: { name: 'double_it', read_only: true },
   };
   await expect.poll(async () => (await api.call('GET', workflow)).graph).toEqual(expected);
   await api.call('POST', `${workflow}/versions`, {});

@@ -6,6 +6,7 @@ import { change } from '../use-editor.ts';
 import { JsonField } from './code-field.tsx';
 import type { InspectorProps } from './inspector.tsx';
 import { WorkflowField } from './workflow-picker.tsx';
+import { WorkflowToolFields } from './workflow-tool-fields.tsx';
 
 type FieldName = 'input_schema' | 'output' | 'searchable';
 
@@ -62,6 +63,7 @@ export function WorkflowFields(props: InspectorProps) {
             <GraphField key={field.name} {...props} field={field} />
           ))}
           <FailureHandlerField {...props} />
+          <WorkflowToolFields {...props} />
         </div>
       ) : null}
     </details>

@@ -26,6 +26,7 @@ const GraphFieldsSchema = GraphSchema.pick({
   output: true,
   on_failure: true,
   searchable: true,
+  tool: true,
 });
 const GraphFieldNames = z.array(z.enum(GRAPH_FIELDS)).max(GRAPH_FIELDS.length);
 const Branch = z.enum(['then', 'else']);

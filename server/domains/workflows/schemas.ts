@@ -39,6 +39,14 @@ export const NoteSchema = z.strictObject({
 });
 /** The most notes of a graph. */
 export const MAX_NOTES = 200;
+/** Whether the name suits models is for validation: a draft may be incomplete. */
+export const WorkflowToolSchema = z.strictObject({
+  name: z.string().max(200).optional().meta({
+    description: 'A letter or _, then letters, digits, _ and -, up to 64; default: made of the name of the workflow',
+  }),
+  description: PlainText(2_000).optional().meta({ description: 'Default: the description of the workflow' }),
+  read_only: z.boolean().optional().meta({ description: 'Whether it changes nothing, so that agents need not ask' }),
+});
 export const GraphSchema = z.strictObject({
   steps: listAsSent(AnyStep),
   notes: z
@@ -59,6 +67,9 @@ export const GraphSchema = z.strictObject({
   searchable: AnyObject.optional().meta({
     description:
       'Values that runs are found by: a name and one template of the input or of a result for each, at most 10',
+  }),
+  tool: WorkflowToolSchema.optional().meta({
+    description: 'Offers the published workflow as a tool to agents and to MCP clients; an empty object is enough',
   }),
 });
 /** The most inputs that a workflow keeps. */

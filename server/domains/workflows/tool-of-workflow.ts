@@ -1,69 +1,77 @@
-import { z } from 'zod';
-import type { Graph, JsonMap, JsonValue } from '../../orchestrator/core/index.ts';
+import {
+  type JsonMap,
+  type JsonValue,
+  MAX_TOOL_DESCRIPTION_LENGTH,
+  WORKFLOW_TOOL_NAME,
+} from '../../orchestrator/core/index.ts';
 import { isObject } from '../../platform/json.ts';
 
-/** A published workflow as a tool, for the models of agents and for clients of MCP. */
-export type WorkflowTool = {
-  /** Letters, digits and `_`, beginning with a letter, at most 56 characters; two workflows may have the same one. */
+/** A published workflow as a tool of agents and of MCP clients. */
+export type WorkflowTool = { name: string; description: string; inputSchema: JsonMap; readOnly: boolean };
+
+/** A published workflow as far as a tool is made of it: its name and description, and fields of its version. */
+export type ToolSource = {
   name: string;
   description: string;
-  inputSchema: JsonMap;
-  /** Its author says that its runs change nothing. */
-  readOnly: boolean;
+  /** `tool` of the graph; null for a workflow that declares none. */
+  tool: { name?: string; description?: string; read_only?: boolean } | null;
+  /** `input_schema` of the graph. */
+  inputSchema: JsonMap | null;
+  /** `trigger_payload` of the run setup: the saved input of a start. */
+  triggerPayload: JsonMap | null;
 };
 
-const MAX_NAME_LENGTH = 56;
-const MAX_DESCRIPTION_LENGTH = 4_000;
+/** The name of a workflow without a letter that tools may have. */
+const UNNAMED = 'workflow';
+const MAX_NAME_LENGTH = 64;
 
-/** The description that a graph gives of itself as a tool. A field that cannot be used is as if it were not there. */
-const Said = z.object({
-  name: z.string().optional().catch(undefined),
-  description: z.string().optional().catch(undefined),
-  read_only: z.boolean().optional().catch(undefined),
-});
-
-/**
- * Returns a version of a workflow as a tool: what its `graph.tool` says, else its name and description. `runSetup`: that of the version,
- * from which the input is guessed where the graph has no `input_schema`.
- */
-export function toolOf(
-  workflow: { name: string; description: string },
-  graph: Graph,
-  runSetup: { trigger_payload?: JsonMap | undefined } | null = null,
-): WorkflowTool {
-  const { tool } = graph as { tool?: unknown };
-  const said = Said.safeParse(tool).data ?? {};
-  const description =
-    said.description?.trim() || workflow.description.trim() || `Runs the workflow “${workflow.name}”.`;
+/** Returns a published workflow as a tool (docs/specification/workflows.md#tool). The name may be that of another tool, too. */
+export function toolOfWorkflow(source: ToolSource): WorkflowTool {
   return {
-    name: toolName(said.name?.trim() || workflow.name),
-    description: description.slice(0, MAX_DESCRIPTION_LENGTH).toWellFormed(),
-    inputSchema: graph.input_schema ?? guessedSchema(runSetup?.trigger_payload ?? {}),
-    readOnly: said.read_only === true,
+    name: toolName(source.tool?.name, source.name),
+    description: descriptionOf(source),
+    inputSchema: inputSchemaOf(source),
+    readOnly: source.tool?.read_only === true,
   };
 }
 
-/** Some providers take only names that begin with a letter. */
-function toolName(name: string): string {
-  const plain = name
+/** Returns the declared name if models take it, otherwise one made of the name of the workflow. */
+export function toolName(declared: string | undefined, workflowName: string): string {
+  if (declared !== undefined && WORKFLOW_TOOL_NAME.test(declared)) return declared;
+  const letters = workflowName
     .normalize('NFKD')
-    .replaceAll(/\p{M}/gu, '')
-    .replaceAll(/[^A-Za-z0-9]+/g, '_')
-    .replaceAll(/^_+|_+$/g, '');
-  const named = /^[A-Za-z]/.test(plain) ? plain : `workflow_${plain}`;
-  return named.slice(0, MAX_NAME_LENGTH).replaceAll(/_+$/g, '');
+    .replace(/\p{M}+/gu, '')
+    .toLowerCase()
+    .replace(/[^a-z0-9]+/g, '_')
+    .slice(0, MAX_NAME_LENGTH)
+    .replace(/^_+|_+$/g, '');
+  if (letters === '') return UNNAMED;
+  return WORKFLOW_TOOL_NAME.test(letters) ? letters : `_${letters}`.slice(0, MAX_NAME_LENGTH);
 }
 
-/** The input of a workflow that has no schema may be anything; the payload of its run setup is an example. */
-function guessedSchema(example: JsonMap): JsonMap {
-  const properties = Object.entries(example).map(([name, value]): [string, JsonMap] => [name, { ...typeOf(value) }]);
-  return { type: 'object', ...(properties.length > 0 && { properties: Object.fromEntries(properties) }) };
+function descriptionOf({ tool, name, description }: ToolSource): string {
+  const texts = [tool?.description, description].map(text => text?.trim() ?? '');
+  const said = texts.find(text => text !== '') ?? `Runs the workflow “${name}” and returns its output.`;
+  return said.slice(0, MAX_TOOL_DESCRIPTION_LENGTH);
 }
 
-function typeOf(value: JsonValue): JsonMap {
+/**
+ * Returns the input schema of the graph. A workflow without one takes any fields; those of its saved input are named, so that a
+ * model knows them. A tool's schema must have the type `object`.
+ */
+function inputSchemaOf({ inputSchema, triggerPayload }: ToolSource): JsonMap {
+  if (inputSchema !== null) {
+    const { $schema: _, ...schema } = inputSchema;
+    return { ...schema, type: 'object' };
+  }
+  const properties = Object.entries(triggerPayload ?? {}).map(([name, value]) => [name, schemaOf(value)]);
+  return { type: 'object', properties: Object.fromEntries(properties) };
+}
+
+/** The type of a saved value; null says nothing. */
+function schemaOf(value: JsonValue): JsonMap {
   if (value === null) return {};
-  if (Array.isArray(value)) return { type: 'array' };
+  if (Array.isArray(value)) return { type: 'array', items: {} };
   if (isObject(value)) return { type: 'object' };
-  // Integers beyond 2^53 are bigint.
   return { type: typeof value === 'bigint' ? 'number' : typeof value };
 }

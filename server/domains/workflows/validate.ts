@@ -14,6 +14,7 @@ import {
 } from '../../orchestrator/validation/index.ts';
 import { failureHandlerProblems } from './failure-handler.ts';
 import { requireWorkflow } from './get.ts';
+import { toolNameWarnings } from './published-tools.ts';
 import type { ValidateInput, ValidationReport } from './schemas.ts';
 import { projectScope } from './view.ts';
 
@@ -25,11 +26,19 @@ export async function validate(
   const workflow = await requireWorkflow(ctx, input.id);
   const graph = input.graph === undefined ? workflow.graph : (input.graph as Graph);
   const scope = { ...projectScope(ctx), workflowId: input.id };
-  return validateDraft(ctx.services, { graph, runSetup: workflow.runSetup }, scope);
+  return validateDraft(ctx.services, { graph, runSetup: workflow.runSetup, name: workflow.name }, scope);
 }
 
-function withErrors(report: GraphReport, more: readonly GraphProblem[]): GraphReport {
-  return more.length === 0 ? report : { ...report, valid: false, errors: [...report.errors, ...more] };
+function withMore(
+  report: GraphReport,
+  errors: readonly GraphProblem[],
+  warnings: readonly GraphProblem[],
+): GraphReport {
+  return {
+    valid: report.valid && errors.length === 0,
+    errors: [...report.errors, ...errors],
+    warnings: [...report.warnings, ...warnings],
+  };
 }
 
 /**
@@ -37,13 +46,16 @@ function withErrors(report: GraphReport, more: readonly GraphProblem[]): GraphRe
  * that does not fit (an error here) and for a step that the graph does not have (a warning: the setup may be ahead of the graph).
  */
 export async function validateDraft(
-  { stepTypes, prisma }: Pick<Services, 'stepTypes' | 'prisma'>,
-  draft: { graph: Graph; runSetup: { trigger_steps?: unknown } },
+  services: Pick<Services, 'stepTypes' | 'prisma' | 'pool'>,
+  draft: { graph: Graph; runSetup: { trigger_steps?: unknown }; name?: string },
   scope: CheckScope,
 ): Promise<GraphReport> {
-  const report = withErrors(
-    await validateGraph(draft.graph, stepTypes, scope),
-    await failureHandlerProblems(prisma, draft.graph, scope),
+  const { stepTypes } = services;
+  const found = await validateGraph(draft.graph, stepTypes, scope);
+  const report = withMore(
+    found,
+    await failureHandlerProblems(services.prisma, draft.graph, scope),
+    found.valid ? await toolNameWarnings(services, { graph: draft.graph, name: draft.name ?? '' }, scope) : [],
   );
   const overrides = (draft.runSetup.trigger_steps ?? {}) as Record<string, JsonMap>;
   if (!report.valid || Object.keys(overrides).length === 0) return report;

@@ -20,8 +20,8 @@ export type GraphStep = {
 };
 /**
  * `input_schema` is a JSON Schema of the input, `output` gives the output of a run, with templates,
- * `on_failure` names the workflow that handles failed runs, and `searchable` has a template for each value that runs
- * are found by. The core reads the steps alone.
+ * `on_failure` names the workflow that handles failed runs, `searchable` has a template for each value that runs
+ * are found by, and `tool` offers the workflow as a tool. The core reads the steps alone.
  */
 export type Graph = {
   steps: GraphStep[];
@@ -29,6 +29,7 @@ export type Graph = {
   output?: JsonValue;
   on_failure?: { workflow_id: string };
   searchable?: JsonMap;
+  tool?: { name?: string; description?: string; read_only?: boolean };
 };
 
 /** The type whose steps have a graph of their own, in `steps`. */

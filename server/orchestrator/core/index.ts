@@ -55,3 +55,4 @@ export {
 } from './step-ids.ts';
 export { MAX_BYTES_PER_JSON_BYTE, resultSize, type StepResult, StoredValue, sizeOf } from './stored-value.ts';
 export { MAX_WAIT_S } from './waits.ts';
+export { MAX_TOOL_DESCRIPTION_LENGTH, WORKFLOW_TOOL_NAME } from './workflow-tool.ts';

@@ -92,10 +92,11 @@ const GRAPH_FIELDS: ReadonlySet<string> = new Set([
   'output',
   'on_failure',
   'searchable',
+  'tool',
 ]);
 
 /** The fields of a graph that are objects. */
-const OBJECT_FIELDS: ReadonlySet<string> = new Set(['input_schema', 'on_failure', 'searchable']);
+const OBJECT_FIELDS: ReadonlySet<string> = new Set(['input_schema', 'on_failure', 'searchable', 'tool']);
 
 /** Values of the graph itself, beside its steps and notes. */
 function graphValueShape(field: string, value: unknown): GraphProblem[] {
@@ -126,8 +127,8 @@ export function checkShape(graph: unknown): GraphProblem[] {
   }
   const notes = notesShape(graph.notes);
   if (notes.count > 0) return notes.toReport();
-  const { input_schema, output, on_failure, searchable } = graph;
-  const values = Object.entries({ input_schema, output, on_failure, searchable }).flatMap(([field, value]) =>
+  const { input_schema, output, on_failure, searchable, tool } = graph;
+  const values = Object.entries({ input_schema, output, on_failure, searchable, tool }).flatMap(([field, value]) =>
     graphValueShape(field, value),
   );
   if (values.length > 0) return values;

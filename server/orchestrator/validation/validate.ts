@@ -22,6 +22,7 @@ import { PatternBudget } from './pattern-budget.ts';
 import { type GraphProblem, ProblemList } from './problem-list.ts';
 import { checkShape } from './shape.ts';
 import { hasStep, loopTopology, loopWith, nestingOf, type Topology, topology } from './topology.ts';
+import { checkWorkflowTool } from './workflow-tool.ts';
 
 export type GraphReport = { valid: boolean; errors: GraphProblem[]; warnings: GraphProblem[] };
 
@@ -330,6 +331,7 @@ export async function validateGraph(graph: Graph, types: StepTypes, scope: Check
   checkOutput(graph.output, order, into);
   checkFailureHandler(graph.on_failure, into);
   checkSearchable(graph, order, into);
+  checkWorkflowTool(graph, into);
   const checking = { types, scope, patterns: new PatternBudget() };
   checkInputSchema(graph.input_schema, checking.patterns, into);
   let turn: Promise<unknown> = Promise.resolve();

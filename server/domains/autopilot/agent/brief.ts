@@ -22,7 +22,7 @@ const lines = kinds.map(({ shape }) => {
 
 const EDITS = `Objects with a type and its fields:
 ${lines.join('\n')}
-A step that is added is the whole step {id, type, depends_on?, …}, any other the id of one. branch: then or else, of a condition; a step may be in both, and disconnect comes first to move it. heal: true connects what depended on the step to what it depended on. Fields of a graph: input_schema, output, on_failure, searchable. run_setup: {trigger_payload?: the default input, use_as_default?: true}. A note that is set: {id, text, position: {x, y}}.`;
+A step that is added is the whole step {id, type, depends_on?, …}, any other the id of one. branch: then or else, of a condition; a step may be in both, and disconnect comes first to move it. heal: true connects what depended on the step to what it depended on. Fields of a graph: input_schema, output, on_failure, searchable, tool. run_setup: {trigger_payload?: the default input, use_as_default?: true}. A note that is set: {id, text, position: {x, y}}.`;
 
 const propose: Brief = { input: withEdits(EDITS), output: withoutContents };
 const edit: Brief = { input: withEdits('As those of autopilot_propose'), output: withoutContents };

@@ -266,6 +266,15 @@ describe('renaming a step', () => {
     expect(done.draft.graph.searchable).toEqual({ ...searchable, total: '{{steps.first-one.result.total}}' });
   });
 
+  test('leaves the tool of the graph as it is, which has no templates', () => {
+    const draft = draftOf(script('a'));
+    const set = applied(draft, { type: 'update_graph', set: { tool: { description: '{{steps.a.result}}' } } });
+    expect(applied(set.draft, rename).draft.graph.tool).toEqual({ description: '{{steps.a.result}}' });
+    const unset = applied(set.draft, { type: 'update_graph', unset: ['tool'] });
+    expect(unset.draft.graph).not.toHaveProperty('tool');
+    expect(applied(unset.draft, unset.inverse).draft).toEqual(set.draft);
+  });
+
   test('renames it in the output of the graph', () => {
     const draft = draftOf(script('a'));
     const output = { total: ['{{steps.a.result}}'], other: '{{steps.ab.result}}' };

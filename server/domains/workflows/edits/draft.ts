@@ -13,6 +13,12 @@ export type Position = { readonly x: number; readonly y: number };
 export type Note = Fields & { readonly id: string; readonly text: string; readonly position: Position };
 /** The workflow that is started when a run fails. */
 export type FailureHandler = { readonly workflow_id: string };
+/** Offers the published workflow as a tool. */
+export type WorkflowTool = {
+  readonly name?: string | undefined;
+  readonly description?: string | undefined;
+  readonly read_only?: boolean | undefined;
+};
 export type Graph = {
   readonly steps: readonly Step[];
   readonly notes?: readonly Note[] | undefined;
@@ -21,9 +27,10 @@ export type Graph = {
   readonly on_failure?: FailureHandler | undefined;
   /** A template for each name under which runs are found. */
   readonly searchable?: Fields | undefined;
+  readonly tool?: WorkflowTool | undefined;
 };
 /** The fields of a graph beside its steps and notes. */
-export const GRAPH_FIELDS = ['input_schema', 'output', 'on_failure', 'searchable'] as const;
+export const GRAPH_FIELDS = ['input_schema', 'output', 'on_failure', 'searchable', 'tool'] as const;
 export type GraphField = (typeof GRAPH_FIELDS)[number];
 
 export type Draft = {

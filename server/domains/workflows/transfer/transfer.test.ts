@@ -46,6 +46,7 @@ const tricky = {
     },
     { id: 'b', type: 'condition', expression: '1 < 2', then: [], depends_on: ['a'] },
   ],
+  tool: { name: 'no', description: 'yes: *no*', read_only: false },
 };
 const source = {
   name: 'Näme: # "x"',

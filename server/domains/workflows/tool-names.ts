@@ -1,0 +1,23 @@
+/** How many digits of the workflow's id make a name its own. The last ones of a UUIDv7 are random. */
+const ID_DIGITS = 12;
+const MAX_BASE_LENGTH = 50;
+/** Names of this form are kept for workflows that share theirs. */
+const WITH_ID = new RegExp(`_[0-9a-f]{${ID_DIGITS}}$`);
+
+/**
+ * Returns the names of tools by the ids of their workflows, no two of them equal. A name that two workflows want belongs to neither,
+ * and nor does one in `taken`: each of them gets the end of its id. So nobody takes over the calls of another workflow by its name.
+ */
+export function distinctNames(
+  wanted: readonly { id: string; name: string }[],
+  taken: ReadonlySet<string> = new Set(),
+): Map<string, string> {
+  const counts = new Map<string, number>();
+  for (const { name } of wanted) counts.set(name, (counts.get(name) ?? 0) + 1);
+  return new Map(
+    wanted.map(({ id, name }) => {
+      const isItsOwn = counts.get(name) === 1 && !taken.has(name) && !WITH_ID.test(name);
+      return [id, isItsOwn ? name : `${name.slice(0, MAX_BASE_LENGTH)}_${id.replaceAll('-', '').slice(-ID_DIGITS)}`];
+    }),
+  );
+}
