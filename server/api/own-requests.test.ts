@@ -24,7 +24,7 @@ beforeAll(async () => {
   const port = await freePort();
   origin = `http://127.0.0.1:${port}`;
   const env = { BATON_ALLOW_PRIVATE_NETWORK: '127.0.0.1', BATON_SHUTDOWN_GRACE_S: '0', BATON_MAX_DESCENDANTS: '30' };
-  service = await startTestContainer({ ...env, PORT: String(port) });
+  service = await startTestContainer({ ...env, BATON_MCP_GROUPS: 'core,workflows', PORT: String(port) });
   server = createServer((request, response) => {
     void (serveSurfaces(service.container, request, response, 0) ?? response.writeHead(404).end());
   });
@@ -126,6 +126,24 @@ describe('a workflow that starts itself by a request to this service', () => {
     ]);
     const runs = await generations(id);
     expect(runs.map(({ depth }) => depth)).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8]);
+  });
+
+  test('ends after eight calls of the tool that it is', async () => {
+    const granted = ['workflow:read', 'workflow:run', 'mcp:execute'] as const;
+    const connection = await connect(
+      (await createTestPat(service.container.services, acme.contributor, granted)).token,
+    );
+    const id = await publish(() => [
+      post(`${origin}/mcp`, connection, {
+        headers: { accept: 'application/json, text/event-stream' },
+        body: { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'itself' } },
+      }),
+    ]);
+    await act('workflows_edit', { id, edits: [{ type: 'update_graph', set: { tool: { name: 'itself' } } }] });
+    await act('workflows_publish_version', { id });
+    const runs = await generations(id);
+    expect(runs.map(({ depth }) => depth)).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8]);
+    expect(new Set(runs.map(({ root }) => root))).toEqual(new Set([runs[0]?.id]));
   });
 
   test('by a delivery to its webhook is beneath the run that sent it', async () => {

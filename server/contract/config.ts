@@ -153,6 +153,8 @@ const mcpSchema = z.object({
   BATON_MCP_GROUPS: listOf('core,catalog,memory,chat,files,websocket').pipe(z.array(z.enum(MCP_GROUPS))),
   /** Whether to offer tools whose answers contain secrets. */
   BATON_MCP_RISK: z.enum(['true', 'false']).default('false'),
+  /** How long the call of a workflow waits for the end of its run. Clients wait for 60 s by default. */
+  BATON_MCP_WORKFLOW_WAIT_S: z.coerce.number().int().min(0).max(60).default(50),
   /** Further host names under which it may be called, besides those of the public URL and of this machine. */
   BATON_MCP_ALLOWED_HOSTS: list.refine(
     hosts => hosts.every(host => /^([A-Za-z0-9_.-]+|\[[0-9A-Fa-f:.]+\])$/.test(host)),
@@ -233,7 +235,13 @@ export type Config = {
   /** Null: secrets are kept in the database. */
   secrets: { vault: VaultSettings | null };
   egress: { allowPrivate: readonly string[] };
-  mcp: { groups: readonly string[]; risk: boolean; hosts: readonly string[]; origins: readonly string[] };
+  mcp: {
+    groups: readonly string[];
+    risk: boolean;
+    workflowWaitS: number;
+    hosts: readonly string[];
+    origins: readonly string[];
+  };
   /** Whether the demo MCP server and the demo API answer. */
   demoMcp: boolean;
   /** Whether there are agents, and workflows with agents can be started. */
@@ -339,6 +347,7 @@ export function readConfig(environment: Environment = process.env, checks: Furth
     mcp: {
       groups: mcp.BATON_MCP_GROUPS,
       risk: mcp.BATON_MCP_RISK === 'true',
+      workflowWaitS: mcp.BATON_MCP_WORKFLOW_WAIT_S,
       hosts: [...new Set([new URL(url).hostname, 'localhost', '127.0.0.1', '[::1]', ...mcp.BATON_MCP_ALLOWED_HOSTS])],
       origins: mcp.BATON_MCP_ALLOWED_ORIGINS,
     },

@@ -10,5 +10,6 @@ export const MCP_GROUPS = [
   'pat',
   'inbound',
   'llm_keys',
+  'workflows',
 ] as const;
 export type McpGroup = (typeof MCP_GROUPS)[number];

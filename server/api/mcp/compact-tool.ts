@@ -8,6 +8,9 @@ import { isObject } from '../../platform/json.ts';
  */
 const MAX_DESCRIPTION_CHARACTERS = 100;
 const MAX_SCHEMA_CHARACTERS = 300;
+/** The most of what members of a project wrote, for their workflows: a first sentence, and a schema with the names of all arguments. */
+const MAX_SENTENCE_CHARACTERS = 300;
+const MAX_ARGUMENTS_CHARACTERS = 2_000;
 
 /** How much a schema says: descriptions up to a length, and the fields of objects down to a depth. */
 type Detail = { descriptions: number; depth: number };
@@ -43,7 +46,7 @@ export function compactTool(tool: Tool, brief?: string): Tool {
 function firstSentences(description: string): string {
   const [paragraph = ''] = description.split('\n\nREST: ');
   const sentences = paragraph.replace(/\s+/g, ' ').split(/(?<=\.) (?=[^a-z])/);
-  let text = sentences[0] ?? '';
+  let text = (sentences[0] ?? '').slice(0, MAX_SENTENCE_CHARACTERS);
   for (const sentence of sentences.slice(1)) {
     if (text.length + sentence.length >= MAX_DESCRIPTION_CHARACTERS) break;
     text += ` ${sentence}`;
@@ -59,7 +62,7 @@ function compactSchema(schema: JsonMap): JsonMap {
     compact.properties ??= {};
     if (JSON.stringify(compact).length <= MAX_SCHEMA_CHARACTERS) break;
   }
-  return compact;
+  return JSON.stringify(compact).length <= MAX_ARGUMENTS_CHARACTERS ? compact : { type: 'object', properties: {} };
 }
 
 function shorten(schema: JsonMap, detail: Detail, depth: number): JsonMap {

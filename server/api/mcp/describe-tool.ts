@@ -2,7 +2,8 @@ import { z } from 'zod';
 import { notFound } from '../../platform/errors.ts';
 import { readArguments } from './arguments.ts';
 import { argumentsSchema } from './operation-tools.ts';
-import type { McpCaller, PlatformTool, ToolSet } from './platform-tool.ts';
+import type { McpCaller, McpOptions, PlatformTool, ToolSet } from './platform-tool.ts';
+import { findTool } from './workflow-tools.ts';
 
 export const DESCRIBE_TOOL = 'describe_tool';
 
@@ -15,7 +16,7 @@ const Arguments = z.strictObject({
  * `describe_tool`: what `tools/list` leaves out of a tool (docs/specification/mcp.md#the-list-of-tools). It is part of every
  * group, as the others are listed in short. `tools` is called once all of them exist.
  */
-export function describeTool(tools: () => ToolSet): PlatformTool {
+export function describeTool(options: McpOptions, tools: () => ToolSet): PlatformTool {
   return {
     group: 'core',
     risk: false,
@@ -29,10 +30,10 @@ so describe a tool before you use it for the first time.`,
     },
     brief: 'Get the whole description and schema of a tool. This list is abbreviated: use it before a first call.',
     usable: () => true,
-    async call({ principal }: McpCaller, args) {
+    async call(caller: McpCaller, args) {
       const { name, output } = readArguments(Arguments, args);
-      const tool = tools().get(name);
-      if (!tool?.usable(principal)) throw notFound('Tool');
+      const tool = await findTool(options, tools(), caller, name);
+      if (!tool?.usable(caller.principal)) throw notFound('Tool');
       return fullDescription(tool, output);
     },
   };

@@ -184,3 +184,10 @@ function toInput({ pathParameters }: RegisteredOperation, args: Record<string, u
 export function argumentsSchema(schema: z.ZodType): Tool['inputSchema'] {
   return renamed(inputJsonSchema(schema), []);
 }
+
+/** Returns an operation by its name. */
+export function entryOf({ registry }: McpOptions, name: string): RegisteredOperation {
+  const entry = registry.byName.get(name);
+  if (!entry) throw new Error(`There is no operation ${name}.`);
+  return entry;
+}

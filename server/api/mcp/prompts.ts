@@ -1,7 +1,6 @@
 import { ErrorCode, type GetPromptResult, McpError } from '@modelcontextprotocol/sdk/types.js';
-import { invokeOperation } from './operation-tools.ts';
+import { entryOf, invokeOperation } from './operation-tools.ts';
 import type { McpCaller, McpOptions } from './platform-tool.ts';
-import { entryOf } from './resources.ts';
 
 /** The prompts that assistants offer their users. */
 export const prompts = [
@@ -36,7 +35,7 @@ retry_count, on_error ("continue": dependents run and read steps.id.error), disa
 - http_request: {url, method?, query?, headers?, body?|form?|text?|multipart?, connection_id?, auth?, expect?, response?: "auto"|"json"|"text"|"bytes", pagination?}. Result: {status, headers, body}.
 - llm_call: {model: "provider/model", prompt, system?, temperature?, max_tokens?, response_schema?}.
 - agent: {model, prompt, instructions?, tools?: [{type: "mcp", instance_id, tools: ["*"|name], approval?: "auto"|"ask"|"deny"}], memory?: {read: ("private"|"project"|"workspace")[]}, limits?: {max_turns?, max_tool_calls?, budget_credits?, timeout_s?}, on_limit?: "answer"|"fail", response_schema?}. A model that calls tools until it answers. Result: {text, object, ended_by, complete}.
-Beside steps, "input_schema" (JSON Schema of the input) refuses starts that do not fit, and "output" gives the output of a run (any JSON with templates; default: the result of the last step). "on_failure": {"workflow_id"} starts another workflow with input.failed_run when a run fails. "searchable" ({"order": "{{input.order_id}}"}) names values that runs are found by (runs_list_tenant, field: "order=4711").
+Beside steps, "input_schema" (JSON Schema of the input) refuses starts that do not fit, and "output" gives the output of a run (any JSON with templates; default: the result of the last step). "on_failure": {"workflow_id"} starts another workflow with input.failed_run when a run fails. "searchable" ({"order": "{{input.order_id}}"}) names values that runs are found by (runs_list_tenant, field: "order=4711"). "tool" ({"name"?, "description"?, "read_only"?}) offers the published workflow as a tool.
 Texts take {{input.x}} and {{steps.id.result.path}} of steps that come before; a condition reads input and steps directly.`;
 
 /** Throws McpError for an unknown prompt or a missing argument, AppError for a run that does not exist. */

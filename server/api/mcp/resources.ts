@@ -1,8 +1,8 @@
 import { ErrorCode, McpError } from '@modelcontextprotocol/sdk/types.js';
-import type { RegisteredOperation } from '../registry.ts';
 import { fullDescription } from './describe-tool.ts';
-import { invokeOperation } from './operation-tools.ts';
+import { entryOf, invokeOperation } from './operation-tools.ts';
 import type { McpCaller, McpOptions, ToolSet } from './platform-tool.ts';
+import { findTool } from './workflow-tools.ts';
 
 const json = 'application/json';
 const uuid = '[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}';
@@ -33,7 +33,7 @@ export const resourceTemplates = [
 ];
 
 const workflowUri = new RegExp(`^baton://workflows/(${uuid})$`);
-const toolUri = /^baton:\/\/tools\/(\w{1,200})$/;
+const toolUri = /^baton:\/\/tools\/([\w-]{1,200})$/;
 const runUri = new RegExp(`^baton://workflows/(${uuid})/runs/(${uuid})$`);
 
 /** Lists the newest workflows, page by page. */
@@ -67,18 +67,12 @@ export async function readResource(
     ? await invokeOperation(options, entryOf(options, 'runs_get_summary'), caller, { id: run[1], runID: run[2] })
     : workflow
       ? await invokeOperation(options, entryOf(options, 'workflows_get'), caller, { id: workflow[1] })
-      : describeAt(uri, tools, caller);
+      : await describeAt(options, uri, { tools, caller });
   if (value === undefined) throw new McpError(ErrorCode.InvalidParams, `There is no resource ${uri.slice(0, 200)}`);
   return { contents: [{ uri, mimeType: json, text: JSON.stringify(value) }] };
 }
 
-function describeAt(uri: string, tools: ToolSet, { principal }: McpCaller) {
-  const tool = tools.get(toolUri.exec(uri)?.[1] ?? '');
-  return tool?.usable(principal) ? fullDescription(tool, true) : undefined;
-}
-
-export function entryOf({ registry }: McpOptions, name: string): RegisteredOperation {
-  const entry = registry.byName.get(name);
-  if (!entry) throw new Error(`There is no operation ${name}.`);
-  return entry;
+async function describeAt(options: McpOptions, uri: string, { tools, caller }: { tools: ToolSet; caller: McpCaller }) {
+  const tool = await findTool(options, tools, caller, toolUri.exec(uri)?.[1] ?? '');
+  return tool?.usable(caller.principal) ? fullDescription(tool, true) : undefined;
 }

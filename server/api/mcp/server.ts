@@ -23,6 +23,7 @@ import { type Message, readMessage } from './message.ts';
 import type { McpCaller, McpOptions, PlatformTool, ToolSet } from './platform-tool.ts';
 import { getPrompt, prompts } from './prompts.ts';
 import { listResources, readResource, resourceTemplates } from './resources.ts';
+import { findTool, workflowTools } from './workflow-tools.ts';
 
 const instructions = `Baton runs workflows: graphs of steps that are drafted, published as numbered versions and run durably.
 To run one: workflows_execute_command with {"command":"start"}, keep the run_id of the answer, poll runs_get_summary until the run has completed,
@@ -86,9 +87,18 @@ function createMcpServer(options: McpOptions, tools: ToolSet, caller: McpCaller)
     },
   );
   const usable = () => [...tools.values()].filter(tool => tool.usable(caller.principal));
-  server.setRequestHandler(ListToolsRequestSchema, () => ({ tools: usable().map(listed) }));
+  server.setRequestHandler(ListToolsRequestSchema, ({ params }) =>
+    translated(options, caller, async () => {
+      const workflows = workflowTools(options);
+      if (workflows === null) return { tools: usable().map(listed) };
+      const cursor = params?.cursor ?? null;
+      const { tools: found, next } = await workflows.page(caller, cursor);
+      const shown = [...(cursor === null ? usable() : []), ...found];
+      return { tools: shown.map(listed), ...(next === null ? {} : { nextCursor: next }) };
+    }),
+  );
   server.setRequestHandler(CallToolRequestSchema, async ({ params }) => {
-    const tool = tools.get(params.name);
+    const tool = await translated(options, caller, () => findTool(options, tools, caller, params.name));
     if (!tool) throw new McpError(ErrorCode.InvalidParams, `There is no tool ${params.name.slice(0, 100)}`);
     return callTool(options, tool, caller, params.arguments ?? {});
   });

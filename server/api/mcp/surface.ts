@@ -68,7 +68,7 @@ export function toolSet(options: McpOptions): ToolSet {
     streamTool(options),
   ];
   const enabled = all.filter(tool => groups.includes(tool.group) && (risk || !tool.risk));
-  const listed: PlatformTool[] = [describeTool(() => set), ...enabled];
+  const listed: PlatformTool[] = [describeTool(options, () => set), ...enabled];
   const set: ToolSet = new Map(listed.map(tool => [tool.definition.name, tool]));
   if (set.size !== listed.length) throw new Error('Two tools of the Platform MCP endpoint have one name.');
   return set;
@@ -129,7 +129,9 @@ async function admit(
   Object.assign(headers, rateHeaders(state));
   if (!state.allowed) throw rateLimited(state);
   if (!principal) throw unauthenticated('The MCP endpoint needs a personal access token: Authorization: Bearer pat_….');
-  return { principal, requestId, address: request.address, lineage: request.header(LINEAGE_HEADER) };
+  const { address, onDisconnect } = request;
+  const lineage = request.header(LINEAGE_HEADER);
+  return { principal, requestId, address, lineage, ...(onDisconnect !== undefined && { onDisconnect }) };
 }
 
 function refuseForeignHost({ services }: McpSurfaceOptions, { header }: ApiRequest): void {

@@ -19,6 +19,7 @@ const mcpGroups = Object.keys({
   pat: 0,
   inbound: 0,
   llm_keys: 0,
+  workflows: 0,
 } satisfies Record<McpGroup, number>);
 
 /** Every tool that is not read-only, and what it may do: clients ask their users based on this. */

@@ -44,14 +44,26 @@ export async function requireStepScopes(
   ref: VersionRef,
   carried: readonly (readonly Scope[])[],
 ): Promise<void> {
+  const lacking = await lackingScope(pool, ref, carried);
+  if (lacking === null) return;
+  const { type, scope } = lacking;
+  throw forbidden(
+    `This workflow has ${type} steps: starting it needs a token with the scope ${scope}.`,
+    'insufficient_scope',
+  );
+}
+
+/** Returns a step type of the version whose scope one of these tokens lacks; null if all of them may start it. */
+export async function lackingScope(
+  pool: Pool,
+  ref: VersionRef,
+  carried: readonly (readonly Scope[])[],
+): Promise<{ type: string; scope: Scope } | null> {
   for (const { type, scope } of guardedTypes) {
-    if (carried.every(scopes => scopes.includes(scope)) || !requires(await guardedTypesOf(pool, ref), { type, scope }))
-      continue;
-    throw forbidden(
-      `This workflow has ${type} steps: starting it needs a token with the scope ${scope}.`,
-      'insufficient_scope',
-    );
+    if (carried.every(scopes => scopes.includes(scope))) continue;
+    if (requires(await guardedTypesOf(pool, ref), { type, scope })) return { type, scope };
   }
+  return null;
 }
 
 /**
