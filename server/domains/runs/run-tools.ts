@@ -4,7 +4,7 @@ import type { CheckScope, StepProblem } from '../../contract/step-type.ts';
 import { AGENT_INPUT, type RunToolKind, type RunToolOffer, type RunTools } from '../../orchestrator/steps/run-tools.ts';
 import { isId } from '../../platform/ids.ts';
 import { whileDatabaseAway } from '../../platform/postgres/while-away.ts';
-import { toolOf } from '../workflows/tool-of-workflow.ts';
+import { toolName, toolOfWorkflow } from '../workflows/tool-of-workflow.ts';
 import { isCalledBy } from './call-cycles.ts';
 import { findRunTools, type RunToolRow } from './run-tools-store.ts';
 
@@ -52,13 +52,20 @@ function toolFor(kind: RunToolKind, row: RunToolRow) {
       openWorld: false,
     };
   }
-  const { description, inputSchema, readOnly } = toolOf(row, row.graph, row.run_setup);
+  const { name, graph, run_setup } = row;
+  const { description, inputSchema, readOnly } = toolOfWorkflow({
+    name,
+    description: row.description,
+    tool: graph.tool ?? null,
+    inputSchema: graph.input_schema ?? null,
+    triggerPayload: run_setup?.trigger_payload ?? null,
+  });
   return { description, inputSchema, readOnly, openWorld: true };
 }
 
 /** The name of a tool comes from that of its workflow or agent; models call tools by names that are unique. */
-const nameOf = (kind: RunToolKind, row: RunToolRow): string =>
-  toolOf(row, kind === 'agent' ? { steps: [] } : row.graph, row.run_setup).name;
+const nameOf = (kind: RunToolKind, { name, graph }: RunToolRow): string =>
+  toolName(kind === 'workflow' ? graph.tool?.name : undefined, name);
 
 async function check(pool: Pool, scope: CheckScope, { kind, ids }: Of): Promise<StepProblem[]> {
   const lower = ids.map(id => id.toLowerCase());
