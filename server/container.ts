@@ -18,6 +18,7 @@ import { demoMcpAddresses } from './contract/demo-mcp.ts';
 import { featuresOf } from './contract/features.ts';
 import { createRequestLimiter } from './contract/rate-limits.ts';
 import type { Services } from './contract/services.ts';
+import { createApprovalSettings } from './domains/agents/approval-settings.ts';
 import { createRunAuthority } from './domains/agents/authority.ts';
 import { createAgentGrants } from './domains/agents/grants/granted.ts';
 import { createAgentSource } from './domains/agents/source.ts';
@@ -223,6 +224,7 @@ function createCallers(
     agentTools: createAgentTools(services),
     platform: createPlatformTools(authority, BRIEF),
     authority,
+    approvals: createApprovalSettings(services),
     extractor: createMemoryExtractor({ ...services, models, authority }),
     embed,
     recaller: createMemoryRecaller({ ...services, embed, authority }),

@@ -23,6 +23,7 @@ import {
   withChoices,
   withOnLost,
 } from './tool-choices.ts';
+import { WorkspaceApprovalsNote } from './workspace-approvals.tsx';
 
 type Props = { tools: AgentTools; onChange: (tools: AgentTools) => void; readOnly: boolean };
 
@@ -87,7 +88,7 @@ function ToolsEditor({ tools, onChange, readOnly }: Props) {
           onChange={id => setAdded([...added, id])}
         />
       ) : null}
-      {tools.length === 0 && readOnly ? <p className="text-sm text-muted">None</p> : null}
+      {tools.length === 0 && readOnly ? <p className="text-sm text-muted">None</p> : <WorkspaceApprovalsNote />}
     </div>
   );
 }

@@ -4,6 +4,7 @@ import { Check, X } from 'lucide-react';
 import { useState } from 'react';
 import type { Json } from '@/server/platform/json.ts';
 import { GrantButtons, type GrantFor } from '../inbox/grant-buttons.tsx';
+import { MayCost } from '../inbox/may-cost.tsx';
 import { usePermissions } from '../shell/session.tsx';
 import { readError } from '../trpc/errors.ts';
 import { useTRPC } from '../trpc/provider.tsx';
@@ -70,6 +71,7 @@ export function Approval({ id, tool, input, workflowId }: Props) {
       {task.data?.tasks[0]?.asked_because === undefined ? null : (
         <p className="text-sm wrap-anywhere">{askedBecause(task.data.tasks[0].asked_because)}</p>
       )}
+      <MayCost microcredits={task.data?.tasks[0]?.max_cost_microcredits} />
       {input === undefined ? null : <JsonTree label="Arguments to approve" value={input} className="max-h-60" />}
       {canWrite ? (
         <>

@@ -2,6 +2,7 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { type FormEvent, useState } from 'react';
 import { AgentsOff } from '../agents/agents-off.tsx';
+import { WorkspaceApprovals } from '../agents/workspace-approvals.tsx';
 import { useCreditsShown, usePermissions, useSession } from '../shell/session.tsx';
 import { type Outputs, useTRPC } from '../trpc/provider.tsx';
 import { Button } from '../ui/button.tsx';
@@ -32,6 +33,7 @@ export function ChatSettings() {
         <div className="flex flex-col gap-4">
           <SettingsCard settings={settings.data} />
           <DefaultModels settings={settings.data} />
+          <WorkspaceApprovals />
         </div>
       ) : null}
     </Page>

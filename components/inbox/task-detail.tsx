@@ -25,6 +25,7 @@ import {
 import { GrantButtons, type GrantFor } from './grant-buttons.tsx';
 import { JsonForm } from './json-form.tsx';
 import { mayAnswer } from './may-answer.ts';
+import { MayCost } from './may-cost.tsx';
 import { RunBackground } from './run-background.tsx';
 import { TaskHeading } from './task-heading.tsx';
 import type { RunTask } from './task-view.tsx';
@@ -143,6 +144,7 @@ function Decision({ task }: { task: RunTask }) {
           {problems.get('')}
         </p>
       ) : null}
+      <MayCost microcredits={task.max_cost_microcredits} />
       <FormError error={answer.error} />
       <div className="flex flex-wrap gap-2">
         <Button

@@ -74,6 +74,8 @@ type Common<I extends z.ZodType, O extends z.ZodType> = {
      * Not a tool, because another operation does the same; `catalog_bff_request` can still call it if its group is on.
      */
     tool?: false;
+    /** Not given to agents, whatever their author says: a text that one reads must not change what agents may do. */
+    agents?: false;
     /** For an operation whose method does not say what it does: see `toolHints`. */
     hints?: Partial<ToolHints>;
   };

@@ -28,7 +28,13 @@ export function operationTools(options: McpOptions): PlatformTool[] {
 export function agentOperationTools(options: McpOptions): PlatformTool[] {
   const { registry } = options;
   const given = registry.operations.filter(({ operation: { mcp, method, produces, path, startsRun, tag } }) => {
-    if (mcp?.risk === true || produces !== undefined || path.split('/').includes('credentials')) return false;
+    if (
+      mcp?.risk === true ||
+      mcp?.agents === false ||
+      produces !== undefined ||
+      path.split('/').includes('credentials')
+    )
+      return false;
     if (tag === 'Chat' || (tag === 'Autopilot' && startsRun !== undefined && path.endsWith('/chat'))) return false;
     return mcp === undefined ? method === 'GET' : mcp.tool !== false;
   });

@@ -30,6 +30,7 @@ const writing: Record<string, string> = {
   agents_patch: 'destructive, idempotent',
   agents_archive: 'destructive, idempotent',
   agents_revoke_grant: 'destructive, idempotent',
+  agents_patch_settings: 'destructive, idempotent',
   // The tools of an agent are anywhere.
   agents_run: 'destructive, open world',
   chat_create_thread: 'adds',

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { operation } from '../../contract/operation.ts';
 import { CommandOutput } from '../runs/schemas.ts';
 import { startScopes } from '../runs/step-scopes.ts';
+import { getAgentSettings, patchAgentSettings } from './approval-settings.ts';
 import { archiveAgent } from './archive.ts';
 import { createAgent } from './create.ts';
 import { listAgentGrants, revokeAgentGrant } from './grants/manage.ts';
@@ -127,6 +128,33 @@ export const agentOperations = [
     input: schema.RevokeGrantInput,
     output: z.void(),
     run: revokeAgentGrant,
+  }),
+  operation({
+    ...read,
+    name: 'agents_get_settings',
+    method: 'GET',
+    path: '/v1/agents/settings',
+    status: 200,
+    summary: "Read the approvals that the workspace has decided on for its agents' tools",
+    input: schema.AgentSettingsInput,
+    output: schema.AgentSettingsSchema,
+    mcp: { group: 'pat' },
+    run: getAgentSettings,
+  }),
+  operation({
+    ...manage,
+    access: 'tenant_admin',
+    name: 'agents_patch_settings',
+    method: 'PATCH',
+    path: '/v1/agents/settings',
+    status: 200,
+    summary: "Decide on the approvals of agents' tools, for the whole workspace",
+    description:
+      'An approval is the default of entries of `tools` without one, and the least for those with one: of the two, the stricter one counts. It counts for agents that begin their work afterwards.',
+    input: schema.PatchAgentSettingsInput,
+    output: schema.AgentSettingsSchema,
+    mcp: { group: 'pat', agents: false },
+    run: patchAgentSettings,
   }),
   operation({
     ...common,

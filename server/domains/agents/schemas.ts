@@ -146,3 +146,14 @@ export const GrantSchema = z.strictObject({
 export const ListGrantsInput = z.strictObject({ id: Id, ...page });
 export const ListGrantsOutput = z.strictObject({ grants: z.array(GrantSchema), ...nextCursor });
 export const RevokeGrantInput = z.strictObject({ id: Id, grant_id: Id });
+
+const WorkspaceApproval = z.enum(['auto', 'ask', 'deny']);
+const approvalOf = (tools: string) =>
+  WorkspaceApproval.nullable().meta({ description: `Of tools ${tools}; null: nothing is decided` });
+export const AgentSettingsSchema = z.strictObject({
+  read_approval: approvalOf('that only read'),
+  write_approval: approvalOf('that change something'),
+  risky_approval: approvalOf('that may destroy something, or that reach an open world'),
+});
+export const AgentSettingsInput = z.strictObject({});
+export const PatchAgentSettingsInput = AgentSettingsSchema.partial();

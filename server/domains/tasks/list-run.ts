@@ -1,8 +1,10 @@
 import { z } from 'zod';
 import type { Context } from '../../contract/context.ts';
 import { CursorTime, cutPage, decodeCursor } from '../../contract/cursor.ts';
-import { findAskedCall } from '../agents/grants/asked-call.ts';
+import { maxCostOfCall } from '../agents/approval-cost.ts';
+import { type AskedCall, findAskedCall } from '../agents/grants/asked-call.ts';
 import { grantable } from '../agents/grants/give.ts';
+import { presentPrices } from '../billing/plans/present-prices.ts';
 import { requireListedRun, runScope } from '../runs/find.ts';
 import type { ListRunTasksOutput, ListTasksOutput, RunTasksInput } from './schemas.ts';
 import { listRunTasks } from './store.ts';
@@ -31,8 +33,19 @@ export async function listAllOfRun(ctx: Context, input: Input): Promise<z.input<
   if (asked === null) return { tasks, next_cursor: page.next_cursor };
   const grants = await grantable(ctx, asked);
   const { outside } = asked.row;
-  const facts = { ...(grants.length > 0 && { grants }), ...(outside !== null && { asked_because: reasonOf(outside) }) };
+  const facts = {
+    ...(grants.length > 0 && { grants }),
+    ...(outside !== null && { asked_because: reasonOf(outside) }),
+    ...(await costOf(ctx, asked)),
+  };
   return { tasks: [{ ...task, ...facts }], next_cursor: page.next_cursor };
+}
+
+/** Nothing where nothing is charged, and for a question, whose answer makes no call. */
+async function costOf({ services, principal }: Context, { tool }: AskedCall) {
+  const prices = await presentPrices(services, principal.tenantId);
+  const cost = prices === null ? undefined : maxCostOfCall(tool, prices);
+  return cost === undefined ? {} : { max_cost_microcredits: cost };
 }
 
 const reasonOf = (outside: string): string => `It has read text from outside, ${outside}.`;

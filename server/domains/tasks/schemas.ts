@@ -86,6 +86,10 @@ export const RunTaskSchema = TaskSchema.extend({
   asked_because: z.string().optional().meta({
     description: 'In the same place: the text from outside that the agent has read, without which it would not ask',
   }),
+  max_cost_microcredits: z.number().int().nullable().optional().meta({
+    description:
+      'In the same place: what the call may be charged at most, at the present prices; null: it may start or continue runs, whose cost is not known. Absent where nothing is charged',
+  }),
 });
 export const ListRunTasksOutput = z.strictObject({ tasks: z.array(RunTaskSchema), ...nextCursor });
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { contradictions, effectiveEntry, type ToolEntry } from './tool-entries.ts';
+import { contradictions, effectiveEntry, NO_APPROVALS, type ToolEntry, withWorkspace } from './tool-entries.ts';
 
 const entry = (tools: string[], approval?: ToolEntry['approval'], on_lost?: ToolEntry['on_lost']): ToolEntry => ({
   tools,
@@ -66,6 +66,35 @@ test('whatever the entries and their order: names before the wildcard, and no en
       if (found !== undefined) expect(STRICT.indexOf(found.approval)).toBe(most);
       expect(effectiveEntry(entries.toReversed(), tool)).toEqual(found);
       expect(contradictions(entries).length > 0 || new Set(ranked.map(each => each.approval)).size < 2).toBe(true);
+    }),
+  );
+});
+
+const approval = fc.constantFrom('auto' as const, 'ask' as const, 'deny' as const, null);
+const someWorkspace = fc.record({ read: approval, write: approval, risky: approval });
+const someTool = fc.record({ readOnly: fc.boolean(), destructive: fc.boolean(), openWorld: fc.boolean() });
+const given = fc.record({
+  approval: fc.constantFrom(...STRICT),
+  isWildcard: fc.boolean(),
+  onLost: fc.constantFrom(undefined, 'ask' as const, 'retry' as const),
+});
+
+test('whatever a workspace decides: no entry becomes laxer, none is laxer than what fits, and a default is like a wildcard', () => {
+  fc.assert(
+    fc.property(given, someTool, someWorkspace, (entry, tool, workspace) => {
+      const effective = withWorkspace(entry, tool, workspace);
+      const strictness = (of: (typeof STRICT)[number]) => STRICT.indexOf(of);
+      const fitting = [
+        tool.readOnly ? workspace.read : workspace.write,
+        tool.destructive || tool.openWorld ? workspace.risky : null,
+      ].flatMap(each => each ?? []);
+      if (entry.approval !== undefined)
+        expect(strictness(effective.approval)).toBeGreaterThanOrEqual(strictness(entry.approval));
+      for (const least of fitting) expect(strictness(effective.approval)).toBeGreaterThanOrEqual(strictness(least));
+      expect([entry.approval, ...fitting]).toContain(effective.approval);
+      if (entry.approval === undefined && fitting.length > 0) expect(effective.isWildcard).toBe(true);
+      expect(effective.onLost).toBe(entry.onLost);
+      expect(withWorkspace(entry, tool, NO_APPROVALS)).toEqual(entry);
     }),
   );
 });

@@ -1,5 +1,5 @@
 /** The part of an entry of an agent's `tools` that says how the tools that it names may be called. */
-type Approval = 'auto' | 'ask' | 'deny';
+export type Approval = 'auto' | 'ask' | 'deny';
 export type ToolEntry = {
   readonly tools: readonly string[];
   readonly approval?: Approval | undefined;
@@ -47,6 +47,32 @@ export function effectiveEntry(entries: readonly ToolEntry[], tool: string): Eff
 function decidingEntries(entries: readonly ToolEntry[], tool: string): readonly ToolEntry[] {
   const named = entries.filter(({ tools }) => tools.includes(tool));
   return named.length > 0 ? named : entries.filter(({ tools }) => tools.includes(ALL_TOOLS));
+}
+
+/** The approvals that a workspace has decided on; null: none. `risky`: of tools that may destroy, or that reach an open world. */
+export type WorkspaceApprovals = {
+  readonly read: Approval | null;
+  readonly write: Approval | null;
+  readonly risky: Approval | null;
+};
+export const NO_APPROVALS: WorkspaceApprovals = { read: null, write: null, risky: null };
+
+type ToolFacts = { readonly readOnly: boolean; readonly destructive: boolean; readonly openWorld: boolean };
+
+/**
+ * Returns the settings of a tool in a workspace. The strictest of the workspace's approvals that fit the tool is the default of entries
+ * without one, and the least for all others. As a default it was given to many tools at once, like that of a wildcard.
+ */
+export function withWorkspace(entry: EffectiveEntry, tool: ToolFacts, workspace: WorkspaceApprovals): EffectiveEntry {
+  const fitting = [
+    tool.readOnly ? workspace.read : workspace.write,
+    tool.destructive || tool.openWorld ? workspace.risky : null,
+  ].filter(approval => approval !== null);
+  const [first] = fitting;
+  if (first === undefined) return entry;
+  const least = fitting.reduce((strict, each) => (strictnessOf(each) > strictnessOf(strict) ? each : strict), first);
+  if (entry.approval === undefined) return { ...entry, approval: least, isWildcard: true };
+  return strictnessOf(least) > strictnessOf(entry.approval) ? { ...entry, approval: least } : entry;
 }
 
 /** A tool about which entries differ. `at`: the place of the first entry that names it, and of its name in there. */

@@ -6,7 +6,10 @@ import {
   contradictions,
   type EffectiveEntry,
   effectiveEntry,
+  NO_APPROVALS,
   type ToolEntry,
+  type WorkspaceApprovals,
+  withWorkspace,
 } from '../core/tool-entries.ts';
 import { type PlannedTool, type ToolPolicy, uniqueName } from './agent-plan.ts';
 import type { AgentTool } from './agent-settings.ts';
@@ -29,7 +32,14 @@ type Planning = {
     platform?: PlatformTools | undefined;
     authority?: RunAuthority | undefined;
     runTools?: RunTools | undefined;
+    approvals?: ApprovalSettings | undefined;
   };
+};
+
+/** The port of agents to what their workspace has decided about approvals; the domain of agents implements it. */
+export type ApprovalSettings = {
+  /** Returns the approvals that count in a run. */
+  of(run: Attempt['run'], signal: AbortSignal): Promise<WorkspaceApprovals>;
 };
 
 /** The entries of one instance, those of operations of the service, of workflows, or of agents, in their order. */
@@ -48,10 +58,11 @@ export async function plannedTools(
 ): Promise<PlannedTool[] | Outcome> {
   const { entries, own, services } = planning;
   const tools: PlannedTool[] = [...own];
+  const approvals = (await services.approvals?.of(attempt.run, signal)) ?? NO_APPROVALS;
   for (const group of groupsOf(entries)) {
     const offer = await offerOf(group, attempt, signal, services);
     if ('kind' in offer) return offer;
-    const problem = addTools(tools, group, offer);
+    const problem = addTools(tools, group, { ...offer, approvals });
     if (problem !== null) return problem;
   }
   const asks = entries.some(({ type }) => type === 'ask_user');
@@ -129,14 +140,20 @@ async function mayAnswer(
 }
 
 /** Adds the tools that the entries of an instance offer. Returns the failure for a name that the instance does not have. */
-function addTools(into: PlannedTool[], { type, instanceId, entries }: Group, offer: Offer): Outcome | null {
+function addTools(
+  into: PlannedTool[],
+  { type, instanceId, entries }: Group,
+  offer: Offer & { approvals: WorkspaceApprovals },
+): Outcome | null {
   const taken = new Set(into.map(({ name }) => name));
   const offered = new Map(offer.tools.map(tool => [tool.name, tool]));
   for (const name of namesOf(entries, offer, type !== 'mcp')) {
-    const effective = effectiveEntry(entries, name);
-    if (effective === undefined || effective.approval === 'deny') continue;
+    const given = effectiveEntry(entries, name);
+    if (given === undefined || given.approval === 'deny') continue;
     const found = offered.get(name);
     if (found === undefined) return failed('unknown_tool', `The instance “${offer.instance}” has no tool “${name}”.`);
+    const effective = withWorkspace(given, found, offer.approvals);
+    if (effective.approval === 'deny') continue;
     const tool = found.run?.name ?? name;
     const unique = uniqueName(tool, taken);
     taken.add(unique);

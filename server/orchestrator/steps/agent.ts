@@ -17,7 +17,7 @@ import { type AgentWork, type PlannedTool, workOf } from './agent-plan.ts';
 import { reaches } from './agent-reach.ts';
 import { agentFields, closingSeconds, DEFAULT_AGENT_LIMITS } from './agent-settings.ts';
 import type { AgentSource } from './agent-source.ts';
-import { plannedTools, type ToolsEntry, warnOfContradictions } from './agent-tool-plan.ts';
+import { type ApprovalSettings, plannedTools, type ToolsEntry, warnOfContradictions } from './agent-tool-plan.ts';
 import type { AgentTools } from './agent-tools.ts';
 import { fieldReader, InvalidStep, unavailableMessage } from './common-fields.ts';
 import { type Conversations, NO_EARLIER_MESSAGES } from './conversations.ts';
@@ -73,6 +73,7 @@ export type AgentServices = {
   agentTools?: AgentTools | undefined;
   platform?: PlatformTools | undefined;
   authority?: RunAuthority | undefined;
+  approvals?: ApprovalSettings | undefined;
   agents?: AgentSource | undefined;
   conversations?: Conversations | undefined;
   recaller?: MemoryRecaller | undefined;

@@ -6,6 +6,7 @@ import { agentCompaction } from './agent-compaction.ts';
 import type { AgentGrants } from './agent-grants.ts';
 import type { AgentSource } from './agent-source.ts';
 import { agentTool } from './agent-tool.ts';
+import type { ApprovalSettings } from './agent-tool-plan.ts';
 import type { AgentTools } from './agent-tools.ts';
 import { agentTurn } from './agent-turn.ts';
 import { callWorkflow } from './call-workflow.ts';
@@ -44,6 +45,7 @@ export function createStepTypes(services: {
   agentTools?: AgentTools;
   platform?: PlatformTools;
   authority?: RunAuthority;
+  approvals?: ApprovalSettings;
   agents?: AgentSource;
   grants?: AgentGrants;
   conversations?: Conversations;

@@ -1,0 +1,208 @@
+import type { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { z } from 'zod';
+import type { Principal } from '../../contract/context.ts';
+import type { PlannedTool } from '../../orchestrator/steps/agent-plan.ts';
+import { newId } from '../../platform/ids.ts';
+import { type ChatService, startChatService } from '../../testing/chat.ts';
+import { createTestTenant, withScopes } from '../../testing/identity.ts';
+import { startSdkServer, type TestServer } from '../../testing/mcp-server.ts';
+import { reached } from '../../testing/runs.ts';
+import { maxCostOfCall } from './approval-cost.ts';
+import { createApprovalSettings } from './approval-settings.ts';
+
+let calls: string[] = [];
+function configure(server: McpServer): void {
+  const tool = (name: string, annotations: object) =>
+    server.registerTool(name, { inputSchema: z.strictObject({}), annotations }, () => {
+      calls.push(name);
+      return { content: [{ type: 'text', text: 'Done.' }] };
+    });
+  tool('read', { readOnlyHint: true, openWorldHint: false });
+  tool('search', { readOnlyHint: true, openWorldHint: true });
+  tool('write', { openWorldHint: false, destructiveHint: false });
+  tool('send', { openWorldHint: true, destructiveHint: false });
+  tool('drop', { openWorldHint: false, destructiveHint: true });
+}
+
+let chat: ChatService;
+let server: TestServer;
+let instance_id: string;
+const act = (...of: Parameters<ChatService['act']>) => chat.act(...of);
+
+beforeAll(async () => {
+  chat = await startChatService();
+  server = await startSdkServer({ configure });
+  instance_id = await chat.instanceOf(server.url);
+});
+afterAll(async () => {
+  await chat.close();
+  await server[Symbol.asyncDispose]();
+});
+const UNDECIDED = { read_approval: null, write_approval: null, risky_approval: null };
+afterEach(() => act('agents_patch_settings', UNDECIDED));
+
+async function agentWith(tools: object[]): Promise<string> {
+  return (await act('agents_create', { name: 'Clerk', model: 'openai_compatible/scripted', tools })).id;
+}
+const entry = (tools: string[], approval?: string) => ({
+  type: 'mcp',
+  instance_id,
+  tools,
+  ...(approval && { approval }),
+});
+/** Lets a new agent call a tool: `auto` if it was called, `ask` if a person was asked, `deny` if the model was not offered it. */
+async function outcome(name: string, tools: object[]): Promise<string> {
+  const id = await agentWith(tools);
+  calls = [];
+  chat.fake.script({
+    answers: [{ content: [{ calls: [{ name, arguments: {} }] }] }, { content: [{ text: 'Done.' }] }],
+  } as never);
+  const { run_id: runID } = await act('agents_run', { id, input: { message: 'Go.' } });
+  const { services } = chat.service.container;
+  await reached(services, chat.acme.owner, { id, runID }, 'blocked', 'complete');
+  const { tasks } = (await act('tasks_list_pending_run', { id, runID, limit: 50 })) as unknown as { tasks: object[] };
+  if (tasks.length > 0) {
+    expect(calls).toEqual([]);
+    await act('workflows_execute_command', { id, command: 'stop', params: { run_id: runID } });
+    return 'ask';
+  }
+  return calls.length > 0 ? 'auto' : 'deny';
+}
+
+describe('the approvals that a workspace decides on', () => {
+  test('are the default of entries that name none', async () => {
+    const open = (name: string) => outcome(name, [entry(['*'])]);
+    expect([await open('read'), await open('write')]).toEqual(['auto', 'ask']);
+    await act('agents_patch_settings', { read_approval: 'ask', write_approval: 'auto' });
+    expect([await open('read'), await open('write')]).toEqual(['ask', 'auto']);
+    await act('agents_patch_settings', { read_approval: 'deny', write_approval: null, risky_approval: 'auto' });
+    expect([await open('read'), await open('write')]).toEqual(['deny', 'ask']);
+    // Whatever is decided, what may destroy asks.
+    expect(await open('drop')).toBe('ask');
+  });
+
+  test('are the least for entries that name one: of the two, the stricter counts', async () => {
+    const auto = (name: string) => outcome(name, [entry([name], 'auto')]);
+    await act('agents_patch_settings', { write_approval: 'ask' });
+    expect([await auto('write'), await auto('read')]).toEqual(['ask', 'auto']);
+    expect(await outcome('write', [entry(['write'], 'deny')])).toBe('deny');
+    await act('agents_patch_settings', { write_approval: 'auto' });
+    expect(await outcome('write', [entry(['write'], 'ask')])).toBe('ask');
+    // A tool that reaches an open world is one that reads or writes, too.
+    await act('agents_patch_settings', { write_approval: 'auto', risky_approval: 'ask' });
+    expect([await auto('search'), await auto('send'), await auto('write')]).toEqual(['ask', 'ask', 'auto']);
+    await act('agents_patch_settings', { risky_approval: 'deny' });
+    expect(await auto('search')).toBe('deny');
+  });
+
+  test('are about operations of the service, too', async () => {
+    const operation = { type: 'platform', operations: ['workflows_list'], approval: 'auto' };
+    const offered = async () => {
+      const id = await agentWith([operation]);
+      chat.fake.script({
+        answers: [
+          { content: [{ calls: [{ name: 'workflows_list', arguments: {} }] }] },
+          { content: [{ text: 'Done.' }] },
+        ],
+      } as never);
+      const { run_id: runID } = await act('agents_run', { id, input: { message: 'Go.' } });
+      return reached(chat.service.container.services, chat.acme.owner, { id, runID }, 'blocked', 'complete').then(() =>
+        act('runs_get_summary', { id, runID }),
+      );
+    };
+    expect(await offered()).toMatchObject({ orchestration_phase: 'complete' });
+    await act('agents_patch_settings', { read_approval: 'ask' });
+    expect(await offered()).toMatchObject({ orchestration_phase: 'blocked' });
+  });
+
+  test('are changed by administrators alone, and read by every member', async () => {
+    const { owner, contributor, viewer } = chat.acme;
+    const as = (by: Principal, changes: object) => act('agents_patch_settings', changes, by);
+    const decided = { ...UNDECIDED, write_approval: 'deny' };
+    for (const by of [contributor, viewer])
+      await expect(as(by, { write_approval: 'auto' })).rejects.toMatchObject({
+        status: 403,
+        code: 'insufficient_role',
+      });
+    await expect(as(withScopes(owner, 'agent:read'), {})).rejects.toMatchObject({ code: 'insufficient_scope' });
+    for (const wrong of [{ write_approval: 'never' }, { read: 'ask' }, { risky_approval: '' }])
+      await expect(as(owner, wrong)).rejects.toMatchObject({ status: 422 });
+    expect(await as(owner, { write_approval: 'deny' })).toEqual(decided);
+    for (const by of [contributor, viewer, withScopes(viewer, 'agent:read')])
+      expect(await act('agents_get_settings', {}, by)).toEqual(decided);
+    await expect(act('agents_get_settings', {}, withScopes(owner, 'ai:use'))).rejects.toMatchObject({ status: 403 });
+    const globex = await createTestTenant(chat.service.container.services, { slug: 'globex' });
+    expect(await act('agents_get_settings', {}, globex.owner)).toEqual(UNDECIDED);
+    const { entries } = (await act('audit_log_list', { operation: 'agents_patch_settings', limit: 1 })) as unknown as {
+      entries: { outcome?: string }[];
+    };
+    expect(entries).toHaveLength(1);
+  });
+
+  test('are changed by no agent, whatever its author says', async () => {
+    const tools = [{ type: 'platform', operations: ['agents_patch_settings'], approval: 'auto' }];
+    await expect(agentWith(tools)).rejects.toMatchObject({ status: 422, code: 'invalid_agent' });
+    await expect(agentWith([{ ...tools[0], operations: ['agents_get_settings'] }])).resolves.toBeTypeOf('string');
+  });
+
+  test('are not about Autopilot, which only proposes', async () => {
+    await act('agents_patch_settings', { write_approval: 'ask' });
+    const { services } = chat.service.container;
+    const id = await agentWith([]);
+    const { tenantId, projectId } = chat.acme;
+    const of = () =>
+      createApprovalSettings(services).of(
+        { id: newId(), workflowId: id, version: 1, tenantId, projectId },
+        AbortSignal.timeout(10_000),
+      );
+    expect(await of()).toMatchObject({ write: 'ask' });
+    await services.pool.query(`UPDATE workflows SET kind = 'autopilot' WHERE id = $1`, [id]);
+    expect(await of()).toEqual({ read: null, write: null, risky: null });
+  });
+});
+
+describe('the task of an approval says what the call may cost at most', () => {
+  const prices = { workflow_step: 1_000, tool_call: 10_000, llm_input_tokens: 10, llm_output_tokens: 50 };
+  const planned = (instance: string, read_only = false) => ({ instance_id: instance, read_only }) as PlannedTool;
+
+  test.each([
+    ['of a tool of a server: its step and the call', planned(newId()), 11_000],
+    ['of an operation that reads: its step', planned('platform', true), 1_000],
+    ['of one that may start or continue runs: not known', planned('platform'), null],
+    ['of a kind of tool that is not known here', planned('workflow'), null],
+    ['of a memory: its step', planned('memory'), 1_000],
+    ['nothing for a question', planned('person'), undefined],
+  ])('%s', (_, tool, cost) => {
+    expect(maxCostOfCall(tool, prices)).toBe(cost);
+  });
+
+  test('on every surface, as long as it waits, and what is charged is no more', async () => {
+    const id = await agentWith([entry(['write'])]);
+    chat.fake.script({
+      answers: [{ content: [{ calls: [{ name: 'write', arguments: {} }] }] }, { content: [{ text: 'Done.' }] }],
+    } as never);
+    const { run_id: runID } = await act('agents_run', { id, input: { message: 'Go.' } });
+    const { services } = chat.service.container;
+    const ref = { id, runID };
+    await reached(services, chat.acme.owner, ref, 'blocked');
+    const task_id = 'agent.1.1.ok';
+    const { prices: listed } = (await act('billing_action_pricing')) as unknown as {
+      prices: { action: string; microcredits: number }[];
+    };
+    const price = (action: string) => listed.find(each => each.action === action)?.microcredits ?? 0;
+    const most = price('workflow_step') + price('tool_call');
+    expect(most).toBeGreaterThan(0);
+    const read = async () =>
+      ((await act('tasks_list_run', { ...ref, task_id, limit: 50 })).tasks as { max_cost_microcredits?: number }[])[0];
+    expect((await read())?.max_cost_microcredits).toBe(most);
+    await act('tasks_complete', { ...ref, task_id, approved: true });
+    await reached(services, chat.acme.owner, ref, 'complete');
+    expect(await read()).not.toHaveProperty('max_cost_microcredits');
+    const { rows } = await services.pool.query<{ credits: number }>(
+      `SELECT coalesce(sum((data->>'credits')::float8), 0) AS credits FROM run_events WHERE run_id = $1 AND step_id = 'agent.1.1'`,
+      [runID],
+    );
+    expect(rows[0]?.credits).toBe(most);
+  });
+});

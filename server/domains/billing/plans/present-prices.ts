@@ -1,0 +1,13 @@
+import type { ActionPrices } from '../../../contract/billable-actions.ts';
+import type { Services } from '../../../contract/services.ts';
+import { presentPlan } from '../subscriptions/choose.ts';
+import { readSubscription } from '../subscriptions/store.ts';
+
+/** Returns the prices of a workspace's present plan; null where the deployment charges nothing. */
+export async function presentPrices(
+  { pool, config }: Pick<Services, 'pool' | 'config'>,
+  tenantId: string,
+): Promise<ActionPrices | null> {
+  if (config.billing.mode === 'off') return null;
+  return (await presentPlan(pool, await readSubscription(pool, tenantId))).prices;
+}
