@@ -38,9 +38,12 @@ export function compactTool(tool: Tool, brief?: string): Tool {
     inputSchema: compactSchema(inputSchema as JsonMap) as Tool['inputSchema'],
     // Says that the answer is structured.
     ...(outputSchema === undefined ? {} : { outputSchema: { type: 'object' } }),
-    annotations: hints,
+    annotations: hints.readOnlyHint === true ? withoutIdempotence(hints) : hints,
   };
 }
+
+/** The MCP specification gives the hint a meaning only for tools that are not read-only. */
+const withoutIdempotence = ({ idempotentHint: _, ...hints }: NonNullable<Tool['annotations']>) => hints;
 
 /** Returns the first sentences, as many as there is room for, and at least one. */
 function firstSentences(description: string): string {

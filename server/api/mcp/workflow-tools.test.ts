@@ -85,7 +85,7 @@ describe('a published workflow that declares a tool', () => {
     expect(tools.find(({ name }) => name === 'double')).toMatchObject({
       description: tool.description,
       inputSchema: { type: 'object', properties: { n: { type: 'integer' } }, required: ['n'] },
-      annotations: { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: true },
+      annotations: { readOnlyHint: true, destructiveHint: false, openWorldHint: true },
     });
     const described = await use('describe_tool', { name: 'double', output: true });
     expect(described.structuredContent).toMatchObject({ inputSchema: input_schema, description: tool.description });

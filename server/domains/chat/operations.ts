@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { operation, streamOperation } from '../../contract/operation.ts';
 import { ListGrantsInput, ListGrantsOutput, RevokeGrantInput } from '../agents/schemas.ts';
 import { startScopes } from '../runs/step-scopes.ts';
+import { readAnswer } from './answers/read-answer.ts';
 import { listMessages } from './messages/list.ts';
 import { regenerateAnswer, sendMessage } from './messages/send.ts';
 import { stopThread } from './messages/stop.ts';
@@ -208,6 +209,22 @@ resumes (\`Last-Event-ID\`); 204 where nothing is being written.`,
     errors: [503],
     headers: ['Last-Event-ID'],
     run: streamThread,
+  }),
+  operation({
+    ...common,
+    tag: 'Runs',
+    scope: 'workflow:read',
+    name: 'runs_read_answer',
+    method: 'GET',
+    path: '/v1/workflows/{id}/runs/{runID}/answer',
+    status: 200,
+    summary: 'Read what agents have written so far in a run, such as the answer of a chat',
+    description:
+      'A bounded read of the text, also of the turn that is being written. `workflow_id` and `active_run_id` of a thread name its run.',
+    input: schema.ReadAnswerInput,
+    output: schema.ReadAnswerOutput,
+    errors: [503],
+    run: readAnswer,
   }),
   streamOperation({
     ...place,

@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { Id, Json, NameText, nextCursor, PlainText, page, Timestamp } from '../../contract/wire.ts';
+import { Id, Json, MAX_INTEGER, NameText, nextCursor, PlainText, page, Timestamp } from '../../contract/wire.ts';
+import { PHASES, RUN_STATUSES } from '../../orchestrator/core/events.ts';
 
 const MAX_MESSAGE_CHARS = 100_000;
 /** A day in this many years is as good as for ever. */
@@ -228,6 +229,40 @@ export const StreamInput = z.strictObject({
     .regex(/^[0-9a-f-]{36}:\d{1,9}$/, 'must be the id of an event of this stream')
     .optional()
     .meta({ description: 'The id of the last event that the client has, without the header Last-Event-ID' }),
+});
+/** The most text of one read, and how long it may wait for text. */
+const MAX_READ_CHARS = 50_000;
+const MAX_READ_WAIT_S = 30;
+export const ReadAnswerInput = z.strictObject({
+  id: Id,
+  runID: Id,
+  after: z.coerce
+    .number<number>()
+    .int()
+    .min(0)
+    .max(MAX_INTEGER)
+    .default(0)
+    .meta({ description: 'How much of the text is known: `next` of the answer before' }),
+  max_chars: z.coerce.number<number>().int().min(100).max(MAX_READ_CHARS).default(8_000),
+  wait_s: z.coerce
+    .number<number>()
+    .int()
+    .min(0)
+    .max(MAX_READ_WAIT_S)
+    .default(0)
+    .meta({ description: 'How long to wait while the run goes on; ends early with its next step' }),
+  step_id: z.string().min(1).max(512).optional().meta({ description: 'Only the agent of this step. Default: all' }),
+});
+export const ReadAnswerOutput = z.strictObject({
+  run_id: Id,
+  status: z.enum(RUN_STATUSES),
+  orchestration_phase: z.enum(PHASES),
+  text: z.string(),
+  next: z.number().int().meta({ description: 'To go on, read again with `after` set to it' }),
+  length: z.number().int().meta({
+    description: 'Of the whole text so far. Less than `after`: a turn began anew, and its text is another one',
+  }),
+  is_complete: z.boolean().meta({ description: 'Whether the run has ended and there is no more text' }),
 });
 /** A chunk of the AI SDK's UI message stream. */
 export const StreamChunk = z.looseObject({ type: z.string() });
