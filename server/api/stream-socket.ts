@@ -89,7 +89,8 @@ async function replay(
 
 /** One write where the client can take all of it; otherwise frame by frame, up to the one that is too much. */
 function sendItems(to: FedSocket, items: readonly StreamItem[]): void {
-  if (items.length === 0) return;
+  // A socket that is closing takes nothing more. Its frames kept the process busy while its client had 5 s to read the close.
+  if (items.length === 0 || to.socket.readyState !== WebSocket.OPEN) return;
   const frames = framesOf(items);
   if (to.socket.bufferedAmount + frames.byteLength <= MAX_BUFFERED_BYTES) sendFrame(to, frames);
   else for (const item of items) sendFrame(to, frameOf(item));
