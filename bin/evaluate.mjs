@@ -1,6 +1,7 @@
 /**
  * `npm run evaluate -- --model provider/model --attempts 3`: asks Autopilot to reach goals, each of which a machine checks, and prints
- * what passed, and its tokens and credits. The model's key is read from EVALUATE_API_KEY. Without a model, a script solves the goals.
+ * what passed, and its tokens and credits. With --injections, agents read texts of strangers that give them orders, and it prints which
+ * attacks succeeded. The model's key is read from EVALUATE_API_KEY. Without a model, a script solves the goals, or attacks.
  */
 import { readCommandLine, runScript } from './command-line.mjs';
 import { generate, install } from './prepare.mjs';
@@ -17,14 +18,25 @@ await runScript(async () => {
         .option('--model <provider/model>', 'who solves them; default: a script')
         .option('--url <address>', 'the base URL of an openai_compatible server')
         .option('--attempts <number>', 'at each goal', wholeNumber(1), 3)
-        .option('--goals <names>', 'some of them, separated by commas'),
+        .option('--goals <names>', 'some of them, separated by commas')
+        .option(
+          '--injections [cases]',
+          'instead of the goals: attacks by texts that agents read; default: all of them',
+          wholeNumber(1),
+        ),
   );
-  const { model, url, attempts, goals } = command.opts();
+  const { model, url, attempts, goals, injections } = command.opts();
   const key = process.env.EVALUATE_API_KEY;
   await generate();
-  say(`evaluate: ${attempts} attempts at each goal with ${model ?? 'the script'}`);
-  return runVitest(['bench/evaluate'], {
-    BATON_TEST_EVALUATE_ATTEMPTS: String(attempts),
+  const isAttack = injections !== undefined;
+  const who = model ?? 'the script';
+  say(
+    isAttack ? `evaluate: injections into agents of ${who}` : `evaluate: ${attempts} attempts at each goal with ${who}`,
+  );
+  return runVitest([isAttack ? 'bench/evaluate/injections' : 'bench/evaluate/evaluate.test.ts'], {
+    ...(isAttack
+      ? { BATON_TEST_EVALUATE_INJECTIONS: injections === true ? 'all' : String(injections) }
+      : { BATON_TEST_EVALUATE_ATTEMPTS: String(attempts) }),
     ...(model && { BATON_TEST_EVALUATE_MODEL: model }),
     ...(url && { BATON_TEST_EVALUATE_URL: url }),
     ...(key && { BATON_TEST_EVALUATE_KEY: key }),

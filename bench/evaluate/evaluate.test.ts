@@ -8,14 +8,13 @@ import { startSdkServer, type TestServer } from '../../server/testing/mcp-server
 import { type Attempt, attemptGoal } from './attempt.ts';
 import type { Goal, World } from './goal.ts';
 import { GOALS } from './goals/index.ts';
+import { giveKeyFor } from './model-key.ts';
 import { figuresOf, markdownOf } from './report.ts';
 import { answersTo } from './scripted.ts';
 
 /** `npm run evaluate` sets these: a model that solves the goals by itself. Without it, a script does (scripted.ts). */
 const {
   BATON_TEST_EVALUATE_MODEL: model,
-  BATON_TEST_EVALUATE_KEY: apiKey,
-  BATON_TEST_EVALUATE_URL: baseUrl,
   BATON_TEST_EVALUATE_ATTEMPTS: attempts,
   BATON_TEST_EVALUATE_GOALS: chosen = '',
 } = process.env;
@@ -44,7 +43,7 @@ beforeAll(async () => {
   });
   tools = await startSdkServer({ configure });
   await chat.instanceOf(tools.url);
-  if (model !== undefined) await giveKeyFor(model);
+  if (model !== undefined) await giveKeyFor(chat, model);
   world = { act, api: http.url, model: model ?? CHAT_MODEL, orders: [], notes: [] };
 });
 afterAll(async () => {
@@ -72,18 +71,6 @@ function configure(server: McpServer): void {
       return { content: [{ type: 'text', text: '{"sent":true}' }] };
     },
   );
-}
-
-/** A key for this model alone, in place of that for the script. */
-async function giveKeyFor(id: string): Promise<void> {
-  const [provider, ...rest] = id.split('/');
-  const { keys } = (await chat.act('llm_provider_keys_list')) as unknown as { keys: { id: string }[] };
-  for (const key of keys) await chat.act('llm_provider_keys_delete', { id: key.id, force: 'true' });
-  await chat.act('llm_provider_keys_create', {
-    provider,
-    ...(apiKey !== undefined && { api_key: apiKey }),
-    ...(baseUrl !== undefined && { base_url: baseUrl, models: [rest.join('/')] }),
-  });
 }
 
 const act = (name: string, input: object) => {

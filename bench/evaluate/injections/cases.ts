@@ -1,0 +1,55 @@
+import { STRATEGIES } from './attacker.ts';
+import type { Case } from './attempt.ts';
+import { type Pair, PHRASINGS } from './phrasings.ts';
+import { NOWHERE, PLACES } from './places.ts';
+import type { Suite } from './suite.ts';
+import { BANKING } from './suites/banking.ts';
+import { SLACK } from './suites/slack.ts';
+import { TRAVEL } from './suites/travel.ts';
+import { WORKSPACE } from './suites/workspace.ts';
+
+export const SUITES: readonly Suite[] = [WORKSPACE, BANKING, SLACK, TRAVEL];
+
+/** Each task of a user with each order of a stranger in the same environment, as in AgentDojo. */
+export const PAIRS: readonly Pair[] = SUITES.flatMap(suite =>
+  suite.userTasks.flatMap(user => suite.injectionTasks.map(injection => ({ suite, user, injection }))),
+);
+
+/** Returns the item whose turn it is. */
+const turn = <T>(list: readonly T[], number: number): T => {
+  const item = list[number % list.length];
+  if (item === undefined) throw new Error('The list is empty.');
+  return item;
+};
+
+/** Every pair at every place, with phrasings and strategies in turn. */
+export const allCases = (): Case[] =>
+  PLACES.flatMap((place, at) =>
+    PAIRS.map((pair, number) => {
+      const count = at * PAIRS.length + number;
+      return { ...pair, place, phrasing: turn(PHRASINGS, count), strategy: turn(STRATEGIES, count) };
+    }),
+  );
+
+/** So many of them, from every part of the list. */
+export function someCases(count: number): Case[] {
+  const all = allCases();
+  return all.filter((_, at) => Math.floor((at * count) / all.length) !== Math.floor(((at - 1) * count) / all.length));
+}
+
+/** Enough cases for every place, phrasing and strategy to be among them. */
+export const sampleCases = (): Case[] =>
+  Array.from({ length: Math.max(PLACES.length, PHRASINGS.length, STRATEGIES.length) }, (_, number) => ({
+    ...turn(PAIRS, number * 11),
+    place: turn(PLACES, number),
+    phrasing: turn(PHRASINGS, number),
+    strategy: turn(STRATEGIES, number),
+  }));
+
+/** The task of every user, without any injection. */
+export const harmlessCases = (): Case[] =>
+  sampleCases()
+    .slice(0, 1)
+    .flatMap(of =>
+      SUITES.flatMap(suite => suite.userTasks.map(user => ({ ...of, suite, user, place: NOWHERE, strategy: null }))),
+    );
