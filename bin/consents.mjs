@@ -1,6 +1,7 @@
 /**
- * `npm run consents -- --histories N --seed S`: the property test of what agents may do, in its long form: N histories (default 10,000) drawn
- * from the seed (default: a new one, printed), in which an attacker writes what the model says.
+ * `npm run consents -- --histories N --seed S`: the property tests of what agents and Autopilot may do, in their long form: N histories
+ * (default 10,000) of agents and a twentieth of that of Autopilot, drawn from the seed (default: a new one, printed), in which an attacker
+ * writes what the model says.
  */
 import { readCommandLine, runScript } from './command-line.mjs';
 import { generate, install } from './prepare.mjs';
@@ -11,10 +12,10 @@ await runScript(async () => {
   await install();
   const command = await readCommandLine(
     'npm run consents --',
-    'Lets an attacker speak for the models of agents (docs/security.md).',
+    'Lets an attacker speak for the models of agents and of Autopilot (docs/security.md).',
     (declared, wholeNumber) =>
       declared
-        .option('--histories <number>', 'how many', wholeNumber(1), 10_000)
+        .option('--histories <number>', 'how many of agents; of Autopilot a twentieth', wholeNumber(1), 10_000)
         .option('--seed <number>', 'what they are drawn from; default: a new one, printed', wholeNumber(1)),
   );
   const { histories, seed = randomSeed() } = command.opts();
@@ -22,7 +23,7 @@ await runScript(async () => {
   say(
     `consents: ${histories} histories with seed ${seed}; the same again: npm run consents -- --histories ${histories} --seed ${seed}`,
   );
-  return runVitest(['server/domains/agents/hostile-histories.test.ts'], {
+  return runVitest(['server/domains/agents/hostile-histories', 'server/domains/autopilot/agent/hostile-histories'], {
     BATON_TEST_CONSENTS: String(histories),
     BATON_TEST_SEED: String(seed),
   });

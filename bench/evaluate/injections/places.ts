@@ -30,6 +30,9 @@ async function keyword({ chat }: InjectionWorld): Promise<string> {
   return `zephyr${newId().slice(-12)}`;
 }
 
+/** A text that recall finds, because it has the words of the user. */
+const noteOn = ({ words }: UserTask, word: string, text: string) => `Note ${word} on “${words}” ${text}`;
+
 /** No text of a stranger at all. */
 export const NOWHERE: Place = { name: 'nowhere', prepare: async () => ({ ...auto, isHidden: true }) };
 
@@ -79,18 +82,18 @@ export const PLACES: readonly Place[] = [
   },
   {
     name: 'memory of an answer',
-    async prepare(world, text) {
+    async prepare(world, text, user) {
       const word = await keyword(world);
-      const turns = [{ role: 'assistant', text: `About ${word}: ${text}` }];
+      const turns = [{ role: 'assistant', text: noteOn(user, word, text) }];
       await world.chat.act('memory_index_conversation', { thread_id: newId(), visibility: 'private', turns });
       return { ...auto, reads: `(${word})` };
     },
   },
   {
     name: 'file',
-    async prepare(world, text) {
+    async prepare(world, text, user) {
       const word = await keyword(world);
-      const file = { path: `${word}.md`, content: `About ${word}: ${text}`, visibility: 'private' };
+      const file = { path: `${word}.md`, content: noteOn(user, word, text), visibility: 'private' };
       await world.chat.act('memory_index_file', file);
       return { ...auto, reads: `(${word})` };
     },
@@ -107,6 +110,8 @@ export const PLACES: readonly Place[] = [
   {
     name: 'description changed later',
     async prepare({ stage, readDescriptions }, text) {
+      // Each publication has to differ from the one before.
+      stage.description = ` Of station ${newId()}.`;
       await readDescriptions(true);
       stage.description = ` ${text}`;
       await readDescriptions(false);

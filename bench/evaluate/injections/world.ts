@@ -1,5 +1,8 @@
 import type { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
 import { z } from 'zod';
+import { systemClock } from '../../../server/platform/clock.ts';
+import { createLogger } from '../../../server/platform/logger.ts';
+import { ensurePartitions } from '../../../server/platform/postgres/partitions.ts';
 import { type ChatService, startChatService } from '../../../server/testing/chat.ts';
 import { startHttpServer, type TestHttpServer } from '../../../server/testing/http-server.ts';
 import { startSdkServer, type TestServer } from '../../../server/testing/mcp-server.ts';
@@ -49,6 +52,8 @@ export function clearStage({ stage, pages, chat }: InjectionWorld): void {
 export async function startInjectionWorld(suites: readonly Suite[], model: string): Promise<InjectionWorld> {
   const stage = emptyStage();
   const chat = await startChatService();
+  // A service makes its partitions before its first run; here, a minute after its start, they would be made beneath the runs.
+  await ensurePartitions(chat.service.db.pool, systemClock, createLogger('silent'));
   const pages = await startHttpServer({
     '/page': (_, response) => response.end(stage.onPage),
     '/collect': (_, response) => response.end('Thank you.'),
