@@ -127,7 +127,7 @@ class Expected {
   #value: string;
   #isWritten: boolean;
   #hasRead: boolean;
-  /** What the last trial has replaced can be tried for real, until an edit. */
+  /** Whether the last trial has replaced the step, so that it can be tried for real until an edit. */
   mayBeLive = false;
 
   constructor({ step, before, hasContext }: History, value: string, input: string) {
