@@ -27,6 +27,8 @@ export type CommittedEvent = {
   projectId: string;
   workflowId: string;
   event: RunEvent;
+  /** A live event of a run that a step of another one called. */
+  called?: true;
 };
 
 /** A start that was refused (docs/specification/runs.md#refused-starts): streamed as `run_rejected`, there is no run. */

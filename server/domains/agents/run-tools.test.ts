@@ -1,7 +1,8 @@
 import type { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { WebSocket } from 'ws';
 import { z } from 'zod';
-import type { Principal } from '../../contract/context.ts';
+import { type Principal, scopes } from '../../contract/context.ts';
 import type { Graph } from '../../orchestrator/core/index.ts';
 import { newId } from '../../platform/ids.ts';
 import { type ChatService, startChatService } from '../../testing/chat.ts';
@@ -405,6 +406,16 @@ test('runs that are called on the way to an answer of a private thread are as cl
   const id = await publish(waits);
   const agent_id = await agent([workflowTool(id, 'auto')]);
   script(calls('look_up', { secret: 7731 }), says('Done.'));
+  const watch = async (by: Principal) => {
+    const { token } = await createTestPat(chat.service.container.services, by, scopes);
+    const url = `${chat.service.url.replace('http', 'ws')}/v1/workflows/${id}/stream`;
+    const socket = new WebSocket(url, { headers: { Authorization: `Bearer ${token}` } });
+    const frames: string[] = [];
+    socket.on('message', data => frames.push(String(data)));
+    await expect.poll(() => frames.length).toBe(1);
+    return { socket, frames };
+  };
+  const [own, other] = [await watch(owner), await watch(contributor)];
   const thread = await chat.thread({ agent_id }, owner);
   await act('chat_send_message', { id: thread, text: 'Go.' }, owner);
   const answer = async () =>
@@ -429,4 +440,10 @@ test('runs that are called on the way to an answer of a private thread are as cl
   await act('tasks_complete', { ...child, task_id: 'ask', approved: true }, contributor);
   await chat.settled(thread, owner);
   expect(await stateOf(child)).toBe('completed');
+  // A run that everybody reads comes after it on the stream.
+  const { run_id: last } = await act('workflows_execute_command', { id, command: 'start', params: {} });
+  const saw = (runId: string) => [own, other].map(({ frames }) => frames.some(frame => frame.includes(runId)));
+  await expect.poll(() => saw(last)).toEqual([true, true]);
+  expect(saw(child.runID)).toEqual([true, false]);
+  for (const { socket } of [own, other]) socket.terminate();
 });

@@ -61,6 +61,7 @@ export class ReadableItems {
     let last = Promise.resolve();
     let waiting = 0;
     return items => {
+      if (waiting === 0 && items.every(item => this.#isOpen(item))) return deliver(items);
       waiting += items.length;
       if (waiting > MAX_WAITING) return failed();
       last = last
@@ -73,8 +74,8 @@ export class ReadableItems {
   }
 
   async filter(items: readonly StreamItem[]): Promise<readonly StreamItem[]> {
-    for (const item of items) if (this.#isOpen(item)) this.#known.set(item.item.runId, true);
-    const asked = [...new Set(items.map(({ item }) => item.runId))].filter(id => !this.#known.has(id));
+    const unsure = items.filter(item => !this.#isOpen(item));
+    const asked = [...new Set(unsure.map(({ item }) => item.runId))].filter(id => !this.#known.has(id));
     if (asked.length > 0) {
       const unreadable = new Set(await listUnreadable(this.#services.pool, this.#reader, asked));
       if (this.#known.size > MAX_KNOWN) this.#known.clear();
@@ -83,9 +84,8 @@ export class ReadableItems {
     return items.filter(({ item }) => this.#known.get(item.runId) !== false);
   }
 
-  /** Only agents answer messages: a run of any other workflow is closed only if it was called. This saves its query. */
+  /** Only agents answer messages: a run of any other workflow is closed only if it was called. */
   #isOpen({ kind, item }: StreamItem): boolean {
-    if (this.#answers) return false;
-    return kind === 'rejected' || (item.event.type === 'run_started' && item.event.data.parent === undefined);
+    return !this.#answers && (kind === 'rejected' || item.called !== true);
   }
 }

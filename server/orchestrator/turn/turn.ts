@@ -223,12 +223,13 @@ export class Turn {
   streamItems(): StreamItem[] {
     const { runId, tenantId, projectId, workflowId } = this.#run;
     const { payloads = [], rows = [] } = this.#entry ?? {};
+    const called = this.#state.started?.parent === undefined ? {} : { called: true as const };
     const texts = new Map(payloads.length > 0 ? rows.map(({ seq, json }) => [seq, json]) : []);
     return this.events.map((event, index) => {
       const seq = this.#firstSeq + index;
       const json = texts.get(seq);
       const shown = json?.includes('_ref":') ? ({ ...event, data: readJson(json) } as RunEvent) : event;
-      const item: CommittedEvent = { seq, runId, tenantId, projectId, workflowId, event: shown };
+      const item: CommittedEvent = { seq, runId, tenantId, projectId, workflowId, event: shown, ...called };
       return { kind: 'event', item };
     });
   }
