@@ -115,7 +115,7 @@ describe('a workflow', () => {
     script(calls('look_up', { text: 'shoes' }), says('Found.'));
     const ref = await start(await agent([workflowTool(id, 'auto')]));
     await at(ref, 'complete');
-    const outside = 'by the tool `Look_up`';
+    const outside = 'by the tool `look_up`';
     expect(await outputOf(ref)).toMatchObject({ text: 'Found.', ended_by: 'answered', outside });
     const child = await childOf(ref);
     expect(child.id).toBe(id);
@@ -167,7 +167,7 @@ describe('a workflow', () => {
     const { tasks } = (await act('tasks_list_run', { ...ref, task_id: 'agent.2.1.ok' })) as unknown as {
       tasks: { asked_because: string }[];
     };
-    expect(tasks[0]?.asked_because).toContain('by the tool `Look_up`');
+    expect(tasks[0]?.asked_because).toContain('by the tool `look_up`');
   });
 
   test('its run knows where its input comes from', async () => {
@@ -199,7 +199,7 @@ describe('a workflow', () => {
     script(calls('look_up'), says('It failed.'));
     const ref = await start(await agent([workflowTool(id, 'auto')]));
     await at(ref, 'complete');
-    expect(await outputOf(ref)).toMatchObject({ text: 'It failed.', outside: 'by the tool `Look_up`' });
+    expect(await outputOf(ref)).toMatchObject({ text: 'It failed.', outside: 'by the tool `look_up`' });
     expect(await errorOf(ref)).toBe('child_run_failed');
     expect(lastSent()).toContain('no stock');
   });
