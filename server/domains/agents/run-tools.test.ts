@@ -375,6 +375,16 @@ describe('an agent as a tool', () => {
     const three = await childOf(await childOf(one));
     expect(await errorOf(three)).toBe('agents_too_deep');
     expect(await outputOf(one)).toMatchObject({ text: '1' });
+    // Nor by a workflow with an agent in it.
+    const hidden = await publish({ steps: [{ id: 'clerk', type: 'agent', model, prompt: 'Go.' }] });
+    const third = (await act('agents_create', { name: 'Third', model, tools: [workflowTool(hidden, 'auto')] })).id;
+    const second = (await act('agents_create', { name: 'Second', model, tools: [agentTool(third)] })).id;
+    const go = { prompt: 'Go.' };
+    script(calls('Second', go), calls('Third', go), calls('Look_up'), says('3'), says('2'), says('1'));
+    const first = await start(await agent([agentTool(second)]));
+    await at(first, 'complete');
+    expect(await errorOf(await childOf(await childOf(first)))).toBe('child_run_failed');
+    expect(JSON.stringify(chat.fake.requests.map(({ body }) => body))).toContain('agents_too_deep');
   });
 
   test('has no more turns, calls and time than its caller has left', async () => {
