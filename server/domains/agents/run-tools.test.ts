@@ -380,7 +380,7 @@ describe('an agent as a tool', () => {
     const third = (await act('agents_create', { name: 'Third', model, tools: [workflowTool(hidden, 'auto')] })).id;
     const second = (await act('agents_create', { name: 'Second', model, tools: [agentTool(third)] })).id;
     const go = { prompt: 'Go.' };
-    script(calls('Second', go), calls('Third', go), calls('Look_up'), says('3'), says('2'), says('1'));
+    script(calls('second', go), calls('third', go), calls('look_up'), says('3'), says('2'), says('1'));
     const first = await start(await agent([agentTool(second)]));
     await at(first, 'complete');
     expect(await errorOf(await childOf(await childOf(first)))).toBe('child_run_failed');
