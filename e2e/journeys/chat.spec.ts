@@ -161,6 +161,7 @@ test('a call is approved in the inbox while the chat is open elsewhere @phone', 
   await send(member, 'Write an invoice for Ann.');
   const approval = member.getByRole('group', { name: 'Approval of create_invoice' });
   await expect(approval).toContainText('May create_invoice be called?');
+  await expect(approval).toContainText(/The call costs at most 0\.\d+ credits\./);
   await expect(answers(member)).toContainText('Waiting for a person');
   await expectThemesAccessible(member);
 
@@ -257,6 +258,7 @@ test('the chat opens beside any page', async ({ member, api, model }) => {
   await member.getByRole('combobox', { name: 'Autopilot', exact: true }).click();
   await member.getByRole('option', { name: 'openai_compatible/scripted' }).click();
   await expect(member.getByText('Default model saved')).toBeVisible();
+  await expect(member.getByRole('combobox', { name: 'Tools that change something' })).toContainText('Not decided');
   await expectThemesAccessible(member);
   await member.goto(thread);
   await expect(member.getByText(/^Today .* of 5,000/)).toBeVisible();
