@@ -132,7 +132,9 @@ function checkRunAtRest(run: AuditedRun, busy: boolean): void {
     // The timers of a run that is being stopped do not fire.
     if (deadlineOf(history, id) !== null && !history.stopping)
       throw new Violation('not-stuck', `the time of the loop "${id}" of ${run.id} is up, and nothing happens`);
-    if (isGathered(history, id)) throw new Violation('not-stuck', `the loop "${id}" of ${run.id} does not end`);
+    // In a run that is being stopped a loop, or an agent, ends with the run.
+    if (isGathered(history, id) && !history.stopping)
+      throw new Violation('not-stuck', `the loop "${id}" of ${run.id} does not end`);
     if (hasReturned(history, id)) throw new Violation('not-stuck', `"${id}" of ${run.id} does not return`);
     if (step.isToRepeat && !history.stopping)
       throw new Violation('not-stuck', `"${id}" of ${run.id} is to be repeated, and is not`);
