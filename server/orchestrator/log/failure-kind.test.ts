@@ -44,3 +44,29 @@ test.each(['42703', '42P01', '42501', '55P03', '40P01', '40001', '53100', '25006
     expect(await refusedWith(code)).toEqual({ kinds: ['lost', 'lost'], steppedDown: true });
   },
 );
+
+test('what went to DEFAULT while its partition was made is written again, once', async () => {
+  const refusal = Object.assign(new Error('new row violates partition constraint'), { code: '23514' });
+  const answers: (Error | null)[] = [refusal, null, refusal, refusal];
+  const commit = () => {
+    const answer = answers.shift() ?? null;
+    return answer === null ? Promise.resolve() : Promise.reject(answer);
+  };
+  const log = new GroupCommitLog({ commit }, () => expect.fail('the leader steps down'));
+  await log.append(entry());
+  expect(answers).toHaveLength(2);
+  await expect(log.append(entry())).rejects.toMatchObject({ kind: 'rejected' });
+  expect(answers).toEqual([]);
+});
+
+test('a declared constraint is broken by the entry, which is not written again', async () => {
+  const refusal = Object.assign(new Error('a check failed'), { code: '23514', constraint: 'runs_positive' });
+  let commits = 0;
+  const commit = () => {
+    commits += 1;
+    return Promise.reject(refusal);
+  };
+  const log = new GroupCommitLog({ commit }, () => expect.fail('the leader steps down'));
+  await expect(log.append(entry())).rejects.toMatchObject({ kind: 'rejected' });
+  expect(commits).toBe(1);
+});

@@ -192,7 +192,9 @@ export class GroupCommitLog {
   }
 
   /** Halves a batch that the database refuses until the bad entry is alone in its batch and fails. */
-  async #refused(batch: Waiting[], error: unknown): Promise<void> {
+  async #refused(batch: Waiting[], refusal: unknown): Promise<void> {
+    const error = isMisrouted(refusal) ? await this.#send(batch) : refusal;
+    if (error === null) return this.#settle(batch);
     const kind = failureKind(error);
     if (kind === 'lost') this.#loseBatch(batch, error);
     else if (batch.length === 1) for (const waiting of batch) this.#refuse(waiting, new AppendError(kind, error));
@@ -220,6 +222,13 @@ export class GroupCommitLog {
 
 /** The primary keys of `runs` and of `run_events`; a violation has the name of the partition's own key. */
 const FENCE = /^(?:runs|run_events(?:_\w+)?)_pkey$/;
+
+/**
+ * Whether a row went to the partition DEFAULT while the partition was made to which it belongs: then it is written there the
+ * next time. Only a constraint that somebody has declared has a name.
+ */
+const isMisrouted = (error: unknown): boolean =>
+  error instanceof Error && 'code' in error && error.code === '23514' && !('constraint' in error && error.constraint);
 
 /**
  * SQLSTATE classes 22 (data), 23 (constraints) and 54 (limits, such as nesting too deep) are faults of the entry, and
