@@ -70,7 +70,9 @@ test('everything of billing is a feature, which only `off` disables', () => {
 });
 
 test('everything of agents is a feature, which is on by default with the embedded database alone', () => {
-  const agents = operations.filter(({ path }) => /^\/v1\/(agents|autopilot\/(chat|stream)|chat)(\/|$)/.test(path));
+  const agents = operations.filter(({ path }) =>
+    /^\/v1\/(agents|autopilot\/(chat|stream)|chat)(\/|$)|\/answer$/.test(path),
+  );
   expect(agents.length).toBeGreaterThan(7);
   expect(agents.map(({ name }) => name)).toEqual(
     featured.filter(({ feature }) => feature === 'agents').map(({ name }) => name),
