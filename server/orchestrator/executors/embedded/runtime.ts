@@ -251,7 +251,7 @@ export class Runtime implements RunHost {
   }
 
   append(entry: LogEntry): Promise<void> {
-    this.#turns.appended(entry.owner.tenantId, entry.rows.length);
+    this.#turns.appended(entry.owner.tenantId, eventsIn(entry));
     return this.#log.append(entry);
   }
 
@@ -394,3 +394,7 @@ export class Runtime implements RunHost {
     }
   }
 }
+
+/** How many events an entry has: many skips are one row, and deciding each of them takes its time. */
+const eventsIn = ({ rows, projection }: LogEntry): number =>
+  projection === null ? rows.length : projection.lastSeq - (rows[0]?.seq ?? projection.lastSeq) + 1;

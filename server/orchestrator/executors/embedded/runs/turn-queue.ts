@@ -2,8 +2,8 @@ import { Fifo } from '../../../../platform/fifo.ts';
 import { type GroupCommitLog, quantumOf, type WriterLimits } from '../../../log/index.ts';
 import type { LiveRun } from './live-run.ts';
 
-/** A turn counts this many rows beside those that it appends: it costs time even if it appends none. */
-const TURN_ROWS = 2;
+/** A turn counts this many events beside those that it appends: it costs time even if it appends none. */
+const TURN_EVENTS = 2;
 
 type Host = {
   log: Pick<GroupCommitLog, 'hasRoom' | 'onRoom' | 'isShared'>;
@@ -20,7 +20,7 @@ type Tenant = {
   /** Runs whose turns come before those of the others, such as the runs that are to be stopped. */
   readonly urgent: Fifo<LiveRun>;
   state: 'idle' | 'queued' | 'without room';
-  /** The rows that it appended in visit number `visit`. */
+  /** The events that it appended in visit number `visit`. */
   appended: number;
   visit: number;
 };
@@ -74,11 +74,11 @@ export class TurnQueue {
     this.#scheduled.delete(run);
   }
 
-  /** Call this for each entry that a turn appends. */
-  appended(tenantId: string, rows: number): void {
-    this.#appended += rows;
+  /** Call this for each entry that a turn appends, with the number of its events. */
+  appended(tenantId: string, events: number): void {
+    this.#appended += events;
     const tenant = this.#tenants.get(tenantId);
-    if (tenant !== undefined) tenant.appended += rows;
+    if (tenant !== undefined) tenant.appended += events;
   }
 
   /** Everything that happens in this turn of the event loop is decided together and shares a commit. */
@@ -114,7 +114,7 @@ export class TurnQueue {
       const run = this.#nextOf(tenant);
       if (run === undefined) continue;
       this.#host.takeTurn(run);
-      this.appended(tenant.id, TURN_ROWS);
+      this.appended(tenant.id, TURN_EVENTS);
       this.#enter(tenant);
     }
     for (const tenant of served) this.#round.push(tenant);
