@@ -121,8 +121,16 @@ function checkBlocked(history: History, id: string): void {
   const { children, end } = history.step(added.parent);
   if (children.some(child => failsItem(history.step(child))) || end?.type === 'step_failed') return;
   if (children.some(child => history.step(child).spec.closing === 'timeout')) return;
-  if (isBlocked(history, added.parent)) return;
+  if (isBlocked(history, added.parent) || isTimeUp(history, added.parent)) return;
   throw fail(`"${id}" is blocked, but no step of its loop has failed`);
+}
+
+/** Whether the time of an agent is up: a run that was paused for longer does not begin the closing turn any more. */
+function isTimeUp(history: History, id: string): boolean {
+  const step = history.step(id);
+  const { timeout_s } = isExpandedAgent(step) ? planOf(history, id) : {};
+  const now = history.events.at(-1)?.at ?? 0;
+  return timeout_s !== undefined && now >= (step.expanded?.at ?? 0) + timeout_s * 1_000;
 }
 
 /** Whether a step was ended by a failure elsewhere. */

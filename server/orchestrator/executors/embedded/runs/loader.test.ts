@@ -31,7 +31,7 @@ async function emptyLoader(suspect = 'suspect') {
     { reader, graphs: {} as GraphCache },
     {
       meter: {} as CreditMeter,
-      resources: { memory } as unknown as Pick<RunResources, 'memory'>,
+      resources: { memory, ownTurn: () => new Promise(setImmediate) } as unknown as RunResources,
       suspects,
     },
   );

@@ -26,6 +26,9 @@ const BATCH = 100;
 /** A batch ends with the run that exceeds this size. Parsed, it may take twenty times as much memory. */
 const BATCH_BYTES = 2 * 1024 * 1024;
 
+/** The steps and events after which the event loop has a turn: a batch may have 100 runs of 2,000 steps. */
+const FOLDED_AT_ONCE = 1_000;
+
 /** The log of this run cannot be folded, now or later. The database is not the cause. */
 export class RunUnreadable extends Error {}
 
@@ -41,7 +44,7 @@ const noRoom = () => new Error('there is no memory to load a run during whose lo
 
 type Parts = {
   meter: CreditMeter;
-  resources: Pick<RunResources, 'memory'>;
+  resources: Pick<RunResources, 'memory' | 'ownTurn'>;
   suspects: LoadSuspects;
 };
 
@@ -140,7 +143,7 @@ export class Loader {
 
   /** Settles when all runs of the batch are folded. */
   async #read(lane: Lane, batch: readonly Wanted[], onLarge?: () => Promise<void>): Promise<void> {
-    const { reader, suspects } = this.#services;
+    const { reader, suspects, resources } = this.#services;
     const [first] = batch;
     const quarantined = first !== undefined && batch.length === 1 ? suspects.quarantine(first.runId) : null;
     try {
@@ -149,17 +152,30 @@ export class Loader {
       const { runs, left } = await reader.readRuns(ids, { maxBytes: BATCH_BYTES, skeleton, onLarge });
       const again = new Set(left);
       lane.putBack(batch.filter(({ runId }) => again.has(runId)));
-      await Promise.all(
-        batch.map(wanted => {
-          if (again.has(wanted.runId)) return undefined;
-          return this.#fold(runs.get(wanted.runId), quarantined).then(wanted.resolve, wanted.reject);
-        }),
-      );
+      const ready = batch.filter(({ runId }) => !again.has(runId));
+      await Promise.allSettled(ready.map(({ runId }) => this.#partsOf(runs.get(runId))));
+      let folded = 0;
+      for (const { runId, resolve, reject } of ready) {
+        if (folded > FOLDED_AT_ONCE) {
+          folded = 0;
+          await resources.ownTurn();
+        }
+        const run = await this.#fold(runs.get(runId), quarantined).catch(reject);
+        folded += run ? run.state.steps.size + run.events.length : 1;
+        if (run !== undefined) resolve(run);
+      }
     } catch (error) {
       lane.refuse(batch, error);
       return;
     }
     lane.done();
+  }
+
+  /** Reads what the runs of a batch are folded with, all at once where it is not in memory. */
+  async #partsOf(read: RunRead | undefined): Promise<unknown> {
+    if (!read?.ok) return undefined;
+    const { graphs, meter } = this.#services;
+    return Promise.all([graphs.get(read.run), meter.get(read.run.tenantId)]);
   }
 
   async #fold(read: RunRead | undefined, quarantined: string | null): Promise<LoadedRun | null> {
