@@ -27,14 +27,21 @@ export class Fifo<T> {
   }
 
   shift(): T | undefined {
-    if (this.#head === this.#items.length) return undefined;
+    if (this.#head + 1 >= this.#items.length) return this.#takeLast();
     const item = this.#items[this.#head];
     this.#head += 1;
-    if (this.#head === this.#items.length) {
-      this.#items.length = 0;
-      this.#head = 0;
-    } else if (this.#head >= 1024 && this.#head * 2 >= this.#items.length) {
+    if (this.#head >= 1024 && this.#head * 2 >= this.#items.length) {
       this.#items = this.#items.slice(this.#head);
+      this.#head = 0;
+    }
+    return item;
+  }
+
+  /** Keeps the array's memory, which setting its length to 0 gives up: most queues of a tenant have one item at a time. */
+  #takeLast(): T | undefined {
+    const item = this.#items.pop();
+    if (this.#head > 0) {
+      this.#items.length = 0;
       this.#head = 0;
     }
     return item;
