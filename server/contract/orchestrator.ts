@@ -1,4 +1,5 @@
 import type { JsonMap, Phase, RunEvent, RunStartedData, RunStatus } from '../orchestrator/core/index.ts';
+import type { AppError } from '../platform/errors.ts';
 
 /** A run as the orchestrator's callers see it. Times are ms since the epoch. */
 export type RunSnapshot = {
@@ -96,3 +97,7 @@ export interface Orchestrator {
 }
 
 export type RunRef = { tenantId: string; projectId: string; workflowId: string; runId: string };
+
+/** Whether the same command may succeed a moment later without a change: the service, or the tenant's share of it, is used up. */
+export const isBusy = ({ status, code }: AppError): boolean =>
+  status === 503 || code === 'too_much_memory' || code === 'too_many_writes';

@@ -1,3 +1,4 @@
+import { isBusy } from '../../contract/orchestrator.ts';
 import type { Services } from '../../contract/services.ts';
 import { AppError } from '../../platform/errors.ts';
 import { isDatabaseAway } from '../../platform/postgres/away.ts';
@@ -80,7 +81,7 @@ async function stopOne(
   } catch (error) {
     if (isDatabaseAway(error)) throw error;
     if (error instanceof AppError) {
-      if (error.status === 503 || error.status === 429) return 'busy';
+      if (isBusy(error)) return 'busy';
       if (error.status === 404 || error.code === 'run_already_ended') return 'gone';
     }
     if (attempts + 1 < MAX_ATTEMPTS) return { runId, state: 'waiting' };

@@ -1,4 +1,4 @@
-import type { StartRun } from '../../../../contract/orchestrator.ts';
+import { isBusy, type StartRun } from '../../../../contract/orchestrator.ts';
 import { AppError } from '../../../../platform/errors.ts';
 import {
   type ChildEnd,
@@ -193,7 +193,7 @@ export class ChildRuns {
     try {
       await this.#host.starts.start(startOf(run, step, { ...call, input }));
     } catch (error) {
-      if (!(error instanceof AppError) || passes(error)) throw error;
+      if (!(error instanceof AppError) || isBusy(error)) throw error;
       if (error.code === 'run_id_taken') await this.#find(run, step, call);
       else await this.#refused(run, step, call, error);
       return;
@@ -307,10 +307,6 @@ const isChildOf = (child: LiveRun, parent: LiveRun): boolean =>
   child.state.started?.parent?.run_id === parent.identity.runId;
 
 const isOpen = (status: RunStatus): boolean => status === 'running' || status === 'paused';
-
-/** Whether the same start may succeed a moment later without a change. */
-const passes = ({ status, code }: AppError): boolean =>
-  status === 503 || code === 'too_much_memory' || code === 'too_many_writes';
 
 function startOf(
   { identity, state }: LiveRun,
