@@ -1,16 +1,13 @@
 import type { Pool } from 'pg';
-import type { Graph, JsonMap } from '../../orchestrator/core/index.ts';
+import { TOOL_SOURCE } from '../workflows/sql/tools-store.ts';
+import type { ToolSource } from '../workflows/tool-of-workflow.ts';
 
 /** A workflow, or an agent, with what its latest version says. `version` is null where nothing is published. */
-export type RunToolRow = {
+export type RunToolRow = ToolSource & {
   id: string;
-  name: string;
-  description: string;
   status: 'draft' | 'published' | 'archived';
   is_disabled: boolean;
   version: number | null;
-  graph: Graph;
-  run_setup: { trigger_payload?: JsonMap } | null;
 };
 
 /** Returns those of the workflows that the project has, of this kind. */
@@ -21,9 +18,7 @@ export async function findRunTools(
 ): Promise<RunToolRow[]> {
   const { rows } = await pool.query<RunToolRow>({
     name: 'find_run_tools',
-    text: `SELECT w.id, w.name, w.description, w.status,
-                  coalesce(a.status = 'disabled', false) AS is_disabled, v.version,
-                  coalesce(v.graph_snapshot, w.graph) AS graph, v.run_setup
+    text: `SELECT w.id, w.status, coalesce(a.status = 'disabled', false) AS is_disabled, v.version, ${TOOL_SOURCE}
              FROM workflows w
              LEFT JOIN workflow_versions v ON v.workflow_id = w.id AND v.version = w.latest_version AND v.tenant_id = w.tenant_id
              LEFT JOIN agents a ON a.id = w.id AND a.tenant_id = w.tenant_id

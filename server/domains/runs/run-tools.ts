@@ -33,7 +33,7 @@ async function offer(pool: Pool, scope: Scope, { kind, ids }: Of): Promise<RunTo
         name: id,
         ...toolFor(kind, row),
         ...NOT_DESTRUCTIVE,
-        run: { version: row.version, name: nameOf(kind, row) },
+        run: { version: row.version, name: nameOf(row) },
       });
   }
   return offered;
@@ -52,20 +52,12 @@ function toolFor(kind: RunToolKind, row: RunToolRow) {
       openWorld: false,
     };
   }
-  const { name, graph, run_setup } = row;
-  const { description, inputSchema, readOnly } = toolOfWorkflow({
-    name,
-    description: row.description,
-    tool: graph.tool ?? null,
-    inputSchema: graph.input_schema ?? null,
-    triggerPayload: run_setup?.trigger_payload ?? null,
-  });
+  const { description, inputSchema, readOnly } = toolOfWorkflow(row);
   return { description, inputSchema, readOnly, openWorld: true };
 }
 
 /** The name of a tool comes from that of its workflow or agent; models call tools by names that are unique. */
-const nameOf = (kind: RunToolKind, { name, graph }: RunToolRow): string =>
-  toolName(kind === 'workflow' ? graph.tool?.name : undefined, name);
+const nameOf = ({ tool, name }: RunToolRow): string => toolName(tool?.name, name);
 
 async function check(pool: Pool, scope: CheckScope, { kind, ids }: Of): Promise<StepProblem[]> {
   const lower = ids.map(id => id.toLowerCase());

@@ -1,5 +1,4 @@
 import type { Pool } from 'pg';
-import type { JsonMap } from '../../../orchestrator/core/index.ts';
 import type { ProjectScope } from '../store.ts';
 import type { ToolSource } from '../tool-of-workflow.ts';
 
@@ -25,17 +24,19 @@ export async function listDeclaredTools(pool: Pool, { tenantId, projectId }: Pro
   return rows;
 }
 
+/** SQL: the columns of a ToolSource, of the workflow `w` and its version `v`. */
+export const TOOL_SOURCE = `w.name, w.description, v.graph_snapshot -> 'tool' AS tool,
+  v.graph_snapshot -> 'input_schema' AS "inputSchema", v.run_setup -> 'trigger_payload' AS "triggerPayload"`;
+
 /** Returns what the tools of these workflows are made of, by the ids of the workflows. */
 export async function readToolSources(
   pool: Pool,
   { tenantId, projectId }: ProjectScope,
   ids: readonly string[],
 ): Promise<Map<string, ToolSource>> {
-  const { rows } = await pool.query<{ id: string } & Omit<ToolSource, 'inputSchema'> & { schema: JsonMap | null }>(
-    `SELECT w.id, w.name, w.description, v.graph_snapshot -> 'tool' AS tool, v.graph_snapshot -> 'input_schema' AS schema,
-            v.run_setup -> 'trigger_payload' AS "triggerPayload"
-       ${DECLARED} AND w.id = ANY($3::uuid[])`,
+  const { rows } = await pool.query<{ id: string } & ToolSource>(
+    `SELECT w.id, ${TOOL_SOURCE} ${DECLARED} AND w.id = ANY($3::uuid[])`,
     [tenantId, projectId, ids],
   );
-  return new Map(rows.map(({ id, schema, ...row }) => [id, { ...row, inputSchema: schema }]));
+  return new Map(rows.map(({ id, ...source }) => [id, source]));
 }
