@@ -11,6 +11,8 @@ export class ServerTerms implements LeaderTerms {
   readonly #at: Surroundings;
   readonly #process = { leftInOrder: false };
   #hasSaidSo = false;
+  /** The terms whose numbers have reached the process: it records the survival of these alone. */
+  readonly #heard: SimulatedTerm[] = [];
 
   constructor(table: TermTable, server: Server, at: Surroundings) {
     this.#table = table;
@@ -18,18 +20,23 @@ export class ServerTerms implements LeaderTerms {
     this.#at = at;
   }
 
-  begin: LeaderTerms['begin'] = () =>
-    answerOf(this.#server, this.#at, 'term not recorded', () => {
-      for (const before of this.#table.of(this.#process)) before.survived = true;
-      const { term } = this.#table.begin(this.#process);
-      if (this.#server.session !== null) this.#server.session.term = term;
-      return { term, survived: this.#table.survived.add(term) };
+  begin: LeaderTerms['begin'] = async () => {
+    const before = [...this.#heard];
+    const { begun, survived } = await answerOf(this.#server, this.#at, 'term not recorded', () => {
+      for (const term of before) term.survived = true;
+      const begun = this.#table.begin(this.#process);
+      if (this.#server.session !== null) this.#server.session.term = begun.term;
+      return { begun, survived: this.#table.survived.add(begun.term) };
     });
+    this.#heard.push(begun);
+    return { term: begun.term, survived };
+  };
 
   survive: LeaderTerms['survive'] = async () => {
     this.#hasSaidSo = false;
+    const before = [...this.#heard];
     await answerOf(this.#server, this.#at, 'survival not recorded', () => {
-      for (const before of this.#table.of(this.#process)) before.survived = true;
+      for (const term of before) term.survived = true;
     });
     this.#hasSaidSo = true;
   };

@@ -130,6 +130,29 @@ test('a process that stands by records that it has survived, and later terms cou
   expect((await createLeaderTerms(db.pool, clock).begin()).survived.has(before.term)).toBe(false);
 });
 
+test('a statement that the database executes late says nothing of the term that has begun meanwhile', async () => {
+  const clock = new ManualClock();
+  const late: (() => void)[] = [];
+  const held = { isHeld: false };
+  const pool = Object.assign(Object.create(db.pool) as typeof db.pool, {
+    query: async (...args: [string, unknown[]]) => {
+      if (held.isHeld) await new Promise<void>(resolve => late.push(resolve));
+      return await db.pool.query(...args);
+    },
+  });
+  const terms = createLeaderTerms(pool, clock);
+  const first = await terms.begin();
+  held.isHeld = true;
+  const overtaken = [terms.survive(), terms.begin()];
+  held.isHeld = false;
+  const current = await terms.begin();
+  for (const execute of late) execute();
+  await Promise.all(overtaken);
+  const next = await createLeaderTerms(db.pool, clock).begin();
+  expect(next.survived.has(first.term)).toBe(true);
+  expect(next.survived.has(current.term)).toBe(false);
+});
+
 test('only the latest terms are kept', async () => {
   const terms = createLeaderTerms(db.pool, new ManualClock());
   const { term } = await terms.begin();
