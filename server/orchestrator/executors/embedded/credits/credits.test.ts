@@ -154,8 +154,11 @@ test('free steps start without credits, and nothing is refused where limits are 
 test('a start without the credits for one step is refused, after they were read again', async () => {
   const { h, credits, tenant } = await funded(100);
   const workflow = h.workflow(chain(1), tenant);
-  await h.ended(await h.start(workflow));
+  const first = await h.start(workflow);
+  await h.ended(first);
   await expect(h.start(workflow)).rejects.toMatchObject({ status: 422, code: 'insufficient_credits' });
+  // The same start, repeated because its answer was lost.
+  await expect(h.start(workflow, {}, first.runId)).rejects.toMatchObject({ status: 409, code: 'run_id_taken' });
   // By another process, without a notification.
   await credits.grant(tenant, 'payg', 100);
   await h.ended(await h.start(workflow));

@@ -153,16 +153,22 @@ export class Loader {
       const again = new Set(left);
       lane.putBack(batch.filter(({ runId }) => again.has(runId)));
       const ready = batch.filter(({ runId }) => !again.has(runId));
-      await Promise.allSettled(ready.map(({ runId }) => this.#partsOf(runs.get(runId))));
-      let folded = 0;
-      for (const { runId, resolve, reject } of ready) {
-        if (folded > FOLDED_AT_ONCE) {
-          folded = 0;
+      const folds = await Promise.allSettled(ready.map(({ runId }) => this.#prepare(runs.get(runId), quarantined)));
+      let size = 0;
+      for (const [index, { resolve, reject }] of ready.entries()) {
+        if (size > FOLDED_AT_ONCE) {
+          size = 0;
           await resources.ownTurn();
         }
-        const run = await this.#fold(runs.get(runId), quarantined).catch(reject);
-        folded += run ? run.state.steps.size + run.events.length : 1;
-        if (run !== undefined) resolve(run);
+        const fold = folds[index];
+        try {
+          if (fold?.status === 'rejected') throw fold.reason;
+          const run = fold?.value?.() ?? null;
+          size += run === null ? 1 : run.state.steps.size + run.events.length;
+          resolve(run);
+        } catch (error) {
+          reject(error);
+        }
       }
     } catch (error) {
       lane.refuse(batch, error);
@@ -171,24 +177,18 @@ export class Loader {
     lane.done();
   }
 
-  /** Reads what the runs of a batch are folded with, all at once where it is not in memory. */
-  async #partsOf(read: RunRead | undefined): Promise<unknown> {
-    if (!read?.ok) return undefined;
-    const { graphs, meter } = this.#services;
-    return Promise.all([graphs.get(read.run), meter.get(read.run.tenantId)]);
-  }
-
-  async #fold(read: RunRead | undefined, quarantined: string | null): Promise<LoadedRun | null> {
+  /** Returns what folds a run that was read, null if it does not exist, when everything that this takes is in memory. */
+  async #prepare(read: RunRead | undefined, quarantined: string | null): Promise<(() => LoadedRun) | null> {
     if (read === undefined) return null;
     if (!read.ok) throw new RunUnreadable('the log of the run cannot be read', { cause: read.error });
     const { events, ...identity } = read.run;
     const { graphs, meter } = this.#services;
-    const cached = graphs.get(identity);
-    const graph = cached instanceof Promise ? await cached : cached;
-    const known = meter.get(identity.tenantId);
-    const account = known instanceof Promise ? await known : known;
-    const state = folded(newRun(identity.runId, graph), events);
-    return { identity, state, events, account, isBehind: read.rowSeq < state.seq, quarantined };
+    const graph = await graphs.get(identity);
+    const account = await meter.get(identity.tenantId);
+    return () => {
+      const state = folded(newRun(identity.runId, graph), events);
+      return { identity, state, events, account, isBehind: read.rowSeq < state.seq, quarantined };
+    };
   }
 }
 

@@ -24,7 +24,7 @@ type Host = {
   meter: CreditMeter;
   resources: RunResources;
   limits: DescendantLimits & { maxActiveRunsPerTenant: number };
-  reader: Pick<LogReader, 'countDescendants'>;
+  reader: Pick<LogReader, 'countDescendants' | 'childRuns'>;
   /** Throws AppError 503 while no command is accepted, 429 while none is of this tenant. */
   refuseWhenBusy(tenantId: string): void;
   inMemory(held: HeldRun, account: CreditAccount): LiveRun;
@@ -72,9 +72,14 @@ export class RunStarts {
       await pending;
     this.#host.refuseWhenBusy(tenantId);
     if (live.has(runId)) throw runIdTaken();
-    if (isPoor) throw insufficientCredits();
-    resources.memory.admit(tenantId, this.#bytesOfParent(data));
-    const release = this.#reserve(tenantId, data, root);
+    let release: () => void;
+    try {
+      if (isPoor) throw insufficientCredits();
+      resources.memory.admit(tenantId, this.#bytesOfParent(data));
+      release = this.#reserve(tenantId, data, root);
+    } catch (refusal) {
+      throw (await this.#exists(runId)) ? runIdTaken() : refusal;
+    }
     const created = this.#host.inMemory(
       { identity, state: newRun(runId, graph), isBehind: false, quarantined: null },
       account,
@@ -98,6 +103,12 @@ export class RunStarts {
    */
   #pending(runId: string, root: string | null): Promise<unknown> | null {
     return this.#host.finder.underWay(runId)?.catch(() => undefined) ?? this.#descendants.counting(root);
+  }
+
+  /** A start that is repeated is not refused for want of the credits, the memory and the place that its own run has taken. */
+  async #exists(runId: string): Promise<boolean> {
+    const rows = await this.#host.reader.childRuns([runId]).catch(() => []);
+    return rows.length > 0;
   }
 
   /** Takes the places of a run that starts; returns a function that gives them back. Throws AppError where there is none. */
