@@ -37,6 +37,7 @@ export class Clients {
     const { runId, tenantId, projectId, workflowId, data } = scenario;
     const call = (server: Server) => server.orchestrator.start({ runId, tenantId, projectId, workflowId, data });
     const again = () => this.start(scenario);
+    const refused = this.#refusal(scenario);
     this.#ask(`start of ${runId}`, call, {
       resolved: () => {
         this.#at.count('start answered');
@@ -49,7 +50,7 @@ export class Clients {
           this.postponed.add(scenario);
         } else if (error.status === 429 && this.#at.calm) this.postponed.add(scenario);
         else if (error.status === 503 || error.status === 429) this.#at.agenda.after(PATIENCE_MS, again);
-        this.#promises.startRefused(scenario, error, server.session?.committing === true || this.#starting);
+        refused(error, server);
       },
       unknown: again,
     });
@@ -123,10 +124,19 @@ export class Clients {
     const call = (server: Server) => server.orchestrator.start({ runId, tenantId, projectId, workflowId, data });
     this.#ask(`second start of ${runId}`, call, {
       resolved: () => this.#promises.started(scenario),
-      rejected: (error, server) =>
-        this.#promises.startRefused(scenario, error, server.session?.committing === true || this.#starting),
+      rejected: this.#refusal(scenario),
       unknown: () => {},
     });
+  }
+
+  /** Returns what checks the refusal of a start that is sent now. */
+  #refusal(scenario: Scenario): (error: AppError, server: Server) => void {
+    const isInLog = this.#promises.known(scenario.runId) > 0;
+    return (error, server) => {
+      const committing = server.session?.committing === true || this.#starting;
+      const known = isInLog && !server.missedLookup;
+      this.#promises.startRefused(scenario, error, { committing, known });
+    };
   }
 
   #twice(act: () => void): void {

@@ -30,9 +30,16 @@ export const MEMORY: readonly Mutation[] = [
   {
     name: 'runs are started although memory is used up',
     file: 'executors/embedded/runs/run-starts.ts',
-    find: 'if (isPoor) throw insufficientCredits();\n    resources.memory.admit(tenantId, this.#bytesOfParent(data));',
-    replace: 'if (isPoor) throw insufficientCredits();',
+    find: 'resources.memory.admit(tenantId, this.#bytesOfParent(data));',
+    replace: '',
     caughtBy: ['memory'],
+  },
+  {
+    name: 'a repeated start is refused for want of what its own run has taken',
+    file: 'executors/embedded/runs/run-starts.ts',
+    find: 'if (await this.#exists(runId)) throw runIdTaken();',
+    replace: '',
+    caughtBy: ['durability'],
   },
   {
     name: 'a run that has ended still counts',

@@ -66,7 +66,10 @@ export function simulatedReader(database: Database, server: Server, at: Surround
           const error = row.error === null ? null : JSON.parse(row.error);
           return [{ runId, parentRunId: row.parent?.run_id ?? '', status: row.status, error, spent: row.credits }];
         }),
-      ),
+      ).catch(error => {
+        server.missedLookup = true;
+        throw error;
+      }),
     idleCallers: (before, limit) =>
       ask(() => {
         const callers = open().flatMap(({ parent }) =>

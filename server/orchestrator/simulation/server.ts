@@ -39,6 +39,8 @@ export class Server {
   readonly work: Work;
   readonly config: ServerConfig;
   readonly orchestrator: Embedded;
+  /** Whether the database has failed to tell it that a run exists. */
+  missedLookup = false;
   /** The connection that was opened last for leading. */
   session: Session | null = null;
   readonly reader: LogReader;

@@ -39,9 +39,17 @@ export class Promises {
     if (run?.stored.row.tenantId !== tenantId) this.#fail(`${runId} was started for another tenant`);
   }
 
-  /** `committing`: whether the process that refused is waiting for an answer of the database. */
-  startRefused({ runId, tenantId, unstorable }: Scenario, { status, code }: AppError, committing: boolean): void {
+  /**
+   * `committing`: whether the process that refused is waiting for an answer of the database; `known`: whether that
+   * process must know that the run exists.
+   */
+  startRefused(
+    { runId, tenantId, unstorable }: Scenario,
+    { status, code }: AppError,
+    { committing, known }: { committing: boolean; known: boolean },
+  ): void {
     const run = this.#auditor.run(runId);
+    if (known && LIMITS.includes(code)) this.#fail(`the start of ${runId} is in the log, and was refused as ${code}`);
     if (code === 'run_id_taken' && run === undefined) this.#fail(`${runId} is said to be taken, but is not in the log`);
     if (code === 'not_storable') {
       this.#at.count('start refused by the database');
@@ -121,6 +129,9 @@ export class Promises {
     this.#at.fail('durability', message);
   }
 }
+
+/** The codes of refusals for want of what a run takes. */
+const LIMITS: readonly string[] = ['too_many_active_runs', 'insufficient_credits', 'too_much_memory'];
 
 /** The types whose steps ask people, at least when they are in doubt. */
 const ASKING: readonly string[] = ['human_task', 'agent_approval', 'agent_tool', 'mcp_call'];

@@ -65,20 +65,22 @@ export class RunStarts {
     const graph: CompiledGraph = cached instanceof Promise ? await cached : cached;
     const known = meter.forStart(tenantId);
     const account = known instanceof Promise ? await known : known;
-    const isPoor = !account.affordsStep;
     const root = rootAbove(data);
-    // Not in a function of its own: a start that waits for nothing is decided in this turn of the event loop.
-    for (let pending = this.#pending(runId, root); pending !== null; pending = this.#pending(runId, root))
-      await pending;
-    this.#host.refuseWhenBusy(tenantId);
-    if (live.has(runId)) throw runIdTaken();
-    let release: () => void;
-    try {
-      if (isPoor) throw insufficientCredits();
-      resources.memory.admit(tenantId, this.#bytesOfParent(data));
-      release = this.#reserve(tenantId, data, root);
-    } catch (refusal) {
-      throw (await this.#exists(runId)) ? runIdTaken() : refusal;
+    let release: (() => void) | null = null;
+    for (let isNew = false; release === null; isNew = true) {
+      // Not in a function of its own: a start that waits for nothing is decided in this turn of the event loop.
+      for (let pending = this.#pending(runId, root); pending !== null; pending = this.#pending(runId, root))
+        await pending;
+      this.#host.refuseWhenBusy(tenantId);
+      if (live.has(runId)) throw runIdTaken();
+      try {
+        if (!account.affordsStep) throw insufficientCredits();
+        resources.memory.admit(tenantId, this.#bytesOfParent(data));
+        release = this.#reserve(tenantId, data, root);
+      } catch (refusal) {
+        if (isNew) throw refusal;
+        if (await this.#exists(runId)) throw runIdTaken();
+      }
     }
     const created = this.#host.inMemory(
       { identity, state: newRun(runId, graph), isBehind: false, quarantined: null },
@@ -105,7 +107,7 @@ export class RunStarts {
     return this.#host.finder.underWay(runId)?.catch(() => undefined) ?? this.#descendants.counting(root);
   }
 
-  /** A start that is repeated is not refused for want of the credits, the memory and the place that its own run has taken. */
+  /** A start that is repeated must not be refused for want of the credits, the memory or the place that its own run has taken. */
   async #exists(runId: string): Promise<boolean> {
     const rows = await this.#host.reader.childRuns([runId]).catch(() => []);
     return rows.length > 0;
