@@ -2,16 +2,18 @@ import type { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { WebSocket } from 'ws';
 import { z } from 'zod';
-import { type Principal, scopes } from '../../contract/context.ts';
+import { type Principal, type Scope, scopes } from '../../contract/context.ts';
 import type { Graph } from '../../orchestrator/core/index.ts';
 import { newId } from '../../platform/ids.ts';
 import { type ChatService, startChatService } from '../../testing/chat.ts';
 import { createTestMember, createTestPat, createTestTenant } from '../../testing/identity.ts';
 import { startSdkServer, type TestServer } from '../../testing/mcp-server.ts';
 import { publishGraph, reached } from '../../testing/runs.ts';
+import { STANDING_TTL_MS } from './authority.ts';
 
 /** Workflows and agents as tools of agents, through the whole service with a scripted model. */
 let noted: string[] = [];
+let elapsed = 0;
 function configure(server: McpServer): void {
   const note = { inputSchema: z.strictObject({ text: z.string() }), annotations: { openWorldHint: false } };
   server.registerTool('note', note, ({ text }) => {
@@ -26,7 +28,7 @@ let instance_id: string;
 const act = (...given: Parameters<ChatService['act']>) => chat.act(...given);
 
 beforeAll(async () => {
-  chat = await startChatService();
+  chat = await startChatService({}, { clock: { now: () => Date.now() + elapsed } });
   tools = await startSdkServer({ configure });
   instance_id = await chat.instanceOf(tools.url);
 });
@@ -283,23 +285,44 @@ describe('a workflow', () => {
     expect(await outputOf(await childOf(own))).toEqual({ said: 'y' });
   });
 
-  test('is not started by a token without the scope, or for somebody who may not write any more', async () => {
+  test('is not started by a token without the scope of a start: the call fails, and nothing else', async () => {
     const id = await publish(echo);
     const agentId = await agent([workflowTool(id, 'auto')]);
     const { services } = chat.service.container;
-    const scoped = await createTestPat(services, chat.acme.contributor, [
-      'mcp:execute',
-      'ai:use',
-      'agent:read',
-      'workflow:read',
-    ]);
-    script(calls('look_up', { text: 'x' }), says('Refused.'));
-    const ref = await start(agentId, 'Go.', scoped.principal).catch((error: { code: string }) => error.code);
-    if (typeof ref === 'string') expect(ref).toBe('insufficient_scope');
-    else {
+    // They suffice to ask an agent, which may answer without it.
+    const enough: Scope[] = ['mcp:execute', 'ai:use', 'agent:read', 'workflow:read'];
+    for (const [granted, error] of [
+      [enough, 'authority_lost'],
+      [[...enough, 'workflow:run'] as Scope[], undefined],
+    ] as const) {
+      const { principal } = await createTestPat(services, chat.acme.contributor, granted);
+      script(calls('look_up', { text: 'x' }), says('Done.'));
+      const ref = await start(agentId, 'Go.', principal);
       await at(ref, 'complete');
-      expect(await errorOf(ref)).toBe('authority_lost');
+      expect(await outputOf(ref)).toMatchObject({ text: 'Done.' });
+      expect(await errorOf(ref)).toBe(error);
+      const child = (await stepsOf(ref)).get('agent.1.1')?.child_run ?? null;
+      expect(child === null).toBe(error !== undefined);
     }
+  });
+
+  test('for somebody who may not write any more it waits for the approval of a contributor', async () => {
+    const id = await publish(echo);
+    const agentId = await agent([workflowTool(id, 'auto')]);
+    const { services } = chat.service.container;
+    const person = await createTestMember(services, chat.acme, 'project_contributor', `${newId()}@acme.example.com`);
+    script({ content: [{ hold: 'demoted' }, ...calls('look_up', { text: 'x' }).content] }, says('Done.'));
+    const ref = await start(agentId, 'Go.', person);
+    await chat.fake.held('demoted');
+    const { pool } = chat.service.db;
+    await pool.query(`UPDATE project_members SET role = 'project_viewer' WHERE user_id = $1`, [person.userId]);
+    elapsed += STANDING_TTL_MS;
+    chat.fake.release('demoted');
+    await at(ref, 'blocked');
+    expect((await stepsOf(ref)).get('agent.1.1')?.child_run ?? null).toBeNull();
+    await act('tasks_complete', { ...ref, task_id: 'agent.1.1.ok', approved: true });
+    await at(ref, 'complete');
+    expect(await outputOf(await childOf(ref))).toEqual({ said: 'x' });
   });
 });
 

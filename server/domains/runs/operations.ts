@@ -227,7 +227,7 @@ events. Comments keep the connection open; a client that is 1 MiB behind is cut 
     status: 200,
     tag,
     summary: 'List the runs that a run has called, oldest first',
-    description: `One for each call of a \`call_workflow\` step, also in loops: a step that was retried has called several. A run that has called none has an empty list.`,
+    description: `One for each call of a \`call_workflow\` step, also in loops, or of an agent's tool that is a workflow or an agent: a step that was retried has called several. A run that has called none has an empty list.`,
     access: 'project_viewer',
     scope: 'workflow:read',
     input: ListCalledRunsInput,

@@ -19,8 +19,10 @@ export function boundedCall(state: RunState, step: string, call: ChildCall, now:
   const agent = call.agent === undefined ? null : callingAgent(state, step);
   if (call.agent === undefined || agent === null) {
     // Beneath an agent a call is limited by what that agent may spend.
-    if (state.started?.parent?.agents === undefined || call.detach === true) return call;
-    const left = leftOfRun(state) / Math.max(1, state.inFlight.size);
+    if (state.started?.parent?.agents === undefined) return call;
+    // What a run that nobody waits for is given counts as spent (call-state.ts): the first one must not be given everything.
+    const sharing = Math.max(1, state.inFlight.size) + (call.detach === true ? 1 : 0);
+    const left = leftOfRun(state) / sharing;
     return Number.isFinite(left) ? { ...call, budget: Math.max(0, Math.floor(left)) } : call;
   }
   const limited = { ...call, agent: { id: call.agent.id, limits: boundsOf(agent, now) } };

@@ -48,9 +48,10 @@ export function leaveCall(state: RunState, id: string, step: StepState): void {
   if (call === undefined || call.ended === 'completed') return;
   releaseInput(state, step);
   step.call = undefined;
-  if (call.ended !== null || call.detach) return;
-  // It may have spent all of it.
+  if (call.ended !== null) return;
+  // It may spend all of it, and nobody hears how much.
   spend(state, id, call.budget ?? 0);
+  if (call.detach) return;
   state.abandoned ??= new Set();
   state.abandoned.add(call.runId);
   state.residentBytes += BYTES_PER_ABANDONED_CALL;

@@ -6,7 +6,7 @@ import { type ReadOptions, type RunsRead, readPayloadTexts, readRunsToFold } fro
 export type ActiveRunCounts = { byTenant: Map<string, number>; byStatus: Map<string, number> };
 
 /** A run that a step called. */
-/** `spent`: what the run and those that it called have cost, in microcredits, as far as its log says. */
+/** `spent`: what the run and those that it called have cost, in microcredits, as far as its log says; of those it did not hear from, their budgets. */
 export type ChildRow = {
   runId: string;
   parentRunId: string;
@@ -104,7 +104,11 @@ export function createLogReader(pool: Pool): LogReader {
         name: 'log_child_runs',
         text: `SELECT r.id, r.status, r.error, c.parent_run_id AS parent,
                  r.credits_microcredits + coalesce((SELECT sum((e.data->>'spent')::bigint) FROM run_events e
-                   WHERE e.run_id = r.id AND e.event_type = 'child_ended' AND r.ended_at IS NOT NULL), 0) AS spent
+                   WHERE e.run_id = r.id AND e.event_type = 'child_ended' AND r.ended_at IS NOT NULL), 0)
+                 + coalesce((SELECT sum((e.data->>'budget')::bigint) FROM run_events e
+                   WHERE e.run_id = r.id AND e.event_type = 'child_called' AND r.ended_at IS NOT NULL
+                     AND NOT EXISTS (SELECT FROM run_events o WHERE o.run_id = e.run_id AND o.event_type = 'child_ended'
+                       AND o.data->>'run_id' = e.data->>'run_id')), 0) AS spent
                FROM runs r LEFT JOIN child_runs c ON c.run_id = r.id WHERE r.id = ANY($1::uuid[])`,
         values: [runIds],
       });

@@ -20,7 +20,7 @@ type For = z.output<typeof GrantFor>;
 export const GRANT_SCOPES = { agent: 'agent:manage', thread: 'ai:use' } as const satisfies Record<For, Scope>;
 
 /**
- * Returns what an approval of the call may allow for good; none for a tool that is not an MCP server's, and where the run acts for somebody
+ * Returns what an approval of the call may allow for good; none for a tool that is not an MCP server's, such as a workflow, and where the run acts for somebody
  * who may only read: each call of theirs needs an approval. `thread`: only a conversation that the caller sees.
  */
 export async function grantable(ctx: Context, call: AskedCall): Promise<For[]> {
@@ -56,6 +56,8 @@ export async function prepareGrant(
     ]);
   const asked = await findAskedCall(ctx, runId, step);
   const subject = asked === null ? undefined : (await subjectsOf(ctx, asked)).get(given.for);
+  if (asked !== null && !isOfInstance(asked.tool))
+    throw new AppError(422, 'grant_not_possible', ONCE, { details: [{ path: 'grant', message: ONCE }] });
   if (asked === null || subject === undefined) throw notPossible(given.for);
   const { tool } = asked;
   return () =>
@@ -71,6 +73,11 @@ export async function prepareGrant(
     });
 }
 
+const ONCE = 'Only calls of tools of MCP instances can be allowed for good. This one is decided by itself.';
+
+/** Operations of the service, workflows, agents and questions to people are of no instance. */
+const isOfInstance = ({ instance_id }: AskedCall['tool']): boolean => isId(instance_id);
+
 function notPossible(subject: For): AppError {
   const about = subject === 'agent' ? 'an agent of the project' : 'a conversation that you see';
   const message = `Only calls of ${about}, asked by a person who may write in the project, can be allowed for good.`;
@@ -84,8 +91,7 @@ function hasScope({ principal: { credential } }: Context, subject: For): boolean
 /** For whom calls like this one can be allowed for good. */
 async function subjectsOf(ctx: Context, { run: runId, tool, work, row }: AskedCall): Promise<Map<For, GrantSubject>> {
   const subjects = new Map<For, GrantSubject>();
-  // Operations of the service and questions to people are of no instance: each call is decided by itself.
-  if (!isId(tool.instance_id) || !(await actsForWriter(ctx, runId))) return subjects;
+  if (!isOfInstance(tool) || !(await actsForWriter(ctx, runId))) return subjects;
   const agentId = work.agent_id ?? row.own_agent_id;
   if (agentId !== null) subjects.set('agent', { agentId });
   if (row.thread_id !== null) subjects.set('thread', { threadId: row.thread_id });

@@ -337,3 +337,42 @@ describe('a call that was allowed in a conversation', () => {
     await at(agent, (await answering(thread)).runID, 'blocked');
   });
 });
+
+test('a call that starts a run is allowed once: nothing else is offered, or accepted', async () => {
+  const graph = { steps: [{ id: 'say', type: 'lua_script', script: 'return 1' }] };
+  const { id } = await act('workflows_create', { name: 'Work', graph });
+  await act('workflows_publish_version', { id });
+  const model = 'openai_compatible/scripted';
+  const other = await act('agents_create', { name: 'Other', model });
+  const runTools = [
+    { type: 'workflow', workflow_ids: [id] },
+    { type: 'agent', agent_id: other.id },
+  ];
+  const agent = (await act('agents_create', { name: 'Clerk', model, tools: runTools })).id;
+  const answers = [
+    {
+      match: { tool: 'other', turn: 0 },
+      content: [{ calls: [{ name: 'work' }, { name: 'other', arguments: { prompt: 'Go.' } }] }],
+    },
+    { match: {}, content: [{ text: 'Done.' }] },
+  ];
+  chat.fake.script({ answers } as Parameters<typeof chat.fake.script>[0]);
+  const thread = await chat.thread({ agent_id: agent });
+  const { run_id: runID } = await act('chat_send_message', { id: thread, text: 'Go.' });
+  await at(agent, runID, 'blocked');
+  for (const task of ['agent.1.1.ok', 'agent.1.2.ok']) {
+    const { tasks } = (await act('tasks_list_run', { id: agent, runID, task_id: task })) as unknown as {
+      tasks: object[];
+    };
+    expect(tasks[0]).toMatchObject({ task_id: task });
+    expect(tasks[0]).not.toHaveProperty('grants');
+    for (const subject of ['agent', 'thread'])
+      await expect(approve(agent, runID, { grant: { for: subject } }, owner(), task)).rejects.toMatchObject({
+        code: 'grant_not_possible',
+        message: expect.stringContaining('decided by itself'),
+      });
+    await approve(agent, runID, {}, owner(), task);
+  }
+  await chat.settled(thread);
+  expect(await grantsOf(agent)).toEqual([]);
+});

@@ -5,6 +5,7 @@ import { TestCredits } from '../../../../testing/engine/credits.ts';
 import { createHarness, type Harness, outline, stepType } from '../../../../testing/engine/runtime.ts';
 import { createTestDatabase, type TestDatabase } from '../../../../testing/postgres.ts';
 import type { Graph, JsonMap, RunEvent } from '../../../core/index.ts';
+import { createLogReader } from '../../../log/log-reader.ts';
 import { agent } from '../../../steps/agent.ts';
 import { agentTool } from '../../../steps/agent-tool.ts';
 import { agentTurn } from '../../../steps/agent-turn.ts';
@@ -117,6 +118,14 @@ async function childrenOf(runId: string): Promise<Row[]> {
   );
   return rows;
 }
+/** What a run may charge, by its log. */
+async function budgetOf(runId: string): Promise<number> {
+  const { rows } = await db.pool.query<{ budget: number }>(
+    `SELECT (data->>'budget')::int AS budget FROM run_events WHERE run_id = $1 AND event_type = 'run_started'`,
+    [runId],
+  );
+  return rows[0]?.budget ?? Number.POSITIVE_INFINITY;
+}
 const eventsOf = async (h: Harness, ref: Parameters<Harness['events']>[0]): Promise<RunEvent[]> =>
   (await h.events(ref)).map(({ event }) => event);
 const budgetsIn = (events: readonly RunEvent[]) =>
@@ -189,19 +198,34 @@ test('runs beneath a called run stay within its budget, too', async () => {
   const [called] = await childrenOf(ref.runId);
   const leaves = await childrenOf(called?.id ?? '');
   expect(leaves).toHaveLength(3);
-  const given = await Promise.all(
-    leaves.map(async ({ id }) => {
-      const { rows } = await db.pool.query(
-        `SELECT (data->>'budget')::int AS budget FROM run_events WHERE run_id = $1 AND event_type = 'run_started'`,
-        [id],
-      );
-      return rows[0].budget as number;
-    }),
-  );
+  const given = await Promise.all(leaves.map(({ id }) => budgetOf(id)));
   expect(given.reduce((sum, each) => sum + each, 0)).toBeLessThanOrEqual(3_600);
   const ended = (await eventsOf(h, ref)).find(event => event.type === 'child_ended');
   const total = (called?.spent ?? 0) + leaves.reduce((sum, { spent }) => sum + spent, 0);
   expect(ended?.data).toMatchObject({ spent: total });
+});
+
+test('runs that nobody waits for share its budget, too, and count as spent', async () => {
+  const h = await harness();
+  const by = await tenant();
+  const leaf = h.workflow({ steps: [{ id: 'only', type: 'human_task' }] }, by).workflowId;
+  const call = (id: string) => ({ id, type: 'call_workflow', workflow_id: leaf, detach: true });
+  child = h.workflow({ steps: [call('a'), call('b'), { ...call('c'), depends_on: ['a', 'b'] }] }, by).workflowId;
+  say = turn => (turn === 1 ? calls('work') : done);
+  const ref = await h.start(h.workflow(clerk(budget(4_000)), by));
+  await h.ended(ref);
+  const [called] = await childrenOf(ref.runId);
+  const leaves = await childrenOf(called?.id ?? '');
+  expect(leaves.map(({ status }) => status)).toEqual(['running', 'running', 'running']);
+  const given = await Promise.all(leaves.map(({ id }) => budgetOf(id)));
+  const shared = given.reduce((sum, each) => sum + each, 0);
+  expect(shared).toBeGreaterThan(1_800);
+  expect(shared + (called?.spent ?? 0)).toBeLessThanOrEqual(3_600);
+  const ended = (await eventsOf(h, ref)).find(event => event.type === 'child_ended');
+  const spent = shared + (called?.spent ?? 0);
+  expect(ended?.data).toMatchObject({ spent });
+  // A process that was not there reads the same.
+  expect(await createLogReader(db.pool).childRuns([called?.id ?? ''])).toMatchObject([{ spent }]);
 });
 
 test('no crash loses a called run or its cost, or starts it twice', async () => {
