@@ -39,7 +39,8 @@ export type FieldKind =
   | 'model'
   | 'workflow'
   | 'version'
-  | 'input';
+  | 'input'
+  | 'tools';
 export type StepField = {
   name: string;
   label: string;
@@ -59,6 +60,7 @@ const OWN_KINDS: Readonly<Record<string, FieldKind>> = {
   'mcp_call.tool_args': 'arguments',
   'llm_call.model': 'model',
   'agent.model': 'model',
+  'agent.tools': 'tools',
   'call_workflow.workflow_id': 'workflow',
   'call_workflow.version': 'version',
   'call_workflow.input': 'input',
@@ -134,5 +136,7 @@ export function readFieldText({ kind, integer }: Pick<StepField, 'kind' | 'integ
 export function fieldText(kind: FieldKind, value: Json | undefined): string {
   if (value === undefined) return '';
   if (kind === 'list' && Array.isArray(value) && value.every(item => typeof item === 'string')) return value.join('\n');
-  return kind === 'json' || kind === 'arguments' || kind === 'input' ? JSON.stringify(value, null, 2) : String(value);
+  return kind === 'json' || kind === 'arguments' || kind === 'input' || kind === 'tools'
+    ? JSON.stringify(value, null, 2)
+    : String(value);
 }

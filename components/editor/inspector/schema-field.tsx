@@ -3,6 +3,7 @@ import { Checkbox } from '../../ui/checkbox.tsx';
 import { Field, Input } from '../../ui/field.tsx';
 import { Select } from '../../ui/select.tsx';
 import { fieldText } from '../step-fields.ts';
+import { AgentToolsField } from './agent-tools-field.tsx';
 import { ToolArgumentsField } from './arguments-field.tsx';
 import { CallInputField, VersionField } from './call-fields.tsx';
 import { CodeField, JsonField, type SchemaFieldProps } from './code-field.tsx';
@@ -33,6 +34,8 @@ export function SchemaField(props: SchemaFieldProps) {
       return <VersionField key={String(props.step.workflow_id)} {...props} />;
     case 'input':
       return <CallInputField key={`${props.step.workflow_id}/${props.step.version}`} {...props} />;
+    case 'tools':
+      return <AgentToolsField {...props} />;
     case 'model':
       return <ModelField {...props} />;
     case 'flag':

@@ -1,4 +1,5 @@
 import {
+  agentStepType,
   type CompiledGraph,
   evolve,
   type GraphStep,
@@ -171,6 +172,9 @@ export class Auditor {
     if (event.type === 'step_failed' && event.data.error.code.endsWith('_descendants'))
       count('refused by the limit of a root');
     if (event.type === 'child_called' && event.data.detach) count('called without waiting');
+    if (event.type === 'child_called' && event.data.agent) count('run called by an agent');
+    if (event.type === 'child_ended' && agentStepType(event.step) !== null)
+      count(`run called by an agent ${event.data.status}`);
     if (event.type === 'run_started' && event.data.parent !== undefined) count('called run started');
     if (event.type === 'step_cancelled') count(`cancel ${event.data.reason}`);
     const waited = 'step' in event && run.history.step(event.step).waitsUntil !== null;

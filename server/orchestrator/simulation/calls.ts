@@ -1,4 +1,4 @@
-import type { ChildCall, Graph, GraphStep, RunStartedData } from '../core/index.ts';
+import { addedId, agentStepType, type ChildCall, type Graph, type GraphStep, type RunStartedData } from '../core/index.ts';
 import { randomGraph } from './graphs.ts';
 import { allSteps, publishedStep } from './growth.ts';
 import { type StepPlan, stepPlan } from './plans.ts';
@@ -6,7 +6,12 @@ import type { Random } from './random.ts';
 import type { Knobs, Scenario } from './scenario.ts';
 
 /** The workflow that a step calls. */
-export type CallPlan = { readonly workflowId: string; readonly detach: boolean };
+export type CallPlan = {
+  readonly workflowId: string;
+  readonly detach: boolean;
+  /** The agent whose model calls it. */
+  readonly agentId?: string;
+};
 
 /** A workflow that steps call, and the behavior of its steps in every run of it. */
 export type CalledWorkflow = Pick<Scenario, 'graph' | 'plans'>;
@@ -45,6 +50,26 @@ function addCallsTo(random: Random, knobs: Knobs, of: Caller, workflows: Map<str
     if (!callsItself) addWorkflow(random, knobs, { workflowId, depth: of.depth + 1 }, workflows);
   }
 }
+
+/** Makes some calls of agents start runs of a workflow of their own, which is added to those that are called. */
+export function addRunTools(
+  random: Random,
+  knobs: Knobs,
+  { workflowId, plans, workflows }: { workflowId: string; plans: Map<string, StepPlan>; workflows: Workflows },
+): void {
+  const tool = `${workflowId}/tool`;
+  for (const [id, plan] of plans) {
+    const { parent: agentId = '' } = agentStepType(id) === 'agent_tool' ? (addedId(id) ?? {}) : {};
+    // What a run may charge depends on what attempts happen to cost: agents with a budget call none.
+    const { budget = null } = plans.get(agentId)?.agent?.plan ?? { budget: 0 };
+    if (budget !== null || !random.chance(0.6)) continue;
+    const kind = OF_CALLS.includes(plan.kind) ? plan.kind : 'works';
+    plans.set(id, { ...plan, kind, call: { workflowId: tool, detach: false, agentId } });
+    if (!workflows.has(tool)) addWorkflow(random, knobs, { workflowId: tool, depth: DEEPEST }, workflows);
+  }
+}
+
+type Workflows = Map<string, CalledWorkflow>;
 
 function addWorkflow(
   random: Random,

@@ -73,6 +73,8 @@ export const EXPECTED = [
   'called run failed',
   'called run stopped',
   'called run refused',
+  'run called by an agent',
+  'run called by an agent completed',
   'called without waiting',
   'step failed: calls_too_deep',
   'called run stopped by its parent',

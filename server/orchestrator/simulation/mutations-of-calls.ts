@@ -1,6 +1,7 @@
 import type { Mutation } from './mutations.ts';
 
 const MORE = { calls: 80 } as const;
+const OF_AGENTS = { agents: 80 } as const;
 
 /** Ways to break how runs treat the runs that they call. */
 export const CALLS: readonly Mutation[] = [
@@ -107,5 +108,21 @@ export const CALLS: readonly Mutation[] = [
     replace: 'return true;',
     caughtBy: ['memory', 'liveness', 'calls'],
     knobs: MORE,
+  },
+  {
+    name: 'the run that an agent has called goes on after the agent',
+    file: 'core/evolve.ts',
+    find: 'if (step.call !== undefined) leaveCall(state, id, step);',
+    replace: 'if (step.call !== undefined && step.call.agent === undefined) leaveCall(state, id, step);',
+    caughtBy: ['calls'],
+    knobs: OF_AGENTS,
+  },
+  {
+    name: 'a run does not know which agent has called it',
+    file: 'executors/embedded/runs/child-runs.ts',
+    find: '...(agent === undefined ? [] : [agent.id])',
+    replace: '',
+    caughtBy: ['calls'],
+    knobs: OF_AGENTS,
   },
 ];

@@ -1,6 +1,6 @@
 import type { Graph, JsonMap, JsonValue, RunStartedData } from '../core/index.ts';
 import { addAgents, agentPlans } from './agents.ts';
-import { addCalls, type CalledWorkflow, withCalls } from './calls.ts';
+import { addCalls, addRunTools, type CalledWorkflow, withCalls } from './calls.ts';
 import { addEarlierTurns } from './earlier-turns.ts';
 import { randomBranches, randomGraph } from './graphs.ts';
 import { addLoops, loopPlans } from './growth.ts';
@@ -79,7 +79,7 @@ export type Scenario = {
 export const REFUSED = 'REFUSED BY THE DATABASE';
 export const TENANTS = ['tenant-a', 'tenant-b', 'tenant-c'] as const;
 /**
- * Sources of random numbers. Hostile values, loops, calls, agents, joins and many skips have their own, so that
+ * Sources of random numbers. Hostile values, loops, calls, agents, their calls of runs, joins and many skips have their own, so that
  * they change nothing else of a seed.
  */
 export type Sources = {
@@ -88,12 +88,13 @@ export type Sources = {
   growth: Random;
   calls: Random;
   agents: Random;
+  runTools: Random;
   joins: Random;
   skips: Random;
 };
 
 export function randomScenario(
-  { random, values, growth, calls, agents, joins, skips }: Sources,
+  { random, values, growth, calls, agents, runTools, joins, skips }: Sources,
   knobs: Knobs,
   index: number,
 ): Scenario {
@@ -118,6 +119,7 @@ export function randomScenario(
   );
   if (grows) for (const [id, plan] of loopPlans(growth, knobs, graph)) drawn.set(id, plan);
   if (hasAgents) for (const [id, plan] of agentPlans(agents, knobs, drawn, graph)) drawn.set(id, plan);
+  if (hasAgents) addRunTools(runTools, knobs, { workflowId, plans: drawn, workflows });
   if (hasAgents) addEarlierTurns(data, graph, drawn);
   if (!isHostile && !isHeavy) for (const [id, plan] of addManySkips(skips, graph)) drawn.set(id, plan);
   const plans = withCalls(graph, drawn);

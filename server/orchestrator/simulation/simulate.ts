@@ -73,9 +73,10 @@ class World {
     const joins = new Random(seed ^ 0x7ed55d16);
     const ends = new Random(seed ^ 0x61c88647);
     const skips = new Random(seed ^ 0x2545f491);
+    const runTools = new Random(seed ^ 0x1b873593);
     const scenarios = new Map<string, Scenario>();
     for (let index = random.below(knobs.runs); index >= 0; index--) {
-      const scenario = randomScenario({ random, values, growth, calls, agents, joins, skips }, knobs, index);
+      const scenario = randomScenario({ random, values, growth, calls, agents, runTools, joins, skips }, knobs, index);
       scenarios.set(scenario.runId, scenario);
     }
     const hasLargeEnds = ends.below(100) < knobs.largeEnds;

@@ -33,6 +33,8 @@ function checkStarted(runId: string, { data }: Extract<RunEvent, { type: 'run_st
     throw fail(`${runId} was started otherwise than it was called`);
   const caller = find(parent.run_id)?.history.started;
   const depth = (caller == null ? 0 : depthOf(caller)) + 1;
+  const agents = [...(caller?.parent?.agents ?? []), ...(call.data.agent === undefined ? [] : [call.data.agent.id])];
+  if (!isDeepStrictEqual(parent.agents ?? [], agents)) throw fail(`${runId} is beneath [${parent.agents}], not [${agents}]`);
   if (parent.depth !== depth || depth > MAX_CALL_DEPTH) throw fail(`${runId} is ${parent.depth} calls deep`);
 }
 

@@ -1,0 +1,30 @@
+import { isObject, type Json } from '@/server/platform/json.ts';
+import type { AgentTools } from '../../agents/tool-choices.ts';
+
+const isTexts = (value: Json | undefined): boolean =>
+  Array.isArray(value) && value.every(each => typeof each === 'string');
+
+/** Returns the tools of an agent step as the lists show them; null for a value that they cannot show, such as one that is unfinished. */
+export function readAgentTools(value: Json | undefined): AgentTools | null {
+  if (value === undefined) return [];
+  return Array.isArray(value) && value.every(isTool) ? (value as unknown as AgentTools) : null;
+}
+
+function isTool(value: Json): boolean {
+  if (!isObject(value)) return false;
+  switch (value.type) {
+    case 'mcp':
+      return typeof value.instance_id === 'string' && isTexts(value.tools);
+    case 'workflow':
+      return isTexts(value.workflow_ids);
+    case 'agent':
+      return typeof value.agent_id === 'string';
+    case 'platform':
+      return isTexts(value.operations);
+    case 'ask_user':
+    case 'memory':
+      return true;
+    default:
+      return false;
+  }
+}
