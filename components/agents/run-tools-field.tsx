@@ -21,14 +21,14 @@ type Listed = { id: string; name: string; description: string };
 export function WorkflowToolsField(props: Props) {
   const trpc = useTRPC();
   const list = useQuery(trpc.workflows_list.queryOptions({ limit: 100, status: 'published', graphs: false }));
-  return <RunTools {...props} kind="workflow" listed={list.data?.workflows ?? []} />;
+  return <RunTools {...props} kind="workflow" listed={list.data?.workflows} />;
 }
 
 /** The other agents that an agent may ask. */
 export function AgentToolsField(props: Props) {
   const trpc = useTRPC();
   const list = useQuery(trpc.agents_list.queryOptions({ limit: 100 }));
-  return <RunTools {...props} kind="agent" listed={list.data?.agents ?? []} />;
+  return <RunTools {...props} kind="agent" listed={list.data?.agents} />;
 }
 
 const texts = {
@@ -52,13 +52,14 @@ const options = {
 
 function RunTools({
   kind,
-  listed,
+  listed: loaded,
   tools,
   onChange,
   readOnly,
   agentId,
-}: Props & { kind: RunToolKind; listed: readonly Listed[] }) {
+}: Props & { kind: RunToolKind; listed: readonly Listed[] | undefined }) {
   const { title, add, path } = texts[kind];
+  const listed = loaded ?? [];
   const chosen = runToolsOf(tools, kind);
   const others = listed.filter(({ id }) => id !== agentId && !chosen.some(each => each.id === id));
   const set = (id: string, choice?: RunChoice) =>
@@ -75,10 +76,13 @@ function RunTools({
               return (
                 <li key={id} className="flex flex-wrap items-center gap-x-3 gap-y-1 border-b px-3 py-2 last:border-b-0">
                   <div className="min-w-0 flex-1 basis-48">
-                    <Link href={`${path}/${id}`} className="block truncate text-sm hover:text-accent-text">
+                    <Link href={`${path}/${id}`} className="block text-sm wrap-anywhere hover:text-accent-text">
                       {name}
                     </Link>
                     {found?.description ? <p className="truncate text-xs text-muted">{found.description}</p> : null}
+                    {loaded !== undefined && found === undefined ? (
+                      <p className="text-xs text-warn">Not in the list: it may be archived or not published.</p>
+                    ) : null}
                   </div>
                   <Select<RunChoice>
                     label={`${name}: what the agent does`}

@@ -8,7 +8,7 @@ import type { TestContainer } from './container.ts';
 import { createTestPat } from './identity.ts';
 
 type Json = Record<string, unknown>;
-/** What an operation answers, or the body of its refusal. */
+/** The answer of an operation, or the body of its refusal. */
 export type ClientAnswer = Json & { code?: string; id: string; run_id: string };
 export type ClientOf = (name: string, input: Json, as: Principal) => Promise<ClientAnswer>;
 /** The surfaces that programs use. */

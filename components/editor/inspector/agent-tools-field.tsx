@@ -42,7 +42,7 @@ export function AgentToolsField(props: SchemaFieldProps) {
   );
 }
 
-/** What the lists do not show. */
+/** Returns the names of tools that the lists do not show. */
 function othersOf(tool: AgentTools[number]): readonly string[] {
   if (tool.type === 'platform') return tool.operations;
   return tool.type === 'ask_user' || tool.type === 'memory' ? [tool.type] : [];

@@ -1,16 +1,15 @@
-import { isObject, type Json } from '@/server/platform/json.ts';
+import { isObject } from '@/server/platform/json.ts';
 import type { AgentTools } from '../../agents/tool-choices.ts';
 
-const isTexts = (value: Json | undefined): boolean =>
-  Array.isArray(value) && value.every(each => typeof each === 'string');
+const isTexts = (value: unknown): boolean => Array.isArray(value) && value.every(each => typeof each === 'string');
 
 /** Returns the tools of an agent step as the lists show them; null for a value that they cannot show, such as one that is unfinished. */
-export function readAgentTools(value: Json | undefined): AgentTools | null {
+export function readAgentTools(value: unknown): AgentTools | null {
   if (value === undefined) return [];
-  return Array.isArray(value) && value.every(isTool) ? (value as unknown as AgentTools) : null;
+  return Array.isArray(value) && value.every(isTool) ? (value as AgentTools) : null;
 }
 
-function isTool(value: Json): boolean {
+function isTool(value: unknown): boolean {
   if (!isObject(value)) return false;
   switch (value.type) {
     case 'mcp':

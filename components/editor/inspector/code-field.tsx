@@ -62,7 +62,13 @@ export function CodeField(props: SchemaFieldProps & { text: string; keepsEmpty?:
       hint={hint}
       required={required}
       isLoop={step.type === 'for_each' && field.name === 'steps'}
-      language={kind === 'lua' || kind === 'cel' || kind === 'json' ? kind : kind === 'input' || kind === 'tools' ? 'json' : 'text'}
+      language={
+        kind === 'lua' || kind === 'cel' || kind === 'json'
+          ? kind
+          : kind === 'input' || kind === 'tools'
+            ? 'json'
+            : 'text'
+      }
       onChange={next => onChange(next === '' && !required && !keepsEmpty ? undefined : next)}
     />
   );

@@ -23,7 +23,7 @@ afterAll(async () => {
   await chat.close();
 });
 
-/** What the Platform MCP does not offer is for people. */
+/** Some operations are no tools of the Platform MCP. */
 const rest: Use = (name, input = {}, as = chat.acme.contributor) => clients.REST(name, input, as);
 
 const model = 'openai_compatible/scripted';

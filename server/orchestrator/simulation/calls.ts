@@ -1,4 +1,11 @@
-import { addedId, agentStepType, type ChildCall, type Graph, type GraphStep, type RunStartedData } from '../core/index.ts';
+import {
+  addedId,
+  agentStepType,
+  type ChildCall,
+  type Graph,
+  type GraphStep,
+  type RunStartedData,
+} from '../core/index.ts';
 import { randomGraph } from './graphs.ts';
 import { allSteps, publishedStep } from './growth.ts';
 import { type StepPlan, stepPlan } from './plans.ts';

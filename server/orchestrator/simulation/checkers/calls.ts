@@ -34,7 +34,8 @@ function checkStarted(runId: string, { data }: Extract<RunEvent, { type: 'run_st
   const caller = find(parent.run_id)?.history.started;
   const depth = (caller == null ? 0 : depthOf(caller)) + 1;
   const agents = [...(caller?.parent?.agents ?? []), ...(call.data.agent === undefined ? [] : [call.data.agent.id])];
-  if (!isDeepStrictEqual(parent.agents ?? [], agents)) throw fail(`${runId} is beneath [${parent.agents}], not [${agents}]`);
+  if (!isDeepStrictEqual(parent.agents ?? [], agents))
+    throw fail(`${runId} is beneath [${parent.agents}], not [${agents}]`);
   if (parent.depth !== depth || depth > MAX_CALL_DEPTH) throw fail(`${runId} is ${parent.depth} calls deep`);
 }
 

@@ -118,7 +118,7 @@ async function childrenOf(runId: string): Promise<Row[]> {
   );
   return rows;
 }
-/** What a run may charge, by its log. */
+/** Returns the budget of a run, by its log. */
 async function budgetOf(runId: string): Promise<number> {
   const { rows } = await db.pool.query<{ budget: number }>(
     `SELECT (data->>'budget')::int AS budget FROM run_events WHERE run_id = $1 AND event_type = 'run_started'`,
