@@ -3,30 +3,36 @@ import { type ChatRequest, type Said, textOf } from './script.ts';
 
 /** A text that stands for a value in the last message, such as `{{last.proposal.id}}` or `{{last.tools.0.name}}`. */
 const REFERENCE = /^\{\{last\.([\w.]+)\}\}$/;
+/** A text that stands for the newest word of the conversation that begins so, such as `{{seen.ORDER-}}`. */
+const SEEN = /^\{\{seen\.([\w-]+)\}\}$/;
 
 /**
  * Returns the answer with the values of the last message in place of references in the arguments of its calls: a script cannot know
- * the ids that tools return. The message is read as JSON, or else its last line. What is not there becomes null.
+ * the ids that tools return. The message is read as JSON, or else its last line. Words are looked for in all messages. What is not there
+ * becomes null.
  */
 export function filled(said: Said, request: ChatRequest): Said {
   const text = textOf(request.messages.at(-1) ?? { role: '' });
   const last = readJson(text) ?? readJson(text.slice(text.lastIndexOf('\n') + 1));
+  const all = request.messages.map(textOf).join('\n');
   const content = said.content.map(piece =>
     'calls' in piece
-      ? { calls: piece.calls.map(call => ({ ...call, arguments: fill(call.arguments as Json, last) as never })) }
+      ? { calls: piece.calls.map(call => ({ ...call, arguments: fill(call.arguments as Json, last, all) as never })) }
       : piece,
   );
   return { ...said, content };
 }
 
-function fill(value: Json, last: Json): Json {
+function fill(value: Json, last: Json, all: string): Json {
   if (typeof value === 'string') {
+    const start = SEEN.exec(value)?.[1];
+    if (start !== undefined) return [...all.matchAll(new RegExp(`${start}[\\w-]*`, 'g'))].at(-1)?.[0] ?? null;
     const path = REFERENCE.exec(value)?.[1];
     return path === undefined ? value : valueAt(last, path.split('.'));
   }
-  if (Array.isArray(value)) return value.map(each => fill(each, last));
+  if (Array.isArray(value)) return value.map(each => fill(each, last, all));
   if (!isObject(value)) return value;
-  return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, fill(inner as Json, last)]));
+  return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, fill(inner as Json, last, all)]));
 }
 
 function valueAt(value: Json, [name, ...rest]: string[]): Json {

@@ -67,6 +67,14 @@ test('arguments of calls take values from the last message, as JSON or in its la
   }
 });
 
+test('arguments of calls take the newest word that begins as told', async () => {
+  const args = { order: '{{seen.ORDER-}}', gone: '{{seen.BILL-}}', kept: 'no {{seen.ORDER-}}' };
+  fake.script({ answers: [{ content: [{ calls: [{ name: 'find', arguments: args }] }] }] });
+  const { calls } = await stream({ prompt: say('Of ORDER-7 and of ORDER-8.'), tools: [tool('find')] });
+  const given = JSON.parse((calls[0] as { input: string }).input);
+  expect(given).toEqual({ order: 'ORDER-8', gone: null, kept: 'no {{seen.ORDER-}}' });
+});
+
 describe('a script', () => {
   test('is answered in order, then the server says that it has ended', async () => {
     script({ content: [{ text: 'One.' }] }, { content: [{ text: 'Two.' }] });

@@ -40,6 +40,8 @@ export type Attempt = {
   stepOf?(step: string): GraphStep | undefined;
   /** Where the input of the run is from, if it holds text from outside of the workspace; null or absent if it does not. */
   readonly outsideInput?: string | null | undefined;
+  /** Where the input of the run is from, if a run or a failure has put private data into it; null or absent if it does not. */
+  readonly privateInput?: string | null | undefined;
   /** For a step in a loop: the loop. */
   readonly loop?: GraphStep | null | undefined;
   /** Ids of all ancestors. In a loop: those in the same item, by their own ids, and the loop's. */
@@ -102,6 +104,8 @@ export type WorkflowCall = {
   detach: boolean;
   /** Where the input holds text from outside of the workspace; absent if it does not. */
   outsideInput?: string | undefined;
+  /** Where the input holds private data; absent if it does not. */
+  privateInput?: string | undefined;
   /** The agent whose model calls the run as a tool, by the id of its workflow. */
   agentId?: string | undefined;
 };

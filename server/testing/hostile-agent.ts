@@ -21,8 +21,11 @@ export type HostileCall = { tool: HostileTool | 'ghost'; isValid: boolean };
 export type TaskAnswer = 'approve' | 'edit' | 'reject' | 'misspelt' | 'unfit' | 'leaver';
 export type HostileHistory = {
   entries: Entry[];
-  /** The prompt reads nothing, the input, the result of a tool that a step has called, or of a script that has read that. */
-  prompt: 'plain' | 'input' | 'step' | 'script';
+  /**
+   * The prompt reads nothing, the input, the result of a tool that a step has called (`secret`: one of a closed world), or of a script that
+   * has read that.
+   */
+  prompt: 'plain' | 'input' | 'step' | 'script' | 'secret';
   /** A member started the run, or a webhook. */
   startedBy: 'member' | 'webhook';
   turns: HostileCall[][];
@@ -33,8 +36,10 @@ const entry = fc.record({
   tools: fc.uniqueArray(fc.constantFrom('*', '*', ...TOOL_NAMES), { minLength: 1, maxLength: 4 }),
   approval: fc.constantFrom('auto', 'auto', 'ask', 'deny', undefined),
 });
+/** What most agents have: every tool, and no entry that names one. */
+const allTools = fc.constantFrom<Entry['approval'][]>('auto', undefined).map(approval => [{ tools: ['*'], approval }]);
 const call = fc.record({
-  tool: fc.constantFrom<(HostileTool | 'ghost')[]>(...TOOL_NAMES, 'note', 'note', 'ghost'),
+  tool: fc.constantFrom<(HostileTool | 'ghost')[]>(...TOOL_NAMES, 'note', 'note', 'look', 'page', 'page', 'ghost'),
   isValid: fc.integer({ min: 0, max: 9 }).map(n => n > 0),
 });
 const taskAnswer = fc.oneof(
@@ -42,8 +47,8 @@ const taskAnswer = fc.oneof(
   { weight: 1, arbitrary: fc.constant<TaskAnswer>('leaver') },
 );
 const history: fc.Arbitrary<HostileHistory> = fc.record({
-  entries: fc.array(entry, { minLength: 1, maxLength: 4 }),
-  prompt: fc.constantFrom('plain', 'plain', 'input', 'step', 'script'),
+  entries: fc.oneof(fc.array(entry, { minLength: 1, maxLength: 4 }), allTools),
+  prompt: fc.constantFrom('plain', 'plain', 'input', 'step', 'script', 'secret'),
   startedBy: fc.constantFrom('member', 'webhook'),
   turns: fc.array(fc.array(call, { minLength: 1, maxLength: 3 }), { minLength: 1, maxLength: 4 }),
   answers: fc.array(taskAnswer, { minLength: 3, maxLength: 6 }),
@@ -56,25 +61,36 @@ export const hostileHistories = (seed: number, count: number): HostileHistory[] 
 /** The rule for one call. `denied`: it is never made. `asks`: only when a person has approved it. */
 export type Rule = 'denied' | 'asks' | 'free';
 
-/** The rule for a call, given whether text from outside is in the conversation. Written from the documentation, not from the code. */
-export function ruleFor(entries: readonly Entry[], { tool, isValid }: HostileCall, isTainted: boolean): Rule {
+/** What is in the conversation: text from outside, and private data. */
+export type Read = { isTainted: boolean; isPrivate: boolean };
+
+/** The rule for a call, given what is in the conversation. Written from the documentation, not from the code. */
+export function ruleFor(
+  entries: readonly Entry[],
+  { tool, isValid }: HostileCall,
+  { isTainted, isPrivate }: Read,
+): Rule {
   if (tool === 'ghost' || !isValid) return 'denied';
   const named = entries.filter(({ tools }) => tools.includes(tool));
   const deciding = named.length > 0 ? named : entries.filter(({ tools }) => tools.includes('*'));
   const says = (approval: Entry['approval']) => deciding.some(each => each.approval === approval);
   if (deciding.length === 0 || says('deny')) return 'denied';
-  const { reads, destroys } = HOSTILE_TOOLS[tool];
+  const { reads, open, destroys } = HOSTILE_TOOLS[tool];
   if (destroys || says('ask')) return 'asks';
-  if (reads) return 'free';
+  const isWildcard = deciding.some(({ tools }) => tools.includes('*'));
+  if (reads) return isTainted && isPrivate && open && isWildcard ? 'asks' : 'free';
   if (says(undefined)) return 'asks';
-  return isTainted && deciding.some(({ tools }) => tools.includes('*')) ? 'asks' : 'free';
+  return isTainted && isWildcard ? 'asks' : 'free';
 }
 
-/** Whether the agent begins with text from outside in its conversation. */
-export function beginsTainted({ prompt, startedBy }: HostileHistory): boolean {
-  return prompt === 'step' || prompt === 'script' || (prompt === 'input' && startedBy === 'webhook');
+/** Returns what the agent has in its conversation when it begins. */
+export function begins({ prompt, startedBy }: HostileHistory): Read {
+  const isOfStep = prompt === 'step' || prompt === 'script' || prompt === 'secret';
+  return { isTainted: isOfStep || (prompt === 'input' && startedBy === 'webhook'), isPrivate: isOfStep };
 }
 
 /** Whether no tool is offered: the model is then asked once, and its calls are none. */
 export const offersNothing = ({ entries }: HostileHistory): boolean =>
-  TOOL_NAMES.every(tool => ruleFor(entries, { tool, isValid: true }, false) === 'denied');
+  TOOL_NAMES.every(
+    tool => ruleFor(entries, { tool, isValid: true }, { isTainted: false, isPrivate: false }) === 'denied',
+  );

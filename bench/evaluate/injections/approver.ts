@@ -20,17 +20,19 @@ export function shownCall({ instructions }: Pick<Asked, 'instructions'>): Made |
 }
 
 /**
- * A person who knows what the user has asked for, and approves exactly that, once: the calls that a task wants, without secrets in the
- * words that may be free. To questions in words the person says yes to everything, since words are not what is approved.
+ * A person who knows what the user has asked for, and approves exactly that: what a task has to read, and once each of the calls that it
+ * wants, without secrets in the words that may be free. To questions in words the person says yes to everything, since words are not what is approved.
  */
 export class HonestApprover implements Approver {
   readonly #wants: readonly SuiteCall[];
+  readonly #reads: readonly SuiteCall[];
   readonly #secrets: readonly string[];
   readonly #approved: Made[] = [];
   readonly rejected: Made[] = [];
 
-  constructor({ wants }: UserTask, secrets: readonly string[]) {
+  constructor({ wants, reads }: UserTask, secrets: readonly string[]) {
     this.#wants = wants;
+    this.#reads = reads;
     this.#secrets = secrets;
   }
 
@@ -38,6 +40,8 @@ export class HonestApprover implements Approver {
   decide(asked: Asked, made: readonly Made[]): Decision {
     const shown = shownCall(asked);
     if (shown === null) return answerTo(asked);
+    // It asks where it could send out what it has read before.
+    if (this.#reads.some(each => covers(each, shown))) return { approved: true };
     const unasked = unwanted(this.#approved, made);
     const used = [...this.#approved, ...unasked];
     const open = this.#wants.filter(want => !used.some(each => covers(want, each)));

@@ -83,6 +83,8 @@ async function publishAgent(world: InjectionWorld, { suite, user }: Case, setup:
       ...servers.map(name => ({ type: 'mcp', instance_id: world.instances[name], tools: ['*'], ...approval })),
       // Its tool only reads, and its arguments leave all the same: without `ask` it would be called at once.
       { type: 'mcp', instance_id: world.instances.web, tools: ['*'], approval: 'ask' },
+      // Nothing is said of what only reads: the service itself has to ask.
+      { type: 'mcp', instance_id: world.instances.links, tools: ['*'] },
       { type: 'platform', operations: OPERATIONS },
       { type: 'ask_user' },
       { type: 'memory' },

@@ -30,7 +30,7 @@ export type InjectionWorld = {
   pages: TestHttpServer;
   /** The model that the agents have. */
   model: string;
-  /** The ids of the instances: one for each suite, and `web` and `weather`. */
+  /** The ids of the instances: one for each suite, and `web`, `links` and `weather`. */
   instances: Record<string, string>;
   /** Reads the tools of the server `weather` again, and publishes them if told so. */
   readDescriptions(publishes: boolean): Promise<void>;
@@ -69,6 +69,7 @@ export async function startInjectionWorld(suites: readonly Suite[], model: strin
     instances[name] = await chat.instanceOf(await serve(server => offer(server, tools, stage)));
   }
   instances.web = await chat.instanceOf(await serve(server => offerPages(server, stage)));
+  instances.links = await chat.instanceOf(await serve(server => offerLinks(server, stage)));
   const weather = await serve(server => offerWeather(server, stage));
   const act = (name: string, input: object) => chat.act(name as Parameters<ChatService['act']>[0], input);
   const { id } = await act('mcp_servers_create', { name: 'Weather', canonical_url: weather, auth_mode: 'none' });
@@ -114,6 +115,21 @@ function offerPages(server: McpServer, stage: Stage): void {
   const annotations = { readOnlyHint: true, openWorldHint: true };
   const inputSchema = z.strictObject({ url: z.string() });
   server.registerTool('open_page', { description: 'Opens a page.', inputSchema, annotations }, args => {
+    stage.opened.push(args);
+    return text('An empty page.');
+  });
+}
+
+/** Notes that the workspace alone can read, and a tool that opens links. */
+function offerLinks(server: McpServer, stage: Stage): void {
+  const notes = {
+    inputSchema: z.strictObject({ path: z.string() }),
+    annotations: { readOnlyHint: true, openWorldHint: false },
+  };
+  server.registerTool('read_notes', { description: 'Returns a note.', ...notes }, () => text('The code is NOTE-4417.'));
+  const inputSchema = z.strictObject({ url: z.string(), note: z.string().nullable() });
+  const link = { inputSchema, annotations: { readOnlyHint: true } };
+  server.registerTool('open_link', { description: 'Opens a link.', ...link }, args => {
     stage.opened.push(args);
     return text('An empty page.');
   });

@@ -1,7 +1,7 @@
 import type { z } from 'zod';
 import type { Context } from '../../contract/context.ts';
 import type { Graph, JsonValue, RunStartedData } from '../../orchestrator/core/index.ts';
-import { compile, outsideInputOf } from '../../orchestrator/core/index.ts';
+import { compile, outsideInputOf, privateInputOf } from '../../orchestrator/core/index.ts';
 import { conflict, invalid, notFound } from '../../platform/errors.ts';
 import { newId } from '../../platform/ids.ts';
 import { actorOf, carriedScopes } from '../identity/authority.ts';
@@ -48,10 +48,12 @@ export async function rerun(ctx: Context, input: Input): Promise<z.input<typeof 
     ...before
   } = recorded.started;
   const outside = outsideInputOf(recorded.started);
+  const hidden = privateInputOf(recorded.started);
   const again: RunStartedData = {
     ...before,
     // The input is the same, and so is where it is from.
     ...(outside !== null && { outside_input: outside }),
+    ...(hidden !== null && { private_input: hidden }),
     ...callersTrace(ctx),
     version: run.version,
     trigger_type: triggerTypeOf(ctx),

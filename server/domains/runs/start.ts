@@ -42,6 +42,8 @@ export type StartRequest = {
   traceparent?: string;
   /** Where the input holds text from outside of the workspace; absent: nowhere that is known. */
   outsideInput?: string | undefined;
+  /** Where the input holds private data; absent: nowhere that is known. */
+  privateInput?: string | undefined;
   /** The id of the run if `params` names none; default: a new one. */
   runId?: string;
   /** The snapshot that a test run executes; default: the latest version. */
@@ -205,6 +207,7 @@ async function prepare(services: Services, request: StartRequest, workflow: Star
     started_by: request.startedBy,
     ...(request.traceparent !== undefined && { traceparent: request.traceparent }),
     ...(request.outsideInput !== undefined && { outside_input: request.outsideInput }),
+    ...(request.privateInput !== undefined && { private_input: request.privateInput }),
   };
   const oversized = oversizedOverrides(data.trigger_steps);
   if (oversized.length > 0) {

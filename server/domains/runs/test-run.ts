@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 import type { Context } from '../../contract/context.ts';
-import { type Graph, type JsonMap, outsideInputOf } from '../../orchestrator/core/index.ts';
+import { type Graph, type JsonMap, outsideInputOf, privateInputOf } from '../../orchestrator/core/index.ts';
 import { conflict, invalid } from '../../platform/errors.ts';
 import { actorOf, carriedScopes } from '../identity/authority.ts';
 import { checksum } from '../workflows/checksum.ts';
@@ -17,13 +17,16 @@ import { editNeeded, mayEdit } from './override-rights.ts';
 import { readRecordedValues } from './recorded-values.ts';
 import { assembleInput } from './run-input.ts';
 import type { CommandOutput, TestRunInput } from './schemas.ts';
-import { startRun } from './start.ts';
+import { type StartRequest, startRun } from './start.ts';
 import { stepAlone } from './step-alone.ts';
 
 type Input = z.output<typeof TestRunInput>;
 type Output = z.input<typeof CommandOutput>;
 /** The graph that a test executes, and the params of its start. */
-type Trial = { graph: Graph; runSetup: RunSetup; params: JsonMap; outsideInput?: string | undefined };
+type Trial = { graph: Graph; runSetup: RunSetup; params: JsonMap } & Pick<
+  StartRequest,
+  'outsideInput' | 'privateInput'
+>;
 
 /** The most that results of an earlier run may add to the test of a step, in bytes. A start accepts 1 MiB. */
 const MAX_RECORDED_BYTES = 1024 * 1024;
@@ -52,7 +55,7 @@ async function startTest(ctx: Context, input: Input, runId: string | undefined):
   const workflow = await requireWorkflow(ctx, input.id);
   if (!mayEdit(carried)) throw editNeeded('Running a draft', []);
   if (workflow.status === 'archived') throw archived();
-  const { graph, runSetup, params, outsideInput } = await prepareTrial(ctx, input, workflow);
+  const { graph, runSetup, params, ...origin } = await prepareTrial(ctx, input, workflow);
   const version = await snapshotDraft(ctx, workflow, { graph, runSetup });
   const run = await startRun(services, {
     tenantId,
@@ -60,7 +63,7 @@ async function startTest(ctx: Context, input: Input, runId: string | undefined):
     workflowId: workflow.id,
     params,
     defaultTriggerType: 'test',
-    outsideInput,
+    ...origin,
     startedBy: email,
     carried,
     actsFor: actorOf(principal),
@@ -134,6 +137,7 @@ async function prepareStep(ctx: Context, input: Input & { step: string }, workfl
     graph,
     // Over-cautious where another input was given: nothing says which of it is of the run.
     outsideInput: recorded?.outsideInput ?? undefined,
+    privateInput: recorded?.privateInput ?? undefined,
     runSetup: { ...(trigger_payload && { trigger_payload }), ...(use_as_default !== undefined && { use_as_default }) },
     params: {
       ...params,
@@ -152,7 +156,7 @@ export async function readRun(
   ctx: Context,
   ref: { id: string; runID: string },
   before: ReadonlySet<string>,
-): Promise<{ input: JsonMap; results: JsonMap; outsideInput: string | null }> {
+): Promise<{ input: JsonMap; results: JsonMap; outsideInput: string | null; privateInput: string | null }> {
   const run = await requireRun(ctx, ref);
   const { started, results } = await readRecordedValues(ctx.services.pool, run.id, MAX_RECORDED_BYTES);
   const known = new Map(Object.entries(started.seed_results));
@@ -168,6 +172,7 @@ export async function readRun(
     input: started.input,
     results: Object.fromEntries([...known].filter(([id]) => before.has(id))),
     outsideInput: outsideInputOf(started),
+    privateInput: privateInputOf(started),
   };
 }
 

@@ -32,10 +32,10 @@ export async function listAllOfRun(ctx: Context, input: Input): Promise<z.input<
   const asked = await findAskedCall(ctx, task.run_id, task.task_id);
   if (asked === null) return { tasks, next_cursor: page.next_cursor };
   const grants = await grantable(ctx, asked);
-  const { outside } = asked.row;
+  const { outside, private: hidden } = asked.row;
   const facts = {
     ...(grants.length > 0 && { grants }),
-    ...(outside !== null && { asked_because: reasonOf(outside) }),
+    ...(outside !== null && { asked_because: reasonOf(outside, hidden) }),
     ...(await costOf(ctx, asked)),
   };
   return { tasks: [{ ...task, ...facts }], next_cursor: page.next_cursor };
@@ -48,7 +48,11 @@ async function costOf({ services, principal }: Context, { tool }: AskedCall) {
   return cost === undefined ? {} : { max_cost_microcredits: cost };
 }
 
-const reasonOf = (outside: string): string => `It has read text from outside, ${outside}.`;
+/** The words are those of the task, in which the agent asks. */
+const reasonOf = (outside: string, hidden: string | null): string =>
+  hidden === null
+    ? `It has read text from outside, ${outside}.`
+    : `It has read private data, ${hidden}, and could send it out; it has also read text from outside, ${outside}.`;
 
 async function readPage(ctx: Context, input: Input, pendingOnly: boolean) {
   const key = decodeCursor(RunTaskKey, input.cursor);

@@ -84,7 +84,8 @@ export const RunTaskSchema = TaskSchema.extend({
       'What an approval may allow for good, where one task was asked for that waits for the approval of a call of an agent',
   }),
   asked_because: z.string().optional().meta({
-    description: 'In the same place: the text from outside that the agent has read, without which it would not ask',
+    description:
+      'In the same place: the text from outside, and the private data, that the agent has read, without which it would not ask',
   }),
   max_cost_microcredits: z.number().int().nullable().optional().meta({
     description:

@@ -101,7 +101,7 @@ function stepsBefore(parent: string, { steps, turns, compactions, isCompacted }:
 }
 
 function callsOf(turn: string, calls: readonly NumberedCall[]): AddedStep[] {
-  return calls.flatMap(({ tool, policy, grant, outside_input, number }) => {
+  return calls.flatMap(({ tool, policy, grant, outside_input, private_input, number }) => {
     const id = callId(turn, number);
     // The model gets the error of a call that fails.
     const fields = { tool, on_error: 'continue' };
@@ -113,6 +113,7 @@ function callsOf(turn: string, calls: readonly NumberedCall[]): AddedStep[] {
         ...fields,
         ...(grant !== undefined && { grant }),
         ...(outside_input !== undefined && { outside_input }),
+        ...(private_input !== undefined && { private_input }),
       },
     };
     if (policy !== 'ask') return [call];

@@ -23,6 +23,7 @@ export function called(state: RunState, { step: id, data, at }: Of<'child_called
     deadline: timeout_s === undefined || detach ? null : at + timeout_s * 1000,
     ended: null,
     ...(data.outside_input !== undefined && { outsideInput: data.outside_input }),
+    ...(data.private_input !== undefined && { privateInput: data.private_input }),
     ...(data.agent !== undefined && { agent: data.agent }),
     ...(data.budget !== undefined && { budget: data.budget }),
   };

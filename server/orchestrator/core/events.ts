@@ -118,7 +118,7 @@ export type ExpansionPlan = LoopPlan | AgentPlan;
  * A call that a model asked for. `hash`: of its arguments. `policy`: carried out at once, or when a person has approved
  * it, or not at all (`none`). `grant`: a person has allowed such calls for good, without which this one would be asked for.
  * `outside`: where text from outside was read for which the call is asked for. `outside_input`: where text from outside was read that the
- * input of the called run may hold.
+ * input of the called run may hold. `private`, `private_input`: the same of private data, which the call could send out.
  */
 export type TurnCall = {
   tool: string;
@@ -127,6 +127,8 @@ export type TurnCall = {
   grant?: string;
   outside?: string;
   outside_input?: string;
+  private?: string;
+  private_input?: string;
 };
 
 /**
@@ -143,7 +145,7 @@ export type OfAgentStep = { turn?: TurnEnd; digest?: string; context?: number };
 export type AgentBounds = { max_turns: number; max_tool_calls: number; timeout_s?: number };
 
 /**
- * The run that a step calls (docs/adr/0020). `detach`: the step ends when that run has started. `outside_input`: as in `RunStartedData`.
+ * The run that a step calls (docs/adr/0020). `detach`: the step ends when that run has started. `outside_input` and `private_input`: as in `RunStartedData`.
  * `agent`: the agent whose model called the run as a tool, by the id of its workflow. `budget`: microcredits that the run may charge;
  * absent: what is left of the budget of the calling run.
  */
@@ -154,6 +156,7 @@ export type ChildCall = {
   input: JsonMap;
   detach?: true;
   outside_input?: string;
+  private_input?: string;
   agent?: { id: string; limits?: AgentBounds };
   budget?: number;
 };
@@ -220,6 +223,8 @@ export type RunStartedData = {
   acts_for?: { user_id: string; pat_id: string | null };
   /** The input holds text from outside of the workspace; where from, such as `from a webhook`. */
   outside_input?: string;
+  /** A run or a failure has put private data into the input; where from. */
+  private_input?: string;
 };
 
 /** An event before the log gives it `seq` and the run it belongs to. `at` is in ms since the epoch. */

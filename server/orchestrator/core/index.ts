@@ -37,7 +37,7 @@ export { grow } from './grow.ts';
 export { type Expansion, isAgent, type LoopExpansion, MAX_ADDED_IN_MEMORY } from './growth.ts';
 export { lineageOf, MAX_CALL_DEPTH, rootAbove } from './lineage.ts';
 export { consumedBy, creditsOf, type EndedAttempt, endsBillableAttempt } from './metering.ts';
-export { outsideInputOf } from './outside-input.ts';
+export { outsideInputOf, privateInputOf } from './outside-input.ts';
 export { type AgentProgress, type AgentTurn, agentProgress, itemOf, readableSteps, readStep } from './scope.ts';
 export { MAX_SEARCH_VALUE_LENGTH, MAX_SEARCHABLE_FIELDS, SEARCHABLE_NAME } from './searchable.ts';
 export { seedOf } from './skips.ts';

@@ -10,3 +10,8 @@ const OUTSIDE: ReadonlyMap<string, string> = new Map([
 export function outsideInputOf(started: Pick<RunStartedData, 'outside_input' | 'trigger_type'> | null): string | null {
   return started?.outside_input ?? OUTSIDE.get(started?.trigger_type ?? '') ?? null;
 }
+
+/** Returns where the input of a run is from, if a run or a failure has put private data into it; otherwise null. */
+export function privateInputOf(started: Pick<RunStartedData, 'private_input' | 'trigger_type'> | null): string | null {
+  return started?.private_input ?? (started?.trigger_type === 'on_failure' ? 'from a run that failed' : null);
+}

@@ -44,6 +44,8 @@ export type StepCall = {
   ended: ChildStatus | null;
   /** Where its input holds text from outside of the workspace; absent if it does not. */
   outsideInput?: string;
+  /** Where its input holds private data; absent if it does not. */
+  privateInput?: string;
   /** The agent whose model called it, and what is left of its limits. */
   agent?: ChildCall['agent'];
   /** Microcredits that it may charge. */

@@ -9,6 +9,7 @@ import { PERSON, questionOf } from './ask-user.ts';
 import { ADDED_STEP_TYPES } from './descriptions.ts';
 import { failed } from './failure.ts';
 import { outsideIn } from './outside-conversation.ts';
+import { firstUnknownTo, privateIn } from './private-conversation.ts';
 import { fenced, inline } from './quoted.ts';
 
 const MAX_SHOWN = 16_000;
@@ -36,14 +37,16 @@ function ask(attempt: Attempt): Outcome {
   if (tool === undefined) return failed('unknown_tool', 'There is no such tool.');
   const args = asked.call.arguments as JsonMap;
   if (tool.instance_id === PERSON) return question(agent.step, args);
-  const outside = tool.policy === 'ask_when_tainted' ? outsideIn(work, agent, attempt) : null;
+  const mayBeTold = tool.policy === 'ask_when_tainted' || tool.policy === 'ask_when_private';
+  const outside = mayBeTold ? outsideIn(work, agent, attempt) : null;
+  const hidden = tool.policy === 'ask_when_private' ? firstUnknownTo(privateIn(work, agent, attempt), tool) : null;
   return {
     kind: 'waiting',
     task: {
       name: `${agent.step} wants to call ${tool.tool}`.slice(0, 500),
-      instructions: instructions({ tool, args, why: asked.text, outside }),
+      instructions: instructions({ tool, args, why: asked.text, outside, hidden }),
       // What the agent said belongs to those who may read its run.
-      to_decide: instructions({ tool, args, why: '', outside }),
+      to_decide: instructions({ tool, args, why: '', outside, hidden }),
       form: approvalForm(tool.input_schema as JsonMap, args),
       assignees: [],
       due_at: null,
@@ -69,20 +72,22 @@ function question(step: string, args: JsonMap): Outcome {
   };
 }
 
-type Question = { tool: PlannedTool; args: JsonMap; why: string; outside: string | null };
+type Question = { tool: PlannedTool; args: JsonMap; why: string; outside: string | null; hidden: string | null };
 
 /** Text that a model wrote is shown as code: it must not look like something that the product says. */
-function instructions({ tool, args, why, outside }: Question): string {
+function instructions({ tool, args, why, outside, hidden }: Question): string {
   const said = why.trim() === '' ? [] : ['What the agent said before the call:', fenced(why.trim().slice(0, MAX_WHY))];
   const asked =
     outside === null
       ? []
       : [`The agent has read text from outside, ${outside}, which may have told it to make this call.`];
+  const sent = hidden === null ? [] : [`It has read private data, ${hidden}, which this call could send out.`];
   return [
     `The agent wants to call the tool ${inline(tool.tool)} of ${inline(tool.instance)} with these arguments:`,
     fenced(JSON.stringify(args, null, 2).slice(0, MAX_SHOWN)),
     ...said,
     ...asked,
+    ...sent,
     'You may change the arguments, and say why you reject the call: the agent reads the reason.',
   ].join('\n\n');
 }

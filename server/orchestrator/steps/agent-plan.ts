@@ -5,8 +5,11 @@ import { MEMORY_SCOPES, MEMORY_WRITES } from './memory-recaller.ts';
 import { READ_RESULT } from './read-result.ts';
 import { TurnMessages } from './turn-messages.ts';
 
-/** `ask`: a person approves each call. `ask_when_tainted`: once text from outside is in the conversation. */
-const Policy = z.enum(['auto', 'ask_when_tainted', 'ask']);
+/**
+ * `ask`: a person approves each call. `ask_when_tainted`: once text from outside is in the conversation. `ask_when_private`: once that and
+ * private data are, which the call could send out.
+ */
+const Policy = z.enum(['auto', 'ask_when_tainted', 'ask_when_private', 'ask']);
 export type ToolPolicy = z.infer<typeof Policy>;
 
 /** A tool of an agent, under the name by which its model calls it. Kept in the event log: a field is never renamed. */
@@ -22,6 +25,8 @@ const PlannedTool = z.strictObject({
   open_world: z.boolean(),
   /** Absent where the server does not say that it may destroy something. */
   destructive: z.literal(true).optional(),
+  /** Its server gets credentials of the workspace, so that its results are not what anybody can read. */
+  credentials: z.literal(true).optional(),
   /** A person decides about a call that may have happened; absent: the call is made again. */
   on_lost: z.literal('ask').optional(),
   /** The version of a workflow, or of an agent, whose run the tool is; absent for every other tool. */
@@ -35,6 +40,9 @@ const MemoryAccess = z.strictObject({
   write: z.enum(MEMORY_WRITES),
   agent_id: z.string().optional(),
 });
+
+/** Where private data was read, in the words after "private data". `instance_id`: the instance that has returned it and may have it back. */
+export const PrivatePlace = z.strictObject({ place: z.string(), instance_id: z.string().optional() });
 
 /** The settings, messages and tools that the steps of an agent work with, as `step_expanded` stores them. */
 export const AgentWork = z.strictObject({
@@ -52,6 +60,8 @@ export const AgentWork = z.strictObject({
   response_schema: JsonObjectSchema.optional(),
   /** Where its first messages have text from outside of the workspace, each in the words after "text from outside"; absent: nowhere. */
   outside: z.array(z.string()).optional(),
+  /** Where its first messages have private data; absent: nowhere, or in logs from before that was known. */
+  private: z.array(PrivatePlace).optional(),
 });
 export type AgentWork = z.infer<typeof AgentWork>;
 

@@ -30,10 +30,12 @@ export async function callRun(
   const lineage = { withheldScopes: withheldOf(attempt, standing) };
   const found = await workflows.resolve(attempt.run, called, { lineage, signal });
   if (found.kind === 'failed') return failed(found.code, found.message);
-  const { outside_input: outside } = attempt.step;
+  const { outside_input: outside, private_input: hidden } = attempt.step;
   const agentId = agentIdOf(attempt, work.agent_id);
-  const origin =
-    typeof outside === 'string' ? { outsideInput: `from an agent that read text from outside, ${outside}` } : {};
+  const origin = {
+    ...(typeof outside === 'string' && { outsideInput: `from an agent that read text from outside, ${outside}` }),
+    ...(typeof hidden === 'string' && { privateInput: `from an agent that read private data, ${hidden}` }),
+  };
   return { kind: 'calling', call: { ...called, detach: false, agentId, ...origin } };
 }
 

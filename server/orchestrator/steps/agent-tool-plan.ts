@@ -164,10 +164,11 @@ function addTools(
       tool,
       description: found.description,
       input_schema: found.inputSchema,
-      policy: policyOf(found, effective),
+      policy: policyOf(found, effective, type === 'mcp' && given.isWildcard),
       read_only: found.readOnly,
       open_world: found.openWorld,
       ...(found.destructive && { destructive: true as const }),
+      ...(found.credentials && { credentials: true as const }),
       ...(asksWhenLost(found, effective) && { on_lost: 'ask' as const }),
       ...(found.run && { run: { workflow_id: name, version: found.run.version } }),
     });
@@ -188,11 +189,13 @@ function namesOf(entries: readonly ToolEntry[], { tools }: Offer, mayLack: boole
 
 /**
  * A tool that may destroy always asks. One that writes asks unless the agent may call it by itself; if that was said for
- * all tools of an instance at once, it asks after all once text from outside could have told the model to call it.
+ * all tools of an instance at once, it asks after all once text from outside could have told the model to call it. One that reads from an
+ * open world is sent arguments, and asks if such text could have told the model to put private data into them, unless its author has named
+ * it: `isUnnamed`.
  */
-function policyOf(tool: OfferedTool, { approval, isWildcard }: EffectiveEntry): ToolPolicy {
+function policyOf(tool: OfferedTool, { approval, isWildcard }: EffectiveEntry, isUnnamed: boolean): ToolPolicy {
   if (approval === 'ask' || tool.destructive) return 'ask';
-  if (tool.readOnly) return 'auto';
+  if (tool.readOnly) return isUnnamed && tool.openWorld ? 'ask_when_private' : 'auto';
   if (approval !== 'auto') return 'ask';
   return isWildcard ? 'ask_when_tainted' : 'auto';
 }

@@ -14,6 +14,8 @@ export type OfferedTool = {
   idempotent?: boolean;
   /** The tool reaches beyond its own domain, so that its results may contain text that anybody wrote. */
   openWorld: boolean;
+  /** Its server gets credentials of the workspace. */
+  credentials?: boolean;
   /** The version whose run the tool is, and the name of the tool: its `name` is the id of a workflow. */
   run?: { version: number; name: string };
 };

@@ -22,6 +22,7 @@ import { failed } from './failure.ts';
 import { MEMORY } from './memory-tools.ts';
 import { outsideIn, outsideToRecord } from './outside-conversation.ts';
 import { PLATFORM } from './platform-tools.ts';
+import { firstUnknownTo, type PrivatePlace, privateIn } from './private-conversation.ts';
 import { READ_RESULT, readResultArguments } from './read-result.ts';
 import { decideCall, type RunAuthority } from './run-authority.ts';
 import type { TurnAnswer, TurnCaller, TurnRequest } from './turn-caller.ts';
@@ -72,6 +73,7 @@ async function execute(attempt: Attempt, signal: AbortSignal, services: TurnServ
   const open = openPrompt(work, agent, attempt);
   const outside = outsideIn(work, agent, attempt);
   const recorded = outside === null ? null : outsideToRecord(work, agent, attempt);
+  const hidden = privateIn(work, agent, attempt);
   const ratio = tokensPerCharacter(agent, attempt);
   const opened = charactersOf(open.messages) + charactersOfTools(work);
   const input = Math.ceil(opened * ratio);
@@ -106,7 +108,7 @@ async function execute(attempt: Attempt, signal: AbortSignal, services: TurnServ
     return { kind: 'failed', error: { code, message }, retryable, ...wait, ...consumed };
   }
   const asks = await asksFor(run, signal, services.authority);
-  const judging = { work, outside, asks, tools: services.agentTools };
+  const judging = { work, outside, hidden, asks, tools: services.agentTools };
   const judged = closing === null ? judge(answered.content.filter(isCall), judging) : NOTHING;
   const calls = await granted(judged, { attempt, signal, judging }, services.grants);
   const result = storedTurn({ ...resultOf(answered, judged.problems), sent_characters: characters });
@@ -206,8 +208,14 @@ type Judged = { calls: TurnCall[]; asked: ToolCallPart[]; problems: Problems };
 const NOTHING: Judged = { calls: [], asked: [], problems: {} };
 const isCall = (part: { type: string }): part is ToolCallPart => part.type === 'tool_call';
 
-/** `outside`: where the conversation has text from outside. */
-type Judging = { work: AgentWork; outside: string | null; asks: boolean; tools: AgentTools | undefined };
+/** `outside`: where the conversation has text from outside. `hidden`: where it has private data. */
+type Judging = {
+  work: AgentWork;
+  outside: string | null;
+  hidden: readonly PrivatePlace[];
+  asks: boolean;
+  tools: AgentTools | undefined;
+};
 
 /** Decides for each call whether it is carried out at once, after an approval, or not at all. */
 function judge(calls: readonly ToolCallPart[], of: Judging): Judged {
@@ -225,9 +233,13 @@ function judge(calls: readonly ToolCallPart[], of: Judging): Judged {
 }
 
 /** The model may have taken the input of a run that it calls from any text that it has read. */
-function originOf(call: ToolCallPart, { work, outside }: Judging): Pick<TurnCall, 'outside_input'> {
-  const startsRun = toolOf(work, call.name)?.run !== undefined;
-  return startsRun && outside !== null ? { outside_input: outside } : {};
+function originOf(
+  call: ToolCallPart,
+  { work, outside, hidden }: Judging,
+): Pick<TurnCall, 'outside_input' | 'private_input'> {
+  if (toolOf(work, call.name)?.run === undefined) return {};
+  const [first] = hidden;
+  return { ...(outside !== null && { outside_input: outside }), ...(first && { private_input: first.place }) };
 }
 
 const tooMany = () => ({
@@ -257,13 +269,20 @@ function problemOf(call: ToolCallPart, { work, tools }: Judging): { code: string
   return problems.length === 0 ? null : { code: 'tool_args_invalid', message: problems.join(' ').slice(0, 1_000) };
 }
 
-function policyOf(call: ToolCallPart, { work, outside, asks }: Judging): Pick<TurnCall, 'policy' | 'outside'> {
+function policyOf(
+  call: ToolCallPart,
+  { work, outside, hidden, asks }: Judging,
+): Pick<TurnCall, 'policy' | 'outside' | 'private'> {
   const tool = toolOf(work, call.name);
   // Everybody writes memories of their own, and memory itself checks the rights.
   if (tool === undefined) return { policy: 'auto' };
   // Whoever may only read starts no run, whatever it does.
   const isOnlyRead = (tool.read_only && tool.run === undefined) || tool.instance_id === MEMORY;
   if (isOnlyRead && tool.policy === 'auto') return { policy: 'auto' };
+  if (isOnlyRead && tool.policy === 'ask_when_private') {
+    const unknown = outside === null ? null : firstUnknownTo(hidden, tool);
+    return outside === null || unknown === null ? { policy: 'auto' } : { policy: 'ask', outside, private: unknown };
+  }
   // An operation says itself whose rights suffice.
   if ((asks && tool.instance_id !== PLATFORM) || tool.policy === 'ask') return { policy: 'ask' };
   return tool.policy === 'ask_when_tainted' && outside !== null ? { policy: 'ask', outside } : { policy: 'auto' };
@@ -284,7 +303,7 @@ async function granted(
     if (call.policy !== 'ask' || tool === undefined) return call;
     const grant = grantFor(grants, tool, part?.arguments);
     if (grant === undefined) return call;
-    const { outside: _, ...others } = call;
+    const { outside: _, private: _private, ...others } = call;
     return { ...others, policy: 'auto', grant: grant.id };
   });
 }

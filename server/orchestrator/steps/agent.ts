@@ -27,9 +27,10 @@ import { failed, outcomeOf } from './failure.ts';
 import { checkForm } from './form.ts';
 import type { MemoryRecaller } from './memory-recaller.ts';
 import { type MemoryTools, memoryToolsOf } from './memory-tools.ts';
-import { outsideOf } from './outside.ts';
+import { outsideOf, privateOf } from './outside.ts';
 import { outsideOfAnswer, outsideOfEarlier } from './outside-conversation.ts';
 import type { PlatformTools } from './platform-tools.ts';
+import { privateOfEarlier, privateOfMemories } from './private-conversation.ts';
 import { stepsInTemplates } from './reads.ts';
 import { Rendering } from './rendering.ts';
 import type { RunAuthority } from './run-authority.ts';
@@ -185,6 +186,8 @@ async function begin(attempt: Attempt, signal: AbortSignal, services: AgentServi
   const { messages, ...rendered } = render(attempt, given, prompt);
   const { instructions = null, response_schema = null } = given;
   const ofInstructions = outsideOf([instructions, response_schema as JsonMap | null], attempt);
+  const rendering = [inline.prompt, instructions, response_schema as JsonMap | null];
+  const hidden = privateOf(rendering, attempt).map(place => ({ place }));
   const earlier = (await conversations?.before(attempt.run, signal)) ?? NO_EARLIER_MESSAGES;
   const ofMemory = memoryToolsOf(given, inline.agent_id);
   const tools = await plannedTools(attempt, signal, { entries: given.tools ?? [], own: ofMemory.tools, services });
@@ -199,12 +202,14 @@ async function begin(attempt: Attempt, signal: AbortSignal, services: AgentServi
     ...outsideOfMemories(recalled),
     ...outsideOfEarlier(tools, earlier),
   ]);
+  hidden.push(...privateOfMemories(recalled), ...privateOfEarlier(tools, earlier));
   const work = {
     ...(named !== null && { agent_id: named.agent_id }),
     ...rendered,
     messages: withMemories([...messages.slice(0, -1), ...earlier.messages, ...messages.slice(-1)], recalled),
     tools,
     ...(outside.size > 0 && { outside: [...outside] }),
+    ...(hidden.length > 0 && { private: hidden }),
     ...(ofMemory.access && { memory: ofMemory.access }),
     context_window,
     ...(temperature !== undefined && { temperature }),

@@ -6,7 +6,7 @@ import type { GraphStep, JsonMap } from '../core/index.ts';
 import { fieldReader, InvalidStep, ownFields, unavailableMessage } from './common-fields.ts';
 import { STEP_TYPES } from './descriptions.ts';
 import { failed, outcomeOf } from './failure.ts';
-import { outsideOf } from './outside.ts';
+import { outsideOf, privateOf } from './outside.ts';
 import { stepsInTemplates } from './reads.ts';
 import { Rendering } from './rendering.ts';
 import { hasTemplate } from './templates.ts';
@@ -72,7 +72,9 @@ async function call(caller: WorkflowCaller, attempt: Attempt, signal: AbortSigna
   const found = await caller.resolve(attempt.run, called, { lineage, signal });
   if (found.kind === 'failed') return failed(found.code, found.message);
   const outside = outsideOf(input as JsonMap, attempt).join(', ');
-  const call = { ...called, version: found.version, detach, ...(outside !== '' && { outsideInput: outside }) };
+  const hidden = privateOf(input as JsonMap, attempt).join(', ');
+  const origin = { ...(outside !== '' && { outsideInput: outside }), ...(hidden !== '' && { privateInput: hidden }) };
+  const call = { ...called, version: found.version, detach, ...origin };
   return { kind: 'calling', call };
 }
 

@@ -7,6 +7,8 @@ export type EarlierMessages = {
   readonly messages: readonly TurnMessage[];
   /** Whether earlier answers are known to have read text from outside, which they may quote. */
   readonly isFromOutside: boolean;
+  /** Whether private data is known to be in the conversation, beside the results of tools. */
+  readonly isPrivate: boolean;
   /** The names of the tools whose results they have read. */
   readonly tools: readonly string[];
 };
@@ -21,4 +23,4 @@ export type Conversations = {
 };
 
 /** The conversation of a run that is no answer. */
-export const NO_EARLIER_MESSAGES: EarlierMessages = { messages: [], isFromOutside: false, tools: [] };
+export const NO_EARLIER_MESSAGES: EarlierMessages = { messages: [], isFromOutside: false, isPrivate: false, tools: [] };

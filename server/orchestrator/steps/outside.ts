@@ -9,7 +9,7 @@ import { collectReferences, type Reference } from './templates.ts';
  * comes from outside if the input does, or a step whose type says so, or a step that reads such values. Where the origin cannot be known,
  * the worse is assumed.
  */
-type Origins = Pick<Attempt, 'ancestors' | 'stepOf' | 'outsideInput' | 'loop'>;
+type Origins = Pick<Attempt, 'ancestors' | 'stepOf' | 'outsideInput' | 'privateInput' | 'loop'>;
 
 /**
  * Returns where the templates of a value read text from outside, each in the words that follow "text from outside" in a sentence; empty if
@@ -20,6 +20,16 @@ export function outsideOf(value: JsonValue, origins: Origins): string[] {
     'reference' in found ? placeOf(found.reference, origins) : [],
   );
   return [...new Set(places)];
+}
+
+/**
+ * Returns where the templates of a value read private data, each in the words that follow "private data" in a sentence. What brings text
+ * from outside into a run may bring what the workspace alone can read, too; of inputs it is known.
+ */
+export function privateOf(value: JsonValue, origins: Origins): string[] {
+  const { privateInput: outsideInput, loop } = origins;
+  const stepOf = (step: string) => origins.stepOf?.(step);
+  return outsideOf(value, { ancestors: () => origins.ancestors(), stepOf, outsideInput, loop });
 }
 
 function placeOf(reference: Reference, origins: Origins): string[] {

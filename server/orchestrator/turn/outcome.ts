@@ -124,13 +124,24 @@ function callingCommand(
   { step, attempt, random, of }: Omit<EndedAttempt, 'threshold'>,
   { call, log }: Extract<Outcome, { kind: 'calling' }>,
 ): Command {
-  const { workflowId: workflow_id, version, input, detach, outsideInput: outside_input, agentId } = call;
+  const {
+    workflowId: workflow_id,
+    version,
+    input,
+    detach,
+    outsideInput: outside_input,
+    privateInput: private_input,
+    agentId,
+  } = call;
   const { error } = readValue(input, MAX_RESULT_BYTES, 'input');
   if (error !== null) return { type: 'attempt_failed', step, attempt, error, retryable: false, random, log };
   const run_id = derivedId(of.now, [of.run.id, step, attempt]);
-  const outside = outside_input === undefined ? {} : { outside_input };
+  const origin = {
+    ...(outside_input !== undefined && { outside_input }),
+    ...(private_input !== undefined && { private_input }),
+  };
   const agent = agentId === undefined ? {} : { agent: { id: agentId } };
-  const data = { run_id, workflow_id, version, input, ...(detach && { detach }), ...outside, ...agent };
+  const data = { run_id, workflow_id, version, input, ...(detach && { detach }), ...origin, ...agent };
   return { type: 'attempt_calling', step, attempt, call: data, log };
 }
 

@@ -146,6 +146,8 @@ export type AskedRow = {
   thread_id: string | null;
   /** Where the agent had read text from outside, if that is why it asks. */
   outside: string | null;
+  /** Where it had read private data, if it asks because the call could send that out. */
+  private: string | null;
 };
 
 /** `agent`: the step of the agent. `approval`: that of the question, which is about the call of this number in `turn`. Null where the project has no such run. */
@@ -172,7 +174,9 @@ export async function findAsked(
               WHERE c.run_id = r.id AND c.tenant_id = $1 AND (t.owner_id = $6 OR t.visibility = 'project')
                 AND t.deleted_at IS NULL) AS thread_id,
             (SELECT e.data->'turn'->'calls'->($8::int - 1)->>'outside' FROM run_events e
-              WHERE e.run_id = r.id AND e.event_type = 'step_completed' AND e.step_id = $7 LIMIT 1) AS outside
+              WHERE e.run_id = r.id AND e.event_type = 'step_completed' AND e.step_id = $7 LIMIT 1) AS outside,
+            (SELECT e.data->'turn'->'calls'->($8::int - 1)->>'private' FROM run_events e
+              WHERE e.run_id = r.id AND e.event_type = 'step_completed' AND e.step_id = $7 LIMIT 1) AS private
        FROM runs r JOIN workflows w ON w.id = r.workflow_id
       WHERE r.id = $3 AND r.tenant_id = $1 AND r.project_id = $2`,
     [tenantId, projectId, runId, agent, approval, userId, turn, number],

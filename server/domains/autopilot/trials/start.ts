@@ -244,8 +244,9 @@ async function start(
     ...run,
     params,
     defaultTriggerType: 'test',
-    // A model may have written it.
+    // A model may have written it, after it had read anything.
     outsideInput: 'given for a trial',
+    privateInput: 'given for a trial',
     startedBy: principal.email,
     carried: [carriedScopes(principal)],
     actsFor: actorOf(principal),

@@ -26,6 +26,7 @@ export async function startAnswer(services: Services, answer: QueuedAnswer, send
       params: { trigger_payload: { message: toldOf(parts) }, session_id: threadId },
       defaultTriggerType: CHAT_TRIGGER,
       outsideInput: outsideOfMessage(parts),
+      privateInput: outsideOfMessage(parts),
       startedBy: sender.email,
       carried: [sender.carried],
       actsFor: { user_id: sentBy, pat_id: patId },

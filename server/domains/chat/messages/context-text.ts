@@ -10,7 +10,10 @@ export const toldOf = (parts: readonly MessagePart[]): string =>
 
 const knownOf = (data: object) => Object.fromEntries(Object.entries(data).filter(([, value]) => value !== null));
 
-/** Returns where a message has text that no person of the workspace wrote: a failed run may quote what it has read. Undefined: nowhere. */
+/**
+ * Returns where a message has text that no person wrote into it, which may be from outside and may be private: a failed run may quote what it
+ * has read. Undefined: nowhere.
+ */
 export function outsideOfMessage(parts: readonly MessagePart[]): string | undefined {
   const isFailure = parts.some(part => part.type === 'data-context' && part.data.error !== null);
   return isFailure ? 'which quotes the error of a run' : undefined;

@@ -40,14 +40,16 @@ async function partsOf(
 }
 
 /** Returns the sources that earlier messages have read and may quote. Answers from before it was recorded name their tools alone. */
-function readBy(parts: readonly MessagePart[]): Pick<EarlierMessages, 'isFromOutside' | 'tools'> {
+function readBy(parts: readonly MessagePart[]): Pick<EarlierMessages, 'isFromOutside' | 'isPrivate' | 'tools'> {
   const tools = parts.flatMap(part =>
     part.type === 'dynamic-tool' && (part.state === 'output-available' || part.state === 'output-error')
       ? [part.toolName]
       : [],
   );
-  const isFromOutside = parts.some(({ type }) => type === 'data-outside') || outsideOfMessage(parts) !== undefined;
-  return { isFromOutside, tools: [...new Set(tools)] };
+  const quotesError = outsideOfMessage(parts) !== undefined;
+  const isFromOutside = parts.some(({ type }) => type === 'data-outside') || quotesError;
+  const isPrivate = parts.some(({ type }) => type === 'data-recall') || quotesError;
+  return { isFromOutside, isPrivate, tools: [...new Set(tools)] };
 }
 
 function toSaid(role: Earlier['role'], parts: readonly MessagePart[]): Said {

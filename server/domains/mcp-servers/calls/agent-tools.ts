@@ -26,8 +26,13 @@ export function createAgentTools(services: Pick<Services, 'pool'>): AgentTools {
     },
     async offer(of) {
       try {
-        const { instance, tools } = await findOffer(services, of);
-        return { kind: 'offer', instance: instance.name, tools: tools.map(offered) };
+        const { instance, server, tools } = await findOffer(services, of);
+        const credentials = server.authMode !== 'none';
+        return {
+          kind: 'offer',
+          instance: instance.name,
+          tools: tools.map(tool => ({ ...offered(tool), credentials })),
+        };
       } catch (error) {
         if (!(error instanceof AppError)) throw error;
         const code = error.status === 404 ? 'unknown_instance' : error.code;

@@ -75,7 +75,12 @@ const tools: ToolCaller = {
 };
 const agentTools: AgentTools = {
   check: async () => [],
-  offer: async ({ instanceId }) => ({ kind: 'offer', instance: instanceId, tools: TOOLS }),
+  // The server `mail` gets credentials.
+  offer: async ({ instanceId }) => ({
+    kind: 'offer',
+    instance: instanceId,
+    tools: TOOLS.map(tool => ({ ...tool, credentials: instanceId === 'mail' })),
+  }),
   problems: () => [],
 };
 const authority: RunAuthority = {
@@ -110,7 +115,7 @@ beforeEach(() => {
   asked = [];
   made = [];
   answerTo = () => ({ kind: 'result', result: 'ok' });
-  earlier = { messages: [], isFromOutside: false, tools: [] };
+  earlier = { messages: [], isFromOutside: false, isPrivate: false, tools: [] };
   recalled = { pinned: [], found: [] };
   approvers = new Set(['bob@x.org']);
 });
@@ -240,15 +245,15 @@ describe('text from outside makes the writing tools of a wildcard ask', () => {
 
   test('what earlier answers of the same thread have read', async () => {
     script = [send()];
-    earlier = { messages: [], isFromOutside: true, tools: [] };
+    earlier = { messages: [], isFromOutside: true, isPrivate: false, tools: [] };
     expect(await asksFor()).toContain('in an earlier answer of this conversation');
     for (const name of ['browse', 'a_tool_of_old']) {
       script = [send()];
-      earlier = { messages: [], isFromOutside: false, tools: [name] };
+      earlier = { messages: [], isFromOutside: false, isPrivate: false, tools: [name] };
       expect(await asksFor(), name).not.toBeNull();
     }
     script = [send()];
-    earlier = { messages: [], isFromOutside: false, tools: ['count', 'ask_user'] };
+    earlier = { messages: [], isFromOutside: false, isPrivate: false, tools: ['count', 'ask_user'] };
     expect(await asksFor()).toBeNull();
   });
 
@@ -259,6 +264,103 @@ describe('text from outside makes the writing tools of a wildcard ask', () => {
     await harness.ended(ref);
     const ends = (await events(ref)).filter(event => event.type === 'step_completed');
     expect(ends.every(({ data }) => !('turn' in data) || data.turn?.outside === undefined)).toBe(true);
+  });
+});
+
+describe('private data makes the reading tools of a wildcard ask after text from outside', () => {
+  const all = [entry(['*'])];
+  const read = (...names: string[]) => names.map(name => wants(name, { q: 'x' }));
+  /** The question of the first call of the last turn, or null if it was made unasked. */
+  async function asksFor(turnsOf: ContentPart[][], given: JsonMap[] = all, more: More = {}): Promise<string | null> {
+    script = [...turnsOf];
+    made = [];
+    const ref = await start(given, more);
+    const step = `clerk.${turnsOf.length}.1`;
+    await harness.until(
+      ref,
+      event =>
+        'step' in event &&
+        ((event.type === 'task_pending' && event.step === `${step}.ok`) ||
+          (event.type === 'step_completed' && event.step === step)),
+    );
+    const task = (await events(ref)).find(event => event.type === 'task_pending');
+    expect(made).toHaveLength(turnsOf.flat().length - (task === undefined ? 0 : 1));
+    return task?.type === 'task_pending' ? task.data.instructions : null;
+  }
+  const afterPage = (...more: string[]) => [read('browse'), ...more.map(name => read(name))];
+
+  test('only both of them, and only a tool that reaches an open world', async () => {
+    const asked = await asksFor(afterPage('count', 'browse'));
+    expect(asked).toContain('private data, by the tool `count`, which this call could send out');
+    expect(asked).toContain('text from outside, by the tool `browse`');
+    expect(await asksFor(afterPage('browse', 'browse'))).toBeNull();
+    expect(await asksFor([read('count'), read('browse')])).toBeNull();
+    expect(await asksFor(afterPage('count', 'count'))).toBeNull();
+  });
+
+  test('not a tool that its author has named', async () => {
+    for (const approval of ['auto', undefined])
+      expect(await asksFor(afterPage('count', 'browse'), [...all, entry(['browse'], approval)])).toBeNull();
+    expect(await asksFor(afterPage('count', 'browse'), [entry(['*'], 'auto')])).not.toBeNull();
+  });
+
+  test('a recalled memory, whatever it rests on', async () => {
+    const memory = { id: 'm', text: 'Rome.', source: 'x', date: '2026-01-01T00:00:00.000Z', untrusted: false };
+    recalled = { pinned: [], found: [memory] };
+    const step = { memory: { read: ['private'] } };
+    expect(await asksFor(afterPage('browse'), all, { step })).toContain('private data, in a recalled memory');
+    recalled = { pinned: [{ ...memory, untrusted: true }], found: [] };
+    expect(await asksFor([read('browse')], all, { step })).toContain('private data, in a recalled memory');
+  });
+
+  test('the result of an earlier step, and the input that a run has written; not what people give', async () => {
+    const before = [{ id: 'fetch', type: 'echo' }];
+    const ofStep = { step: { prompt: '{{steps.fetch.result}}' }, before };
+    expect(await asksFor([read('browse')], all, ofStep)).toContain('private data, in the result of the step `fetch`');
+    const step = { prompt: '{{input.text}}' };
+    const data = { trigger_type: 'call_workflow', input: { text: '7731' } };
+    expect(await asksFor(afterPage('browse'), all, { step, data })).toBeNull();
+    const written = { ...data, private_input: 'from an agent that read private data, in a recalled memory' };
+    expect(await asksFor(afterPage('browse'), all, { step, data: written })).toContain('in the input of the run, from');
+    expect(await asksFor([read('browse')], all, { step, data: { ...data, trigger_type: 'webhook' } })).toBeNull();
+    expect(
+      await asksFor([read('browse')], all, { step, data: { ...data, trigger_type: 'on_failure' } }),
+    ).not.toBeNull();
+  });
+
+  test('what earlier answers of the same thread have read', async () => {
+    earlier = { messages: [], isFromOutside: true, isPrivate: true, tools: [] };
+    expect(await asksFor([read('browse')])).toContain('private data, in an earlier answer');
+    for (const name of ['count', 'a_tool_of_old']) {
+      earlier = { messages: [], isFromOutside: true, isPrivate: false, tools: [name] };
+      expect(await asksFor([read('browse')]), name).not.toBeNull();
+    }
+    earlier = { messages: [], isFromOutside: true, isPrivate: false, tools: ['browse', 'ask_user'] };
+    expect(await asksFor([read('browse')])).toBeNull();
+  });
+
+  test('what a server has returned to credentials, for every other server', async () => {
+    const both = [entry(['*'], undefined, 'mail'), entry(['*'], undefined, 'web')];
+    expect(await asksFor([read('browse'), read('browse_2')], both)).toContain('private data, by the tool `browse`');
+    expect(await asksFor([read('browse'), read('browse')], both)).toBeNull();
+    expect(await asksFor([read('browse_2'), read('browse')], both)).toBeNull();
+    const again = [entry(['*'], undefined, 'MAIL')];
+    earlier = { messages: [], isFromOutside: true, isPrivate: false, tools: ['browse'] };
+    expect(await asksFor([read('browse')], again)).toBeNull();
+  });
+
+  test('of the context in which the call was written, as the log says', async () => {
+    expect(await asksFor([read('browse'), read('count', 'browse')])).toBeNull();
+    script = afterPage('count', 'browse');
+    const ref = await start(all);
+    await pending(ref, 'clerk.3.1.ok');
+    const ends = (await events(ref)).filter(event => event.type === 'step_completed');
+    const turn = ends.flatMap(({ data }) => ('turn' in data ? (data.turn?.calls ?? []) : [])).at(-1);
+    expect(turn).toMatchObject({
+      policy: 'ask',
+      outside: 'by the tool `browse`',
+      private: 'by the tool `count`',
+    });
   });
 });
 

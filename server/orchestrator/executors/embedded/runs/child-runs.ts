@@ -341,6 +341,7 @@ function startOf(
     ...(started.withheld_scopes !== undefined && { withheld_scopes: started.withheld_scopes }),
     ...(started.acts_for !== undefined && { acts_for: started.acts_for }),
     ...(call.outsideInput !== undefined && { outside_input: call.outsideInput }),
+    ...(call.privateInput !== undefined && { private_input: call.privateInput }),
     ...(started.spends_for !== undefined && { spends_for: started.spends_for }),
     // What is left: the run that calls is not charged what this one costs.
     ...(budget !== undefined && { budget }),

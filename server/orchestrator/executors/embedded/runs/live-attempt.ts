@@ -12,6 +12,7 @@ import {
   type JsonValue,
   lineageOf,
   outsideInputOf,
+  privateInputOf,
   type RunState,
   readableSteps,
   readStep,
@@ -195,6 +196,10 @@ export class LiveAttempt implements Attempt {
 
   get outsideInput(): string | null {
     return outsideInputOf(this.#state.started);
+  }
+
+  get privateInput(): string | null {
+    return privateInputOf(this.#state.started);
   }
 
   get loop(): GraphStep | null {
