@@ -253,6 +253,54 @@ describe('a tool that reads from anywhere', () => {
   });
 });
 
+test('a run that an agent calls knows that its input holds private data, and so does its rerun', async () => {
+  const turns = [{ role: 'user', text: 'The airship code is ZEPPELIN-7733.' }];
+  await act('memory_index_conversation', { thread_id: await chat.thread(), visibility: 'private', turns });
+  const input_schema = { type: 'object', properties: { said: { type: 'string' } } };
+  const graph = { steps: [clerk('{{input.said}}')], input_schema };
+  const { id } = await act('workflows_create', { name: 'Inner', graph });
+  await act('workflows_publish_version', { id });
+  const outer = {
+    ...clerk('What is the airship code?'),
+    memory: { read: ['private'] },
+    tools: [{ type: 'workflow', workflow_ids: [id], approval: 'auto' }],
+  };
+  const told = { content: [{ calls: [{ name: 'inner', arguments: { said: '{{seen.ZEPPELIN-}}' } }] }] };
+  const steals = { content: [{ calls: [{ name: 'fetch', arguments: { url: '{{seen.ZEPPELIN-}}' } }] }] };
+  script(told, wants('page'), steals, done, done);
+  const ref = await start(await publish([outer]));
+  const called = async () => {
+    const { rows } = await chat.service.db.pool.query(
+      `SELECT data->>'run_id' AS id FROM run_events WHERE run_id = $1 AND event_type = 'child_called'`,
+      [ref.runID],
+    );
+    return String(rows[0]?.id ?? '');
+  };
+  await expect.poll(called).not.toBe('');
+  const child = { id, runID: await called() };
+  // The log names the run before it has started.
+  const isThere = () =>
+    act('runs_get_summary', child).then(
+      () => true,
+      () => false,
+    );
+  await expect.poll(isThere).toBe(true);
+  const reason = async (of: Ref) => {
+    await at(of, 'blocked', 'complete');
+    const listed = await act('tasks_list_run', { ...of, task_id: 'clerk.2.1.ok' });
+    const { tasks } = listed as unknown as { tasks: { asked_because?: string }[] };
+    return tasks[0]?.asked_because;
+  };
+  const expected = 'in the input of the run, from an agent that read private data, in a recalled memory';
+  expect(await reason(child)).toContain(expected);
+  await act('tasks_complete', { ...child, task_id: 'clerk.2.1.ok', approved: false });
+  await at(ref, 'complete');
+  script(wants('page'), steals, done);
+  const again = await act('runs_rerun', child);
+  expect(await reason({ id, runID: again.run_id })).toContain(expected);
+  expect(fetched).toEqual([]);
+});
+
 test('an answer says who changed the arguments of a call, and how', async () => {
   const { id: agent_id } = await act('agents_create', {
     name: 'Clerk',
