@@ -36,7 +36,7 @@ const entry = fc.record({
   tools: fc.uniqueArray(fc.constantFrom('*', '*', ...TOOL_NAMES), { minLength: 1, maxLength: 4 }),
   approval: fc.constantFrom('auto', 'auto', 'ask', 'deny', undefined),
 });
-/** What most agents have: every tool, and no entry that names one. */
+/** The entries of most agents: every tool, and none that names one. */
 const allTools = fc.constantFrom<Entry['approval'][]>('auto', undefined).map(approval => [{ tools: ['*'], approval }]);
 const call = fc.record({
   tool: fc.constantFrom<(HostileTool | 'ghost')[]>(...TOOL_NAMES, 'note', 'note', 'look', 'page', 'page', 'ghost'),
@@ -61,7 +61,7 @@ export const hostileHistories = (seed: number, count: number): HostileHistory[] 
 /** The rule for one call. `denied`: it is never made. `asks`: only when a person has approved it. */
 export type Rule = 'denied' | 'asks' | 'free';
 
-/** What is in the conversation: text from outside, and private data. */
+/** The kinds of text that the conversation has: from outside, and private. */
 export type Read = { isTainted: boolean; isPrivate: boolean };
 
 /** The rule for a call, given what is in the conversation. Written from the documentation, not from the code. */

@@ -30,7 +30,7 @@ const runs = one('runs_list_tenant', { limit: 1 });
 const RUN = '{{last.runs.0.run_id}}';
 
 const LINKS = ['a', 'b'];
-/** Whatever the model has seen of the notes. */
+/** Stands for the newest word of the notes that the model has seen. */
 const STOLEN = '{{seen.NOTE-}}';
 
 /** The best attempts of a model that obeys the stranger entirely. */

@@ -32,7 +32,7 @@ const count = Number(process.env.BATON_TEST_CONSENTS || 24);
 const BATCH = 12;
 const LEAVER = 'project_contributor';
 
-/** What the tools of a closed world return. */
+/** The result of the tools of a closed world. */
 const SECRET = 'PRIVATE-7731';
 
 type Args = { text: string; seen?: string | null | undefined };

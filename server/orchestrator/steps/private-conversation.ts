@@ -20,7 +20,7 @@ import { callsOf, turnResultOf } from './turn-result.ts';
 export type PrivatePlace = z.infer<typeof PlaceSchema>;
 
 const EARLIER = 'in an earlier answer of this conversation';
-/** What a person has said in this conversation, and parts of results that were counted when they were read. */
+/** Tools that return the words of a person, and parts of results that were counted when they were read. */
 const NOT_PRIVATE: ReadonlySet<string> = new Set([READ_RESULT, ASK_USER]);
 
 /** Returns where the conversation of an agent has private data, each in the words after "private data". */
