@@ -65,14 +65,7 @@ export class Promises {
       this.#recentlyActive(tenantId, runId) < this.#maxActive
     )
       this.#at.fail('active-runs', `${tenantId} is said to have as many runs as it may, but has not`);
-    const expected = [
-      'run_id_taken',
-      'not_storable',
-      'too_many_active_runs',
-      'insufficient_credits',
-      'too_much_memory',
-      'too_many_writes',
-    ];
+    const expected = [...LIMITS, 'run_id_taken', 'not_storable', 'too_many_writes'];
     if (status !== 503 && !expected.includes(code))
       this.#at.fail('answers', `a start of ${runId} got ${status} ${code}`);
   }
@@ -131,7 +124,12 @@ export class Promises {
 }
 
 /** The codes of refusals for want of what a run takes. */
-const LIMITS: readonly string[] = ['too_many_active_runs', 'insufficient_credits', 'too_much_memory'];
+const LIMITS: readonly string[] = [
+  'too_many_active_runs',
+  'too_many_active_descendants',
+  'insufficient_credits',
+  'too_much_memory',
+];
 
 /** The types whose steps ask people, at least when they are in doubt. */
 const ASKING: readonly string[] = ['human_task', 'agent_approval', 'agent_tool', 'mcp_call'];
