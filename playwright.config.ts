@@ -1,6 +1,30 @@
 import { defineConfig, devices } from '@playwright/test';
 
 const executablePath = process.env.BATON_TEST_BROWSER;
+/** The features that Playwright turns off by itself (its `chromiumSwitches`): the browser takes only the last list. */
+const turnedOffByPlaywright = [
+  'AvoidUnnecessaryBeforeUnloadCheckSync',
+  'DestroyProfileOnBrowserClose',
+  'HttpsUpgrades',
+  'HttpsFirstBalancedModeAutoEnable',
+  'LensOverlay',
+  'MediaRouter',
+  'PaintHolding',
+  'ThirdPartyStoragePartitioning',
+  'AvoidCorsURLLoaderRestartOnRedirect',
+  'TcpPortRandomizationWin',
+  'OptimizationHints',
+  'NetworkTimeServiceQuerying',
+  'AimEnabled',
+  'PreconnectToSearch',
+  'msForceBrowserSignIn',
+  'msEdgeUpdateLaunchServicesPreferredVersion',
+];
+/**
+ * The suggestions beneath the address bar, which nobody sees, are web pages themselves: the whole browser loads them for
+ * every context, and that took more CPU than the first page of the console.
+ */
+const suggestions = ['WebUIOmniboxPopup', 'WebUIOmniboxAimPopup', 'WebUIOmniboxFullPopup'];
 const browser = {
   ...devices['Desktop Chrome'],
   launchOptions: {
@@ -8,7 +32,11 @@ const browser = {
     // A GPU that is imitated costs a seventh of the journeys' CPU. No page lives long enough to earn back what
     // optimizing its code costs, by either compiler (Maglev alone took a tenth of the pages' CPU). What was compiled for
     // one page is kept for the next one of the same process: otherwise each compiles the same code again, another tenth.
-    args: ['--disable-gpu', '--js-flags=--no-opt --no-maglev --no-flush-bytecode'],
+    args: [
+      '--disable-gpu',
+      '--js-flags=--no-opt --no-maglev --no-flush-bytecode',
+      `--disable-features=${[...turnedOffByPlaywright, ...suggestions].join(',')}`,
+    ],
     // Chromium's sandbox does not work as root, where containers run their tests.
     chromiumSandbox: process.getuid?.() !== 0,
   },
