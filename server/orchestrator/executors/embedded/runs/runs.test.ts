@@ -433,7 +433,7 @@ test('active runs are limited for each tenant: below, at and above, and after a 
   await h.orchestrator.command(first, { type: 'stop', mode: 'immediate', by });
   const third = await h.start(workflow);
   expect(await code(h.start(workflow))).toBe('429 too_many_active_runs');
-  // A start that is repeated is told so, and not that its own run has ended.
+  // A start that is repeated finds its run, whatever the limit is.
   expect(await code(h.start(workflow, {}, first.runId))).toBe('409 run_id_taken');
   // Or later tests would recover them.
   for (const run of [second, other, third]) await h.orchestrator.command(run, { type: 'stop', mode: 'immediate', by });
