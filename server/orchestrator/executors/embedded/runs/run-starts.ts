@@ -63,25 +63,28 @@ export class RunStarts {
     const identity = { runId, tenantId, projectId, workflowId, version: data.version };
     const cached = graphs.get(identity);
     const graph: CompiledGraph = cached instanceof Promise ? await cached : cached;
-    const known = meter.forStart(tenantId);
-    const account = known instanceof Promise ? await known : known;
     const root = rootAbove(data);
-    let release: (() => void) | null = null;
-    for (let isNew = false; release === null; isNew = true) {
+    let admitted: { account: CreditAccount; release: () => void } | null = null;
+    for (let isNew = false; admitted === null; isNew = true) {
+      const known = meter.forStart(tenantId);
+      const account = known instanceof Promise ? await known : known;
+      // Credits that are used up from here on were not read again.
+      const isPoor = !account.affordsStep;
       // Not in a function of its own: a start that waits for nothing is decided in this turn of the event loop.
       for (let pending = this.#pending(runId, root); pending !== null; pending = this.#pending(runId, root))
         await pending;
       this.#host.refuseWhenBusy(tenantId);
       if (live.has(runId)) throw runIdTaken();
       try {
-        if (!account.affordsStep) throw insufficientCredits();
+        if (isPoor) throw insufficientCredits();
         resources.memory.admit(tenantId, this.#bytesOfParent(data));
-        release = this.#reserve(tenantId, data, root);
+        admitted = { account, release: this.#reserve(tenantId, data, root) };
       } catch (refusal) {
         if (isNew) throw refusal;
         if (await this.#exists(runId)) throw runIdTaken();
       }
     }
+    const { account, release } = admitted;
     const created = this.#host.inMemory(
       { identity, state: newRun(runId, graph), isBehind: false, quarantined: null },
       account,
