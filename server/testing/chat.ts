@@ -5,8 +5,10 @@ import { type Principal, scopes } from '../contract/context.ts';
 import { createCall } from './call.ts';
 import { startTestContainer, type TestContainer } from './container.ts';
 import { createTestPat, createTestTenant, type TestTenant } from './identity.ts';
+import { startSdkServer, type TestServer } from './mcp-server.ts';
 
 export const CHAT_MODEL = 'openai_compatible/scripted';
+type Configure = Parameters<typeof startSdkServer>[0]['configure'];
 type Name = (typeof operations)[number]['name'];
 type Part = { type: string; text?: string; state?: string; toolName?: string };
 export type ChatMessage = {
@@ -37,6 +39,8 @@ export type ChatService = {
   act(name: Name, input?: object, by?: Principal): Promise<Answer>;
   /** Publishes the MCP server at that address; returns the id of an instance of it. */
   instanceOf(url: string): Promise<string>;
+  /** Starts an MCP server with these tools until `close`, and publishes it; returns the id of an instance of it. */
+  serveTools(configure: Configure): Promise<string>;
   /** A new thread's id. */
   thread(input?: object, by?: Principal): Promise<string>;
   /** The last 200 messages. */
@@ -64,17 +68,24 @@ export async function startChatService(
   const messages = async (id: string, by?: Principal) =>
     (await act('chat_list_messages', { id, limit: 200, order: 'desc' }, by)).messages.toReversed();
   const isOpen = ({ metadata: { status } }: ChatMessage) => status === 'queued' || status === 'running';
+  const instanceOf = async (url: string) => {
+    const server = await act('mcp_servers_create', { name: 'Tools', canonical_url: url, auth_mode: 'none' });
+    await act('mcp_servers_discover', { id: server.id });
+    await act('mcp_servers_publish_version', { id: server.id });
+    return (await act('mcp_instances_create', { server_id: server.id, name: 'Tools' })).id;
+  };
+  const toolServers: TestServer[] = [];
   return {
     service,
     fake,
     acme,
     token,
     act,
-    async instanceOf(url) {
-      const server = await act('mcp_servers_create', { name: 'Tools', canonical_url: url, auth_mode: 'none' });
-      await act('mcp_servers_discover', { id: server.id });
-      await act('mcp_servers_publish_version', { id: server.id });
-      return (await act('mcp_instances_create', { server_id: server.id, name: 'Tools' })).id;
+    instanceOf,
+    async serveTools(configure) {
+      const server = await startSdkServer({ configure });
+      toolServers.push(server);
+      return instanceOf(server.url);
     },
     thread: async (input = {}, by) => (await act('chat_create_thread', input, by)).id,
     messages,
@@ -84,6 +95,7 @@ export async function startChatService(
     },
     async close() {
       await service.close();
+      for (const server of toolServers) await server[Symbol.asyncDispose]();
       await fake.close();
     },
   };

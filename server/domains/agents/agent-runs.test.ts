@@ -6,7 +6,6 @@ import type { Principal } from '../../contract/context.ts';
 import { type ChatService, startChatService } from '../../testing/chat.ts';
 import type { TestContainer } from '../../testing/container.ts';
 import { createTestMember, createTestPat, createTestTenant, type TestTenant } from '../../testing/identity.ts';
-import { startSdkServer, type TestServer } from '../../testing/mcp-server.ts';
 import { reached } from '../../testing/runs.ts';
 import { applyEvent, newRunState, type Snapshot, stateOf, type WireEvent } from '../runs/run-state.ts';
 
@@ -23,7 +22,6 @@ function configure(server: McpServer): void {
 let chat: ChatService;
 let service: TestContainer;
 let fake: FakeModel;
-let tools: TestServer;
 let acme: TestTenant;
 let agent: string;
 
@@ -32,8 +30,7 @@ const act = (...of: Parameters<ChatService['act']>) => chat.act(...of);
 beforeAll(async () => {
   chat = await startChatService();
   ({ service, fake, acme } = chat);
-  tools = await startSdkServer({ configure });
-  const instance_id = await chat.instanceOf(tools.url);
+  const instance_id = await chat.serveTools(configure);
   const made = await act('agents_create', {
     name: 'Clerk',
     model: 'openai_compatible/scripted',
@@ -42,10 +39,7 @@ beforeAll(async () => {
   });
   agent = made.id;
 });
-afterAll(async () => {
-  await chat.close();
-  await tools[Symbol.asyncDispose]();
-});
+afterAll(() => chat.close());
 beforeEach(() => {
   sent = [];
 });

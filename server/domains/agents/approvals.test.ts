@@ -6,7 +6,6 @@ import type { PlannedTool } from '../../orchestrator/steps/agent-plan.ts';
 import { newId } from '../../platform/ids.ts';
 import { type ChatService, startChatService } from '../../testing/chat.ts';
 import { createTestTenant, withScopes } from '../../testing/identity.ts';
-import { startSdkServer, type TestServer } from '../../testing/mcp-server.ts';
 import { reached } from '../../testing/runs.ts';
 import { maxCostOfCall } from './approval-cost.ts';
 import { createApprovalSettings } from './approval-settings.ts';
@@ -26,19 +25,14 @@ function configure(server: McpServer): void {
 }
 
 let chat: ChatService;
-let server: TestServer;
 let instance_id: string;
 const act = (...of: Parameters<ChatService['act']>) => chat.act(...of);
 
 beforeAll(async () => {
   chat = await startChatService();
-  server = await startSdkServer({ configure });
-  instance_id = await chat.instanceOf(server.url);
+  instance_id = await chat.serveTools(configure);
 });
-afterAll(async () => {
-  await chat.close();
-  await server[Symbol.asyncDispose]();
-});
+afterAll(() => chat.close());
 const UNDECIDED = { read_approval: null, write_approval: null, risky_approval: null };
 afterEach(() => act('agents_patch_settings', UNDECIDED));
 

@@ -6,7 +6,6 @@ import type { FakeModel } from '../../../bin/fake-model/server.ts';
 import { type ChatService, startChatService } from '../../testing/chat.ts';
 import type { TestContainer } from '../../testing/container.ts';
 import type { TestTenant } from '../../testing/identity.ts';
-import { startSdkServer, type TestServer } from '../../testing/mcp-server.ts';
 import { reached } from '../../testing/runs.ts';
 
 const PAGE = 'word '.repeat(1_400);
@@ -21,7 +20,6 @@ function configure(server: McpServer): void {
 let chat: ChatService;
 let service: TestContainer;
 let fake: FakeModel;
-let tools: TestServer;
 let acme: TestTenant;
 let instance_id: string;
 
@@ -31,13 +29,9 @@ const act = (...of: Parameters<ChatService['act']>) => chat.act(...of);
 beforeAll(async () => {
   chat = await startChatService();
   ({ service, fake, acme } = chat);
-  tools = await startSdkServer({ configure });
-  instance_id = await chat.instanceOf(tools.url);
+  instance_id = await chat.serveTools(configure);
 });
-afterAll(async () => {
-  await chat.close();
-  await tools[Symbol.asyncDispose]();
-});
+afterAll(() => chat.close());
 
 const readPage = (page: number) => ({ content: [{ calls: [{ name: 'read', arguments: { page } }] }] });
 const summary = (text = 'Pages were read.') => ({

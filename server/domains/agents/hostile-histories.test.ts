@@ -17,7 +17,6 @@ import {
   type TaskAnswer,
 } from '../../testing/hostile-agent.ts';
 import { createTestMember } from '../../testing/identity.ts';
-import { startSdkServer, type TestServer } from '../../testing/mcp-server.ts';
 import { reached } from '../../testing/runs.ts';
 import { testSeed } from '../../testing/seed.ts';
 
@@ -53,7 +52,6 @@ function configure(server: McpServer): void {
 }
 
 let chat: ChatService;
-let tools: TestServer;
 let instance_id: string;
 const act = (...given: Parameters<ChatService['act']>) => chat.act(...given);
 
@@ -61,13 +59,9 @@ beforeAll(async () => {
   chat = await startChatService();
   // A service makes its partitions before its first run; here, a minute after its start, they would be made beneath the runs.
   await ensurePartitions(chat.service.db.pool, systemClock, createLogger('silent'));
-  tools = await startSdkServer({ configure });
-  instance_id = await chat.instanceOf(tools.url);
+  instance_id = await chat.serveTools(configure);
 });
-afterAll(async () => {
-  await chat.close();
-  await tools[Symbol.asyncDispose]();
-});
+afterAll(() => chat.close());
 
 type Ref = { id: string; runID: string };
 type Task = { task_id: string; approved: boolean | null };

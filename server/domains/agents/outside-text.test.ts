@@ -3,7 +3,6 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { z } from 'zod';
 import { newId } from '../../platform/ids.ts';
 import { type ChatService, startChatService } from '../../testing/chat.ts';
-import { startSdkServer, type TestServer } from '../../testing/mcp-server.ts';
 import { reached } from '../../testing/runs.ts';
 import { sign } from '../../testing/webhooks.ts';
 
@@ -28,19 +27,14 @@ function configure(server: McpServer): void {
 }
 
 let chat: ChatService;
-let tools: TestServer;
 let instance_id: string;
 const act = (...given: Parameters<ChatService['act']>) => chat.act(...given);
 
 beforeAll(async () => {
   chat = await startChatService();
-  tools = await startSdkServer({ configure });
-  instance_id = await chat.instanceOf(tools.url);
+  instance_id = await chat.serveTools(configure);
 });
-afterAll(async () => {
-  await chat.close();
-  await tools[Symbol.asyncDispose]();
-});
+afterAll(() => chat.close());
 beforeEach(() => {
   noted = [];
   fetched = [];

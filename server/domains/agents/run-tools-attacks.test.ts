@@ -4,7 +4,6 @@ import { z } from 'zod';
 import type { Graph } from '../../orchestrator/core/index.ts';
 import { type ChatService, startChatService } from '../../testing/chat.ts';
 import { createTestTenant } from '../../testing/identity.ts';
-import { startSdkServer, type TestServer } from '../../testing/mcp-server.ts';
 import { publishGraph, reached } from '../../testing/runs.ts';
 
 /** Workflows and agents as tools, where somebody or something works against them. */
@@ -18,18 +17,13 @@ function configure(server: McpServer): void {
 }
 
 let chat: ChatService;
-let tools: TestServer;
 let instance_id: string;
 const act = (...given: Parameters<ChatService['act']>) => chat.act(...given);
 beforeAll(async () => {
   chat = await startChatService();
-  tools = await startSdkServer({ configure });
-  instance_id = await chat.instanceOf(tools.url);
+  instance_id = await chat.serveTools(configure);
 });
-afterAll(async () => {
-  await chat.close();
-  await tools[Symbol.asyncDispose]();
-});
+afterAll(() => chat.close());
 
 type Ref = { id: string; runID: string };
 type Json = Record<string, unknown>;

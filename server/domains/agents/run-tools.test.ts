@@ -7,7 +7,6 @@ import type { Graph } from '../../orchestrator/core/index.ts';
 import { newId } from '../../platform/ids.ts';
 import { type ChatService, startChatService } from '../../testing/chat.ts';
 import { createTestMember, createTestPat, createTestTenant } from '../../testing/identity.ts';
-import { startSdkServer, type TestServer } from '../../testing/mcp-server.ts';
 import { publishGraph, reached } from '../../testing/runs.ts';
 import { STANDING_TTL_MS } from './authority.ts';
 
@@ -23,19 +22,14 @@ function configure(server: McpServer): void {
 }
 
 let chat: ChatService;
-let tools: TestServer;
 let instance_id: string;
 const act = (...given: Parameters<ChatService['act']>) => chat.act(...given);
 
 beforeAll(async () => {
   chat = await startChatService({}, { clock: { now: () => Date.now() + elapsed } });
-  tools = await startSdkServer({ configure });
-  instance_id = await chat.instanceOf(tools.url);
+  instance_id = await chat.serveTools(configure);
 });
-afterAll(async () => {
-  await chat.close();
-  await tools[Symbol.asyncDispose]();
-});
+afterAll(() => chat.close());
 beforeEach(() => {
   noted = [];
 });

@@ -3,7 +3,6 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { z } from 'zod';
 import { type ChatService, startChatService } from '../../testing/chat.ts';
 import { createTestMember, createTestTenant } from '../../testing/identity.ts';
-import { startSdkServer, type TestServer } from '../../testing/mcp-server.ts';
 
 function configure(server: McpServer): void {
   server.registerTool(
@@ -15,17 +14,12 @@ function configure(server: McpServer): void {
 }
 
 let chat: ChatService;
-let tools: TestServer;
 let instance: string;
 beforeAll(async () => {
   chat = await startChatService();
-  tools = await startSdkServer({ configure });
-  instance = await chat.instanceOf(tools.url);
+  instance = await chat.serveTools(configure);
 });
-afterAll(async () => {
-  await chat.close();
-  await tools[Symbol.asyncDispose]();
-});
+afterAll(() => chat.close());
 
 const find = async (input: object = {}, by = chat.acme.owner) =>
   (await chat.act('autopilot_find_tools', input, by)) as unknown as {

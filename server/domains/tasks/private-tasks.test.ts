@@ -4,7 +4,6 @@ import { z } from 'zod';
 import { type Principal, scopes } from '../../contract/context.ts';
 import { type ChatService, startChatService } from '../../testing/chat.ts';
 import { createTestMember, createTestPat } from '../../testing/identity.ts';
-import { startSdkServer, type TestServer } from '../../testing/mcp-server.ts';
 import { enqueueNext } from '../notifications/enqueue.ts';
 
 /** Texts that only the owner of the conversation may read, and one that is needed to decide about the call. */
@@ -22,15 +21,13 @@ function configure(server: McpServer): void {
 }
 
 let chat: ChatService;
-let tools: TestServer;
 let agent_id: string;
 let other: Principal;
 const tokens = new Map<Principal, string>();
 
 beforeAll(async () => {
   chat = await startChatService();
-  tools = await startSdkServer({ configure });
-  const instance_id = await chat.instanceOf(tools.url);
+  const instance_id = await chat.serveTools(configure);
   const model = 'openai_compatible/scripted';
   const entries = [{ type: 'mcp', instance_id, tools: ['send'] }, { type: 'ask_user' }];
   agent_id = (await chat.act('agents_create', { name: 'Clerk', model, tools: entries })).id;
@@ -40,10 +37,7 @@ beforeAll(async () => {
   for (const person of [owner, contributor, viewer, other])
     tokens.set(person, (await createTestPat(services, person, scopes)).token);
 });
-afterAll(async () => {
-  await chat.close();
-  await tools[Symbol.asyncDispose]();
-});
+afterAll(() => chat.close());
 
 type Ref = { id: string; runID: string };
 type Waiting = { thread: string; ref: Ref; task_id: string; argument: string; number: number };

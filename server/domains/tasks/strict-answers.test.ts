@@ -5,7 +5,6 @@ import { askAboutLost } from '../../orchestrator/steps/on-lost.ts';
 import { newId } from '../../platform/ids.ts';
 import { type ChatService, startChatService } from '../../testing/chat.ts';
 import { createTestMember } from '../../testing/identity.ts';
-import { startSdkServer, type TestServer } from '../../testing/mcp-server.ts';
 import { reached } from '../../testing/runs.ts';
 
 let paid: unknown[] = [];
@@ -22,7 +21,6 @@ function configure(server: McpServer): void {
 }
 
 let chat: ChatService;
-let tools: TestServer;
 let instance_id: string;
 type Ref = { id: string; runID: string };
 type Answer = { status: number; code?: string; paths: string[] };
@@ -30,13 +28,9 @@ type Details = { code?: string; details?: { path: string }[] };
 
 beforeAll(async () => {
   chat = await startChatService();
-  tools = await startSdkServer({ configure });
-  instance_id = await chat.instanceOf(tools.url);
+  instance_id = await chat.serveTools(configure);
 });
-afterAll(async () => {
-  await chat.close();
-  await tools[Symbol.asyncDispose]();
-});
+afterAll(() => chat.close());
 beforeEach(() => {
   paid = [];
 });

@@ -7,13 +7,11 @@ import type { JsonMap } from '../../../orchestrator/core/index.ts';
 import { type ChatService, saidIn, startChatService } from '../../../testing/chat.ts';
 import { startHttpServer, type TestHttpServer } from '../../../testing/http-server.ts';
 import { createTestMember, withScopes } from '../../../testing/identity.ts';
-import { startSdkServer, type TestServer } from '../../../testing/mcp-server.ts';
 import { luaStep, refusal } from '../../../testing/workflows.ts';
 
 /** The model is the attacker: it has read something, and tries to get it out (docs/security.md#agents). */
 let chat: ChatService;
 let collector: TestHttpServer;
-let tools: TestServer;
 let instance_id: string;
 /** The questions that the tool that only reads has received. */
 let looked: string[] = [];
@@ -31,15 +29,13 @@ const lookUp = (server: McpServer) =>
 beforeAll(async () => {
   chat = await startChatService();
   collector = await startHttpServer({ '/collect': (_, response) => response.end('{}') });
-  tools = await startSdkServer({ configure: server => void lookUp(server) });
-  instance_id = await chat.instanceOf(tools.url);
+  instance_id = await chat.serveTools(server => void lookUp(server));
   const item = { subject: 'safe', text: 'The code of the safe is 7731.' };
   await chat.act('memory_propose_items', { items: [item], remember: true });
 });
 afterAll(async () => {
   await chat.close();
   await collector.close();
-  await tools[Symbol.asyncDispose]();
 });
 beforeEach(() => {
   chat.fake.requests.length = 0;

@@ -4,10 +4,8 @@ import { DefaultChatTransport, type UIMessage } from 'ai';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { z } from 'zod';
 import { type ChatService, startChatService } from '../../../testing/chat.ts';
-import { startSdkServer, type TestServer } from '../../../testing/mcp-server.ts';
 
 let chat: ChatService;
-let tools: TestServer;
 let agent: string;
 
 function configure(server: McpServer): void {
@@ -25,8 +23,7 @@ function configure(server: McpServer): void {
 
 beforeAll(async () => {
   chat = await startChatService();
-  tools = await startSdkServer({ configure });
-  const instance_id = await chat.instanceOf(tools.url);
+  const instance_id = await chat.serveTools(configure);
   const made = await chat.act('agents_create', {
     name: 'Clerk',
     model: 'openai_compatible/scripted',
@@ -34,10 +31,7 @@ beforeAll(async () => {
   });
   agent = made.id;
 });
-afterAll(async () => {
-  await chat.close();
-  await tools[Symbol.asyncDispose]();
-});
+afterAll(() => chat.close());
 
 /** Returns the `Chat` that `useChat` is built on, configured as docs/specification/chat.md describes. */
 function clientOf(id: string, messages: UIMessage[] = []): Chat<UIMessage> {

@@ -6,7 +6,6 @@ import { newId } from '../../../platform/ids.ts';
 import { type ChatService, startChatService } from '../../../testing/chat.ts';
 import type { TestContainer } from '../../../testing/container.ts';
 import type { TestTenant } from '../../../testing/identity.ts';
-import { startSdkServer, type TestServer } from '../../../testing/mcp-server.ts';
 import { reached } from '../../../testing/runs.ts';
 
 /** The text and the idempotency key of each call of the tool `note`, in order. */
@@ -33,7 +32,6 @@ type Event = { event_type: string; step_id?: string; data: Record<string, unknow
 let chat: ChatService;
 let service: TestContainer;
 let fake: FakeModel;
-let tools: TestServer;
 let acme: TestTenant;
 let instance: string;
 
@@ -43,13 +41,9 @@ const act = (name: Parameters<ChatService['act']>[0], input: object, by = acme.c
 beforeAll(async () => {
   chat = await startChatService();
   ({ service, fake, acme } = chat);
-  tools = await startSdkServer({ configure });
-  instance = await chat.instanceOf(tools.url);
+  instance = await chat.serveTools(configure);
 });
-afterAll(async () => {
-  await chat.close();
-  await tools[Symbol.asyncDispose]();
-});
+afterAll(() => chat.close());
 beforeEach(() => {
   noted = [];
   fake.requests.length = 0;
