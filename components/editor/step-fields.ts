@@ -1,3 +1,4 @@
+import { isTexts } from '@/server/platform/json.ts';
 import { parseJson, readNumber } from '@/server/platform/json-text.ts';
 import type { Json } from '../../server/domains/workflows/edits/index.ts';
 
@@ -135,7 +136,7 @@ export function readFieldText({ kind, integer }: Pick<StepField, 'kind' | 'integ
 /** The text of a field's value, as `readFieldText` reads it. */
 export function fieldText(kind: FieldKind, value: Json | undefined): string {
   if (value === undefined) return '';
-  if (kind === 'list' && Array.isArray(value) && value.every(item => typeof item === 'string')) return value.join('\n');
+  if (kind === 'list' && isTexts(value)) return value.join('\n');
   return kind === 'json' || kind === 'arguments' || kind === 'input' || kind === 'tools'
     ? JSON.stringify(value, null, 2)
     : String(value);

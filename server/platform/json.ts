@@ -43,6 +43,10 @@ export function hasPlainPrototype(value: object): boolean {
 export const isObject = (value: unknown): value is JsonObject =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
+/** Returns whether a value is a list of texts, which may be empty. */
+export const isTexts = (value: unknown): value is string[] =>
+  Array.isArray(value) && value.every(item => typeof item === 'string');
+
 /** Returns whether a value is an object as JSON.parse creates it: not an array, and without a class. */
 export function isPlainObject(value: unknown): value is object {
   return isObject(value) && hasPlainPrototype(value);

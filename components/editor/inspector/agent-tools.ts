@@ -1,7 +1,5 @@
-import { isObject } from '@/server/platform/json.ts';
+import { isObject, isTexts } from '@/server/platform/json.ts';
 import type { AgentTools } from '../../agents/tool-choices.ts';
-
-const isTexts = (value: unknown): boolean => Array.isArray(value) && value.every(each => typeof each === 'string');
 
 /** Returns the tools of an agent step as the lists show them; null for a value that they cannot show, such as one that is unfinished. */
 export function readAgentTools(value: unknown): AgentTools | null {

@@ -5,8 +5,10 @@ import { type ReadOptions, type RunsRead, readPayloadTexts, readRunsToFold } fro
 /** How many runs have not ended. */
 export type ActiveRunCounts = { byTenant: Map<string, number>; byStatus: Map<string, number> };
 
-/** A run that a step called. */
-/** `spent`: what the run and those that it called have cost, in microcredits, as far as its log says; of those it did not hear from, their budgets. */
+/**
+ * A run that a step called. `spent`: what the run and those that it called have cost, in microcredits, as far as its log
+ * says; of those it did not hear from, their budgets.
+ */
 export type ChildRow = {
   runId: string;
   parentRunId: string;

@@ -1,6 +1,6 @@
 import type { StepProblem } from '../../contract/step-type.ts';
 import type { ErrorDetail } from '../../platform/errors.ts';
-import { isObject } from '../../platform/json.ts';
+import { isObject, isTexts } from '../../platform/json.ts';
 import { SchemaReader } from '../../platform/json-schema/expand.ts';
 import { isEnforcedFormat } from '../../platform/json-schema/formats.ts';
 import { endlessSchema, References, subschemasOf } from '../../platform/json-schema/references.ts';
@@ -77,7 +77,6 @@ const ANNOTATIONS = new Set([
 ]);
 const TYPES = new Set(['string', 'number', 'integer', 'boolean', 'object', 'array', 'null']);
 
-const isTexts = (value: JsonValue): boolean => Array.isArray(value) && value.every(item => typeof item === 'string');
 const isExclusive = (keyword: string): boolean => keyword.startsWith('exclusive');
 
 /** Returns what is wrong with one keyword, or undefined. The schemas beneath it are checked on their own. */
