@@ -69,6 +69,7 @@ import { createLineageSeal, sealedLineage } from './platform/lineage.ts';
 import type { Logger } from './platform/logger.ts';
 import { createMailer } from './platform/mail/mailer.ts';
 import type { Database } from './platform/postgres/database.ts';
+import { RequestTurns } from './platform/request-turns.ts';
 import { type MetricsRegistry, startTelemetry, type Telemetry } from './telemetry.ts';
 
 /** The running service, as surfaces and the process see it. */
@@ -152,6 +153,7 @@ export async function createContainer(options: ContainerOptions): Promise<Contai
     liveText: callers.liveText,
     embed: callers.embed,
     rateLimiter,
+    requestTurns: new RequestTurns({ clock, alarm }),
     mail: config.mail && createMailer(config.mail),
     payments,
     topUp,

@@ -1,15 +1,23 @@
 import { promisify } from 'node:util';
-import { brotliCompress, constants, gzip } from 'node:zlib';
+import { brotliCompress, brotliCompressSync, constants, gzip, gzipSync } from 'node:zlib';
 import type { ApiResponse } from './request.ts';
 
 /** Shorter texts save less than their compression costs, and fit into one packet anyway. */
 const MIN_CHARACTERS = 1_024;
+/**
+ * Longer texts are compressed in Node's thread pool. A handover costs 0.4 ms of CPU, and beside other work it waits for
+ * a core; compressing 3 kB takes 0.1 ms, and 16 kB 0.2 ms.
+ */
+const MAX_INLINE_CHARACTERS = 16_384;
 
 // The default quality of 11 takes fifty times as long.
 const brotli = { params: { [constants.BROTLI_PARAM_QUALITY]: 4 } };
+const brotliInPool = promisify(brotliCompress);
+const gzipInPool = promisify(gzip);
+const isShort = (text: string): boolean => text.length <= MAX_INLINE_CHARACTERS;
 const compress = {
-  br: (text: string) => promisify(brotliCompress)(text, brotli),
-  gzip: (text: string) => promisify(gzip)(text),
+  br: (text: string) => (isShort(text) ? brotliCompressSync(text, brotli) : brotliInPool(text, brotli)),
+  gzip: (text: string) => (isShort(text) ? gzipSync(text) : gzipInPool(text)),
 };
 type Coding = keyof typeof compress;
 
@@ -33,9 +41,8 @@ export function codingOf(acceptEncoding: string | undefined): Coding | null {
 export type SentResponse = Omit<ApiResponse, 'body'> & { body: string | Buffer | null };
 
 /**
- * Returns a response with its text compressed, if the client accepts that and the text is long enough. The
- * work is done in Node's thread pool. Strong ETags stay the same: they name states of a resource, and no
- * response of the API may be stored.
+ * Returns a response with its text compressed, if the client accepts that and the text is long enough. Strong ETags
+ * stay the same: they name states of a resource, and no response of the API may be stored.
  */
 export async function compressed(response: ApiResponse, acceptEncoding: string | undefined): Promise<SentResponse> {
   const { body, headers, status } = response;

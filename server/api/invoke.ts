@@ -86,14 +86,17 @@ export async function invoke(invoker: Invoker, call: Invocation): Promise<Result
     headers: declaredHeaders(operation, call.header),
     responseHeaders,
   };
-  const output = await withLineage(lineageOf(invoker.services, call), () =>
-    inSecretScope(() =>
-      audited(invoker.services, call, async keep => {
-        const run = authorize(operation, call.principal, context);
-        return run(keep(await inputOf(call, context)));
-      }),
-    ),
-  );
+  const { services } = invoker;
+  const run = () =>
+    withLineage(lineageOf(services, call), () =>
+      inSecretScope(() =>
+        audited(services, call, async keep => {
+          const act = authorize(operation, call.principal, context);
+          return act(keep(await inputOf(call, context)));
+        }),
+      ),
+    );
+  const output = await (call.principal === null ? run() : services.requestTurns.take(call.principal.tenantId, run));
   // The frames of a stream are checked as they are sent (sse.ts).
   if (invoker.checkOutput && operation.produces !== 'text/event-stream') checkOutput(operation, output);
   return { output, headers: responseHeaders };

@@ -5,6 +5,7 @@ import type { LineageSeal } from '../platform/lineage.ts';
 import type { Logger } from '../platform/logger.ts';
 import type { Mailer } from '../platform/mail/mailer.ts';
 import type { PrismaClient } from '../platform/postgres/generated/client.ts';
+import type { RequestTurns } from '../platform/request-turns.ts';
 import type { SecretStore } from '../platform/secrets/secret-store.ts';
 import type { Config } from './config.ts';
 import type { Embed } from './embed.ts';
@@ -40,6 +41,8 @@ export type Services = {
   /** The text that models are writing now in attempts of this process. */
   liveText: LiveText;
   rateLimiter: RequestLimiter;
+  /** Requests of tenants take turns. */
+  requestTurns: RequestTurns;
   /** Null: this deployment sends no mail. */
   mail: Mailer | null;
   /** The payment provider: Stripe if it is configured, otherwise manual payments. */

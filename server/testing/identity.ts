@@ -9,13 +9,14 @@ import { addMember, createTenant, createUser } from '../domains/identity/account
 import { createEmbed } from '../domains/models/embed.ts';
 import { generatePatToken, patHash } from '../domains/pats/token.ts';
 import { createLiveText } from '../orchestrator/live-text.ts';
-import { systemClock } from '../platform/clock.ts';
+import { systemAlarm, systemClock } from '../platform/clock.ts';
 import { hashPassword } from '../platform/crypto/password.ts';
 import { createEgress } from '../platform/egress/egress.ts';
 import { newId } from '../platform/ids.ts';
 import { createLineageSeal } from '../platform/lineage.ts';
 import { createLogger } from '../platform/logger.ts';
 import { createMailer } from '../platform/mail/mailer.ts';
+import { RequestTurns } from '../platform/request-turns.ts';
 import { DatabaseSecretStore } from '../platform/secrets/database-secret-store.ts';
 import type { TestDatabase } from './postgres.ts';
 
@@ -72,6 +73,7 @@ export function createTestServices(
     liveText: createLiveText(),
     embed: createEmbed({ config, pool, prisma, secrets, clock, egress }),
     rateLimiter: unlimited,
+    requestTurns: new RequestTurns({ clock, alarm: systemAlarm }),
     mail: config.mail && createMailer(config.mail),
     payments: createManualProvider({ clock }),
     topUp: readCatalog(config.billing).topUp,

@@ -241,8 +241,10 @@ export type RunWithSteps = {
 export async function findRunWithSteps(pool: Pool, scope: RunScope): Promise<RunWithSteps | null> {
   type StoredStepEvent = Omit<StepEventRow, 'created_at'> & { at: number };
   type Folded = { log_seq: number; step_events: StoredStepEvent[]; added: AddedCounts; parent: ParentRow | null };
-  const { rows } = await pool.query<RunRow & Folded>(
-    `SELECT ${RUN_COLUMNS}, ${PARENT}, w.name AS workflow_name, e.log_seq, e.step_events, e.added
+  const { rows } = await pool.query<RunRow & Folded>({
+    // Prepared (`name`): with a plan for every call, a summary takes X ms instead of Y.
+    name: 'find_run_with_steps',
+    text: `SELECT ${RUN_COLUMNS}, ${PARENT}, w.name AS workflow_name, e.log_seq, e.step_events, e.added
        FROM runs r JOIN workflows w ON w.id = r.workflow_id
        CROSS JOIN LATERAL (
          SELECT coalesce(max(seq), 0) AS log_seq,
@@ -258,8 +260,8 @@ export async function findRunWithSteps(pool: Pool, scope: RunScope): Promise<Run
                 ${ADDED_COUNTS} AS added
            FROM expanded_run_events WHERE run_id = r.id) e
       WHERE r.id = $1 AND r.tenant_id = $2 AND r.project_id = $3 AND r.workflow_id = $4`,
-    [scope.runId, scope.tenantId, scope.projectId, scope.workflowId],
-  );
+    values: [scope.runId, scope.tenantId, scope.projectId, scope.workflowId],
+  });
   const row = rows[0];
   if (row === undefined) return null;
   const { log_seq, step_events, added, parent, ...run } = row;

@@ -58,7 +58,9 @@ async function attempt(ctx: PublicContext, address: Address, validationToken: st
       return { webhookId: authentication.webhookId, bytes, finding, error };
     }
     await raw.countAs(`subscription:${authentication.webhook.id}`);
-    return { webhookId, bytes, ...(await accept(ctx, authentication, received)) };
+    const { tenantId } = authentication.webhook;
+    const accepted = await services.requestTurns.take(tenantId, () => accept(ctx, authentication, received));
+    return { webhookId, bytes, ...accepted };
   } catch (error) {
     return { webhookId, bytes, finding: failed(error), error };
   }

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { CommitQueue, DEFAULT_LIMITS, guaranteedShare, quantumOf, type Waiting } from './commit-queue.ts';
+import { CommitQueue, DEFAULT_LIMITS, guaranteedShare, type Waiting } from './commit-queue.ts';
 import type { LogEntry } from './entry.ts';
 
 /** An entry of so many rows; its run's id says which one it is. */
@@ -25,8 +25,8 @@ function waiting(tenantId: string, rows: number, runId = ''): Waiting {
   return { entry, bytes: 256 + 130 * rows, resolve: () => undefined, reject: () => undefined };
 }
 
-const LIMITS = { ...DEFAULT_LIMITS, queuedRows: 2_560, batchRows: 80 };
-const QUANTUM = quantumOf(LIMITS);
+const LIMITS = { ...DEFAULT_LIMITS, queuedRows: 2_560, batchRows: 80, quantumRows: 10 };
+const QUANTUM = LIMITS.quantumRows;
 
 /** Adds entries of a tenant until its share is used up; returns their rows. */
 function fill(queue: CommitQueue, tenantId: string, rows = 10): number {
@@ -147,8 +147,8 @@ const operations = fc.array(
 );
 
 test('nothing is lost or overtaken, no tenant exceeds its share, and none is passed over for long', () => {
-  const limits = { ...DEFAULT_LIMITS, queuedRows: 200, batchRows: 40, batchBytes: 40 * 500 };
-  const quantum = quantumOf(limits);
+  const limits = { ...DEFAULT_LIMITS, queuedRows: 200, batchRows: 40, batchBytes: 40 * 500, quantumRows: 5 };
+  const quantum = limits.quantumRows;
   fc.assert(
     fc.property(operations, drawn => {
       const queue = new CommitQueue(limits);

@@ -11,6 +11,8 @@ export type WriterLimits = {
   /** The limits of one commit, so that a backlog never becomes one huge statement. */
   batchRows: number;
   batchBytes: number;
+  /** How many rows of a tenant are decided, and written, at a time while others are present. */
+  quantumRows: number;
   /**
    * Fewer entries than this are not sent while a batch is in flight: they can share a commit,
    * and each commit has a cost.
@@ -18,22 +20,21 @@ export type WriterLimits = {
   worthEntries: number;
 };
 
-/** 64 MiB of backlog is a few seconds of a busy database; beyond 4,000 rows a commit, larger batches are no faster. */
+/**
+ * 64 MiB of backlog is a few seconds of a busy database; beyond 4,000 rows a commit, larger batches are no faster. A
+ * quantum takes PostgreSQL some 3 ms, for which other tenants wait.
+ */
 export const DEFAULT_LIMITS: WriterLimits = {
   queuedRows: 50_000,
   queuedBytes: 64 * 1024 * 1024,
   batchRows: 4_000,
   batchBytes: 8 * 1024 * 1024,
+  quantumRows: 125,
   worthEntries: 16,
 };
 
 /** A tenant's guaranteed share of the queue, beyond its limits if necessary, is one in this many. */
 const GUARANTEES = 256;
-/**
- * One in this many rows of a batch is what a tenant writes at a time while others are present: 500 rows take PostgreSQL
- * some 12 ms, for which the others wait.
- */
-const QUANTA = 8;
 /** A tenant is present while it has entries, and for this many batches after its last one. */
 const PRESENT_BATCHES = 64;
 
@@ -42,9 +43,6 @@ export const guaranteedShare = ({ queuedRows, queuedBytes }: WriterLimits) => ({
   rows: Math.max(1, Math.floor(queuedRows / GUARANTEES)),
   bytes: Math.max(1, Math.floor(queuedBytes / GUARANTEES)),
 });
-
-/** How many rows of a tenant are decided, and written, at a time while others are present. */
-export const quantumOf = ({ batchRows }: WriterLimits): number => Math.max(1, Math.floor(batchRows / QUANTA));
 
 /** An entry whose caller waits for its commit. */
 export type Waiting = {
@@ -92,7 +90,7 @@ export class CommitQueue {
   constructor(limits: WriterLimits) {
     this.#limits = limits;
     this.#guaranteed = guaranteedShare(limits);
-    this.#quantum = quantumOf(limits);
+    this.#quantum = limits.quantumRows;
     this.#bytesPerRow = limits.batchBytes / limits.batchRows;
   }
 

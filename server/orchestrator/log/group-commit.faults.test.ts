@@ -141,6 +141,7 @@ async function play(drawn: Drawn) {
     queuedBytes: Number.POSITIVE_INFINITY,
     batchRows: drawn.batchRows,
     batchBytes: Number.POSITIVE_INFINITY,
+    quantumRows: Math.max(1, Math.floor(drawn.batchRows / 8)),
     worthEntries: drawn.worthEntries,
   };
   const causes: unknown[] = [];

@@ -7,7 +7,7 @@
  *   readEvents, readPayload   pages and single values, for the API
  *   toWireEvent               an event as the API shows it
  */
-export { DEFAULT_LIMITS, guaranteedShare, quantumOf, type WriterLimits } from './commit-queue.ts';
+export { DEFAULT_LIMITS, guaranteedShare, type WriterLimits } from './commit-queue.ts';
 export { encodeEvents } from './compact-skips.ts';
 export { encodeEvent, type LargeResult, PAYLOAD_THRESHOLD_BYTES } from './encode.ts';
 export type { LogEntry, NewRun, RunProjection, SearchValue, TaskChange, UsageAction, UsageRow } from './entry.ts';

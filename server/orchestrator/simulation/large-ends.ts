@@ -40,8 +40,10 @@ export function randomLargeEnds(random: Random, first: number): Scenario[] {
 }
 
 /** Limits at which the ends are more than the share of their tenant. */
-export function limitsForLargeEnds(random: Random): Pick<WriterLimits, 'queuedRows' | 'batchRows'> {
-  return { queuedRows: 30 + random.below(90), batchRows: 8 + random.below(32) };
+export function limitsForLargeEnds(random: Random): Pick<WriterLimits, 'queuedRows' | 'batchRows' | 'quantumRows'> {
+  const queuedRows = 30 + random.below(90);
+  const batchRows = 8 + random.below(32);
+  return { queuedRows, batchRows, quantumRows: Math.floor(batchRows / 8) };
 }
 
 const largeGraph = (skipped: number): Graph => ({

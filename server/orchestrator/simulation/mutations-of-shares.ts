@@ -2,6 +2,7 @@ import type { Mutation } from './mutations.ts';
 
 const QUEUE = 'log/commit-queue.ts';
 const TURNS = 'executors/embedded/runs/turn-queue.ts';
+const PACE = 'executors/embedded/runs/paced-turns.ts';
 const RUNTIME = 'executors/embedded/runtime.ts';
 /** Without faults, so that many entries wait at the same time. */
 const LARGE_ENDS = { largeEnds: 100, faults: 0 };
@@ -75,7 +76,15 @@ export const SHARES: readonly Mutation[] = [
   {
     name: 'runs that wait behind the quantum of their tenant are not visited again',
     file: TURNS,
-    find: 'for (const tenant of served) this.#round.push(tenant);',
+    find: "tenant.state = 'idle';\n      this.#enter(tenant);\n    }",
+    replace: '}',
+    caughtBy: ['not-stuck', 'answers', 'liveness', 'memory', 'slots', 'fairness'],
+    knobs: LARGE_ENDS,
+  },
+  {
+    name: 'work that takes long has no more turns after a rest',
+    file: PACE,
+    find: 'this.#services.alarm(restMs, () => this.#turn());',
     replace: '',
     caughtBy: ['not-stuck', 'answers', 'liveness', 'memory', 'slots', 'fairness'],
     knobs: LARGE_ENDS,

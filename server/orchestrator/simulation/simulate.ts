@@ -417,6 +417,7 @@ function randomConfig(random: Random): ServerConfig {
       queuedRows: small ? 1 + random.below(6) : 1_000,
       queuedBytes: small ? 5_000 : 64 * 1024 * 1024,
       batchRows: small ? 1 + random.below(4) : 100,
+      quantumRows: small ? 1 : 12,
       batchBytes: random.pick([30_000, 60_000, 8 * 1024 * 1024]),
       worthEntries: 1 + random.below(3),
     },

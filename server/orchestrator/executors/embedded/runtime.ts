@@ -74,8 +74,10 @@ export class Runtime implements RunHost {
     this.faults = new FaultLog(services.logger);
     const { writerLimits = DEFAULT_LIMITS } = services;
     this.#log = new GroupCommitLog(session, onLost, writerLimits, this.observer);
+    this.resources = new RunResources(services, () => this.#log.isShared);
     this.#turns = new TurnQueue(writerLimits, {
       log: this.#log,
+      ownTurn: callback => this.resources.turns.next(callback, true),
       defer: services.defer,
       takeTurn: run => this.#takeTurn(run),
       visited: () => void (this.#closing || this.#slots.pump()),
@@ -85,7 +87,6 @@ export class Runtime implements RunHost {
     this.#behind = new ProgressSweep(this.timers, () => services.clock.now());
     this.#wakeUpTimers = new WakeUpTimers(this.timers, run => this.#wake(run));
     this.meter = new CreditMeter(services, this);
-    this.resources = new RunResources(services);
     this.suspects = new LoadSuspects(services.journal);
     this.#loader = new Loader(services, { meter: this.meter, resources: this.resources, suspects: this.suspects });
     const runs = { live: this.#runs, starting: this.#starting };

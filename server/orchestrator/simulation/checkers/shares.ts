@@ -1,5 +1,5 @@
 import { entryBytes } from '../../log/entry.ts';
-import { guaranteedShare, type LogEntry, quantumOf, type WriterLimits } from '../../log/index.ts';
+import { guaranteedShare, type LogEntry, type WriterLimits } from '../../log/index.ts';
 import { TENANTS } from '../scenario.ts';
 import type { Surroundings } from '../surroundings.ts';
 
@@ -39,7 +39,7 @@ export class ShareWatch {
     this.#at = at;
     this.#limits = limits;
     this.#guaranteed = guaranteedShare(limits);
-    this.#quantum = quantumOf(limits);
+    this.#quantum = limits.quantumRows;
   }
 
   /** Call this for each entry; the returned function, when it is committed or refused. */

@@ -1,12 +1,13 @@
 import { DEFAULT_LIMITS } from '../../../log/index.ts';
 import type { Message } from '../runs/mailbox.ts';
+import { PacedTurns } from '../runs/paced-turns.ts';
 import type { RuntimeServices } from '../runtime-services.ts';
 import { Landing } from './landing.ts';
 import { LiveMemory } from './live-memory.ts';
 import type { MemoryLimits } from './memory-limits.ts';
 import { StoredResults } from './stored-results.ts';
 
-type Services = Pick<RuntimeServices, 'config' | 'reader' | 'writerLimits' | 'defer'>;
+type Services = Pick<RuntimeServices, 'config' | 'reader' | 'writerLimits' | 'clock' | 'alarm' | 'defer'>;
 
 /**
  * The resources that the runs of a process share and must not exhaust: memory, the size of commits, and the event loop.
@@ -18,16 +19,18 @@ export class RunResources {
   readonly landing: Landing;
   /** The maximum size of one entry of the log, in bytes. */
   readonly entryBytes: number;
-  readonly #defer: Services['defer'];
-  #lastTurn: Promise<void> = Promise.resolve();
+  /** Turns for work that takes milliseconds. */
+  readonly turns: PacedTurns;
 
-  constructor({ config, reader, writerLimits = DEFAULT_LIMITS, defer }: Services) {
+  /** `isShared` tells whether more than one tenant is present. */
+  constructor(services: Services, isShared: () => boolean) {
+    const { config, reader, writerLimits = DEFAULT_LIMITS } = services;
     this.limits = config.memory;
     this.memory = new LiveMemory(this.limits);
     this.storedResults = new StoredResults(reader.readStored, this.limits);
     this.landing = new Landing(this.limits.landingBytes);
     this.entryBytes = writerLimits.batchBytes;
-    this.#defer = defer;
+    this.turns = new PacedTurns(services, isShared);
   }
 
   /** Call this when these results no longer wait for a commit. */
@@ -44,8 +47,7 @@ export class RunResources {
 
   /** Settles in a turn of the event loop that no other caller shares. */
   ownTurn(): Promise<void> {
-    this.#lastTurn = this.#lastTurn.then(() => new Promise(resolve => this.#defer(resolve)));
-    return this.#lastTurn;
+    return new Promise(resolve => this.turns.next(resolve));
   }
 }
 

@@ -42,7 +42,10 @@ function start(time: ManualTime, script: string) {
       },
       cancelTimer: timer => timers.cancel(timer),
       faults: new FaultLog(createLogger('silent')),
-      resources: new RunResources({ config: DEFAULT_CONFIG, reader: {} as LogReader, defer: setImmediate }),
+      resources: new RunResources(
+        { config: DEFAULT_CONFIG, reader: {} as LogReader, defer: setImmediate, clock: time.clock, alarm: time.alarm },
+        () => false,
+      ),
     },
   );
   attempt.start(type);

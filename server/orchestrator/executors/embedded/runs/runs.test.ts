@@ -508,7 +508,7 @@ test('a command that arrives while the end of its run is being committed is answ
 });
 
 test('a workspace that has used up its share of the log is refused until there is room, and no other one', async () => {
-  const limits = { queuedRows: 1, queuedBytes: 1e6, batchRows: 10, batchBytes: 1e6, worthEntries: 1 };
+  const limits = { queuedRows: 1, queuedBytes: 1e6, batchRows: 10, batchBytes: 1e6, quantumRows: 1, worthEntries: 1 };
   const gate = new Gate();
   const h = await harness({ writerLimits: limits, types: [gate.type] });
   const workflow = h.workflow(chain(3));

@@ -3,7 +3,7 @@ import { DEFAULT_LIMITS } from '../../../log/index.ts';
 import type { LiveRun } from './live-run.ts';
 import { TurnQueue } from './turn-queue.ts';
 
-const LIMITS = { ...DEFAULT_LIMITS, batchRows: 80 };
+const LIMITS = { ...DEFAULT_LIMITS, batchRows: 80, quantumRows: 10 };
 
 type NamedRun = LiveRun & { readonly name: string };
 
@@ -12,6 +12,7 @@ function createTurns(rows: number) {
   const full = new Set<string>();
   const whenRoom = new Map<string, () => void>();
   const deferred: (() => void)[] = [];
+  let resting: (() => void)[] = [];
   const turns: string[] = [];
   const log = {
     isShared: false,
@@ -21,6 +22,7 @@ function createTurns(rows: number) {
   const queue: TurnQueue = new TurnQueue(LIMITS, {
     log,
     defer: callback => void deferred.push(callback),
+    ownTurn: callback => void resting.push(callback),
     takeTurn: run => {
       turns.push((run as NamedRun).name);
       queue.appended(run.tenantId, rows);
@@ -49,26 +51,49 @@ function createTurns(rows: number) {
       for (const act of deferred.splice(0)) act();
       return turns.splice(0).join(' ');
     },
+    /** Ends the rest of the tenants that have used up their quanta; returns the runs that had their turn. */
+    rested: (): string => {
+      const rests = resting;
+      resting = [];
+      for (const end of rests) end();
+      return turns.splice(0).join(' ');
+    },
   };
 }
 
 test('tenants take turns; while several are present, a turn of the event loop decides a quantum of each', () => {
-  const { add, turn } = createTurns(3);
+  const { add, turn, rested } = createTurns(3);
   add('a', 40);
   add('b', 3);
   expect(turn()).toBe('a1 b1 a2 b2');
-  expect(turn()).toBe('a3 b3 a4');
+  // Both rest.
+  expect(turn()).toBe('');
+  expect(rested()).toBe('a3 b3 a4');
   // From now on it is alone, and decides as much as a batch takes.
+  expect(rested().split(' ')).toHaveLength(16);
   expect(turn().split(' ')).toHaveLength(16);
 });
 
+test('while one tenant rests, the others have their turns', () => {
+  const { add, turn, rested } = createTurns(6);
+  add('a', 40);
+  add('b', 1);
+  expect(turn()).toBe('a1 b1 a2');
+  add('b', 1);
+  add('c', 1);
+  expect(turn()).toBe('b1 c1');
+  expect(rested().split(' ')).toHaveLength(10);
+});
+
 test('a tenant that is alone among those that decide has a quantum if others write', () => {
-  const { add, turn, log } = createTurns(8);
+  const { add, turn, rested, log } = createTurns(8);
   add('a', 100);
   expect(turn().split(' ')).toHaveLength(8);
   log.isShared = true;
   expect(turn()).toBe('a9');
-  expect(turn()).toBe('a10');
+  expect(turn()).toBe('');
+  expect(rested()).toBe('a10');
+  expect(rested()).toBe('a11');
 });
 
 test('a tenant without room waits for it, and no other one does', () => {

@@ -1,5 +1,5 @@
 import { Fifo } from '../../../../platform/fifo.ts';
-import { type GroupCommitLog, quantumOf, type WriterLimits } from '../../../log/index.ts';
+import type { GroupCommitLog, WriterLimits } from '../../../log/index.ts';
 import type { LiveRun } from './live-run.ts';
 
 /** A turn counts this many events beside those that it appends: it costs time even if it appends none. */
@@ -9,6 +9,8 @@ type Host = {
   log: Pick<GroupCommitLog, 'hasRoom' | 'onRoom' | 'isShared'>;
   /** Calls back after the current turn of the event loop. */
   defer(callback: () => void): void;
+  /** Calls back after a rest, in a turn of its own (PacedTurns). */
+  ownTurn(callback: () => void): void;
   takeTurn(run: LiveRun): void;
   /** Called after each visit. */
   visited(): void;
@@ -19,7 +21,7 @@ type Tenant = {
   readonly runs: Fifo<LiveRun>;
   /** Runs whose turns come before those of the others, such as the runs that are to be stopped. */
   readonly urgent: Fifo<LiveRun>;
-  state: 'idle' | 'queued' | 'without room';
+  state: 'idle' | 'queued' | 'resting' | 'without room';
   /** The events that it appended in visit number `visit`. */
   appended: number;
   visit: number;
@@ -42,6 +44,8 @@ export class TurnQueue {
   readonly #round = new Fifo<Tenant>();
   /** Tenants that had a turn in this visit. */
   readonly #visited: Tenant[] = [];
+  /** Tenants that have used up their quantum. */
+  readonly #resting: Tenant[] = [];
   #visits = 0;
   #appended = 0;
   #isVisitDue = false;
@@ -50,7 +54,7 @@ export class TurnQueue {
   constructor(limits: WriterLimits, host: Host) {
     this.#host = host;
     this.#limit = limits.batchRows;
-    this.#quantum = quantumOf(limits);
+    this.#quantum = limits.quantumRows;
   }
 
   /** Whether a visit is due. */
@@ -101,13 +105,12 @@ export class TurnQueue {
     if (this.#isClosed) return;
     this.#visits += 1;
     this.#appended = 0;
-    const served: Tenant[] = [];
     // A turn may free or take slots of runs that were already visited: they are then visited again.
     while (this.#appended < this.#limit) {
       const tenant = this.#round.shift();
       if (tenant === undefined) break;
       if (this.#hasUsedItsQuantum(tenant)) {
-        served.push(tenant);
+        this.#letRest(tenant);
         continue;
       }
       tenant.state = 'idle';
@@ -117,11 +120,25 @@ export class TurnQueue {
       this.appended(tenant.id, TURN_EVENTS);
       this.#enter(tenant);
     }
-    for (const tenant of served) this.#round.push(tenant);
     // Not before: a tenant has one quantum for the whole visit.
     for (const { id, state } of this.#visited.splice(0)) if (state === 'idle') this.#tenants.delete(id);
     this.#host.visited();
     if (this.#round.size > 0) this.visitSoon();
+  }
+
+  #letRest(tenant: Tenant): void {
+    tenant.state = 'resting';
+    this.#resting.push(tenant);
+    if (this.#resting.length === 1) this.#host.ownTurn(() => this.#endRest());
+  }
+
+  #endRest(): void {
+    for (const tenant of this.#resting.splice(0)) {
+      tenant.state = 'idle';
+      this.#enter(tenant);
+    }
+    // In this turn. One that is due finds nothing left to do.
+    this.#visit();
   }
 
   #hasUsedItsQuantum(tenant: Tenant): boolean {
