@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { createTestPat, createTestTenant } from '../../testing/identity.ts';
 import { asking, publishGraph } from '../../testing/runs.ts';
 import {
@@ -48,6 +48,14 @@ describe('a delivery', () => {
       started_by: service.tenant.contributor.email,
       tenant_id: 'acme',
     });
+  });
+
+  test('takes its turn among the requests of its workspace', async () => {
+    const take = vi.spyOn(service.services.requestTurns, 'take');
+    expect((await service.deliver(webhook)).status).toBe(202);
+    expect((await service.deliver(webhook, { signature: 'v1=wrong' })).status).toBe(401);
+    expect(take.mock.calls.map(([tenantId]) => tenantId)).toEqual(['acme']);
+    take.mockRestore();
   });
 
   test.each([
