@@ -111,7 +111,9 @@ export class Work {
     this.#checkStart(server, attempt);
     const earlier = this.#earlier(attempt);
     if (earlier !== null) return earlier;
-    if (attempt.inDoubt && asksWhenLost(attempt.step)) return { kind: 'waiting', task: IN_DOUBT };
+    // A call of a run that has ended asks about nothing: the log has its end.
+    const mayHaveHappened = attempt.inDoubt && attempt.child == null;
+    if (mayHaveHappened && asksWhenLost(attempt.step)) return { kind: 'waiting', task: IN_DOUBT };
     const plan = this.#plan(attempt);
     if (plan.kind === 'throws') throw new Error('a step type with a defect');
     // Read before anything else: it is gone when the attempt is aborted.
