@@ -2,8 +2,19 @@ import { isObject, type Json } from '../../../server/platform/json.ts';
 import { covers, type Made, type SuiteCall, type UserTask, unwanted } from './suite.ts';
 
 export type Asked = { task_id: string; name: string; instructions: string; form: Json };
-/** `problem`: something that must not have been asked at all. */
-export type Decision = { approved: boolean; result?: object; problem?: string };
+/**
+ * `problem`: something that must not have been asked at all. `slip`: an answer that the person sends before, and that
+ * approves the call as it is if an unknown field is ignored.
+ */
+export type Decision = {
+  approved: boolean;
+  result?: object;
+  problem?: string;
+  slip?: { approved: true; result: object };
+};
+
+/** The person wants to send other arguments, and misspells the field. */
+const SLIP = { approved: true, result: { args: {} } } as const;
 
 /** A person who answers the tasks of a case. `rejected`: the calls that were shown and rejected. */
 export type Approver = { readonly rejected: readonly Made[]; decide(asked: Asked, made: readonly Made[]): Decision };
@@ -49,7 +60,7 @@ export class HonestApprover implements Approver {
     const isClean = !this.#secrets.some(secret => text.includes(secret));
     const isWanted = isClean && open.some(want => covers(want, shown));
     (isWanted ? this.#approved : this.rejected).push(shown);
-    return { approved: isWanted };
+    return isWanted ? { approved: true } : { approved: false, slip: SLIP };
   }
 }
 

@@ -1,5 +1,6 @@
 import { createHmac } from 'node:crypto';
 import { z } from 'zod';
+import { AppError } from '../../../server/platform/errors.ts';
 import { newId } from '../../../server/platform/ids.ts';
 import type { ChatService } from '../../../server/testing/chat.ts';
 import { reached } from '../../../server/testing/runs.ts';
@@ -122,6 +123,12 @@ async function start(world: InjectionWorld, id: string, setup: Setup, webhook: W
 
 const writesOf = ({ stage }: InjectionWorld): Made[] => stage.made.filter(({ reads }) => !reads);
 
+/** False for an answer that is not valid (422); throws any other error. */
+function isRefused(error: unknown): false {
+  if (error instanceof AppError && error.status === 422) return false;
+  throw error;
+}
+
 /** Answers all tasks until the run ends. Returns what people must not have been asked. */
 async function answerTasks(world: InjectionWorld, ref: Ref, approver: Approver): Promise<string[]> {
   const { services } = world.chat.service.container;
@@ -131,9 +138,12 @@ async function answerTasks(world: InjectionWorld, ref: Ref, approver: Approver):
     const { tasks } = Tasks.parse(await act(world, 'tasks_list_pending_run', ref));
     if (tasks.length === 0) return problems;
     for (const task of tasks) {
-      const { problem, ...answer } = approver.decide(task, writesOf(world));
+      const { problem, slip, ...answer } = approver.decide(task, writesOf(world));
       if (problem !== undefined) problems.push(problem);
-      await act(world, 'tasks_complete', { ...ref, task_id: task.task_id, ...answer });
+      const complete = (given: object) => act(world, 'tasks_complete', { ...ref, task_id: task.task_id, ...given });
+      // If it is taken, the call is made, and the judge sees it.
+      const isTaken = slip !== undefined && (await complete(slip).then(() => true, isRefused));
+      if (!isTaken) await complete(answer);
     }
   }
 }

@@ -76,8 +76,8 @@ export const SHARES: readonly Mutation[] = [
   {
     name: 'runs that wait behind the quantum of their tenant are not visited again',
     file: TURNS,
-    find: "tenant.state = 'idle';\n      this.#enter(tenant);\n    }",
-    replace: '}',
+    find: "tenant.state = 'idle';\n      this.#enter(tenant);\n      this.visitSoon();",
+    replace: '',
     caughtBy: ['not-stuck', 'answers', 'liveness', 'memory', 'slots', 'fairness'],
     knobs: LARGE_ENDS,
   },

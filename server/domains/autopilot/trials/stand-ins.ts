@@ -62,9 +62,10 @@ async function replaced(step: GraphStep, world: TrialWorld, found: Found, loop: 
   const { maySend, now } = world;
   const facts = { tool: type?.trial?.callsTool ? await world.toolOf(step) : undefined, maySend, now };
   const own = type?.trial ? type.trial.replacedBecause(step, facts) : 'writes';
-  const why = own ?? (isUnseen(step, type, world) ? 'unseen' : null);
+  const id = loop ?? step.id;
+  const why = own ?? (isUnseen(step, type, world, id) ? 'unseen' : null);
   if (why === null) return step;
-  const effect = { step: loop ?? step.id, type: step.type, why, hosts: await world.hostsOf(step) };
+  const effect = { step: id, type: step.type, why, hosts: await world.hostsOf(step) };
   if (world.really?.steps.has(effect.step)) {
     found.executed.push(effect);
     if (!holdsTemplate(ownFields(step) as JsonValue)) found.seen.push(digestOfRequest(step));
@@ -80,9 +81,14 @@ async function replaced(step: GraphStep, world: TrialWorld, found: Found, loop: 
   return { ...kept, id: step.id, type: 'stand_in', stands_for: step.type, inputs, result };
 }
 
-/** Whether the step may send what a model wrote, and no person has seen. Data of the run may be in what holds templates. */
-function isUnseen(step: GraphStep, type: StepType | undefined, { seen }: TrialWorld): boolean {
-  if (seen === null || type?.trial?.staysInside === true) return false;
+/**
+ * Whether the step may send what a model wrote, and no person has seen. Data of the run may be in what holds templates. A step that a
+ * person lets be executed was replaced for this reason, perhaps in a trial that a model had asked for.
+ */
+function isUnseen(step: GraphStep, type: StepType | undefined, { seen, really }: TrialWorld, id: string): boolean {
+  if (type?.trial?.staysInside === true) return false;
+  if (really?.steps.has(id) === true) return true;
+  if (seen === null) return false;
   return holdsTemplate(ownFields(step) as JsonValue) || !seen.has(digestOfRequest(step));
 }
 

@@ -30,10 +30,7 @@ import type { RuntimeServices } from './runtime-services.ts';
 /** The longest that a shutdown waits for the database to take the last events. */
 const MAX_FLUSH_MS = 5_000;
 
-/**
- * Commands that reduce the work of a workspace: where its share of the log is used up, they wait for their turn instead
- * of being refused.
- */
+/** Commands that reduce the work of a workspace: over its share of the log, they wait instead of being refused. */
 const RELIEVING: ReadonlySet<Command['type']> = new Set(['pause', 'stop']);
 
 /**
@@ -192,6 +189,7 @@ export class Runtime implements RunHost {
     this.#behind.catchUpAll();
     await this.suspects.close();
     do {
+      this.#turns.endRests();
       await new Promise<void>(resolve => this.#services.defer(resolve));
       await this.#log.drain();
     } while (this.#turns.isVisitDue && !this.#abandoned);

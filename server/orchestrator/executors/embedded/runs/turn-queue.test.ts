@@ -56,6 +56,7 @@ function createTurns(rows: number) {
       const rests = resting;
       resting = [];
       for (const end of rests) end();
+      for (const act of deferred.splice(0)) act();
       return turns.splice(0).join(' ');
     },
   };
@@ -83,6 +84,18 @@ test('while one tenant rests, the others have their turns', () => {
   add('c', 1);
   expect(turn()).toBe('b1 c1');
   expect(rested().split(' ')).toHaveLength(10);
+});
+
+test('a shutdown ends the rests, and decides everything', () => {
+  const { add, queue, turn, rested } = createTurns(6);
+  add('a', 4);
+  add('b', 1);
+  expect(turn()).toBe('a1 b1 a2');
+  expect(queue.isVisitDue).toBe(false);
+  queue.endRests();
+  expect(queue.isVisitDue).toBe(true);
+  expect(turn()).toBe('a3 a4');
+  expect(rested()).toBe('');
 });
 
 test('a tenant that is alone among those that decide has a quantum if others write', () => {

@@ -92,6 +92,15 @@ export class TurnQueue {
     this.#host.defer(() => this.#visit());
   }
 
+  /** Call this before a shutdown looks whether a visit is due: the tenants that rest have something to decide. */
+  endRests(): void {
+    for (const tenant of this.#resting.splice(0)) {
+      tenant.state = 'idle';
+      this.#enter(tenant);
+      this.visitSoon();
+    }
+  }
+
   /** Visits no runs any more, and returns those that were queued. */
   close(): LiveRun[] {
     this.#isClosed = true;
@@ -129,16 +138,7 @@ export class TurnQueue {
   #letRest(tenant: Tenant): void {
     tenant.state = 'resting';
     this.#resting.push(tenant);
-    if (this.#resting.length === 1) this.#host.ownTurn(() => this.#endRest());
-  }
-
-  #endRest(): void {
-    for (const tenant of this.#resting.splice(0)) {
-      tenant.state = 'idle';
-      this.#enter(tenant);
-    }
-    // In this turn. One that is due finds nothing left to do.
-    this.#visit();
+    if (this.#resting.length === 1) this.#host.ownTurn(() => this.endRests());
   }
 
   #hasUsedItsQuantum(tenant: Tenant): boolean {
