@@ -99,7 +99,6 @@ function Days({ items }: { items: readonly UsageItem[] }) {
 }
 
 function Items({ by, items, total }: { by: UsageDimension; items: readonly UsageItem[] | undefined; total: number }) {
-  const most = Math.max(1, ...(items ?? []).map(item => item.microcredits));
   const dimension = dimensions.find(each => each.by === by);
   const one = dimension?.one ?? by;
   return (
@@ -119,7 +118,7 @@ function Items({ by, items, total }: { by: UsageDimension; items: readonly Usage
       </THead>
       <tbody>
         {items ? (
-          items.map(item => <Item key={item.key} by={by} item={item} total={total} most={most} />)
+          items.map(item => <Item key={item.key} by={by} item={item} total={total} />)
         ) : (
           <SkeletonRows rows={4} columns={5} />
         )}
@@ -128,7 +127,7 @@ function Items({ by, items, total }: { by: UsageDimension; items: readonly Usage
   );
 }
 
-function Item({ by, item, total, most }: { by: UsageDimension; item: UsageItem; total: number; most: number }) {
+function Item({ by, item, total }: { by: UsageDimension; item: UsageItem; total: number }) {
   const { set } = useUrlState();
   const share = total === 0 ? 0 : item.microcredits / total;
   return (
@@ -153,7 +152,7 @@ function Item({ by, item, total, most }: { by: UsageDimension; item: UsageItem; 
       <Td className="text-right text-muted tabular-nums">{percent.format(share)}</Td>
       <Td>
         <span aria-hidden className="block h-2 min-w-24 overflow-hidden rounded-full bg-hover">
-          <span className="block h-full bg-accent" style={{ width: `${(item.microcredits / most) * 100}%` }} />
+          <span className="block h-full bg-accent" style={{ width: `${share * 100}%` }} />
         </span>
       </Td>
     </Tr>

@@ -18,7 +18,7 @@ import { useTheme } from 'next-themes';
 import { Dialog as Radix, VisuallyHidden } from 'radix-ui';
 import { type ReactNode, useCallback, useState } from 'react';
 import { useTRPC } from '../trpc/provider.tsx';
-import { StatusBadge } from '../ui/status-badge.tsx';
+import { StatusBadge, shownStatus } from '../ui/status-badge.tsx';
 import { RelativeTime } from '../ui/time.tsx';
 import { useDebounced } from '../ui/use-debounced.ts';
 import { StartRunDialog } from '../workflows/start-run-dialog.tsx';
@@ -189,7 +189,7 @@ function RecentRuns({ act }: { act: (action: () => void) => () => void }) {
         >
           <span className="flex-1 truncate">{run.workflow_name}</span>
           <RelativeTime at={run.started_at} />
-          <StatusBadge kind="run" status={run.status} />
+          <StatusBadge kind="run" status={shownStatus(run)} />
         </Item>
       ))}
     </Group>

@@ -33,6 +33,7 @@ export function ImportWorkflowDialog({ open, onOpenChange }: { open: boolean; on
     if (!file) return;
     if (file.size > LIMIT) return setProblem('The file is larger than 1 MiB.');
     setProblem(null);
+    load.reset();
     setText(await file.text());
   };
   const submit = () => {
@@ -76,7 +77,11 @@ export function ImportWorkflowDialog({ open, onOpenChange }: { open: boolean; on
             type="file"
             accept=".json,.yaml,.yml,application/json,application/yaml"
             className="sr-only"
-            onChange={event => void read(event.target.files?.[0])}
+            onChange={event => {
+              void read(event.target.files?.[0]);
+              // The same file can be chosen again, after it was changed.
+              event.target.value = '';
+            }}
           />
         </label>
         <Field label="Document (JSON or YAML)" error={problem}>

@@ -71,7 +71,12 @@ test('export as YAML and import again', async ({ member, api }) => {
   await member.getByLabel('Document (JSON or YAML)').fill('not: a workflow');
   await member.getByRole('dialog').getByRole('button', { name: 'Import', exact: true }).click();
   await expect(member.getByRole('dialog').getByRole('alert')).toContainText('not a workflow document');
-  await member.getByLabel('Document (JSON or YAML)').fill(text);
+  const chosen = member.getByLabel('Choose a file');
+  await chosen.setInputFiles({ name: 'a.yaml', mimeType: 'application/yaml', buffer: Buffer.from(text) });
+  await expect(member.getByLabel('Document (JSON or YAML)')).toHaveValue(text);
+  await expect(member.getByRole('dialog').getByRole('alert')).toHaveCount(0);
+  // So that the same file can be chosen again.
+  await expect(chosen).toHaveValue('');
   await member.getByRole('dialog').getByRole('button', { name: 'Import', exact: true }).click();
   await expect(member).toHaveURL(/\/workflows\/[0-9a-f-]{36}/);
   await member.goto('/workflows');

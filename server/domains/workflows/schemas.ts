@@ -207,6 +207,11 @@ export const WorkflowDocument = z.strictObject({
   graph: GraphSchema,
   run_setup: RunSetupSchema.default({}),
 });
+/** A document that people write, such as the body of POST /v1/workflows, says neither its kind nor its version. */
+export const ImportedDocument = WorkflowDocument.extend({
+  baton: WorkflowDocument.shape.baton.default(1),
+  kind: WorkflowDocument.shape.kind.default('workflow'),
+});
 export const ExportInput = z.strictObject({ id: Id, format: z.enum(['json', 'yaml']).default('json') });
 const DocumentText = z.strictObject({ document: z.string().min(1).max(1_048_576) });
 export const ExportOutput = z.union([WorkflowDocument, DocumentText]);
@@ -220,7 +225,7 @@ export const ImportInput = z
   })
   .meta({
     oneOf: [
-      { title: 'As fields', required: ['baton', 'kind', 'name', 'graph'], not: { required: ['document'] } },
+      { title: 'As fields', required: ['name', 'graph'], not: { required: ['document'] } },
       { title: 'As text', required: ['document'], maxProperties: 1 },
     ],
   });

@@ -3,7 +3,7 @@ import type { Context } from '../../../contract/context.ts';
 import { type ErrorDetail, invalid } from '../../../platform/errors.ts';
 import { storageProblem } from '../../../platform/storable-json.ts';
 import { createWorkflow } from '../create.ts';
-import { type ImportInput, WorkflowDocument, type WorkflowSchema } from '../schemas.ts';
+import { ImportedDocument, type ImportInput, type WorkflowSchema } from '../schemas.ts';
 import { readDocumentText } from './parse-document.ts';
 
 /** A new draft from a document, given as fields or as text. Throws AppError 422 naming what is wrong with it. */
@@ -20,7 +20,7 @@ export async function importWorkflow(
   // Before the schema, which recurses: what is nested too deeply must not overflow its stack.
   const problem = storageProblem(value);
   if (problem !== null) throw invalid('The document contains a value that cannot be stored.', [problem]);
-  const parsed = WorkflowDocument.safeParse(value);
+  const parsed = ImportedDocument.safeParse(value);
   if (!parsed.success) throw invalid('This is not a workflow document.', details(parsed.error));
   const { name, description, graph, run_setup } = parsed.data;
   return createWorkflow(ctx, { name, description, graph, run_setup });

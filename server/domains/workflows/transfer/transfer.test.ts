@@ -75,6 +75,16 @@ describe('a document', () => {
     });
   });
 
+  test.each([
+    ['text', (document: object) => ({ document: JSON.stringify(document) })],
+    ['fields', (document: object) => document],
+  ])('as people write it, with a name and a graph, is read as %s', async (_, given) => {
+    const document = { name: 'Written', graph: chain('a') };
+    expect(await call(importing, as(), given(document) as never)).toMatchObject(document);
+    for (const wrong of [{ baton: 2 }, { kind: 'agent' }])
+      expect((await refusal(call(importing, as(), given({ ...document, ...wrong }) as never))).status).toBe(422);
+  });
+
   test('of another tenant is 404', async () => {
     const made = await call(create, as(), source);
     expect((await refusal(call(exporting, as(other.owner), { id: made.id }))).status).toBe(404);
