@@ -58,10 +58,10 @@ const add = (id: string, script: string, depends_on?: string[]): JsonMap => ({
 /** Names of operations that change more than a proposal. */
 const ACTS = /apply|undo|publish|patch|create|delete|command|live|run$|complete/;
 
-test('the tour of README.md: an order in words is proposed, proven and applied', async () => {
+test('the tour of docs/tour.md: an order in words is proposed, proven and applied', async () => {
   chat.fake.script(Script.parse(JSON.parse(readFileSync('docs/order-in-words.json', 'utf8'))));
   const text = 'Total an order of price and quantity. Ask somebody if it is above 100, and accept it otherwise.';
-  expect(readFileSync('README.md', 'utf8')).toContain(text);
+  expect(readFileSync('docs/tour.md', 'utf8')).toContain(text);
   const { messages } = await say({ text });
   expect(saidIn(messages[1] as (typeof messages)[number])).toMatch(/an order of 30 was accepted without a question\.$/);
   const [proposal] = await proposalsOf();
