@@ -1,9 +1,12 @@
+import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createTestTenant, type TestTenant } from '../../testing/identity.ts';
 import { type RunningService, reached, startTestService } from '../../testing/runs.ts';
 import { contextFor } from '../../testing/workflows.ts';
+import { executeCommand } from '../runs/command.ts';
 import { getContext } from '../runs/context.ts';
 import { listTenantRuns } from '../runs/list.ts';
+import { CommandInput } from '../runs/schemas.ts';
 import { getSummary } from '../runs/summary.ts';
 import { completeTask } from '../tasks/complete.ts';
 import { listPending } from '../tasks/list-pending.ts';
@@ -11,6 +14,7 @@ import { getWorkflow } from '../workflows/get.ts';
 import { validate } from '../workflows/validate.ts';
 import { listVersions } from '../workflows/versions/list.ts';
 import { seedExample } from './example.ts';
+import { settled } from './settled.ts';
 
 let service: RunningService;
 let tenant: TestTenant;
@@ -73,4 +77,17 @@ test('seeding again adds nothing', async () => {
   expect(await seedExample(services, { principal: tenant.owner })).toEqual(first);
   const { runs } = await listTenantRuns(contextFor(services, tenant.owner), { limit: 50, kind: 'workflow' });
   expect(runs.map(run => run.run_id)).toEqual([...first.runIds].reverse());
+});
+
+test('the claim of README.md waits for the person for whom its commands answer', async () => {
+  const ctx = contextFor(service.services, tenant.owner);
+  const page = readFileSync('README.md', 'utf8');
+  const [, body = ''] = /\/command -d '([^']+)'/.exec(page) ?? [];
+  const [, task_id = '', answer = ''] = /\/tasks\/(\w+)\/complete -d '([^']+)'/.exec(page) ?? [];
+  const { workflowId: id } = await seedExample(service.services, { principal: tenant.owner });
+  const { run_id: runID } = await executeCommand(ctx, CommandInput.parse({ id, ...JSON.parse(body) }));
+  await settled(ctx, { id, runID }, ['blocked']);
+  await completeTask(ctx, { id, runID, task_id, ...JSON.parse(answer) });
+  await settled(ctx, { id, runID }, ['complete']);
+  expect((await getContext(ctx, { id, runID })).steps.summary?.result).toMatchObject({ outcome: 'paid' });
 });
