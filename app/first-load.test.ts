@@ -37,7 +37,7 @@ test.each([...signedOut, 'reset-password'])('/%s loads at most 157 KiB', route =
   expect(firstLoad(`/${route}`)).toBeLessThan(157);
 });
 
-// What a member opens first. Next and React are 129 KiB of it; Radix is loaded once the page stands.
+// What a member opens first. Next and React are 129 KiB of it; Radix's dialogs, lists and tooltips are loaded once the page stands.
 test.each(['workflows', 'inbox', 'runs', 'analytics'])('/%s loads at most 200 KiB', route => {
   expect(firstLoad(`/${route}`)).toBeLessThan(200);
 });

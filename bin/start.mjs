@@ -20,7 +20,7 @@ function interrupt(signal) {
 async function readArguments() {
   if (!development)
     return readCommandLine('npm start --', 'Installs and builds what is missing, and serves (README.md).');
-  const description = 'Installs what is missing, and serves with hot reloading (CONTRIBUTING.md).';
+  const description = 'Installs what is missing, and serves with hot reloading of the console (CONTRIBUTING.md).';
   return readCommandLine('npm run dev --', description, command => {
     command.addOption(command.createOption('--dev').hideHelp());
   });

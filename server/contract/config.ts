@@ -22,8 +22,9 @@ import { MCP_GROUPS } from './mcp-groups.ts';
 import { type OrchestratorSettings, orchestratorSchema, orchestratorSettings } from './orchestrator-settings.ts';
 
 /**
- * The only reader of the environment (docs/specification/http.md#configuration). One schema per subsystem;
- * docs/configuration.md lists all variables, and a test compares it with the schemas.
+ * Reads all settings from the environment (docs/specification/http.md#configuration). One schema per subsystem;
+ * docs/configuration.md lists all variables, and a test compares it with the schemas. ARCHITECTURE.md (Rules) names the
+ * files that use the environment for what is no setting.
  */
 const isHost = (host: string) =>
   /^[A-Za-z0-9_.:-]+$/.test(host) && URL.canParse(`http://${host.includes(':') ? `[${host}]` : host}`);
