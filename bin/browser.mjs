@@ -4,7 +4,7 @@ import { delimiter, join } from 'node:path';
 import { ownNode, root, run, say } from './process.mjs';
 
 const commands = [
-  // Draws no windows: the journeys take two thirds of the CPU that they take in the whole browser.
+  // Draws no windows: the journeys take three quarters of the CPU that they take in the whole browser.
   'chromium-headless-shell',
   'chromium',
   'chromium-browser',
@@ -23,18 +23,25 @@ const places = [
   'C:\\Program Files (x86)\\Microsoft\\Edge\\Application\\msedge.exe',
 ];
 
+const onPath = names =>
+  (process.env.PATH ?? '').split(delimiter).flatMap(folder => names.map(name => join(folder, name)));
+
 /**
  * Finds a browser for the journeys: `BATON_TEST_BROWSER`, an installed one, Playwright's own, and finally one from the
- * package manager. Starts each once to see that it works. Returns its path; throws if there is none.
+ * package manager. As root, the one that draws no windows is installed even if there is another. Starts each once to see
+ * that it works. Returns its path; throws if there is none.
  */
 export async function findBrowser() {
   const given = process.env.BATON_TEST_BROWSER;
-  const installed = () => [
-    ...(process.env.PATH ?? '').split(delimiter).flatMap(folder => commands.map(command => join(folder, command))),
-    ...places,
-  ];
-  for (const path of given ? [given] : installed()) if (existsSync(path) && (await starts(path))) return path;
-  if (given) throw new Error(`BATON_TEST_BROWSER=${given} does not start.`);
+  if (given) {
+    if (existsSync(given) && (await starts(given))) return given;
+    throw new Error(`BATON_TEST_BROWSER=${given} does not start.`);
+  }
+  const [headless] = commands;
+  const found = (await firstThatStarts(onPath([headless]))) ?? (await installed(headless));
+  if (found !== null) return found;
+  const another = await firstThatStarts([...onPath(commands), ...places]);
+  if (another !== null) return another;
 
   const { chromium } = createRequire(join(root, 'package.json'))('playwright-core');
   const own = chromium.executablePath();
@@ -43,17 +50,26 @@ export async function findBrowser() {
   const cli = join(root, 'node_modules', '@playwright', 'test', 'cli.js');
   const code = await run(ownNode, [cli, 'install', 'chromium'], { stdio: ['ignore', 'inherit', 'ignore'] });
   if (code === 0 && existsSync(own) && (await starts(own))) return own;
-
-  if (process.getuid?.() === 0 && existsSync('/usr/bin/apt-get')) {
-    say('installing chromium with apt-get …');
-    const quiet = { stdio: ['ignore', 'ignore', 'inherit'], env: { DEBIAN_FRONTEND: 'noninteractive' } };
-    await run('apt-get', ['update', '-q'], quiet);
-    for (const name of ['chromium-headless-shell', 'chromium']) {
-      await run('apt-get', ['install', '-y', '-q', '--no-install-recommends', name], quiet);
-      for (const path of installed()) if (existsSync(path) && (await starts(path))) return path;
-    }
-  }
+  const last = await installed('chromium');
+  if (last !== null) return last;
   throw new Error('No browser for the journeys: install Chromium, Chrome or Edge, or name one in BATON_TEST_BROWSER.');
+}
+
+/** Installs a browser with apt-get; returns its path, or null where that is not possible within two minutes. */
+async function installed(name) {
+  if (process.getuid?.() !== 0 || !existsSync('/usr/bin/apt-get') || !existsSync('/usr/bin/timeout')) return null;
+  say(`installing ${name} with apt-get …`);
+  const quiet = { stdio: ['ignore', 'ignore', 'ignore'], env: { DEBIAN_FRONTEND: 'noninteractive' } };
+  const aptGet = (...args) => run('/usr/bin/timeout', ['60', 'apt-get', '-q', ...args], quiet);
+  const install = () => aptGet('install', '-y', '--no-install-recommends', name);
+  // The lists of packages may be missing, or old.
+  if ((await install()) !== 0 && (await aptGet('update')) === 0) await install();
+  return firstThatStarts(onPath([name]));
+}
+
+async function firstThatStarts(paths) {
+  for (const path of paths) if (existsSync(path) && (await starts(path))) return path;
+  return null;
 }
 
 async function starts(executablePath) {
