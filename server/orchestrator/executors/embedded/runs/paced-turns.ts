@@ -1,16 +1,12 @@
 import { Fifo } from '../../../../platform/fifo.ts';
 import type { RuntimeServices } from '../runtime-services.ts';
 
-/**
- * The longest rest, in ms. Where each of many tenants has more to do than a quantum, their common turn takes longer,
- * and little of the event loop is left unused.
- */
+/** While others are present, such work has a third of the event loop. */
+const REST_FACTOR = 2;
+/** Where each of many tenants has more to do than a quantum, their common turn takes longer: little is left unused. */
 const MAX_REST_MS = 10;
 
 type Services = Pick<RuntimeServices, 'clock' | 'alarm' | 'defer'>;
-
-/** While others are present, such work has a third of the event loop. */
-const REST_FACTOR = 2;
 
 /**
  * Gives work that takes milliseconds a turn of the event loop that no other such work shares. While more than one tenant
