@@ -5,6 +5,7 @@ import { CreditNotice } from '@/components/billing/credit-notice.tsx';
 import { NOTICE_COOKIE } from '@/components/billing/notice-cookie.ts';
 import { ConsoleSession } from '@/components/shell/session.tsx';
 import { Shell } from '@/components/shell/shell.tsx';
+import { isApple } from '@/components/ui/shortcut.ts';
 import { container } from '../container.ts';
 import { PATH_HEADER } from '../page-headers.ts';
 import { loadBillingStatus, loadMeIfAny, setupRequired } from './load-me.ts';
@@ -29,7 +30,11 @@ export default async function ConsoleLayout({ children }: { children: ReactNode 
   const billing = await loadBillingStatus(me);
   const dismissed = (await cookies()).get(NOTICE_COOKIE)?.value;
   return (
-    <ConsoleSession me={me} renderedAt={container().services.clock.now()}>
+    <ConsoleSession
+      me={me}
+      renderedAt={container().services.clock.now()}
+      appleKeys={isApple((await headers()).get('user-agent') ?? '')}
+    >
       <Shell notice={me.billing === 'on' ? <CreditNotice initial={billing} dismissed={dismissed} /> : null}>
         {children}
       </Shell>

@@ -1,5 +1,6 @@
 'use client';
 import { CircleAlert, CircleCheck, TriangleAlert } from 'lucide-react';
+import { inConsoleWords } from '../editor/problem-words.ts';
 import { useUrlState } from '../ui/use-url-state.ts';
 import type { Proposal } from './proposal.ts';
 
@@ -9,8 +10,8 @@ type Props = { validation: Proposal['validation']; needsInput: boolean };
 export function Findings({ validation: { errors, warnings }, needsInput }: Props) {
   const url = useUrlState();
   const problems = [
-    ...errors.map(problem => ({ ...problem, isError: true })),
-    ...warnings.map(problem => ({ ...problem, isError: false })),
+    ...errors.map(problem => ({ ...inConsoleWords(problem), isError: true })),
+    ...warnings.map(problem => ({ ...inConsoleWords(problem), isError: false })),
   ];
   return (
     <section aria-label="Findings" className="flex flex-col gap-1">

@@ -44,7 +44,11 @@ describe('the form of a step', () => {
 
   test('labels fields in words', () => {
     expect(labelOf('retry_delay_s')).toBe('Retry delay (s)');
-    expect(labelOf('instance_id')).toBe('Instance ID');
+    expect(labelOf('instance_id')).toBe('MCP instance');
+    expect(labelOf('on_lost')).toBe('If the outcome is unknown');
+    expect(labelOf('gated')).toBe('Only when started by name');
+    expect(labelOf('overridable')).toBe('Can be changed at start');
+    expect(labelOf('constructor')).toBe('Constructor');
     expect(labelOf('url')).toBe('URL');
   });
 });

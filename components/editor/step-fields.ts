@@ -93,8 +93,30 @@ export function fieldsOf({ type, schema }: StepTypeForm): StepField[] {
   return fields.sort((a, b) => rank(b) - rank(a));
 }
 
-/** `retry_delay_s` → “Retry delay (s)”. */
+/** Fields that people know by other words than their names in the API. */
+const LABELS: Readonly<Record<string, string>> = {
+  agent_id: 'Agent',
+  connection_id: 'Connection',
+  depends_on: 'Runs after',
+  detach: 'Do not wait for the run',
+  gated: 'Only when started by name',
+  instance_id: 'MCP instance',
+  on_error: 'If the step fails',
+  on_failure: 'When a run fails, start',
+  on_item_error: 'If an item fails',
+  on_lost: 'If the outcome is unknown',
+  overridable: 'Can be changed at start',
+  retry_count: 'Retries',
+  searchable: 'Searchable values',
+  tool_args: 'Arguments',
+  tool_name: 'Tool',
+  workflow_id: 'Workflow',
+};
+
+/** Returns the label of a field: `on_lost` → “If the outcome is unknown”, `retry_delay_s` → “Retry delay (s)”. */
 export function labelOf(name: string): string {
+  const label = Object.hasOwn(LABELS, name) ? LABELS[name] : undefined;
+  if (label !== undefined) return label;
   const words = name
     .replace(/_s$/, ' (s)')
     .replaceAll('_', ' ')

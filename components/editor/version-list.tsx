@@ -117,7 +117,7 @@ function VersionActions({
   return (
     <div className="flex flex-wrap gap-2">
       <Button size="sm" icon={<Eye aria-hidden className="size-3.5" />} onClick={() => onShow(version)}>
-        Look
+        View
       </Button>
       <Button size="sm" icon={<GitCompare aria-hidden className="size-3.5" />} onClick={() => onCompare(version)}>
         Changes

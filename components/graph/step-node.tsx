@@ -124,5 +124,5 @@ const stepCount = (count: number) => (count === 1 ? '1 step' : `${count} steps`)
 function note(data: StepNodeData): string | null {
   if (data.problems > 0) return data.problems === 1 ? '1 problem' : `${data.problems} problems`;
   if (data.disabled) return 'Disabled';
-  return data.gated ? 'Gated' : null;
+  return data.gated ? 'Only when started by name' : null;
 }

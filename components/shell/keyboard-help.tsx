@@ -1,6 +1,6 @@
 'use client';
 import { Dialog } from '../ui/dialog.tsx';
-import { Kbd } from '../ui/kbd.tsx';
+import { Kbd, useShortcutText } from '../ui/kbd.tsx';
 import { ScrollRegion } from '../ui/scroll-region.tsx';
 import { useSession } from './session.tsx';
 import { usePages } from './use-pages.ts';
@@ -60,6 +60,12 @@ const groupsFor = (goTo: KeyGroup['keys'], hasChat: boolean): KeyGroup[] => [
   },
 ];
 
+function Keys({ keys }: { keys: string }) {
+  return useShortcutText(keys)
+    .split(' ')
+    .map(key => <Kbd key={key}>{key}</Kbd>);
+}
+
 /** The list of keys, opened with `?`. */
 export function KeyboardHelp({ open, onOpenChange }: { open: boolean; onOpenChange: (open: boolean) => void }) {
   const { main, settings } = usePages();
@@ -81,9 +87,7 @@ export function KeyboardHelp({ open, onOpenChange }: { open: boolean; onOpenChan
                 <div key={keys} className="flex items-center justify-between gap-4 py-1">
                   <dt className="text-sm">{meaning}</dt>
                   <dd className="flex gap-1">
-                    {keys.split(' ').map(key => (
-                      <Kbd key={key}>{key}</Kbd>
-                    ))}
+                    <Keys keys={keys} />
                   </dd>
                 </div>
               ))}

@@ -5,6 +5,7 @@ import { createContext, type ReactNode, useCallback, useContext, useEffect, useM
 import { HOUR_MS } from '@/server/platform/clock.ts';
 import { ApiProvider, type Outputs, useTRPC } from '../trpc/provider.tsx';
 import { type Scope, storeScope } from '../trpc/scope.ts';
+import { AppleKeys } from '../ui/kbd.tsx';
 import { RenderedAt } from '../ui/time.tsx';
 
 export type Me = Outputs['me_get'];
@@ -16,13 +17,17 @@ type Session = {
 };
 const SessionContext = createContext<Session | null>(null);
 
-/** The signed-in user, the scope and the time, given by the server with the page: no request before the first paint. */
-export function ConsoleSession({ me, renderedAt, children }: { me: Me; renderedAt: number; children: ReactNode }) {
+type ConsoleSessionProps = { me: Me; renderedAt: number; appleKeys: boolean; children: ReactNode };
+
+/** The signed-in user, the scope, the time and the keyboard, given by the server with the page: no request before the first paint. */
+export function ConsoleSession({ me, renderedAt, appleKeys, children }: ConsoleSessionProps) {
   const scope = { tenant: me.tenant.id, project: me.project.id };
   return (
     <ApiProvider key={`${scope.tenant}:${scope.project}`} scope={scope}>
       <RenderedAt value={renderedAt}>
-        <LiveSession initial={me}>{children}</LiveSession>
+        <AppleKeys value={appleKeys}>
+          <LiveSession initial={me}>{children}</LiveSession>
+        </AppleKeys>
       </RenderedAt>
     </ApiProvider>
   );

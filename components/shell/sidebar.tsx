@@ -24,7 +24,7 @@ export function Sidebar({ onSearch, onHelp }: { onSearch: () => void; onHelp: ()
       >
         <Search aria-hidden className="size-3.5" />
         <span className="flex-1 text-left">Search or go to</span>
-        <Kbd>⌘K</Kbd>
+        <Kbd>⌘ K</Kbd>
       </button>
       <nav aria-label="Main" className="flex min-h-0 flex-1 flex-col gap-4 overflow-y-auto">
         <ul className="flex flex-col gap-0.5">

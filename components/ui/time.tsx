@@ -44,17 +44,17 @@ const DAY_S = 86_400;
  * browsers differ, and the first render must be the same on both.
  */
 const units: readonly (readonly [unit: string, seconds: number, below: number])[] = [
-  ['sec.', 1, 60],
-  ['min.', 60, 3600],
-  ['hr.', 3600, DAY_S],
+  ['sec', 1, 60],
+  ['min', 60, 3600],
+  ['hr', 3600, DAY_S],
   ['day', DAY_S, 14 * DAY_S],
-  ['wk.', 7 * DAY_S, 60 * DAY_S],
-  ['mo.', 30.44 * DAY_S, 365 * DAY_S],
+  ['wk', 7 * DAY_S, 60 * DAY_S],
+  ['mo', 30.44 * DAY_S, 365 * DAY_S],
 ];
-const YEAR = ['yr.', 365.25 * DAY_S] as const;
+const YEAR = ['yr', 365.25 * DAY_S] as const;
 
 /**
- * "3 min. ago", "in 2 hr.", "just now" below five seconds; never more than has passed. From 24 hours on days are those of
+ * "3 min ago", "in 2 hr", "just now" below five seconds; never more than has passed. From 24 hours on days are those of
  * the local calendar, so that "yesterday" is yesterday; `dayOf` counts them in another one.
  */
 export function formatRelative(at: number, from: number, dayOf = localDay): string {

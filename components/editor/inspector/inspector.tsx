@@ -151,7 +151,7 @@ function StepForm(props: StepProps) {
           </p>
         ),
       )}
-      <Field label="Name" optional hint="For people; without one the ID is shown.">
+      <Field label="Name" optional hint="If empty, the ID is shown.">
         <Input
           ref={first}
           value={typeof step.name === 'string' ? step.name : ''}
@@ -287,21 +287,21 @@ function formOf(
     ),
     ...(form === undefined || form.retries
       ? [
-          setting('retry_count', 'number', 'How often a failed attempt is repeated. Default: 0.', true),
+          setting('retry_count', 'number', 'How often a failed step is tried again. Default: 0.', true),
           setting('retry_delay_s', 'number', 'Seconds before the first retry, doubled at each. Default: 1.'),
         ]
       : []),
     {
-      ...setting('on_error', 'choice', 'What a failure means: the run fails (default), or what follows runs.'),
+      ...setting('on_error', 'choice', 'fail (default): the run fails too. continue: the steps after it run.'),
       choices: ['fail', 'continue'],
     },
-    setting('disabled', 'flag', 'The step is skipped, and what follows it runs.'),
+    setting('disabled', 'flag', 'The step is skipped, and the steps after it run.'),
     // A start cannot name a step of a loop.
     ...(inLoop
       ? []
       : [
-          setting('gated', 'flag', 'The step runs only where a start names it.'),
-          setting('overridable', 'list', 'Fields that a start may override.'),
+          setting('gated', 'flag', 'The step is skipped unless a start names it.'),
+          setting('overridable', 'list', 'The fields that a start may change for its run'),
         ]),
   ];
   if (form === undefined) {

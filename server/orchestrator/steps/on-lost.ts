@@ -12,7 +12,7 @@ export const ON_LOST = ['retry', 'ask'] as const;
 /** The field by which a step says so. It decides whether a person is asked, so that no run may change it. */
 export const onLostField = z.enum(ON_LOST).optional().meta({
   description:
-    'If Baton ends during the call, so that nobody knows whether it happened. retry (default): it is made again. ask: a person decides in a task',
+    'If Baton stops during the call and cannot know whether it happened. retry (default): the call is made again. ask: a person decides in a task',
 });
 
 /**

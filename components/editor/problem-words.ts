@@ -1,0 +1,140 @@
+import type { GraphProblem } from './locate-problem.ts';
+import { labelOf } from './step-fields.ts';
+
+/** What to say in the words of the console; `hint` is left out where the message says what to do. */
+type Words = { message: string; hint?: string | undefined };
+type Translate = (problem: GraphProblem) => Words | null;
+
+/** What a step lacks, where the console does more than ask for the field by its label. */
+const MISSING: Readonly<Record<string, string>> = {
+  workflow_id: 'Choose a workflow',
+  instance_id: 'Choose an MCP instance',
+  tool_name: 'Choose a tool',
+  connection_id: 'Choose a connection',
+  agent_id: 'Choose an agent',
+  model: 'Choose a model',
+  script: 'Write a script',
+  expression: 'Write an expression',
+  prompt: 'Write a prompt',
+  instructions: 'Write instructions',
+  steps: 'Add a step to the loop',
+};
+
+const missing: Translate = ({ path }) => ({
+  message: MISSING[lastName(path)] ?? `Enter a value for “${subjectOf(path)}”`,
+});
+
+/** The console's words for the problems whose messages name fields of the API, by their codes. */
+const BY_CODE: Readonly<Record<string, Translate>> = {
+  no_steps: () => ({ message: 'Add the first step' }),
+  missing_field: missing,
+  not_an_ancestor: ({ message, hint = '' }) => {
+    const read = /^"(.+)" does not come before/.exec(message)?.[1];
+    const step = /to depends_on of "(.+)"\.$/.exec(hint)?.[1];
+    if (read === undefined || step === undefined) return null;
+    return { message: `“${read}” does not run before this step. Connect it to “${step}”.` };
+  },
+  not_a_dependent: ({ message }) => {
+    const [, named, step] = /^"(.+)" does not depend on this step: add "(.+)" to/.exec(message) ?? [];
+    if (named === undefined) return null;
+    return {
+      message: `“${named}” does not run after this step. Connect “${step}” to it, or remove it from the branch.`,
+    };
+  },
+  cycle: ({ message }) => ({ message: capitalized(message), hint: 'Remove one of these connections.' }),
+  unknown_dependency: ({ message, hint }) => ({
+    message: capitalized(message),
+    hint: hint?.startsWith('Did you mean') ? hint : 'Remove the connection, or add a step with this ID.',
+  }),
+  duplicate_dependency: ({ message }) => ({
+    message: message.replace(/^(".*") is named twice$/s, 'Connected to $1 twice'),
+    hint: 'Remove one of the two connections.',
+  }),
+  branch_without_effect: ({ message }) => ({
+    message: message.replace('it also depends on', 'it also runs after'),
+    hint: 'Remove the other connection, or connect the other step to the condition.',
+  }),
+  on_error_in_branch: () => ({
+    message: 'A condition that branches cannot continue after an error, because no branch would be taken',
+  }),
+  branch_in_validation: () => ({
+    message: 'A condition that validates has no branches',
+    hint: 'Remove the branch, or change the mode to branch.',
+  }),
+  retries_not_supported: () => ({ message: 'This type of step is never retried', hint: 'Set retries to 0.' }),
+  workflow_unknown: ({ hint }) => ({ message: 'There is no such workflow', hint }),
+  timeout_never: () => ({ message: 'A timeout has no effect on a wait' }),
+  wait_ambiguous: () => ({ message: 'Enter either “Seconds” or “Until”' }),
+  item_outside_loop: ({ hint }) => ({ message: '“item” and “index” can be read only inside a loop', hint }),
+  loops_nested_too_deep: () => ({
+    message: 'Loops are nested too deeply',
+    hint: 'Move the inner steps into another workflow, and call it from here.',
+  }),
+  not_in_loop: ({ path }) => ({ message: `“${labelOf(lastName(path))}” has no effect inside a loop` }),
+  gated_and_disabled: () => ({
+    message: 'A disabled step does not run, even when it is started by name',
+    hint: `Turn off “${labelOf('gated')}”, or enable the step.`,
+  }),
+  disabled_dependency: () => ({
+    message: 'The steps after this one get null as its result',
+    hint: 'Enable the step, or connect the steps after it to the steps before it.',
+  }),
+  not_openable: ({ message }) => {
+    const names = /can open (.+) to overrides/.exec(message)?.[1];
+    return names === undefined ? null : { message: `Only these fields can be changed at start: ${names}` };
+  },
+  unknown_field: ({ message, hint }) => ({
+    message: message.replace(/^\w+ has no field/, 'This step has no field'),
+    hint: hint?.startsWith('Remove it') ? 'Remove it in the JSON of the graph.' : hint,
+  }),
+};
+
+/** zod’s messages about a value, and what to say instead. */
+const BY_MESSAGE: readonly (readonly [RegExp, (at: string, limit: string) => string])[] = [
+  [/^Too big: expected (?:number|int) to be <=(\S+)$/, (at, limit) => `${at} must be at most ${limit}`],
+  [/^Too small: expected (?:number|int) to be >=(\S+)$/, (at, limit) => `${at} must be at least ${limit}`],
+  [/^Too big: expected string to have <=(\S+) characters$/, (at, limit) => `${at} is longer than ${limit} characters`],
+  [/^Invalid input: expected (?:number|int), received \w+$/, at => `${at} must be a number`],
+  [/^Invalid input: expected string, received \w+$/, at => `${at} must be text`],
+  [/^Invalid input: expected boolean, received \w+$/, at => `${at} must be true or false`],
+];
+const EMPTY_TEXT = /^Too small: expected string to have >=1 characters$/;
+/** Messages that continue the name of their field. */
+const PREDICATE = /^(?:must|is|are|needs?|has|have|cannot|may|reads|takes|contains|makes) /;
+/** Messages that name a place in the text of their field, where the editor shows them. */
+const PLACED = / at character \d+$|^script:\d+:/;
+
+/** Returns a problem of a graph in the console’s words: the API names fields (`depends_on`), people see labels and connections. */
+export function inConsoleWords<P extends GraphProblem>(problem: P): P {
+  if (PLACED.test(problem.message)) return problem;
+  const { hint: _, ...rest } = problem;
+  const words = wordsFor(problem);
+  // As P: only texts differ, and `hint` is optional in all problems.
+  return { ...rest, message: words.message, ...(words.hint === undefined ? {} : { hint: words.hint }) } as P;
+}
+
+function wordsFor(problem: GraphProblem): Words {
+  const { path, code, message, hint } = problem;
+  if (EMPTY_TEXT.test(message)) return missing(problem) ?? { message };
+  const translated = Object.hasOwn(BY_CODE, code) ? BY_CODE[code]?.(problem) : null;
+  if (translated) return translated;
+  for (const [pattern, say] of BY_MESSAGE) {
+    const found = pattern.exec(message);
+    if (found) return { message: say(subjectOf(path), found[1] ?? ''), hint };
+  }
+  if (PREDICATE.test(message) && path !== '') return { message: `${subjectOf(path)} ${message}`, hint };
+  return { message: capitalized(message), hint };
+}
+
+/** `steps[0].tool_args.url` → “Arguments › url”: the field by its label, and the place in its value. */
+function subjectOf(path: string): string {
+  const [field = '', ...rest] = path.replace(/^(?:steps\[\d+\]\.?)+(?=.)/, '').split('.');
+  const [, name = '', index = ''] = /^([^[]*)(.*)$/.exec(field) ?? [];
+  return [`${labelOf(name)}${index}`, ...rest].join(' › ');
+}
+
+const lastName = (path: string): string => path.slice(path.lastIndexOf('.') + 1);
+
+/** A sentence that begins with a name of the API, such as `on_lost`, keeps it as it is. */
+const capitalized = (text: string): string =>
+  /^[a-z]+_/.test(text) ? text : text.charAt(0).toUpperCase() + text.slice(1);
