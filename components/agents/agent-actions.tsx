@@ -23,7 +23,9 @@ export function AgentActions({ agent }: { agent: Agent }) {
     trpc.agents_patch.mutationOptions({
       onSuccess: saved => {
         queries.setQueryData(trpc.agents_get.queryKey({ id: saved.id }), saved);
-        toast.success(saved.status === 'disabled' ? 'The agent starts no more runs' : 'The agent is active');
+        toast.success(
+          saved.status === 'disabled' ? 'The agent is disabled and starts no new runs' : 'The agent is active',
+        );
         return queries.invalidateQueries(trpc.agents_list.queryFilter());
       },
       onError: toastError,
@@ -88,14 +90,14 @@ function ArchiveConfirm({ agent, open, onClose }: { agent: Agent; open: boolean;
       open={open}
       onOpenChange={next => !next && onClose()}
       title={`Archive ${agent.name}?`}
-      action={isUsed ? 'Archive all the same' : 'Archive'}
+      action={isUsed ? 'Archive anyway' : 'Archive'}
       pending={archive.isPending}
       error={problem && !isUsed ? problem.message : null}
       onConfirm={() => archive.mutate({ id: agent.id, ...(isUsed && { force: true }) })}
     >
       {isUsed ? (
         <>
-          <p>Workflows use it, and their steps will fail:</p>
+          <p>Workflows use it. Their steps will fail:</p>
           <ul className="mt-1 list-disc pl-5">
             {problem.details.map(({ path, message }) => (
               <li key={path}>{message}</li>
@@ -103,7 +105,7 @@ function ArchiveConfirm({ agent, open, onClose }: { agent: Agent; open: boolean;
           </ul>
         </>
       ) : (
-        'It can no longer be changed or started. Its versions and runs stay readable; active runs continue.'
+        'It can no longer be edited or run. You can still view its versions and runs. Active runs continue.'
       )}
     </Confirm>
   );

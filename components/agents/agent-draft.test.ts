@@ -60,10 +60,10 @@ test('an empty budget is none; any other field needs a number', () => {
   expect(patchOf(draft)).toMatchObject({ patch: { limits: { budget_credits: null } } });
   expect(patchOf({ ...draft, maxTurns: 'many', timeoutS: '', budgetCredits: 'x', name: ' ' })).toEqual({
     problems: {
-      'limits.max_turns': 'must be a number',
-      'limits.timeout_s': 'must be a number',
-      'limits.budget_credits': 'must be a number',
-      name: 'is needed',
+      'limits.max_turns': 'Enter a number.',
+      'limits.timeout_s': 'Enter a number.',
+      'limits.budget_credits': 'Enter a number.',
+      name: 'This field is required.',
     },
   });
 });

@@ -60,10 +60,10 @@ export function patchOf(draft: AgentDraft): { patch: Patch } | { problems: Recor
   for (const field of Object.keys(NUMBERS) as NumberField[]) {
     const text = draft[field].trim();
     if (text === '' && OPTIONAL.has(field)) continue;
-    if (text === '' || !Number.isFinite(Number(text))) problems[NUMBERS[field]] = 'must be a number';
+    if (text === '' || !Number.isFinite(Number(text))) problems[NUMBERS[field]] = 'Enter a number.';
   }
-  if (draft.name.trim() === '') problems.name = 'is needed';
-  if (draft.model === '') problems.model = 'is needed';
+  if (draft.name.trim() === '') problems.name = 'This field is required.';
+  if (draft.model === '') problems.model = 'This field is required.';
   if (Object.keys(problems).length > 0) return { problems };
   const { name, description, model, instructions, tools, memory, onLimit } = draft;
   const limits = {

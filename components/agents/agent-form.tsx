@@ -54,7 +54,7 @@ export function AgentForm({ agentId, draft, onChange, problems, readOnly }: Prop
           <Field
             label="Instructions"
             error={problems.instructions}
-            hint="What the agent is for and how it works. {{input.name}} stands for a field of the run’s input."
+            hint="What the agent does and how. Use {{input.name}} for a field of the run’s input."
           >
             <Textarea
               rows={10}
@@ -67,7 +67,7 @@ export function AgentForm({ agentId, draft, onChange, problems, readOnly }: Prop
             label="Starters"
             optional
             error={starterProblem}
-            hint="Messages that people may start with, one a line, at most 10."
+            hint="Suggested first messages, one per line. Up to 10."
           >
             <Textarea
               rows={2}
@@ -78,7 +78,7 @@ export function AgentForm({ agentId, draft, onChange, problems, readOnly }: Prop
           </Field>
         </div>
       </Card>
-      <Card title="Tools" description="What the agent may call, and when it asks a person first.">
+      <Card title="Tools" description="What the agent can call, and when it needs approval first.">
         {ofTools.map(([path, message]) => (
           <p key={path} role="alert" className="mb-2 text-xs text-bad">
             {message}
@@ -95,7 +95,7 @@ export function AgentForm({ agentId, draft, onChange, problems, readOnly }: Prop
 type NumberName = 'maxTurns' | 'maxToolCalls' | 'timeoutS' | 'budgetCredits' | 'temperature' | 'maxTokens';
 
 const onLimitOptions = [
-  { value: 'answer', label: 'Answer without tools', hint: 'From what it has found out so far' },
+  { value: 'answer', label: 'Answer without tools', hint: 'Based on what it has found so far' },
   { value: 'fail', label: 'Fail' },
 ] as const;
 
@@ -115,13 +115,13 @@ function Limits({ agentId, draft, set, problems, readOnly }: LimitsProps) {
     </Field>
   );
   return (
-    <Card title="Limits" description="A run ends at the first of its limits that it reaches.">
+    <Card title="Limits" description="A run ends when it reaches any of these limits.">
       <div className="grid gap-4 sm:grid-cols-2">
-        {field('maxTurns', 'limits.max_turns', 'Turns of the model')}
-        {field('maxToolCalls', 'limits.max_tool_calls', 'Calls of tools')}
+        {field('maxTurns', 'limits.max_turns', 'Model turns')}
+        {field('maxToolCalls', 'limits.max_tool_calls', 'Tool calls')}
         {field('timeoutS', 'limits.timeout_s', 'Seconds')}
         {field('budgetCredits', 'limits.budget_credits', 'Credits', true)}
-        <Field label="At a limit" error={problems.on_limit}>
+        <Field label="When a limit is reached" error={problems.on_limit}>
           <Select
             value={draft.onLimit}
             disabled={readOnly}
@@ -129,7 +129,7 @@ function Limits({ agentId, draft, set, problems, readOnly }: LimitsProps) {
             onChange={onLimit => set({ onLimit })}
           />
         </Field>
-        {field('maxTokens', 'max_tokens', 'Tokens of an answer', true)}
+        {field('maxTokens', 'max_tokens', 'Max tokens per answer', true)}
         {field('temperature', 'temperature', 'Temperature', true)}
       </div>
       <LimitsEstimate agentId={agentId} />

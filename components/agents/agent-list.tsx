@@ -30,7 +30,7 @@ type AgentRow = Outputs['agents_list']['agents'][number];
 const statuses = ['active', 'disabled', 'archived'] as const;
 type Status = (typeof statuses)[number];
 const statusOptions = [
-  { value: '', label: 'All but archived' },
+  { value: '', label: 'All except archived' },
   { value: 'active', label: 'Active' },
   { value: 'disabled', label: 'Disabled' },
   { value: 'archived', label: 'Archived' },
@@ -102,7 +102,7 @@ function Rows({ q, status, cursor }: { q: string; status: Status | ''; cursor: s
         'Model',
         'Recent runs',
         'Success',
-        ...(showsCredits ? ['Credits a run'] : []),
+        ...(showsCredits ? ['Credits per run'] : []),
         'Last run',
       ]}
       query={list}
@@ -132,8 +132,7 @@ function NoneYet() {
   const { canWrite } = usePermissions();
   return (
     <EmptyState icon={Bot} title="No agents yet" action={canWrite ? <CreateButton /> : null}>
-      An agent answers a message: it calls tools as often as its limits allow, and asks people before it changes
-      anything.
+      An agent answers a message. It calls tools within its limits, and asks a person before it changes anything.
     </EmptyState>
   );
 }
@@ -158,7 +157,7 @@ function Row({ agent, showsCredits }: { agent: AgentRow; showsCredits: boolean }
       <Td>
         <Sparkline runs={agent.recent_runs} />
       </Td>
-      <Td className="tabular-nums">{successRate === null ? '—' : `${Math.round(successRate * 100)} %`}</Td>
+      <Td className="tabular-nums">{successRate === null ? '—' : `${Math.round(successRate * 100)}%`}</Td>
       {showsCredits ? (
         <Td className="tabular-nums">{creditsPerRun === null ? '—' : <Credits value={creditsPerRun} />}</Td>
       ) : null}

@@ -77,7 +77,7 @@ function Loaded({ agent }: { agent: Agent }) {
             label: 'Allowed calls',
             content: <AgentGrants agentId={agent.id} canRevoke={canWrite} />,
           },
-          { value: 'problems', label: 'Recent problems', content: <AgentProblems agentId={agent.id} /> },
+          { value: 'problems', label: 'Recent failures', content: <AgentProblems agentId={agent.id} /> },
         ]}
       />
     </Page>

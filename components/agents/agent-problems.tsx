@@ -21,8 +21,8 @@ export function AgentProblems({ agentId }: { agentId: string }) {
   return (
     <Card flush>
       {list.data.runs.length === 0 ? (
-        <EmptyState icon={CircleCheck} title="No run has failed">
-          Runs of this agent that fail are listed here with the reason.
+        <EmptyState icon={CircleCheck} title="No failed runs">
+          Failed runs of this agent appear here, with the reason.
         </EmptyState>
       ) : (
         <ul aria-label="Failed runs">

@@ -62,7 +62,7 @@ function Version({ agent, version, before }: Props) {
       </div>
       {changes.length > 0 ? (
         <details className="mt-2">
-          <summary className="cursor-default text-sm text-accent-text">Changes of version {version.version}</summary>
+          <summary className="cursor-default text-sm text-accent-text">Changes in version {version.version}</summary>
           {changes.map(({ field, lines }) => (
             <section key={field} aria-label={field} className="mt-2">
               <h2 className="font-mono text-xs text-muted">{field}</h2>

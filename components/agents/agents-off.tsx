@@ -9,8 +9,8 @@ export function AgentsOff({ title }: { title: string }) {
     <Page>
       <PageHeader title={title} />
       <Card>
-        <EmptyState icon={Bot} title="Agents are switched off">
-          The operator of this deployment has switched agents off.
+        <EmptyState icon={Bot} title="Agents are turned off">
+          The operator of this deployment has turned agents off.
         </EmptyState>
       </Card>
     </Page>

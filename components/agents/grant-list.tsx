@@ -25,7 +25,7 @@ export function AgentGrants({ agentId, canRevoke }: { agentId: string; canRevoke
   const revoke = useMutation(
     trpc.agents_revoke_grant.mutationOptions({
       onSuccess: () => {
-        toast.success('The agent asks again');
+        toast.success('Revoked. The agent asks again from now on.');
         return list.refetch();
       },
       onError: toastError,
@@ -36,8 +36,8 @@ export function AgentGrants({ agentId, canRevoke }: { agentId: string; canRevoke
   const grants = list.data.pages.flatMap(page => page.grants);
   if (grants.length === 0)
     return (
-      <EmptyState icon={CheckCheck} title="The agent asks for every call that needs an approval">
-        A person who approves a call can allow calls of that tool for good. They are then listed here.
+      <EmptyState icon={CheckCheck} title="No calls allowed in advance">
+        When you approve a call, you can allow further calls of that tool. They are then listed here.
       </EmptyState>
     );
   return (
@@ -47,7 +47,7 @@ export function AgentGrants({ agentId, canRevoke }: { agentId: string; canRevoke
         pending={revoke.isPending ? revoke.variables.grant_id : null}
         onRevoke={canRevoke ? grant => revoke.mutate({ id: agentId, grant_id: grant.id }) : null}
       />
-      <ReadOn list={list}>Older ones</ReadOn>
+      <ReadOn list={list}>Show older</ReadOn>
     </div>
   );
 }
@@ -63,8 +63,8 @@ export function GrantRows({ grants, pending, onRevoke }: Rows) {
           <div className="min-w-0 flex-1 basis-60">
             <p className="flex flex-wrap items-center gap-2 text-sm">
               <code className="text-xs wrap-anywhere">{grant.tool}</code>
-              <span className="text-muted wrap-anywhere">of {grant.instance ?? 'an instance that is gone'}</span>
-              {grant.in_force ? null : <Badge tone="warn">Not in force</Badge>}
+              <span className="text-muted wrap-anywhere">of {grant.instance ?? 'a deleted instance'}</span>
+              {grant.in_force ? null : <Badge tone="warn">Inactive</Badge>}
             </p>
             <p className="mt-1 text-xs wrap-anywhere text-muted">
               {grant.granted_by} · <RelativeTime at={grant.created_at} />
@@ -76,7 +76,7 @@ export function GrantRows({ grants, pending, onRevoke }: Rows) {
               )}
             </p>
             {grant.arguments === null ? null : (
-              <JsonTree label="Arguments that it must have" value={grant.arguments as Json} className="mt-2 max-h-40" />
+              <JsonTree label="Required arguments" value={grant.arguments as Json} className="mt-2 max-h-40" />
             )}
           </div>
           {onRevoke === null ? null : (

@@ -23,8 +23,8 @@ export function LimitsEstimate({ agentId }: { agentId: string }) {
   return (
     <p className="mt-3 text-xs text-muted tabular-nums">
       {runs === 1
-        ? `The last run took ${most}, with the time for which it waited for people.`
-        : `Of the last ${runs} runs, half took at most ${half}, and all at most ${most}, with the time for which they waited for people.`}
+        ? `The last run took ${most}, including time spent waiting for people.`
+        : `Of the last ${runs} runs, half took up to ${half}, and all took up to ${most}, including time spent waiting for people.`}
     </p>
   );
 }

@@ -16,14 +16,14 @@ type Props = {
 };
 
 const scopes: readonly { value: Scope; label: string; hint: string }[] = [
-  { value: 'private', label: 'Of the person who asks', hint: 'What is private to them; never to anybody else' },
-  { value: 'project', label: 'Of this project', hint: 'What everybody in the project sees' },
-  { value: 'workspace', label: 'Of the whole workspace', hint: 'What every project sees' },
+  { value: 'private', label: 'Personal', hint: 'Private memories of the person who asks, and no one else’s' },
+  { value: 'project', label: 'This project', hint: 'Memories visible to everyone in the project' },
+  { value: 'workspace', label: 'Whole workspace', hint: 'Memories visible in every project' },
 ];
 const writes = [
-  { value: 'off', label: 'Nothing', hint: 'It only looks up' },
-  { value: 'propose', label: 'Proposes', hint: 'People review it, unless they asked to remember it' },
-  { value: 'auto', label: 'What people say', hint: 'At once; what tools return is still reviewed' },
+  { value: 'off', label: 'Nothing', hint: 'It only reads memories' },
+  { value: 'propose', label: 'Proposals', hint: 'A person reviews each one, unless they asked to remember it' },
+  { value: 'auto', label: 'What people say', hint: 'Saved immediately. What tools return is still reviewed' },
 ] as const;
 
 /** Edits an agent's memory settings: what it is reminded of, and what it looks up and remembers by itself. */
@@ -60,15 +60,15 @@ export function MemoryCard({ draft: { memory, tools }, set, problem, readOnly }:
         </fieldset>
         {memory === null ? null : (
           <Checkbox
-            label="Looks up memories while it works"
-            hint="By its own searches, besides what it is reminded of"
+            label="Searches memories while it works"
+            hint="In addition to the memories that it gets before it answers"
             checked={hasTools}
             disabled={readOnly}
             onCheckedChange={on => set({ tools: on ? [...withoutMemory, { type: 'memory' }] : withoutMemory })}
           />
         )}
         {memory !== null && hasTools ? (
-          <Field label="Remembers" hint="For the person who asks. To forget something it asks a person first.">
+          <Field label="Remembers" hint="On behalf of the person who asks. It asks before it forgets anything.">
             <Select<Write>
               value={memory.write ?? 'propose'}
               disabled={readOnly}

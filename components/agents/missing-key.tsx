@@ -22,8 +22,8 @@ export function MissingKey() {
             <Link href="/settings/model-keys" className="underline">
               Model keys
             </Link>
-            . To try agents without one, start the scripted model with <code>npm run fake-model</code> and add it as an
-            OpenAI-compatible server.
+            . To try agents without a key, start the scripted model with <code>npm run fake-model</code> and add it as
+            an OpenAI-compatible server.
           </>
         ) : (
           'Ask a contributor to add one under Model keys.'

@@ -38,15 +38,15 @@ const texts = {
 
 const options = {
   workflow: [
-    { value: 'default', label: 'Default', hint: 'Starts it at once if it only reads, else asks' },
+    { value: 'default', label: 'Default', hint: 'Starts it right away if it is read-only, otherwise asks' },
     { value: 'auto', label: 'Auto', hint: 'Starts it without asking' },
     { value: 'ask', label: 'Ask', hint: 'A person approves each call' },
-    { value: 'never', label: 'Never', hint: 'The model does not see it' },
+    { value: 'never', label: 'Never', hint: 'Hidden from the model' },
   ],
   agent: [
     { value: 'default', label: 'Ask', hint: 'A person approves each call' },
-    { value: 'auto', label: 'Auto', hint: 'Asks the other agent at once' },
-    { value: 'never', label: 'Never', hint: 'The model does not see it' },
+    { value: 'auto', label: 'Auto', hint: 'Asks the other agent right away' },
+    { value: 'never', label: 'Never', hint: 'Hidden from the model' },
   ],
 } as const;
 
@@ -81,7 +81,7 @@ function RunTools({
                     </Link>
                     {found?.description ? <p className="truncate text-xs text-muted">{found.description}</p> : null}
                     {loaded !== undefined && found === undefined ? (
-                      <p className="text-xs text-warn">Not in the list: it may be archived or not published.</p>
+                      <p className="text-xs text-warn">Not available: it may be archived or unpublished.</p>
                     ) : null}
                   </div>
                   <Select<RunChoice>

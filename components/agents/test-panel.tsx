@@ -35,14 +35,14 @@ export function TestPanel({ agent, editing }: { agent: Agent; editing: AgentEdit
   return (
     <Card
       title="Test"
-      description="Runs the agent for real: its tools act, and it costs credits."
+      description="Runs the agent for real: its tools take effect, and credits are charged."
       className="min-w-0 self-start"
     >
       <form onSubmit={event => void submit(event)} className="flex flex-col gap-3">
         <FormError error={start.error} />
         <Field
           label="Message"
-          {...(agent.status === 'active' ? {} : { hint: `The agent is ${agent.status}: it starts no runs.` })}
+          {...(agent.status === 'active' ? {} : { hint: `The agent is ${agent.status} and cannot start runs.` })}
         >
           <Textarea rows={3} value={message} onChange={event => setMessage(event.target.value)} />
         </Field>

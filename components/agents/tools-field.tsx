@@ -96,7 +96,7 @@ function ToolsEditor({ tools, onChange, readOnly }: Props) {
 const options = [
   { value: 'auto', label: 'Auto', hint: 'Calls it without asking' },
   { value: 'ask', label: 'Ask', hint: 'A person approves each call' },
-  { value: 'never', label: 'Never', hint: 'The model does not see it' },
+  { value: 'never', label: 'Never', hint: 'Hidden from the model' },
 ] as const;
 
 function InstanceTools({ id, name, tools, onChange, readOnly }: Props & { id: string; name: string }) {
@@ -140,12 +140,14 @@ function InstanceTools({ id, name, tools, onChange, readOnly }: Props & { id: st
       ) : null}
       {Object.values(choices).some(choice => choice !== 'never') ? (
         <div className="flex flex-wrap items-center justify-between gap-2 border-t px-3 py-2">
-          <p className="text-xs text-muted">If Baton stops during a call and it is unknown whether the call happened</p>
+          <p className="text-xs text-muted">
+            If the outcome of a call is unknown because Baton stopped during the call
+          </p>
           <Select
-            label={`If Baton ends during a call of ${name}`}
+            label={`If the outcome of a call is unknown: ${name}`}
             size="sm"
             className="w-44"
-            placeholder="It depends on the tool"
+            placeholder="Depends on the tool"
             value={onLostOf(tools, id)}
             options={onLostOptions}
             disabled={readOnly}
@@ -158,9 +160,9 @@ function InstanceTools({ id, name, tools, onChange, readOnly }: Props & { id: st
 }
 
 const onLostOptions = [
-  { value: 'default', label: 'As the tool says', hint: 'Ask if it may destroy, else repeat' },
-  { value: 'ask', label: 'Ask', hint: 'A person decides what becomes of it' },
-  { value: 'retry', label: 'Repeat it', hint: 'With the same idempotency key' },
+  { value: 'default', label: 'As the tool declares', hint: 'Ask if destructive, otherwise retry' },
+  { value: 'ask', label: 'Ask', hint: 'A person decides what to do' },
+  { value: 'retry', label: 'Retry', hint: 'With the same idempotency key' },
 ] as const;
 
 type RowProps = { tool: CatalogTool; choice: Choice; onChange: (choice: Choice) => void; readOnly: boolean };
@@ -174,11 +176,11 @@ function ToolRow({ tool, choice, onChange, readOnly }: RowProps) {
         {tool.description ? <p className="truncate text-xs text-muted">{tool.description}</p> : null}
       </div>
       {destroys ? (
-        <Badge tone="warn" title="The published version says that it may delete or overwrite: it always asks">
-          May destroy
+        <Badge tone="warn" title="The published version says that it can delete or overwrite data, so it always asks">
+          Destructive
         </Badge>
       ) : reads ? (
-        <Badge tone="info">Only reads</Badge>
+        <Badge tone="info">Read-only</Badge>
       ) : null}
       <Select<Choice>
         label={`${tool.name}: what the agent does`}

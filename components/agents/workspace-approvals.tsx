@@ -13,15 +13,15 @@ type Settings = Outputs['agents_get_settings'];
 type Approval = NonNullable<Settings['read_approval']>;
 
 const FIELDS = {
-  read_approval: { label: 'Tools that only read', hint: 'Not decided: they are called without asking.' },
-  write_approval: { label: 'Tools that change something', hint: 'Not decided: they ask.' },
+  read_approval: { label: 'Read-only tools', hint: 'If not set, called without asking.' },
+  write_approval: { label: 'Tools that make changes', hint: 'If not set, they ask.' },
   risky_approval: {
-    label: 'Tools that may destroy, or reach an open world',
-    hint: 'In addition to the two above. Tools that may destroy always ask.',
+    label: 'Destructive or open-world tools',
+    hint: 'In addition to the two above. Destructive tools always ask.',
   },
 } as const;
 const OPTIONS: readonly { value: Approval | ''; label: string }[] = [
-  { value: '', label: 'Not decided' },
+  { value: '', label: 'Not set' },
   { value: 'auto', label: 'Auto' },
   { value: 'ask', label: 'Ask' },
   { value: 'deny', label: 'Never' },
@@ -45,8 +45,8 @@ export function WorkspaceApprovals() {
   );
   return (
     <Card
-      title="Approvals of agents"
-      description="The default for tools of agents without an approval of their own, and the least for all others."
+      title="Agent approvals"
+      description="The default for tools without their own approval setting, and the minimum for all others."
     >
       <div className="flex flex-col items-start gap-4">
         <FormError error={save.error ?? settings.error} />
@@ -75,7 +75,5 @@ export function WorkspaceApprovalsNote() {
   const decided = data === undefined ? [] : names.filter(name => data[name] !== null);
   if (data === undefined || decided.length === 0) return null;
   const said = decided.map(name => `${FIELDS[name].label.toLowerCase()}: ${LABELS.get(data[name] ?? '')}`);
-  return (
-    <p className="text-xs text-muted">The workspace has decided ({said.join('; ')}). The stricter choice counts.</p>
-  );
+  return <p className="text-xs text-muted">Set by the workspace ({said.join('; ')}). The stricter choice counts.</p>;
 }

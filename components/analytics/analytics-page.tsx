@@ -138,7 +138,7 @@ function NothingYet({ filters }: { filters: Filters }) {
           </>
         }
       >
-        Run a workflow and its outcome, duration, steps and credits are counted here within seconds.
+        Run a workflow. Its outcome, duration, steps and credits appear here within seconds.
       </EmptyState>
     </Card>
   );

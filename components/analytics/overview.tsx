@@ -7,6 +7,7 @@ import { formatDuration } from '../ui/time.tsx';
 import type { Analytics } from './queries.ts';
 
 const written = (value: number) => formatFigure(value, 'count');
+const waiting = (runs: number) => `${written(runs)} waiting for ${runs === 1 ? 'a person' : 'people'}`;
 
 /** The most important figures, in six cards; five where no credits are shown. */
 export function Overview({ analytics }: { analytics: Analytics }) {
@@ -24,7 +25,7 @@ export function Overview({ analytics }: { analytics: Analytics }) {
         label="Live now"
         value={live.data && written(live.data.total)}
         hint={live.data ? `${written(live.data.running)} running, ${written(live.data.paused)} paused` : undefined}
-        note={live.data && live.data.blocked > 0 ? `${written(live.data.blocked)} wait for people` : undefined}
+        note={live.data && live.data.blocked > 0 ? waiting(live.data.blocked) : undefined}
       />
       <StatCard
         label="Success rate"
@@ -41,7 +42,7 @@ export function Overview({ analytics }: { analytics: Analytics }) {
       <StatCard
         label="Median duration"
         value={took && (took.p50_ms === null ? '–' : formatDuration(took.p50_ms))}
-        hint={took && took.p95_ms !== null ? `95 % within ${formatDuration(took.p95_ms)}` : ''}
+        hint={took && took.p95_ms !== null ? `95% within ${formatDuration(took.p95_ms)}` : ''}
       />
       <StatCard
         label="Steps executed"
@@ -53,7 +54,7 @@ export function Overview({ analytics }: { analytics: Analytics }) {
         <StatCard
           label="Credits consumed"
           value={credits.data && <Credits value={credits.data.microcredits} />}
-          hint={credits.data && started ? `${formatCredits(credits.data.microcredits / started)} for each run` : ''}
+          hint={credits.data && started ? `${formatCredits(credits.data.microcredits / started)} per run` : ''}
           trend={{ title: 'Credits consumed over time', values: usagePoints.map(point => point.microcredits) }}
         />
       ) : null}

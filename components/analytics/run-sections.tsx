@@ -44,7 +44,7 @@ export function RunsByWorkflow({ query }: { query: Query<RunsCount> }) {
       height={LIST_HEIGHT}
       scrolls
       title="Runs by workflow"
-      description="Runs started; failed runs first, in red."
+      description="Runs started. Failed runs first, in red."
       query={query}
       isEmpty={data => data.by_workflow.length === 0}
       empty="No run started in this period."

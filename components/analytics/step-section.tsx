@@ -17,7 +17,7 @@ export function StepsByType({ query }: { query: Query<StepsSummary> }) {
       height={LIST_HEIGHT}
       scrolls
       title="Steps by type"
-      description="Attempts; failed first, in red."
+      description="Attempts. Failed attempts first, in red."
       query={query}
       isEmpty={data => data.steps.length === 0}
       empty="No step was executed in this period."

@@ -21,7 +21,7 @@ type UsageChart = {
 const credits: UsageChart = {
   id: 'credits',
   title: 'Credits over time',
-  description: 'By the time at which the steps ended.',
+  description: 'By the time the steps ended.',
   empty: 'No credits were consumed in this period.',
   unit: 'credits',
   series: [{ key: 'microcredits', label: 'Credits', ink: 'one' }],
@@ -40,7 +40,7 @@ const steps: UsageChart = {
 const tokens: UsageChart = {
   id: 'tokens',
   title: 'LLM tokens over time',
-  description: 'As the providers counted them.',
+  description: 'As counted by the providers.',
   empty: 'No model was called in this period.',
   unit: 'count',
   stacked: true,

@@ -25,7 +25,7 @@ export function ApiReference() {
     <Page>
       <PageHeader
         title="API reference"
-        description="Everything this console does is an operation of the HTTP API. Call it with an API key."
+        description="Everything in this console is available through the HTTP API. Authenticate with an API key."
         actions={
           <a href="/v1/openapi.json" download="openapi.json" className={buttonClass()}>
             <Download aria-hidden className="size-3.5" />

@@ -37,7 +37,7 @@ export function ForgotPasswordForm({ mail }: { mail: boolean }) {
       <div className="flex flex-col gap-4">
         <h1 className="text-lg font-semibold">Forgot your password?</h1>
         <p className="text-sm text-muted">
-          This service sends no email. Ask the person who operates it for a link to set a new password.
+          This service does not send email. Ask its operator for a link to set a new password.
         </p>
         {back}
       </div>

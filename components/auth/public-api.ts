@@ -27,6 +27,6 @@ export async function postPublic(path: `/v1/${string}`, body: unknown): Promise<
 /** The same for an operation that answers with the account. Returns its email; throws ApiError, or if there is none. */
 export async function postForEmail(path: `/v1/${string}`, body: unknown): Promise<string> {
   const answer = await postPublic(path, body);
-  if (!isRecord(answer) || typeof answer.email !== 'string') throw new Error('The server answered without an email.');
+  if (!isRecord(answer) || typeof answer.email !== 'string') throw new Error('The server returned no email address.');
   return answer.email;
 }

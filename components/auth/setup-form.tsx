@@ -39,7 +39,7 @@ export function SetupForm() {
       <Field label="Password" hint="At least 10 characters.">
         <Input name="password" type="password" required minLength={10} maxLength={200} autoComplete="new-password" />
       </Field>
-      <Field label="Workspace" optional hint="Lower-case letters, digits and hyphens; part of API calls.">
+      <Field label="Workspace" optional hint="Lowercase letters, digits and hyphens. Used in API calls.">
         <Input name="tenant" pattern="[a-z0-9]([a-z0-9\-]{0,61}[a-z0-9])?" autoComplete="off" spellCheck={false} />
       </Field>
       <Button type="submit" variant="primary" disabled={!hydrated} pending={pending}>

@@ -6,9 +6,9 @@ export function describeSignInError(code: string): string {
     case 'rate_limited':
       return 'Too many sign-in attempts. Wait a minute and try again.';
     case 'CredentialsSignin':
-      return 'Email or password is wrong.';
+      return 'Incorrect email or password.';
     default:
-      return 'Signing in failed on the server. Try again.';
+      return 'Could not sign you in because of a server error. Try again.';
   }
 }
 

@@ -96,8 +96,8 @@ function NewConversation({ workflowId, runId, initial, onOpen }: Props) {
     <div className="flex flex-col gap-3 p-4">
       <MissingKey />
       <p className="text-sm text-muted">
-        Say what the workflow should do, or what is wrong with it. Autopilot proposes changes and tries them; the draft
-        changes only when a person applies them.
+        Describe what the workflow should do, or what is wrong with it. Autopilot proposes changes and tests them. The
+        draft changes only when a person applies them.
       </p>
       <div className="flex flex-wrap gap-1">
         {offered.map(name => (
@@ -118,7 +118,7 @@ function NewConversation({ workflowId, runId, initial, onOpen }: Props) {
           </IconButton>
         </p>
       )}
-      <Composer key={text} initial={text} label="Message to Autopilot" onSend={begin} />
+      <Composer key={text} initial={text} label="Message Autopilot" onSend={begin} />
     </div>
   );
 }

@@ -22,13 +22,13 @@ export function Findings({ validation: { errors, warnings }, needsInput }: Props
           <CircleAlert aria-hidden className="size-3.5 text-bad" />
         )}
         {errors.length === 0
-          ? 'Applied as a whole, it could be published.'
-          : `${errors.length === 1 ? '1 problem' : `${errors.length} problems`} before it could be published.`}
+          ? 'With all changes applied, the workflow can be published.'
+          : `${errors.length === 1 ? '1 problem' : `${errors.length} problems`} to fix before the workflow can be published.`}
       </p>
       {needsInput ? (
         <p className="rounded-md bg-warn-soft px-3 py-2 text-sm text-warn">
-          The assistant could not repair this by itself. What is missing is probably not in the workflow: a model key, a
-          connection, a tool server.
+          The assistant could not fix this. Something outside the workflow is probably missing, such as a model key, a
+          connection or an MCP server.
         </p>
       ) : null}
       {problems.length > 0 ? (

@@ -34,7 +34,7 @@ export function ProposalActions({ proposal, target, editable, chosen, reviewed }
   // The server merges with what it has, so what is edited here goes there first.
   const afterSaving = async (act: () => void) => {
     if ((await target.save()).kind === 'saved') act();
-    else toast.error('The draft is not saved. Resolve what its status says, and try again.');
+    else toast.error('The draft is not saved. Fix the problem shown in its status, then try again.');
   };
   if (!isOpen(proposal) && proposal.status !== 'applied') return null;
   const isAll = chosen === null;
@@ -63,7 +63,7 @@ export function ProposalActions({ proposal, target, editable, chosen, reviewed }
             size="sm"
             icon={<Undo2 aria-hidden className="size-3.5" />}
             pending={undo.isPending}
-            title="Reverses the changes of the proposal in the draft; later edits stay"
+            title="Removes the proposal’s changes from the draft. Later edits are kept."
             onClick={() => void afterSaving(() => undo.mutate({ id }))}
           >
             Undo the proposal
@@ -91,7 +91,7 @@ export function ProposalActions({ proposal, target, editable, chosen, reviewed }
         pending={discard.isPending}
         onConfirm={() => discard.mutate({ id })}
       >
-        It can no longer be applied. The draft stays as it is.
+        You can no longer apply it. The draft does not change.
       </Confirm>
     </div>
   );
@@ -111,17 +111,17 @@ function useDecisions(id: string, target: Target) {
     onSuccess: ({ workflow, changed }: Outputs['autopilot_apply_proposal']) => {
       target.take(workflow);
       if (changed) toast.success(message);
-      else toast.warning('The draft was like that already: nothing has changed.');
+      else toast.warning('The draft already has these changes. Nothing was changed.');
     },
     onSettled: reread,
   });
   const apply = useMutation(
     trpc.autopilot_apply_proposal.mutationOptions(
-      told('The proposal is in the draft. Publish the draft to use it for new runs.'),
+      told('Proposal applied to the draft. Publish the draft to use it for new runs.'),
     ),
   );
   const undo = useMutation(
-    trpc.autopilot_undo_proposal.mutationOptions(told('What the proposal changed is out of the draft again.')),
+    trpc.autopilot_undo_proposal.mutationOptions(told('The proposal’s changes were removed from the draft.')),
   );
   const discard = useMutation(
     trpc.autopilot_discard_proposal.mutationOptions({

@@ -46,7 +46,7 @@ export function ProposalChanges({ diff, chosen, left, onToggle }: Props) {
         })}
       />
       {left.size > 0 && changesOutside(diff) ? (
-        <p className="text-xs text-muted">If you apply only some steps, changes outside of the steps are left out.</p>
+        <p className="text-xs text-muted">If you apply only some steps, changes outside those steps are left out.</p>
       ) : null}
     </section>
   );
@@ -58,7 +58,7 @@ function StepBox({ step, checked, isNeeded, onChange }: BoxProps) {
   return (
     <Checkbox.Root
       aria-label={`Apply ${step}`}
-      title={isNeeded ? 'Another chosen step needs it.' : undefined}
+      title={isNeeded ? 'Required by another selected step.' : undefined}
       checked={checked}
       onCheckedChange={value => onChange(value === true)}
       className="relative flex size-4 shrink-0 items-center justify-center rounded-sm border border-line-strong bg-surface after:absolute after:-inset-1 data-[state=checked]:border-accent data-[state=checked]:bg-accent"

@@ -36,8 +36,8 @@ export function ProposalList({ workflowId, onOpen }: Props) {
   if (proposals.length === 0)
     return (
       <EmptyState icon={Sparkles} title="No proposals yet">
-        Autopilot proposes changes of workflows, as do assistants that are connected by MCP or the API. You look at them
-        on the graph, try them, and apply all or some of them. Until then the draft stays as it is.
+        Autopilot proposes changes to workflows, and so do assistants connected through MCP or the API. Review them on
+        the graph, try them, and apply all or some of them. Until then, the draft does not change.
       </EmptyState>
     );
   return (

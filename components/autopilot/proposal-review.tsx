@@ -8,7 +8,7 @@ export function Authors({ changes }: Pick<Proposal, 'changes'>) {
   const isPlain = changes.length < 2 && changes.every(({ by_agent: byAgent }) => !byAgent);
   if (isPlain) return null;
   return (
-    <ul aria-label="Who has changed it" className="flex flex-col gap-0.5 text-xs text-muted">
+    <ul aria-label="History of changes" className="flex flex-col gap-0.5 text-xs text-muted">
       {changes.map(({ by, by_agent: byAgent, edits, at, answer }, index) => (
         // biome-ignore lint/suspicious/noArrayIndexKey: a change is its place
         <li key={index} className="wrap-anywhere">
@@ -27,11 +27,13 @@ export function ReviewAgain({ changes, onReviewed }: Pick<Proposal, 'changes'> &
   return (
     <div role="status" className="flex flex-col items-start gap-2 rounded-md bg-warn-soft px-3 py-2 text-sm text-warn">
       <p>
-        {last === undefined ? 'It has changed' : `${last.by_agent ? 'An agent' : last.by} has changed it`} since you
-        opened it. Review it again before you apply it.
+        {last === undefined
+          ? 'The proposal has changed'
+          : `${last.by_agent ? 'An agent' : last.by} has changed the proposal`}{' '}
+        since you opened it. Review it again before you apply it.
       </p>
       <Button size="sm" onClick={onReviewed}>
-        I have reviewed it
+        I have reviewed the changes
       </Button>
     </div>
   );

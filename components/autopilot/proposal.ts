@@ -133,18 +133,18 @@ export function firstChecks(changes: readonly StepChange[], most = MAX_CHECKS): 
 export const effectLabels: Record<Effect['why'], string> = {
   writes: 'writes',
   sends: 'sends',
-  asks_people: 'asks people',
+  asks_people: 'asks a person',
   waits: 'waits',
   starts_runs: 'starts runs',
-  unknown_tool: 'calls a tool that is not known yet',
-  unseen: 'sends what a model has written',
+  unknown_tool: 'calls an unknown tool',
+  unseen: 'sends text written by a model',
 };
 export const verdictLooks: Record<'proven' | 'simulated' | 'failed', { label: string; tone: Tone; what: string }> = {
-  proven: { label: 'Proven', tone: 'ok', what: 'Every check holds, and none depends on a step that was replaced.' },
+  proven: { label: 'Proven', tone: 'ok', what: 'All checks passed, and none depends on a replaced step.' },
   simulated: {
     label: 'Simulated',
     tone: 'info',
-    what: 'Every check holds, if the replaced steps return what their stand-ins did.',
+    what: 'All checks passed, provided that the replaced steps return what their stand-ins returned.',
   },
-  failed: { label: 'Failed', tone: 'bad', what: 'A check does not hold, or the run has not completed.' },
+  failed: { label: 'Failed', tone: 'bad', what: 'A check failed, or the run did not complete.' },
 };

@@ -38,7 +38,7 @@ export function Restore({ messages, proposals, target }: Props) {
         open={open}
         onOpenChange={setOpen}
         title="Restore the draft"
-        description="Undoes the changes of this conversation since a message. Edits by people stay."
+        description="Undoes the changes that this conversation made since a message. Edits by people are kept."
       >
         <div className="flex flex-col gap-3">
           <FormError error={restore.error} />
@@ -77,11 +77,11 @@ function useRestore(target: Target, onRestored: () => void) {
     mutationFn: async ({ undo }: RestorePoint) => {
       // The server merges with what it has, so what is edited here goes there first.
       if ((await target.save()).kind !== 'saved')
-        throw new Error('The draft is not saved. Resolve what its status says, and try again.');
+        throw new Error('The draft is not saved. Fix the problem shown in its status, then try again.');
       for (const { id } of undo) target.take((await client.autopilot_undo_proposal.mutate({ id })).workflow);
     },
     onSuccess: () => {
-      toast.success('The changes since the message are undone. Edits by people stay.');
+      toast.success('The changes since the message were undone. Edits by people are kept.');
       onRestored();
     },
     onSettled: () =>

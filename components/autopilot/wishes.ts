@@ -5,7 +5,7 @@ export const wishes = {
   why: { label: 'Explain', text: 'Why did this run fail?', ofRun: true },
   fix: {
     label: 'Fix with Autopilot',
-    text: 'Fix this run: propose a change of the workflow, and try it from the step that failed.',
+    text: 'Fix this run: propose a change to the workflow, and try it from the step that failed.',
     ofRun: true,
   },
 } as const;

@@ -27,7 +27,7 @@ export function BillingPage() {
       return canWrite ? <Billing /> : <UsageAlone description="What runs used, in credits." />;
     case 'metered':
       return (
-        <UsageAlone description="What runs used and what it cost, in credits. No run is refused for lack of credits." />
+        <UsageAlone description="What runs used and what it cost, in credits. Runs are never refused for lack of credits." />
       );
     case 'off':
       return <Off />;
@@ -54,7 +54,7 @@ function Off() {
       <PageHeader title="Billing" />
       <Card>
         <EmptyState icon={CreditCard} title="Billing is off">
-          The operator of this service has switched it off. Analytics shows what runs did.
+          The operator of this service has turned billing off. See Analytics for what runs did.
         </EmptyState>
       </Card>
     </Page>
@@ -119,7 +119,7 @@ function useReturnFromProvider(): void {
   useEffect(() => {
     if (!outcome) return;
     set(Object.fromEntries(returned.map(key => [key, ''])));
-    if (outcome === 'failed') toast.error('The payment was not confirmed. Nothing was taken.');
+    if (outcome === 'failed') toast.error('The payment was not confirmed. You have not been charged.');
     else toast.success('The payment is confirmed', { description: 'It takes effect when Stripe confirms it.' });
     void refresh();
   }, [outcome]);

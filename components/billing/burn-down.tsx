@@ -30,7 +30,7 @@ export function BurnDown({ status }: { status: BillingStatus }) {
       description={
         pace === null
           ? `At the end of each day since ${formatDate(status.current_period_start)}`
-          : `At the rate of the last days, the remaining credits last ${paceText(pace)}.`
+          : `At the current rate, the remaining credits will last ${paceText(pace)}.`
       }
       query={query}
       height={HEIGHT}
@@ -42,7 +42,7 @@ export function BurnDown({ status }: { status: BillingStatus }) {
         })
       }
       isEmpty={points => points.every(({ remaining, consumed }) => remaining === 0 && consumed === 0)}
-      empty="There were no credits in this period yet: start a trial, choose a plan, or top up."
+      empty="No credits in this period yet. Start a trial, choose a plan or top up."
     >
       {points => (
         <TimeSeries

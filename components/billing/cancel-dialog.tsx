@@ -89,14 +89,14 @@ function When({
           label: `On ${end}`,
           hint: trial
             ? 'The trial continues until then, and nothing is charged.'
-            : 'The plan continues until then, and you can still keep it.',
+            : 'The plan continues until then, and you can change your mind.',
         },
         {
           value: 'now',
           label: 'Now',
           hint: trial
-            ? 'The credits of the trial expire at once, and there is no second trial.'
-            : 'Nothing is refunded. The remaining credits of this period stay until its end.',
+            ? 'The trial credits expire immediately, and you cannot start a second trial.'
+            : 'There is no refund. You keep the remaining credits until the end of this period.',
         },
       ]}
     />

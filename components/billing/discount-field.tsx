@@ -41,7 +41,7 @@ export function DiscountField({
           check.error
             ? codeProblem(readError(check.error))
             : answer && !answer.valid
-              ? `This code gives no discount on ${plan.product_name}: check it for a typo, or whether it has expired.`
+              ? `This code gives no discount on ${plan.product_name}. Check for typos, or whether it has expired.`
               : null
         }
       >

@@ -69,7 +69,7 @@ export function Ledger() {
               </Button>
             }
           >
-            Every ledger entry is written once and never changed: grants, charges, expiries and refunds.
+            Grants, charges, expiries and refunds appear here. Entries never change.
           </EmptyState>
         }
       />

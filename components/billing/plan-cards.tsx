@@ -86,7 +86,7 @@ function PlanCard({
         <Offer>
           {creditsInWords(plan.included_credits_granted)} each {intervalText(plan)}
         </Offer>
-        {plan.self_serve_onboarding || current ? null : <Offer>Arranged with the operator of this service</Offer>}
+        {plan.self_serve_onboarding || current ? null : <Offer>Contact the operator of this service</Offer>}
         {plan.self_serve_onboarding && plan.trial_enabled && status.trial.available ? (
           <Offer>Trial: {trialText(plan)}</Offer>
         ) : null}

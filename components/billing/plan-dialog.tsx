@@ -42,7 +42,7 @@ export function TrialDialog({ plan, config, onClose }: PlanDialogProps) {
         </li>
         <li>
           {plan.trial_requires_card
-            ? `A card is required. After the trial it is charged ${planPriceText(plan)}, unless you cancel before.`
+            ? `A card is required. After the trial it is charged ${planPriceText(plan)}, unless you cancel before then.`
             : 'No card is required, and nothing is paid unless you subscribe.'}
         </li>
         <li>The remaining credits expire with the trial. Each workspace has one trial.</li>
@@ -137,8 +137,8 @@ export function OrderCheckout({
       title={checkout.kind === 'payment' ? `Pay for ${plan.product_name}` : `A card for ${plan.product_name}`}
       description={
         checkout.kind === 'payment'
-          ? `${planPriceText(plan)}, renewed until it is cancelled.`
-          : `Nothing is charged now. After the trial: ${planPriceText(plan)}, unless you cancel before.`
+          ? `${planPriceText(plan)}, renewed until you cancel.`
+          : `Nothing is charged now. After the trial: ${planPriceText(plan)}, unless you cancel before then.`
       }
       action={checkout.kind === 'payment' ? 'Pay' : 'Save card'}
       onDone={order.done}

@@ -195,7 +195,7 @@ function Nothing({ by, filtered }: { by: UsageDimension; filtered: boolean }) {
           <Button onClick={() => set({ ...cleared, period: '', from: '', to: '', cursor: '' })}>Clear filters</Button>
         }
       >
-        In this period and with these filters no credits were charged.
+        No credits were charged in this period with these filters.
       </EmptyState>
     );
   return (
@@ -204,7 +204,7 @@ function Nothing({ by, filtered }: { by: UsageDimension; filtered: boolean }) {
       title={by === 'tool' || by === 'model' ? `No ${by} was used yet` : 'Nothing was used yet'}
       action={<ButtonLink href="/workflows">Go to workflows</ButtonLink>}
     >
-      Run a workflow: what each of its steps costs is listed here.
+      Run a workflow to see what each of its steps costs.
     </EmptyState>
   );
 }

@@ -46,7 +46,7 @@ export function UsageHistory({ filters }: { filters: UsageFilters }) {
             title="No lines"
             action={<ButtonLink href="/workflows">Go to workflows</ButtonLink>}
           >
-            Each step that runs adds a line for what it used.
+            Each step that runs adds a line with its usage.
           </EmptyState>
         }
       />

@@ -12,12 +12,12 @@ const choices = [
   {
     value: 'fail',
     label: 'Fail the run',
-    hint: 'The next step that would cost something fails with insufficient_credits, and the run ends there.',
+    hint: 'The next step that costs credits fails with insufficient_credits, and the run ends.',
   },
   {
     value: 'pause',
     label: 'Pause the run',
-    hint: 'It waits where it is, and can be resumed once there are credits again.',
+    hint: 'The run waits, and can be resumed once there are credits again.',
   },
 ] as const;
 
@@ -38,12 +38,12 @@ export function WhenExhausted({ status }: { status: BillingStatus }) {
   if (!status.enforced)
     return (
       <Card title="When credits run out">
-        <p className="text-sm text-muted">Runs continue: usage is only metered here, and nothing is refused.</p>
+        <p className="text-sm text-muted">Runs continue. Usage is only metered, and no run is refused.</p>
       </Card>
     );
   const shown = save.isPending ? save.variables.when_exhausted : status.when_exhausted;
   return (
-    <Card title="When credits run out" description="No new run starts. You choose what happens to active runs.">
+    <Card title="When credits run out" description="No new runs start. You choose what happens to active runs.">
       <Choices
         legend="Active runs"
         value={shown}

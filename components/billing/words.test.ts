@@ -50,7 +50,7 @@ test('days left count the begun one whole', () => {
 test('a date is the one in UTC', () => expect(formatDate('2026-03-09T23:59:59.000Z')).toBe('9 Mar 2026'));
 
 test('what can be done about a code that was not taken', () => {
-  expect(codeProblem({ code: 'code_not_valid', message: 'This code is not valid.' })).toContain('Check it for a typo');
+  expect(codeProblem({ code: 'code_not_valid', message: 'This code is not valid.' })).toContain('Check for typos');
   const often = { code: 'too_many_wrong_codes', message: 'Too many wrong codes; try again later.' };
   expect(codeProblem(often)).toBe(often.message);
 });

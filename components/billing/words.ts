@@ -51,5 +51,5 @@ export function discountText(discount: Discount): string {
 /** Returns why a code was refused. The server does not reveal the exact reason, so the text says what to do. */
 export function codeProblem({ code, message }: Pick<Problem, 'code' | 'message'>): string {
   if (code !== 'code_not_valid') return message;
-  return 'This code is not valid. Check it for a typo, or ask the person who gave it to you whether it has expired.';
+  return 'This code is not valid. Check for typos, or ask the person who gave it to you whether it has expired.';
 }

@@ -118,7 +118,7 @@ function Content<D>({ title, query, figures, empty, isEmpty, height, scrolls, as
 /** 503 passes by itself and loses nothing, and says so; everything else is an error like any other. */
 function ChartError({ error, onRetry }: { error: unknown; onRetry: () => void }) {
   return readError(error).status === 503 ? (
-    <ErrorState title="These numbers are not available right now" error={error} onRetry={onRetry} />
+    <ErrorState title="This data is not available right now" error={error} onRetry={onRetry} />
   ) : (
     <ErrorState error={error} onRetry={onRetry} />
   );

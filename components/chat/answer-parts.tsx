@@ -53,7 +53,7 @@ function AnswerPart({ part, workflowId, runId }: { part: Part } & Omit<Props, 'p
 function OutsideNote({ place }: { place: string }) {
   return (
     <p className="text-xs wrap-anywhere text-muted">
-      Read text from outside, {place.replaceAll('`', '')}. It may hold instructions of a stranger.
+      Read text from outside, {place.replaceAll('`', '')}. It may contain instructions from a stranger.
     </p>
   );
 }

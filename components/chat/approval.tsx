@@ -61,7 +61,7 @@ export function Approval({ id, tool, input, workflowId }: Props) {
             May <code className="text-xs">{tool}</code> be called? To change the arguments, open it in the{' '}
           </>
         ) : (
-          'A contributor has to approve this call. It waits in the '
+          'A contributor has to approve this call. It is waiting in the '
         )}
         <Link href={inbox} className="text-accent-text underline">
           inbox

@@ -60,10 +60,10 @@ function SettingsCard({ settings }: { settings: Settings }) {
     const credits = showsCredits ? amountOf(text('credits')) : undefined;
     const days = amountOf(text('days'));
     const found: Problems = {
-      credits: credits === 'wrong' ? 'must be a number, 0 or more' : null,
+      credits: credits === 'wrong' ? 'Enter a number that is 0 or more.' : null,
       days:
         days === 'wrong' || (typeof days === 'number' && (days < 1 || !Number.isInteger(days)))
-          ? 'must be a whole number, 1 or more'
+          ? 'Enter a whole number that is 1 or more.'
           : null,
     };
     setProblems(found);
@@ -71,13 +71,13 @@ function SettingsCard({ settings }: { settings: Settings }) {
     save.mutate({ retention_days: days, ...(credits !== undefined && { daily_credits: credits }) });
   };
   return (
-    <Card title="Limits" description="For everybody in the workspace, in chats and with Autopilot.">
+    <Card title="Limits" description="For everyone in the workspace, in chats and with Autopilot.">
       <form onSubmit={submit} noValidate className="flex flex-col items-start gap-4">
         <FormError error={save.error} />
         {showsCredits ? (
           <Field
-            label="Credits a person may use a day"
-            hint="Empty: no limit. Afterwards messages are refused until the next day begins, in UTC."
+            label="Daily credits per person"
+            hint="Empty: no limit. Once used up, messages are refused until midnight UTC."
             error={problems.credits}
             className="w-full sm:w-80"
           >
@@ -91,8 +91,8 @@ function SettingsCard({ settings }: { settings: Settings }) {
           </Field>
         ) : null}
         <Field
-          label="Days for which threads are kept"
-          hint="Empty: for good. A thread that has not changed for so long is deleted; the runs of its answers stay as long as all runs."
+          label="Days to keep threads"
+          hint="Empty: forever. A thread without changes for this long is deleted. The runs of its answers are kept like all other runs."
           error={problems.days}
           className="w-full sm:w-80"
         >
@@ -116,7 +116,7 @@ function SettingsCard({ settings }: { settings: Settings }) {
             Save
           </Button>
         ) : (
-          <p className="text-sm text-muted">Administrators change this.</p>
+          <p className="text-sm text-muted">Only administrators can change this.</p>
         )}
       </form>
     </Card>

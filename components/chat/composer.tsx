@@ -61,7 +61,7 @@ export function Composer(props: Props) {
         <Textarea
           ref={field}
           aria-label={label}
-          placeholder={isBusy ? 'The next message waits for the end of the answer' : 'Write a message, @ to mention'}
+          placeholder={isBusy ? 'Your next message is sent after this answer' : 'Write a message, @ to mention'}
           rows={2}
           autoFocus
           maxLength={100_000}

@@ -54,7 +54,7 @@ export function ProposalNote({ data }: { data: Data<'data-proposal'> }) {
       <span className="min-w-0 flex-1">
         <span className="block font-medium wrap-anywhere">{title}</span>
         <span className="text-xs text-muted">
-          {edits === 1 ? '1 edit' : `${edits} edits`}: look at it, try it, apply it
+          {edits === 1 ? '1 edit' : `${edits} edits`}. Review it, try it and apply it.
         </span>
       </span>
       <Badge tone={look.tone}>{look.label}</Badge>

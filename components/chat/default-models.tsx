@@ -10,9 +10,9 @@ import { toast } from '../ui/toaster.tsx';
 
 type Settings = Outputs['chat_get_settings'];
 const purposes = {
-  assistant_model: { label: 'Chats without an agent', hint: 'A new chat may name another one.' },
+  assistant_model: { label: 'Chats without an agent', hint: 'You can choose another model in a new chat.' },
   autopilot_model: { label: 'Autopilot', hint: null },
-  extraction_model: { label: 'Extracting memories', hint: 'Offered first when memories are extracted.' },
+  extraction_model: { label: 'Extracting memories', hint: 'Suggested when memories are extracted.' },
 } as const;
 type Purpose = keyof typeof purposes;
 
@@ -39,13 +39,13 @@ export function DefaultModels({ settings }: { settings: Settings }) {
   const optionsFor = (purpose: Purpose) => {
     const chosen = settings[purpose];
     const ids = chosen === null || usable.includes(chosen) ? usable : [chosen, ...usable];
-    return [{ value: '', label: 'The first model with a key' }, ...ids.map(id => ({ value: id, label: id }))];
+    return [{ value: '', label: 'First model with a key' }, ...ids.map(id => ({ value: id, label: id }))];
   };
   const shown = (Object.keys(purposes) as Purpose[]).filter(each => me.memory || each !== 'extraction_model');
   return (
     <Card
       title="Default models"
-      description="These models answer where no model was chosen. Only models that can call tools are listed."
+      description="These models answer when no model is chosen. Only models that can call tools are listed."
     >
       <div className="flex flex-col items-start gap-4">
         <FormError error={save.error} />

@@ -41,7 +41,7 @@ export function InDoubt({ id, tool, workflowId }: Props) {
       <legend className="sr-only">The call of {tool} may have happened</legend>
       <p className="text-sm">
         Baton ended during this call, which may have happened.{' '}
-        {canWrite ? 'To enter its result, open it in the ' : 'A contributor decides what becomes of it, in the '}
+        {canWrite ? 'To enter its result, open it in the ' : 'A contributor decides what to do, in the '}
         {inbox}.
       </p>
       {canWrite ? (

@@ -40,7 +40,7 @@ export function PersonMessage(props: Props) {
     setEditing(false);
   };
   return (
-    <article aria-label={`Message of ${message.metadata.sent_by}`} className="group flex flex-col gap-1">
+    <article aria-label={`Message from ${message.metadata.sent_by}`} className="group flex flex-col gap-1">
       {editing ? (
         <Composer
           label="Edited message"
@@ -70,8 +70,8 @@ export function PersonMessage(props: Props) {
 
 const ended: Partial<Record<Message['metadata']['status'], string>> = {
   stopped: 'Stopped',
-  queued: 'Waits for the answer before it',
-  withdrawn: 'Stopped before it began',
+  queued: 'Waiting for the previous answer',
+  withdrawn: 'Stopped before it started',
 };
 
 /** An answer, as it is stored or, while it is being written, as it is streamed: the same place on the page for both. */
@@ -101,7 +101,7 @@ export function Answer(props: Props) {
       <Tools {...props}>
         {asked !== null && thread.archived_at === null && !isRunning ? (
           <IconButton
-            label="Answer again"
+            label="Regenerate"
             size="sm"
             onClick={() =>
               actions.regenerate.mutate({
@@ -133,14 +133,19 @@ function Tools({ thread, messages, placed, actions, onOpen, children }: Props & 
     <div className="flex items-center gap-1 text-xs text-muted">
       {siblings.length > 1 ? (
         <>
-          <IconButton label="Show the version before" size="sm" disabled={index === 0} onClick={() => show(index - 1)}>
+          <IconButton
+            label="Show the previous version"
+            size="sm"
+            disabled={index === 0}
+            onClick={() => show(index - 1)}
+          >
             <ChevronLeft aria-hidden className="size-3.5" />
           </IconButton>
           <span className="tabular-nums">
             {index + 1} of {siblings.length}
           </span>
           <IconButton
-            label="Show the version after"
+            label="Show the next version"
             size="sm"
             disabled={index === siblings.length - 1}
             onClick={() => show(index + 1)}

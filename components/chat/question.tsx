@@ -54,7 +54,7 @@ export function Question({ id, input, workflowId }: Props) {
         <JsonForm fields={formFields(form)} values={values} problems={problems} onChange={setValues} />
       ) : (
         <p className="text-sm text-muted">
-          A contributor has to answer. It waits in the{' '}
+          A contributor has to answer. It is waiting in the{' '}
           <Link href={`/inbox/${runId}/${encodeURIComponent(step)}`} className="text-accent-text underline">
             inbox
           </Link>
@@ -73,7 +73,7 @@ export function Question({ id, input, workflowId }: Props) {
             Answer
           </Button>
           <Button size="sm" onClick={() => answer.mutate({ ...task, approved: false })}>
-            Do not answer
+            Skip
           </Button>
         </div>
       ) : null}

@@ -12,8 +12,8 @@ export function SummaryNote({ data: { messages, text } }: { data: Data }) {
       <summary className="flex cursor-default list-none items-center gap-1.5 px-2.5 py-1.5 text-sm text-muted hover:bg-hover">
         <FoldVertical aria-hidden className="size-3.5 shrink-0" />
         <span className="min-w-0 flex-1">
-          {messages === 1 ? 'Summarised 1 message' : `Summarised ${messages.toLocaleString('en')} messages`}
-          <span className="max-sm:hidden">: the model reads the summary in their place</span>
+          {messages === 1 ? 'Summarized 1 message' : `Summarized ${messages.toLocaleString('en')} messages`}
+          <span className="max-sm:hidden">: the model reads the summary instead</span>
         </span>
         <ChevronRight aria-hidden className="size-3.5 shrink-0 group-open:rotate-90" />
       </summary>

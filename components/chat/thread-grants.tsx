@@ -20,7 +20,7 @@ export function ThreadGrants({ thread }: { thread: Thread }) {
   const revoke = useMutation(
     trpc.chat_revoke_grant.mutationOptions({
       onSuccess: () => {
-        toast.success('Calls like it are asked for again');
+        toast.success('Revoked. Similar calls ask again.');
         return queries.invalidateQueries(trpc.chat_list_grants.queryFilter());
       },
       onError: toastError,

@@ -30,7 +30,7 @@ export function ThreadMenu({ thread, onGone }: Props) {
       { id, visibility: isShared ? 'private' : 'project' },
       {
         onSuccess: () =>
-          toast.success(isShared ? 'Only its owner sees the thread' : 'Everybody in the project sees the thread'),
+          toast.success(isShared ? 'Only its owner can see the thread' : 'Everyone in the project can see the thread'),
       },
     );
   const isArchived = archived_at !== null;
@@ -54,7 +54,7 @@ export function ThreadMenu({ thread, onGone }: Props) {
           Rename
         </MenuItem>
         <MenuItem icon={<PutAway aria-hidden className="size-3.5" />} onSelect={putAway}>
-          {isArchived ? 'Bring back' : 'Archive'}
+          {isArchived ? 'Unarchive' : 'Archive'}
         </MenuItem>
         <MenuSeparator />
         <MenuItem danger icon={<Trash2 aria-hidden className="size-3.5" />} onSelect={() => setAsks('delete')}>
@@ -91,7 +91,7 @@ function Delete({ id, open, onClose, onGone }: { id: string; open: boolean; onCl
   const remove = useMutation(
     trpc.chat_delete_thread.mutationOptions({
       onSuccess: () => {
-        toast.success('The thread is deleted');
+        toast.success('Thread deleted');
         onGone();
         return queries.invalidateQueries(trpc.chat_list_threads.pathFilter());
       },
@@ -107,8 +107,8 @@ function Delete({ id, open, onClose, onGone }: { id: string; open: boolean; onCl
       error={remove.error ? readError(remove.error).message : null}
       onConfirm={() => remove.mutate({ id })}
     >
-      Its messages are erased for everybody. An answer that is being written is stopped. The logs of its runs stay as
-      long as those of all runs.
+      Its messages are deleted for everyone, and an answer in progress is stopped. The logs of its runs are kept like
+      those of all other runs.
     </Confirm>
   );
 }

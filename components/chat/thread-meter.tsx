@@ -43,7 +43,7 @@ function Context({ tokens, window }: { tokens: number; window: number }) {
   return (
     <span
       className="inline-flex items-center gap-1.5"
-      title={`The last turn: ${exact}. A conversation is summarised before it is full.`}
+      title={`Last turn: ${exact}. The conversation is summarized before it is full.`}
     >
       <meter className="sr-only" aria-label="Context" aria-valuetext={exact} min={0} max={window} value={tokens} />
       <span aria-hidden className="h-1 w-8 overflow-hidden rounded-full bg-line-strong">
@@ -57,8 +57,8 @@ function Context({ tokens, window }: { tokens: number; window: number }) {
 function Day({ used, allowed }: { used: number; allowed: number }) {
   const isUp = used >= allowed;
   return (
-    <span className={cx(isUp && 'font-medium text-warn')} title="What your chats have cost today, and may cost a day">
-      {isUp ? 'Credits of today used up' : `Today ${shown(used)} of ${shown(allowed)}`}
+    <span className={cx(isUp && 'font-medium text-warn')} title="What your chats have cost today, and your daily limit">
+      {isUp ? 'Daily credits used up' : `Today ${shown(used)} of ${shown(allowed)}`}
       {isUp ? null : <span className="max-sm:hidden"> credits</span>}
     </span>
   );

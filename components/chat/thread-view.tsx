@@ -25,7 +25,7 @@ export function ThreadView({ id, onOpen, onLost }: Props) {
     return (
       <div className="flex flex-col items-center">
         <ErrorState error={error} onRetry={() => void Promise.all([thread.refetch(), messages.refetch()])} />
-        {onLost === undefined ? null : <Button onClick={onLost}>Begin a new one</Button>}
+        {onLost === undefined ? null : <Button onClick={onLost}>Start a new one</Button>}
       </div>
     );
   if (!thread.data || !messages.data) return <Skeleton className="m-4 h-40" />;

@@ -46,10 +46,10 @@ export function ConnectionCallback() {
 }
 
 function refusal(error: string | undefined): string {
-  if (error === 'access_denied') return 'Access was not granted. Nothing was connected.';
+  if (error === 'access_denied') return 'Access was denied. Nothing was connected.';
   // The provider's code, not its message: anybody can put text into a link.
   const code = /^[a-z_]{1,64}$/.test(error ?? '') ? ` (${error})` : '';
-  return `The provider sent no account that could be connected${code}. Start again.`;
+  return `The provider did not return an account to connect${code}. Start again.`;
 }
 
 function Failed({ message }: { message: string }) {
@@ -108,7 +108,7 @@ function FinishMessaging({ callback, returned }: { callback: Callback; returned:
     complete.mutate({ ...callback, ...account });
   };
   return (
-    <Card title="Which account is it?" description="The signup shows both when it ends.">
+    <Card title="Which account is it?" description="Both are shown at the end of the signup.">
       <form onSubmit={submit} className="flex flex-col gap-4">
         <FormError error={complete.error} />
         <Field label="Business account ID">

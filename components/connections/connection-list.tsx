@@ -34,7 +34,7 @@ export function ConnectionList() {
     <Page>
       <PageHeader
         title="Connections"
-        description="Credentials for tools: those of this project, and those shared with the workspace. Secrets are never shown again."
+        description="Credentials for tools, of this project and shared with the workspace. Secrets are never shown again."
         actions={canWrite ? create : null}
       />
       {canWrite ? (
@@ -114,11 +114,11 @@ function Rows({ create }: { create: ReactNode }) {
       skeletonRows={3}
       empty={
         filtered ? (
-          <EmptyState icon={Plug} title="Nothing matches" />
+          <EmptyState icon={Plug} title="No connection matches" />
         ) : (
           <EmptyState icon={Plug} title="No connections yet" action={create}>
-            An MCP server, an API or a database is reached with credentials. Keep them here once, and bind them where
-            they are needed.
+            MCP servers, APIs and databases need credentials. Store them here once and use them wherever they are
+            needed.
           </EmptyState>
         )
       }

@@ -77,7 +77,7 @@ export function CreateConnectionDialog({ onClose }: { onClose: () => void }) {
           onChange={value => setDraft(startingWith(value))}
         />
       </Field>
-      <Field label="Name" hint="The name that people choose, such as “GitHub of the release team”.">
+      <Field label="Name" hint="Shown wherever people choose a connection, such as “GitHub (release team)”.">
         <Input value={name} maxLength={120} autoComplete="off" onChange={event => setName(event.target.value)} />
       </Field>
       <CredentialRows
@@ -105,7 +105,7 @@ export function CreateConnectionDialog({ onClose }: { onClose: () => void }) {
         </div>
       </details>
       <p className="text-xs text-muted">
-        Keys of model providers are kept under{' '}
+        Keys for model providers are under{' '}
         <Link href="/settings/model-keys" className="underline hover:text-text">
           Model keys
         </Link>
@@ -121,7 +121,7 @@ export function SettingsField({ value, onChange }: { value: string; onChange: (v
     <Field
       label="Settings"
       optional
-      hint="A JSON object of settings that are not secret. Everyone with access can see it."
+      hint="A JSON object with settings that are not secret. Everyone with access can see it."
     >
       <Textarea
         value={value}

@@ -24,7 +24,7 @@ export function DeleteConnection({ connection, onClose }: { connection: Connecti
       id={connection.id}
       name={connection.name}
       note="This permanently deletes its secrets."
-      hint="Everything that uses it is left without a connection and fails until it gets another."
+      hint="Everything that uses it loses its connection and fails until you choose another one."
       usersOf={usersOf}
       remove={remove}
       onClose={onClose}

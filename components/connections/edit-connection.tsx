@@ -80,7 +80,7 @@ export function EditConnectionDialog({ connection, onClose }: { connection: Conn
       {managed ? null : (
         <>
           <Present connection={connection} changes={changes} onChange={setChanges} />
-          <CredentialRows legend="Further credentials" least={0} rows={added} onChange={setAdded} />
+          <CredentialRows legend="More credentials" least={0} rows={added} onChange={setAdded} />
           <OriginsField changing value={origins} onChange={setOrigins} />
           <SettingsField value={settings} onChange={setSettings} />
         </>

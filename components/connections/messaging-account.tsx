@@ -48,7 +48,7 @@ export function MessagingAccountDialog({ former, onClose }: { former?: Connectio
     <FormDialog
       onClose={onClose}
       title={former ? `Connect ${former.name} again` : 'Connect a messaging account'}
-      description="The credentials are tried before they are saved, and never shown again."
+      description="The credentials are tested before they are saved, and never shown again."
       action="Connect"
       pending={save.isPending}
       error={save.error}

@@ -15,8 +15,8 @@ export function OriginsField({
   changing?: boolean;
 }) {
   const hint = changing
-    ? 'Another address needs every credential above to be replaced as well.'
-    : 'The addresses that may receive the credentials. Empty: the first server that you use them with.';
+    ? 'To add another address, also replace every credential above.'
+    : 'The addresses that may receive the credentials. Empty: the first server you use them with.';
   return (
     <Field label="Sent to" optional hint={hint}>
       <Input

@@ -16,7 +16,7 @@ export const presets: readonly Preset[] = [
   {
     value: 'api_key',
     label: 'API key',
-    hint: 'One key; sent as a bearer token by servers that are called with a token.',
+    hint: 'One key, sent as a bearer token to servers that expect a token.',
     service: 'api_key',
     credentials: ['api_key'],
     config: {},
@@ -32,15 +32,15 @@ export const presets: readonly Preset[] = [
   {
     value: 'header',
     label: 'HTTP headers',
-    hint: 'Each name is the name of a header, such as X-API-Key.',
+    hint: 'Each name is a header name, such as X-API-Key.',
     service: 'header',
     credentials: ['X-API-Key'],
     config: {},
   },
   {
     value: 'basic',
-    label: 'User and password',
-    hint: 'For HTTP basic authentication and the like.',
+    label: 'Username and password',
+    hint: 'For HTTP basic authentication and similar.',
     service: 'basic',
     credentials: ['username', 'password'],
     config: {},
@@ -48,15 +48,15 @@ export const presets: readonly Preset[] = [
   {
     value: 'database',
     label: 'Database',
-    hint: 'The address goes into the settings; user and password are secret.',
+    hint: 'The address goes into the settings. The username and password are secret.',
     service: 'database',
     credentials: ['username', 'password'],
     config: { host: '', port: '', database: '' },
   },
   {
     value: 'other',
-    label: 'Something else',
-    hint: 'Any names and secrets.',
+    label: 'Custom',
+    hint: 'Any names and values.',
     service: 'custom',
     credentials: [''],
     config: {},
@@ -75,7 +75,7 @@ const namePattern = /^[A-Za-z0-9_.-]{1,64}$/;
 /** Returns what is wrong with the rows; null if nothing is. The message contains no secret. */
 export function problemOf(rows: readonly CredentialDraft[], taken: readonly string[] = []): string | null {
   const names = [...taken, ...rows.map(row => row.name.trim())];
-  if (names.length === 0) return 'A connection needs at least one credential.';
+  if (names.length === 0) return 'Add at least one credential.';
   const bad = rows.find(row => !namePattern.test(row.name.trim()));
   if (bad) return 'A name has 1 to 64 letters, digits, “_”, “.” or “-”.';
   const twice = names.find((name, index) => names.indexOf(name) !== index);

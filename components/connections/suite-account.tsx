@@ -36,7 +36,7 @@ export function SuiteAccountDialog({ connection, onClose }: { connection: Connec
       {account.isPending ? <Skeleton className="h-24 w-full" /> : null}
       {account.data?.services.length === 0 ? (
         <EmptyState icon={Blocks} title="No services">
-          This deployment has no services that can be switched.
+          This deployment has no services that you can turn on or off.
         </EmptyState>
       ) : null}
       <ul className="divide-y">
@@ -61,7 +61,7 @@ export function SuiteAccountDialog({ connection, onClose }: { connection: Connec
                 pending={suite.isPending}
                 onClick={() => suite.mutate({ connection_id: connection.id, services: [...on, service.name] })}
               >
-                Ask for it
+                Request access
               </Button>
             )}
           </li>

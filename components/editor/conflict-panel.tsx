@@ -36,7 +36,7 @@ export function ConflictPanel({ draft }: { draft: Draft }) {
       <div className="flex flex-wrap items-center gap-2 border-b px-3 py-2">
         <CircleAlert aria-hidden className="size-4 text-bad" />
         <p role="alert" className="min-w-0 flex-1 basis-60 text-sm">
-          {who} changed this draft, too. Your changes are not saved until you choose what to keep; everything else is
+          {who} also changed this draft. Your changes are not saved until you choose what to keep. Everything else is
           merged.
         </p>
         <Button size="sm" pending={pending} onClick={() => void resolve(() => 'theirs')}>
@@ -50,13 +50,13 @@ export function ConflictPanel({ draft }: { draft: Draft }) {
           variant="primary"
           pending={pending}
           disabled={open > 0}
-          title={open > 0 ? `${open} still to choose` : undefined}
+          title={open > 0 ? `${open} left to resolve` : undefined}
           onClick={() => void resolve(conflict => chosen.get(keyOf(conflict)))}
         >
-          Use my choices
+          Resolve
         </Button>
       </div>
-      <ul aria-label="Steps in conflict" className="max-h-96 divide-y overflow-y-auto">
+      <ul aria-label="Conflicting steps" className="max-h-96 divide-y overflow-y-auto">
         {groupConflicts(conflicts).map(group => (
           <StepConflicts
             key={group.step ?? ''}
@@ -94,10 +94,10 @@ function StepConflicts({ group: { step, conflicts }, draft, who, chosen, onChoos
         {conflicts.length > 1 ? (
           <>
             <Button size="sm" onClick={() => onChoose(conflicts, 'ours')}>
-              Mine for all fields
+              Keep all of mine
             </Button>
             <Button size="sm" onClick={() => onChoose(conflicts, 'theirs')}>
-              Theirs for all fields
+              Take all of theirs
             </Button>
           </>
         ) : null}

@@ -155,7 +155,7 @@ function StepsEditor({ view, path, takesFocus, onLoop, ...props }: StepsEditorPr
           : 'Arrow keys move between steps and notes, Enter opens the form of one.'}{' '}
         Escape and then Tab leaves the canvas.
       </p>
-      {editable ? null : <p className="text-xs text-muted">You can look at this draft, but not change it.</p>}
+      {editable ? null : <p className="text-xs text-muted">You can view this draft, but not edit it.</p>}
     </>
   );
 }
@@ -299,7 +299,7 @@ function EmptyCanvas({ editable, onAdd }: { editable: boolean; onAdd: () => void
           ) : null
         }
       >
-        A workflow is a graph of steps: scripts, conditions, questions to people, calls to tools and models.
+        A workflow is a graph of steps, such as scripts, conditions, approvals, and calls to tools and models.
       </EmptyState>
     </div>
   );

@@ -269,7 +269,7 @@ export class EditorStore {
     const keeps = parsed !== null && ('problem' in parsed || sameJson(parsed.graph, after.graph));
     const problem = parsed !== null && 'problem' in parsed ? parsed.problem : null;
     this.#show(after, { text: keeps ? entry.text : null, textProblem: problem });
-    return isNothing ? 'There was nothing left to undo of that change.' : null;
+    return isNothing ? 'There is nothing left to undo.' : null;
   }
 
   #show(draft: Draft, text: Pick<EditorState, 'text' | 'textProblem'>): void {

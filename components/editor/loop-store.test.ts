@@ -42,7 +42,7 @@ test('a step of a loop gets no id that a step around it has', () => {
   const store = setUp(lua('a'), loop('each', lua('x'), loop('inner', lua('z'))), loop('other', lua('o')));
   const each = new LoopStore(store, ['each']);
   const inner = new LoopStore(store, ['each', 'inner']);
-  const refused = (id: string) => ({ ok: false, message: `There is a step "${id}" outside of the loop already.` });
+  const refused = (id: string) => ({ ok: false, message: `There is a step "${id}" outside the loop already.` });
   expect(each.change([{ type: 'rename_step', step: 'x', to: 'a' }])).toEqual(refused('a'));
   expect(each.change([{ type: 'rename_step', step: 'x', to: 'each' }])).toEqual(refused('each'));
   expect(each.change([{ type: 'rename_step', step: 'x', to: 'z' }])).toMatchObject({ ok: false });

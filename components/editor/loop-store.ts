@@ -100,7 +100,7 @@ export class LoopStore implements StepsStore {
     for (const edit of edits) {
       const id = newId(edit);
       if (id !== undefined && around.has(id))
-        return { ok: false, message: `There is a step "${id}" outside of the loop already.` };
+        return { ok: false, message: `There is a step "${id}" outside the loop already.` };
       const result = apply(draft, edit);
       if (!result.ok) return { ok: false, message: result.problem.message };
       draft = result.draft;
@@ -109,7 +109,7 @@ export class LoopStore implements StepsStore {
     const [loop = '', ...rest] = this.#path;
     const { steps } = this.#store.state.draft.graph;
     const inner = stepsAt(steps, [loop]);
-    if (inner === null) return { ok: false, message: 'The loop is no longer there.' };
+    if (inner === null) return { ok: false, message: 'The loop no longer exists.' };
     const set = { steps: withStepsAt(inner, rest, draft.graph.steps) };
     const change: Edit = { type: 'update_step', step: loop, set };
     const result = this.#store.change([change], key === null ? null : `${this.#path.join('.')}.${key}`);

@@ -18,6 +18,6 @@ test('who edits is said of other people and of another window', () => {
 
 test('the other side of a conflict is named by who saved it', () => {
   expect(otherSide(people('Ada', 'Me'), 'me')).toBe('Ada');
-  expect(otherSide(people('Me'), 'me')).toBe('You, in another window or with a token,');
-  expect(otherSide([], 'me')).toBe('Somebody else');
+  expect(otherSide(people('Me'), 'me')).toBe('You, in another window or with an API key,');
+  expect(otherSide([], 'me')).toBe('Someone else');
 });

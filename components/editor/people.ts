@@ -13,7 +13,7 @@ export function namesOf(people: readonly Person[]): string {
 export function otherSide(savedBy: readonly Person[], me: string): string {
   const others = savedBy.filter(({ id }) => id !== me);
   if (others.length > 0) return namesOf(others);
-  return savedBy.length > 0 ? 'You, in another window or with a token,' : 'Somebody else';
+  return savedBy.length > 0 ? 'You, in another window or with an API key,' : 'Someone else';
 }
 
 /** Returns the sentence that says who else edits a draft: other people, and the user in another window. */

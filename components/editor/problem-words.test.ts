@@ -94,7 +94,7 @@ describe('a problem in the words of the console', () => {
   ])('%s', async (_, steps, said) => {
     const found = await saidOf(...steps);
     expect(found).toHaveLength(said.length);
-    for (const [at, text] of said.entries()) expect(found[at]).toMatch(new RegExp(`^${RegExp.escape(text)}`));
+    for (const [at, text] of said.entries()) expect(found[at]?.slice(0, text.length)).toBe(text);
   });
 
   test('names the field where the message only continues it', () => {

@@ -1,11 +1,11 @@
 import type { GraphProblem } from './locate-problem.ts';
 import { labelOf } from './step-fields.ts';
 
-/** What to say in the words of the console; `hint` is left out where the message says what to do. */
+/** A problem in the words of the console; `hint` is left out where the message says what to do. */
 type Words = { message: string; hint?: string | undefined };
 type Translate = (problem: GraphProblem) => Words | null;
 
-/** What a step lacks, where the console does more than ask for the field by its label. */
+/** Messages for fields that a step lacks, where the label alone would not do. */
 const MISSING: Readonly<Record<string, string>> = {
   workflow_id: 'Choose a workflow',
   instance_id: 'Choose an MCP instance',

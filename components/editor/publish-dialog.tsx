@@ -59,7 +59,7 @@ export function PublishDialog({ open, onOpenChange, workflowId, nextVersion, dra
         onOpenChange(next);
       }}
       title={`Publish version ${nextVersion}`}
-      description="Active runs keep the version that they were started with."
+      description="Active runs continue with the version they were started with."
       footer={
         <FormActions
           formId="publish"
@@ -79,18 +79,17 @@ export function PublishDialog({ open, onOpenChange, workflowId, nextVersion, dra
           void submit();
         }}
       >
-        <Field label="What has changed" optional hint="Markdown. Shown in the history of versions.">
+        <Field label="What has changed" optional hint="Markdown. Shown in the version history.">
           <Textarea autoFocus value={changelog} maxLength={2000} onChange={event => setChangelog(event.target.value)} />
         </Field>
         {errors > 0 ? (
           <p role="alert" className="text-sm text-bad">
-            {errors === 1 ? 'One problem' : `${errors} problems`} must be fixed first. The list beneath the editor shows
-            where.
+            {errors === 1 ? 'One problem' : `${errors} problems`} must be fixed first. See the list below the editor.
           </p>
         ) : null}
         {unsaved ? (
           <p role="alert" className="text-sm text-bad">
-            The draft could not be saved, so it was not published. The line above the editor says why.
+            The draft could not be saved, so it was not published. See the status above the editor.
           </p>
         ) : null}
         <FormError error={publish.error} />

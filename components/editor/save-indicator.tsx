@@ -40,7 +40,7 @@ export function SaveIndicator({ draft }: { draft: Draft }) {
         <Line
           tone="text-bad"
           icon={<CircleAlert aria-hidden className="size-4" />}
-          text="Not saved: choose between your changes and somebody else's."
+          text="Not saved: choose between your changes and someone else’s."
         />
       );
   }

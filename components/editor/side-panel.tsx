@@ -143,7 +143,7 @@ function JsonView({ draft, editable, problems, handle }: JsonProps) {
     <div className="flex h-full flex-col gap-2">
       {textProblem === null ? null : (
         <div className="flex flex-wrap items-center gap-2 text-xs text-warn">
-          <p className="min-w-0 flex-1 basis-40">Until this JSON is finished, the rest of the editor waits for it.</p>
+          <p className="min-w-0 flex-1 basis-40">Finish this JSON to use the rest of the editor.</p>
           <Button size="sm" onClick={() => draft.store.discardText()}>
             Discard
           </Button>

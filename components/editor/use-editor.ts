@@ -175,7 +175,10 @@ export function change(store: StepsStore, edits: readonly Edit[], key: string | 
   const [first] = result.unrewritten;
   if (first !== undefined) {
     const places = result.unrewritten.map(({ step, field, line }) => `${step}, ${field}, line ${line}`);
-    toast.warning('Lua still names the old ID. Change it there:', { description: places.join('; '), duration: 15_000 });
+    toast.warning('Scripts still use the old ID. Change it here:', {
+      description: places.join('; '),
+      duration: 15_000,
+    });
   }
   return true;
 }

@@ -46,7 +46,7 @@ export function VersionList({
     return (
       <div className="rounded-lg border bg-surface">
         <EmptyState icon={History} title="Not published yet">
-          Publish the draft: each publish is kept here as a numbered version, and runs always use a version.
+          Publish the draft to create a numbered version. Runs always use a published version.
         </EmptyState>
       </div>
     );
@@ -149,7 +149,7 @@ function RestoreConfirm({
       onSuccess: workflow => {
         draft.take(workflow);
         void queryClient.invalidateQueries({ queryKey: trpc.workflows_list.pathKey() });
-        toast.success('The version is the draft again. Publish it to use it for new runs.');
+        toast.success('The version was restored to the draft. Publish it to use it for new runs.');
       },
       onError: toastError,
       onSettled: onClose,
@@ -166,7 +166,7 @@ function RestoreConfirm({
       pending={restore.isPending}
       onConfirm={() => version && restore.mutate({ id: workflowId, version: version.version })}
     >
-      Its graph replaces the current draft. The published versions stay as they are.
+      Its graph replaces the current draft. Published versions do not change.
     </Confirm>
   );
 }

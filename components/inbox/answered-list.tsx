@@ -22,8 +22,8 @@ export function AnsweredList({ chosen }: { chosen: Chosen | null }) {
     return filtered ? (
       <EmptyState icon={SearchX} title="No answered task matches" action={<ClearFilters />} />
     ) : (
-      <EmptyState icon={History} title="Nothing was answered yet">
-        Tasks that somebody approved or rejected are kept here.
+      <EmptyState icon={History} title="No answered tasks yet">
+        Approved and rejected tasks appear here.
       </EmptyState>
     );
   return (
@@ -66,7 +66,7 @@ function Row({ task, current }: { task: AnsweredTask; current: boolean }) {
         <span className={cx('flex items-center gap-1 text-xs', task.approved ? 'text-ok' : 'text-bad')}>
           <Icon aria-hidden className="size-3.5 shrink-0" />
           <span className="truncate">
-            {task.approved ? 'Approved' : 'Rejected'} by {task.completed_by ?? 'somebody'}
+            {task.approved ? 'Approved' : 'Rejected'} by {task.completed_by ?? 'someone'}
           </span>
         </span>
       </Link>

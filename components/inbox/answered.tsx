@@ -9,7 +9,7 @@ import type { RunTask } from './task-view.tsx';
 type Outcome = { icon: LucideIcon; tone: string; text: string };
 
 function outcome(task: RunTask): Outcome {
-  const who = task.completed_by ?? 'somebody';
+  const who = task.completed_by ?? 'someone';
   switch (task.state) {
     case 'completed':
       return task.approved
@@ -19,7 +19,7 @@ function outcome(task: RunTask): Outcome {
       return { icon: Clock, tone: 'text-warn', text: 'It timed out before anyone answered' };
     case 'cancelled':
     case 'pending':
-      return { icon: CircleSlash, tone: 'text-muted', text: 'Withdrawn: the run has ended' };
+      return { icon: CircleSlash, tone: 'text-muted', text: 'Withdrawn because the run ended' };
   }
 }
 

@@ -37,7 +37,7 @@ export function AssignDialog({
       open={open}
       onClose={onClose}
       title="Assign task"
-      description="Only they and administrators can answer it then. They are notified as they chose."
+      description="Only the assignees and administrators can then answer it. Assignees are notified as they chose."
       action="Assign"
       pending={pending}
       error={error}
@@ -49,7 +49,7 @@ export function AssignDialog({
         )
       }
     >
-      <Field label="Email" hint="Of a contributor to the project or an administrator; several are separated by commas.">
+      <Field label="Email" hint="A contributor to the project or an administrator. Separate several with commas.">
         <Input name="people" list={listId} required autoComplete="off" maxLength={4000} />
       </Field>
       <datalist id={listId}>

@@ -24,7 +24,7 @@ function useAssign(task: RunTask) {
       trpc: { context: inScope({ tenant: scope.tenant, project: task.project_id }) },
       onSuccess: ({ assigned_by, assignees }) =>
         void toast.success(
-          assigned_by === null ? `Gave “${task.name}” back` : `Assigned “${task.name}” to ${assignees.join(', ')}`,
+          assigned_by === null ? `Unassigned “${task.name}”` : `Assigned “${task.name}” to ${assignees.join(', ')}`,
         ),
       onSettled: () =>
         Promise.all([
@@ -74,7 +74,7 @@ export function Assignment({ task }: { task: RunTask }) {
           disabled={assign.isPending}
           onClick={() => to(null)}
         >
-          Give back
+          Unassign
         </Button>
       )}
       {hasDialog ? (

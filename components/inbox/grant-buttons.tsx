@@ -20,9 +20,7 @@ export function GrantButtons({ grants, pending, disabled = false, size, onGrant 
   const shown = (['thread', 'agent'] as const).filter(each => grants.includes(each));
   return (
     <div className="flex w-full flex-col gap-1.5">
-      <p className="text-xs text-muted">
-        Or approve it, and allow further calls of this tool, with any arguments, without asking:
-      </p>
+      <p className="text-xs text-muted">Or approve it and allow all further calls of this tool, with any arguments:</p>
       <div className="flex flex-wrap gap-2">
         {shown.map(each => (
           <Button

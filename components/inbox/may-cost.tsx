@@ -7,7 +7,7 @@ export function MayCost({ microcredits }: { microcredits: number | null | undefi
   return (
     <p className="text-sm text-muted">
       {microcredits === null
-        ? 'What the call costs is not known: it may start or continue runs.'
+        ? 'The cost of the call is unknown, because it may start or continue runs.'
         : `The call costs at most ${creditsInWords(microcredits)}.`}
     </p>
   );

@@ -50,7 +50,7 @@ function NotAllowed({ task }: { task: RunTask }) {
   useAskedDecision(taskKey(task), null);
   return (
     <p className="mt-5 rounded-md bg-hover px-3 py-2 text-sm text-muted">
-      {canWrite ? `Only ${task.assignees.join(', ')} can answer this.` : 'Answering needs the contributor role.'}
+      {canWrite ? `Only ${task.assignees.join(', ')} can answer this.` : 'You need the contributor role to answer.'}
     </p>
   );
 }

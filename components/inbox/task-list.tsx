@@ -51,7 +51,7 @@ export function TaskList({ chosen, selected, onSelect }: ListProps) {
         ))}
         {list.data.next_cursor ? (
           <li className="px-4 py-3 text-xs text-muted">
-            The newest {list.data.tasks.length} are shown; older ones follow as these are answered.
+            The newest {list.data.tasks.length} are shown. Older tasks appear as these are answered.
           </li>
         ) : null}
       </ul>
@@ -133,8 +133,8 @@ function Nothing() {
   const filtered = isFiltered(useInboxFilter());
   if (filtered) return <EmptyState icon={SearchX} title="No task matches" action={<ClearFilters />} />;
   return (
-    <EmptyState icon={Inbox} title="Nothing is waiting" action={<ButtonLink href="/runs">Go to runs</ButtonLink>}>
-      When a run reaches a human task, it waits here until somebody approves or rejects.
+    <EmptyState icon={Inbox} title="No tasks waiting" action={<ButtonLink href="/runs">Go to runs</ButtonLink>}>
+      When a run needs a person, its task appears here.
     </EmptyState>
   );
 }

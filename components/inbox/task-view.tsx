@@ -34,7 +34,9 @@ export function TaskView({ runId, taskId }: { runId: string; taskId: string }) {
   );
   const task = tasks.data?.tasks.find(each => each.task_id === taskId);
   const missing = (run.isMissing && !owner) || (tasks.isSuccess && !task);
-  const failed = missing ? new Error('This task does not exist, or you may not see it.') : (tasks.error ?? run.error);
+  const failed = missing
+    ? new Error('This task does not exist, or you do not have access to it.')
+    : (tasks.error ?? run.error);
   return (
     <div className="mx-auto flex max-w-200 flex-col px-4 py-4 sm:px-6">
       <Link

@@ -9,9 +9,9 @@ export type AuthMode = Server['auth_mode'];
 
 /** How credentials are sent, in the order in which people meet them. */
 export const authModes: readonly { value: AuthMode; label: string; hint: string }[] = [
-  { value: 'none', label: 'None', hint: 'The server is open' },
-  { value: 'token', label: 'Token', hint: 'Bearer token: credential token, api_key or access_token' },
-  { value: 'header', label: 'Headers', hint: 'Each credential is the header of its name' },
+  { value: 'none', label: 'None', hint: 'No authentication' },
+  { value: 'token', label: 'Token', hint: 'Bearer token from the credential token, api_key or access_token' },
+  { value: 'header', label: 'Headers', hint: 'Each credential is sent as the header of the same name' },
   { value: 'oauth', label: 'OAuth', hint: 'The access token of a connected account' },
 ];
 

@@ -35,7 +35,7 @@ export function CatalogDialog({ onClose }: { onClose: () => void }) {
       onOpenChange={open => !open && onClose()}
       size="lg"
       title="Catalog"
-      description="Public servers that their owners run themselves. Adding one registers its address; nothing is called yet."
+      description="Public servers run by their owners. Adding one registers its address. Nothing is called yet."
     >
       <div className="flex flex-col gap-3">
         <FormError error={create.error} />

@@ -30,7 +30,7 @@ export function ConnectionField({
   return (
     <Field
       label={label}
-      error={list.isError ? 'The connections could not be loaded.' : null}
+      error={list.isError ? 'Could not load connections.' : null}
       hint={
         <>
           {hint ? `${hint} ` : null}

@@ -30,7 +30,7 @@ export function CreateInstanceDialog({ serverId, onClose }: { serverId: string; 
       open
       onOpenChange={open => !open && onClose()}
       title="Create instance"
-      description="Steps of this project call the server’s tools through it."
+      description="Steps in this project call the server’s tools through it."
       footer={
         <FormActions formId={formId} onCancel={onClose} action="Create" pending={pending} disabled={!list?.length} />
       }
@@ -117,12 +117,12 @@ function InstanceForm({
         value={connection}
         hint={
           chosen?.auth_mode === 'none'
-            ? 'This server takes no credentials: none are sent.'
-            : 'Its credentials are sent with every call.'
+            ? 'This server needs no credentials, so none are sent.'
+            : 'The connection’s credentials are sent with every call.'
         }
         onChange={setConnection}
       />
-      <Field label="Name" hint="The name that people choose in a step.">
+      <Field label="Name" hint="Shown when people choose an instance in a step.">
         <Input
           required
           maxLength={120}

@@ -32,7 +32,7 @@ export function DiscoverDialog({ server, onClose }: { server: ServerDetail; onCl
       onOpenChange={next => !next && onClose()}
       size="sm"
       title="Discover tools"
-      description={`Calls ${server.canonical_url} and reads what it offers. Steps keep using what is published.`}
+      description={`Calls ${server.canonical_url} and lists its tools. Steps keep using the published version.`}
       footer={
         <>
           <Button onClick={onClose}>Cancel</Button>
@@ -49,7 +49,7 @@ export function DiscoverDialog({ server, onClose }: { server: ServerDetail; onCl
       <div className="flex flex-col gap-4">
         <FormError error={discover.error} />
         {open ? (
-          <p className="text-sm text-muted">The server takes no credentials; none are sent.</p>
+          <p className="text-sm text-muted">The server needs no credentials, so none are sent.</p>
         ) : (
           <ConnectionField
             value={connection}

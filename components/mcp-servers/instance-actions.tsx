@@ -63,7 +63,7 @@ function EditDialog({ instance, onClose }: { instance: InstanceDetail; onClose: 
     <FormDialog
       onClose={onClose}
       title="Edit instance"
-      description="Calls that start from now on use it."
+      description="Applies to calls from now on."
       action="Save"
       pending={patch.isPending}
       error={problem === null ? patch.error : new Error(problem)}
@@ -104,7 +104,7 @@ function DeleteDialog({ instance, onClose }: { instance: InstanceDetail; onClose
                 uses === 1
                   ? 'Delete it even though a workflow uses it'
                   : `Delete it even though ${uses} workflows use it`,
-              hint: 'Their steps fail from then on.',
+              hint: 'Their steps will fail.',
             }
           : null
       }

@@ -54,7 +54,8 @@ export function InstanceList() {
                 </Button>
               }
             >
-              An instance binds a published server to a connection. The steps of this project call its tools through it.
+              An instance combines a published server with a connection. Steps in this project call its tools through
+              it.
             </EmptyState>
           )
         }

@@ -81,14 +81,14 @@ function Overview({ instance }: { instance: InstanceDetail }) {
       <Validate instance={instance} />
       <Card
         title="Used by"
-        description="Workflows that call it, in the draft or the latest version."
+        description="Workflows that call it in the draft or the latest version."
         className="min-w-0"
       >
         <UsedBy instance={instance} />
       </Card>
       <Card title="Settings" className="min-w-0">
         {Object.keys(instance.config).length === 0 ? (
-          <p className="text-sm text-muted">None. Edit the instance to set headers or default arguments.</p>
+          <p className="text-sm text-muted">None. Edit the instance to add headers or default arguments.</p>
         ) : (
           <JsonTree value={instance.config as Json} label="Settings" />
         )}
@@ -139,7 +139,7 @@ function Validate({ instance }: { instance: InstanceDetail }) {
   return (
     <Card
       title="Validate"
-      description="Calls the server as a step would."
+      description="Calls the server the way a step does."
       className="min-w-0"
       actions={
         <Button
@@ -158,7 +158,7 @@ function Validate({ instance }: { instance: InstanceDetail }) {
       ) : validate.isPending ? (
         <Skeleton className="h-40 w-full" />
       ) : validate.error ? null : (
-        <p className="text-sm text-muted">Not checked since you opened this page.</p>
+        <p className="text-sm text-muted">Not checked yet.</p>
       )}
     </Card>
   );

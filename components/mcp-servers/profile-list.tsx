@@ -36,7 +36,7 @@ export function ProfileList({ instance }: { instance: InstanceDetail }) {
       <Card
         flush
         title="Profiles"
-        description="The settings of the active profile take precedence over those of the instance, and its connection replaces that of the instance."
+        description="The active profile’s settings override those of the instance, and its connection replaces the instance’s."
         actions={create}
       >
         {profiles === undefined ? (
@@ -136,8 +136,8 @@ function DeleteProfile({ profile, onClose }: { profile: Profile; onClose: () => 
       onConfirm={() => remove.mutate({ id: profile.instance_id, profile_id: profile.id })}
     >
       {profile.active
-        ? 'It is the active one: the instance’s own settings and connection are used from then on.'
-        : 'Nothing uses it now.'}
+        ? 'It is active. After that, the instance’s own settings and connection are used.'
+        : 'It is not in use.'}
     </Confirm>
   );
 }

@@ -30,7 +30,7 @@ export function PublishDialog({ server, onClose }: { server: ServerDetail; onClo
     <FormDialog
       onClose={onClose}
       title={`Publish version ${(server.latest_version ?? 0) + 1}`}
-      description="A version never changes. Instances that follow the latest use it for every call from now on."
+      description="Versions never change. Instances set to the latest version use this one for all calls from now on."
       action="Publish"
       pending={publish.isPending}
       error={publish.error}

@@ -51,7 +51,7 @@ export function RegisterDialog({ onClose }: { onClose: () => void }) {
 export function AuthModeField({ value, onChange }: { value: AuthMode; onChange: (mode: AuthMode) => void }) {
   const { hint } = authModes.find(each => each.value === value) ?? { hint: '' };
   return (
-    <Field label="Sign-in" hint={`${hint}. Credentials themselves are kept in a connection.`}>
+    <Field label="Sign-in" hint={`${hint}. Credentials are stored in a connection.`}>
       <Select<AuthMode>
         value={value}
         options={authModes.map(({ value: mode, label }) => ({ value: mode, label }))}

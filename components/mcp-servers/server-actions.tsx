@@ -85,8 +85,8 @@ function EditDialog({ server, onClose }: { server: ServerDetail; onClose: () => 
       <AuthModeField value={authMode} onChange={setAuthMode} />
       {moved && server.latest_version !== null ? (
         <p role="status" className="rounded-md bg-warn-soft px-3 py-2 text-sm text-warn">
-          The server becomes a draft again: its instances cannot be called until its tools are discovered and published
-          there.
+          The server becomes a draft again. Its instances cannot be called until you discover and publish its tools at
+          the new address.
         </p>
       ) : null}
     </FormDialog>
@@ -113,7 +113,7 @@ function DeleteDialog({ server, onClose }: { server: ServerDetail; onClose: () =
       name={server.name}
       force={
         server.instance_count > 0
-          ? { label: `Delete ${instances} too`, hint: 'In every project. Steps that call them fail from then on.' }
+          ? { label: `Delete ${instances} too`, hint: 'In every project. Steps that call them will fail.' }
           : null
       }
       remove={remove}

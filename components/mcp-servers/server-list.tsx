@@ -118,8 +118,7 @@ function Nothing({ filtered }: { filtered: boolean }) {
         </>
       }
     >
-      Register a server that speaks the Model Context Protocol, discover its tools, publish them, and call them from the
-      steps of a workflow.
+      Register a Model Context Protocol server, discover and publish its tools, and call them from workflow steps.
     </EmptyState>
   );
 }

@@ -156,7 +156,7 @@ function Tools({ server }: { server: ServerDetail }) {
     return (
       <Card flush>
         <EmptyState icon={Radar} title="No tools discovered yet">
-          “Discover tools” asks the server what it offers. Its answer is kept here until it is published.
+          “Discover tools” asks the server for its tools. They are kept here until you publish them.
         </EmptyState>
       </Card>
     );

@@ -8,8 +8,8 @@ export function SettingsField({ value, onChange }: { value: string; onChange: (t
       optional
       hint={
         <>
-          <code>headers</code>: further headers, no secrets. <code>default_args</code>: arguments for steps that leave
-          them out. The rest is sent with each call as <code>_meta.config</code>.
+          <code>headers</code>: additional headers, no secrets. <code>default_args</code>: arguments for steps that omit
+          them. Everything else is sent with each call as <code>_meta.config</code>.
         </>
       }
     >

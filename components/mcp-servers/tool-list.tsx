@@ -89,9 +89,11 @@ function Hints({ tool }: { tool: Tool }) {
   const hints = tool.annotations ?? {};
   return (
     <>
-      {hints.readOnlyHint === true ? <Badge title="The server says that it only reads">Read-only</Badge> : null}
+      {hints.readOnlyHint === true ? (
+        <Badge title="The server says that this tool is read-only">Read-only</Badge>
+      ) : null}
       {hints.destructiveHint === true ? (
-        <Badge tone="warn" title="The server says that it may delete or overwrite data">
+        <Badge tone="warn" title="The server says that this tool can delete or overwrite data">
           Destructive
         </Badge>
       ) : null}

@@ -27,12 +27,12 @@ export function ValidateServer({ server }: { server: ServerDetail }) {
     bound.reset();
   };
   return (
-    <Card title="Validate" description="Calls the server: its address, its protocol, its credentials, its tools.">
+    <Card title="Validate" description="Calls the server to check its address, protocol, credentials and tools.">
       <div className="flex max-w-160 flex-col gap-4">
         <ConnectionField
           value={connection}
           none="Without credentials"
-          hint="A connection is checked as well, and its credentials are sent."
+          hint="The connection is also checked, and its credentials are sent."
           onChange={choose}
         />
         <Button

@@ -21,7 +21,7 @@ export function VersionField({
     ...numbers.map(number => ({ value: String(number), label: `Version ${number}` })),
   ];
   return (
-    <Field label="Version" hint="A pinned version stays when a newer one is published.">
+    <Field label="Version" hint="A pinned version stays in use when a newer one is published.">
       <Select
         value={value === null ? '' : String(value)}
         options={options}

@@ -31,7 +31,7 @@ export function VersionList({ server }: { server: ServerDetail }) {
     return (
       <Card flush>
         <EmptyState icon={History} title="Not published yet">
-          Each publish is kept here as a numbered version that never changes. Instances call a version.
+          Publish the tools to create a numbered version that never changes. Instances call a published version.
         </EmptyState>
       </Card>
     );

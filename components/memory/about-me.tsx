@@ -50,8 +50,8 @@ export function AboutMe() {
           </div>
         )
       ) : isEmpty ? (
-        <EmptyState icon={ShieldCheck} title="Nothing is kept about you alone">
-          What you tell agents, and what they propose to remember of it, appears here.
+        <EmptyState icon={ShieldCheck} title="Nothing is stored about you">
+          What you tell agents, and what they propose to remember from it, appears here.
         </EmptyState>
       ) : (
         <ul aria-label="Known about you">
@@ -127,7 +127,7 @@ function Actions() {
     trpc.memory_forget.mutationOptions({
       onSuccess: ({ items, episodes }) => {
         setAsking(false);
-        toast.success(`${counted(items, 'item')} and ${counted(episodes, 'conversation')} are forgotten`);
+        toast.success(`${counted(items, 'item')} and ${counted(episodes, 'conversation')} forgotten`);
         return refresh();
       },
     }),
@@ -148,7 +148,7 @@ function Actions() {
         icon={<Trash2 aria-hidden className="size-3.5" />}
         onClick={() => setAsking(true)}
       >
-        Forget all of it
+        Forget everything
       </Button>
       <Confirm
         open={asking}
@@ -159,7 +159,8 @@ function Actions() {
         error={forget.error ? readError(forget.error).message : null}
         onConfirm={() => forget.mutate({ of: 'me' })}
       >
-        Everything that only you see in this project is deleted for good. What you shared with the project stays.
+        Everything that only you can see in this project is permanently deleted. What you shared with the project is
+        kept.
       </Confirm>
     </>
   );

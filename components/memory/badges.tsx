@@ -23,7 +23,7 @@ export function TrustBadge({ trust }: { trust: Hit['trust'] }) {
     <Badge
       tone="warn"
       icon={<FileWarning aria-hidden className="size-3" />}
-      title="It comes from a tool or a file, or nobody was quoted who said it: models read it as data, never as an instruction."
+      title="It comes from a tool or a file, or quotes no person. Models read it as data, never as an instruction."
     >
       Untrusted
     </Badge>

@@ -48,13 +48,13 @@ export function EditItemDialog({
   return (
     <FormDialog
       onClose={onClose}
-      title="Edit the memory"
+      title="Edit memory"
       action={action}
       pending={patch.isPending}
       error={patch.error}
       onSubmit={submit}
     >
-      <Field label="Subject" hint="Whom or what it is about. Only an item with the same subject can take its place.">
+      <Field label="Subject" hint="Who or what it is about. Only an item with the same subject can replace it.">
         <Input value={subject} required maxLength={200} onChange={event => setSubject(event.target.value)} />
       </Field>
       <Field label="Text">
@@ -63,7 +63,7 @@ export function EditItemDialog({
       <Field label="Kind">
         <KindSelect value={kind} onChange={setKind} />
       </Field>
-      <Field label="Found until" hint="The last day, in UTC. Without one it is found for ever." optional>
+      <Field label="Expires" hint="The last day on which search finds it, in UTC. Empty: never expires." optional>
         <Input type="date" value={until} onChange={event => setUntil(event.target.value)} />
       </Field>
     </FormDialog>

@@ -43,7 +43,7 @@ export function EmbeddingCard() {
   return (
     <Card
       title="Search by meaning"
-      description="With an embedding model, search also finds texts that say the same in other words."
+      description="With an embedding model, search also finds texts with the same meaning in different words."
       actions={isAdmin && settings.data ? actions : null}
     >
       {settings.data ? (
@@ -62,16 +62,16 @@ export function EmbeddingCard() {
 function State({ settings }: { settings: Settings }) {
   const { embedding_model: model, dimensions, pending, ready } = settings;
   if (model === null)
-    return <p className="text-sm text-muted">Off: memories are found by their words. No text leaves the deployment.</p>;
+    return <p className="text-sm text-muted">Off: search matches words only. No text leaves the deployment.</p>;
   return (
     <p className="text-sm">
       <code>{model}</code>
       {dimensions === null ? null : <span className="text-muted">, {dimensions.toLocaleString('en')} dimensions</span>}
       <span role="status" className="block text-muted">
         {pending === 0
-          ? 'Every text has its embedding.'
+          ? 'Every text has an embedding.'
           : `${counted(pending, 'text')} ${pending === 1 ? 'waits' : 'wait'} for an embedding.`}
-        {ready ? '' : ' Until all have one, search does without meaning.'}
+        {ready ? '' : ' Until every text has one, search matches words only.'}
       </span>
     </p>
   );
@@ -92,7 +92,7 @@ function useChange(onClose: () => void, said: string) {
 }
 
 function ChooseModel({ model, onClose }: { model: string; onClose: () => void }) {
-  const change = useChange(onClose, 'The embedding model is chosen');
+  const change = useChange(onClose, 'Embedding model saved');
   return (
     <FormDialog
       onClose={onClose}
@@ -104,7 +104,7 @@ function ChooseModel({ model, onClose }: { model: string; onClose: () => void })
     >
       <Field
         label="Model"
-        hint="provider/model, such as openai/text-embedding-3-small. Its key has to be shared with the workspace. The texts of all memories and the queries of all searches are sent to it."
+        hint="provider/model, such as openai/text-embedding-3-small. Its key must be shared with the workspace. The texts of all memories and all search queries are sent to it."
       >
         <Input name="model" required maxLength={200} defaultValue={model} autoComplete="off" spellCheck={false} />
       </Field>
@@ -124,7 +124,7 @@ function SwitchOff({ onClose }: { onClose: () => void }) {
       error={change.error ? readError(change.error).message : null}
       onConfirm={() => change.mutate({ embedding_model: null })}
     >
-      All embeddings are deleted. Memories are then found by their words alone.
+      All embeddings are deleted. Search then matches words only.
     </Confirm>
   );
 }

@@ -51,7 +51,7 @@ export function EpisodeDialog({ id, around, onClose }: { id: string; around: str
         episode && mayWrite(episode.visibility, permissions) ? (
           <div className="flex w-full flex-wrap gap-2">
             <Button variant="danger" className="mr-auto" onClick={() => setMode('forget')}>
-              Forget all of it
+              Forget everything
             </Button>
             {permissions.canWrite ? <Button onClick={() => setMode('extract')}>Extract memories</Button> : null}
           </div>
@@ -118,7 +118,7 @@ function ForgetEpisode({
     trpc.memory_forget.mutationOptions({
       onSuccess: ({ items }) => {
         onForgotten();
-        toast.success(items === 0 ? 'Forgotten' : `Forgotten, with ${counted(items, 'item')} that rested on it alone`);
+        toast.success(items === 0 ? 'Forgotten' : `Forgotten, with ${counted(items, 'item')} that had no other source`);
         return refresh();
       },
     }),
@@ -127,13 +127,13 @@ function ForgetEpisode({
     <Confirm
       open
       onOpenChange={open => !open && onCancel()}
-      title="Forget all of it?"
+      title="Forget everything?"
       action="Forget"
       pending={forget.isPending}
       error={forget.error ? readError(forget.error).message : null}
       onConfirm={() => forget.mutate({ of: 'episode', ref: episode.id })}
     >
-      Its text is deleted for good, together with every item that a program derived from it alone.
+      Its text is permanently deleted, together with every item that a program derived from it alone.
     </Confirm>
   );
 }

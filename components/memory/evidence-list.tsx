@@ -13,7 +13,7 @@ export function EvidenceList({ item }: { item: ItemWithEvidence }) {
   if (count === 0)
     return (
       <p className="text-sm text-muted">
-        {item.author === 'person' ? 'A person wrote it; it needs no evidence.' : 'Its evidence was forgotten.'}
+        {item.author === 'person' ? 'Written by a person, so it needs no evidence.' : 'Its evidence was deleted.'}
       </p>
     );
   return (
@@ -32,7 +32,7 @@ export function EvidenceList({ item }: { item: ItemWithEvidence }) {
                   variant="ghost"
                   onClick={() => set({ episode: each.episode_id, chunk: each.chunk_id }, { push: true })}
                 >
-                  Show where it was said
+                  Show the source
                 </Button>
               </p>
             </div>

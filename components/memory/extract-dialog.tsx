@@ -48,7 +48,7 @@ export function ExtractDialog({ what, episode, onClose, children }: Props) {
     <FormDialog
       onClose={onClose}
       title="Extract memories"
-      description={`A model reads the ${what} and proposes what is worth remembering. You review it.`}
+      description={`A model reads the ${what} and proposes what to remember. You review the proposals.`}
       action="Extract"
       noValidate
       pending={start.isPending}
@@ -115,7 +115,7 @@ function Progress({ what, job: started, onClose }: Pick<Props, 'what' | 'onClose
 }
 
 function endOf({ status }: Job, what: Props['what']): string {
-  if (status === 'stopped') return 'It was stopped.';
+  if (status === 'stopped') return 'The extraction was stopped.';
   return status === 'completed' ? `The ${what} was read.` : 'Nothing could be extracted.';
 }
 
@@ -123,15 +123,15 @@ function Result({ job: { proposed, merged, superseded, dropped, failed, errors }
   const lines: [number, string][] = [
     [proposed, `${counted(proposed, 'new memory', 'new memories')}`],
     [merged, `${counted(merged, 'quote')} for items that exist already`],
-    [superseded, `${counted(superseded, 'memory', 'memories')} replaced, as was asked`],
-    [dropped, `${counted(dropped, 'finding')} of the model without a quote, thrown away`],
+    [superseded, `${counted(superseded, 'memory', 'memories')} replaced as requested`],
+    [dropped, `${counted(dropped, 'finding')} without a quote discarded`],
     [failed, `${counted(failed, 'part')} that could not be read`],
   ];
   const shown = lines.filter(([count]) => count > 0);
   return (
     <>
       <ul aria-label="Result" className="mt-2 flex flex-col gap-1 text-sm text-muted">
-        {shown.length === 0 ? <li>There was nothing to remember.</li> : null}
+        {shown.length === 0 ? <li>Nothing to remember.</li> : null}
         {shown.map(([, text]) => (
           <li key={text}>{text}</li>
         ))}

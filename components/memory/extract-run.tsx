@@ -48,7 +48,7 @@ export function ExtractRun({ run, failure }: Props) {
       </IconButton>
       {open ? (
         <ExtractDialog what="run" episode={episode} onClose={() => setOpen(false)}>
-          <Field label="Who sees them">
+          <Field label="Visible to">
             <Select
               value={visibility}
               options={offered.map(value => ({ value, label: visibilityLabels[value] }))}

@@ -40,8 +40,8 @@ export function ForgetItem({
     >
       <p className="wrap-anywhere">“{item.text}”</p>
       <p className="mt-2">
-        The item, its evidence and its embedding are deleted for good. Rejecting it instead keeps it from being proposed
-        again.
+        The item, its evidence and its embedding are permanently deleted. Reject it instead to keep it from being
+        proposed again.
       </p>
     </Confirm>
   );

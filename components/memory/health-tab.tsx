@@ -22,13 +22,13 @@ export function HealthTab() {
           <Counts health={health.data} />
           <Pairs
             title="Likely duplicates"
-            description="Active items of one subject that say much the same."
-            empty="No two items say much the same."
+            description="Active items with the same subject that say nearly the same thing."
+            empty="No likely duplicates."
             pairs={health.data.duplicates}
           />
           <Pairs
             title="Contradictions"
-            description="Proposals, each with the active item that it would replace."
+            description="Proposals that would replace an active item."
             empty="No proposal contradicts an active item."
             pairs={health.data.contradictions}
           />
@@ -49,7 +49,7 @@ export function HealthTab() {
 function Counts({ health }: { health: Health }) {
   const { items, episodes, never_used: neverUsed } = health;
   return (
-    <Card title="What is remembered">
+    <Card title="Memory at a glance">
       <dl className="grid grid-cols-2 gap-x-6 gap-y-3 sm:grid-cols-3 lg:grid-cols-6">
         <Count label="Active items">{items.active}</Count>
         <Count label="Waiting for review">{items.proposed}</Count>

@@ -90,7 +90,7 @@ function Actions({ item, onEdit, onForget }: { item: ItemWithEvidence; onEdit: (
             icon={<Undo2 aria-hidden className="size-3.5" />}
             onClick={() => patch.mutate({ id, reinstate: true })}
           >
-            It is still true
+            Still true
           </Button>
         ) : null}
         {status === 'active' ? (
@@ -162,7 +162,7 @@ function History({ item }: { item: ItemWithEvidence }) {
       </li>
       {item.expires_at === null ? null : (
         <li>
-          Found until <RelativeTime at={item.expires_at} />
+          Expires <RelativeTime at={item.expires_at} />
         </li>
       )}
       {item.superseded_by === null ? null : <Other label="Superseded by" id={item.superseded_by} />}
@@ -190,7 +190,7 @@ function Other({ label, id }: { label: string; id: string }) {
           {read.data.text}
         </button>
       ) : read.isError ? (
-        'an item that cannot be read'
+        'an item you cannot see'
       ) : (
         <Skeleton className="inline-block h-3.5 w-40" />
       )}

@@ -55,7 +55,7 @@ export function ItemsTab() {
       <Filters />
       <ListCard
         label="Items"
-        columns={['Item', 'Kind', 'Seen by', 'Status', 'Used', 'Since']}
+        columns={['Item', 'Kind', 'Visible to', 'Status', 'Used', 'Since']}
         query={list}
         items={list.data?.items}
         next={list.data?.next_cursor}
@@ -66,10 +66,10 @@ export function ItemsTab() {
           ) : (
             <EmptyState
               icon={Brain}
-              title="Nothing is remembered yet"
+              title="No memories yet"
               action={<Button onClick={() => set({ open: 'remember' })}>Remember something</Button>}
             >
-              Write down what Baton should know, or let programs and agents propose it.
+              Add what Baton should know, or let programs and agents propose it.
             </EmptyState>
           )
         }
@@ -103,11 +103,11 @@ function Filters() {
         onChange={kind => change({ kind })}
       />
       <Select<Visibility | ''>
-        label="Seen by"
+        label="Visible to"
         className="w-40"
         value={filters.visibility ?? ''}
         options={[
-          { value: '', label: 'Seen by anybody' },
+          { value: '', label: 'Visible to everyone' },
           ...visibilities.map(value => ({ value, label: visibilityLabels[value] })),
         ]}
         onChange={scope => change({ scope })}

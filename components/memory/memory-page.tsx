@@ -35,8 +35,8 @@ export function MemoryPage() {
       <Page>
         <PageHeader title="Memory" />
         <Card flush>
-          <EmptyState icon={BrainCircuit} title="Memory is switched off">
-            The operator of this deployment has switched memory off.
+          <EmptyState icon={BrainCircuit} title="Memory is turned off">
+            The operator of this deployment has turned memory off.
           </EmptyState>
         </Card>
       </Page>
@@ -45,7 +45,7 @@ export function MemoryPage() {
     <Page>
       <PageHeader
         title="Memory"
-        description="What people, programs and agents told Baton, and what it has read. Search it by words and by meaning."
+        description="What people, programs and agents told Baton, and what it has read. Search by words or by meaning."
         actions={
           <Button
             variant="primary"

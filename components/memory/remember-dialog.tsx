@@ -22,7 +22,7 @@ export function RememberDialog({ onClose }: { onClose: () => void }) {
     trpc.memory_propose_items.mutationOptions({
       onSuccess: ({ items }) => {
         onClose();
-        toast.success(items[0]?.merged ? 'That was known already' : 'Remembered');
+        toast.success(items[0]?.merged ? 'Already known' : 'Remembered');
         return refresh();
       },
     }),
@@ -41,7 +41,7 @@ export function RememberDialog({ onClose }: { onClose: () => void }) {
         })
       }
     >
-      <Field label="Subject" hint="Whom or what it is about, such as “office” or a person’s name.">
+      <Field label="Subject" hint="Who or what it is about, such as “office” or a person’s name.">
         <Input name="subject" required maxLength={200} autoComplete="off" />
       </Field>
       <Field label="Text">
@@ -50,7 +50,7 @@ export function RememberDialog({ onClose }: { onClose: () => void }) {
       <Field label="Kind">
         <KindSelect value={kind} onChange={setKind} />
       </Field>
-      <Field label="Seen by">
+      <Field label="Visible to">
         <Select<Visibility>
           value={visibility}
           options={visibilities

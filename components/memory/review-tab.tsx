@@ -95,8 +95,8 @@ function Waiting({ items, more, decide }: WaitingProps) {
         onDecide={decision => finish(picked, decision)}
       />
       {items.length === 0 ? (
-        <EmptyState icon={CheckCheck} title="Nothing waits for review">
-          What programs and agents propose to remember waits here until somebody accepts or rejects it.
+        <EmptyState icon={CheckCheck} title="Nothing to review">
+          What programs and agents propose to remember appears here until someone accepts or rejects it.
         </EmptyState>
       ) : null}
       <ul aria-label="Proposals">
@@ -151,7 +151,7 @@ function Toolbar({ waiting, more, all, picked, onPick, onDecide }: ToolbarProps)
         />
       ) : null}
       <p role="status" className="text-sm text-muted">
-        {more ? `The newest ${waiting} of those that wait for review` : `${counted(waiting, 'proposal')} to review`}
+        {more ? `The newest ${waiting} proposals waiting for review` : `${counted(waiting, 'proposal')} to review`}
       </p>
       {picked.length > 0 ? (
         <div className="flex gap-2">

@@ -51,7 +51,7 @@ export function SearchTab() {
       <Card flush>
         {!asked ? (
           <EmptyState icon={Brain} title="Search memories">
-            Words, “phrases” that have to occur, and -words that must not. Each hit says why it ranks where it does.
+            Use words, “exact phrases” and -excluded words. Each result shows why it ranks where it does.
           </EmptyState>
         ) : found.data ? (
           <Found result={found.data} stale={found.isPlaceholderData} />
@@ -82,17 +82,17 @@ function Filters() {
         onChange={value => set({ kind: value }, { push: true })}
       />
       <Select
-        label="Seen by"
+        label="Visible to"
         className="w-40"
         value={visibility ?? ''}
         options={[
-          { value: '' as const, label: 'Seen by anybody' },
+          { value: '' as const, label: 'Visible to everyone' },
           ...visibilities.map(value => ({ value, label: visibilityLabels[value] })),
         ]}
         onChange={value => set({ scope: value }, { push: true })}
       />
       <Checkbox
-        label="Include what was true earlier"
+        label="Include past facts"
         checked={past}
         onCheckedChange={checked => set({ past: checked ? '1' : '' }, { push: true })}
       />
@@ -108,8 +108,8 @@ function Found({ result, stale }: { result: Result; stale: boolean }) {
     <div aria-busy={stale} className={cx('transition-opacity', stale && 'opacity-60')}>
       {degraded.length > 0 ? <Degraded signals={degraded} /> : null}
       {hits.length === 0 ? (
-        <EmptyState icon={SearchX} title="Nothing is remembered about this">
-          Only memories that match are shown.
+        <EmptyState icon={SearchX} title="No matching memories">
+          Try other words or fewer filters.
         </EmptyState>
       ) : (
         <ul aria-label="Memories">
@@ -126,7 +126,7 @@ function Degraded({ signals }: { signals: readonly string[] }) {
   const names = signals.map(signal => (signal in signalLabels ? signalLabels[signal as 'vector'] : signal));
   return (
     <p role="status" className="border-b bg-warn-soft px-4 py-2 text-sm text-warn">
-      Searched without {names.join(' and ')}, which cannot be asked right now.
+      Searched without {names.join(' and ')}, which is not available right now.
     </p>
   );
 }

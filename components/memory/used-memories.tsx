@@ -67,8 +67,8 @@ function List({ runId, stepId }: Step) {
       {hidden > 0 ? (
         <p className="mt-1 text-xs text-muted">
           {memories.length === 0 ? '' : 'And '}
-          {counted(hidden, 'memory', 'memories')} that {hidden === 1 ? 'was' : 'were'} forgotten since, or that you may
-          not see
+          {counted(hidden, 'memory', 'memories')} that {hidden === 1 ? 'was' : 'were'} since forgotten, or not visible
+          to you
         </p>
       ) : null}
     </div>

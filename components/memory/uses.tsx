@@ -13,7 +13,8 @@ type Use = Outputs['memory_items_list_uses']['uses'][number];
 
 /** How often an item was used, and which runs and chats used it lately. */
 export function Uses({ item: { id, uses, last_used_at } }: { item: Item }) {
-  if (last_used_at === null) return <p className="text-sm text-muted">No agent or program has searched for it yet.</p>;
+  if (last_used_at === null)
+    return <p className="text-sm text-muted">No agent or program has found it in a search yet.</p>;
   return (
     <div className="flex flex-col gap-1.5">
       <p className="text-sm text-muted">
@@ -33,8 +34,7 @@ function UseList({ id }: { id: string }) {
   if (list.isError) return <ErrorState error={list.error} onRetry={() => void list.refetch()} />;
   if (list.isPending) return <Skeleton className="h-10 w-full" />;
   const uses = list.data.pages.flatMap(page => page.uses);
-  if (uses.length === 0)
-    return <p className="text-xs text-muted">None of it within the last 30 days, in this project.</p>;
+  if (uses.length === 0) return <p className="text-xs text-muted">None in the last 30 days in this project.</p>;
   return (
     <>
       <ul aria-label="Uses" className="flex flex-col gap-1 text-sm">
@@ -61,14 +61,14 @@ function What({ use }: { use: Use }) {
     case 'tool':
       return <span>A program’s search</span>;
     case 'chat':
-      if (thread_id === null) return <span>Somebody’s private chat</span>;
+      if (thread_id === null) return <span>Someone’s private chat</span>;
       return (
         <Link href={`/chat/${thread_id}`} className={link}>
           Chat with {workflow_name ?? 'an agent'}
         </Link>
       );
     case 'run':
-      if (run_id === null || workflow_id === null) return <span>A run that is not kept any more</span>;
+      if (run_id === null || workflow_id === null) return <span>A run that is no longer kept</span>;
       return (
         <Link
           href={`/workflows/${workflow_id}/runs/${run_id}${step_id === null ? '' : `?step=${encodeURIComponent(step_id)}`}`}

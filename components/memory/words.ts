@@ -28,7 +28,7 @@ export const visibilityLabels: Record<Visibility, string> = {
   workspace: 'Whole workspace',
 };
 export const statusLabels: Record<Status, { label: string; tone: Tone }> = {
-  proposed: { label: 'Waits for review', tone: 'warn' },
+  proposed: { label: 'Waiting for review', tone: 'warn' },
   active: { label: 'Active', tone: 'ok' },
   superseded: { label: 'Superseded', tone: 'neutral' },
   rejected: { label: 'Rejected', tone: 'bad' },

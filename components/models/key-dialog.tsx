@@ -32,7 +32,7 @@ export function KeyDialog({ former, onClose }: { former?: ModelKey; onClose: () 
     <FormDialog
       onClose={onClose}
       title={former ? `Replace ${former.name}` : 'Add model key'}
-      description="The key goes to the secret store and belongs to this project."
+      description="The key is stored in the secret store and belongs to this project."
       action={former ? 'Save' : 'Add'}
       pending={save.isPending}
       error={save.elsewhere ? save.error : null}
@@ -66,9 +66,9 @@ function KeyFields({
         required={!compatible && former === undefined}
         hint={
           former
-            ? 'Leave it empty to keep the current one. A base URL on another host needs the key again.'
+            ? 'Leave empty to keep the current key. A base URL on another host needs the key again.'
             : compatible
-              ? 'Leave it empty if the server needs none.'
+              ? 'Leave empty if the server needs no key.'
               : undefined
         }
         error={errorOf('api_key')}
@@ -91,7 +91,7 @@ function KeyFields({
         hint={
           compatible
             ? 'Up to and including /v1. The operator must allow a server in a private network.'
-            : "Only for a proxy: empty is the provider's own."
+            : 'Only for a proxy. Empty: the provider’s own URL.'
         }
         error={errorOf('base_url')}
       >
@@ -109,7 +109,7 @@ function KeyFields({
         <Field
           label="Models"
           optional
-          hint="One per line, as the server names them. If empty, steps can ask it for any model."
+          hint="One per line, as the server names them. If empty, steps can use any model."
           error={errorOf('models')}
         >
           <Textarea

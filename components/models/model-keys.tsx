@@ -26,7 +26,7 @@ export function ModelKeys() {
     <Page>
       <PageHeader
         title="Model keys"
-        description="Keys that LLM steps use. If a provider has several keys, the newest of the project is used, otherwise the newest that is shared."
+        description="Keys that LLM steps use. If a provider has several, the project’s newest key is used, or else the newest shared key."
         actions={canWrite ? add : null}
       />
       <div className="flex flex-col gap-6">
@@ -54,8 +54,8 @@ function Keys({ add }: { add: ReactNode }) {
       skeletonRows={2}
       empty={
         <EmptyState icon={BrainCircuit} title="No model keys yet" action={add}>
-          LLM steps need the key of a provider, or a model server of your own. It goes to the secret store and is never
-          shown again.
+          LLM steps need a provider key or your own model server. The key is stored in the secret store and never shown
+          again.
         </EmptyState>
       }
     />

@@ -13,7 +13,7 @@ import { useUrlState } from '../ui/use-url-state.ts';
 type CatalogProvider = Outputs['llm_catalog_list']['providers'][number];
 type Entry = { provider: CatalogProvider; model: CatalogProvider['models'][number] };
 
-const COLUMNS = ['Model', 'ID for a step', 'Provider', 'Context tokens', 'Output tokens', 'Takes'];
+const COLUMNS = ['Model', 'Model ID', 'Provider', 'Context tokens', 'Output tokens', 'Takes'];
 
 /** Models to choose from, with the id that a step names. */
 export function ModelTable() {
@@ -28,15 +28,15 @@ export function ModelTable() {
   return (
     <Card
       title="Models"
-      description="A short list: any other model of a provider can be named as well."
+      description="A selection. You can use any other model of a provider by name."
       actions={<SearchInput label="Search models" value={get('q')} onChange={value => set({ q: value })} />}
       flush
     >
       {catalog.isError && !entries ? (
         <ErrorState error={catalog.error} onRetry={() => void catalog.refetch()} />
       ) : shown?.length === 0 ? (
-        <EmptyState icon={SearchX} title="Nothing matches">
-          A step may name any model of a provider, as <code>provider/model</code>.
+        <EmptyState icon={SearchX} title="No model matches">
+          A step can use any model of a provider, as <code>provider/model</code>.
         </EmptyState>
       ) : (
         <Table label="Models" cards={COLUMNS}>

@@ -12,8 +12,12 @@ import { TestButton } from './test-button.tsx';
 import { type Channel, type Kind, type Preferences, useChooseKinds, usePreferences } from './use-preferences.ts';
 
 const kinds: readonly { kind: Kind; label: string; hint: string }[] = [
-  { kind: 'task_waiting', label: 'A task waits', hint: 'You may answer it.' },
-  { kind: 'run_failed', label: 'A run fails', hint: 'You created the workflow or published its latest version.' },
+  { kind: 'task_waiting', label: 'A task is waiting', hint: 'For tasks that you can answer.' },
+  {
+    kind: 'run_failed',
+    label: 'A run fails',
+    hint: 'For workflows that you created, or whose latest version you published.',
+  },
 ];
 const channels: readonly { channel: Channel; label: string }[] = [
   { channel: 'browser', label: 'Browser' },
@@ -119,7 +123,7 @@ function Requirements({ preferences }: { preferences: Preferences }) {
       </dd>
       <dt className="font-medium">Email</dt>
       <dd className="min-w-0 text-muted">
-        {email === null ? 'This service sends no email.' : null}
+        {email === null ? 'This service does not send email.' : null}
         {email?.confirmed === false ? (
           <>
             Confirm {email.address} under{' '}
@@ -142,7 +146,7 @@ function Requirements({ preferences }: { preferences: Preferences }) {
   );
 }
 
-const blocked = 'Blocked in this browser: allow notifications of this site in its settings.';
+const blocked = 'Blocked in this browser. Allow notifications from this site in the browser’s settings.';
 
 function BrowserState({ chosen }: { chosen: boolean }) {
   const permission = useBrowserPermission();
@@ -158,7 +162,7 @@ function BrowserState({ chosen }: { chosen: boolean }) {
     case 'denied':
       return blocked;
     case 'unsupported':
-      return 'This browser shows none: they need https.';
+      return 'Not available in this browser: notifications need HTTPS.';
     case 'default':
       return chosen ? (
         <span className="flex flex-wrap items-center gap-x-3 gap-y-1">
@@ -168,7 +172,7 @@ function BrowserState({ chosen }: { chosen: boolean }) {
           </Button>
         </span>
       ) : (
-        'While a tab of the console is open. Your browser will ask you.'
+        'While a tab of the console is open. Your browser will ask for permission.'
       );
   }
 }

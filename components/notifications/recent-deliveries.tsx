@@ -45,7 +45,7 @@ export function RecentDeliveries() {
       skeletonRows={3}
       empty={
         <EmptyState icon={Bell} title="No notifications yet">
-          Choose a channel above. Your notifications are listed here from then on.
+          Choose a channel above. Your notifications will appear here.
         </EmptyState>
       }
     />

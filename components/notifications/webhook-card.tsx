@@ -28,11 +28,11 @@ export function WebhookCard() {
     setSecret(made ?? null);
   };
   return (
-    <Card title="Webhook" description="An incoming webhook of Slack, or any address that takes JSON.">
+    <Card title="Webhook" description="A Slack incoming webhook, or any URL that accepts JSON.">
       {data === undefined ? <Skeleton className="h-8 w-64" /> : null}
       {data && origin === null ? (
         <div className="flex flex-wrap items-center justify-between gap-3">
-          <p className="text-sm text-muted">No webhook. Notifications would be sent to it as signed JSON.</p>
+          <p className="text-sm text-muted">No webhook yet. It would receive notifications as signed JSON.</p>
           <Button variant="primary" onClick={() => setOpened('address')}>
             Set up webhook
           </Button>
@@ -41,7 +41,7 @@ export function WebhookCard() {
       {origin === null ? null : (
         <div className="flex flex-col items-start gap-3">
           <p className="max-w-full text-sm break-all">
-            <code>{origin}</code> <span className="text-muted">The rest of the address is not shown again.</span>
+            <code>{origin}</code> <span className="text-muted">The rest of the address is hidden.</span>
           </p>
           <div className="flex flex-wrap gap-2">
             <Button size="sm" onClick={() => setOpened('address')}>
@@ -91,7 +91,7 @@ function AddressDialog({
         )
       }
     >
-      <Field label="Address" hint="It is stored encrypted; only its host is shown from then on." required>
+      <Field label="Address" hint="Stored encrypted. Only its host is shown afterwards." required>
         <Input
           name="url"
           type="url"
@@ -126,7 +126,7 @@ function RotateConfirm({
         change.mutate({ rotate_webhook_secret: true }, { onSuccess: ({ webhook_secret: secret }) => onRotated(secret) })
       }
     >
-      Requests are signed with the new one from now on. It is shown once.
+      Requests are signed with the new secret from now on. It is shown once.
     </Confirm>
   );
 }
@@ -143,7 +143,7 @@ function RemoveConfirm({ onClose }: { onClose: () => void }) {
       error={change.error && readError(change.error).message}
       onConfirm={() => change.mutate({ webhook_url: null, webhook: [] }, { onSuccess: onClose })}
     >
-      Its address and its secret are deleted. Notifications that are still due are skipped.
+      Its address and secret are deleted. Notifications not sent yet are skipped.
     </Confirm>
   );
 }
@@ -155,10 +155,10 @@ function SecretDialog({ secret, onClose }: { secret: string; onClose: () => void
       // Escape or a stray click must not lose the only sight of the secret.
       onOpenChange={() => {}}
       title="Signing secret"
-      description="Slack needs none. Other receivers verify the signature of each request with it."
+      description="Slack does not need it. Other receivers use it to verify the signature of each request."
       footer={
         <Button variant="primary" onClick={onClose}>
-          I have copied it
+          I have copied the secret
         </Button>
       }
     >

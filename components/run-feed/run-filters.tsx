@@ -34,7 +34,7 @@ export function RunFilters() {
     <FilterBar>
       <SearchInput
         label="Search runs"
-        hint="The name of a workflow, or the beginning of a run id, session, trigger or searchable value. order=4711 finds exactly this value of the searchable field order."
+        hint="Workflow name, or the start of a run ID, session, trigger or searchable value. Use order=4711 for an exact value of the searchable field “order”."
         value={get('q')}
         onChange={value => set({ q: value, cursor: '' })}
       />

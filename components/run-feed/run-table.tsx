@@ -128,7 +128,7 @@ function Nothing({ filtered }: { filtered: boolean }) {
       title="No runs yet"
       action={<ButtonLink href="/workflows">Go to workflows</ButtonLink>}
     >
-      Publish a workflow and run it: every run of the workspace is listed here, as it happens.
+      Publish a workflow and run it. Every run in the workspace appears here as it happens.
     </EmptyState>
   );
 }

@@ -49,11 +49,11 @@ export function StopRunsDialog({ open, onOpenChange }: DialogProps) {
       ) : (
         <div className="flex flex-col gap-3">
           <p>
-            {count === undefined ? 'Counting the active runs …' : sentenceOf(count, preview.data?.capped === true)} They
-            are stopped a few at a time, with the runs that they called. Runs that start meanwhile and match are stopped
-            too.
+            {count === undefined ? 'Counting active runs…' : sentenceOf(count, preview.data?.capped === true)} Runs are
+            stopped a few at a time, together with the runs they called. Matching runs that start in the meantime are
+            stopped too.
           </p>
-          <Checkbox label="Let the steps in flight finish" checked={gracefully} onCheckedChange={setGracefully} />
+          <Checkbox label="Let running steps finish" checked={gracefully} onCheckedChange={setGracefully} />
         </div>
       )}
     </ConfirmDialog>

@@ -57,7 +57,7 @@ export function StopProgress() {
         <Progress key={stop.stop_id} stop={stop} />
       ))}
       {working.length > SHOWN ? (
-        <li className="text-xs text-muted">{working.length - SHOWN} more are waiting for their turn.</li>
+        <li className="text-xs text-muted">{working.length - SHOWN} more are queued.</li>
       ) : null}
     </ul>
   );

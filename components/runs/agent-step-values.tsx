@@ -75,7 +75,7 @@ function Turn({ workflowId, runId, live, step, onSelect }: Props) {
           <p className="text-xs text-muted tabular-nums">
             {turn.model} · {turn.usage.input_tokens.toLocaleString('en')} tokens read,{' '}
             {turn.usage.output_tokens.toLocaleString('en')} written
-            {turn.finish_reason === 'length' ? ' · cut off at its longest' : ''}
+            {turn.finish_reason === 'length' ? ' · cut off at the length limit' : ''}
           </p>
         </>
       )}
@@ -148,7 +148,7 @@ function Call({ workflowId, runId, live, step }: Props) {
   return (
     <>
       {asked === undefined ? null : (
-        <Part title={changed === undefined ? 'Arguments' : 'Arguments, as a person changed them'}>
+        <Part title={changed === undefined ? 'Arguments' : 'Arguments, as changed by a person'}>
           {how === null ? null : <p className="mb-1 text-xs wrap-anywhere text-muted">{how}</p>}
           <JsonTree label="Arguments" value={(changed ?? asked) as Json} />
         </Part>

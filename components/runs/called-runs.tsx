@@ -54,7 +54,7 @@ function CallsAtWork({ state, step }: { state: RunState; step: string }) {
   if (calls.length === 0) return null;
   const more = calls.length - MAX_SHOWN;
   return (
-    <Part title={calls.length === 1 ? 'Called run at work' : `${calls.length} called runs at work`}>
+    <Part title={calls.length === 1 ? '1 called run in progress' : `${calls.length} called runs in progress`}>
       <ul className="flex flex-col gap-1">
         {calls.slice(0, MAX_SHOWN).map(({ id, workflow_id, run_id }) => (
           <li key={id} className="text-sm">

@@ -28,7 +28,7 @@ export function ContinueRun({ workflowId, save }: Props) {
   const rerun = useMutation(
     trpc.runs_rerun.mutationOptions({
       onSuccess: started => {
-        toast.success('The run continues as a new run.');
+        toast.success('Continued as a new run.');
         router.push(`/workflows/${workflowId}/runs/${started.run_id}`);
       },
       onError: toastError,
@@ -41,7 +41,7 @@ export function ContinueRun({ workflowId, save }: Props) {
     setSaving(true);
     const saved = await save().finally(() => setSaving(false));
     if (saved.kind === 'saved') rerun.mutate({ id: workflowId, runID: runId, from_step: step, version: 'draft' });
-    else toast.error('The draft is not saved. Resolve what its status says, and try again.');
+    else toast.error('The draft is not saved. Fix the problem shown in its status, then try again.');
   };
   return (
     <section

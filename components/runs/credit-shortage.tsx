@@ -18,9 +18,9 @@ export function shortageOf(
 }
 
 const NEXT = {
-  paused: 'The run is paused before its next step and has lost nothing. Resume it once there are credits again.',
-  failed: 'The step was not started and cost nothing. Rerun from it once there are credits again.',
-  refused: 'The run was not started. Start it once there are credits again: what you have entered is kept.',
+  paused: 'The run is paused before its next step. Nothing was lost. Resume it once there are credits again.',
+  failed: 'The step was not started and cost nothing. Run again from this step once there are credits again.',
+  refused: 'The run was not started. Start it once there are credits again. Your input is kept.',
 };
 
 /** Why the run stands, failed or was not started, and what to do about it. */

@@ -118,7 +118,7 @@ function Listed(props: ListedProps) {
   return (
     <div className="rounded-lg border bg-surface">
       <EmptyState icon={ListX} title="No events to show">
-        {props.fromEnd ? 'The first events appear here as soon as the run has any.' : 'No event matches these filters.'}
+        {props.fromEnd ? 'Events appear here as they happen.' : 'No event matches these filters.'}
       </EmptyState>
     </div>
   );

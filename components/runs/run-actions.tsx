@@ -70,7 +70,7 @@ export function RunActions({ workflowId, runId, status, stopping, selected, fail
         }
       >
         <MenuItem disabled={stopping} onSelect={() => void send('stop', { mode: 'graceful' }).catch(() => undefined)}>
-          Stop when the steps in flight have ended
+          Stop after running steps finish
         </MenuItem>
         <MenuItem danger onSelect={() => setConfirming(true)}>
           Stop now
@@ -89,7 +89,7 @@ export function RunActions({ workflowId, runId, status, stopping, selected, fail
           )
         }
       >
-        Steps in flight are cancelled and open tasks are withdrawn. A stopped run cannot be resumed.
+        Running steps are cancelled and open tasks are withdrawn. A stopped run cannot be resumed.
       </Confirm>
     </>
   );

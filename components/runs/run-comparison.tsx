@@ -40,7 +40,7 @@ export function RunComparison(props: Props) {
       ) : (
         <div className="rounded-lg border bg-surface">
           <EmptyState icon={GitCompareArrows} title="Choose a run to compare with">
-            Its graph, durations, input and results appear beside those of this run.
+            Compare its graph, durations, input and results with this run’s.
           </EmptyState>
         </div>
       )}
@@ -60,7 +60,7 @@ function OtherRun({ here, value, onChange }: { here: Snapshot; value: string; on
   }));
   // A link may name a run that is older than those listed.
   if (value && !listed.some(run => run.run_id === value)) options.push({ value, label: value });
-  if (options.length === 0) return <p className="text-sm text-muted">The workflow has no other run yet.</p>;
+  if (options.length === 0) return <p className="text-sm text-muted">This workflow has no other runs yet.</p>;
   return (
     <Select
       label="Compare with"
@@ -136,7 +136,7 @@ function Beside({ here, revision, other, selected, onSelect }: Props) {
                 />
               ) : (
                 <p key={side.snapshot.run_id} className="text-sm text-muted">
-                  {nameOf(index)} has no result of this step.
+                  {nameOf(index)} has no result for this step.
                 </p>
               ),
             )}
@@ -179,9 +179,7 @@ function StepTable({ rows, selected, onSelect }: TableProps) {
   return (
     <section aria-label="Steps of both runs" className="flex flex-col gap-2">
       <p className="text-sm text-muted tabular-nums">
-        {differing === 0
-          ? 'Every step ended in the same way.'
-          : `${differing} of ${rows.length} steps ended differently.`}
+        {differing === 0 ? 'All steps ended the same way.' : `${differing} of ${rows.length} steps ended differently.`}
       </p>
       <ScrollRegion label="Outcomes" className="max-h-120 overflow-auto rounded-lg border bg-surface">
         <table className="w-full text-left text-sm">

@@ -38,8 +38,8 @@ function TemplateOutput({ workflowId, runId, state }: Omit<OutputProps, 'hasTemp
       <div className="rounded-lg border bg-surface">
         <EmptyState icon={PackageOpen} title="No output">
           {isTerminal(state.status)
-            ? 'Only a run that completes has an output. The results of its steps are beside each step.'
-            : 'The output appears here when the run has completed.'}
+            ? 'Only completed runs have an output. Select a step to see its result.'
+            : 'The output appears here when the run completes.'}
         </EmptyState>
       </div>
     );
@@ -69,8 +69,8 @@ function LastResults({ steps, state, ...ref }: Omit<OutputProps, 'hasTemplate'>)
       <div className="rounded-lg border bg-surface">
         <EmptyState icon={PackageOpen} title="No output">
           {isTerminal(state.status)
-            ? 'No last step of this run has completed. The results of earlier steps are beside each step.'
-            : 'The results of the last steps appear here when they have completed.'}
+            ? 'None of the last steps completed. Select an earlier step to see its result.'
+            : 'The results of the last steps appear here when they complete.'}
         </EmptyState>
       </div>
     );

@@ -334,7 +334,7 @@ function Connection({ live }: { live: LiveRun }) {
     <p role="status" className="mb-3 flex items-center gap-2 rounded-md bg-warn-soft px-3 py-1.5 text-sm text-warn">
       <Icon aria-hidden className="size-4" />
       {refused
-        ? 'You no longer have access to this run. You see its last known state.'
+        ? 'You no longer have access to this run. Its last known state is shown.'
         : 'The connection was lost. Reconnecting; no events are lost.'}
     </p>
   );

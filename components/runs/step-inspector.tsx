@@ -151,7 +151,7 @@ const outcomes: Record<AttemptState['outcome'], string> = {
   completed: 'completed',
   failed: 'failed',
   cancelled: 'cancelled',
-  lost: 'lost: the process ended during the attempt',
+  lost: 'Lost: the process stopped during the attempt',
 };
 
 function Attempt({ attempt }: { attempt: AttemptState }) {
@@ -189,8 +189,8 @@ function StepFailure({ error, spec }: { error: StepError; spec: Props['spec'] })
       </div>
       {inScript ? <FailedScript script={String(script)} error={inScript} /> : null}
       {error.details === undefined || error.details === null ? null : (
-        <Part title="Details of the error">
-          <JsonTree label="Details of the error" value={error.details} root={`steps.${spec.id}.error.details`} />
+        <Part title="Error details">
+          <JsonTree label="Error details" value={error.details} root={`steps.${spec.id}.error.details`} />
         </Part>
       )}
     </div>

@@ -25,7 +25,7 @@ export function ApiKeys() {
     <Page>
       <PageHeader
         title="API keys"
-        description="A key acts as its user in this project, limited to its scopes and to the user's own role."
+        description="A key acts as its user in this project, limited to its scopes and the user’s role."
         actions={canWrite ? create : null}
       />
       {canWrite ? <Keys create={create} /> : <NeedsContributor icon={KeyRound} what="API keys" />}
@@ -50,7 +50,7 @@ function Keys({ create }: { create: ReactNode }) {
       skeletonRows={3}
       empty={
         <EmptyState icon={KeyRound} title="No API keys yet" action={create}>
-          Scripts, CI and assistants call the API with a key. It is shown once, when it is created.
+          Scripts, CI and assistants use a key to call the API. It is shown once, when you create it.
         </EmptyState>
       }
     />

@@ -29,7 +29,7 @@ export function AuditLog() {
           <PageHeader title="Audit log" />
           <Card>
             <EmptyState icon={History} title="The audit log is for administrators">
-              Ask an admin of the workspace to look something up for you.
+              Ask a workspace admin if you need something from it.
             </EmptyState>
           </Card>
         </>
@@ -84,7 +84,7 @@ function AuditEntries() {
           <EmptyState icon={History} title="No entries">
             {Object.keys(filters).length > 0
               ? 'Nothing matches these filters.'
-              : 'Each change in this workspace adds an entry here.'}
+              : 'Changes in this workspace appear here.'}
           </EmptyState>
         }
       />
@@ -106,7 +106,7 @@ function Filters() {
         className="w-52"
         value={user}
         options={[
-          { value: '', label: 'Everybody' },
+          { value: '', label: 'Everyone' },
           ...(members.data?.members ?? []).map(({ user_id, name }) => ({ value: user_id, label: name })),
         ]}
         onChange={person => change({ user: person })}

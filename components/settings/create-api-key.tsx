@@ -58,12 +58,12 @@ export function CreateApiKeyDialog({ open, onClose }: { open: boolean; onClose: 
         title="API key created"
         footer={
           <Button variant="primary" onClick={close}>
-            I have copied it
+            I have copied the key
           </Button>
         }
       >
         <p className="mb-3 text-sm text-muted">
-          Copy {create.data.display_name} now and keep it safe: anybody who has it can act as you.
+          Copy {create.data.display_name} now and keep it safe. Anyone who has it can act as you.
         </p>
         <CopyField label="API key" value={create.data.token} />
       </Dialog>
@@ -86,7 +86,7 @@ export function CreateApiKeyDialog({ open, onClose }: { open: boolean; onClose: 
     >
       <form id={formId} onSubmit={submit} className="flex flex-col gap-4">
         <FormError error={create.error} />
-        <Field label="Name" hint="Where it is used: a script, a pipeline, an assistant.">
+        <Field label="Name" hint="Where you will use it, such as a script or a pipeline.">
           <Input name="name" required maxLength={120} autoComplete="off" />
         </Field>
         <Field label="Expires">

@@ -67,7 +67,7 @@ function Row({ invitation }: { invitation: Invitation }) {
         <RelativeTime at={invitation.expires_at} />
       </Td>
       <Td className="w-10 text-right">
-        <IconButton label={`Revoke the invitation of ${invitation.email}`} size="sm" onClick={() => setRevoking(true)}>
+        <IconButton label={`Revoke the invitation for ${invitation.email}`} size="sm" onClick={() => setRevoking(true)}>
           <Trash2 aria-hidden className="size-3.5" />
         </IconButton>
         <Confirm

@@ -81,7 +81,7 @@ function Unconfirmed() {
     <div className="flex flex-col items-start gap-2 text-sm text-muted">
       <p>
         This address is not confirmed.{' '}
-        {withoutMail ? 'This service sends no email: its operator can give you a link that confirms it.' : null}
+        {withoutMail ? 'This service does not send email. Ask its operator for a confirmation link.' : null}
       </p>
       {withoutMail || data === undefined ? null : (
         <>
@@ -102,7 +102,7 @@ function SessionsCard() {
     trpc.me_end_sessions.mutationOptions({ onSuccess: () => window.location.assign('/sign-in') }),
   );
   return (
-    <Card title="Sessions" description="API keys stay valid.">
+    <Card title="Sessions" description="API keys remain valid.">
       <div className="flex flex-col items-start gap-4">
         <FormError error={end.error} />
         <p className="text-sm text-muted">Ends every session of your account, on this and all other devices.</p>
@@ -145,7 +145,7 @@ function PasswordCard() {
     );
   };
   return (
-    <Card title="Password" description="Changing it signs you out everywhere else.">
+    <Card title="Password" description="Changing your password signs you out everywhere else.">
       {/* `post`, and asleep until hydrated, so that an early click cannot put the passwords into the URL. */}
       <form ref={form} method="post" onSubmit={submit} className="flex flex-col items-start gap-4">
         <FormError error={change.error} />

@@ -40,7 +40,7 @@ export function ProjectRow({ project }: { project: Project }) {
       <Td className="text-right whitespace-nowrap">
         {current ? null : (
           <Button size="sm" className="mr-1" onClick={() => switchTo({ tenant: scope.tenant, project: project.id })}>
-            Switch to it
+            Switch
           </Button>
         )}
         {isAdmin ? (

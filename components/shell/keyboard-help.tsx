@@ -11,22 +11,22 @@ const groupsFor = (goTo: KeyGroup['keys'], hasChat: boolean): KeyGroup[] => [
   {
     title: 'Everywhere',
     keys: [
-      ['⌘ K', 'Search, go to, start a run, create'],
-      ...(hasChat ? [['⌘ J', 'Chat, or Autopilot beside a graph'] as [string, string]] : []),
+      ['⌘ K', 'Search and commands'],
+      ...(hasChat ? [['⌘ J', 'Chat, or Autopilot in the editor'] as [string, string]] : []),
       ['?', 'This help'],
-      ['/', 'Search in the list'],
+      ['/', 'Search the list'],
     ],
   },
   { title: 'Go to', keys: goTo },
   {
-    title: 'Canvas of a workflow',
+    title: 'Workflow canvas',
     keys: [
       ['Tab', 'Add a step'],
       ['n', 'Add a note'],
       ['↑ ↓ ← →', 'Go to the next step'],
-      ['⌥ ↑ ↓ ← →', 'Move what is selected'],
-      ['Enter', 'Open the form of the step'],
-      ['Esc', 'Back from the form to the step'],
+      ['⌥ ↑ ↓ ← →', 'Move the selection'],
+      ['Enter', 'Open the step’s settings'],
+      ['Esc', 'Back to the canvas'],
       ['⌫', 'Delete'],
       ['d', 'Disable or enable'],
       ['⌘ D', 'Duplicate'],
@@ -49,7 +49,7 @@ const groupsFor = (goTo: KeyGroup['keys'], hasChat: boolean): KeyGroup[] => [
     ],
   },
   {
-    title: 'Review of memories',
+    title: 'Memory review',
     keys: [
       ['j', 'Next proposal'],
       ['k', 'Previous proposal'],

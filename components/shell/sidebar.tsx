@@ -63,11 +63,7 @@ function PageLink({ page, badge }: { page: ConsolePage; badge?: string | null | 
         <Icon aria-hidden className="size-4 shrink-0" />
         <span className="flex-1">{page.label}</span>
         {badge === null ? (
-          <TriangleAlert
-            role="img"
-            aria-label="The waiting tasks could not be counted"
-            className="size-3.5 text-warn"
-          />
+          <TriangleAlert role="img" aria-label="Could not count the waiting tasks" className="size-3.5 text-warn" />
         ) : badge ? (
           <span className="rounded-full bg-accent px-1.5 text-xs leading-5 font-medium text-on-accent tabular-nums">
             {badge}

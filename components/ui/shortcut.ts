@@ -1,4 +1,4 @@
-/** What the keys of Apple's keyboards are called on all others. */
+/** The names on other keyboards for the keys of Apple’s. */
 const ELSEWHERE: Readonly<Record<string, string>> = { '⌘': 'Ctrl', '⇧': 'Shift', '⌥': 'Alt', '⌫': 'Delete' };
 /** The order in which keys that are held are named elsewhere; Apple names ⌘ last. */
 const HELD: readonly string[] = ['Ctrl', 'Alt', 'Shift'];

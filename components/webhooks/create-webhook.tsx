@@ -66,7 +66,7 @@ export function CreateWebhookDialog({ onClose }: Props) {
       open
       onOpenChange={next => !next && onClose()}
       title="Create webhook"
-      description="Another system starts a workflow with a signed request."
+      description="Lets another system start a workflow with a signed request."
       footer={<FormActions formId={formId} onCancel={onClose} action="Create" pending={create.isPending} />}
     >
       <form id={formId} noValidate onSubmit={submit} className="flex flex-col gap-4">
@@ -101,8 +101,8 @@ function readDraft(
       ...(name === '' ? { name: 'Enter a name.' } : {}),
       ...(workflow === undefined ? { workflow: 'Choose a workflow.' } : {}),
       ...('problem' in read ? { payload: read.problem } : {}),
-      ...(lacksToken ? { automation: 'Choose an API key: the sender cannot send one.' } : {}),
-      ...(lacksUser ? { username: 'Enter a user name.' } : {}),
+      ...(lacksToken ? { automation: 'Choose an API key, because the sender cannot send one.' } : {}),
+      ...(lacksUser ? { username: 'Enter a username.' } : {}),
     };
     return { problems };
   }
@@ -125,7 +125,7 @@ function noteOf(preset: PresetName, hasNewSecret: boolean): string {
   const { secretSource } = PRESETS[preset];
   if (hasNewSecret) {
     const what = PRESETS[preset].secretInAddress ? 'address' : preset === 'basic' ? 'password' : 'signing secret';
-    return `Copy the ${what} now: it is not shown again. If it is lost, rotate it.`;
+    return `Copy the ${what} now. It is not shown again. If you lose it, rotate it.`;
   }
   return secretSource === 'sender'
     ? 'Give this address to the sender. If you have not stored its signing secret yet, do so on the page of the webhook.'
@@ -162,10 +162,10 @@ function WorkflowChoice({
           onChange={event => setSearch(event.target.value)}
         />
       ) : null}
-      <Field label="Workflow" required error={problem} hint="A delivery runs its latest published version.">
+      <Field label="Workflow" required error={problem} hint="Deliveries run its latest published version.">
         <Select
           value={value}
-          placeholder={data && workflows.length === 0 ? 'There is no workflow yet' : 'Choose a workflow'}
+          placeholder={data && workflows.length === 0 ? 'No workflows yet' : 'Choose a workflow'}
           disabled={workflows.length === 0}
           options={workflows.map(({ id, name, latest_version }) => ({
             value: id,

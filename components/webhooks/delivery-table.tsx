@@ -26,7 +26,7 @@ export function DeliveryTable({ webhook }: { webhook: Webhook }) {
   return (
     <ListCard
       label="Deliveries"
-      columns={['Outcome', 'Answer', 'What happened', 'Run', 'Size', 'Took', 'Received']}
+      columns={['Outcome', 'Response', 'What happened', 'Run', 'Size', 'Duration', 'Received']}
       query={list}
       items={list.data?.deliveries}
       next={list.data?.next_cursor}
@@ -34,7 +34,7 @@ export function DeliveryTable({ webhook }: { webhook: Webhook }) {
       skeletonRows={3}
       empty={
         <EmptyState icon={Inbox} title="No deliveries yet">
-          Deliveries of the sender appear here, and test deliveries too. Refused ones are listed with the reason.
+          Deliveries from the sender and test deliveries appear here. Refused ones show the reason.
         </EmptyState>
       }
     />

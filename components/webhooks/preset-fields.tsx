@@ -72,7 +72,7 @@ export function PresetFields({ draft, onChange, problems }: Props) {
         <PresetStrength preset={preset} />
       </div>
       {preset === 'basic' ? (
-        <Field label="User name" required error={problems.username}>
+        <Field label="Username" required error={problems.username}>
           <Input
             value={username}
             maxLength={100}
@@ -108,7 +108,7 @@ export function GivenSecret({
 }) {
   const { secretSource, secretHint } = PRESETS[preset];
   if (secretSource === 'baton') return null;
-  const otherwise = secretSource === 'sender' ? 'You can store it later.' : 'Leave it empty to generate one.';
+  const otherwise = secretSource === 'sender' ? 'You can add it later.' : 'Leave empty to generate one.';
   return (
     <Field
       label={preset === 'basic' ? 'Password' : 'Signing secret'}

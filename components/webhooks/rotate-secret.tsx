@@ -15,7 +15,7 @@ import { useRefreshWebhooks } from './use-refresh-webhooks.ts';
 import type { Webhook } from './webhook-form.tsx';
 
 const overlaps = [
-  { value: '0', label: 'Not at all: it has leaked' },
+  { value: '0', label: 'Not at all (it leaked)' },
   { value: '3600', label: 'An hour' },
   { value: '86400', label: 'A day' },
   { value: '604800', label: 'A week' },
@@ -52,7 +52,7 @@ export function RotateSecretDialog({ webhook, onClose }: Props) {
   }
   const submit = () => {
     const secret = given.trim();
-    setProblem(isRequired && secret === '' ? 'Paste the secret that the sender shows.' : undefined);
+    setProblem(isRequired && secret === '' ? 'Paste the secret shown by the sender.' : undefined);
     if (isRequired && secret === '') return;
     const replacement = secret === '' ? { rotate_secret: true } : { signing_secret: secret };
     rotate.mutate({ id: webhook.id, ...replacement, rotation_overlap_s: Number(overlap) });
@@ -63,7 +63,7 @@ export function RotateSecretDialog({ webhook, onClose }: Props) {
       title={isFirst ? `Store the secret of ${webhook.name}` : `Rotate the secret of ${webhook.name}?`}
       description={
         isRequired
-          ? 'The secret that the sender shows. It is not shown again here.'
+          ? 'The secret shown by the sender. It is not shown again here.'
           : 'A new signing secret is created and shown once.'
       }
       action={isFirst ? 'Store' : 'Rotate'}
@@ -74,7 +74,7 @@ export function RotateSecretDialog({ webhook, onClose }: Props) {
     >
       <GivenSecret preset={webhook.preset} value={given} problem={problem} optional={!isRequired} onChange={setGiven} />
       {isFirst ? null : (
-        <Field label="The old secret is accepted for" hint="The one before it is refused at once.">
+        <Field label="The old secret is accepted for" hint="The one before it is refused immediately.">
           <Select<Overlap> value={overlap} options={overlaps} onChange={setOverlap} />
         </Field>
       )}
@@ -110,7 +110,7 @@ function NewSecret({
         note={
           overlap === '0'
             ? 'The old secret is refused from now on. This one is not shown again.'
-            : 'Give it to the senders; the old one is accepted meanwhile. It is not shown again.'
+            : 'Give it to the senders. The old one is accepted in the meantime. It is not shown again.'
         }
       />
     </Dialog>

@@ -35,7 +35,7 @@ export function SecretShown({ preset, username, url, secret, verifyToken = null,
       )}
       {username === null ? null : (
         <p className="text-sm">
-          User name: <code>{username}</code>
+          Username: <code>{username}</code>
         </p>
       )}
       <div className="flex flex-col gap-1">

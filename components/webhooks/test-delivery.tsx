@@ -47,7 +47,7 @@ export function TestDeliveryDialog({ webhook, onClose }: { webhook: Webhook; onC
     <FormDialog
       onClose={onClose}
       title={`Test ${webhook.name}`}
-      description={`Starts a real run of ${webhook.workflow_name}, in your name.`}
+      description={`Starts a real run of ${webhook.workflow_name} on your behalf.`}
       action="Deliver"
       icon={<Send aria-hidden className="size-3.5" />}
       pending={test.isPending}
@@ -55,7 +55,7 @@ export function TestDeliveryDialog({ webhook, onClose }: { webhook: Webhook; onC
       noValidate
       onSubmit={submit}
     >
-      <Field label="Payload" error={problem} hint="Any JSON, as it would be posted.">
+      <Field label="Payload" error={problem} hint="Any JSON, as the sender would post it.">
         <Textarea
           rows={8}
           spellCheck={false}

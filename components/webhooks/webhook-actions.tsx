@@ -47,7 +47,7 @@ export function WebhookActions({ webhook }: { webhook: Webhook }) {
           icon={<SwitchIcon aria-hidden className={icon} />}
           onSelect={() => turn.mutate({ id: webhook.id, enabled: !webhook.enabled })}
         >
-          {webhook.enabled ? 'Switch off' : 'Switch on'}
+          {webhook.enabled ? 'Turn off' : 'Turn on'}
         </MenuItem>
         <MenuItem icon={<RefreshCw aria-hidden className={icon} />} onSelect={() => setOpened('rotate')}>
           Rotate secret
@@ -90,7 +90,7 @@ function DeleteConfirm({ webhook, open, onClose }: { webhook: Webhook; open: boo
       error={remove.error ? readError(remove.error).message : null}
       onConfirm={() => remove.mutate({ id: webhook.id })}
     >
-      This permanently deletes its address, its secret and its deliveries. Runs that it started stay.
+      This permanently deletes its address, secret and deliveries. Runs that it started are kept.
     </Confirm>
   );
 }

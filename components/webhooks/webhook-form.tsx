@@ -90,7 +90,7 @@ export function WebhookFields({ draft, onChange, problems, paste, automationEmai
         label="Name"
         required
         error={problems.name}
-        hint="The system that sends to it: a shop, a form, a repository."
+        hint="The system that sends deliveries, such as a shop, a form or a repository."
       >
         <Input
           value={draft.name}
@@ -114,7 +114,7 @@ export function WebhookFields({ draft, onChange, problems, paste, automationEmai
         label="Fixed payload"
         optional
         error={problems.payload}
-        hint="A JSON object, merged beneath the posted payload."
+        hint="A JSON object. Fields of the posted payload override it."
       >
         <Textarea
           rows={3}
@@ -126,20 +126,20 @@ export function WebhookFields({ draft, onChange, problems, paste, automationEmai
       </Field>
       <Checkbox
         label="Merge the saved run-setup defaults"
-        hint="Those of the published version."
+        hint="Uses the defaults of the published version."
         checked={draft.useDefaults}
         onCheckedChange={useDefaults => set({ useDefaults })}
       />
       <Checkbox
-        label="Answer with the output"
-        hint="A delivery waits up to 30 seconds for the end of the run, and its answer has the output."
+        label="Respond with the output"
+        hint="The response waits up to 30 seconds for the run to end, and contains its output."
         checked={draft.answersOutput}
         onCheckedChange={answersOutput => set({ answersOutput })}
       />
       {draft.preset === 'baton' ? (
         <Checkbox
           label="Require a timestamp"
-          hint="A recorded delivery that is sent again after five minutes is then refused."
+          hint="Refuses deliveries that are replayed after more than five minutes."
           checked={draft.requireTimestamp}
           onCheckedChange={requireTimestamp => set({ requireTimestamp })}
         />
@@ -176,7 +176,7 @@ function AutomationChoice({
   const unlisted = stored !== null && !usable.some(pat => pat.id === stored);
   const options = [
     ...(sendersOwn ? [{ value: SENDER, label: 'The user whose token sends the delivery' }] : []),
-    ...(unlisted ? [{ value: stored, label: `The stored token of ${storedEmail ?? 'somebody else'}` }] : []),
+    ...(unlisted ? [{ value: stored, label: `The stored token of ${storedEmail ?? 'someone else'}` }] : []),
     ...usable.map(pat => ({ value: pat.id, label: `${pat.display_name} (${pat.user_email})` })),
     ...(paste ? [{ value: PASTED, label: 'Paste a token…' }] : []),
   ];
@@ -196,8 +196,8 @@ function AutomationChoice({
         error={problem}
         hint={
           sendersOwn
-            ? 'A delivery always carries a token of its own; this decides to whom the run is attributed.'
-            : 'The owner of this API key, which needs the scopes that the workflow needs.'
+            ? 'Every delivery carries its own token. This decides who the run is attributed to.'
+            : 'The owner of this API key. The key must have the scopes that the workflow needs.'
         }
       >
         <Select
@@ -210,7 +210,7 @@ function AutomationChoice({
         />
       </Field>
       {value.kind === 'pasted' ? (
-        <Field label="Token" required hint="Only its ID is kept.">
+        <Field label="Token" required hint="Only its ID is stored.">
           <Input
             type="password"
             autoComplete="off"

@@ -32,7 +32,7 @@ export function WebhookList() {
     <Page>
       <PageHeader
         title="Webhooks"
-        description="Other systems start workflows with signed requests."
+        description="Let other systems start workflows with signed requests."
         actions={canWrite ? create : null}
       />
       {canWrite ? <Rows create={create} /> : <NeedsContributor icon={WebhookIcon} what="Webhooks" />}
@@ -62,7 +62,7 @@ function Rows({ create }: { create: ReactNode }) {
       skeletonRows={3}
       empty={
         <EmptyState icon={WebhookIcon} title="No webhooks yet" action={create}>
-          A shop, a form, a repository or a scheduler posts JSON to a webhook, which starts a run with it.
+          Post JSON to a webhook from a shop, a form, a repository or a scheduler to start a run with it.
         </EmptyState>
       }
     />

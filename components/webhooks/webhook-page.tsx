@@ -105,8 +105,8 @@ function Details({ webhook }: { webhook: Webhook }) {
       <CopyField label="Ingress URL" value={webhook.ingress_url} />
       {PRESETS[webhook.preset].secretInAddress ? (
         <p className="text-xs text-muted">
-          A full stop and the secret follow this address. The whole address was shown when the webhook was created;
-          rotate the secret for a new one.
+          A period and the secret follow this address. The full address was shown when the webhook was created. Rotate
+          the secret to get a new one.
         </p>
       ) : null}
       <dl className="grid grid-cols-[minmax(0,auto)_minmax(0,1fr)] gap-x-4 gap-y-2">
@@ -120,7 +120,7 @@ function Details({ webhook }: { webhook: Webhook }) {
           <PresetStrength preset={webhook.preset} />
         </Item>
         {webhook.username === null ? null : (
-          <Item label="User name">
+          <Item label="Username">
             <code className="text-xs break-all">{webhook.username}</code>
           </Item>
         )}
@@ -130,7 +130,7 @@ function Details({ webhook }: { webhook: Webhook }) {
             : (webhook.automation_email ?? 'a deleted token')}
         </Item>
         {webhook.preset === 'baton' ? (
-          <Item label="Timestamp">{webhook.require_timestamp ? 'required' : 'checked if sent'}</Item>
+          <Item label="Timestamp">{webhook.require_timestamp ? 'required' : 'checked if present'}</Item>
         ) : null}
         <Item label="Saved defaults">{use_run_setup_defaults ? 'merged beneath' : 'not used'}</Item>
         <Item label="Old secret">
@@ -164,7 +164,7 @@ function SenderSetup({ webhook }: { webhook: Webhook }) {
           The secret is not stored yet. Until then all deliveries are refused.
         </p>
       )}
-      <p className="text-muted">The body becomes the run’s input: JSON, the fields of a form, or text.</p>
+      <p className="text-muted">The body becomes the run’s input. It can be JSON, form fields or text.</p>
       {secretSource === 'baton' ? null : (
         <Button onClick={() => setStoring(true)}>{webhook.has_secret ? 'Replace secret' : 'Store secret'}</Button>
       )}

@@ -22,7 +22,7 @@ export function useSwitchWebhook() {
   return useMutation(
     trpc.webhooks_patch.mutationOptions({
       onSuccess: ({ name, enabled }) => {
-        toast.success(`${name} is switched ${enabled ? 'on' : 'off'}`);
+        toast.success(`${name} is turned ${enabled ? 'on' : 'off'}`);
         return refresh();
       },
       onError: toastError,

@@ -40,10 +40,10 @@ export function ArchiveWorkflow({
       onConfirm={() => archive.mutate({ id: workflow.id, runs: stops ? 'stop' : 'continue' })}
     >
       <div className="flex flex-col gap-3">
-        <p>It can no longer be started and its webhooks are switched off. Its runs stay readable.</p>
+        <p>It can no longer be started, and its webhooks are turned off. You can still view its runs.</p>
         <Checkbox
           label="Stop its active runs"
-          hint="A few at a time, with the runs that they called. Otherwise they continue."
+          hint="A few at a time, together with the runs they called. Otherwise they continue."
           checked={stops}
           onCheckedChange={setStops}
         />

@@ -45,7 +45,7 @@ export function ImportWorkflowDialog({ open, onOpenChange }: { open: boolean; on
       open={open}
       onOpenChange={onOpenChange}
       title="Import workflow"
-      description="A document exported from Baton, or one that you wrote. It becomes a new draft."
+      description="Import a document exported from Baton or written by you. It becomes a new draft."
       footer={
         <>
           <Button onClick={() => onOpenChange(false)}>Cancel</Button>

@@ -51,7 +51,7 @@ export function RunDialog({ workflow, onClose, saveDraft }: Props) {
       title={saveDraft ? `Test “${name}”` : `Run “${name}”`}
       description={
         saveDraft
-          ? 'The draft runs as it is now, without being published. A test run calls real services, and is charged like any run.'
+          ? 'Runs the draft as it is now, without publishing it. A test run calls real services and is charged like any run.'
           : `Version ${workflow?.latest_version ?? '–'} runs, not the draft.`
       }
     >
@@ -140,7 +140,7 @@ function RunForm({
     const params = { trigger_payload: input, ...(Object.keys(trigger_steps).length > 0 && { trigger_steps }) };
     if (saveDraft === undefined) start.run.mutate({ id: workflow.id, command: 'start', params });
     else if (await saveDraft()) start.test.mutate({ id: workflow.id, params });
-    else setProblem('The draft could not be saved, so it was not tested. The editor says why.');
+    else setProblem('The draft could not be saved, so it was not tested. See the status in the editor.');
   };
   const parsed = parseInput(text);
   return (

@@ -19,7 +19,7 @@ describe('the input form of a run', () => {
   });
 
   it('says what is wrong and leaves out what is empty', () => {
-    expect(readField({ name: 'n', kind: 'number' }, 'twelve')).toEqual({ problem: 'This is not a number.' });
+    expect(readField({ name: 'n', kind: 'number' }, 'twelve')).toEqual({ problem: 'Enter a number.' });
     expect(readField({ name: 'n', kind: 'json' }, '{')).toEqual({ problem: 'This is not JSON.' });
     expect(readField({ name: 'n', kind: 'number' }, ' ')).toEqual({ value: undefined });
   });
@@ -27,7 +27,7 @@ describe('the input form of a run', () => {
   it.each([
     ['', { input: {} }],
     ['{"a":1}', { input: { a: 1 } }],
-    ['[1]', { problem: 'The input of a run is a JSON object.' }],
+    ['[1]', { problem: 'The input must be a JSON object.' }],
   ])('parses %j', (text, expected) => {
     expect(parseInput(text)).toEqual(expected);
   });

@@ -41,7 +41,7 @@ export function readField(field: InputField, text: string): { value: InputValue 
   if (field.kind === 'number') {
     const value = readNumber(text);
     if (typeof value === 'number' && !Number.isFinite(value))
-      return { problem: /^\s*[-+]?\d+\s*$/.test(text) ? TOO_LARGE : 'This is not a number.' };
+      return { problem: /^\s*[-+]?\d+\s*$/.test(text) ? TOO_LARGE : 'Enter a number.' };
     return { value };
   }
   try {
@@ -57,7 +57,7 @@ export function parseInput(text: string): { input: InputObject } | { problem: st
   try {
     const value: unknown = parseJson(text);
     if (isObject(value)) return { input: value };
-    return { problem: 'The input of a run is a JSON object.' };
+    return { problem: 'The input must be a JSON object.' };
   } catch (error) {
     return { problem: error instanceof Error ? error.message : 'This is not JSON.' };
   }

@@ -10,7 +10,7 @@ export type Start = 'empty' | 'example' | Template;
 
 const plainStarts = [
   { value: 'empty', label: 'Empty', hint: 'A blank canvas.' },
-  { value: 'example', label: 'Example', hint: 'A script, a condition and an approval, ready to publish and run.' },
+  { value: 'example', label: 'Example', hint: 'A script, a condition and an approval. Ready to publish and run.' },
 ] as const;
 
 const keyOf = (start: Start) => (typeof start === 'string' ? start : start.slug);

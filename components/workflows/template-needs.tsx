@@ -138,7 +138,7 @@ function DemoApiNote({ address }: { address: string | null | undefined }) {
   return (
     <p className="text-sm text-muted">
       {address === null ? (
-        'The demo API of this server is switched off. Enter the address of an API of your own when you run it.'
+        'The demo API of this server is turned off. Enter the address of your own API when you run it.'
       ) : (
         <>
           Its input is filled in with the demo API of this server, <code>{address}</code>.

@@ -207,8 +207,8 @@ function Nothing({ filtered }: { filtered: boolean }) {
       }
     >
       {canWrite
-        ? 'A workflow is a graph of steps. Draw one, publish it, and run it as often as you like.'
-        : 'You can read this project. A contributor can create its first workflow.'}
+        ? 'A workflow is a graph of steps. Build one, publish it and run it.'
+        : 'You can only view this project. A contributor can create the first workflow.'}
     </EmptyState>
   );
 }

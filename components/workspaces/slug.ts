@@ -2,7 +2,7 @@
 const SLUG_PATTERN = '[a-z0-9]([a-z0-9\\-]{0,61}[a-z0-9])?';
 export const MAX_SLUG_LENGTH = 63;
 export const SLUG_HINT =
-  'Lower-case letters, digits and hyphens. Identifies the workspace in API calls and never changes.';
+  'Lowercase letters, digits and hyphens. Identifies the workspace in API calls and never changes.';
 
 const slug = new RegExp(`^${SLUG_PATTERN}$`);
 

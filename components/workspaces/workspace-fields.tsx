@@ -11,7 +11,7 @@ export function findWorkspaceProblems({ name, slug }: { name: string; slug: stri
     ...(name === '' ? { name: 'Enter a name.' } : {}),
     ...(isSlug(slug)
       ? {}
-      : { slug: 'Use 1 to 63 lower-case letters, digits and hyphens, without a hyphen at either end.' }),
+      : { slug: 'Use 1 to 63 lowercase letters, digits and hyphens. Do not start or end with a hyphen.' }),
   };
 }
 

@@ -35,12 +35,12 @@ test('an agent is created, given a tool and limits, tested, restored and archive
   await expect(rate).toContainText('Never');
   await rate.click();
   await member.getByRole('option', { name: /Auto/ }).click();
-  await member.getByRole('combobox', { name: 'If Baton ends during a call of Exchange desk' }).click();
+  await member.getByRole('combobox', { name: 'If the outcome of a call is unknown: Exchange desk' }).click();
   await member.getByRole('option', { name: /^Ask/ }).click();
-  await member.getByRole('textbox', { name: 'Turns of the model' }).fill('many');
+  await member.getByRole('textbox', { name: 'Model turns' }).fill('many');
   await member.getByRole('button', { name: 'Save agent' }).click();
-  await expect(member.getByText('must be a number')).toBeVisible();
-  await member.getByRole('textbox', { name: 'Turns of the model' }).fill('5');
+  await expect(member.getByText('Enter a number.')).toBeVisible();
+  await member.getByRole('textbox', { name: 'Model turns' }).fill('5');
   await member.getByRole('textbox', { name: /^Temperature/ }).fill('0.2');
   await member.getByRole('textbox', { name: /^Starters/ }).fill('What is lookup_exchange_rate for?');
   await member.getByRole('button', { name: 'Save agent' }).click();
@@ -61,20 +61,20 @@ test('an agent is created, given a tool and limits, tested, restored and archive
   await expectAccessible(member);
 
   await member.getByRole('tab', { name: 'Versions' }).click();
-  await member.getByText('Changes of version 2').click();
+  await member.getByText('Changes in version 2').click();
   await expect(member.getByText('+ Answer questions about exchange rates.')).toBeVisible();
   await expectThemesAccessible(member);
   await member.getByRole('button', { name: 'Restore' }).click();
   await expect(member.getByText('v3', { exact: true }).first()).toBeVisible();
   await member.getByRole('tab', { name: 'Settings' }).click();
   await expect(member.getByRole('textbox', { name: 'Instructions' })).toHaveValue('');
-  await member.getByRole('tab', { name: 'Recent problems' }).click();
-  await expect(member.getByText('No run has failed')).toBeVisible();
+  await member.getByRole('tab', { name: 'Recent failures' }).click();
+  await expect(member.getByText('No failed runs')).toBeVisible();
   await expectAccessible(member);
 
   await open(member, '/agents');
   const row = member.getByRole('row', { name: /Exchange desk clerk/ });
-  await expect(row.getByText('100 %')).toBeVisible();
+  await expect(row.getByText('100%')).toBeVisible();
   await expectThemesAccessible(member);
   await row.getByRole('link', { name: 'Exchange desk clerk' }).click();
   await member.getByRole('button', { name: 'Actions for Exchange desk clerk' }).click();

@@ -69,7 +69,7 @@ test('what ran is counted, agrees with the list of runs, and can be filtered, re
   await pressPair(member, 'g', 'a');
   await expect(member).toHaveURL(/\/analytics$/);
   await settled(member);
-  await expect(stat(member, 'Live now')).toContainText('wait for people');
+  await expect(stat(member, 'Live now')).toContainText('waiting for');
 
   // One workflow: the filter is in the URL, and Back takes it away.
   await member.getByRole('combobox', { name: 'Workflow' }).click();

@@ -11,7 +11,7 @@ test('a key is made, works over REST, is revealed once more, and stops when revo
   expect(token).toMatch(/^pat_[0-9A-Za-z]{46}$/);
   // Escape must not lose the only sight of the key.
   await member.keyboard.press('Escape');
-  await member.getByRole('button', { name: 'I have copied it' }).click();
+  await member.getByRole('button', { name: 'I have copied the key' }).click();
   expect(await ask(token)).toBe(200);
 
   await member.getByRole('button', { name: 'Reveal Pipeline once' }).click();

@@ -49,7 +49,7 @@ test('a proposal is seen on the graph, tried, also for real, applied in part, an
   await expect(forReal).toContainText('Asks: Send it?');
   await expect(forReal.getByRole('button', { name: 'Execute for real' })).toBeDisabled();
   await expect(forReal.getByRole('textbox', { name: 'Value of check 5' })).toHaveValue('30');
-  await forReal.getByRole('checkbox', { name: 'ask asks people' }).click();
+  await forReal.getByRole('checkbox', { name: 'ask asks a person' }).click();
   await forReal.getByRole('spinbutton', { name: 'Budget in credits' }).fill('2');
   await expectThemesAccessible(member);
   await forReal.getByRole('button', { name: 'Execute 1 step for real' }).click();
@@ -125,7 +125,7 @@ test('from an empty page to a run by words alone; a failed run is explained with
   const failed = member.url();
   await member.getByRole('link', { name: 'Explain', exact: true }).click();
 
-  const message = member.getByRole('textbox', { name: 'Message to Autopilot' });
+  const message = member.getByRole('textbox', { name: 'Message Autopilot' });
   await expect(message).toHaveValue('Why did this run fail?');
   await expectThemesAccessible(member);
   await message.press('Enter');

@@ -114,6 +114,6 @@ test('a payment form that cannot be loaded says so, and a return from the bank i
   await expect(member.getByLabel('Card number')).toBeVisible();
 
   await member.goto('/billing?payment_intent=pi_1&payment_intent_client_secret=pi_1_secret_2&redirect_status=failed');
-  await expect(member.getByText('The payment was not confirmed. Nothing was taken.')).toBeVisible();
+  await expect(member.getByText('The payment was not confirmed. You have not been charged.')).toBeVisible();
   await expect(member).toHaveURL(/\/billing$/);
 });

@@ -40,7 +40,7 @@ test('an answer is streamed, read again in its middle, stopped, and given once m
   await send(member, 'Now count.');
   await expect(answers(member).last()).toContainText('One, two');
   await send(member, 'And then edited.', 'Queue');
-  await expect(answers(member).last()).toContainText('Waits for the answer before it');
+  await expect(answers(member).last()).toContainText('Waiting for the previous answer');
   await member.getByRole('button', { name: 'Stop' }).click();
   await expect(answers(member).nth(1)).toContainText('Stopped');
   await expect(answers(member).nth(1)).toContainText('One, two');
@@ -60,15 +60,15 @@ test('a message is edited and answered again on branches, and forked', async ({ 
   await member.getByRole('button', { name: 'Edit the message' }).click();
   await member.getByRole('textbox', { name: 'Edited message' }).fill('The second question');
   await member
-    .getByRole('article', { name: /^Message of/ })
+    .getByRole('article', { name: /^Message from/ })
     .getByRole('button', { name: 'Send', exact: true })
     .click();
   await expect(answers(member)).toContainText('To the second.');
   await expect(member.getByText('2 of 2')).toBeVisible();
-  await member.getByRole('button', { name: 'Show the version before' }).click();
+  await member.getByRole('button', { name: 'Show the previous version' }).click();
   await expect(answers(member)).toContainText('To the first.');
   await expect(member.getByText('1 of 2')).toBeVisible();
-  await member.getByRole('button', { name: 'Answer again' }).click();
+  await member.getByRole('button', { name: 'Regenerate' }).click();
   await expect(answers(member).getByText('2 of 2')).toBeVisible();
   await expect(answers(member)).toContainText('To the first.');
   await expectThemesAccessible(member);
@@ -247,18 +247,18 @@ test('the chat opens beside any page', async ({ member, api, model }) => {
   // An administrator limits what a day may cost; the thread says how much of it is used.
   const thread = member.url();
   await open(member, '/settings/chat');
-  const credits = member.getByRole('textbox', { name: 'Credits a person may use a day' });
+  const credits = member.getByRole('textbox', { name: 'Daily credits per person' });
   await credits.fill('many');
   await member.getByRole('button', { name: 'Save', exact: true }).click();
-  await expect(member.getByText('must be a number, 0 or more')).toBeVisible();
+  await expect(member.getByText('Enter a number that is 0 or more.')).toBeVisible();
   await credits.fill('5000');
-  await member.getByRole('textbox', { name: 'Days for which threads are kept' }).fill('365');
+  await member.getByRole('textbox', { name: 'Days to keep threads' }).fill('365');
   await member.getByRole('button', { name: 'Save', exact: true }).click();
   await expect(member.getByText('Chat settings saved')).toBeVisible();
   await member.getByRole('combobox', { name: 'Autopilot', exact: true }).click();
   await member.getByRole('option', { name: 'openai_compatible/scripted' }).click();
   await expect(member.getByText('Default model saved')).toBeVisible();
-  await expect(member.getByRole('combobox', { name: 'Tools that change something' })).toContainText('Not decided');
+  await expect(member.getByRole('combobox', { name: 'Tools that make changes' })).toContainText('Not set');
   await expectThemesAccessible(member);
   await member.goto(thread);
   await expect(member.getByText(/^Today .* of 5,000/)).toBeVisible();

@@ -63,7 +63,7 @@ test.describe('the code of a step', () => {
   test('is completed in the output of a workflow, which reads every step', async ({ member, api }) => {
     const { id } = await api.call('POST', '/v1/workflows', { name: 'Output', graph });
     await member.goto(`/workflows/${String(id)}`);
-    await formOf(member).getByText('Input and output of the workflow').click();
+    await formOf(member).getByText('Input, output and failure handling').click();
     const output = formOf(member).getByRole('textbox', { name: 'Output' });
     await output.focus();
     await expect(output).toBeFocused();

@@ -66,7 +66,7 @@ test('credentials are kept, replaced without being seen, and deleted', async ({ 
   await member.getByRole('button', { name: 'Connect' }).first().click();
   await member.getByRole('menuitem', { name: 'Credentials' }).click();
   await member.getByRole('combobox', { name: 'Kind' }).click();
-  await member.getByRole('option', { name: 'User and password' }).click();
+  await member.getByRole('option', { name: 'Username and password' }).click();
   await member.getByRole('button', { name: 'Create', exact: true }).click();
   await expect(member.getByText('Enter a name.')).toBeVisible();
   await member.getByRole('textbox', { name: 'Name', exact: true }).fill('Warehouse');
@@ -99,7 +99,7 @@ test('credentials are kept, replaced without being seen, and deleted', async ({ 
   }
 
   await member.getByRole('searchbox').fill('nothing like it');
-  await expect(member.getByText('Nothing matches')).toBeVisible();
+  await expect(member.getByText('No connection matches')).toBeVisible();
   await member.getByRole('button', { name: 'Clear' }).click();
   await row.getByRole('button', { name: 'Actions for Warehouse' }).click();
   await member.getByRole('menuitem', { name: 'Delete' }).click();
@@ -186,7 +186,7 @@ test('a suite account is connected through its provider, and its services are sw
 
 test('a callback that nobody asked for connects nothing', async ({ member }) => {
   await open(member, '/connections/callback?error=access_denied&state=suite.x');
-  await expect(member.getByText('Access was not granted.')).toBeVisible();
+  await expect(member.getByText('Access was denied.')).toBeVisible();
   await expect(member).toHaveURL(/\/connections\/callback$/);
   await open(member, '/connections/callback?code=c&state=suite.forged');
   await expect(member.getByText('This sign-in was not started here')).toBeVisible();

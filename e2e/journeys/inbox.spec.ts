@@ -138,7 +138,7 @@ test('opening a link decides nothing', async ({ member, api }) => {
 test('the sidebar says when the waiting tasks cannot be counted', async ({ member }) => {
   await member.route(/\/api\/trpc\/[^?]*tasks_list_pending/, route => route.abort());
   await member.goto('/runs');
-  const inbox = member.getByRole('link', { name: 'Inbox The waiting tasks could not be counted' });
+  const inbox = member.getByRole('link', { name: 'Inbox Could not count the waiting tasks' });
   await expect(inbox).toBeVisible();
   await expectThemesAccessible(member);
 });

@@ -22,7 +22,7 @@ test('an author gives a workflow an input, an output and a failure handler, and 
   await api.call('POST', `/v1/workflows/${String(handler.id)}/versions`, {});
   await open(member, `/workflows/${String(id)}`);
   const side = member.getByRole('region', { name: 'Step and JSON' });
-  await side.getByText('Input and output of the workflow').click();
+  await side.getByText('Input, output and failure handling').click();
   await replaceText(side.getByRole('textbox', { name: 'Input schema' }), JSON.stringify(schema));
   const output = '{"for": "{{input.email}}", "sum": "{{steps.doubled.result.sum}}"}';
   await replaceText(side.getByRole('textbox', { name: 'Output' }), output);
@@ -38,7 +38,7 @@ test('an author gives a workflow an input, an output and a failure handler, and 
   await side.getByRole('textbox', { name: 'Tool name' }).fill('double it');
   await expect(side.getByText('must be a letter or _, then letters, digits, _ and -, at most 64 in all')).toBeVisible();
   await side.getByRole('textbox', { name: 'Tool name' }).fill('double_it');
-  await side.getByRole('checkbox', { name: 'Only reads' }).check();
+  await side.getByRole('checkbox', { name: 'Read-only' }).check();
   await expectThemesAccessible(member);
   const expected = {
     steps,
@@ -70,10 +70,10 @@ test('an author gives a workflow an input, an output and a failure handler, and 
 
   await open(member, '/runs');
   const search = member.getByRole('searchbox', { name: 'Search runs' });
-  await expect(search).toHaveAccessibleDescription(/order=4711 finds exactly this value/);
+  await expect(search).toHaveAccessibleDescription(/order=4711 for an exact value/);
   await search.fill('sum=9');
   await expect(member.getByText('No run matches')).toBeVisible();
-  await expect(member.getByText('order=4711 finds exactly this value')).toBeVisible();
+  await expect(member.getByText('order=4711 for an exact value')).toBeVisible();
   await expectThemesAccessible(member);
   for (const text of ['sum=10', 'customer=ann@example.com', 'ann@ex']) {
     await search.fill(text);

@@ -21,7 +21,7 @@ test('invite, accept in another browser, change the role, remove', async ({ memb
   await expect(guest.getByRole('button', { name: 'Account of Grace' })).toBeVisible();
   await expect(guest.getByRole('button', { name: 'Create workflow' }).first()).toBeVisible();
   await guest.goto('/settings/profile');
-  await expect(guest.getByText('This service sends no email')).toBeVisible();
+  await expect(guest.getByText('This service does not send email')).toBeVisible();
   await expect(guest.getByRole('button', { name: 'Email me a link' })).toHaveCount(0);
   await guest.goto('/workflows');
 
@@ -49,7 +49,7 @@ test('a revoked invitation cannot be accepted', async ({ member, page }) => {
   await member.getByRole('button', { name: 'Create link' }).click();
   const link = await member.getByRole('textbox', { name: 'Invitation link' }).inputValue();
   await member.getByRole('button', { name: 'Done' }).click();
-  await member.getByRole('button', { name: 'Revoke the invitation of revoked@example.com' }).click();
+  await member.getByRole('button', { name: 'Revoke the invitation for revoked@example.com' }).click();
   await member.getByRole('button', { name: 'Revoke', exact: true }).click();
   await expect(member.getByText('Invitation revoked')).toBeVisible();
   await page.goto(link);

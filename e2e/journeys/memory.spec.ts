@@ -66,7 +66,7 @@ test('proposals are reviewed with the keyboard; a chat uses what was accepted, a
   await expect(member.getByText('3 proposals to review')).toBeVisible();
   await expect(current(member)).toContainText('Parking is behind the house.');
   await member.keyboard.press('e');
-  const form = member.getByRole('dialog', { name: 'Edit the memory' });
+  const form = member.getByRole('dialog', { name: 'Edit memory' });
   await form.getByRole('textbox', { name: 'Text' }).fill('Parking is in the yard.');
   await expectAccessible(member);
   await form.getByRole('button', { name: 'Save and accept' }).click();
@@ -74,7 +74,7 @@ test('proposals are reviewed with the keyboard; a chat uses what was accepted, a
   await expect(member.getByText('2 proposals to review')).toBeVisible();
   await member.getByRole('checkbox', { name: 'Select all' }).click();
   await member.getByRole('button', { name: 'Accept 2' }).click();
-  await expect(member.getByText('Nothing waits for review')).toBeVisible();
+  await expect(member.getByText('Nothing to review')).toBeVisible();
 
   const statusOf = async (subject: string) => {
     const { items } = await api.call('GET', `/v1/memory/items?subject=${subject}`);
@@ -113,7 +113,7 @@ test('proposals are reviewed with the keyboard; a chat uses what was accepted, a
   await extraction.getByRole('button', { name: 'Extract', exact: true }).click();
   await expect(extraction).toContainText('The conversation was read.');
   await expect(extraction.getByRole('list', { name: 'Result' })).toHaveText(
-    '1 new memory1 finding of the model without a quote, thrown away',
+    '1 new memory1 finding without a quote discarded',
   );
   await expectAccessible(member);
   await extraction.getByRole('button', { name: 'Close' }).first().click();
@@ -168,30 +168,30 @@ test('a memory is found, explained, replaced, reinstated, corrected and forgotte
   await member.goto('/memory?view=review');
   await expect(current(member)).toContainText('Would replace: The flat is in Porto.');
   await current(member).getByRole('button', { name: 'Accept' }).click();
-  await expect(member.getByText('Nothing waits for review')).toBeVisible();
+  await expect(member.getByText('Nothing to review')).toBeVisible();
 
   await member.goto(`/memory?view=items&item=${flat}`);
   const dialog = member.getByRole('dialog', { name: 'flat' });
   await expect(dialog).toContainText('Superseded by');
   await expect(dialog.getByRole('list', { name: 'Evidence' })).toContainText('The flat is in Porto.');
   await expectAccessible(member);
-  await dialog.getByRole('button', { name: 'It is still true' }).click();
+  await dialog.getByRole('button', { name: 'Still true' }).click();
   await expect(dialog.getByRole('button', { name: 'Pin', exact: true })).toBeVisible();
   await dialog.getByRole('button', { name: 'Pin', exact: true }).click();
   await expect(dialog.getByText('Pinned')).toBeVisible();
-  await dialog.getByRole('button', { name: 'Show where it was said' }).click();
+  await dialog.getByRole('button', { name: 'Show the source' }).click();
   const said = member.getByRole('dialog', { name: 'moving' });
   await expect(said.locator('li[aria-current="true"]')).toContainText('The flat is in Porto.');
   await expectAccessible(member);
   await said.getByRole('button', { name: 'Close' }).click();
 
   await dialog.getByRole('button', { name: 'Edit' }).click();
-  const form = member.getByRole('dialog', { name: 'Edit the memory' });
+  const form = member.getByRole('dialog', { name: 'Edit memory' });
   await form.getByRole('textbox', { name: 'Text' }).fill('The flat is in Porto, by the sea.');
-  await form.getByRole('textbox', { name: 'Found until' }).fill('2099-12-31');
+  await form.getByRole('textbox', { name: 'Expires' }).fill('2099-12-31');
   await form.getByRole('button', { name: 'Save' }).click();
   await expect(dialog).toContainText('The flat is in Porto, by the sea.');
-  await expect(dialog).toContainText('Found until');
+  await expect(dialog).toContainText('Expires');
   await dialog.getByRole('button', { name: 'Forget' }).click();
   const asked = member.getByRole('alertdialog', { name: 'Forget this?' });
   await expectAccessible(member);
@@ -212,13 +212,13 @@ test('what is known about a person is shown to them, and all of it forgotten @ph
   const exported = member.waitForEvent('download');
   await member.getByRole('button', { name: 'Export JSON' }).click();
   expect((await exported).suggestedFilename()).toBe('what-baton-knows-about-me.json');
-  await member.getByRole('button', { name: 'Forget all of it' }).click();
+  await member.getByRole('button', { name: 'Forget everything' }).click();
   await member
     .getByRole('alertdialog', { name: 'Forget everything about you?' })
     .getByRole('button', { name: 'Forget everything' })
     .click();
-  await expect(member.getByText('1 item and 1 conversation are forgotten')).toBeVisible();
-  await expect(member.getByText('Nothing is kept about you alone')).toBeVisible();
+  await expect(member.getByText('1 item and 1 conversation forgotten')).toBeVisible();
+  await expect(member.getByText('Nothing is stored about you')).toBeVisible();
 
   await member.getByRole('button', { name: 'Remember something' }).click();
   const form = member.getByRole('dialog', { name: 'Remember something' });

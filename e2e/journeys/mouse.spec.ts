@@ -9,7 +9,7 @@ async function addStep(page: Page, after: string, kind: RegExp, id: string): Pro
   await canvasOf(page).getByRole('button', { name: after }).click();
   await page.getByRole('option', { name: kind }).click();
   await formOf(page).getByLabel('ID', { exact: true }).fill(id);
-  await formOf(page).getByLabel('Name').focus();
+  await formOf(page).getByRole('textbox', { name: /^Name/ }).focus();
   await expect(stepOf(page, id)).toBeVisible();
 }
 
@@ -41,14 +41,14 @@ async function build(page: Page): Promise<void> {
   await canvasOf(page).getByRole('button', { name: 'Add the first step' }).click();
   await expectAccessible(page);
   await page.getByRole('option', { name: /Lua script/ }).click();
-  await formOf(page).getByLabel('Name').fill('Read the order');
+  await formOf(page).getByRole('textbox', { name: /^Name/ }).fill('Read the order');
   await formOf(page).getByLabel('ID', { exact: true }).fill('order');
   await replaceText(scriptOf(page), job.order);
   await expect(stepOf(page, 'order')).toContainText('Read the order');
   await addStep(page, 'Add a step after Read the order', /Condition/, 'condition');
   await replaceText(formOf(page).getByRole('textbox', { name: 'Expression' }), job.expression);
   await addStep(page, 'Add a step after condition, then', /Human task/, 'review');
-  await formOf(page).getByLabel('Name').fill('Review the order');
+  await formOf(page).getByRole('textbox', { name: /^Name/ }).fill('Review the order');
   await stepOf(page, 'condition').click();
   await addStep(page, 'Add a step after condition, else', /Lua script/, 'accept');
   await replaceText(scriptOf(page), job.accept);

@@ -35,7 +35,7 @@ test('a webhook is set up and tested, gets what was chosen, and shows what becam
   await dialog.getByRole('button', { name: 'Save' }).click();
   const secret = await member.getByRole('textbox', { name: 'Signing secret' }).inputValue();
   expect(secret).toMatch(/^whsec_/);
-  await member.getByRole('button', { name: 'I have copied it' }).click();
+  await member.getByRole('button', { name: 'I have copied the secret' }).click();
   await expect(on(member, 'A run fails: Webhook')).toBeChecked();
 
   await member.getByRole('button', { name: 'Send a test' }).click();
@@ -61,7 +61,7 @@ test('a webhook is set up and tested, gets what was chosen, and shows what becam
   await member.getByRole('button', { name: 'Remove', exact: true }).click();
   await member.getByRole('alertdialog').getByRole('button', { name: 'Remove' }).click();
   await expect(member.getByRole('button', { name: 'Set up webhook' })).toBeVisible();
-  await expect(on(member, 'A task waits: Webhook')).toBeDisabled();
+  await expect(on(member, 'A task is waiting: Webhook')).toBeDisabled();
   await hook.close();
 });
 
@@ -97,9 +97,9 @@ test('the browser shows a task that waits, once, and leads to it', async ({ memb
   await open(member, '/settings/notifications');
   await settled(member);
   const saved = member.waitForResponse(/me_notifications_patch/);
-  await on(member, 'A task waits: Browser').click();
+  await on(member, 'A task is waiting: Browser').click();
   await saved;
-  await expect(on(member, 'A task waits: Browser')).toBeChecked();
+  await expect(on(member, 'A task is waiting: Browser')).toBeChecked();
   await expect.poll(() => hasLooked(member)).toBe(true);
   const workflow = await publishApproval(api, 'Shown');
   const run = await startApproval(api, workflow, 'this');
@@ -125,6 +125,6 @@ test('preferences that cannot be loaded say so, and are tried again', async ({ m
   await expect(failures).toHaveCount(2);
   isAway = false;
   await member.getByRole('button', { name: 'Try again' }).first().click();
-  await expect(on(member, 'A task waits: Browser')).toBeVisible();
+  await expect(on(member, 'A task is waiting: Browser')).toBeVisible();
   await expect(failures).toHaveCount(0);
 });

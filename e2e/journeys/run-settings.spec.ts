@@ -36,7 +36,7 @@ test('set what the author opened, let a gated step in, and start by keyboard @ph
 
   const limit = dialog.getByRole('group', { name: 'check' }).getByLabel('timeout_s');
   await limit.fill('soon');
-  await expect(dialog.getByText('This is not a number.')).toBeVisible();
+  await expect(dialog.getByText('Enter a number.')).toBeVisible();
   await expect(dialog.getByRole('button', { name: 'Start run' })).toBeDisabled();
   await limit.fill('5');
   const instructions = dialog.getByRole('group', { name: 'Ask the buyer' }).getByLabel('instructions');

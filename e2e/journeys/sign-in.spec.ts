@@ -15,7 +15,7 @@ test('a wrong password is refused in words and never enters the address', async 
   await page.getByLabel('Email').fill(server.email);
   await page.getByLabel('Password').fill('not-the-password');
   await page.getByRole('button', { name: 'Sign in' }).click();
-  await expect(page.getByRole('alert').filter({ hasText: 'Email or password is wrong.' })).toBeVisible();
+  await expect(page.getByRole('alert').filter({ hasText: 'Incorrect email or password.' })).toBeVisible();
   expect(page.url()).not.toContain('password');
 });
 

@@ -51,7 +51,7 @@ test('an instance and a tool are chosen from lists, and the arguments filled in 
   await expect(form.getByText('The workspace has no model key yet.')).toBeVisible();
   await form.getByRole('combobox', { name: 'Model' }).click();
   await member.getByRole('option', { name: 'Another model' }).click();
-  await form.getByLabel('Name of the model').fill('openai/gpt-5');
+  await form.getByLabel('Model name').fill('openai/gpt-5');
   await expect.poll(async () => JSON.stringify(await stored())).toContain('openai/gpt-5');
   await expectThemesAccessible(member);
 });
@@ -119,7 +119,7 @@ test('a workflow to call is found by name, with its version and a form for its i
   // A template can name the workflow, too.
   await workflow.click();
   await expectThemesAccessible(member);
-  await member.getByRole('option', { name: 'Another one, by a template' }).click();
+  await member.getByRole('option', { name: 'Choose with a template' }).click();
   await form.getByRole('textbox', { name: 'Workflow as a template' }).fill('{{input.workflow_id}}');
   await expect.poll(stored).toMatchObject({ workflow_id: '{{input.workflow_id}}' });
   await expect(form.getByRole('textbox', { name: 'Version' })).toHaveValue('1');

@@ -99,7 +99,7 @@ test('a step is changed and tested with the keyboard alone, and says what is wro
   await expect(canvas.locator('[data-step="tax"]')).toBeVisible();
   await pressUntilFocused(member, 'Tab', canvas);
   await keyboard.press('Enter');
-  await expect(side.getByLabel('Name')).toBeFocused();
+  await expect(side.getByRole('textbox', { name: /^Name/ })).toBeFocused();
   await type(side.getByRole('textbox', { name: 'Script' }), 'return steps.order.result + nothing.at.all');
   await pressUntilFocused(member, 'Shift+Tab', side.getByRole('tab', { name: 'Step' }));
   await keyboard.press('ArrowRight');

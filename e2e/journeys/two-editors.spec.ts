@@ -65,12 +65,12 @@ test('two people edit at once: each sees the other, a conflict shows both sides 
 
   const conflict = member.getByRole('region', { name: 'Conflict' });
   await expect(conflict).toContainText('Ada changed this draft, too');
-  const steps = conflict.getByRole('list', { name: 'Steps in conflict' }).getByRole('listitem');
+  const steps = conflict.getByRole('list', { name: 'Conflicting steps' }).getByRole('listitem');
   await expect(steps).toHaveCount(2);
   await expectSides(steps.filter({ hasText: 'Mine A' }), 'Mine A', 'Hers A');
   await expectSides(steps.filter({ hasText: 'Mine B' }), 'Mine B', 'Hers B');
   await expectThemesAccessible(member);
-  const use = conflict.getByRole('button', { name: 'Use my choices' });
+  const use = conflict.getByRole('button', { name: 'Resolve' });
   await steps
     .filter({ hasText: 'Mine A' })
     .getByRole('radio', { name: /^You changed/ })

@@ -33,8 +33,8 @@ test('unpublished changes are named, shown before they are published, and compar
   const newest = member.getByRole('listitem').filter({ hasText: 'Asks a person' });
   await expect(newest).toContainText('@');
   await newest.getByRole('button', { name: 'Changes' }).click();
-  const comparison = member.getByRole('dialog', { name: 'Changes of version 2' });
-  const graph = comparison.getByRole('region', { name: 'Changes on the graph' });
+  const comparison = member.getByRole('dialog', { name: 'Changes in version 2' });
+  const graph = comparison.getByRole('region', { name: 'Changes in the graph' });
   await expect(graph.locator('[data-step="b"]')).toContainText('Added');
   await expect(graph.locator('[data-step="a"]')).toContainText('Changed');
   await expect(comparison.getByRole('list', { name: 'Changes' })).toContainText('return 1');

@@ -36,7 +36,7 @@ test('a viewer opens every page without a refusal, and is offered only what is o
 
   await visit(tools);
   const main = viewer.getByRole('main');
-  await expect(main.getByText('Select a step to see its fields.')).toBeVisible();
+  await expect(main.getByText('Select a step to view its settings.')).toBeVisible();
   await expect(main.getByRole('tab', { name: 'Test' })).toHaveCount(0);
   await expect(main.getByText('This needs the role')).toHaveCount(0);
   await expectAccessible(viewer);
@@ -52,7 +52,7 @@ test('a viewer opens every page without a refusal, and is offered only what is o
   await visit(`/workflows/${approval}/runs/${waiting}?step=ask`);
   await expect(main.getByRole('link', { name: 'Open in the inbox' })).toBeVisible();
   await visit(`/inbox/${waiting}/ask`);
-  await expect(main.getByText('Answering needs the contributor role.')).toBeVisible();
+  await expect(main.getByText('You need the contributor role to answer.')).toBeVisible();
   await expect(main.getByRole('button', { name: 'Approve', exact: true })).toHaveCount(0);
 
   const links = viewer.getByRole('navigation', { name: 'Main' }).getByRole('link');

@@ -29,7 +29,7 @@ test('a webhook for GitHub says how strong it is, and accepts what GitHub signs'
   await expect(dialog.getByText('Medium', { exact: true })).toBeVisible();
   await expect(dialog.getByRole('checkbox', { name: 'Require a timestamp' })).toHaveCount(0);
   await dialog.getByRole('button', { name: 'Create', exact: true }).click();
-  await expect(dialog.getByText('Choose an API key: the sender cannot send one.')).toBeVisible();
+  await expect(dialog.getByText('Choose an API key, because the sender cannot send one.')).toBeVisible();
   await choose(member, dialog.getByRole('combobox', { name: 'Runs belong to' }), /@/);
   await expectAccessible(member);
   await dialog.getByRole('button', { name: 'Create', exact: true }).click();
@@ -77,7 +77,7 @@ test('the secret that Stripe shows is stored after the webhook was created', asy
   await member.getByRole('button', { name: 'Store secret' }).click();
   const storing = member.getByRole('dialog', { name: 'Store the secret of Payments' });
   await storing.getByRole('button', { name: 'Store', exact: true }).click();
-  await expect(storing.getByText('Paste the secret that the sender shows.')).toBeVisible();
+  await expect(storing.getByText('Paste the secret shown by the sender.')).toBeVisible();
   const secret = 'whsec_4242424242424242';
   await storing.getByLabel('Signing secret').fill(secret);
   await expectAccessible(member);

@@ -79,10 +79,10 @@ test('a webhook is made, delivered to, watched, tested, switched off, rotated an
   await expect(member.getByRole('heading', { level: 1, name: 'Web shop' })).toBeVisible();
 
   await member.getByRole('switch', { name: 'Accepts deliveries' }).click();
-  await expect(member.getByText('Web shop is switched off')).toBeVisible();
+  await expect(member.getByText('Web shop is turned off')).toBeVisible();
   expect(await deliver(secret)).toBe(401);
   await member.getByRole('switch', { name: 'Accepts deliveries' }).click();
-  await expect(member.getByText('Web shop is switched on')).toBeVisible();
+  await expect(member.getByText('Web shop is turned on')).toBeVisible();
 
   await act('Rotate secret');
   await member.getByRole('button', { name: 'Rotate', exact: true }).click();

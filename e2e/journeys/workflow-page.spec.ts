@@ -70,14 +70,14 @@ test('two editors never overwrite each other unseen', async ({ member, api }) =>
   await api.call('PATCH', path, { graph: withScript('return "theirs"') });
   await replaceText(editor, JSON.stringify(withScript('return "mine"')));
   const conflict = member.getByRole('region', { name: 'Conflict' });
-  await expect(conflict).toContainText('You, in another window or with a token, changed this draft, too');
+  await expect(conflict).toContainText('You, in another window or with an API key, also changed this draft');
   await expect(conflict.getByRole('radio', { name: /^You changed/ })).toContainText('return "mine"');
   const theirs = conflict.getByRole('radio', { name: /^You, elsewhere, changed/ });
   await expect(theirs).toContainText('return "theirs"');
   expect(JSON.stringify(await stored())).not.toContain(JSON.stringify('return "mine"'));
   await expectAccessible(member);
   await theirs.click();
-  await conflict.getByRole('button', { name: 'Use my choices' }).click();
+  await conflict.getByRole('button', { name: 'Resolve' }).click();
   await expect(editor).toContainText('theirs');
   await expect(member.getByText('Saved', { exact: true })).toBeVisible();
 });

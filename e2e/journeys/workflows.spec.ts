@@ -104,7 +104,7 @@ test('start a run from the palette and see it in the feed', async ({ member, api
   const input = member.getByRole('textbox', { name: 'Input as JSON' });
   await replaceText(input, '[]');
   await member.getByRole('button', { name: 'Start run' }).click();
-  await expect(member.getByText('The input of a run is a JSON object.')).toBeVisible();
+  await expect(member.getByText('The input must be a JSON object.')).toBeVisible();
   await replaceText(input, '{"what":"this"}');
   await member.getByRole('button', { name: 'Start run' }).click();
   await expect(member).toHaveURL(/\/runs\/[0-9a-f-]{36}/);

@@ -24,7 +24,7 @@ test('create a workspace by keyboard, work in it, and switch back', async ({ mem
   await expect(slug).toHaveValue('north-sohne');
   await slug.fill('North');
   await member.keyboard.press('Enter');
-  await expect(slug).toHaveAccessibleDescription(/Use 1 to 63 lower-case letters/);
+  await expect(slug).toHaveAccessibleDescription(/Use 1 to 63 lowercase letters/);
   await slug.fill('main');
   await member.keyboard.press('Enter');
   await expect(slug).toHaveAccessibleDescription(/already exists/);

@@ -10,7 +10,7 @@ export default function ConfirmAddressPage() {
       title="Confirm your address"
       description={
         <>
-          Enter the password that you chose for this account. If you did not choose one, somebody else created the
+          Enter the password that you chose for this account. If you did not choose one, someone else created the
           account:{' '}
           <Link href="/forgot-password" className="text-accent-text underline underline-offset-2">
             set your own password

@@ -18,7 +18,7 @@ type Props = {
 export function CheckFields({ checks, steps, onChange }: Props) {
   return (
     <>
-      <h4 className="text-sm font-medium">What it has to show</h4>
+      <h4 className="text-sm font-medium">Expected results</h4>
       {checks.map((check, index) => (
         <CheckRow
           // biome-ignore lint/suspicious/noArrayIndexKey: a check is its place
@@ -80,7 +80,7 @@ function CheckRow({ number, check, steps, onChange, onRemove }: RowProps) {
       </div>
       {takesPath(op) ? (
         <Input
-          aria-label={`Place in the result, check ${number}`}
+          aria-label={`Path in the result, check ${number}`}
           placeholder="whole result"
           className={`min-w-0 font-mono text-xs ${takesValue(op) ? '' : 'col-span-2'}`}
           value={path}

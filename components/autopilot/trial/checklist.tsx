@@ -36,7 +36,7 @@ export function Checklist({ trial, workflowId }: { trial: Trial; workflowId: str
       </p>
       {look === null ? null : <p className="text-xs text-muted">{look.what}</p>}
       {verdict === 'failed' && trial.run_status === 'stopped' && live !== null ? (
-        <p className="text-xs text-warn">A person stopped the run, or it passed its budget.</p>
+        <p className="text-xs text-warn">The run was stopped, or it exceeded its budget.</p>
       ) : null}
       {fromRun === null ? null : (
         <p className="text-xs text-muted">
@@ -47,7 +47,7 @@ export function Checklist({ trial, workflowId }: { trial: Trial; workflowId: str
           , from <code>{trial.from_step}</code> on.
         </p>
       )}
-      {current ? null : <p className="text-xs text-warn">The proposal has been edited since.</p>}
+      {current ? null : <p className="text-xs text-warn">The proposal has been edited since this trial.</p>}
       {checks.length > 0 ? (
         <ul aria-label="Checks" className="flex flex-col gap-1">
           {checks.map((check, index) => (
@@ -58,7 +58,7 @@ export function Checklist({ trial, workflowId }: { trial: Trial; workflowId: str
       ) : null}
       {live !== null && live.executed.length > 0 ? (
         <p className="text-xs wrap-anywhere text-muted">
-          {verdict === null ? 'To be executed' : 'Executed'} for real:{' '}
+          {verdict === null ? 'Will be executed' : 'Executed'} for real:{' '}
           {[...new Set(live.executed.map(({ step }) => step))].map((step, index) => (
             <span key={step}>
               {index > 0 ? ', ' : ''}

@@ -35,10 +35,10 @@ export function LiveSteps({ effects, steps, really, onReally, hosts, onHosts, bu
     <>
       <p className="flex items-start gap-2 rounded-md bg-warn-soft px-3 py-2 text-sm text-warn">
         <TriangleAlert aria-hidden className="mt-0.5 size-4 shrink-0" />
-        The steps that you choose are executed for real, which cannot be undone. All other steps are replaced as before.
+        The steps you select are executed for real. This cannot be undone. All other steps are replaced as before.
       </p>
       <fieldset className="flex flex-col gap-2">
-        <legend className="mb-1 text-sm font-medium">What is to happen for real</legend>
+        <legend className="mb-1 text-sm font-medium">Steps to execute for real</legend>
         {[...effects].map(([step, of]) => (
           <div key={step} className="rounded-md border px-3 py-2 wrap-anywhere">
             <Checkbox
@@ -52,12 +52,12 @@ export function LiveSteps({ effects, steps, really, onReally, hosts, onHosts, bu
               }
               hint={
                 isHostUnknown(of)
-                  ? 'Only the run decides to which host it sends, so a trial never executes it for real.'
+                  ? 'Its host is known only during the run, so a trial never executes it for real.'
                   : deedOf(steps.find(({ id }) => id === step))
               }
             />
             <details className="mt-1 pl-6">
-              <summary className="cursor-default text-xs text-accent-text">What exactly it does</summary>
+              <summary className="cursor-default text-xs text-accent-text">Exactly what it does</summary>
               <pre className="mt-1 max-h-60 overflow-auto rounded bg-sunken p-2 text-xs whitespace-pre-wrap">
                 {JSON.stringify(steps.find(({ id }) => id === step) ?? {}, null, 2)}
               </pre>
@@ -67,7 +67,7 @@ export function LiveSteps({ effects, steps, really, onReally, hosts, onHosts, bu
       </fieldset>
       {asked.length === 0 ? null : (
         <fieldset className="flex flex-col gap-2">
-          <legend className="mb-1 text-sm font-medium">Who may receive what these steps send</legend>
+          <legend className="mb-1 text-sm font-medium">Hosts that may receive data from these steps</legend>
           {asked.map(host => (
             <Checkbox
               key={host}
@@ -78,7 +78,7 @@ export function LiveSteps({ effects, steps, really, onReally, hosts, onHosts, bu
           ))}
         </fieldset>
       )}
-      <Field label="Budget in credits" hint="The run is stopped as soon as it has charged more.">
+      <Field label="Budget in credits" hint="The run is stopped when it exceeds this budget.">
         <Input
           type="number"
           min={0.000_001}

@@ -48,7 +48,7 @@ export function TrialData({ workflowId, steps, source, problem, onChange }: Prop
           />
         </Field>
       ) : (
-        <Field label="From step" hint="The steps before it keep what they returned in that run.">
+        <Field label="From step" hint="The steps before it keep their results from that run.">
           <Select
             value={step}
             options={steps.map(id => ({ value: id, label: id }))}
@@ -70,11 +70,11 @@ function PastRun({ workflowId, value, onChange }: PastRunProps) {
   const runs = (list.data?.runs ?? []).filter(({ ended_at }) => ended_at !== null);
   if (runs.length === 0 && value === '') return null;
   return (
-    <Field label="Data" hint="An earlier run lends its input, and what its steps returned.">
+    <Field label="Data" hint="Uses the input of an earlier run and the results of its steps.">
       <Select
         value={value}
         options={[
-          { value: '', label: 'An input of its own' },
+          { value: '', label: 'Custom input' },
           ...runs.map(run => ({
             value: run.run_id,
             label: `Run ${now === 0 ? run.started_at : formatRelative(Date.parse(run.started_at), now)}, ${statusLook('run', run.status).label}`,

@@ -80,8 +80,8 @@ export function TrialForm({ proposal, changes, last, isLive, onClose }: Props) {
         />
       ) : (
         <p className="text-xs text-muted">
-          Scripts, conditions, models and tools that only read are executed; what a model costs is charged. The service
-          judges the checks.
+          Scripts, conditions, models and read-only tools are executed, and model usage is charged. Baton evaluates the
+          checks.
         </p>
       )}
       <CheckFields checks={checks} steps={steps} onChange={setChecks} />

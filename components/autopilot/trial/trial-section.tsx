@@ -45,7 +45,7 @@ export function TrialSection({ proposal, changes }: Props) {
             size="sm"
             icon={<FlaskConical aria-hidden className="size-3.5" />}
             disabled={!valid || (proposal.tried && trial.isPending)}
-            title={valid ? undefined : 'It has errors: the assistant, or you, must repair them first.'}
+            title={valid ? undefined : 'It has errors. Fix them first, or ask the assistant to.'}
             onClick={() => setForm('simulated')}
           >
             Try
@@ -54,8 +54,8 @@ export function TrialSection({ proposal, changes }: Props) {
       </div>
       {proposal.written_after_reading === null ? null : (
         <p className="text-xs text-muted">
-          {readingLabel(proposal.written_after_reading)} A trial sends no request of it that nobody has seen: such steps
-          are replaced until somebody executes them for real.
+          {readingLabel(proposal.written_after_reading)} A trial does not send requests that no one has reviewed. Such
+          steps are replaced until a person executes them for real.
         </p>
       )}
       {form === null ? null : (
@@ -70,7 +70,7 @@ export function TrialSection({ proposal, changes }: Props) {
       )}
       {isNone ? (
         <p className="text-xs text-muted">
-          Not tried yet. A trial writes nothing, sends nothing and asks no one: the steps that would do so are replaced.
+          Not tried yet. A trial does not write or send anything, or ask anyone. Steps that would do so are replaced.
         </p>
       ) : trial.data ? (
         <>
@@ -88,8 +88,8 @@ export function TrialSection({ proposal, changes }: Props) {
 
 /** Says why requests of the proposal wait for a person. */
 function readingLabel(read: string): string {
-  if (read === 'unknown') return 'An assistant wrote this, and it is not known what it had read.';
-  return `A model wrote this after it had read private text or text from outside (${read.replaceAll('_', ' ')}).`;
+  if (read === 'unknown') return 'An assistant wrote this. What it read beforehand is unknown.';
+  return `A model wrote this after reading private text or text from outside (${read.replaceAll('_', ' ')}).`;
 }
 
 /** Leads to a trial in which steps are executed for real, or says what is missing for one. Nothing where all steps were executed. */
@@ -97,15 +97,15 @@ function ForReal({ trial, onTry }: { trial: Trial; onTry: () => void }) {
   const { canWrite } = usePermissions();
   if (effectsOf(trial).size === 0 || trial.verdict === null) return null;
   if (!canWrite)
-    return <p className="text-xs text-muted">Trying the replaced steps for real needs the contributor role.</p>;
+    return <p className="text-xs text-muted">You need the contributor role to execute the replaced steps for real.</p>;
   if (!trial.current)
-    return <p className="text-xs text-muted">Try it again before you let the replaced steps happen for real.</p>;
+    return <p className="text-xs text-muted">Try it again before you execute the replaced steps for real.</p>;
   return (
     <Button
       size="sm"
       className="self-start"
       icon={<Zap aria-hidden className="size-3.5" />}
-      title="Executes the replaced steps that you choose for real"
+      title="Executes the replaced steps that you select"
       onClick={onTry}
     >
       Try for real…

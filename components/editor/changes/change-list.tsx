@@ -23,16 +23,16 @@ export function ChangeList({ diff, ...shown }: Props) {
   const { steps, moved } = useMemo(() => withoutMoves(diff.steps), [diff]);
   const others = [
     moved > 0 ? `${moved === 1 ? '1 step was' : `${moved} steps were`} moved on the canvas.` : null,
-    diff.notes.length > 0 ? 'The notes on the canvas have changed.' : null,
-    diff.reordered ? 'The steps stand in another order.' : null,
+    diff.notes.length > 0 ? 'Notes on the canvas changed.' : null,
+    diff.reordered ? 'The order of the steps has changed.' : null,
   ].filter(text => text !== null);
   const parts = [
     { title: 'Name and description', fields: diff.details },
     { title: 'The workflow', fields: diff.graph },
-    { title: 'Defaults of a start', fields: diff.run_setup },
+    { title: 'Start defaults', fields: diff.run_setup },
   ].filter(({ fields }) => fields.length > 0);
   if (steps.length === 0 && parts.length === 0 && others.length === 0)
-    return <p className="text-sm text-muted">Nothing has changed.</p>;
+    return <p className="text-sm text-muted">No changes.</p>;
   return (
     <div className="flex flex-col gap-2">
       <ul aria-label="Changes" className="flex flex-col gap-2">

@@ -24,7 +24,7 @@ export function VersionChanges({ workflowId, version, draft, onClose }: Props) {
       open={version !== null}
       onOpenChange={open => !open && onClose()}
       size="lg"
-      title={version ? `Changes of version ${version.version}` : ''}
+      title={version ? `Changes in version ${version.version}` : ''}
     >
       {version ? <Comparison key={version.version} workflowId={workflowId} version={version} draft={draft} /> : null}
     </Dialog>
@@ -88,7 +88,7 @@ function Changes({ before, after }: { before: Draft; after: Draft }) {
   return (
     <>
       <div className="h-[40dvh]">
-        <WorkflowGraph label="Changes on the graph" steps={steps as readonly GraphStepInput[]} displays={displays} />
+        <WorkflowGraph label="Changes in the graph" steps={steps as readonly GraphStepInput[]} displays={displays} />
       </div>
       <ChangeList diff={changes} />
     </>

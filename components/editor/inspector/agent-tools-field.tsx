@@ -14,7 +14,7 @@ export function AgentToolsField(props: SchemaFieldProps) {
   const tools = readAgentTools(value);
   if (tools === null) return <JsonField {...props} />;
   if (typeof step.agent_id === 'string' && tools.length === 0)
-    return <p className="text-xs text-muted">The tools are those of the agent that the step names.</p>;
+    return <p className="text-xs text-muted">This step uses the tools of the selected agent.</p>;
   const others = tools.flatMap(tool => othersOf(tool));
   const set = (next: AgentTools) => onChange(next.length === 0 ? undefined : (next as Json));
   return (
@@ -29,7 +29,7 @@ export function AgentToolsField(props: SchemaFieldProps) {
         <>
           <ToolsField agentId={workflowId} tools={tools} onChange={set} readOnly={readOnly} />
           {others.length > 0 ? (
-            <p className="text-xs wrap-anywhere text-muted">It also has, edited as JSON: {others.join(', ')}</p>
+            <p className="text-xs wrap-anywhere text-muted">Also available, edited as JSON: {others.join(', ')}</p>
           ) : null}
           {problem ? (
             <p role="alert" className="text-xs wrap-anywhere text-bad">

@@ -45,7 +45,7 @@ export function VersionField(props: SchemaFieldProps) {
 function versionOptions(latest: number, notes: ReadonlyMap<number, string>): SelectOption<string>[] {
   const numbers = Array.from({ length: Math.min(latest, OFFERED_VERSIONS) }, (_, older) => latest - older);
   return [
-    { value: '', label: 'Latest when the step starts', hint: `Now v${latest}` },
+    { value: '', label: 'Latest version when the step starts', hint: `Now v${latest}` },
     ...numbers.map(number => {
       const note = notes.get(number);
       return { value: String(number), label: `v${number}`, ...(note ? { hint: note } : {}) };

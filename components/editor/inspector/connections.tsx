@@ -42,7 +42,7 @@ function ConnectionList({ title, edges, far, ...props }: ListProps) {
       <h3 className="text-sm font-medium">{title}</h3>
       {edges.length === 0 ? (
         <p className="text-xs text-muted">
-          {far === 'from' ? 'Nothing: it runs at the start.' : 'Nothing: it is the end.'}
+          {far === 'from' ? 'Nothing. This step runs first.' : 'Nothing. This is the last step.'}
         </p>
       ) : null}
       <ul className="flex flex-col gap-1">

@@ -53,7 +53,7 @@ export function Inspector(props: InspectorProps) {
         <EmptyState icon={MousePointerClick} title="No step selected">
           {props.editable
             ? 'Select a step to edit it. Press Tab on the canvas, or use “+”, to add one.'
-            : 'Select a step to see its fields.'}
+            : 'Select a step to view its settings.'}
         </EmptyState>
         {props.loop.length === 0 ? <WorkflowFields {...props} /> : null}
       </>
@@ -229,7 +229,7 @@ function StepId({ store, editor, step, editable, renamed }: StepProps) {
     const to = text.trim();
     if (to === step.id) return;
     if (change(store, [{ type: 'rename_step', step: step.id, to }])) editor.show([to], 'stays');
-    else setProblem('The step keeps its ID until this one can be used.');
+    else setProblem('This ID cannot be used. The step keeps its old one.');
   };
   return (
     <Field label="ID" hint="How other steps refer to this one: steps.<ID>.result" error={problem}>

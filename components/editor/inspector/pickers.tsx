@@ -72,7 +72,7 @@ function InstancePicker(props: SchemaFieldProps) {
     <Picker
       {...props}
       label="MCP instance"
-      hint="The server that is called, and the credentials that it is called with."
+      hint="The server to call, and the credentials to call it with."
       placeholder="Choose an instance"
       options={list.data?.instances.map(({ id, name, server }) => ({ value: id, label: name, hint: server.name }))}
       error={list.error}
@@ -165,7 +165,7 @@ export function ModelField(props: ChoiceProps & { field: Pick<SchemaFieldProps['
         </p>
       ) : null}
       {named ? (
-        <Field label="Name of the model" hint={props.field.hint}>
+        <Field label="Model name" hint={props.field.hint}>
           <Input
             value={present}
             readOnly={readOnly}

@@ -6,7 +6,7 @@ import { type SchemaFieldProps, useTyped } from './code-field.tsx';
 export function TypedField(props: SchemaFieldProps) {
   const { field, readOnly } = props;
   const { text, type, error } = useTyped(props);
-  const hint = field.kind === 'list' ? `${field.hint ? `${field.hint}. ` : ''}One to a line.` : field.hint;
+  const hint = field.kind === 'list' ? `${field.hint ? `${field.hint}. ` : ''}One per line.` : field.hint;
   return (
     <Field label={field.label} hint={hint} error={error} required={field.required} optional={!field.required}>
       {field.kind === 'number' ? (

@@ -16,7 +16,7 @@ const JSON_FIELDS: readonly (StepField & { name: FieldName })[] = [
     label: 'Input schema',
     kind: 'json',
     required: false,
-    hint: 'JSON Schema of the input. A start that does not fit it is refused, and the run dialog shows its fields.',
+    hint: 'JSON Schema of the input. The run dialog shows its fields, and runs with invalid input are refused.',
     choices: [],
     integer: false,
   },
@@ -25,7 +25,7 @@ const JSON_FIELDS: readonly (StepField & { name: FieldName })[] = [
     label: 'Output',
     kind: 'json',
     required: false,
-    hint: 'The output of a run: JSON with templates such as "{{steps.total.result}}". Default: the results of the last steps.',
+    hint: 'The output of a run, as JSON with templates such as "{{steps.total.result}}". Default: the results of the last steps.',
     choices: [],
     integer: false,
   },
@@ -34,7 +34,7 @@ const JSON_FIELDS: readonly (StepField & { name: FieldName })[] = [
     label: 'Searchable values',
     kind: 'json',
     required: false,
-    hint: 'Values by which the list of runs finds a run: a name and one template for each, such as {"order": "{{input.order_id}}"}. At most 10, and no secrets.',
+    hint: 'Values to search runs by. Give each a name and a template, such as {"order": "{{input.order_id}}"}. At most 10, and no secrets.',
     choices: [],
     integer: false,
   },
@@ -56,7 +56,7 @@ export function WorkflowFields(props: InspectorProps) {
   const [open, setOpen] = useState(false);
   return (
     <details className="border-t p-4" open={open} onToggle={event => setOpen(event.currentTarget.open)}>
-      <summary className="text-sm font-medium">Input and output of the workflow, and its failures</summary>
+      <summary className="text-sm font-medium">Input, output and failure handling</summary>
       {open ? (
         <div className="mt-3 flex flex-col gap-4">
           {JSON_FIELDS.map(field => (

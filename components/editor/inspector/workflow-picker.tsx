@@ -44,9 +44,9 @@ export function WorkflowField(props: SchemaFieldProps & { templates: boolean }) 
   };
   const others = [
     ...(field.required ? [] : [{ label: 'None', onSelect: () => choose(undefined) }]),
-    ...(templates ? [{ label: 'Another one, by a template', onSelect: nameByTemplate }] : []),
+    ...(templates ? [{ label: 'Choose with a template', onSelect: nameByTemplate }] : []),
   ];
-  const unknown = missing ? 'The project has no workflow of this ID.' : undefined;
+  const unknown = missing ? 'This project has no workflow with this ID.' : undefined;
   return (
     <div className="flex flex-col gap-2">
       <Field
@@ -57,7 +57,7 @@ export function WorkflowField(props: SchemaFieldProps & { templates: boolean }) 
         optional={!field.required}
       >
         <Picker
-          shown={named ? 'By a template' : (workflow?.name ?? present)}
+          shown={named ? 'Chosen with a template' : (workflow?.name ?? present)}
           chosen={named ? null : id}
           except={props.workflowId}
           others={others}
@@ -201,4 +201,4 @@ function Workflows({
 const itemClass = 'flex cursor-default items-center gap-2 rounded-md px-2 py-1.5 text-sm data-[selected=true]:bg-hover';
 
 const nothingFor = (search: string) =>
-  search === '' ? 'No other workflow of the project has been published.' : 'No published workflow has this name or ID.';
+  search === '' ? 'This project has no other published workflow.' : 'No published workflow has this name or ID.';

@@ -34,7 +34,7 @@ export function WorkflowToolFields({ store, problems, editable }: InspectorProps
         <>
           <Field
             label="Tool name"
-            hint="A letter or _, then letters, digits, _ and -. Default: made of the name of the workflow."
+            hint="A letter or _, followed by letters, digits, _ and -. Default: based on the name of the workflow."
             error={problemOf('name')}
             optional
           >
@@ -47,7 +47,7 @@ export function WorkflowToolFields({ store, problems, editable }: InspectorProps
           </Field>
           <Field
             label="Tool description"
-            hint="What a model reads about it. Default: the description of the workflow."
+            hint="Tells models what the tool does. Default: the description of the workflow."
             error={problemOf('description')}
             optional
           >
@@ -60,10 +60,9 @@ export function WorkflowToolFields({ store, problems, editable }: InspectorProps
             />
           </Field>
           <Checkbox
-            label="Only reads"
+            label="Read-only"
             hint={
-              problemOf('read_only') ??
-              'Agents call it without asking. Choose this only if the workflow changes nothing.'
+              problemOf('read_only') ?? 'Agents call it without asking. Use this only if the workflow makes no changes.'
             }
             checked={tool.read_only === true}
             disabled={!editable}

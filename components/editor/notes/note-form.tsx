@@ -38,7 +38,7 @@ export function NoteForm({ note, store, editor, editable }: Props) {
           </IconButton>
         ) : null}
       </div>
-      <Field label="Text" hint="Markdown, for people: no run reads it.">
+      <Field label="Text" hint="Markdown. Runs ignore notes.">
         <Textarea
           ref={text}
           rows={8}

@@ -61,7 +61,7 @@ export function readResults(text: string, before: readonly string[]): { results:
   if (text.trim() === '') return { results: {} };
   try {
     const value: unknown = parseJson(text);
-    if (!isObject(value)) return { problem: 'Enter an object with the IDs of steps as its keys.' };
+    if (!isObject(value)) return { problem: 'Enter an object with step IDs as keys.' };
     const unknown = Object.keys(value).find(id => !before.includes(id));
     if (unknown !== undefined) return { problem: `“${unknown}” is not a step before this one.` };
     return { results: value };

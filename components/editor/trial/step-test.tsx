@@ -140,25 +140,24 @@ function StepTestForm(props: StepTestProps & { step: Step }) {
       }}
     >
       <p className="text-xs text-muted">
-        Only this step is executed, as the draft has it now. It calls real services, and is charged like a step of any
-        run.
+        Runs only this step, as it is in the draft now. It calls real services and is charged like any step.
       </p>
       <PastRun workflowId={workflowId} before={before} value={run} onChange={test.takeRun} />
-      <TestData label="Input" hint="What the step reads as input." data={input} revision={run} />
+      <TestData label="Input" hint="The input that the step reads." data={input} revision={run} />
       {around === undefined ? null : (
         <TestData label="Item" hint={`The one item of “${around}” in this test.`} data={item} revision="" />
       )}
       {before.length === 0 ? null : (
         <TestData
           label="Results of earlier steps"
-          hint="By the ID of the step. A step that is left out has the result null."
+          hint="Keyed by step ID. The result of a step that is left out is null."
           data={results}
           revision={run}
         />
       )}
       {test.unsaved ? (
         <p role="alert" className="text-sm text-bad">
-          The draft could not be saved, so the step was not tested. The line below says why.
+          The draft could not be saved, so the step was not tested. See the message below.
         </p>
       ) : null}
       {test.error && readError(test.error).code === INSUFFICIENT_CREDITS ? (
@@ -221,7 +220,7 @@ function PastRun({ workflowId, before, value, onChange }: PastRunProps) {
       hint={
         tooLarge.length > 0
           ? `Too large to show, but used: ${tooLarge.join(', ')}`
-          : 'Fills in the input and the results of an earlier run.'
+          : 'Fills in the input and results of an earlier run.'
       }
     >
       <Select

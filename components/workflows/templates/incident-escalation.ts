@@ -14,7 +14,7 @@ const form = { type: 'object', properties: { note: { type: 'string', title: 'Not
 export const incidentEscalation: Template = {
   slug: 'incident-escalation',
   name: 'Incident escalation',
-  sentence: 'Asks the team to take an incident, and an administrator if nobody has after 15 minutes.',
+  sentence: 'Asks the team to take an incident, and an administrator if no one has after 15 minutes.',
   needs: [],
   sampleInput: { service: 'Checkout', summary: 'Payments fail with a timeout.' },
   graph: {

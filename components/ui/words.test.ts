@@ -1,0 +1,39 @@
+import { globSync, readFileSync } from 'node:fs';
+import { expect, test } from 'vitest';
+
+/** Words that the console once had, each with what it says instead. */
+const REPLACED: readonly (readonly [old: RegExp, now: string])[] = [
+  [/the graph has no steps/i, 'Add the first step'],
+  [/workflow_id is required/i, 'Choose a workflow'],
+  [/add it to depends_on/i, 'Connect it to …'],
+  [labelled('On lost'), 'If the outcome is unknown'],
+  [labelled('Gated'), 'Only when started by name'],
+  [labelled('Overridable'), 'Can be changed at start'],
+  [labelled('Look'), 'View'],
+  [/wait for people/, '1 waiting for a person, 3 waiting for people'],
+  [/Seen by/, 'Visible to'],
+  [/what was true earlier/, 'Include past facts'],
+  [/a person may use a day/, 'Daily credits per person'],
+  [/\b(?:sec|min|hr|wk|mo|yr)\.(?= ago|['`])/, '22 min ago'],
+  [/[\d}] %(?=[`'"<]| [a-z]|$)/m, '95%'],
+  [/\b(?:some|any|every)body\b|\bnobody (?!=)/i, 'someone, anyone, everyone, no one'],
+];
+
+/** A word that is a whole text in quotes, or a whole text of JSX. */
+function labelled(word: string): RegExp {
+  return new RegExp(`(?:['"\`>]|^\\s*)${word}(?:['"\`<]|\\s*$)`, 'm');
+}
+
+/** Returns a source without its comments, which are not shown to anyone. */
+const withoutComments = (source: string): string =>
+  source.replaceAll(/\/\*.*?\*\//gs, '').replaceAll(/(?<!:)\/\/.*$/gm, '');
+
+const sources = globSync(['components/**/*.{ts,tsx}', 'app/**/*.{ts,tsx}'])
+  .filter(path => !path.includes('.test.'))
+  .map(path => ({ path, text: withoutComments(readFileSync(path, 'utf8')) }));
+
+test('there are sources to look at', () => expect(sources.length).toBeGreaterThan(400));
+
+test.each(REPLACED)('the console does not say %s, but “%s”', old => {
+  expect(sources.filter(({ text }) => old.test(text)).map(({ path }) => path)).toEqual([]);
+});
