@@ -40,7 +40,7 @@ export function InDoubt({ id, tool, workflowId }: Props) {
     <fieldset className="flex flex-col gap-2 border-t bg-warn-soft/40 p-2.5" disabled={isDecided || answer.isPending}>
       <legend className="sr-only">The call of {tool} may have happened</legend>
       <p className="text-sm">
-        Baton ended during this call, which may have happened.{' '}
+        Baton stopped during this call, which may have happened.{' '}
         {canWrite ? 'To enter its result, open it in the ' : 'A contributor decides what to do, in the '}
         {inbox}.
       </p>

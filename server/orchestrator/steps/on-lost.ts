@@ -24,9 +24,9 @@ export type LostCall = { step: string; did: string; given: JsonValue; example: J
 /** Has a person decide what becomes of a call that may have happened (docs/specification/steps.md#on_lost). */
 export function askAboutLost({ step, did, given, example, ofAgent }: LostCall): Outcome {
   const instructions = [
-    `Baton ended while it was ${did}, and cannot know whether that was carried out. It was given:`,
+    `Baton stopped while it was ${did}, and cannot know whether that was carried out. It was given:`,
     fenced(JSON.stringify(given, null, 2).slice(0, MAX_SHOWN)),
-    'Look there before you decide. Whoever approves says what to do; rejecting skips it.',
+    'Check there before you decide. Approve to choose what to do, or reject to skip it.',
   ].join('\n\n');
   return {
     kind: 'waiting',
@@ -58,7 +58,7 @@ function formOf(example: JsonMap): JsonMap {
   const properties: JsonMap = {
     // Without a default: somebody has to say so.
     decision: { type: 'string', title: 'What to do', oneOf: DECISIONS },
-    result: { type: 'object', title: 'Result', description: 'Only where it has happened', default: example },
+    result: { type: 'object', title: 'Result', description: 'Only if it happened', default: example },
   };
   return {
     type: 'object',

@@ -56,11 +56,11 @@ export const STEP_HELP: Record<keyof typeof STEP_TYPES, StepHelp> = {
     run: { input: { amount: 50, customer: 'Ada' }, result: { value: false, branch: 'else' } },
   },
   human_task: {
-    what: 'Waits until a person approves or rejects in the inbox, with a form if you give one.',
+    what: 'Waits until a person approves or rejects it in the inbox, with a form if you add one.',
     result: 'The fields of the form with approved, completed_by and completed_at.',
     facts: [
       'A rejection does not fail the run: a condition can read steps.<id>.result.approved.',
-      'Without assignees every contributor may answer. There is no time limit unless you set one.',
+      'Without assignees, every contributor can answer. There is no time limit unless you set one.',
       'A waiting run takes no memory, and survives restarts.',
     ],
     example: {
@@ -76,17 +76,17 @@ export const STEP_HELP: Record<keyof typeof STEP_TYPES, StepHelp> = {
     },
   },
   wait: {
-    what: 'Pauses one path of the workflow for some seconds, or until an instant.',
+    what: 'Pauses one path of the workflow for some seconds, or until a point in time.',
     result: '{waited_until}: the instant at which it ended.',
     facts: [
-      'At most 366 days. An instant in the past ends the step at once.',
+      'At most 366 days. A time in the past ends the step immediately.',
       'until needs Z or an offset: 2027-01-31T09:00:00+01:00.',
       'A waiting step takes no slot, and survives restarts.',
     ],
     example: { steps: [{ id: 'example', type: 'wait', until: '{{input.due_at}}' }] },
   },
   for_each: {
-    what: 'Executes steps of its own for each item of a list, several items at a time if you like.',
+    what: 'Runs its steps for each item of a list, several items at a time if you like.',
     result: '{results, failed}: the result of the last step for each item, in order, and how many items failed.',
     facts: [
       'The steps in it read item and index, and depend only on each other.',
@@ -128,11 +128,11 @@ export const STEP_HELP: Record<keyof typeof STEP_TYPES, StepHelp> = {
   },
   mcp_call: {
     what: 'Calls a tool of an MCP server, with the credentials of the chosen instance.',
-    result: 'What the tool answers: its structured content, JSON or a list of content.',
+    result: 'What the tool returns: its structured content, JSON or a list of content.',
     facts: [
       'A template alone in an argument keeps its type: "{{input.amount}}" stays a number.',
       'Every attempt sends the same idempotency key, so that a server can recognize a repetition.',
-      'If Baton ends during the call, it is made again; with on_lost: ask, a person decides whether it is.',
+      'If Baton stops during the call, the call is made again. With on_lost: ask, a person decides.',
       'An error of the tool fails the attempt with tool_failed.',
     ],
     example: {
@@ -157,7 +157,7 @@ export const STEP_HELP: Record<keyof typeof STEP_TYPES, StepHelp> = {
       'A template in the URL is percent-encoded, except at its very beginning. A response has at most 1 MiB.',
       'If the answer to a POST cannot be read, the step has a result: body is null, and unread says why.',
       'response: json, text or bytes reads the body in that way, whatever its content type says. Bytes are base64.',
-      'If Baton ends during a POST or PATCH, it is sent again; with on_lost: ask, a person decides whether it is.',
+      'If Baton stops during a POST or PATCH, the request is sent again. With on_lost: ask, a person decides.',
     ],
     example: {
       steps: [

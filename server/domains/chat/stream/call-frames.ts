@@ -21,7 +21,7 @@ export function callsFrames(
   });
 }
 
-const NOT_REPEATED = 'Baton ended during the call, which may have happened. It was not repeated.';
+const NOT_REPEATED = 'Baton stopped during the call, which may have happened. It was not repeated.';
 
 /** Returns the chunks of an event of a call. */
 export function outcomeOfCall({ event_type: type, data }: AnswerEvent, toolCallId: string): UIMessageChunk[] {
