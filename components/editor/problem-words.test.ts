@@ -98,12 +98,26 @@ describe('a problem in the words of the console', () => {
   });
 
   test('names the field where the message only continues it', () => {
-    const problem = { step_id: 'a', code: 'tool_arg_missing', path: 'steps[0].tool_args.from' };
-    expect(inConsoleWords({ ...problem, message: 'is required by the tool', hint: 'Add it.' })).toEqual({
+    const problem = { step_id: 'a', code: 'tool_args_invalid', path: 'steps[0].tool_args.from' };
+    expect(inConsoleWords({ ...problem, message: 'must be a text', hint: 'Change it.' })).toEqual({
       ...problem,
-      message: 'Arguments › from is required by the tool',
-      hint: 'Add it.',
+      message: 'Arguments › from must be a text',
+      hint: 'Change it.',
     });
+  });
+
+  test.each([
+    ['tool_arg_missing', 'tool_args.from', 'is required by the tool', 'The tool requires “from”'],
+    ['tool_arg_unknown', 'tool_args.form', 'is not known to the tool', 'The tool has no argument “form”'],
+    ['timeout_never', 'on_timeout', 'on_timeout has no effect', '“On timeout” has no effect without a timeout'],
+    [
+      'tool_may_write',
+      'tool.read_only',
+      'says that the workflow changes nothing, but the step "a" sends a POST request',
+      'This tool is marked read-only, but the step "a" sends a POST request',
+    ],
+  ])('%s at %s', (code, path, message, said) => {
+    expect(inConsoleWords({ step_id: 'a', code, path, message }).message).toBe(said);
   });
 
   test('keeps the place that a message names, which the editor reads', async () => {

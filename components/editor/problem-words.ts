@@ -63,9 +63,21 @@ const BY_CODE: Readonly<Record<string, Translate>> = {
   }),
   retries_not_supported: () => ({ message: 'This type of step is never retried', hint: 'Set retries to 0.' }),
   workflow_unknown: ({ hint }) => ({ message: 'There is no such workflow', hint }),
-  timeout_never: () => ({ message: 'A timeout has no effect on a wait' }),
+  timeout_never: ({ path }) => ({
+    message:
+      path === 'timeout_s' ? 'A timeout has no effect on a wait' : '“On timeout” has no effect without a timeout',
+  }),
+  field_conflict: () => ({ message: 'The selected agent already sets this. Remove it from the step' }),
+  tool_arg_missing: ({ path }) => ({ message: `The tool requires “${lastName(path)}”` }),
+  tool_arg_unknown: ({ path, hint }) => ({ message: `The tool has no argument “${lastName(path)}”`, hint }),
+  tool_may_write: ({ message }) => ({
+    message: message.replace('says that the workflow changes nothing, but', 'This tool is marked read-only, but'),
+  }),
   wait_ambiguous: () => ({ message: 'Enter either “Seconds” or “Until”' }),
-  item_outside_loop: ({ hint }) => ({ message: '“item” and “index” can be read only inside a loop', hint }),
+  item_outside_loop: () => ({
+    message: '“item” and “index” can be read only inside a loop',
+    hint: 'Move the step into a loop, or read a result with {{steps.<id>.result}}.',
+  }),
   loops_nested_too_deep: () => ({
     message: 'Loops are nested too deeply',
     hint: 'Move the inner steps into another workflow, and call it from here.',

@@ -52,7 +52,7 @@ test('an agent is created, given a tool and limits, tested, restored and archive
   await member.getByRole('button', { name: 'Run', exact: true }).click();
   const run = member.getByRole('region', { name: 'Test run' });
   await expect(run.getByText('Completed')).toBeVisible();
-  await expect(member.getByText(/^The last run took .* and .* credits?, with the time/)).toBeVisible();
+  await expect(member.getByText(/^The last run took .* and .* credits?, including time spent waiting/)).toBeVisible();
   await expect(run.getByText('"answered"', { exact: true })).toBeVisible();
   const trace = run.getByRole('list', { name: 'Turns and calls' });
   await expect(trace.getByRole('button')).toHaveText([/^Turn 1/, /^lookup_exchange_rate/, /^Turn 2/]);

@@ -120,7 +120,7 @@ test('a long conversation says where it was summarised @phone', async ({ member,
   await expect(meter).toHaveAttribute('aria-valuetext', / of 1,500 tokens$/);
   const summary = answers(member)
     .last()
-    .getByText(/^Summarised \d+ messages/);
+    .getByText(/^Summarized \d+ messages/);
   await summary.click();
   await expect(answers(member).last()).toContainText('It is about a shop.');
   await expectThemesAccessible(member);

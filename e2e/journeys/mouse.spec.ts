@@ -24,7 +24,7 @@ async function chooseTool(page: Page): Promise<void> {
   await choose(page, 'MCP instance', /Exchange desk/);
   await choose(page, 'Tool', /lookup_exchange_rate/);
   // What the check of the draft shows moves the form: a list that moves while it is pressed chooses nothing.
-  await expect(formOf(page).getByRole('alert').first()).toContainText('is required by the tool');
+  await expect(formOf(page).getByRole('alert').first()).toContainText('The tool requires');
   await choose(page, 'from', /^USD$/);
   await choose(page, 'to', /^EUR$/);
   await formOf(page)

@@ -26,7 +26,7 @@ test('an instance and a tool are chosen from lists, and the arguments filled in 
   await form.getByRole('combobox', { name: 'Tool' }).click();
   await member.getByRole('option', { name: /lookup_exchange_rate/ }).click();
   // What the check of the draft shows moves the form: a list that moves while it is pressed chooses nothing.
-  await expect(form.getByRole('alert').first()).toContainText('is required by the tool');
+  await expect(form.getByRole('alert').first()).toContainText('The tool requires');
   for (const [name, currency] of [
     ['from', 'USD'],
     ['to', 'EUR'],
