@@ -64,7 +64,7 @@ test('two people edit at once: each sees the other, a conflict shows both sides 
   held.resolve();
 
   const conflict = member.getByRole('region', { name: 'Conflict' });
-  await expect(conflict).toContainText('Ada changed this draft, too');
+  await expect(conflict).toContainText('Ada also changed this draft');
   const steps = conflict.getByRole('list', { name: 'Conflicting steps' }).getByRole('listitem');
   await expect(steps).toHaveCount(2);
   await expectSides(steps.filter({ hasText: 'Mine A' }), 'Mine A', 'Hers A');

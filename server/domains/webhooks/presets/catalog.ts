@@ -89,7 +89,7 @@ export const PRESETS: Record<PresetName, Preset> = {
     secretHint: 'whsec_ and Base64, as the Standard Webhooks specification defines it.',
   },
   basic: {
-    label: 'User name and password',
+    label: 'Username and password',
     strength: 'weak',
     why: 'The password is sent with each delivery, and the body is not signed. Anyone who reads one delivery can send others.',
     secretSource: 'either',
