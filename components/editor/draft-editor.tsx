@@ -19,6 +19,7 @@ import { innerProblem, problemsInside } from './loop-problems.ts';
 import type { StepsDraft } from './loop-store.ts';
 import { LoopPath, useLoops } from './loops.tsx';
 import { ProblemList } from './problem-list.tsx';
+import { inConsoleWords } from './problem-words.ts';
 import { panels, SidePanel } from './side-panel.tsx';
 import type { StepTypeForm } from './step-fields.ts';
 import { StepPalette, StepStrip } from './step-palette.tsx';
@@ -81,7 +82,9 @@ function StepsEditor({ view, path, takesFocus, onLoop, ...props }: StepsEditorPr
   const { steps } = draft.state.draft.graph;
   const proposal = panel === 'autopilot' && path.length === 0 ? url.get('proposal') || url.get('drawn') : '';
   const ghosts = useGhosts(graphSteps(draft.state.draft), proposal === '' ? null : proposal);
-  const problems = useMemo(() => problemsInside(validation.problems, steps, path), [validation.problems, steps, path]);
+  // Here, because the page of a workflow is loaded without the words.
+  const allProblems = useMemo(() => validation.problems.map(problem => inConsoleWords(problem)), [validation.problems]);
+  const problems = useMemo(() => problemsInside(allProblems, steps, path), [allProblems, steps, path]);
   const onAdd = useCallback(
     (next: Place, type?: string) => (type === undefined ? setPlace(next) : editor.add(type, next)),
     [editor.add],
@@ -126,7 +129,7 @@ function StepsEditor({ view, path, takesFocus, onLoop, ...props }: StepsEditorPr
         )}
         <SidePanel
           {...shared}
-          allProblems={validation.problems}
+          allProblems={allProblems}
           panel={panel}
           json={json}
           onOpenLoop={loop => onLoop([...path, loop])}
@@ -135,7 +138,7 @@ function StepsEditor({ view, path, takesFocus, onLoop, ...props }: StepsEditorPr
       {!validation.enabled ? null : validation.error ? (
         <ErrorState title="The draft could not be checked" error={validation.error} />
       ) : (
-        <ProblemList steps={steps} problems={validation.problems} checking={validation.checking} onJump={jump} />
+        <ProblemList steps={steps} problems={allProblems} checking={validation.checking} onJump={jump} />
       )}
       <StepPalette
         types={stepTypes}

@@ -9,7 +9,6 @@ import type { SaveState } from './draft-saver.ts';
 import { type EditorState, EditorStore, type Stored } from './editor-store.ts';
 import type { DraftGraph } from './graph-text.ts';
 import type { GraphProblem } from './locate-problem.ts';
-import { inConsoleWords } from './problem-words.ts';
 import { forgetUnfinished, keepUnfinished, readUnfinished } from './unfinished.ts';
 import { toPeople } from './use-editors.ts';
 
@@ -154,8 +153,8 @@ export function useValidation(id: string, draft: DraftGraph, enabled: boolean): 
   });
   const problems = useMemo(
     (): Problem[] => [
-      ...(report.data?.errors ?? []).map(problem => ({ ...inConsoleWords(problem), severity: 'error' as const })),
-      ...(report.data?.warnings ?? []).map(problem => ({ ...inConsoleWords(problem), severity: 'warning' as const })),
+      ...(report.data?.errors ?? []).map(problem => ({ ...problem, severity: 'error' as const })),
+      ...(report.data?.warnings ?? []).map(problem => ({ ...problem, severity: 'warning' as const })),
     ],
     [report.data],
   );
