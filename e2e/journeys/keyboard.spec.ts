@@ -52,7 +52,7 @@ async function addStep(page: Page, kind: string, given: string, id: string): Pro
   await expect(palette).toHaveCount(0);
   await expect(nodeOf(page, given)).toBeFocused();
   await page.keyboard.press('Enter');
-  await expect(formOf(page).getByLabel('Name', { exact: true })).toBeFocused();
+  await expect(formOf(page).getByRole('textbox', { name: 'Name' })).toBeFocused();
   await page.keyboard.press('Tab');
   await expect(formOf(page).getByLabel('ID', { exact: true })).toBeFocused();
   if (id === given) return;
@@ -79,7 +79,7 @@ async function build(page: Page): Promise<void> {
 
   await addStep(page, 'lua', 'lua_script', 'order');
   await keyboard.press('Shift+Tab');
-  await expect(formOf(page).getByLabel('Name', { exact: true })).toBeFocused();
+  await expect(formOf(page).getByRole('textbox', { name: 'Name' })).toBeFocused();
   await keyboard.insertText('Read the order');
   await write(page, field(page, 'Script'), job.order);
   await leaveForm(page, 'order');
@@ -88,7 +88,7 @@ async function build(page: Page): Promise<void> {
   await leaveForm(page, 'condition');
   await addStep(page, 'human', 'human_task', 'review');
   await keyboard.press('Shift+Tab');
-  await expect(formOf(page).getByLabel('Name', { exact: true })).toBeFocused();
+  await expect(formOf(page).getByRole('textbox', { name: 'Name' })).toBeFocused();
   await keyboard.insertText('Review the order');
   await leaveForm(page, 'review');
   // The arrows lead along the graph; the second step after a condition is its other branch.
@@ -125,7 +125,7 @@ test('the keyboard alone leads from an empty workspace to a run that failed, was
   await keyboard.press('ArrowUp');
   await expect(nodeOf(member, 'rate')).toBeFocused();
   await keyboard.press('Enter');
-  await expect(formOf(member).getByLabel('Name', { exact: true })).toBeFocused();
+  await expect(formOf(member).getByRole('textbox', { name: 'Name' })).toBeFocused();
   await pressUntilFocused(member, 'Shift+Tab', formOf(member).getByRole('tab', { name: 'Step' }));
   await keyboard.press('ArrowRight');
   await expect(formOf(member).getByRole('tab', { name: 'Test' })).toBeFocused();
@@ -164,7 +164,7 @@ test('the keyboard alone leads from an empty workspace to a run that failed, was
   await expect(canvasOf(member).locator('[data-step="book"]')).toBeVisible();
   await pressUntilFocused(member, 'Tab', canvasOf(member));
   await keyboard.press('Enter');
-  await expect(formOf(member).getByLabel('Name', { exact: true })).toBeFocused();
+  await expect(formOf(member).getByRole('textbox', { name: 'Name' })).toBeFocused();
   await write(member, field(member, 'Script'), job.mended);
   await leaveForm(member, 'book');
   await press(member, banner.getByRole('button', { name: 'Run again from here' }), 'Shift+Tab');
