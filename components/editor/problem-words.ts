@@ -20,7 +20,7 @@ const MISSING: Readonly<Record<string, string>> = {
   steps: 'Add a step to the loop',
 };
 
-const missing: Translate = ({ path }) => ({
+const missing = ({ path }: GraphProblem): Words => ({
   message: MISSING[lastName(path)] ?? `Enter a value for “${subjectOf(path)}”`,
 });
 
@@ -127,7 +127,7 @@ export function inConsoleWords<P extends GraphProblem>(problem: P): P {
 
 function wordsFor(problem: GraphProblem): Words {
   const { path, code, message, hint } = problem;
-  if (EMPTY_TEXT.test(message)) return missing(problem) ?? { message };
+  if (EMPTY_TEXT.test(message)) return missing(problem);
   const translated = Object.hasOwn(BY_CODE, code) ? BY_CODE[code]?.(problem) : null;
   if (translated) return translated;
   for (const [pattern, say] of BY_MESSAGE) {
