@@ -2,7 +2,7 @@
 import { Ban, Copy, MousePointerClick, Plus, Repeat, Trash2, TriangleAlert } from 'lucide-react';
 import { type RefObject, useEffect, useRef, useState } from 'react';
 import { languagesOf } from '@/server/orchestrator/steps/language-help.ts';
-import type { Edit, Json, Step } from '../../../server/domains/workflows/edits/index.ts';
+import type { Json, Step } from '../../../server/domains/workflows/edits/index.ts';
 import { stepTypeLook } from '../../graph/step-icon.tsx';
 import { Button, IconButton } from '../../ui/button.tsx';
 import { Field, Input } from '../../ui/field.tsx';
@@ -18,6 +18,7 @@ import { Connections } from './connections.tsx';
 import { InnerProblems } from './inner-problems.tsx';
 import { LanguageReference } from './language-help.tsx';
 import { SchemaField } from './schema-field.tsx';
+import { stepForms } from './step-forms.ts';
 import { StepHelp } from './step-help.tsx';
 import type { UnfinishedFields } from './unfinished-fields.ts';
 import { WorkflowFields } from './workflow-fields.tsx';
@@ -107,13 +108,15 @@ function StepForm(props: StepProps) {
     own.find(problem => problem.severity === severity && fieldOf(problem.path) === name && !isInLoop(problem))?.message;
   const { fields, more } = formOf(step, form, props.loop.length > 0);
   const shown = new Set([...fields, ...more].map(({ name }) => name));
-  const set = (name: string, value: Json | undefined) => {
-    const edit: Edit =
-      value === undefined
-        ? { type: 'update_step', step: step.id, unset: [name] }
-        : { type: 'update_step', step: step.id, set: { [name]: value } };
-    change(store, [edit], `${step.id}.${name}`);
+  const setAll = (values: Readonly<Record<string, Json | undefined>>) => {
+    const names = Object.keys(values);
+    const set = Object.fromEntries(
+      Object.entries(values).filter((entry): entry is [string, Json] => entry[1] !== undefined),
+    );
+    const unset = names.filter(name => values[name] === undefined);
+    change(store, [{ type: 'update_step', step: step.id, set, unset }], `${step.id}.${names.join()}`);
   };
+  const set = (name: string, value: Json | undefined) => setAll({ [name]: value });
   const draw = (field: StepField) => (
     <div key={field.name} className="flex flex-col gap-1">
       <SchemaField
@@ -131,6 +134,7 @@ function StepForm(props: StepProps) {
       {field.name === 'steps' ? <InnerProblems loop={step} problems={own.filter(isInLoop)} /> : null}
     </div>
   );
+  const Form = form === undefined || !Object.hasOwn(stepForms, step.type) ? undefined : stepForms[step.type];
   const elsewhere = own.filter(problem => !shown.has(fieldOf(problem.path)));
   const open = own.some(problem => more.some(({ name }) => name === fieldOf(problem.path)));
   return (
@@ -161,7 +165,18 @@ function StepForm(props: StepProps) {
         />
       </Field>
       <StepId {...props} />
-      {fields.map(draw)}
+      {Form === undefined ? (
+        fields.map(draw)
+      ) : (
+        <Form
+          {...props}
+          fields={fields}
+          readOnly={!editable}
+          draw={name => fields.filter(field => field.name === name).map(draw)}
+          set={setAll}
+          problemOf={of}
+        />
+      )}
       <Connections {...props} />
       <details open={open || undefined} className="border-t pt-3">
         <summary className="text-sm font-medium">Settings</summary>
