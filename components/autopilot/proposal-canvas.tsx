@@ -53,7 +53,7 @@ export function ProposalCanvas({ ghosts, notes, onClose }: Props) {
       onKeyDown={onKeyDown}
       // biome-ignore lint/a11y/noNoninteractiveTabindex: the arrow keys need a place for the focus
       tabIndex={0}
-      className="relative h-[60dvh] min-h-80 overflow-hidden rounded-lg border bg-sunken lg:h-[68dvh]"
+      className="relative h-[60dvh] min-h-80 flex-1 overflow-hidden bg-sunken lg:h-auto lg:min-h-0"
     >
       {drawing.isLaidOut ? (
         <EditorCanvas

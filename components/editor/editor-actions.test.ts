@@ -46,14 +46,14 @@ describe('a new step', () => {
 
   test('has no ID that is taken outside of its loop, and neither has a copy', () => {
     const reserved = ['wait', 'a', 'a_2'];
-    expect(planStep(draft, 'wait', { kind: 'free' }, placesOf(draft), reserved).added).toEqual(['wait_2']);
+    expect(planStep(draft, { type: 'wait' }, { kind: 'free' }, placesOf(draft), reserved).added).toEqual(['wait_2']);
     expect(planPaste(draftOf(), [step('a')], reserved).added).toEqual(['a_3']);
     expect(planDuplicate(draft, ['a'], reserved).added).toEqual(['a_3']);
   });
 
   test('goes after another, into a branch, between two, or by itself', () => {
     const places = placesOf(draft);
-    const after = planStep(draft, 'lua_script', { kind: 'after', step: 'check', branch: 'else' }, places);
+    const after = planStep(draft, { type: 'lua_script' }, { kind: 'after', step: 'check', branch: 'else' }, places);
     expect(after.added).toEqual(['lua_script']);
     const steps = stepsAfter(draft, after.edits);
     expect(byId(steps, 'check')).toMatchObject({ then: ['yes'], else: ['lua_script'] });
@@ -61,12 +61,12 @@ describe('a new step', () => {
 
     const between = stepsAfter(
       draft,
-      planStep(draft, 'human_task', { kind: 'between', from: 'check', to: 'yes' }, places).edits,
+      planStep(draft, { type: 'human_task' }, { kind: 'between', from: 'check', to: 'yes' }, places).edits,
     );
     expect(byId(between, 'check')).toMatchObject({ then: ['human_task'] });
     expect(byId(between, 'yes')).toMatchObject({ depends_on: ['human_task'] });
 
-    const free = stepsAfter(draft, planStep(draft, 'mcp_call', { kind: 'free' }, places).edits);
+    const free = stepsAfter(draft, planStep(draft, { type: 'mcp_call' }, { kind: 'free' }, places).edits);
     expect(free.at(-1)).toEqual({ id: 'mcp_call', type: 'mcp_call' });
   });
 
@@ -84,7 +84,7 @@ describe('a new step', () => {
       { id: 'wait_2', type: 'wait' },
     ] as unknown as Json;
     const looped = draftOf({ id: 'each', type: 'for_each', items: 'input.x', steps: inner });
-    expect(planStep(looped, 'wait', { kind: 'free' }, placesOf(looped)).added).toEqual(['wait_3']);
+    expect(planStep(looped, { type: 'wait' }, { kind: 'free' }, placesOf(looped)).added).toEqual(['wait_3']);
     expect(planPaste(looped, [step('wait')]).added).toEqual(['wait_3']);
     expect(freeId(new Set(), 'step')).toBe('step');
     expect(freeId(new Set(['step', 'step_2']), 'step')).toBe('step_3');
@@ -95,11 +95,14 @@ describe('a new step', () => {
   test('covers no other where people have placed them, and moves none but what comes after it', () => {
     const placed = draftOf(at('a', 0, 0), at('b', 0, 104, 'a'), at('c', 0, 208, 'b'), at('d', 400, 104, 'a'));
     const places = placesOf(placed);
-    const after = stepsAfter(placed, planStep(placed, 'condition', { kind: 'after', step: 'a' }, places).edits);
+    const after = stepsAfter(
+      placed,
+      planStep(placed, { type: 'condition' }, { kind: 'after', step: 'a' }, places).edits,
+    );
     expect(byId(after, 'condition')?.position).toEqual({ x: 744, y: 116 });
     const between = stepsAfter(
       placed,
-      planStep(placed, 'condition', { kind: 'between', from: 'a', to: 'b' }, places).edits,
+      planStep(placed, { type: 'condition' }, { kind: 'between', from: 'a', to: 'b' }, places).edits,
     );
     expect(between.map(({ id, position }) => [id, position])).toEqual([
       ['a', { x: 0, y: 0 }],
@@ -112,7 +115,7 @@ describe('a new step', () => {
 
   test('stays where it is dropped, and the others where they are drawn', () => {
     const places = placesOf(draft);
-    const plan = planStep(draft, 'lua_script', { kind: 'free', position: { x: 900, y: 50 } }, places);
+    const plan = planStep(draft, { type: 'lua_script' }, { kind: 'free', position: { x: 900, y: 50 } }, places);
     const after = applied(draft, plan.edits);
     expect(isPlaced(after)).toBe(true);
     expect(byId(after.graph.steps, 'lua_script')?.position).toEqual({ x: 900, y: 50 });

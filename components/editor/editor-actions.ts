@@ -25,6 +25,8 @@ export type Place =
   | { kind: 'free'; position?: Point }
   | { kind: 'after'; step: string; branch?: Branch }
   | { kind: 'between'; from: string; to: string };
+/** A step to add: its type, and fields that it begins with beside those of its type. */
+export type NewStep = { type: string; fields?: Readonly<Record<string, Json>> | undefined };
 /** Where each step is drawn. */
 export type Places = ReadonlyMap<string, Point>;
 /** Edits that belong together, and the ids of the steps that they add. */
@@ -58,10 +60,11 @@ const NO_IDS: readonly string[] = [];
 const takenIds = (draft: Draft, reserved: readonly string[]): ReadonlySet<string> =>
   new Set([...draft.graph.steps.flatMap(step => [step.id, ...idsInLoop(step)]), ...reserved]);
 
-/** Plans a new step of a type. `places` says where the steps are drawn now, `reserved` which ids it may not have. */
-export function planStep(draft: Draft, type: string, place: Place, places: Places, reserved = NO_IDS): Plan {
+/** Plans a new step. `places` says where the steps are drawn now, `reserved` which ids it may not have. */
+export function planStep(draft: Draft, fresh: NewStep, place: Place, places: Places, reserved = NO_IDS): Plan {
+  const { type, fields } = fresh;
   const id = freeId(takenIds(draft, reserved), type);
-  const step: Step = { id, type, ...stepPreview(type).starter };
+  const step: Step = { id, type, ...stepPreview(type).starter, ...fields };
   const added = [id];
   if (place.kind === 'between') {
     const edit: Edit = { type: 'insert_between', from: place.from, to: place.to, step };

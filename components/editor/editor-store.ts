@@ -102,7 +102,7 @@ export class EditorStore {
       etag,
       save: (work, tag) => options.save(work.draft, tag),
       check: work => work.textProblem,
-      same: (a, b) => a.textProblem === b.textProblem && sameJson(a.draft.graph, b.draft.graph),
+      same: (a, b) => a.textProblem === b.textProblem && sameDraft(a.draft, b.draft),
       onState: save => this.#onSaveState(save),
       ...(delayMs === undefined ? {} : { delayMs }),
     });

@@ -1,6 +1,8 @@
 'use client';
-import { CircleAlert, CircleCheck, LoaderCircle, TriangleAlert } from 'lucide-react';
+import { ChevronDown, CircleAlert, CircleCheck, LoaderCircle, TriangleAlert, Waypoints } from 'lucide-react';
+import { useState } from 'react';
 import type { Step } from '../../server/domains/workflows/edits/index.ts';
+import { cx } from '../ui/classes.ts';
 import { isInLoop, placeInLoop } from './loop-problems.ts';
 import type { Problem } from './use-draft.ts';
 
@@ -20,21 +22,46 @@ export function ProblemList({
   const errors = problems.filter(problem => problem.severity === 'error').length;
   const warnings = problems.length - errors;
   const byId = new Map(steps.map(step => [step.id, step]));
+  const [open, setOpen] = useState(true);
+  // A workflow that was just created has done nothing wrong.
+  const isNew = steps.length === 0 && problems.every(({ code }) => code === 'no_steps');
+  const list = isNew ? [] : problems;
   return (
-    <section aria-label="Problems" className="rounded-lg border bg-surface">
-      <p role="status" className="flex items-center gap-2 px-3 py-2 text-xs text-muted">
-        {checking ? (
-          <LoaderCircle aria-hidden className="size-3.5 animate-spin" />
-        ) : errors > 0 ? (
-          <CircleAlert aria-hidden className="size-3.5 text-bad" />
-        ) : (
-          <CircleCheck aria-hidden className="size-3.5 text-ok" />
-        )}
-        {errors === 0 && warnings === 0 ? 'No problems: this draft can be published.' : summary(errors, warnings)}
-      </p>
-      {problems.length > 0 ? (
-        <ul className="max-h-48 overflow-y-auto border-t">
-          {problems.map(problem => (
+    <section aria-label="Problems" className="shrink-0 border-t bg-surface">
+      <div className="flex h-7 items-center gap-2 px-3 text-xs text-muted">
+        <p role="status" className="flex min-w-0 flex-1 items-center gap-2">
+          {checking ? (
+            <LoaderCircle aria-hidden className="size-3.5 shrink-0 animate-spin" />
+          ) : isNew ? (
+            <Waypoints aria-hidden className="size-3.5 shrink-0" />
+          ) : errors > 0 ? (
+            <CircleAlert aria-hidden className="size-3.5 shrink-0 text-bad" />
+          ) : (
+            <CircleCheck aria-hidden className="size-3.5 shrink-0 text-ok" />
+          )}
+          <span className="truncate">
+            {isNew
+              ? 'Add the first step. What is missing is shown here.'
+              : problems.length === 0
+                ? 'No problems: this draft can be published.'
+                : summary(errors, warnings)}
+          </span>
+        </p>
+        {list.length > 0 ? (
+          <button
+            type="button"
+            aria-expanded={open}
+            onClick={() => setOpen(!open)}
+            className="inline-flex items-center gap-1 rounded-md px-1.5 py-0.5 hover:bg-hover hover:text-text focus-visible:-outline-offset-2"
+          >
+            {open ? 'Hide' : 'Show'}
+            <ChevronDown aria-hidden className={cx('size-3.5 transition-transform', !open && 'rotate-180')} />
+          </button>
+        ) : null}
+      </div>
+      {list.length > 0 && open ? (
+        <ul className="max-h-32 overflow-y-auto border-t">
+          {list.map(problem => (
             <li
               key={`${problem.step_id}:${problem.path}:${problem.code}:${problem.message}`}
               className="border-b last:border-b-0"

@@ -10,7 +10,6 @@ import { formatGraph } from './graph-text.ts';
 import { Inspector, type InspectorProps } from './inspector/inspector.tsx';
 import type { JsonEditorHandle } from './json-editor.tsx';
 import type { StepsDraft } from './loop-store.ts';
-import { SaveIndicator } from './save-indicator.tsx';
 import type { StepTypeForm } from './step-fields.ts';
 import { StepTest } from './trial/step-test.tsx';
 import type { Draft, Problem } from './use-draft.ts';
@@ -50,7 +49,7 @@ export function SidePanel(props: SidePanelProps) {
     <section
       ref={frame}
       aria-label="Step and JSON"
-      className="flex min-w-0 flex-col overflow-hidden rounded-lg border bg-surface px-3 lg:h-[68dvh]"
+      className="flex min-h-0 min-w-0 flex-1 flex-col overflow-hidden px-3"
     >
       <Tabs
         label="Ways to edit"
@@ -108,11 +107,6 @@ export function SidePanel(props: SidePanelProps) {
           },
         ]}
       />
-      {editable ? (
-        <div className="border-t py-1">
-          <SaveIndicator draft={draft} />
-        </div>
-      ) : null}
     </section>
   );
 }

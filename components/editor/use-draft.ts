@@ -30,6 +30,17 @@ const storedOf = ({ name, description, graph, run_setup, etag }: Workflow): Stor
   etag,
 });
 
+/** The request that saves a draft. Its name and description are sent only where they changed: the audit log names what a request sets. */
+function patchOf(id: string, base: Stored['draft'], draft: Stored['draft']): Inputs['workflows_patch'] {
+  const { name, description } = draft;
+  return {
+    id,
+    graph: draft.graph as Inputs['workflows_patch']['graph'],
+    ...(name !== base.name && { name }),
+    ...(description !== base.description && { description }),
+  };
+}
+
 /** The draft of a workflow while it is edited: saved by itself, never over somebody else's change. */
 export function useDraft(workflow: Workflow): Draft {
   const trpc = useTRPC();
@@ -56,8 +67,9 @@ export function useDraft(workflow: Workflow): Draft {
       },
       save: async (draft, etag) => {
         try {
-          const graph = draft.graph as Inputs['workflows_patch']['graph'];
-          const saved = await client.workflows_patch.mutate({ id, graph }, { context: ifMatch(etag) });
+          const saved = await client.workflows_patch.mutate(patchOf(id, created.base.draft, draft), {
+            context: ifMatch(etag),
+          });
           queryClient.setQueryData(trpc.workflows_get.queryKey({ id }), saved);
           return { kind: 'saved', etag: saved.etag };
         } catch (error) {

@@ -1,6 +1,6 @@
 'use client';
 import { useCallback, useEffect, useMemo, useRef, useState } from 'react';
-import type { Branch, Edit, Step } from '../../server/domains/workflows/edits/index.ts';
+import type { Branch, Edit, Json, Step } from '../../server/domains/workflows/edits/index.ts';
 import type { Point } from '../graph/layout.ts';
 import { drawnNotes, noteNodeId, noteOfNode, type Size } from '../graph/notes.ts';
 import { toast } from '../ui/toaster.tsx';
@@ -187,8 +187,8 @@ type Surroundings = { places: () => Places; selected: () => string[]; show: (ids
 
 function stepActions(store: StepsStore, { places, selected, show }: Surroundings) {
   const draft = () => store.state.draft;
-  const add = (type: string, place: Place) => {
-    const plan = planStep(draft(), type, place, places(), store.reservedIds);
+  const add = (type: string, place: Place, fields?: Readonly<Record<string, Json>>) => {
+    const plan = planStep(draft(), { type, fields }, place, places(), store.reservedIds);
     if (change(store, plan.edits)) show(plan.added);
   };
   const paste = (steps: readonly Step[]) => {

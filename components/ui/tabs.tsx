@@ -1,8 +1,46 @@
 'use client';
 import { Tabs as Radix } from 'radix-ui';
 import type { ReactNode } from 'react';
+import { cx } from './classes.ts';
 
 export type Tab<V extends string> = { value: V; label: ReactNode; content: ReactNode };
+
+type StripProps<V extends string> = {
+  label: string;
+  tabs: readonly Pick<Tab<V>, 'value' | 'label'>[];
+  className?: string;
+};
+
+/** The names of tabs in a row, inside a `TabsRoot`. */
+export function TabStrip<V extends string>({ label, tabs, className }: StripProps<V>) {
+  return (
+    <Radix.List aria-label={label} className={cx('flex gap-2 overflow-x-auto sm:gap-4', className)}>
+      {tabs.map(tab => (
+        <Radix.Trigger
+          key={tab.value}
+          value={tab.value}
+          className="-mx-0.5 -mb-px border-b-2 border-transparent px-1 py-2 text-sm whitespace-nowrap text-muted hover:text-text data-[state=active]:border-accent data-[state=active]:font-medium data-[state=active]:text-text focus-visible:-outline-offset-2"
+        >
+          {tab.label}
+        </Radix.Trigger>
+      ))}
+    </Radix.List>
+  );
+}
+
+/** The content of one tab, inside a `TabsRoot`; it is in the page only while its tab is chosen. */
+export const TabContent = Radix.Content;
+
+type RootProps<V extends string> = { value: V; onChange: (value: V) => void; className?: string; children: ReactNode };
+
+/** What ties a `TabStrip` to its `TabContent`s, where the two are not beside each other. */
+export function TabsRoot<V extends string>({ value, onChange, className, children }: RootProps<V>) {
+  return (
+    <Radix.Root value={value} onValueChange={next => onChange(next as V)} className={className}>
+      {children}
+    </Radix.Root>
+  );
+}
 
 /** Tabs over one place; keep `value` in the URL where the tab is worth sharing. */
 export function Tabs<V extends string>({
@@ -17,23 +55,13 @@ export function Tabs<V extends string>({
   label: string;
 }) {
   return (
-    <Radix.Root value={value} onValueChange={next => onChange(next as V)} className="flex min-h-0 flex-1 flex-col">
-      <Radix.List aria-label={label} className="flex gap-2 overflow-x-auto border-b sm:gap-4">
-        {tabs.map(tab => (
-          <Radix.Trigger
-            key={tab.value}
-            value={tab.value}
-            className="-mx-0.5 -mb-px border-b-2 border-transparent px-1 py-2 text-sm whitespace-nowrap text-muted hover:text-text data-[state=active]:border-accent data-[state=active]:font-medium data-[state=active]:text-text focus-visible:-outline-offset-2"
-          >
-            {tab.label}
-          </Radix.Trigger>
-        ))}
-      </Radix.List>
+    <TabsRoot value={value} onChange={onChange} className="flex min-h-0 flex-1 flex-col">
+      <TabStrip label={label} tabs={tabs} className="border-b" />
       {tabs.map(tab => (
-        <Radix.Content key={tab.value} value={tab.value} className="min-h-0 flex-1 pt-4">
+        <TabContent key={tab.value} value={tab.value} className="min-h-0 flex-1 pt-4">
           {tab.content}
-        </Radix.Content>
+        </TabContent>
       ))}
-    </Radix.Root>
+    </TabsRoot>
   );
 }

@@ -25,7 +25,10 @@ export function ArchiveWorkflow({
       onSuccess: () => {
         onOpenChange(false);
         toast.success(`${workflow.name} is archived`);
-        return queries.invalidateQueries(trpc.workflows_list.queryFilter());
+        return Promise.all([
+          queries.invalidateQueries(trpc.workflows_list.queryFilter()),
+          queries.invalidateQueries(trpc.workflows_get.queryFilter({ id: workflow.id })),
+        ]);
       },
     }),
   );

@@ -1,15 +1,15 @@
 'use client';
-import { Archive, Download, Ellipsis, ExternalLink, Play } from 'lucide-react';
+import { Archive, Copy, Download, Ellipsis, ExternalLink, Play } from 'lucide-react';
 import dynamic from 'next/dynamic';
 import { useRouter } from 'next/navigation';
 import { useCallback, useState } from 'react';
 import { usePermissions } from '../shell/session.tsx';
-import { type Outputs, useTRPCClient } from '../trpc/provider.tsx';
+import type { Outputs } from '../trpc/provider.tsx';
 import { IconButton } from '../ui/button.tsx';
 import { Menu, MenuItem, MenuSeparator } from '../ui/menu.tsx';
-import { toastError } from '../ui/toaster.tsx';
 import { useLoadedEarly, useOpened } from '../ui/use-opened.ts';
-import { download, fileName } from './download.ts';
+import { useDuplicate } from './use-duplicate.ts';
+import { useExport } from './use-export.ts';
 
 // With the forms of its input it is larger than the list.
 const StartRunDialog = dynamic(() => import('./start-run-dialog.tsx').then(module => module.StartRunDialog), {
@@ -24,7 +24,6 @@ export type WorkflowRow = Outputs['workflows_list']['workflows'][number];
 /** The menu of a workflow in the list. */
 export function WorkflowActions({ workflow }: { workflow: WorkflowRow }) {
   const router = useRouter();
-  const client = useTRPCClient();
   const { canWrite } = usePermissions();
   const [starting, setStarting] = useState(false);
   const hasStart = useOpened(starting);
@@ -32,15 +31,8 @@ export function WorkflowActions({ workflow }: { workflow: WorkflowRow }) {
   const [archiving, setArchiving] = useState(false);
   const hasArchive = useOpened(archiving);
   useLoadedEarly(loadArchive);
-  const save = async (format: 'json' | 'yaml') => {
-    try {
-      const exported = await client.workflows_export.query({ id: workflow.id, format });
-      const text = 'document' in exported ? exported.document : `${JSON.stringify(exported, null, 2)}\n`;
-      download(fileName(workflow.name, format), format === 'json' ? 'application/json' : 'application/yaml', text);
-    } catch (error) {
-      toastError(error);
-    }
-  };
+  const save = useExport(workflow);
+  const duplicate = useDuplicate();
   const archived = workflow.status === 'archived';
   const icon = 'size-3.5';
   return (
@@ -65,6 +57,11 @@ export function WorkflowActions({ workflow }: { workflow: WorkflowRow }) {
             onSelect={() => setStarting(true)}
           >
             {workflow.latest_version === null ? 'Run (publish it first)' : 'Run'}
+          </MenuItem>
+        ) : null}
+        {canWrite ? (
+          <MenuItem icon={<Copy aria-hidden className={icon} />} onSelect={() => duplicate.mutate({ id: workflow.id })}>
+            Duplicate
           </MenuItem>
         ) : null}
         <MenuSeparator />

@@ -6,6 +6,7 @@ import type { Json, Step } from '../../../server/domains/workflows/edits/index.t
 import { stepTypeLook } from '../../graph/step-icon.tsx';
 import { Button, IconButton } from '../../ui/button.tsx';
 import { Field, Input } from '../../ui/field.tsx';
+import { LazyMarkdown } from '../../ui/lazy-markdown.tsx';
 import { EmptyState } from '../../ui/states.tsx';
 import type { Place } from '../editor-actions.ts';
 import { isInLoop } from '../loop-problems.ts';
@@ -56,11 +57,26 @@ export function Inspector(props: InspectorProps) {
             ? 'Select a step to edit it. Press Tab on the canvas, or use “+”, to add one.'
             : 'Select a step to view its settings.'}
         </EmptyState>
-        {props.loop.length === 0 ? <WorkflowFields {...props} /> : null}
+        {props.loop.length === 0 ? <AboutWorkflow {...props} /> : null}
       </>
     );
   if (chosen.length > 1) return <ManySteps {...props} count={chosen.length} />;
   return <StepForm key={step.id} {...props} step={step} renamed={renamed} />;
+}
+
+/** What the workflow says about itself, and its own fields. */
+function AboutWorkflow(props: InspectorProps) {
+  const { description } = props.store.state.draft;
+  return (
+    <>
+      {description === '' ? null : (
+        <section aria-label="Description" className="border-t p-4 text-sm">
+          <LazyMarkdown text={description} />
+        </section>
+      )}
+      <WorkflowFields {...props} />
+    </>
+  );
 }
 
 function ManySteps({ editor, editable, count }: InspectorProps & { count: number }) {

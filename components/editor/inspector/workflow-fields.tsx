@@ -1,6 +1,7 @@
 'use client';
-import { useState } from 'react';
+import { useEffect, useState } from 'react';
 import type { Edit, Json, Step } from '../../../server/domains/workflows/edits/index.ts';
+import { useUrlState } from '../../ui/use-url-state.ts';
 import type { StepField } from '../step-fields.ts';
 import { change } from '../use-editor.ts';
 import { JsonField } from './code-field.tsx';
@@ -53,9 +54,21 @@ const NO_STEP: Step = { id: '', type: '' };
 
 /** The input, the output and the failure handler of the workflow as fields, in a part that is closed at first: their editors are large. */
 export function WorkflowFields(props: InspectorProps) {
-  const [open, setOpen] = useState(false);
+  const url = useUrlState();
+  const asked = url.get('settings') !== '';
+  const [open, setOpen] = useState(asked);
+  useEffect(() => {
+    if (asked) setOpen(true);
+  }, [asked]);
   return (
-    <details className="border-t p-4" open={open} onToggle={event => setOpen(event.currentTarget.open)}>
+    <details
+      className="border-t p-4"
+      open={open}
+      onToggle={event => {
+        setOpen(event.currentTarget.open);
+        if (!event.currentTarget.open) url.set({ settings: undefined });
+      }}
+    >
       <summary className="text-sm font-medium">Input, output and failure handling</summary>
       {open ? (
         <div className="mt-3 flex flex-col gap-4">

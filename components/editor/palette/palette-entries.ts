@@ -1,0 +1,116 @@
+import { STEP_HELP } from '@/server/orchestrator/steps/step-help.ts';
+import { stepTypeLook } from '../../graph/step-icon.tsx';
+import type { NewStep } from '../editor-actions.ts';
+import type { StepTypeForm } from '../step-fields.ts';
+
+/** One line of the palette. */
+export type PaletteEntry = NewStep & {
+  key: string;
+  label: string;
+  /** What the step does, in one sentence. */
+  sentence: string;
+  /** Words that find it beside its label and its sentence. */
+  keywords: readonly string[];
+  unavailable: string | null;
+};
+export type PaletteGroup = { title: string; entries: readonly PaletteEntry[] };
+
+/** The types that often follow a type, the likeliest first; `null`: at the beginning of a workflow. */
+const FOLLOWING: ReadonlyMap<string | null, readonly string[]> = new Map([
+  [null, ['http_request', 'lua_script', 'llm_call']],
+  ['http_request', ['condition', 'lua_script', 'for_each']],
+  ['mcp_call', ['condition', 'lua_script', 'for_each']],
+  ['lua_script', ['condition', 'http_request', 'for_each']],
+  ['condition', ['human_task', 'http_request', 'lua_script']],
+  ['human_task', ['condition', 'http_request', 'mcp_call']],
+  ['llm_call', ['condition', 'human_task', 'lua_script']],
+  ['agent', ['human_task', 'condition', 'lua_script']],
+  ['for_each', ['lua_script', 'http_request']],
+  ['wait', ['http_request', 'condition']],
+  ['call_workflow', ['condition', 'lua_script']],
+]);
+/** What people call a type who come from elsewhere. */
+const KEYWORDS: Readonly<Record<string, readonly string[]>> = {
+  lua_script: ['code', 'function', 'transform', 'javascript'],
+  condition: ['if', 'else', 'branch', 'switch', 'filter', 'router'],
+  human_task: ['approval', 'form', 'review', 'manual', 'person'],
+  wait: ['delay', 'sleep', 'timer', 'pause'],
+  for_each: ['loop', 'iterate', 'map', 'batch', 'each item'],
+  call_workflow: ['sub-workflow', 'subflow', 'child'],
+  mcp_call: ['tool', 'integration', 'app', 'connector'],
+  http_request: ['api', 'rest', 'fetch', 'curl', 'get', 'post', 'webhook'],
+  llm_call: ['ai', 'model', 'prompt', 'gpt', 'claude', 'chat'],
+  agent: ['ai', 'assistant', 'tools', 'autonomous'],
+};
+const MAX_SUGGESTED = 3;
+const MAX_RECENT = 3;
+
+/** The first sentence of the help of a type; empty for a type that has none. */
+function sentenceOf(type: string): string {
+  const known: Partial<Record<string, { what: string }>> = STEP_HELP;
+  return /^.*?[.](?=\s|$)/s.exec(known[type]?.what ?? '')?.[0] ?? '';
+}
+
+/** Returns the entry of a step type. */
+export function entryOf({ type, unavailable }: Pick<StepTypeForm, 'type' | 'unavailable'>): PaletteEntry {
+  const keywords = [type, ...(Object.hasOwn(KEYWORDS, type) ? (KEYWORDS[type] ?? []) : [])];
+  return { key: type, type, label: stepTypeLook(type).label, sentence: sentenceOf(type), keywords, unavailable };
+}
+
+type Known = { types: readonly StepTypeForm[]; typeBefore: string | null; recent: readonly string[] };
+
+/**
+ * Returns the step types in groups: those that often come after the step before, those that were used last, and the others in their own
+ * order. Each type is in one group.
+ */
+export function groupsOf({ types, typeBefore, recent }: Known): PaletteGroup[] {
+  const known = new Map(types.map(each => [each.type, each]));
+  const usable = (type: string) => known.get(type)?.unavailable === null;
+  const suggested = (FOLLOWING.get(typeBefore) ?? []).filter(usable).slice(0, MAX_SUGGESTED);
+  const used = recent.filter(type => usable(type) && !suggested.includes(type)).slice(0, MAX_RECENT);
+  const others = types.filter(({ type }) => !suggested.includes(type) && !used.includes(type));
+  const entriesOf = (names: readonly string[]) =>
+    names.flatMap(type => {
+      const form = known.get(type);
+      return form === undefined ? [] : [entryOf(form)];
+    });
+  return [
+    { title: 'Suggested', entries: entriesOf(suggested) },
+    { title: 'Recent', entries: entriesOf(used) },
+    { title: 'All steps', entries: others.map(entryOf) },
+  ].filter(({ entries }) => entries.length > 0);
+}
+
+type Tool = { name: string; title?: string | null | undefined; description?: string | null | undefined };
+
+/** Returns the entries of the tools of a connected server: each adds a step that calls the tool. */
+export function toolEntries(instance: { id: string; name: string }, tools: readonly Tool[]): PaletteEntry[] {
+  return tools.map(({ name, title, description }) => ({
+    key: `${instance.id}/${name}`,
+    type: 'mcp_call',
+    fields: { instance_id: instance.id, tool_name: name },
+    label: title || name,
+    sentence: `${instance.name}${description ? ` · ${firstLine(description)}` : ''}`,
+    keywords: [name, instance.name],
+    unavailable: null,
+  }));
+}
+
+const firstLine = (text: string): string => text.trim().split('\n', 1)[0]?.slice(0, 140) ?? '';
+
+/** Whether each word of a search is in a text of the entry. */
+export function isFound(entry: PaletteEntry, search: string): boolean {
+  const text = [entry.label, entry.sentence, ...entry.keywords].join('\n').toLowerCase();
+  return search
+    .toLowerCase()
+    .split(/\s+/)
+    .every(word => text.includes(word));
+}
+
+/** Returns the entries that a search finds, those whose label or keyword begins with it first. */
+export function search(entries: readonly PaletteEntry[], text: string): PaletteEntry[] {
+  const wanted = text.trim().toLowerCase();
+  const rank = ({ label, keywords }: PaletteEntry): number =>
+    label.toLowerCase().startsWith(wanted) ? 0 : keywords.some(word => word.toLowerCase().startsWith(wanted)) ? 1 : 2;
+  return entries.filter(entry => isFound(entry, wanted)).toSorted((a, b) => rank(a) - rank(b));
+}

@@ -1,0 +1,29 @@
+'use client';
+import { useQueries, useQuery } from '@tanstack/react-query';
+import { useMemo } from 'react';
+import { useTRPC } from '../../trpc/provider.tsx';
+import { type PaletteEntry, toolEntries } from './palette-entries.ts';
+
+/** Each is one request. A project with more has its steps from the first ones. */
+const MAX_INSTANCES = 20;
+
+/** Returns the tools of the project's MCP instances as entries; asks for them once `wanted`. */
+export function useConnectedTools(wanted: boolean): { entries: PaletteEntry[]; isLoading: boolean } {
+  const trpc = useTRPC();
+  const list = useQuery(trpc.mcp_instances_list.queryOptions({ limit: MAX_INSTANCES }, { enabled: wanted }));
+  const instances = list.data?.instances ?? [];
+  const tools = useQueries({
+    queries: instances.map(({ id }) =>
+      trpc.mcp_tools_list.queryOptions({ instance_id: id, limit: 100 }, { enabled: wanted, staleTime: 60_000 }),
+    ),
+    combine: results => ({
+      lists: results.map(({ data }) => data?.tools ?? []),
+      isLoading: results.some(({ isLoading }) => isLoading),
+    }),
+  });
+  const entries = useMemo(
+    () => instances.flatMap((instance, at) => toolEntries(instance, tools.lists[at] ?? [])),
+    [instances, tools.lists],
+  );
+  return { entries, isLoading: list.isLoading || tools.isLoading };
+}

@@ -1,0 +1,94 @@
+'use client';
+import { type KeyboardEvent, type PointerEvent, type ReactNode, useCallback, useRef, useState } from 'react';
+
+export const SIDE_WIDTH = { min: 360, max: 640, initial: 360 };
+const KEY = 'baton:editor-panel';
+const STEP = 16;
+
+type Kept = { width: number; isOpen: boolean };
+
+const clamp = (width: number): number => Math.round(Math.min(SIDE_WIDTH.max, Math.max(SIDE_WIDTH.min, width)));
+
+/** Returns the width of the side and whether it is open, as this browser remembers them. */
+export function useSide() {
+  const [kept, setKept] = useState<Kept>(readKept);
+  const keep = useCallback((change: (kept: Kept) => Kept) => {
+    setKept(before => {
+      const next = change(before);
+      write(next);
+      return next;
+    });
+  }, []);
+  const resize = useCallback((width: number) => keep(before => ({ ...before, width: clamp(width) })), [keep]);
+  const toggle = useCallback(() => keep(before => ({ ...before, isOpen: !before.isOpen })), [keep]);
+  const show = useCallback(() => keep(before => (before.isOpen ? before : { ...before, isOpen: true })), [keep]);
+  return { ...kept, resize, toggle, show };
+}
+
+function write(kept: Kept): void {
+  try {
+    window.localStorage.setItem(KEY, JSON.stringify(kept));
+  } catch {
+    // A browser that refuses storage begins with the usual width.
+  }
+}
+
+function readKept(): Kept {
+  try {
+    const { width, isOpen } = JSON.parse(window.localStorage.getItem(KEY) ?? '{}');
+    return {
+      width: typeof width === 'number' && Number.isFinite(width) ? clamp(width) : SIDE_WIDTH.initial,
+      isOpen: isOpen !== false,
+    };
+  } catch {
+    return { width: SIDE_WIDTH.initial, isOpen: true };
+  }
+}
+
+type SideProps = { side: ReturnType<typeof useSide>; children: ReactNode };
+
+/** The forms beside the canvas, whose width a person chooses by the edge between the two. On small screens they are beneath it. */
+export function ResizableSide({ side, children }: SideProps) {
+  const { width, isOpen, resize } = side;
+  const begin = useRef<{ x: number; width: number } | null>(null);
+  const onPointerDown = (event: PointerEvent<HTMLElement>) => {
+    event.currentTarget.setPointerCapture(event.pointerId);
+    begin.current = { x: event.clientX, width };
+  };
+  const onPointerMove = (event: PointerEvent<HTMLElement>) => {
+    if (begin.current !== null) resize(begin.current.width + begin.current.x - event.clientX);
+  };
+  const onKeyDown = (event: KeyboardEvent) => {
+    const { min, max } = SIDE_WIDTH;
+    const next = { ArrowLeft: width + STEP, ArrowRight: width - STEP, Home: max, End: min }[event.key];
+    if (next === undefined) return;
+    event.preventDefault();
+    resize(next);
+  };
+  return (
+    <div
+      className={`relative flex min-h-0 flex-col border-t bg-surface lg:w-(--side) lg:shrink-0 lg:border-t-0 lg:border-l ${isOpen ? '' : 'lg:hidden'}`}
+      style={{ '--side': `${width}px` } as React.CSSProperties}
+    >
+      {/* biome-ignore lint/a11y/useSemanticElements: an <hr> cannot be moved */}
+      <div
+        role="separator"
+        aria-orientation="vertical"
+        aria-label="Width of the panel"
+        aria-valuenow={width}
+        aria-valuemin={SIDE_WIDTH.min}
+        aria-valuemax={SIDE_WIDTH.max}
+        tabIndex={0}
+        className="absolute inset-y-0 -left-1 z-10 hidden w-2 cursor-col-resize touch-none outline-none hover:bg-accent/30 focus-visible:bg-accent lg:block"
+        onPointerDown={onPointerDown}
+        onPointerMove={onPointerMove}
+        onPointerUp={() => {
+          begin.current = null;
+        }}
+        onDoubleClick={() => resize(SIDE_WIDTH.initial)}
+        onKeyDown={onKeyDown}
+      />
+      {children}
+    </div>
+  );
+}
