@@ -5,6 +5,8 @@ import { CreditNotice } from '@/components/billing/credit-notice.tsx';
 import { NOTICE_COOKIE } from '@/components/billing/notice-cookie.ts';
 import { ConsoleSession } from '@/components/shell/session.tsx';
 import { Shell } from '@/components/shell/shell.tsx';
+import { readSidebarChoices } from '@/components/shell/sidebar-choice.ts';
+import { SidebarProvider } from '@/components/shell/use-sidebar.tsx';
 import { isApple } from '@/components/ui/shortcut.ts';
 import { container } from '../container.ts';
 import { PATH_HEADER } from '../page-headers.ts';
@@ -28,16 +30,19 @@ export default async function ConsoleLayout({ children }: { children: ReactNode 
     redirect(path === '/' ? '/sign-in' : `/sign-in?next=${encodeURIComponent(path)}`);
   }
   const billing = await loadBillingStatus(me);
-  const dismissed = (await cookies()).get(NOTICE_COOKIE)?.value;
+  const kept = await cookies();
+  const dismissed = kept.get(NOTICE_COOKIE)?.value;
   return (
     <ConsoleSession
       me={me}
       renderedAt={container().services.clock.now()}
       appleKeys={isApple((await headers()).get('user-agent') ?? '')}
     >
-      <Shell notice={me.billing === 'on' ? <CreditNotice initial={billing} dismissed={dismissed} /> : null}>
-        {children}
-      </Shell>
+      <SidebarProvider chosen={readSidebarChoices(name => kept.get(name)?.value)}>
+        <Shell notice={me.billing === 'on' ? <CreditNotice initial={billing} dismissed={dismissed} /> : null}>
+          {children}
+        </Shell>
+      </SidebarProvider>
     </ConsoleSession>
   );
 }

@@ -42,7 +42,8 @@ export function CreditNotice({ initial, dismissed }: { initial: BillingStatus | 
         tooltip={false}
         className="text-current"
         onClick={() => {
-          keep(id);
+          // For a year, the longest time that an allowance can last.
+          keepCookie(NOTICE_COOKIE, id);
           setHidden(id);
         }}
       >
@@ -50,11 +51,4 @@ export function CreditNotice({ initial, dismissed }: { initial: BillingStatus | 
       </IconButton>
     </section>
   );
-}
-
-/** The longest time that an allowance can last: a year. */
-function keep(id: string): void {
-  const secure = window.location.protocol === 'https:' ? '; Secure' : '';
-  // biome-ignore lint/suspicious/noDocumentCookie: the Cookie Store API is not in every browser we support
-  document.cookie = `${NOTICE_COOKIE}=${encodeURIComponent(id)}; Path=/; Max-Age=31536000; SameSite=Lax${secure}`;
 }

@@ -23,6 +23,7 @@ import { RelativeTime } from '../ui/time.tsx';
 import { useDebounced } from '../ui/use-debounced.ts';
 import { StartRunDialog } from '../workflows/start-run-dialog.tsx';
 import { CreateWorkspaceDialog } from '../workspaces/create-workspace-dialog.tsx';
+import { settingsHome } from './pages.ts';
 import { usePermissions, useSession } from './session.tsx';
 import { usePages } from './use-pages.ts';
 
@@ -100,7 +101,7 @@ function Commands({
         <Workflows search={search} go={go} onStart={id => act(() => onStart(id))} />
         <RecentRuns act={act} />
         <Group heading="Go to">
-          {[...main, ...settings].map(page => (
+          {[...main, settingsHome, ...settings].map(page => (
             <Item key={page.href} icon={page.icon} onSelect={go(page.href)}>
               {page.label}
             </Item>

@@ -2,6 +2,7 @@
 import { Dialog } from '../ui/dialog.tsx';
 import { Kbd, useShortcutText } from '../ui/kbd.tsx';
 import { ScrollRegion } from '../ui/scroll-region.tsx';
+import { settingsHome } from './pages.ts';
 import { useSession } from './session.tsx';
 import { usePages } from './use-pages.ts';
 
@@ -15,6 +16,7 @@ const groupsFor = (goTo: KeyGroup['keys'], hasChat: boolean): KeyGroup[] => [
       ...(hasChat ? [['⌘ J', 'Chat, or Autopilot in the editor'] as [string, string]] : []),
       ['?', 'This help'],
       ['/', 'Search the list'],
+      ['[', 'Collapse or open the sidebar'],
     ],
   },
   { title: 'Go to', keys: goTo },
@@ -70,7 +72,7 @@ function Keys({ keys }: { keys: string }) {
 export function KeyboardHelp({ open, onOpenChange }: { open: boolean; onOpenChange: (open: boolean) => void }) {
   const { main, settings } = usePages();
   const { agents } = useSession().me;
-  const goTo = [...main, ...settings].flatMap((page): [string, string][] =>
+  const goTo = [...main, settingsHome, ...settings].flatMap((page): [string, string][] =>
     page.key ? [[`g ${page.key}`, page.label]] : [],
   );
   return (

@@ -15,6 +15,7 @@ import {
   MessagesSquare,
   Plug,
   ScrollText,
+  Settings,
   Users,
   Waypoints,
   Webhook,
@@ -25,36 +26,111 @@ import type { BillingMode } from '@/server/contract/billing-settings.ts';
 export type ConsolePage = {
   href: string;
   label: string;
-  icon: LucideIcon /** Pressed after `g`. */;
+  icon: LucideIcon;
+  /** Under which heading the page is listed. */
+  group: string;
+  /** Pressed after `g`. */
   key?: string;
-  /** The people to whom the page is shown; others could use nothing on it. Default: everybody. */
+  /** The people to whom the page is shown; others could use nothing on it. Default: everyone. */
   for?: 'contributors' | 'admins';
 };
 
 /** The pages that the sidebar and ⌘K lead to: only complete ones. */
 const mainPages: readonly ConsolePage[] = [
-  { href: '/workflows', label: 'Workflows', icon: Workflow, key: 'w' },
-  { href: '/agents', label: 'Agents', icon: Bot, key: 'e' },
-  { href: '/chat', label: 'Chat', icon: MessagesSquare, key: 't' },
-  { href: '/runs', label: 'Runs', icon: Waypoints, key: 'r' },
-  { href: '/inbox', label: 'Inbox', icon: Inbox, key: 'i' },
-  { href: '/memory', label: 'Memory', icon: Brain, key: 'o' },
-  { href: '/webhooks', label: 'Webhooks', icon: Webhook, key: 'h', for: 'contributors' },
-  { href: '/connections', label: 'Connections', icon: Plug, key: 'c', for: 'contributors' },
-  { href: '/mcp-servers', label: 'MCP servers', icon: Blocks, key: 's', for: 'contributors' },
-  { href: '/analytics', label: 'Analytics', icon: ChartNoAxesCombined, key: 'a', for: 'contributors' },
-  { href: '/billing', label: 'Billing', icon: CreditCard, key: 'b' },
+  { group: 'Build', href: '/workflows', label: 'Workflows', icon: Workflow, key: 'w' },
+  { group: 'Build', href: '/agents', label: 'Agents', icon: Bot, key: 'e' },
+  { group: 'Build', href: '/connections', label: 'Connections', icon: Plug, key: 'c', for: 'contributors' },
+  { group: 'Build', href: '/mcp-servers', label: 'MCP servers', icon: Blocks, key: 's', for: 'contributors' },
+  { group: 'Build', href: '/webhooks', label: 'Webhooks', icon: Webhook, key: 'h', for: 'contributors' },
+  { group: 'Operate', href: '/runs', label: 'Runs', icon: Waypoints, key: 'r' },
+  { group: 'Operate', href: '/inbox', label: 'Inbox', icon: Inbox, key: 'i' },
+  {
+    group: 'Operate',
+    href: '/analytics',
+    label: 'Analytics',
+    icon: ChartNoAxesCombined,
+    key: 'a',
+    for: 'contributors',
+  },
+  { group: 'Operate', href: '/billing', label: 'Billing', icon: CreditCard, key: 'b' },
+  { group: 'Talk', href: '/chat', label: 'Chat', icon: MessagesSquare, key: 't' },
+  { group: 'Talk', href: '/memory', label: 'Memory', icon: Brain, key: 'o' },
 ];
-const settingsPages: readonly ConsolePage[] = [
-  { href: '/settings/members', label: 'Members', icon: Users, key: 'm' },
-  { href: '/settings/api-keys', label: 'API keys', icon: KeyRound, key: 'k', for: 'contributors' },
-  { href: '/settings/model-keys', label: 'Model keys', icon: BrainCircuit },
-  { href: '/settings/chat', label: 'Chat settings', icon: MessagesSquare, for: 'admins' },
-  { href: '/settings/projects', label: 'Projects', icon: FolderKanban, key: 'p' },
-  { href: '/settings/audit-log', label: 'Audit log', icon: History, for: 'admins' },
-  { href: '/settings/notifications', label: 'Notifications', icon: Bell, key: 'n' },
-  { href: '/settings/profile', label: 'Profile', icon: CircleUser },
-  { href: '/settings/api-reference', label: 'API reference', icon: ScrollText },
+/** The page of all settings. */
+export const settingsHome = { href: '/settings', label: 'Settings', icon: Settings, key: ',' } as const;
+
+export type SettingsPage = ConsolePage & { description: string };
+const settingsPages: readonly SettingsPage[] = [
+  {
+    group: 'Workspace',
+    href: '/settings/members',
+    label: 'Members',
+    icon: Users,
+    key: 'm',
+    description: 'Who works in this workspace, with which role, and invitations.',
+  },
+  {
+    group: 'Workspace',
+    href: '/settings/projects',
+    label: 'Projects',
+    icon: FolderKanban,
+    key: 'p',
+    description: 'Separate places for workflows, runs and connections, with members of their own.',
+  },
+  {
+    group: 'Workspace',
+    href: '/settings/model-keys',
+    label: 'Model keys',
+    icon: BrainCircuit,
+    description: 'Your own keys for the language models that agents and AI steps use.',
+  },
+  {
+    group: 'Workspace',
+    href: '/settings/chat',
+    label: 'Chat settings',
+    icon: MessagesSquare,
+    for: 'admins',
+    description: 'What the chat may do, and how much people may use it.',
+  },
+  {
+    group: 'Workspace',
+    href: '/settings/audit-log',
+    label: 'Audit log',
+    icon: History,
+    for: 'admins',
+    description: 'Who changed what, and when.',
+  },
+  {
+    group: 'You',
+    href: '/settings/profile',
+    label: 'Profile',
+    icon: CircleUser,
+    description: 'Your name, password and signed-in devices.',
+  },
+  {
+    group: 'You',
+    href: '/settings/notifications',
+    label: 'Notifications',
+    icon: Bell,
+    key: 'n',
+    description: 'Which events you hear about, and where.',
+  },
+  {
+    group: 'Developers',
+    href: '/settings/api-keys',
+    label: 'API keys',
+    icon: KeyRound,
+    key: 'k',
+    for: 'contributors',
+    description: 'Keys for programs that call Baton, each with its own scopes.',
+  },
+  {
+    group: 'Developers',
+    href: '/settings/api-reference',
+    label: 'API reference',
+    icon: ScrollText,
+    description: 'Every operation of the REST API, with its fields and examples.',
+  },
 ];
 
 type Member = { canWrite: boolean; isAdmin: boolean; billing: BillingMode; agents: boolean; memory: boolean };
@@ -62,7 +138,7 @@ type Member = { canWrite: boolean; isAdmin: boolean; billing: BillingMode; agent
 /** The pages that a member may use; the deployment decides whether there are agents, chats and memory, and what there is of billing. */
 export function pagesFor({ canWrite, isAdmin, billing, agents, memory }: Member): {
   main: readonly ConsolePage[];
-  settings: readonly ConsolePage[];
+  settings: readonly SettingsPage[];
 } {
   const isOpen = (page: ConsolePage) =>
     page.for === 'admins' ? isAdmin : page.for === 'contributors' ? canWrite : true;
@@ -75,3 +151,12 @@ export function pagesFor({ canWrite, isAdmin, billing, agents, memory }: Member)
   const settings = settingsPages.filter(page => isOpen(page) && (page.href !== '/settings/chat' || agents));
   return { main, settings };
 }
+
+/** Returns the pages under their headings, in the order in which they are listed. */
+export function groupsOf<P extends ConsolePage>(pages: readonly P[]): { label: string; pages: P[] }[] {
+  return [...Map.groupBy(pages, ({ group }) => group)].map(([label, members]) => ({ label, pages: members }));
+}
+
+/** Whether a page, or one beneath it, is at the path. */
+export const isCurrent = (page: Pick<ConsolePage, 'href'>, pathname: string): boolean =>
+  pathname === page.href || pathname.startsWith(`${page.href}/`);

@@ -10,7 +10,7 @@ const loadCreate = () => import('../workspaces/create-workspace-dialog.tsx');
 const CreateWorkspaceDialog = dynamic(() => loadCreate().then(module => module.CreateWorkspaceDialog), { ssr: false });
 
 /** Where one is, the way to another workspace or project, and to a new workspace. */
-export function ScopeSwitch() {
+export function ScopeSwitch({ collapsed = false }: { collapsed?: boolean }) {
   const { me, switchTo } = useSession();
   const [creating, setCreating] = useState(false);
   useLoadedEarly(loadCreate);
@@ -23,7 +23,7 @@ export function ScopeSwitch() {
           <button
             type="button"
             aria-label={`Workspace ${me.tenant.name}, project ${me.project.name}. Switch`}
-            className="flex items-center gap-2 rounded-md p-1.5 text-left hover:bg-hover focus-visible:-outline-offset-2"
+            className="flex shrink-0 items-center gap-2 h-10 rounded-md px-0.5 text-left hover:bg-hover focus-visible:-outline-offset-2"
           >
             <span
               aria-hidden
@@ -31,11 +31,15 @@ export function ScopeSwitch() {
             >
               {me.tenant.name.slice(0, 1)}
             </span>
-            <span className="min-w-0 flex-1">
-              <span className="block truncate text-sm leading-4 font-medium">{me.tenant.name}</span>
-              <span className="block truncate text-xs text-muted">{me.project.name}</span>
-            </span>
-            <ChevronsUpDown aria-hidden className="size-3.5 shrink-0 text-faint" />
+            {collapsed ? null : (
+              <>
+                <span className="min-w-0 flex-1">
+                  <span className="block truncate text-sm leading-4 font-medium">{me.tenant.name}</span>
+                  <span className="block truncate text-xs text-muted">{me.project.name}</span>
+                </span>
+                <ChevronsUpDown aria-hidden className="mr-1 size-3.5 shrink-0 text-faint" />
+              </>
+            )}
           </button>
         }
       >

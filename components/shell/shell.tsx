@@ -5,12 +5,15 @@ import { usePathname, useRouter } from 'next/navigation';
 import { type ReactNode, useEffect, useState } from 'react';
 import { BrowserNotifications } from '../notifications/browser-notifications.tsx';
 import { IconButton } from '../ui/button.tsx';
+import { cx } from '../ui/classes.ts';
 import { useLoadedEarly, useOpened } from '../ui/use-opened.ts';
 import { Logo } from './logo.tsx';
+import { settingsHome } from './pages.ts';
 import { useSession } from './session.tsx';
 import { Sidebar } from './sidebar.tsx';
 import { useHotkeys } from './use-hotkeys.ts';
 import { usePages } from './use-pages.ts';
+import { useSidebar } from './use-sidebar.tsx';
 
 // With the dialogs that it opens it would be a fifth of the JavaScript of every page.
 const loadPalette = () => import('./command-palette.tsx');
@@ -48,20 +51,24 @@ export function Shell({ notice, children }: { notice?: ReactNode; children: Reac
   const hasDrawer = useOpened(drawer);
   const { main, settings } = usePages();
   const { agents } = useSession().me;
+  const { collapsed, toggle } = useSidebar();
   const [chat, setChat] = useState(false);
   const hasChat = useOpened(chat);
   useHotkeys({
     ...(agents && { 'mod+j': () => setChat(open => !open) }),
     'mod+k': () => setPalette(open => !open),
     '?': () => setHelp(true),
+    '[': toggle,
     ...Object.fromEntries(
-      [...main, ...settings].flatMap(page => (page.key ? [[`g ${page.key}`, () => router.push(page.href)]] : [])),
+      [...main, ...settings, settingsHome].flatMap(page =>
+        page.key ? [[`g ${page.key}`, () => router.push(page.href)]] : [],
+      ),
     ),
   });
   // biome-ignore lint/correctness/useExhaustiveDependencies: the drawer closes whenever the page changes
   useEffect(() => setDrawer(false), [pathname]);
 
-  const sidebar = <Sidebar onSearch={() => setPalette(true)} onHelp={() => setHelp(true)} />;
+  const opening = { onSearch: () => setPalette(true), onHelp: () => setHelp(true) };
   return (
     <div className="flex min-h-dvh">
       <a
@@ -70,13 +77,20 @@ export function Shell({ notice, children }: { notice?: ReactNode; children: Reac
       >
         Skip to content
       </a>
-      <aside className="sticky top-0 hidden h-dvh w-58 shrink-0 border-r bg-sunken lg:block">{sidebar}</aside>
+      <aside
+        className={cx(
+          'sticky top-0 hidden h-dvh shrink-0 border-r bg-sunken transition-[width] duration-150 lg:block',
+          collapsed ? 'w-14' : 'w-58',
+        )}
+      >
+        <Sidebar collapsed={collapsed} onToggle={toggle} {...opening} />
+      </aside>
       {hasDrawer ? (
         <Drawer open={drawer} onOpenChange={setDrawer}>
-          {sidebar}
+          <Sidebar {...opening} />
         </Drawer>
       ) : null}
-      <div className="flex min-w-0 flex-1 flex-col">
+      <div className="flex min-w-0 flex-1 flex-col lg:has-data-full-bleed:h-dvh">
         <header className="sticky top-0 z-30 flex h-12 items-center gap-2 border-b bg-bg px-2 lg:hidden">
           <IconButton label="Open navigation" tooltip={false} onClick={() => setDrawer(true)}>
             <MenuIcon aria-hidden className="size-4.5" />
@@ -87,7 +101,7 @@ export function Shell({ notice, children }: { notice?: ReactNode; children: Reac
           </IconButton>
         </header>
         {notice}
-        <main id="main" tabIndex={-1} className="flex min-w-0 flex-1 flex-col focus-visible:outline-none">
+        <main id="main" tabIndex={-1} className="flex min-h-0 min-w-0 flex-1 flex-col focus-visible:outline-none">
           {children}
         </main>
       </div>

@@ -1,76 +1,206 @@
 'use client';
-import { Search, TriangleAlert } from 'lucide-react';
+import { ArrowLeft, type LucideIcon, PanelLeftClose, PanelLeftOpen, Search, TriangleAlert } from 'lucide-react';
 import { usePathname } from 'next/navigation';
+import type { ReactNode } from 'react';
 import { cx } from '../ui/classes.ts';
 import { Kbd } from '../ui/kbd.tsx';
 import { Link } from '../ui/link.tsx';
-import type { ConsolePage } from './pages.ts';
+import { Tooltip } from '../ui/tooltip.tsx';
+import { type ConsolePage, groupsOf, isCurrent, settingsHome } from './pages.ts';
 import { ScopeSwitch } from './scope-switch.tsx';
 import { useInboxCount } from './use-inbox-count.ts';
 import { usePages } from './use-pages.ts';
 import { UserMenu } from './user-menu.tsx';
 
-/** Scope, search, pages, user: from top to bottom. */
-export function Sidebar({ onSearch, onHelp }: { onSearch: () => void; onHelp: () => void }) {
-  const waiting = useInboxCount();
-  const { main, settings } = usePages();
+type SidebarProps = {
+  /** Icons alone, with what they mean in tooltips. */
+  collapsed?: boolean;
+  /** Collapses or opens the sidebar. Without it the sidebar stays as it is. */
+  onToggle?: () => void;
+  onSearch: () => void;
+  onHelp: () => void;
+};
+
+const rowClass = 'flex h-8 w-full items-center gap-2 rounded-md px-2 text-sm focus-visible:-outline-offset-2';
+const quiet = 'text-muted hover:bg-hover hover:text-text';
+
+/** Scope, search, pages, settings, user: from top to bottom. On the pages of the settings it lists these instead. */
+export function Sidebar({ collapsed = false, onToggle, onSearch, onHelp }: SidebarProps) {
+  const inSettings = isCurrent(settingsHome, usePathname());
   return (
-    <div className="flex h-full flex-col gap-3 p-3">
-      <ScopeSwitch />
-      <button
-        type="button"
-        onClick={onSearch}
-        className="flex h-8 items-center gap-2 rounded-md border bg-surface px-2.5 text-sm text-muted shadow-sm hover:border-line-strong hover:text-text"
-      >
-        <Search aria-hidden className="size-3.5" />
-        <span className="flex-1 text-left">Search or go to</span>
-        <Kbd>⌘ K</Kbd>
-      </button>
-      <nav aria-label="Main" className="flex min-h-0 flex-1 flex-col gap-4 overflow-y-auto">
-        <ul className="flex flex-col gap-0.5">
-          {main.map(page => (
-            <PageLink key={page.href} page={page} badge={page.href === '/inbox' ? waiting : undefined} />
-          ))}
-        </ul>
-        <div>
-          <p className="px-2 pb-1 text-xs text-faint">Settings</p>
-          <ul className="flex flex-col gap-0.5">
-            {settings.map(page => (
-              <PageLink key={page.href} page={page} />
-            ))}
-          </ul>
-        </div>
-      </nav>
-      <UserMenu onHelp={onHelp} />
+    <div className="flex h-full flex-col gap-3 overflow-hidden p-3">
+      <ScopeSwitch collapsed={collapsed} />
+      <Hint text="Search or go to" keys="⌘ K" collapsed={collapsed}>
+        <button
+          type="button"
+          onClick={onSearch}
+          aria-label={collapsed ? 'Search or go to' : undefined}
+          className="flex h-8 shrink-0 items-center gap-2 rounded-md border bg-surface px-1.75 text-sm text-muted shadow-sm hover:border-line-strong hover:text-text focus-visible:-outline-offset-2"
+        >
+          <Search aria-hidden className="size-4 shrink-0" />
+          {collapsed ? null : (
+            <>
+              <span className="flex-1 truncate text-left">Search or go to</span>
+              <Kbd>⌘ K</Kbd>
+            </>
+          )}
+        </button>
+      </Hint>
+      {inSettings ? <SettingsNav collapsed={collapsed} /> : <MainNav collapsed={collapsed} />}
+      <div className="flex flex-col gap-1">
+        {onToggle ? <Toggle collapsed={collapsed} onToggle={onToggle} /> : null}
+        <UserMenu onHelp={onHelp} collapsed={collapsed} />
+      </div>
     </div>
   );
 }
 
-function PageLink({ page, badge }: { page: ConsolePage; badge?: string | null | undefined }) {
-  const pathname = usePathname();
-  const current = pathname === page.href || pathname.startsWith(`${page.href}/`);
+const navClass = 'flex min-h-0 flex-1 flex-col gap-3 overflow-x-hidden overflow-y-auto';
+
+function MainNav({ collapsed }: { collapsed: boolean }) {
+  const waiting = useInboxCount();
+  const { main } = usePages();
+  return (
+    <nav aria-label="Main" className={navClass}>
+      {groupsOf(main).map(({ label, pages }) => (
+        <PageGroup key={label} label={label} collapsed={collapsed}>
+          {pages.map(page => (
+            <PageLink
+              key={page.href}
+              page={page}
+              collapsed={collapsed}
+              badge={page.href === '/inbox' ? waiting : undefined}
+            />
+          ))}
+        </PageGroup>
+      ))}
+      <ul className="mt-auto">
+        <PageLink page={settingsHome} collapsed={collapsed} />
+      </ul>
+    </nav>
+  );
+}
+
+function SettingsNav({ collapsed }: { collapsed: boolean }) {
+  const { settings } = usePages();
+  return (
+    <nav aria-label="Settings" className={navClass}>
+      <ul>
+        <PageLink page={{ href: '/workflows', label: 'Back to workflows', icon: ArrowLeft }} collapsed={collapsed} />
+      </ul>
+      {groupsOf(settings).map(({ label, pages }) => (
+        <PageGroup key={label} label={label} collapsed={collapsed}>
+          {pages.map(page => (
+            <PageLink key={page.href} page={page} collapsed={collapsed} />
+          ))}
+        </PageGroup>
+      ))}
+    </nav>
+  );
+}
+
+/** Pages under their heading; a line stands for it where the sidebar is collapsed. */
+function PageGroup({ label, collapsed, children }: { label: string; collapsed: boolean; children: ReactNode }) {
+  return (
+    <div>
+      <p className={cx('mb-1 flex h-4 items-center px-2 text-xs text-faint', collapsed && 'px-1')}>
+        {collapsed ? <span aria-hidden className="h-px w-full bg-line" /> : label}
+        {collapsed ? <span className="sr-only">{label}</span> : null}
+      </p>
+      <ul className="flex flex-col gap-0.5">{children}</ul>
+    </div>
+  );
+}
+
+type Badge = string | null | undefined;
+type Target = { href: string; label: string; icon: LucideIcon; key?: string };
+
+function PageLink({ page, badge, collapsed }: { page: Target | ConsolePage; badge?: Badge; collapsed: boolean }) {
+  const current = isCurrent(page, usePathname());
   const Icon = page.icon;
   return (
     <li>
-      <Link
-        href={page.href}
-        aria-current={current ? 'page' : undefined}
-        className={cx(
-          'flex h-8 items-center gap-2 rounded-md px-2 text-sm focus-visible:-outline-offset-2',
-          current ? 'bg-active font-medium text-text' : 'text-muted hover:bg-hover hover:text-text',
-        )}
+      <Hint text={page.label} keys={page.key ? `g ${page.key}` : undefined} collapsed={collapsed}>
+        <Link
+          href={page.href}
+          aria-current={current ? 'page' : undefined}
+          className={cx(rowClass, 'relative', current ? 'bg-active font-medium text-text' : quiet)}
+        >
+          <Icon aria-hidden className="size-4 shrink-0" />
+          <span className={collapsed ? 'sr-only' : 'flex-1 truncate'}>{page.label}</span>
+          <Count badge={badge} collapsed={collapsed} />
+        </Link>
+      </Hint>
+    </li>
+  );
+}
+
+/** How much waits on a page; a dot on its icon where there is no room for a number. */
+function Count({ badge, collapsed }: { badge: Badge; collapsed: boolean }) {
+  const corner = 'absolute top-0.5 right-0.5';
+  if (badge === null) {
+    return (
+      <TriangleAlert
+        role="img"
+        aria-label="Could not count the waiting tasks"
+        className={cx('text-warn', collapsed ? `${corner} size-3` : 'size-3.5')}
+      />
+    );
+  }
+  if (!badge) return null;
+  return (
+    <span
+      className={
+        collapsed
+          ? `${corner} size-2 rounded-full bg-accent`
+          : 'rounded-full bg-accent px-1.5 text-xs leading-5 font-medium text-on-accent tabular-nums'
+      }
+    >
+      <span className={collapsed ? 'sr-only' : undefined}>{badge}</span>
+      <span className="sr-only"> waiting</span>
+    </span>
+  );
+}
+
+function Toggle({ collapsed, onToggle }: { collapsed: boolean; onToggle: () => void }) {
+  const Icon = collapsed ? PanelLeftOpen : PanelLeftClose;
+  return (
+    <Hint text="Open the sidebar" keys="[" collapsed={collapsed}>
+      <button
+        type="button"
+        onClick={onToggle}
+        aria-expanded={!collapsed}
+        aria-label={collapsed ? 'Open the sidebar' : 'Collapse the sidebar'}
+        className={cx(rowClass, quiet)}
       >
         <Icon aria-hidden className="size-4 shrink-0" />
-        <span className="flex-1">{page.label}</span>
-        {badge === null ? (
-          <TriangleAlert role="img" aria-label="Could not count the waiting tasks" className="size-3.5 text-warn" />
-        ) : badge ? (
-          <span className="rounded-full bg-accent px-1.5 text-xs leading-5 font-medium text-on-accent tabular-nums">
-            {badge}
-            <span className="sr-only"> waiting</span>
-          </span>
-        ) : null}
-      </Link>
-    </li>
+        {collapsed ? null : (
+          <>
+            <span className="flex-1 text-left">Collapse</span>
+            <Kbd>[</Kbd>
+          </>
+        )}
+      </button>
+    </Hint>
+  );
+}
+
+/** A tooltip with what a collapsed sidebar has no room for. */
+function Hint({
+  text,
+  keys,
+  collapsed,
+  children,
+}: {
+  text: string;
+  keys?: string | undefined;
+  collapsed: boolean;
+  children: ReactNode;
+}) {
+  if (!collapsed) return children;
+  return (
+    <Tooltip content={text} shortcut={keys} side="right">
+      {children}
+    </Tooltip>
   );
 }

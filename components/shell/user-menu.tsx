@@ -14,7 +14,7 @@ export const themes = [
 ] as const;
 
 /** The signed-in user's menu: profile, theme, keyboard help, sign out. */
-export function UserMenu({ onHelp }: { onHelp: () => void }) {
+export function UserMenu({ onHelp, collapsed = false }: { onHelp: () => void; collapsed?: boolean }) {
   const { me } = useSession();
   const { theme, setTheme } = useTheme();
   const router = useRouter();
@@ -26,7 +26,7 @@ export function UserMenu({ onHelp }: { onHelp: () => void }) {
         <button
           type="button"
           aria-label={`Account of ${me.user.name}`}
-          className="flex items-center gap-2 rounded-md p-1.5 text-left hover:bg-hover focus-visible:-outline-offset-2"
+          className="flex shrink-0 items-center gap-2 h-10 rounded-md px-0.5 text-left hover:bg-hover focus-visible:-outline-offset-2"
         >
           <span
             aria-hidden
@@ -34,11 +34,15 @@ export function UserMenu({ onHelp }: { onHelp: () => void }) {
           >
             {me.user.name.slice(0, 1)}
           </span>
-          <span className="min-w-0 flex-1">
-            <span className="block truncate text-sm leading-4 font-medium">{me.user.name}</span>
-            <span className="block truncate text-xs text-muted">{me.user.email}</span>
-          </span>
-          <ChevronsUpDown aria-hidden className="size-3.5 shrink-0 text-faint" />
+          {collapsed ? null : (
+            <>
+              <span className="min-w-0 flex-1">
+                <span className="block truncate text-sm leading-4 font-medium">{me.user.name}</span>
+                <span className="block truncate text-xs text-muted">{me.user.email}</span>
+              </span>
+              <ChevronsUpDown aria-hidden className="mr-1 size-3.5 shrink-0 text-faint" />
+            </>
+          )}
         </button>
       }
     >

@@ -1,3 +1,5 @@
+import { keepCookie } from '../ui/browser-cookie.ts';
+
 /**
  * The tenant and project in which the console works; sent as X-Tenant-Id and X-Project-Id
  * (docs/specification/authentication.md#workspaces-and-projects).
@@ -16,10 +18,7 @@ export function parseScope(value: string | undefined): Scope | null {
 
 /** Keeps the choice for a year in this browser. */
 export function storeScope(scope: Scope): void {
-  const secure = window.location.protocol === 'https:' ? '; Secure' : '';
-  const value = encodeURIComponent(`${scope.tenant}:${scope.project}`);
-  // biome-ignore lint/suspicious/noDocumentCookie: the Cookie Store API is not in every browser we support
-  document.cookie = `${SCOPE_COOKIE}=${value}; Path=/; Max-Age=31536000; SameSite=Lax${secure}`;
+  keepCookie(SCOPE_COOKIE, `${scope.tenant}:${scope.project}`);
 }
 
 export function scopeHeaders(scope: Scope): Record<string, string> {

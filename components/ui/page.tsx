@@ -12,6 +12,18 @@ export function Page({ width = 'wide', children }: { width?: 'wide' | 'narrow'; 
   );
 }
 
+/**
+ * The frame of a page that takes all the room beside the sidebar: no padding, no largest width. From 1024 px on it is as high as the
+ * window, and scrolls inside (components/shell/shell.tsx); below, the page scrolls.
+ */
+export function FullBleed({ className, children }: { className?: string; children: ReactNode }) {
+  return (
+    <div data-full-bleed className={cx('flex min-h-0 w-full min-w-0 flex-1 flex-col', className)}>
+      {children}
+    </div>
+  );
+}
+
 export function PageHeader({
   title,
   description,

@@ -56,22 +56,19 @@ test('a viewer opens every page without a refusal, and is offered only what is o
   await expect(main.getByRole('button', { name: 'Approve', exact: true })).toHaveCount(0);
 
   const links = viewer.getByRole('navigation', { name: 'Main' }).getByRole('link');
-  await expect(links).toHaveText([
-    'Workflows',
-    'Agents',
-    'Chat',
-    'Runs',
-    'Inbox',
-    'Memory',
-    'Usage',
+  await expect(links).toHaveText(['Workflows', 'Agents', 'Runs', 'Inbox', 'Usage', 'Chat', 'Memory', 'Settings']);
+  const offered = await links.evaluateAll(all => all.map(link => link.getAttribute('href') ?? ''));
+  await visit('/settings');
+  const settings = viewer.getByRole('navigation', { name: 'Settings' }).getByRole('link');
+  await expect(settings).toHaveText([
+    'Back to workflows',
     'Members',
-    'Model keys',
     'Projects',
-    'Notifications',
+    'Model keys',
     'Profile',
+    'Notifications',
     'API reference',
   ]);
-  const offered = await links.evaluateAll(all => all.map(link => link.getAttribute('href') ?? ''));
   // Pages that are not offered say who may use them, to those who have their address.
   for (const path of new Set([...offered, ...consolePages()])) await visit(path);
   expect(complaints).toEqual([]);

@@ -1,5 +1,8 @@
-import { redirect } from 'next/navigation';
+import type { Metadata } from 'next';
+import { SettingsHome } from '@/components/settings/settings-home.tsx';
+
+export const metadata: Metadata = { title: 'Settings' };
 
 export default function SettingsPage() {
-  redirect('/settings/members');
+  return <SettingsHome />;
 }
