@@ -78,6 +78,8 @@ export function ProposalCanvas({ ghosts, notes, onClose }: Props) {
           onMove={nothing}
           onConnect={nothing}
           onReconnect={nothing}
+          onDisconnect={nothing}
+          onMenu={nothing}
         />
       ) : (
         <Skeleton className="h-full w-full" />

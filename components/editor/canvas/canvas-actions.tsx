@@ -6,11 +6,13 @@ import type { Place } from '../editor-actions.ts';
 export type CanvasActions = {
   /** Asks for the type of a new step, and adds it there. */
   add: (place: Place) => void;
+  disconnect: (from: string, to: string) => void;
   resizeNote: (note: string, size: Size) => void;
 };
 
 export const CanvasActionsContext = createContext<CanvasActions>({
   add: () => undefined,
+  disconnect: () => undefined,
   resizeNote: () => undefined,
 });
 

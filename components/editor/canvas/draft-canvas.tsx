@@ -13,6 +13,7 @@ import { findSteps, StepSearch } from '../step-search.tsx';
 import type { Problem } from '../use-draft.ts';
 import type { Editor } from '../use-editor.ts';
 import { sayProblem } from '../use-history-keys.ts';
+import { CanvasMenu, type CanvasMenuAt } from './canvas-menu.tsx';
 import { type CanvasMarks, EditorCanvas } from './editor-canvas.tsx';
 import { useCanvasKeys } from './use-canvas-keys.ts';
 import { useLateTexts } from './use-layout.ts';
@@ -41,11 +42,10 @@ export type DraftCanvasProps = {
 
 /** The graph of a draft on the canvas, with its tools and the palette of steps over it. */
 export function DraftCanvas(props: DraftCanvasProps) {
-  const { problems, editable, editor, onAdd, onAddNote, onInspect } = props;
+  const { editable, editor, onAdd, onAddNote, onInspect } = props;
   const frame = useRef<HTMLElement>(null);
   const [search, setSearch] = useState<string | null>(null);
-  const errors = useMemo(() => countErrors(problems), [problems]);
-  const drawing = useLateTexts(editor.drawing);
+  const [menu, setMenu] = useState<CanvasMenuAt | null>(null);
   const { steps } = editor.drawing;
   const found = useMemo(() => (search === null ? [] : findSteps(steps, search)), [steps, search]);
   const foundSet = useMemo(() => (found.length === 0 ? nothing : new Set(found)), [found]);
@@ -67,32 +67,8 @@ export function DraftCanvas(props: DraftCanvasProps) {
     >
       {isEmpty ? (
         <EmptyCanvas editable={editable} onAdd={() => onAdd({ kind: 'free' })} />
-      ) : !drawing.isLaidOut ? (
-        <Skeleton className="h-full w-full" />
       ) : (
-        <EditorCanvas
-          drawing={drawing}
-          notes={editor.notes}
-          places={editor.places}
-          problems={errors}
-          marks={noMarks}
-          selected={editor.selected}
-          selectedEdge={editor.edge}
-          selectedNote={editor.note}
-          found={foundSet}
-          editable={editable}
-          focus={editor.focus}
-          onFocused={editor.onFocused}
-          onSelect={editor.select}
-          onSelectEdge={editor.selectEdge}
-          onSelectNote={editor.selectNote}
-          onResizeNote={editor.resizeNote}
-          onOpenNode={onInspect}
-          onAdd={onAdd}
-          onMove={editor.moveNodes}
-          onConnect={editor.connect}
-          onReconnect={editor.reconnect}
-        />
+        <Graph {...props} found={foundSet} onMenu={setMenu} />
       )}
       <div className="pointer-events-none absolute inset-x-2 top-2 z-5 flex items-start justify-between gap-2 *:pointer-events-auto">
         {isEmpty ? (
@@ -114,7 +90,51 @@ export function DraftCanvas(props: DraftCanvasProps) {
         <PanelToggle {...props.panel} />
       </div>
       <Palette {...props} />
+      <CanvasMenu
+        {...{ editor, editable, onAdd, onAddNote, onInspect }}
+        at={menu}
+        onClose={() => {
+          setMenu(null);
+          // What an entry opened has the keyboard by then.
+          requestAnimationFrame(() => document.activeElement === document.body && editor.refocus());
+        }}
+      />
     </section>
+  );
+}
+
+type GraphProps = DraftCanvasProps & { found: ReadonlySet<string>; onMenu: (menu: CanvasMenuAt) => void };
+
+function Graph({ editor, problems, editable, found, onMenu, onAdd, onInspect }: GraphProps) {
+  const errors = useMemo(() => countErrors(problems), [problems]);
+  const drawing = useLateTexts(editor.drawing);
+  if (!drawing.isLaidOut) return <Skeleton className="h-full w-full" />;
+  return (
+    <EditorCanvas
+      drawing={drawing}
+      notes={editor.notes}
+      places={editor.places}
+      problems={errors}
+      marks={noMarks}
+      selected={editor.selected}
+      selectedEdge={editor.edge}
+      selectedNote={editor.note}
+      found={found}
+      editable={editable}
+      focus={editor.focus}
+      onFocused={editor.onFocused}
+      onSelect={editor.select}
+      onSelectEdge={editor.selectEdge}
+      onSelectNote={editor.selectNote}
+      onResizeNote={editor.resizeNote}
+      onOpenNode={onInspect}
+      onAdd={onAdd}
+      onMove={editor.moveNodes}
+      onConnect={editor.connect}
+      onReconnect={editor.reconnect}
+      onDisconnect={editor.disconnect}
+      onMenu={onMenu}
+    />
   );
 }
 
@@ -132,15 +152,12 @@ function useCanvasFocus(frame: RefObject<HTMLElement | null>, { editable, view, 
 }
 
 function Palette({ view, editor, stepTypes, place, onPlace }: DraftCanvasProps) {
-  const draft = view.state.draft;
-  const after = place?.kind === 'after' ? place.step : place?.kind === 'between' ? place.from : null;
-  const typeBefore = after === null ? null : (graphSteps(draft).find(({ id }) => id === after)?.type ?? null);
   if (place === null) return null;
   return (
     <StepPalette
       types={stepTypes}
       place={place}
-      typeBefore={typeBefore}
+      steps={graphSteps(view.state.draft)}
       onClose={() => {
         onPlace(null);
         editor.refocus();

@@ -16,12 +16,13 @@ import type { Branch, StepChange } from '../../../server/domains/workflows/edits
 import { useDetailLevel } from '../../graph/detail-level.ts';
 import { GraphMap } from '../../graph/graph-map.tsx';
 import { MAX_MINIMIZED } from '../../graph/layout.ts';
-import type { DrawnNote, Size } from '../../graph/notes.ts';
+import { type DrawnNote, noteOfNode, type Size } from '../../graph/notes.ts';
 import { flowTheme, kept, MIN_STEPS_FOR_MAP } from '../../graph/workflow-graph.tsx';
 import type { Place, Places } from '../editor-actions.ts';
 import { type NoteFlowNode, NoteNode } from '../notes/note-node.tsx';
 import type { FocusRequest } from '../use-editor.ts';
 import { CanvasActionsContext } from './canvas-actions.tsx';
+import type { CanvasMenuAt } from './canvas-menu.tsx';
 import { EditorEdge, type EditorFlowEdge } from './editor-edge.tsx';
 import { type EditorFlowNode, EditorNode } from './editor-node.tsx';
 import { hasBranches, toEditorEdge } from './flow-elements.ts';
@@ -33,8 +34,6 @@ import { useNodes } from './use-nodes.ts';
 
 const nodeTypes = { step: EditorNode, note: NoteNode };
 const edgeTypes = { step: EditorEdge };
-/** With more connections than this a “+” on each hides the graph. */
-const CROWDED_FROM = 120;
 const MULTI_SELECT = ['Shift', 'Meta', 'Control'];
 
 /** A node of the canvas: a step or a note. */
@@ -68,6 +67,8 @@ export type CanvasProps = {
   onMove: (moved: Places) => void;
   onConnect: (from: string, to: string, branch: Branch | undefined) => void;
   onReconnect: (old: { from: string; to: string }, next: { from: string; to: string; branch?: Branch }) => void;
+  onDisconnect: (from: string, to: string) => void;
+  onMenu: (menu: CanvasMenuAt) => void;
 };
 
 /**
@@ -83,14 +84,14 @@ export const EditorCanvas = memo(function EditorCanvas(props: CanvasProps) {
 });
 
 function Flow(props: CanvasProps) {
-  const { editable, onAdd, onSelect, onSelectEdge, onResizeNote } = props;
+  const { editable, selected, onAdd, onSelect, onSelectEdge, onResizeNote, onDisconnect, onMenu } = props;
   const { resolvedTheme } = useTheme();
   const frame = useRef<HTMLDivElement>(null);
   const { nodes, ...hands } = useNodes(props);
   const edges = useEdges(props);
   const actions = useMemo(
-    () => ({ add: (place: Place) => onAdd(place), resizeNote: onResizeNote }),
-    [onAdd, onResizeNote],
+    () => ({ add: (place: Place) => onAdd(place), disconnect: onDisconnect, resizeNote: onResizeNote }),
+    [onAdd, onDisconnect, onResizeNote],
   );
   const detail = useDetailLevel();
   const view = useCanvasView(props.places, props.focus, props.onFocused, frame);
@@ -106,7 +107,26 @@ function Flow(props: CanvasProps) {
           edgeTypes={edgeTypes}
           onInit={view.onInit}
           {...hands}
+          onNodeClick={(event, node) => {
+            // React Flow leaves the selection as it is, so that several steps can be dragged.
+            const isPlain = !event.shiftKey && !event.metaKey && !event.ctrlKey;
+            if (isPlain && selected.size > 1 && selected.has(node.id)) onSelect(new Set([node.id]));
+          }}
           onNodeDoubleClick={(_, node) => props.onOpenNode(node.id)}
+          onNodeContextMenu={(event, node) => {
+            event.preventDefault();
+            if (!selected.has(node.id) && noteOfNode(node.id) === null) onSelect(new Set([node.id]));
+            onMenu({ x: event.clientX, y: event.clientY, node: node.id });
+          }}
+          onEdgeContextMenu={(event, edge) => {
+            event.preventDefault();
+            onSelectEdge(edge.id);
+            onMenu({ x: event.clientX, y: event.clientY, edge: { from: edge.source, to: edge.target } });
+          }}
+          onPaneContextMenu={event => {
+            event.preventDefault();
+            onMenu({ x: event.clientX, y: event.clientY });
+          }}
           onEdgeClick={(_, edge) => onSelectEdge(edge.id)}
           onPaneClick={() => {
             onSelect(new Set());
@@ -151,7 +171,6 @@ function useEdges({ drawing, marks, selectedEdge, editable }: CanvasProps): Edit
   const conditions = useMemo(() => JSON.stringify(steps.filter(hasBranches).map(({ id }) => id)), [steps]);
   return useMemo(() => {
     const branching = new Set<string>(JSON.parse(conditions));
-    const crowded = edges.length > CROWDED_FROM;
     return edges.map(edge =>
       kept(
         keptEdges.current,
@@ -159,7 +178,6 @@ function useEdges({ drawing, marks, selectedEdge, editable }: CanvasProps): Edit
           branches: branching.has(edge.from),
           selected: edge.id === selectedEdge,
           editable,
-          crowded,
           ghost: marks.get(edge.from) === 'added' || marks.get(edge.to) === 'added',
         }),
       ),

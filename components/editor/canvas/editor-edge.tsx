@@ -1,23 +1,20 @@
 'use client';
 import { BaseEdge, type Edge, EdgeLabelRenderer, type EdgeProps, getBezierPath } from '@xyflow/react';
-import { Plus } from 'lucide-react';
-import { memo } from 'react';
+import { Plus, Trash2 } from 'lucide-react';
+import { memo, type PointerEvent, useRef, useState } from 'react';
 import type { Point } from '../../graph/layout.ts';
 import { useCanvasActions } from './canvas-actions.tsx';
 
-export type EditorFlowEdge = Edge<{ label: string | undefined; editable: boolean; crowded: boolean }, 'step'>;
+export type EditorFlowEdge = Edge<{ label: string | undefined; editable: boolean }, 'step'>;
 
 /** How far along the connection its label is: nearer to its end, clear of the “+” of the step where it begins. */
 const LABEL_AT = 0.78;
 
-/** The point of the curve from bottom to top that `getBezierPath` draws. */
-function labelPoint({
-  sourceX,
-  sourceY,
-  targetX,
-  targetY,
-}: Record<'sourceX' | 'sourceY' | 'targetX' | 'targetY', number>): Point {
-  const t = LABEL_AT;
+/** A point of the curve from bottom to top that `getBezierPath` draws; `t` from 0, its beginning, to 1. */
+function pointOf(
+  { sourceX, sourceY, targetX, targetY }: Record<'sourceX' | 'sourceY' | 'targetX' | 'targetY', number>,
+  t: number,
+): Point {
   const [nearStart, nearEnd] = [3 * (1 - t) ** 2 * t, 3 * (1 - t) * t ** 2];
   const middle = (sourceY + targetY) / 2;
   return {
@@ -26,41 +23,89 @@ function labelPoint({
   };
 }
 
-/** A connection: labeled with its branch, and with a “+” that puts a step between its ends. */
+const at = ({ x, y }: Point) => ({ transform: `translate(-50%, -50%) translate(${x}px, ${y}px)` });
+
+/**
+ * A connection, labeled with its branch. Its tools, a “+” and a bin, are there only while it is pointed at or selected: always there, they
+ * covered the connection itself and lay beside each other where branches join.
+ */
 export const EditorEdge = memo(function EditorEdge(props: EdgeProps<EditorFlowEdge>) {
-  const { id, source, target, data, selected, markerEnd, style } = props;
-  const { add } = useCanvasActions();
+  const { id, data, selected, markerEnd, style } = props;
+  const [isPointedAt, setPointedAt] = useState(false);
+  const line = useRef<SVGGElement>(null);
+  const tools = useRef<HTMLDivElement>(null);
+  const leave = ({ relatedTarget }: PointerEvent) => {
+    const isInside = (place: Element | null) =>
+      relatedTarget instanceof Node && place?.contains(relatedTarget) === true;
+    if (!isInside(line.current) && !isInside(tools.current)) setPointedAt(false);
+  };
   const [path] = getBezierPath(props);
-  const { x, y } = labelPoint(props);
+  const isActive = selected === true || isPointedAt;
   return (
     <>
-      <BaseEdge
-        id={id}
-        path={path}
-        markerEnd={markerEnd}
-        interactionWidth={24}
-        style={{ ...style, ...(selected ? { stroke: 'var(--accent)', strokeWidth: 2 } : {}) }}
-      />
-      <EdgeLabelRenderer>
-        <div
-          style={{ transform: `translate(-50%, -50%) translate(${x}px, ${y}px)` }}
-          className="nodrag nopan pointer-events-auto absolute flex items-center gap-1 group-data-[detail=far]/graph:hidden"
-        >
-          {data?.label ? <span className="rounded-sm bg-sunken px-1 text-xs text-muted">{data.label}</span> : null}
-          {data?.editable && !data.crowded ? (
-            <button
-              type="button"
-              tabIndex={-1}
-              aria-label={`Insert a step between ${source} and ${target}`}
-              title="Insert a step here"
-              onClick={() => add({ kind: 'between', from: source, to: target })}
-              className="flex size-5 items-center justify-center rounded-full border bg-surface text-faint hover:border-accent hover:text-accent-text"
+      <g ref={line} onPointerEnter={() => setPointedAt(true)} onPointerLeave={leave}>
+        <BaseEdge
+          id={id}
+          path={path}
+          markerEnd={markerEnd}
+          interactionWidth={24}
+          style={{ ...style, ...(isActive ? { stroke: 'var(--accent)', strokeWidth: 2 } : {}) }}
+        />
+      </g>
+      {data?.label || (isActive && data?.editable) ? (
+        <EdgeLabelRenderer>
+          {data.label ? (
+            <span
+              style={at(pointOf(props, LABEL_AT))}
+              className="absolute rounded-sm bg-sunken px-1 text-xs text-muted group-data-[detail=far]/graph:hidden"
             >
-              <Plus aria-hidden className="size-3" />
-            </button>
+              {data.label}
+            </span>
           ) : null}
-        </div>
-      </EdgeLabelRenderer>
+          {isActive && data.editable ? (
+            <div
+              ref={tools}
+              style={at(pointOf(props, 0.5))}
+              className="nodrag nopan pointer-events-auto absolute z-2000 flex gap-1"
+              onPointerLeave={leave}
+            >
+              <EdgeTools from={props.source} to={props.target} />
+            </div>
+          ) : null}
+        </EdgeLabelRenderer>
+      ) : null}
     </>
   );
 });
+
+const toolClass =
+  'flex size-6 items-center justify-center rounded-full border bg-surface text-muted shadow-sm hover:border-accent hover:text-accent-text';
+
+/** Not for the keyboard: it inserts and removes connections in the form of a step. */
+function EdgeTools({ from, to }: { from: string; to: string }) {
+  const { add, disconnect } = useCanvasActions();
+  return (
+    <>
+      <button
+        type="button"
+        tabIndex={-1}
+        aria-label={`Insert a step between ${from} and ${to}`}
+        title="Insert a step here"
+        onClick={() => add({ kind: 'between', from, to })}
+        className={toolClass}
+      >
+        <Plus aria-hidden className="size-3.5" />
+      </button>
+      <button
+        type="button"
+        tabIndex={-1}
+        aria-label={`Delete the connection from ${from} to ${to}`}
+        title="Delete the connection"
+        onClick={() => disconnect(from, to)}
+        className={toolClass}
+      >
+        <Trash2 aria-hidden className="size-3.5" />
+      </button>
+    </>
+  );
+}

@@ -59,7 +59,7 @@ export function toEditorNode(step: GraphStepInput, place: Point | undefined, sta
   };
 }
 
-type EdgeState = { branches: boolean; selected: boolean; editable: boolean; crowded: boolean; ghost: boolean };
+type EdgeState = { branches: boolean; selected: boolean; editable: boolean; ghost: boolean };
 
 /** Returns a connection as React Flow draws it. */
 export function toEditorEdge(edge: GraphEdge, state: EdgeState): EditorFlowEdge {
@@ -75,7 +75,7 @@ export function toEditorEdge(edge: GraphEdge, state: EdgeState): EditorFlowEdge 
     reconnectable: state.editable,
     style: { stroke: 'var(--line-strong)', ...(state.ghost ? { strokeDasharray: '4 4' } : {}) },
     markerEnd: { type: MarkerType.ArrowClosed, width: 16, height: 16, color: 'var(--line-strong)' },
-    data: { label: branchLabel(edge), editable: state.editable, crowded: state.crowded },
+    data: { label: branchLabel(edge), editable: state.editable },
   };
 }
 

@@ -55,7 +55,7 @@ function onKey(event: KeyboardEvent, keys: Keys): boolean {
   else if (arrow !== undefined) {
     const next = node === undefined ? [...editor.places.keys()][0] : neighbour(editor.places, node, arrow);
     if (next) editor.showNode(next);
-  } else if (key === 'Enter' && node !== undefined) onInspect(node);
+  } else if ((key === 'Enter' || key === 'F2') && node !== undefined) onInspect(node);
   else if (key === ' ' && node !== undefined) editor.showNode(node);
   else if (!editable) return false;
   else if (key === 'Tab') onAdd(node === undefined ? { kind: 'free' } : editor.placeAfter(node));

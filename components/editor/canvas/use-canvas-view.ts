@@ -21,6 +21,9 @@ function coveredHeight(frame: HTMLElement): number {
   return Math.max(MARGIN, ...ends);
 }
 
+/** How long the view glides to another place, in ms: not at all for people who asked for less motion. */
+const glideMs = (): number => (window.matchMedia('(prefers-reduced-motion: reduce)').matches ? 0 : 150);
+
 type Instance = ReactFlowInstance<CanvasNode, EditorFlowEdge>;
 
 /**
@@ -53,10 +56,12 @@ export function useCanvasView(
     if (place === undefined || box === undefined) return;
     const corner = flow.flowToScreenPosition(place);
     const end = flow.flowToScreenPosition({ x: place.x + nodeSize.width, y: place.y + nodeSize.height });
-    const visible = corner.x >= box.left && corner.y >= box.top && end.x <= box.right && end.y <= box.bottom - MARGIN;
+    const top = box.top + (frame.current === null ? 0 : coveredHeight(frame.current));
+    const visible = corner.x >= box.left && corner.y >= top && end.x <= box.right && end.y <= box.bottom - MARGIN;
     if (!visible) {
       const zoom = Math.max(flow.getZoom(), LEGIBLE_ZOOM);
-      void flow.setCenter(place.x + nodeSize.width / 2, place.y + nodeSize.height / 2, { zoom });
+      const middle = { x: place.x + nodeSize.width / 2, y: place.y + nodeSize.height / 2 };
+      void flow.setCenter(middle.x, middle.y, { zoom, duration: glideMs() });
     }
     if (keyboard !== 'canvas') return;
     // React Flow draws a step that was off the screen some frames later, and hides it until it is measured.
@@ -77,7 +82,8 @@ export function useCanvasView(
   const fit = useCallback(() => {
     if (frame.current === null) return;
     const rest = `${MARGIN}px` as const;
-    void flow.fitView({ padding: { top: `${coveredHeight(frame.current)}px`, right: rest, bottom: rest, left: rest } });
+    const padding = { top: `${coveredHeight(frame.current)}px`, right: rest, bottom: rest, left: rest } as const;
+    void flow.fitView({ padding, duration: glideMs() });
   }, [flow, frame]);
   return { onInit, fit };
 }

@@ -2,6 +2,7 @@
 import { Command } from 'cmdk';
 import { Search, X } from 'lucide-react';
 import { useDeferredValue, useEffect, useId, useRef, useState } from 'react';
+import type { GraphStepInput } from '../../graph/layout.ts';
 import { stepTypeLook } from '../../graph/step-icon.tsx';
 import { IconButton } from '../../ui/button.tsx';
 import { STEP_TYPE_FORMAT } from '../canvas/use-drop.ts';
@@ -18,16 +19,18 @@ const MAX_TOOLS = 50;
 type PaletteProps = {
   types: readonly StepTypeForm[];
   place: Place;
-  /** The type of the step after which the new one goes; null: after none. */
-  typeBefore: string | null;
+  /** The steps of the graph; the new one may go after one of them. */
+  steps: readonly GraphStepInput[];
   onChoose: (step: NewStep) => void;
   onClose: () => void;
 };
 
 /** The steps to add, over the canvas: a click or Enter adds one, and a drag puts it where it is dropped. */
-export function StepPalette({ types, place, typeBefore, onChoose, onClose }: PaletteProps) {
+export function StepPalette({ types, place, steps, onChoose, onClose }: PaletteProps) {
   const [text, setText] = useState('');
   const [recent] = useState(readRecentTypes);
+  const before = place.kind === 'after' ? place.step : place.kind === 'between' ? place.from : null;
+  const typeBefore = steps.find(({ id }) => id === before)?.type ?? null;
   const groups = useGroups({ types, typeBefore, recent }, text);
   const frame = useRef<HTMLDivElement>(null);
   useCloseOutside(frame, onClose);
@@ -54,7 +57,7 @@ export function StepPalette({ types, place, typeBefore, onChoose, onClose }: Pal
             autoFocus
             value={text}
             onValueChange={setText}
-            placeholder={promptFor(place)}
+            placeholder={promptFor(place, id => nameOf(steps, id))}
             className="h-full min-w-0 flex-1 bg-transparent text-sm outline-none"
           />
           <IconButton label="Close" size="sm" tooltip={false} onClick={onClose}>
@@ -144,12 +147,17 @@ function useCloseOutside(frame: React.RefObject<HTMLElement | null>, onClose: ()
   }, [frame]);
 }
 
-function promptFor(place: Place): string {
+function nameOf(steps: readonly GraphStepInput[], id: string): string {
+  const name = steps.find(step => step.id === id)?.name;
+  return typeof name === 'string' && name !== '' ? name : id;
+}
+
+function promptFor(place: Place, name: (id: string) => string): string {
   switch (place.kind) {
     case 'between':
-      return `Step between ${place.from} and ${place.to} …`;
+      return `Step between ${name(place.from)} and ${name(place.to)} …`;
     case 'after':
-      return place.branch ? `Step after ${place.step}, ${place.branch} …` : `Step after ${place.step} …`;
+      return place.branch ? `Step after ${name(place.step)}, ${place.branch} …` : `Step after ${name(place.step)} …`;
     case 'free':
       return 'Step or tool …';
   }

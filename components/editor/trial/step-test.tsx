@@ -43,7 +43,7 @@ export function StepTest(props: StepTestProps) {
   if (step === undefined || others.length > 0)
     return (
       <EmptyState icon={FlaskConical} title={step === undefined ? 'No step selected' : 'Several steps selected'}>
-        Select one step to test it alone. “Test run” above runs the whole draft.
+        Select one step to test it alone. “Test” above runs the whole draft.
       </EmptyState>
     );
   return <StepTestForm key={[...loop, step.id].join('.')} {...props} step={step} />;
