@@ -47,10 +47,10 @@ test('each work has a turn of its own, one after the other', () => {
 
 test.each([
   [0, 1],
-  [1, 2],
-  [4, 8],
-  [5, 10],
-  [6, 10],
+  [1, 4],
+  [4, 16],
+  [5, 20],
+  [6, 20],
   [-50, 1],
 ])('while others are present, %s ms of work are followed by a rest of %s ms', (tookMs, restMs) => {
   const { add, turn, rests } = createPace({ isShared: true });

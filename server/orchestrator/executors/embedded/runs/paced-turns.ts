@@ -1,16 +1,16 @@
 import { Fifo } from '../../../../platform/fifo.ts';
 import type { RuntimeServices } from '../runtime-services.ts';
 
-/** While others are present, such work has a third of the event loop. */
-const REST_FACTOR = 2;
+/** While others are present, such work has a fifth of the event loop. */
+const REST_FACTOR = 4;
 /** Where each of many tenants has more to do than a quantum, their common turn takes longer: little is left unused. */
-const MAX_REST_MS = 10;
+const MAX_REST_MS = 20;
 
 type Services = Pick<RuntimeServices, 'clock' | 'alarm' | 'defer'>;
 
 /**
  * Gives work that takes milliseconds a turn of the event loop that no other such work shares. While more than one tenant
- * is present, the loop then rests from it for twice as long as the turn took. A run of another tenant needs some 15
+ * is present, the loop then rests from it for four times as long as the turn took. A run of another tenant needs some 15
  * turns, one after the other; where it waited for such work in each of them, it took eight times as long
  * (docs/adr/0033-rests-of-the-event-loop.md).
  */
