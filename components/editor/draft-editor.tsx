@@ -80,7 +80,10 @@ function StepsEditor({ view, path, takesFocus, onLoop, ...props }: StepsEditorPr
   const allProblems = useMemo(() => validation.problems.map(problem => inConsoleWords(problem)), [validation.problems]);
   const problems = useMemo(() => problemsInside(allProblems, steps, path), [allProblems, steps, path]);
   const onAdd = useCallback(
-    (next: Place, type?: string) => (type === undefined ? setPlace(next) : editor.add(type, next)),
+    (next: Place, type?: string) => {
+      setPlace(type === undefined ? next : null);
+      if (type !== undefined) editor.add(type, next);
+    },
     [editor.add],
   );
   useArrival(editor, takesFocus);

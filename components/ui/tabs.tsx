@@ -33,7 +33,7 @@ export const TabContent = Radix.Content;
 
 type RootProps<V extends string> = { value: V; onChange: (value: V) => void; className?: string; children: ReactNode };
 
-/** What ties a `TabStrip` to its `TabContent`s, where the two are not beside each other. */
+/** Ties a `TabStrip` to its `TabContent`s, where the two are not beside each other. */
 export function TabsRoot<V extends string>({ value, onChange, className, children }: RootProps<V>) {
   return (
     <Radix.Root value={value} onValueChange={next => onChange(next as V)} className={className}>

@@ -53,7 +53,13 @@ test('steps are inserted, connected, removed, copied and searched, and every cha
   const canvas = canvasOf(member);
   const { keyboard } = member;
 
-  await canvas.getByRole('button', { name: 'Insert a step between a and b' }).click();
+  // The tools of a connection are there while it is pointed at.
+  const insert = canvas.getByRole('button', { name: 'Insert a step between a and b' });
+  await expect(insert).toHaveCount(0);
+  const line = await middleOf(canvas.locator('.react-flow__edge[data-id="a→b"] .react-flow__edge-interaction'));
+  // Beneath the place of the “+” of the step.
+  await member.mouse.move(line.x, line.y + 10);
+  await insert.click();
   await member.getByRole('option', { name: /Condition/ }).click();
   await expect(stepOf(member, 'condition')).toBeVisible();
   await expect.poll(edges).toEqual(['a→condition', 'condition→b', 'b→c']);
@@ -127,8 +133,10 @@ test('a type of step is dragged to where it shall be, and the branches of a cond
 
   const box = await canvas.boundingBox();
   if (box === null) throw new Error('The canvas is not drawn.');
-  const strip = canvas.getByRole('toolbar', { name: 'Step types' });
-  await drag(member, strip.getByRole('button', { name: 'Add Human task' }), { x: box.x + 130, y: box.y + 420 });
+  await canvas.getByRole('button', { name: 'Add step' }).click();
+  const palette = canvas.getByRole('dialog', { name: 'Add a step' });
+  await drag(member, palette.getByRole('option', { name: 'Human task' }), { x: box.x + 430, y: box.y + 420 });
+  await expect(palette).toHaveCount(0);
   await expect(stepOf(member, 'human_task')).toBeVisible();
   await expect.poll(async () => (await stored()).every(step => 'position' in step)).toBe(true);
 });
@@ -162,7 +170,7 @@ test('the steps of a loop are built on a canvas of their own, over the same hist
 
   // A step gets an ID that no step outside of the loop has.
   await keyboard.press('Tab');
-  await expect(member.getByPlaceholder('Step …')).toBeFocused();
+  await expect(member.getByPlaceholder('Step or tool …')).toBeFocused();
   await keyboard.insertText('Human task');
   await expect(member.getByRole('option', { name: /Human task/ })).toHaveAttribute('data-selected', 'true');
   await keyboard.press('Enter');
@@ -210,7 +218,7 @@ test('the toolbars cover no step when a workflow is opened @phone', async ({ mem
   const { id } = await api.call('POST', '/v1/workflows', { name: 'Covered', graph });
   await open(member, `/workflows/${String(id)}`);
   await expect(stepOf(member, 'a')).toBeVisible();
-  const toolbars = canvasOf(member).getByRole('toolbar');
+  const toolbars = canvasOf(member).locator('[data-over-canvas] > *');
   await expect(toolbars.first()).toBeVisible();
   // What appears above the canvas later moves all of them, and must not come between two measurements.
   await expect(async () => {

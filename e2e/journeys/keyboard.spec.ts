@@ -47,7 +47,8 @@ async function addStep(page: Page, kind: string, given: string, id: string): Pro
   const palette = page.getByRole('dialog', { name: 'Add a step' });
   await expect(palette.getByRole('combobox')).toBeFocused();
   await page.keyboard.type(kind);
-  await expect(palette.getByRole('option')).toHaveCount(1);
+  await expect(palette.getByRole('option').first()).toHaveAccessibleName(new RegExp(`^${kind}`, 'i'));
+  await expect(palette.getByRole('option').first()).toHaveAttribute('data-selected', 'true');
   await page.keyboard.press('Enter');
   await expect(palette).toHaveCount(0);
   await expect(nodeOf(page, given)).toBeFocused();
@@ -132,7 +133,7 @@ test('the keyboard alone leads from an empty workspace to a run that failed, was
   await press(member, formOf(member).getByRole('button', { name: 'Test step' }));
   await expect(outcomeOf(member).getByRole('status')).toHaveText('Success');
 
-  await press(member, member.getByRole('button', { name: 'Test run' }), 'Shift+Tab');
+  await press(member, member.getByRole('button', { name: 'Test', exact: true }), 'Shift+Tab');
   await press(member, member.getByRole('button', { name: 'Start test run' }));
   await expect(titleOf(member)).toContainText('Waiting for a person');
   await expect(member.getByText('Draft (test run)')).toBeVisible();

@@ -76,7 +76,7 @@ test('with the mouse, from an empty workspace to a run that failed, was mended a
   await expect(outcomeOf(member).getByRole('status')).toHaveText('Success');
   await expect(outcomeOf(member).getByRole('region', { name: 'Result' })).toContainText('amount:250');
 
-  await member.getByRole('button', { name: 'Test run' }).click();
+  await member.getByRole('button', { name: 'Test', exact: true }).click();
   await member.getByRole('button', { name: 'Start test run' }).click();
   await expect(titleOf(member)).toContainText('Waiting for a person');
   await expect(member.getByText('Draft (test run)')).toBeVisible();

@@ -48,7 +48,7 @@ test('a note is added, written, moved, resized and deleted with the mouse', asyn
   await expectThemesAccessible(member);
 
   const box = await boxOf(note);
-  await drag(member, { x: box.x + 40, y: box.y + box.height - 16 }, { x: 60, y: 90 });
+  await drag(member, { x: box.x + 40, y: box.y + box.height - 16 }, { x: 10, y: 90 });
   await expect.poll(async () => (await stored())[0]?.position).not.toEqual(before?.position);
   const corner = nodeOf(member, 'note:note').locator('.react-flow__resize-control');
   const { x, y, width, height } = await boxOf(corner);

@@ -10,7 +10,8 @@ test('the link of a workflow leads to the same step from another project', async
   const { id: other } = await api.call('POST', '/v1/projects', { name: `other-${crypto.randomUUID()}` });
   await open(member, `/workflows/${String(id)}?step=second`);
   await expect(member.getByRole('textbox', { name: 'ID' })).toHaveValue('second');
-  await member.getByRole('button', { name: 'Copy link' }).click();
+  await member.getByRole('button', { name: 'More actions' }).click();
+  await member.getByRole('menuitem', { name: 'Copy link' }).click();
   const link = () => member.evaluate(() => navigator.clipboard.readText());
   await expect.poll(link).toContain(`/workflows/${String(id)}?step=second&tenant=`);
   const copied = await link();

@@ -122,7 +122,7 @@ test('the draft is tested with an input that is saved for later', async ({ membe
   });
   const page = `/workflows/${String(id)}`;
   await open(member, page);
-  await member.getByRole('button', { name: 'Test run' }).click();
+  await member.getByRole('button', { name: 'Test', exact: true }).click();
   const dialog = member.getByRole('dialog', { name: 'Test “Inputs”' });
   await dialog.getByLabel('amount').fill('300');
   await dialog.getByRole('button', { name: 'Save this input' }).click();

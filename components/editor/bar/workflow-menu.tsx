@@ -22,7 +22,7 @@ const loadDialogs = () => Promise.all([loadArchive(), loadDescription()]);
 
 type MenuProps = { workflow: Workflow; draft: Draft; editable: boolean; canWrite: boolean; onRename: () => void };
 
-/** What can be done with a workflow beside editing, testing, publishing and running it. */
+/** The menu of a workflow: the actions beside editing, testing, publishing and running it. */
 export function WorkflowMenu({ workflow, draft, editable, canWrite, onRename }: MenuProps) {
   const url = useUrlState();
   const { scope } = useSession();

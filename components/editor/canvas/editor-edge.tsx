@@ -3,18 +3,22 @@ import { BaseEdge, type Edge, EdgeLabelRenderer, type EdgeProps, getBezierPath }
 import { Plus, Trash2 } from 'lucide-react';
 import { memo, type PointerEvent, useRef, useState } from 'react';
 import type { Point } from '../../graph/layout.ts';
+import { cx } from '../../ui/classes.ts';
 import { useCanvasActions } from './canvas-actions.tsx';
 
 export type EditorFlowEdge = Edge<{ label: string | undefined; editable: boolean }, 'step'>;
 
-/** How far along the connection its label is: nearer to its end, clear of the “+” of the step where it begins. */
+/** How far along the connection its label and its tools are: nearer to its end, clear of the “+” of the step where it begins. */
 const LABEL_AT = 0.78;
 
-/** A point of the curve from bottom to top that `getBezierPath` draws; `t` from 0, its beginning, to 1. */
-function pointOf(
-  { sourceX, sourceY, targetX, targetY }: Record<'sourceX' | 'sourceY' | 'targetX' | 'targetY', number>,
-  t: number,
-): Point {
+/** The point of the curve from bottom to top that `getBezierPath` draws. */
+function labelPoint({
+  sourceX,
+  sourceY,
+  targetX,
+  targetY,
+}: Record<'sourceX' | 'sourceY' | 'targetX' | 'targetY', number>): Point {
+  const t = LABEL_AT;
   const [nearStart, nearEnd] = [3 * (1 - t) ** 2 * t, 3 * (1 - t) * t ** 2];
   const middle = (sourceY + targetY) / 2;
   return {
@@ -22,8 +26,6 @@ function pointOf(
     y: sourceY * (1 - t) ** 3 + middle * (nearStart + nearEnd) + targetY * t ** 3,
   };
 }
-
-const at = ({ x, y }: Point) => ({ transform: `translate(-50%, -50%) translate(${x}px, ${y}px)` });
 
 /**
  * A connection, labeled with its branch. Its tools, a “+” and a bin, are there only while it is pointed at or selected: always there, they
@@ -40,6 +42,7 @@ export const EditorEdge = memo(function EditorEdge(props: EdgeProps<EditorFlowEd
     if (!isInside(line.current) && !isInside(tools.current)) setPointedAt(false);
   };
   const [path] = getBezierPath(props);
+  const { x, y } = labelPoint(props);
   const isActive = selected === true || isPointedAt;
   return (
     <>
@@ -54,24 +57,19 @@ export const EditorEdge = memo(function EditorEdge(props: EdgeProps<EditorFlowEd
       </g>
       {data?.label || (isActive && data?.editable) ? (
         <EdgeLabelRenderer>
-          {data.label ? (
-            <span
-              style={at(pointOf(props, LABEL_AT))}
-              className="absolute rounded-sm bg-sunken px-1 text-xs text-muted group-data-[detail=far]/graph:hidden"
-            >
-              {data.label}
-            </span>
-          ) : null}
-          {isActive && data.editable ? (
-            <div
-              ref={tools}
-              style={at(pointOf(props, 0.5))}
-              className="nodrag nopan pointer-events-auto absolute z-2000 flex gap-1"
-              onPointerLeave={leave}
-            >
-              <EdgeTools from={props.source} to={props.target} />
-            </div>
-          ) : null}
+          <div
+            ref={tools}
+            style={{ transform: `translate(-50%, -50%) translate(${x}px, ${y}px)` }}
+            className={cx(
+              'nodrag nopan pointer-events-auto absolute flex items-center gap-1 group-data-[detail=far]/graph:hidden',
+              isActive && 'z-2000',
+            )}
+            onPointerEnter={() => setPointedAt(true)}
+            onPointerLeave={leave}
+          >
+            {data.label ? <span className="rounded-sm bg-sunken px-1 text-xs text-muted">{data.label}</span> : null}
+            {isActive && data.editable ? <EdgeTools from={props.source} to={props.target} /> : null}
+          </div>
         </EdgeLabelRenderer>
       ) : null}
     </>

@@ -64,7 +64,7 @@ export function Inspector(props: InspectorProps) {
   return <StepForm key={step.id} {...props} step={step} renamed={renamed} />;
 }
 
-/** What the workflow says about itself, and its own fields. */
+/** The description of the workflow, and its own fields. */
 function AboutWorkflow(props: InspectorProps) {
   const { description } = props.store.state.draft;
   return (

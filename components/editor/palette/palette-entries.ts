@@ -1,3 +1,4 @@
+import { FIRST_STEPS, stepFinding } from '@/server/orchestrator/steps/step-finding.ts';
 import { STEP_HELP } from '@/server/orchestrator/steps/step-help.ts';
 import { stepTypeLook } from '../../graph/step-icon.tsx';
 import type { NewStep } from '../editor-actions.ts';
@@ -7,7 +8,7 @@ import type { StepTypeForm } from '../step-fields.ts';
 export type PaletteEntry = NewStep & {
   key: string;
   label: string;
-  /** What the step does, in one sentence. */
+  /** One sentence about what the step does. */
   sentence: string;
   /** Words that find it beside its label and its sentence. */
   keywords: readonly string[];
@@ -15,33 +16,6 @@ export type PaletteEntry = NewStep & {
 };
 export type PaletteGroup = { title: string; entries: readonly PaletteEntry[] };
 
-/** The types that often follow a type, the likeliest first; `null`: at the beginning of a workflow. */
-const FOLLOWING: ReadonlyMap<string | null, readonly string[]> = new Map([
-  [null, ['http_request', 'lua_script', 'llm_call']],
-  ['http_request', ['condition', 'lua_script', 'for_each']],
-  ['mcp_call', ['condition', 'lua_script', 'for_each']],
-  ['lua_script', ['condition', 'http_request', 'for_each']],
-  ['condition', ['human_task', 'http_request', 'lua_script']],
-  ['human_task', ['condition', 'http_request', 'mcp_call']],
-  ['llm_call', ['condition', 'human_task', 'lua_script']],
-  ['agent', ['human_task', 'condition', 'lua_script']],
-  ['for_each', ['lua_script', 'http_request']],
-  ['wait', ['http_request', 'condition']],
-  ['call_workflow', ['condition', 'lua_script']],
-]);
-/** What people call a type who come from elsewhere. */
-const KEYWORDS: Readonly<Record<string, readonly string[]>> = {
-  lua_script: ['code', 'function', 'transform', 'javascript'],
-  condition: ['if', 'else', 'branch', 'switch', 'filter', 'router'],
-  human_task: ['approval', 'form', 'review', 'manual', 'person'],
-  wait: ['delay', 'sleep', 'timer', 'pause'],
-  for_each: ['loop', 'iterate', 'map', 'batch', 'each item'],
-  call_workflow: ['sub-workflow', 'subflow', 'child'],
-  mcp_call: ['tool', 'integration', 'app', 'connector'],
-  http_request: ['api', 'rest', 'fetch', 'curl', 'get', 'post', 'webhook'],
-  llm_call: ['ai', 'model', 'prompt', 'gpt', 'claude', 'chat'],
-  agent: ['ai', 'assistant', 'tools', 'autonomous'],
-};
 const MAX_SUGGESTED = 3;
 const MAX_RECENT = 3;
 
@@ -53,7 +27,7 @@ function sentenceOf(type: string): string {
 
 /** Returns the entry of a step type. */
 export function entryOf({ type, unavailable }: Pick<StepTypeForm, 'type' | 'unavailable'>): PaletteEntry {
-  const keywords = [type, ...(Object.hasOwn(KEYWORDS, type) ? (KEYWORDS[type] ?? []) : [])];
+  const keywords = [type, ...stepFinding(type).words];
   return { key: type, type, label: stepTypeLook(type).label, sentence: sentenceOf(type), keywords, unavailable };
 }
 
@@ -66,7 +40,8 @@ type Known = { types: readonly StepTypeForm[]; typeBefore: string | null; recent
 export function groupsOf({ types, typeBefore, recent }: Known): PaletteGroup[] {
   const known = new Map(types.map(each => [each.type, each]));
   const usable = (type: string) => known.get(type)?.unavailable === null;
-  const suggested = (FOLLOWING.get(typeBefore) ?? []).filter(usable).slice(0, MAX_SUGGESTED);
+  const following: readonly string[] = typeBefore === null ? FIRST_STEPS : stepFinding(typeBefore).next;
+  const suggested = following.filter(usable).slice(0, MAX_SUGGESTED);
   const used = recent.filter(type => usable(type) && !suggested.includes(type)).slice(0, MAX_RECENT);
   const others = types.filter(({ type }) => !suggested.includes(type) && !used.includes(type));
   const entriesOf = (names: readonly string[]) =>

@@ -32,6 +32,11 @@ export function StepPalette({ types, place, steps, onChoose, onClose }: PaletteP
   const before = place.kind === 'after' ? place.step : place.kind === 'between' ? place.from : null;
   const typeBefore = steps.find(({ id }) => id === before)?.type ?? null;
   const groups = useGroups({ types, typeBefore, recent }, text);
+  // cmdk chooses the first of the entries before a search is over.
+  const first = groups.entries[0]?.entries[0]?.key ?? '';
+  const [chosen, setChosen] = useState(first);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: another search begins at its first entry, even if that is the same
+  useEffect(() => setChosen(first), [first, text]);
   const frame = useRef<HTMLDivElement>(null);
   useCloseOutside(frame, onClose);
   const choose = (entry: PaletteEntry) => {
@@ -50,7 +55,14 @@ export function StepPalette({ types, place, steps, onChoose, onClose }: PaletteP
         onClose();
       }}
     >
-      <Command label="Steps" loop shouldFilter={false} className="flex min-h-0 flex-1 flex-col">
+      <Command
+        label="Steps"
+        loop
+        shouldFilter={false}
+        value={chosen}
+        onValueChange={setChosen}
+        className="flex min-h-0 flex-1 flex-col"
+      >
         <div className="flex h-11 shrink-0 items-center gap-2 border-b pr-1.5 pl-3">
           <Search aria-hidden className="size-3.5 shrink-0 text-faint" />
           <Command.Input
