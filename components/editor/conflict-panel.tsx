@@ -3,7 +3,7 @@ import { Check, CircleAlert } from 'lucide-react';
 import { RadioGroup } from 'radix-ui';
 import { useId, useState } from 'react';
 import type { Conflict, Json, Side } from '../../server/domains/workflows/edits/index.ts';
-import { stepTypeLook } from '../graph/step-icon.tsx';
+import { StepTile } from '../graph/step-icon.tsx';
 import { useSession } from '../shell/session.tsx';
 import { Button } from '../ui/button.tsx';
 import { type ConflictGroup, deedOf, groupConflicts, keyOf } from './conflict-groups.ts';
@@ -118,10 +118,9 @@ function StepConflicts({ group: { step, conflicts }, draft, who, chosen, onChoos
 function StepTitle({ id, draft }: { id: string; draft: Draft }) {
   const { steps } = draft.state.draft.graph;
   const step = steps.find(each => each.id === id) ?? draft.store.base.draft.graph.steps.find(each => each.id === id);
-  const Icon = step === undefined ? null : stepTypeLook(step.type).icon;
   return (
     <>
-      {Icon === null ? null : <Icon aria-hidden className="size-4 shrink-0 text-muted" />}
+      {step === undefined ? null : <StepTile type={step.type} size="sm" />}
       {typeof step?.name === 'string' && step.name !== '' ? <span className="truncate">{step.name}</span> : null}
       <code className="truncate text-xs text-muted">{id}</code>
     </>

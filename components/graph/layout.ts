@@ -18,9 +18,9 @@ export type Point = { x: number; y: number };
 /** `branch`: the branch of a condition that takes the edge; null if neither names it, and it is taken in either case. */
 export type GraphEdge = { id: string; from: string; to: string; branch: 'then' | 'else' | 'both' | null };
 
-export const nodeSize = { width: 216, height: 60 };
+export const nodeSize = { width: 220, height: 56 };
 /** Between two rows: room for the “+” below a step and the label of a branch. */
-export const ROW_GAP = 56;
+export const ROW_GAP = 60;
 
 /** How many steps a loop has, those of loops in it included; null for any other step. */
 export function innerStepsOf({ type, steps }: GraphStepInput): number | null {

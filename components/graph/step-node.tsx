@@ -5,7 +5,7 @@ import { memo } from 'react';
 import { cx } from '../ui/classes.ts';
 import { statusLook } from '../ui/status-badge.tsx';
 import { nodeSize } from './layout.ts';
-import { stepTypeLook } from './step-icon.tsx';
+import { StepTile, stepTypeLook } from './step-icon.tsx';
 
 /** The data that a node shows, as plain values, so that an unchanged node is not drawn again. */
 export type StepNodeData = {
@@ -17,18 +17,21 @@ export type StepNodeData = {
   problems: number;
   disabled: boolean;
   gated: boolean;
+  /** What the step does, in a line; null where there is nothing to say beside its type. */
+  summary: string | null;
   /** The number of steps of a loop; null for any other step. */
   inner: number | null;
 };
 export type StepFlowNode = Node<StepNodeData, 'step'>;
 
-const edge: Record<string, string> = {
-  neutral: 'border-line-strong/60',
-  accent: 'border-accent',
-  ok: 'border-ok',
-  warn: 'border-warn',
-  bad: 'border-bad',
-  info: 'border-info',
+/** The ring and the soft fill of a status. */
+const rings: Record<string, string> = {
+  neutral: 'border-line-strong/60 bg-surface',
+  accent: 'border-accent bg-accent-soft ring-1 ring-accent',
+  ok: 'border-ok bg-ok-soft ring-1 ring-ok',
+  warn: 'border-warn bg-warn-soft ring-1 ring-warn',
+  bad: 'border-bad bg-bad-soft ring-1 ring-bad',
+  info: 'border-info bg-info-soft ring-1 ring-info',
 };
 const text: Record<string, string> = {
   neutral: 'text-muted',
@@ -38,8 +41,10 @@ const text: Record<string, string> = {
   bad: 'text-bad',
   info: 'text-info',
 };
+/** Statuses that the ring and the icon say well enough: the line below the name keeps saying what the step does. */
+const PLAIN_STATUSES: readonly string[] = ['pending', 'ready', 'completed'];
 
-/** A step in the graph: its type as an icon, its name, and how it goes (icon, word and colour). */
+/** A step in the graph: its tile, its name, what it does, and how it goes (icon, word and color). */
 export const StepNode = memo(function StepNode({ id, data, selected }: NodeProps<StepFlowNode>) {
   return (
     <>
@@ -50,15 +55,9 @@ export const StepNode = memo(function StepNode({ id, data, selected }: NodeProps
   );
 });
 
-/** The background of a step that is seen from afar, where its border is too thin to show a color. */
-const far: Record<string, string> = {
-  neutral: '',
-  accent: 'group-data-[detail=far]/graph:bg-accent-soft',
-  ok: 'group-data-[detail=far]/graph:bg-ok-soft',
-  warn: 'group-data-[detail=far]/graph:bg-warn-soft',
-  bad: 'group-data-[detail=far]/graph:bg-bad-soft',
-  info: 'group-data-[detail=far]/graph:bg-info-soft',
-};
+/** From afar, where no text can be read, a step is its tile. */
+const farTile =
+  'group-data-[detail=far]/graph:size-12 group-data-[detail=far]/graph:[&>svg]:size-9 group-data-[detail=far]/graph:rounded-lg';
 const farIcon = 'group-data-[detail=far]/graph:size-10';
 const notFar = 'group-data-[detail=far]/graph:hidden';
 
@@ -66,56 +65,71 @@ type StepCardProps = { id: string; data: StepNodeData; selected: boolean; found?
 
 /** The face of a step, without the ends of its edges. */
 export function StepCard({ id, data, selected, found = false }: StepCardProps) {
-  const type = stepTypeLook(data.type);
   const look = data.status === null ? null : statusLook('step', data.status);
-  const StatusIcon = look?.icon;
-  const TypeIcon = type.icon;
-  const quiet = data.disabled || data.status === 'skipped' || data.status === 'pending';
+  const tone = data.problems > 0 ? 'bad' : (look?.tone ?? 'neutral');
+  const isQuiet = data.disabled || data.status === 'skipped' || data.status === 'pending';
+  const isDashed = isQuiet || data.status === 'added' || data.status === 'removed';
   return (
     <div
       style={{ width: nodeSize.width, height: nodeSize.height }}
       data-step={id}
       data-status={data.status ?? undefined}
+      data-disabled={data.disabled || undefined}
       className={cx(
-        'flex flex-col justify-center gap-0.5 rounded-lg border px-3 transition-colors',
-        // What a proposal removes is pale, but as legible as any text.
-        data.status === 'removed' ? 'bg-sunken' : 'bg-surface shadow-sm',
-        'group-data-[detail=far]/graph:flex-row group-data-[detail=far]/graph:items-center group-data-[detail=far]/graph:gap-3 group-data-[detail=far]/graph:border-2',
-        data.problems > 0 ? 'border-bad' : look ? edge[look.tone] : 'border-line-strong/60',
-        far[data.problems > 0 ? 'bad' : (look?.tone ?? 'neutral')],
+        'flex items-center gap-2.5 rounded-lg border px-3 transition-colors',
+        rings[tone],
+        // What is disabled, or removed by a proposal, is pale, but as legible as any text.
+        data.disabled || data.status === 'removed' ? 'bg-sunken!' : 'shadow-sm',
+        'group-data-[detail=far]/graph:gap-3 group-data-[detail=far]/graph:border-2',
         selected && 'ring-2 ring-accent',
         found && !selected && 'ring-2 ring-warn',
-        (quiet || data.status === 'added' || data.status === 'removed') && 'border-dashed',
+        isDashed && 'border-dashed ring-0',
+        isDashed && selected && 'ring-2',
       )}
     >
-      <div className="flex items-center gap-2">
-        <TypeIcon aria-hidden className={cx('size-4 shrink-0 text-muted', farIcon)} />
-        <span
-          className={cx('truncate text-sm font-medium', data.status === 'removed' && 'text-muted line-through', notFar)}
+      <StepTile type={data.type} size="lg" struck={data.disabled} className={farTile} />
+      <div className={cx('min-w-0 flex-1', notFar)}>
+        <p
+          className={cx(
+            'truncate text-sm font-medium',
+            data.disabled && 'text-muted',
+            data.status === 'removed' && 'text-muted line-through',
+          )}
         >
           {data.title}
-        </span>
-        {data.problems > 0 ? (
-          <CircleAlert aria-hidden className={cx('ml-auto size-4 shrink-0 text-bad', farIcon)} />
-        ) : null}
+        </p>
+        <SecondLine data={data} />
       </div>
-      <div className="flex items-center gap-1 text-xs text-muted">
-        {look && StatusIcon ? (
-          <span className={cx('flex min-w-0 items-center gap-1', text[look.tone])}>
-            <StatusIcon aria-hidden className={cx('size-3 shrink-0', farIcon, look.live && 'animate-pulse-soft')} />
-            <span className={cx('truncate', notFar)}>{data.statusLabel ?? look.label}</span>
-          </span>
-        ) : (
-          <span className={cx('truncate', notFar)}>{note(data) ?? type.label}</span>
-        )}
-        {data.inner !== null ? (
-          <span className={cx('ml-auto shrink-0 tabular-nums', notFar)}>{stepCount(data.inner)}</span>
-        ) : null}
-        {data.attempt > 1 && data.inner === null ? (
-          <span className={cx('ml-auto shrink-0 tabular-nums', notFar)}>attempt {data.attempt}</span>
-        ) : null}
-      </div>
+      <StepSign data={data} />
     </div>
+  );
+}
+
+/** What needs attention about a step, else what it does. */
+function SecondLine({ data }: { data: StepNodeData }) {
+  const look = data.status === null ? null : statusLook('step', data.status);
+  const status = look !== null && !PLAIN_STATUSES.includes(data.status ?? '') ? (data.statusLabel ?? look.label) : null;
+  return (
+    <p className="flex items-center gap-1 text-xs text-muted">
+      <span className={cx('truncate', look && status !== null && text[look.tone], data.problems > 0 && 'text-bad')}>
+        {status ?? note(data) ?? data.summary ?? stepTypeLook(data.type).label}
+      </span>
+      {data.inner !== null ? <span className="ml-auto shrink-0 tabular-nums">{stepCount(data.inner)}</span> : null}
+      {data.attempt > 1 && data.inner === null ? (
+        <span className="ml-auto shrink-0 tabular-nums">attempt {data.attempt}</span>
+      ) : null}
+    </p>
+  );
+}
+
+/** The icon of a step's problems or of its status. */
+function StepSign({ data }: { data: StepNodeData }) {
+  if (data.problems > 0) return <CircleAlert aria-hidden className={cx('size-4 shrink-0 text-bad', farIcon)} />;
+  if (data.status === null) return null;
+  const look = statusLook('step', data.status);
+  const Icon = look.icon;
+  return (
+    <Icon aria-hidden className={cx('size-4 shrink-0', text[look.tone], farIcon, look.live && 'animate-pulse-soft')} />
   );
 }
 

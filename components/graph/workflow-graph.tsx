@@ -13,6 +13,7 @@ import {
 } from '@xyflow/react';
 import { useTheme } from 'next-themes';
 import { type CSSProperties, type RefObject, useId, useMemo, useRef } from 'react';
+import { summaryOf } from '@/server/orchestrator/steps/summary.ts';
 import { Skeleton } from '../ui/skeleton.tsx';
 import { useDetailLevel } from './detail-level.ts';
 import { firstView, ICONS_ZOOM, MARGIN } from './first-view.ts';
@@ -150,7 +151,7 @@ function Drawing({ graph, frame, notes, displays, problems, selected = null, onS
       style={flowTheme}
       proOptions={{ hideAttribution: true }}
     >
-      <Background variant={BackgroundVariant.Dots} gap={16} size={1} color="var(--line)" />
+      <Background variant={BackgroundVariant.Dots} gap={16} size={1.5} color="var(--dots)" />
       {/* In a row: a column would cover the lowest steps of a graph that fills the width of a phone. */}
       <Controls showInteractive={false} orientation="horizontal" />
       {steps.length >= MIN_STEPS_FOR_MAP ? <GraphMap places={places} /> : null}
@@ -228,6 +229,7 @@ function toNode(
       problems: problems ?? 0,
       disabled: step.disabled === true,
       gated: step.gated === true,
+      summary: summaryOf(step),
       inner: innerStepsOf(step),
     },
   };

@@ -1,6 +1,6 @@
 'use client';
 import type { RunState } from '@/server/domains/runs/run-state.ts';
-import { stepTypeLook } from '../graph/step-icon.tsx';
+import { StepTile } from '../graph/step-icon.tsx';
 import { useCreditsShown } from '../shell/session.tsx';
 import { cx } from '../ui/classes.ts';
 import { Credits } from '../ui/credits.tsx';
@@ -33,7 +33,6 @@ type LineProps = { step: AgentStep; state: RunState; isSelected: boolean; onSele
 function Line({ step: { id, type, name, depth }, state, isSelected, onSelect }: LineProps) {
   const showsCredits = useCreditsShown();
   const step = state.steps.get(id);
-  const Icon = stepTypeLook(type).icon;
   const began = step?.attempts[0]?.startedAt;
   return (
     <button
@@ -46,7 +45,7 @@ function Line({ step: { id, type, name, depth }, state, isSelected, onSelect }: 
         isSelected && 'bg-accent-soft',
       )}
     >
-      <Icon aria-hidden className="size-3.5 shrink-0 text-muted" />
+      <StepTile type={type} size="sm" />
       <span className={cx('min-w-0 flex-1 truncate', type === 'agent_tool' && 'font-mono text-xs')}>{name}</span>
       {showsCredits && step !== undefined && step.credits > 0 ? (
         <Credits unit value={step.credits} className="shrink-0 text-xs text-muted tabular-nums max-sm:hidden" />

@@ -2,6 +2,7 @@
 import { useVirtualizer } from '@tanstack/react-virtual';
 import { type KeyboardEvent, memo, useEffect, useMemo, useRef } from 'react';
 import type { Snapshot } from '@/server/domains/runs/run-state.ts';
+import { StepTile } from '../graph/step-icon.tsx';
 import { Checkbox } from '../ui/checkbox.tsx';
 import { cx } from '../ui/classes.ts';
 import { ScrollRegion } from '../ui/scroll-region.tsx';
@@ -113,8 +114,11 @@ type RowsProps = {
 
 function Rows({ rows, steps, place, gaps, selected, onSelect }: RowsProps) {
   const scroller = useRef<HTMLDivElement>(null);
-  const names = useMemo(
-    () => new Map(steps.map(step => [step.id, typeof step.name === 'string' && step.name ? step.name : step.id])),
+  const specs = useMemo(
+    () =>
+      new Map(
+        steps.map(({ id, name, type }) => [id, { name: typeof name === 'string' && name ? name : id, type }] as const),
+      ),
     [steps],
   );
   const virtual = useVirtualizer({
@@ -141,7 +145,8 @@ function Rows({ rows, steps, place, gaps, selected, onSelect }: RowsProps) {
             >
               <Row
                 row={row}
-                name={row.name ?? (row.step.taskName || names.get(row.id) || row.id)}
+                name={row.name ?? (row.step.taskName || specs.get(row.id)?.name || row.id)}
+                type={row.step.ofAgent?.type ?? specs.get(row.id)?.type ?? ''}
                 place={place}
                 gaps={gaps}
                 selected={row.id === selected}
@@ -158,6 +163,7 @@ function Rows({ rows, steps, place, gaps, selected, onSelect }: RowsProps) {
 type RowProps = {
   row: TimelineRow;
   name: string;
+  type: string;
   place: Place;
   gaps: readonly Span[];
   selected: boolean;
@@ -165,7 +171,7 @@ type RowProps = {
 };
 
 /** Drawn again only where something about it has changed: each frame of scrolling draws the list. */
-const Row = memo(function Row({ row, name, place, gaps, selected, onSelect }: RowProps) {
+const Row = memo(function Row({ row, name, type, place, gaps, selected, onSelect }: RowProps) {
   return (
     <button
       type="button"
@@ -175,7 +181,10 @@ const Row = memo(function Row({ row, name, place, gaps, selected, onSelect }: Ro
       onKeyDown={moveFocus}
       className={cx('flex size-full items-center text-left hover:bg-hover', selected && 'bg-accent-soft')}
     >
-      <span className={cx('w-28 shrink-0 truncate px-2 text-xs sm:w-48', insets[row.depth])}>{name}</span>
+      <span className={cx('flex w-28 shrink-0 items-center gap-1.5 px-2 text-xs sm:w-48', insets[row.depth])}>
+        <StepTile type={type} size="sm" />
+        <span className="truncate">{name}</span>
+      </span>
       <span aria-hidden className="relative h-full min-w-0 flex-1">
         {gaps.map(gap => (
           <span

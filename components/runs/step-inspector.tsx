@@ -10,7 +10,7 @@ import {
   type WireEvent,
 } from '@/server/domains/runs/run-state.ts';
 import type { Json } from '@/server/platform/json.ts';
-import { stepTypeLook } from '../graph/step-icon.tsx';
+import { StepTile, stepTypeLook } from '../graph/step-icon.tsx';
 import { useCreditsShown, usePermissions, useSession } from '../shell/session.tsx';
 import { useTRPC, useTRPCClient } from '../trpc/provider.tsx';
 import { Button, ButtonLink, IconButton } from '../ui/button.tsx';
@@ -59,8 +59,9 @@ export function StepInspector({ workflowId, runId, live, step, spec, onSelect, o
   return (
     <section aria-label={`Step ${spec.id}`} className="flex flex-col gap-4 rounded-lg border bg-surface p-4 shadow-sm">
       <header className="flex items-start justify-between gap-2">
-        <div className="min-w-0">
-          <h2 className="truncate text-base font-semibold">
+        <StepTile type={spec.type} size="lg" />
+        <div className="min-w-0 flex-1">
+          <h2 className="truncate text-lg leading-5 font-semibold">
             {typeof spec.name === 'string' && spec.name ? spec.name : spec.id}
           </h2>
           <p className="truncate text-xs text-muted">

@@ -1,4 +1,5 @@
 import type { RunState } from '@/server/domains/runs/run-state.ts';
+import { StepTile } from '../graph/step-icon.tsx';
 import { cx } from '../ui/classes.ts';
 import { StatusBadge } from '../ui/status-badge.tsx';
 import { agentStepsOf } from './agent-steps.ts';
@@ -14,7 +15,7 @@ const insets = ['pl-3', 'pl-6', 'pl-9'];
 /** The steps as a list: the way to one by keyboard or on a phone, where a graph is hard to hit. */
 export function StepList({ steps, state, onSelect }: Props) {
   const added = agentStepsOf(state);
-  const all = steps.flatMap(({ id, name }) => [{ id, name, depth: 0 }, ...(added.get(id) ?? [])]);
+  const all = steps.flatMap(({ id, name, type }) => [{ id, name, type, depth: 0 }, ...(added.get(id) ?? [])]);
   const shown = all.slice(0, MAX_SHOWN);
   return (
     <section aria-label="Steps" className="rounded-lg border bg-surface shadow-sm">
@@ -28,6 +29,7 @@ export function StepList({ steps, state, onSelect }: Props) {
                 onClick={() => onSelect(step.id)}
                 className={cx('flex w-full items-center gap-2 py-2 pr-3 text-left hover:bg-hover', insets[step.depth])}
               >
+                <StepTile type={step.type} size="sm" />
                 <span className="min-w-0 flex-1 truncate">
                   {(step.depth === 0 && of?.taskName) || (typeof step.name === 'string' && step.name) || step.id}
                 </span>

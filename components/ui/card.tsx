@@ -23,7 +23,7 @@ export function Card({
       {title ? (
         <div className="flex flex-wrap items-center justify-between gap-3 border-b px-4 py-3">
           <div>
-            <h2 className="text-base font-semibold">{title}</h2>
+            <h2 className="text-lg font-semibold">{title}</h2>
             {description ? <p className="text-sm text-muted">{description}</p> : null}
           </div>
           {actions ? <div className="flex items-center gap-2">{actions}</div> : null}

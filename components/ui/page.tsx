@@ -3,11 +3,11 @@ import { cx } from './classes.ts';
 import { Link } from './link.tsx';
 import { Skeleton } from './skeleton.tsx';
 
-/** The frame of a page: one `h1`, its actions, its content. */
+/** The frame of a page: one `h1`, its actions, its content. A narrow one begins at the same edge as a wide one. */
 export function Page({ width = 'wide', children }: { width?: 'wide' | 'narrow'; children: ReactNode }) {
   return (
-    <div className={cx('mx-auto w-full px-4 py-5 sm:px-6', width === 'wide' ? 'max-w-350' : 'max-w-200')}>
-      {children}
+    <div className="mx-auto w-full max-w-350 px-4 py-5 sm:px-6">
+      {width === 'wide' ? children : <div className="max-w-200">{children}</div>}
     </div>
   );
 }
@@ -57,7 +57,7 @@ export function PageSkeleton() {
   return (
     <Page>
       <div aria-busy className="flex flex-col gap-4">
-        <Skeleton className="h-7 w-72" />
+        <Skeleton className="h-8 w-72" />
         <Skeleton className="h-5 w-96 max-w-full" />
         <Skeleton className="h-100 w-full" />
       </div>

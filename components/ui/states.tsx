@@ -23,7 +23,7 @@ export function EmptyState({
       <span className="mb-3 flex size-10 items-center justify-center rounded-lg border bg-sunken text-muted">
         <Icon aria-hidden className="size-5" />
       </span>
-      <p className="text-base font-semibold">{title}</p>
+      <p className="text-lg font-semibold">{title}</p>
       {children ? <div className="mt-1 max-w-110 text-sm text-muted">{children}</div> : null}
       {action ? <div className="mt-4 flex flex-wrap justify-center gap-2">{action}</div> : null}
     </div>
@@ -49,9 +49,7 @@ export function ErrorState({ error, onRetry, title }: { error: unknown; onRetry?
       <span className="mb-3 flex size-10 items-center justify-center rounded-lg border bg-bad-soft text-bad">
         <CircleAlert aria-hidden className="size-5" />
       </span>
-      <p className="text-base font-semibold">
-        {title ?? (problem.status === 404 ? 'Not found' : 'Could not load this')}
-      </p>
+      <p className="text-lg font-semibold">{title ?? (problem.status === 404 ? 'Not found' : 'Could not load this')}</p>
       <p className="mt-1 max-w-110 text-sm text-muted">{problem.message}</p>
       {onRetry ? (
         <Button className="mt-4" icon={<RotateCw aria-hidden className="size-3.5" />} onClick={onRetry}>

@@ -24,7 +24,7 @@ export function Table({
     <ScrollRegion label={label} className="overflow-x-auto focus-visible:-outline-offset-2">
       <table
         className={cx(
-          'w-full border-collapse text-left text-sm',
+          'w-full border-collapse text-left text-dense',
           cards && 'cards',
           cards?.at(-1) === '' && 'cards-with-actions',
           className,

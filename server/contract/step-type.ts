@@ -165,12 +165,16 @@ export type GraphCheck = {
   warn(problem: StepProblem): void;
 };
 
+/** Step types of a kind have one color in the console. */
+export type StepFamily = 'logic' | 'code' | 'people' | 'requests' | 'ai' | 'workflows';
+
 /** The facts about a step type that the rest of the product needs. */
 export type StepTypeDescription = {
   /** Its name in the console. */
   readonly label: string;
   /** The name of its icon, which components/graph/step-icon.tsx draws. */
   readonly icon: string;
+  readonly family: StepFamily;
   /**
    * The actions for which an attempt is charged in addition to the step itself; credits for one of each are
    * reserved before it begins.

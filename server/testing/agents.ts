@@ -60,6 +60,7 @@ const agentType = (execute: StepType['execute']): StepType => ({
   type: 'agent',
   label: 'Agent',
   icon: 'bot',
+  family: 'ai',
   billable: [],
   fields: z.strictObject({
     agent_id: z.string().optional(),

@@ -150,7 +150,7 @@ function Flow(props: CanvasProps) {
           style={flowTheme}
           proOptions={{ hideAttribution: true }}
         >
-          <Background variant={BackgroundVariant.Dots} gap={16} size={1} color="var(--line)" />
+          <Background variant={BackgroundVariant.Dots} gap={16} size={1.5} color="var(--dots)" />
           <Controls showInteractive={false} showFitView={false}>
             <ControlButton title="Fit View" aria-label="Fit View" onClick={view.fit}>
               <Maximize aria-hidden className="fill-none!" />

@@ -1,5 +1,6 @@
 import { MarkerType } from '@xyflow/react';
 import type { StepChange } from '../../../server/domains/workflows/edits/index.ts';
+import { summaryOf } from '../../../server/orchestrator/steps/summary.ts';
 import {
   branchLabel,
   type GraphEdge,
@@ -51,6 +52,7 @@ export function toEditorNode(step: GraphStepInput, place: Point | undefined, sta
       problems: state.problems,
       disabled: step.disabled === true,
       gated: step.gated === true,
+      summary: summaryOf(step),
       inner: innerStepsOf(step),
       branches: hasBranches(step),
       found: state.found,

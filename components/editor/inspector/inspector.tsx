@@ -3,7 +3,7 @@ import { Ban, Copy, MousePointerClick, Plus, Repeat, Trash2, TriangleAlert } fro
 import { type RefObject, useEffect, useRef, useState } from 'react';
 import { languagesOf } from '@/server/orchestrator/steps/language-help.ts';
 import type { Json, Step } from '../../../server/domains/workflows/edits/index.ts';
-import { stepTypeLook } from '../../graph/step-icon.tsx';
+import { StepTile, stepTypeLook } from '../../graph/step-icon.tsx';
 import { Button, IconButton } from '../../ui/button.tsx';
 import { Field, Input } from '../../ui/field.tsx';
 import { LazyMarkdown } from '../../ui/lazy-markdown.tsx';
@@ -230,10 +230,10 @@ function useFocusOf(step: string, { focus, onFocused }: Editor): RefObject<HTMLI
 }
 
 function StepHeader({ step, editor, editable, onAdd }: StepProps) {
-  const { icon: Icon, label } = stepTypeLook(step.type);
+  const { label } = stepTypeLook(step.type);
   return (
     <div className="flex items-center gap-2">
-      <Icon aria-hidden className="size-4 shrink-0 text-muted" />
+      <StepTile type={step.type} struck={step.disabled === true} />
       <h2 className="min-w-0 flex-1 truncate text-base font-semibold">{label}</h2>
       {editable ? (
         <>

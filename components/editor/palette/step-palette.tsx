@@ -3,7 +3,7 @@ import { Command } from 'cmdk';
 import { Search, X } from 'lucide-react';
 import { useDeferredValue, useEffect, useId, useRef, useState } from 'react';
 import type { GraphStepInput } from '../../graph/layout.ts';
-import { stepTypeLook } from '../../graph/step-icon.tsx';
+import { StepTile } from '../../graph/step-icon.tsx';
 import { IconButton } from '../../ui/button.tsx';
 import { STEP_TYPE_FORMAT } from '../canvas/use-drop.ts';
 import type { NewStep, Place } from '../editor-actions.ts';
@@ -117,7 +117,6 @@ function useGroups(
 }
 
 function Entry({ entry, onChoose }: { entry: PaletteEntry; onChoose: () => void }) {
-  const { icon: Icon } = stepTypeLook(entry.type);
   const id = useId();
   const { key, type, label, sentence, unavailable, fields } = entry;
   return (
@@ -133,9 +132,7 @@ function Entry({ entry, onChoose }: { entry: PaletteEntry; onChoose: () => void 
       }}
       className="flex cursor-default items-start gap-3 rounded-md px-2 py-1.5 data-[selected=true]:bg-hover"
     >
-      <span className="mt-0.5 flex size-7 shrink-0 items-center justify-center rounded-md bg-sunken">
-        <Icon aria-hidden className="size-4 text-muted" />
-      </span>
+      <StepTile type={type} className="mt-0.5" />
       <span className="min-w-0 flex-1">
         <span className="block truncate text-sm">{label}</span>
         <span id={id} className="line-clamp-2 text-xs text-muted">
