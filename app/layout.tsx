@@ -14,7 +14,7 @@ export const metadata: Metadata = {
 };
 export const viewport: Viewport = {
   themeColor: [
-    { media: '(prefers-color-scheme: light)', color: '#fcfcfd' },
+    { media: '(prefers-color-scheme: light)', color: '#f9f9fb' },
     { media: '(prefers-color-scheme: dark)', color: '#0d0d10' },
   ],
 };

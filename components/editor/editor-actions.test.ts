@@ -99,7 +99,7 @@ describe('a new step', () => {
       placed,
       planStep(placed, { type: 'condition' }, { kind: 'after', step: 'a' }, places).edits,
     );
-    expect(byId(after, 'condition')?.position).toEqual({ x: 744, y: 116 });
+    expect(byId(after, 'condition')?.position).toEqual({ x: 756, y: 116 });
     const between = stepsAfter(
       placed,
       planStep(placed, { type: 'condition' }, { kind: 'between', from: 'a', to: 'b' }, places).edits,

@@ -8,7 +8,7 @@ const block = (selector: string) =>
   css.slice(css.indexOf(`${selector} {`), css.indexOf('}', css.indexOf(`${selector} {`)));
 const themes = { light: block(':root'), dark: block('.dark') };
 const TINT = 0.16;
-/** What a tile may stand on: panels, pages, the canvas, and a row under the pointer. */
+/** The backgrounds of tiles: panels, pages, the canvas, and a row under the pointer. */
 const SURFACES = ['surface', 'bg', 'sunken', 'hover'];
 
 type Rgb = readonly [number, number, number];

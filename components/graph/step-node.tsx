@@ -17,7 +17,7 @@ export type StepNodeData = {
   problems: number;
   disabled: boolean;
   gated: boolean;
-  /** What the step does, in a line; null where there is nothing to say beside its type. */
+  /** A line about what the step does; null where there is nothing to say beside its type. */
   summary: string | null;
   /** The number of steps of a loop; null for any other step. */
   inner: number | null;
@@ -105,7 +105,7 @@ export function StepCard({ id, data, selected, found = false }: StepCardProps) {
   );
 }
 
-/** What needs attention about a step, else what it does. */
+/** The line below the name: what needs attention, else what the step does. */
 function SecondLine({ data }: { data: StepNodeData }) {
   const look = data.status === null ? null : statusLook('step', data.status);
   const status = look !== null && !PLAIN_STATUSES.includes(data.status ?? '') ? (data.statusLabel ?? look.label) : null;

@@ -95,9 +95,19 @@ async function serveConsole(
   await console.request(request, response);
 }
 
+/** The files of app/ that browsers, phones and previews of links ask for by these names. */
+const FILES: readonly string[] = [
+  '/favicon.ico',
+  '/icon.svg',
+  '/apple-icon.png',
+  '/opengraph-image.png',
+  '/manifest.webmanifest',
+  '/robots.txt',
+];
+
 /** Returns whether proxy.ts excludes the path besides the API's; for a missing file, Next answers with a page. */
 function isAsset(path: string): boolean {
-  return path.startsWith('/_next/') || path === '/favicon.ico' || path === '/icon.svg';
+  return path.startsWith('/_next/') || path.startsWith('/icons/') || FILES.includes(path);
 }
 
 /** Returns the path as Next will see it: without escapes, dots and repeated slashes. */

@@ -26,10 +26,10 @@ describe('a new note', () => {
   test('is right of the step, or of the graph, and lies on no other', () => {
     let draft = draftOf();
     for (const [beside, position] of [
-      ['a', { x: 348, y: 50 }],
-      [null, { x: 748, y: 50 }],
-      ['a', { x: 348, y: 186 }],
-      ['gone', { x: 748, y: 186 }],
+      ['a', { x: 352, y: 50 }],
+      [null, { x: 752, y: 50 }],
+      ['a', { x: 352, y: 186 }],
+      ['gone', { x: 752, y: 186 }],
     ] as const) {
       const plan = planNote(draft, beside, places);
       draft = applied(draft, plan === null ? [] : [plan.edit]);
