@@ -1,12 +1,12 @@
 'use client';
-import { ChevronDown, X } from 'lucide-react';
+import { X } from 'lucide-react';
 import { useMemo } from 'react';
 import { WorkflowSelect } from '../run-feed/workflow-select.tsx';
 import { Button } from '../ui/button.tsx';
 import { cx } from '../ui/classes.ts';
 import { DayInput } from '../ui/day-input.tsx';
-import { controlClass } from '../ui/field.tsx';
 import { FilterBar, WIDE_FILTER } from '../ui/filter-bar.tsx';
+import { SearchSelect } from '../ui/search-select.tsx';
 import { Select } from '../ui/select.tsx';
 import { useUrlState } from '../ui/use-url-state.ts';
 import { type Filters, type Granularity, granularities, hoursFit, type Period } from './filters.ts';
@@ -80,27 +80,19 @@ export function AnalyticsFilters({ filters, zone, now }: { filters: Filters; zon
   );
 }
 
-/** The browser's own select: of four hundred zones one is found by typing, and a phone has its wheel. */
+/** The time zones: of four hundred one is found by typing. */
 function ZoneSelect({ chosen, own, onChange }: { chosen: string; own: string; onChange: (zone: string) => void }) {
   const zones = useMemo(() => {
     const all = new Set([own, 'UTC', chosen, ...Intl.supportedValuesOf('timeZone')]);
     return [...all];
   }, [own, chosen]);
   return (
-    <div className="relative w-44">
-      <select
-        aria-label="Time zone"
-        value={chosen}
-        onChange={event => onChange(event.target.value)}
-        className={cx(controlClass, 'h-8 appearance-none truncate pr-7')}
-      >
-        {zones.map(zone => (
-          <option key={zone} value={zone}>
-            {zone === own ? `${zone} (yours)` : zone}
-          </option>
-        ))}
-      </select>
-      <ChevronDown aria-hidden className="pointer-events-none absolute top-2.25 right-2.5 size-3.5 text-faint" />
-    </div>
+    <SearchSelect
+      label="Time zone"
+      className="w-44"
+      value={chosen}
+      onChange={onChange}
+      options={zones.map(zone => ({ value: zone, label: zone === own ? `${zone} (yours)` : zone }))}
+    />
   );
 }

@@ -5,7 +5,9 @@ import { isObject, type Json, type JsonObject } from '@/server/platform/json.ts'
 import { isNumber, parseJson, readNumber } from '@/server/platform/json-text.ts';
 import { Button, IconButton } from '../ui/button.tsx';
 import { Checkbox } from '../ui/checkbox.tsx';
-import { Field, Input, Textarea } from '../ui/field.tsx';
+import { cx } from '../ui/classes.ts';
+import { DateField } from '../ui/date-field.tsx';
+import { controlClass, Field, Input, Textarea } from '../ui/field.tsx';
 import { Select } from '../ui/select.tsx';
 import type { FormField } from './form-schema.ts';
 
@@ -121,9 +123,9 @@ function Control({ field, value, onChange }: { field: SimpleField; value: Json |
   const text = typeof value === 'string' ? value : '';
   switch (field.kind) {
     case 'text':
-      return field.input === 'datetime-local' ? (
-        <DateTime value={text} onChange={onChange} />
-      ) : (
+      if (field.input === 'datetime-local') return <DateTime value={text} onChange={onChange} />;
+      if (field.input === 'date') return <DateField value={text} onChange={onChange} className="w-40" />;
+      return (
         <Input
           type={field.input}
           value={text}
@@ -178,16 +180,24 @@ function DateTime({ value, onChange }: { value: string; onChange: Change }) {
     const at = Date.parse(value);
     return Number.isNaN(at) ? '' : new Date(at - new Date(at).getTimezoneOffset() * 60_000).toISOString().slice(0, 16);
   });
+  const [day = '', time = ''] = local.split('T');
+  const change = (nextDay: string, nextTime: string) => {
+    setLocal(`${nextDay}T${nextTime}`);
+    const at = Date.parse(`${nextDay}T${nextTime || '00:00'}`);
+    onChange(Number.isNaN(at) ? undefined : new Date(at).toISOString());
+  };
   return (
-    <Input
-      type="datetime-local"
-      value={local}
-      onChange={event => {
-        setLocal(event.target.value);
-        const at = Date.parse(event.target.value);
-        onChange(Number.isNaN(at) ? undefined : new Date(at).toISOString());
-      }}
-    />
+    <div className="flex gap-2">
+      <DateField value={day} onChange={next => change(next, time)} className="w-40" />
+      <input
+        aria-label="Time"
+        placeholder="HH:MM"
+        maxLength={5}
+        value={time}
+        onChange={event => change(day, event.target.value)}
+        className={cx(controlClass, 'h-8 w-20! tabular-nums')}
+      />
+    </div>
   );
 }
 

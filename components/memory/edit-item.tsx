@@ -3,6 +3,7 @@ import { useMutation } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useTRPC } from '../trpc/provider.tsx';
 import { isDay } from '../ui/calendar-day.ts';
+import { DateField } from '../ui/date-field.tsx';
 import { Field, Input, Textarea } from '../ui/field.tsx';
 import { FormDialog } from '../ui/form-dialog.tsx';
 import { Select } from '../ui/select.tsx';
@@ -64,7 +65,7 @@ export function EditItemDialog({
         <KindSelect value={kind} onChange={setKind} />
       </Field>
       <Field label="Expires" hint="The last day on which search finds it, in UTC. Empty: never expires." optional>
-        <Input type="date" value={until} onChange={event => setUntil(event.target.value)} />
+        <DateField value={until} onChange={setUntil} className="w-40" />
       </Field>
     </FormDialog>
   );

@@ -6,9 +6,9 @@ import type { WireEvent } from '@/server/domains/runs/run-state.ts';
 import type { Json } from '@/server/platform/json.ts';
 import { Checkbox } from '../ui/checkbox.tsx';
 import { cx } from '../ui/classes.ts';
-import { controlClass } from '../ui/field.tsx';
 import { JsonTree } from '../ui/json-tree.tsx';
 import { ScrollRegion } from '../ui/scroll-region.tsx';
+import { SearchSelect } from '../ui/search-select.tsx';
 import { Select } from '../ui/select.tsx';
 import { Skeleton } from '../ui/skeleton.tsx';
 import { EmptyState, ErrorState } from '../ui/states.tsx';
@@ -61,23 +61,10 @@ export function EventList(props: Props) {
 type StepFilterProps = { value: string; stepIds: readonly string[]; onChange: (step: string) => void };
 
 function StepFilter({ value, stepIds, onChange }: StepFilterProps) {
-  // Radix keeps every option in memory as an element, which takes 300 ms for 2,000 of them.
-  if (stepIds.length > MAX_MENU_STEPS)
-    return (
-      <select
-        aria-label="Step"
-        value={value}
-        onChange={event => onChange(event.target.value)}
-        className={cx(controlClass, 'h-7 w-48 text-xs')}
-      >
-        <option value="">All steps</option>
-        {stepIds.map(id => (
-          <option key={id}>{id}</option>
-        ))}
-      </select>
-    );
   const options = [{ value: '', label: 'All steps' }, ...stepIds.map(id => ({ value: id, label: id }))];
-  return <Select label="Step" size="sm" className="w-48" value={value} onChange={onChange} options={options} />;
+  const shared = { label: 'Step', size: 'sm', className: 'w-48', value, onChange, options } as const;
+  // Radix keeps every option in memory as an element, which takes 300 ms for 2,000 of them.
+  return stepIds.length > MAX_MENU_STEPS ? <SearchSelect {...shared} /> : <Select {...shared} />;
 }
 
 function AllEvents(props: Props) {

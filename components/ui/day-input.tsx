@@ -1,7 +1,6 @@
 'use client';
 import { useId } from 'react';
-import { isDay } from './calendar-day.ts';
-import { Input } from './field.tsx';
+import { DateField } from './date-field.tsx';
 
 /** A day, with its label before it; what is no day is shown as none. */
 export function DayInput({
@@ -17,13 +16,7 @@ export function DayInput({
   return (
     <div className="flex items-center gap-x-1.5 gap-y-0.5 text-xs text-muted max-sm:flex-col max-sm:items-start">
       <label htmlFor={id}>{label}</label>
-      <Input
-        id={id}
-        type="date"
-        value={isDay(value) ? value : ''}
-        onChange={event => onChange(event.target.value)}
-        className="w-36 max-sm:w-full"
-      />
+      <DateField id={id} value={value} onChange={onChange} className="w-36 max-sm:w-full" />
     </div>
   );
 }

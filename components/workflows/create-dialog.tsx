@@ -7,13 +7,20 @@ import { Field, Input, Textarea } from '../ui/field.tsx';
 import { FormDialog } from '../ui/form-dialog.tsx';
 import type { FieldText } from '../ui/read-fields.ts';
 import { exampleGraph } from './example.ts';
-import { type Start, StartFrom } from './start-from.tsx';
+import { type Start, StartFrom, useTemplates } from './start-from.tsx';
 import { type Chosen, TemplateNeeds, useTemplateOptions } from './template-needs.tsx';
 import { graphOf, type PartnerIds, sampleInputOf, type Template } from './templates/template.ts';
 import { useCreateWorkflow } from './use-create-workflow.ts';
 
+type DialogProps = {
+  open: boolean;
+  /** The slug of the template that is chosen at first; empty: none. */
+  from?: string;
+  onOpenChange: (open: boolean) => void;
+};
+
 /** Creates a draft and opens it. */
-export function CreateWorkflowDialog({ open, onOpenChange }: { open: boolean; onOpenChange: (open: boolean) => void }) {
+export function CreateWorkflowDialog({ open, from = '', onOpenChange }: DialogProps) {
   const trpc = useTRPC();
   const router = useRouter();
   const queries = useQueryClient();
@@ -34,6 +41,13 @@ export function CreateWorkflowDialog({ open, onOpenChange }: { open: boolean; on
     setStart(next);
     setChosen({});
   };
+  const templates = useTemplates();
+  const first = template === null && from !== '' ? templates?.find(({ slug }) => slug === from) : undefined;
+  const [isBegun, setIsBegun] = useState(false);
+  if (first !== undefined && !isBegun) {
+    setIsBegun(true);
+    choose(first);
+  }
   const submit = (text: FieldText) => {
     const name = text('name');
     const description = text('description');

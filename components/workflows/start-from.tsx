@@ -16,7 +16,7 @@ const plainStarts = [
 const keyOf = (start: Start) => (typeof start === 'string' ? start : start.slug);
 
 /** The templates, which are loaded apart from the page; undefined until then. */
-function useTemplates(): readonly Template[] | undefined {
+export function useTemplates(): readonly Template[] | undefined {
   const [templates, setTemplates] = useState<readonly Template[]>();
   useEffect(() => {
     let isCurrent = true;

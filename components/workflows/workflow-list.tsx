@@ -2,7 +2,7 @@
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { FileUp, Plus, SearchX, Sparkles, Workflow } from 'lucide-react';
 import dynamic from 'next/dynamic';
-import { usePermissions, useSession } from '../shell/session.tsx';
+import { usePermissions } from '../shell/session.tsx';
 import { type FirstRead, useFirstRead } from '../trpc/first-read.ts';
 import { useTRPC } from '../trpc/provider.tsx';
 import { Button, ButtonLink } from '../ui/button.tsx';
@@ -12,6 +12,7 @@ import { ListCard } from '../ui/list-card.tsx';
 import { Page, PageHeader } from '../ui/page.tsx';
 import { SearchInput } from '../ui/search-input.tsx';
 import { Select } from '../ui/select.tsx';
+import { Skeleton } from '../ui/skeleton.tsx';
 import { EmptyState } from '../ui/states.tsx';
 import { StatusBadge, shownStatus } from '../ui/status-badge.tsx';
 import { Td, Tr } from '../ui/table.tsx';
@@ -33,6 +34,12 @@ const statusOptions = [
   { value: 'published', label: 'Published' },
   { value: 'archived', label: 'Archived' },
 ] as const;
+
+const loadFirst = () => import('./first-workflow.tsx');
+const FirstWorkflow = dynamic(() => loadFirst().then(module => module.FirstWorkflow), {
+  ssr: false,
+  loading: () => <Skeleton className="m-5 h-100" />,
+});
 
 type First = FirstRead<'workflows_list'> | null;
 
@@ -98,7 +105,12 @@ function Dialogs() {
   return (
     <>
       {hasCreate ? (
-        <CreateWorkflowDialog open={creates} onOpenChange={open => set({ create: open ? '1' : '' })} />
+        <CreateWorkflowDialog
+          key={get('template')}
+          open={creates}
+          from={get('template')}
+          onOpenChange={open => set({ create: open ? '1' : '', template: '' })}
+        />
       ) : null}
       {hasImport ? (
         <ImportWorkflowDialog open={imports} onOpenChange={open => set({ import: open ? '1' : '' })} />
@@ -181,7 +193,6 @@ function Row({ workflow }: { workflow: WorkflowRow }) {
 function Nothing({ filtered }: { filtered: boolean }) {
   const { set } = useUrlState();
   const { canWrite } = usePermissions();
-  const { agents } = useSession().me;
   if (filtered)
     return (
       <EmptyState
@@ -190,25 +201,13 @@ function Nothing({ filtered }: { filtered: boolean }) {
         action={<Button onClick={() => set({ q: '', status: '', cursor: '' })}>Clear filters</Button>}
       />
     );
+  if (canWrite)
+    return (
+      <FirstWorkflow onCreate={template => set({ create: '1', template })} onImport={() => set({ import: '1' })} />
+    );
   return (
-    <EmptyState
-      icon={Workflow}
-      title="No workflows yet"
-      action={
-        canWrite ? (
-          <>
-            <Button onClick={() => set({ import: '1' })}>Import</Button>
-            {agents ? <ButtonLink href="/chat/new?agent=autopilot">Describe it to Autopilot</ButtonLink> : null}
-            <Button variant="primary" onClick={() => set({ create: '1' })}>
-              Create workflow
-            </Button>
-          </>
-        ) : null
-      }
-    >
-      {canWrite
-        ? 'A workflow is a graph of steps. Build one, publish it and run it.'
-        : 'You can only view this project. A contributor can create the first workflow.'}
+    <EmptyState icon={Workflow} title="No workflows yet">
+      You can only view this project. A contributor can create the first workflow.
     </EmptyState>
   );
 }

@@ -119,7 +119,9 @@ test('what ran is counted, agrees with the list of runs, and can be filtered, re
   await member.getByRole('option', { name: 'Last 7 days' }).click();
   await member.getByRole('combobox', { name: 'Granularity' }).click();
   await member.getByRole('option', { name: 'By hour' }).click();
-  await member.getByRole('combobox', { name: 'Time zone' }).selectOption('Asia/Kabul');
+  await member.getByRole('combobox', { name: 'Time zone' }).click();
+  await member.keyboard.type('kabul');
+  await member.getByRole('option', { name: 'Asia/Kabul' }).click();
   await expect(member.getByText(/Asia\/Kabul$/).first()).toBeVisible();
   await expect(rows.filter({ hasText: /GMT\+4:30/ }).first()).toBeVisible();
   await member.reload();
@@ -127,7 +129,7 @@ test('what ran is counted, agrees with the list of runs, and can be filtered, re
   await expect(rows.filter({ hasText: /GMT\+4:30/ }).first()).toBeVisible();
   await expect(stat(member, 'Runs started')).toContainText('5');
   await member.goBack();
-  await expect(member.getByRole('combobox', { name: 'Time zone' })).not.toHaveValue('Asia/Kabul');
+  await expect(member.getByRole('combobox', { name: 'Time zone' })).not.toHaveText('Asia/Kabul');
 
   // A period in which nothing ran says so and leads on.
   await open(member, `/analytics?workflow_id=${workflow}&from=2020-01-01&to=2020-01-31`);

@@ -71,7 +71,10 @@ test('a form as a library emits it is drawn by what its references lead to @phon
   await member.getByRole('combobox', { name: 'New state' }).click();
   await member.getByRole('option', { name: 'paid' }).click();
   await member.getByLabel('Mail').fill('ada');
-  await expect(member.getByLabel('Deadline')).toHaveAttribute('type', 'date');
+  await member.getByLabel('Deadline').fill('2027-02-30');
+  await member.getByLabel('Mail').focus();
+  await expect(member.getByLabel('Deadline')).toHaveAttribute('aria-invalid', 'true');
+  await member.getByLabel('Deadline').fill('');
   await member.getByLabel('Delivery time').fill('08:30');
   await member.getByRole('button', { name: 'Approve' }).click();
   await expect(member.getByText('Must be an email address.')).toBeVisible();

@@ -1,10 +1,10 @@
 'use client';
 import { Plus, X } from 'lucide-react';
-import { memo, useMemo, useRef } from 'react';
+import { useMemo, useRef } from 'react';
 import type { Branch, Draft, Step } from '../../../server/domains/workflows/edits/index.ts';
 import type { GraphEdge, GraphStepInput } from '../../graph/layout.ts';
 import { IconButton } from '../../ui/button.tsx';
-import { controlClass } from '../../ui/field.tsx';
+import { type SearchOption, SearchSelect } from '../../ui/search-select.tsx';
 import { Select } from '../../ui/select.tsx';
 import { hasBranches } from '../canvas/flow-elements.ts';
 import type { Place } from '../editor-actions.ts';
@@ -109,32 +109,25 @@ function BranchSelect({ editor, editable, store, edge }: Props & { edge: GraphEd
   );
 }
 
-type Option = { id: string; label: string };
-
 /** Connects another step. Those that would close a circle are not offered. */
 function StepPicker({ store, editor, step, title, far }: ListProps) {
   const { draft } = store.state;
   const { edges } = editor.drawing;
   const excluded = useMemo(() => unconnectable(edges, step.id, far), [edges, step.id, far]);
   const offered = draft.graph.steps.filter(({ id }) => !excluded.has(id));
-  const options = useSameOptions(offered.map(each => ({ id: each.id, label: optionLabel(each) })));
+  const options = useSameOptions(offered.map(each => ({ value: each.id, label: optionLabel(each) })));
   if (options.length === 0) return null;
   return (
-    <select
-      aria-label={`${title}: add a step`}
-      value=""
-      onChange={event => {
-        const { value } = event.target;
-        if (far === 'from') editor.connect(value, step.id, undefined);
-        else editor.connect(step.id, value, undefined);
+    <SearchSelect
+      label={`${title}: add a step`}
+      placeholder="Add a step …"
+      value={undefined}
+      options={options}
+      onChange={chosen => {
+        if (far === 'from') editor.connect(chosen, step.id, undefined);
+        else editor.connect(step.id, chosen, undefined);
       }}
-      className={`${controlClass} h-8 text-muted`}
-    >
-      <option value="" disabled>
-        Add a step …
-      </option>
-      <Options options={options} />
-    </select>
+    />
   );
 }
 
@@ -142,19 +135,11 @@ const optionLabel = ({ id, name }: Step): string =>
   typeof name === 'string' && name !== '' && name !== id ? `${name} (${id})` : id;
 
 /** Returns the options of the last rendering where they say the same: typing in one step must not render 1,000 options. */
-function useSameOptions(options: readonly Option[]): readonly Option[] {
+function useSameOptions(options: readonly SearchOption[]): readonly SearchOption[] {
   const last = useRef(options);
   const isSame =
     last.current.length === options.length &&
-    options.every(({ id, label }, at) => last.current[at]?.id === id && last.current[at]?.label === label);
+    options.every(({ value, label }, at) => last.current[at]?.value === value && last.current[at]?.label === label);
   if (!isSame) last.current = options;
   return last.current;
 }
-
-const Options = memo(function Options({ options }: { options: readonly Option[] }) {
-  return options.map(({ id, label }) => (
-    <option key={id} value={id}>
-      {label}
-    </option>
-  ));
-});

@@ -1,0 +1,134 @@
+'use client';
+import { ChevronLeft, ChevronRight } from 'lucide-react';
+import { Popover } from 'radix-ui';
+import { type KeyboardEvent, type RefObject, useRef, useState } from 'react';
+import { IconButton } from './button.tsx';
+import { dayAfter, monthAfter, monthGrid, today } from './calendar-day.ts';
+import { cx } from './classes.ts';
+import { TriggerStandIn } from './trigger-stand-in.tsx';
+
+const WEEKDAYS = [
+  ['Mo', 'Monday'],
+  ['Tu', 'Tuesday'],
+  ['We', 'Wednesday'],
+  ['Th', 'Thursday'],
+  ['Fr', 'Friday'],
+  ['Sa', 'Saturday'],
+  ['Su', 'Sunday'],
+] as const;
+const title = new Intl.DateTimeFormat('en', { month: 'long', year: 'numeric', timeZone: 'UTC' });
+const full = new Intl.DateTimeFormat('en', { dateStyle: 'full', timeZone: 'UTC' });
+
+type PopoverProps = {
+  /** The field that the calendar is for. */
+  anchor: RefObject<HTMLElement | null>;
+  open: boolean;
+  onOpenChange: (open: boolean) => void;
+  chosen: string;
+  onChoose: (day: string) => void;
+};
+
+/** A calendar beneath the field of a day. */
+export function CalendarPopover({ anchor, open, onOpenChange, chosen, onChoose }: PopoverProps) {
+  return (
+    <Popover.Root open={open} onOpenChange={onOpenChange}>
+      <Popover.Trigger asChild>
+        <TriggerStandIn element={anchor} />
+      </Popover.Trigger>
+      <Popover.Portal>
+        <Popover.Content
+          aria-label="Choose a day"
+          align="start"
+          sideOffset={4}
+          collisionPadding={8}
+          onOpenAutoFocus={event => event.preventDefault()}
+          onCloseAutoFocus={event => {
+            event.preventDefault();
+            anchor.current?.querySelector('input')?.focus();
+          }}
+          className="z-50 rounded-lg border bg-surface p-3 shadow-pop"
+        >
+          <Month chosen={chosen} onChoose={onChoose} />
+        </Popover.Content>
+      </Popover.Portal>
+    </Popover.Root>
+  );
+}
+
+/** The keys of a grid of days: how many days, or months, they lead on. */
+const DAY_KEYS: Readonly<Record<string, number>> = { ArrowLeft: -1, ArrowRight: 1, ArrowUp: -7, ArrowDown: 7 };
+const MONTH_KEYS: Readonly<Record<string, number>> = { PageUp: -1, PageDown: 1 };
+
+function Month({ chosen, onChoose }: Pick<PopoverProps, 'chosen' | 'onChoose'>) {
+  const now = today();
+  const [at, setAt] = useState(chosen || now);
+  // The focus follows the keys from day to day, and stays on the buttons that turn the months.
+  const followed = useRef(true);
+  const turn = (months: number) => {
+    followed.current = false;
+    setAt(monthAfter(at, months));
+  };
+  const onKeyDown = (event: KeyboardEvent) => {
+    const days = DAY_KEYS[event.key];
+    const months = MONTH_KEYS[event.key];
+    if (days === undefined && months === undefined) return;
+    event.preventDefault();
+    followed.current = true;
+    setAt(days === undefined ? monthAfter(at, months ?? 0) : dayAfter(at, days));
+  };
+  return (
+    <>
+      <div className="mb-2 flex items-center justify-between gap-2">
+        <IconButton label="Previous month" size="sm" tooltip={false} onClick={() => turn(-1)}>
+          <ChevronLeft aria-hidden className="size-4" />
+        </IconButton>
+        <p aria-live="polite" className="text-sm font-medium">
+          {title.format(new Date(at))}
+        </p>
+        <IconButton label="Next month" size="sm" tooltip={false} onClick={() => turn(1)}>
+          <ChevronRight aria-hidden className="size-4" />
+        </IconButton>
+      </div>
+      <table aria-label={title.format(new Date(at))} onKeyDown={onKeyDown}>
+        <thead>
+          <tr>
+            {WEEKDAYS.map(([short, long]) => (
+              <th key={short} scope="col" abbr={long} className="size-8 text-xs font-normal text-faint">
+                {short}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {monthGrid(at).map(week => (
+            <tr key={week[0]}>
+              {week.map(day => (
+                <td key={day} className="p-0">
+                  <button
+                    type="button"
+                    ref={button => {
+                      if (day === at && followed.current) button?.focus();
+                    }}
+                    tabIndex={day === at ? 0 : -1}
+                    aria-label={full.format(new Date(day))}
+                    aria-pressed={day === chosen}
+                    aria-current={day === now ? 'date' : undefined}
+                    onClick={() => onChoose(day)}
+                    className={cx(
+                      'size-8 rounded-md text-sm tabular-nums focus-visible:-outline-offset-2',
+                      day === chosen ? 'bg-accent font-medium text-on-accent' : 'hover:bg-hover',
+                      day !== chosen && !day.startsWith(at.slice(0, 7)) && 'text-faint',
+                      day === now && day !== chosen && 'font-semibold text-accent-text',
+                    )}
+                  >
+                    {Number(day.slice(8))}
+                  </button>
+                </td>
+              ))}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </>
+  );
+}

@@ -1,0 +1,32 @@
+import { describe, expect, test } from 'vitest';
+import { matchScore } from './matching.ts';
+
+const TEXTS = [
+  'Create workflow',
+  'Order to invoice',
+  'Expense approval',
+  'Run Order to invoice',
+  'Crème brûlée',
+  'API keys',
+];
+const found = (search: string) =>
+  TEXTS.filter(text => matchScore(text, search) > 0).toSorted((a, b) => matchScore(b, search) - matchScore(a, search));
+
+describe('a search finds', () => {
+  test.each([
+    ['words in any order', 'workflow create', ['Create workflow']],
+    ['parts of words', 'voice ord', ['Order to invoice', 'Run Order to invoice']],
+    ['what begins with a word first', 'order', ['Order to invoice', 'Run Order to invoice']],
+    ['letters that are left out', 'wrkflw', ['Create workflow']],
+    ['letters that are swapped', 'wokrflow', ['Create workflow']],
+    ['a letter that differs', 'invoize', ['Order to invoice', 'Run Order to invoice']],
+    ['first letters', 'cw', ['Create workflow']],
+    ['letters without their accents', 'creme', ['Crème brûlée']],
+    ['another case', 'API KEYS', ['API keys']],
+    ['nothing where one word is missing', 'order nonsense', []],
+  ])('%s', (_, search, texts) => expect(found(search)).toEqual(texts));
+
+  test('everything where nothing is searched', () => expect(found('  ')).toHaveLength(TEXTS.length));
+
+  test('no more by short words than by their letters', () => expect(found('xz')).toEqual([]));
+});
