@@ -1,39 +1,42 @@
 'use client';
-import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { Command } from 'cmdk';
 import {
   Building2,
   Keyboard,
+  LogOut,
   type LucideIcon,
   Moon,
-  Play,
+  MousePointerClick,
+  PanelLeft,
   Plus,
   Sun,
   SunMoon,
-  Waypoints,
-  Workflow,
 } from 'lucide-react';
 import { useRouter } from 'next/navigation';
 import { useTheme } from 'next-themes';
 import { Dialog as Radix, VisuallyHidden } from 'radix-ui';
-import { type ReactNode, useCallback, useState } from 'react';
-import { useTRPC } from '../trpc/provider.tsx';
-import { StatusBadge, shownStatus } from '../ui/status-badge.tsx';
-import { RelativeTime } from '../ui/time.tsx';
-import { useDebounced } from '../ui/use-debounced.ts';
+import { useCallback, useRef, useState } from 'react';
+import { signOut } from '../auth/auth-requests.ts';
+import { Kbd } from '../ui/kbd.tsx';
+import { readPageButtons, useMenuActions } from '../ui/page-actions.tsx';
+import { toastError } from '../ui/toaster.tsx';
 import { StartRunDialog } from '../workflows/start-run-dialog.tsx';
 import { CreateWorkspaceDialog } from '../workspaces/create-workspace-dialog.tsx';
 import { settingsHome } from './pages.ts';
+import { type Entry, findEntries } from './palette-entries.ts';
+import { useObjectEntries, useRunEntries, useWorkflowEntries } from './palette-objects.tsx';
 import { usePermissions, useSession } from './session.tsx';
 import { usePages } from './use-pages.ts';
+import { useSidebar } from './use-sidebar.tsx';
 
 type Props = { open: boolean; onOpenChange: (open: boolean) => void; onHelp: () => void };
 
-/** ⌘K: pages, workflows, recent runs, and the actions one does most. */
+/** ⌘K: the actions of the page, every object and page, and what one does most; found fuzzily, in any order of words. */
 export function CommandPalette({ open, onOpenChange, onHelp }: Props) {
   const [starting, setStarting] = useState<string | null>(null);
   const [creating, setCreating] = useState(false);
   const endStart = useCallback(() => setStarting(null), []);
+  const pending = useRef<(() => void) | null>(null);
   return (
     <>
       <Radix.Root open={open} onOpenChange={onOpenChange}>
@@ -41,6 +44,13 @@ export function CommandPalette({ open, onOpenChange, onHelp }: Props) {
           <Radix.Overlay className="fixed inset-0 z-40 bg-scrim" />
           <Radix.Content
             aria-describedby={undefined}
+            onCloseAutoFocus={event => {
+              const action = pending.current;
+              if (action === null) return;
+              event.preventDefault();
+              pending.current = null;
+              action();
+            }}
             className="fixed top-[12vh] left-1/2 z-40 w-[calc(100vw-32px)] max-w-140 -translate-x-1/2 overflow-hidden rounded-xl border bg-surface shadow-pop animate-in"
           >
             <VisuallyHidden.Root>
@@ -48,6 +58,10 @@ export function CommandPalette({ open, onOpenChange, onHelp }: Props) {
             </VisuallyHidden.Root>
             <Commands
               close={() => onOpenChange(false)}
+              onPage={action => {
+                pending.current = action;
+                onOpenChange(false);
+              }}
               onHelp={onHelp}
               onStart={setStarting}
               onCreateWorkspace={() => setCreating(true)}
@@ -61,28 +75,35 @@ export function CommandPalette({ open, onOpenChange, onHelp }: Props) {
   );
 }
 
-function Commands({
-  close,
-  onHelp,
-  onStart,
-  onCreateWorkspace,
-}: {
+type CommandsProps = {
   close: () => void;
+  /** Closes the palette, and does this once the focus is back on the page. */
+  onPage: (action: () => void) => void;
   onHelp: () => void;
   onStart: (workflowId: string) => void;
   onCreateWorkspace: () => void;
-}) {
+};
+
+function Commands({ close, onPage, onHelp, onStart, onCreateWorkspace }: CommandsProps) {
   const router = useRouter();
   const [search, setSearch] = useState('');
-  const { canWrite } = usePermissions();
-  const { main, settings } = usePages();
   const act = (action: () => void) => () => {
     close();
     action();
   };
-  const go = (href: string) => act(() => router.push(href));
+  const ways = { act, go: (href: string) => act(() => router.push(href)) };
+  const entries = [
+    ...usePageEntries(onPage),
+    ...useActionEntries(ways),
+    ...useWorkflowEntries(search, ways, onStart),
+    ...useRunEntries(ways),
+    ...useNavigationEntries(ways),
+    ...useObjectEntries(search.trim() !== '', ways),
+    ...useWorkspaceEntries(ways, onCreateWorkspace),
+    ...usePreferenceEntries(ways, onHelp),
+  ];
   return (
-    <Command label="Search and commands" loop>
+    <Command label="Search and commands" shouldFilter={false} loop>
       <Command.Input
         value={search}
         onValueChange={setSearch}
@@ -91,188 +112,124 @@ function Commands({
       />
       <Command.List className="max-h-[min(56vh,420px)] overflow-y-auto overscroll-contain p-1.5" tabIndex={-1}>
         <Command.Empty className="px-3 py-8 text-center text-sm text-muted">Nothing found.</Command.Empty>
-        {canWrite ? (
-          <Group heading="Actions">
-            <Item icon={Plus} onSelect={go('/workflows?create=1')}>
-              Create workflow
-            </Item>
-          </Group>
-        ) : null}
-        <Workflows search={search} go={go} onStart={id => act(() => onStart(id))} />
-        <RecentRuns act={act} />
-        <Group heading="Go to">
-          {[...main, settingsHome, ...settings].map(page => (
-            <Item key={page.href} icon={page.icon} onSelect={go(page.href)}>
-              {page.label}
-            </Item>
-          ))}
-        </Group>
-        <Workspaces act={act} onCreate={onCreateWorkspace} />
-        <Preferences act={act} onHelp={onHelp} />
+        {findEntries(entries, search).map(({ group, entries: found }) => (
+          <Command.Group
+            key={group}
+            heading={group}
+            className="[&_[cmdk-group-heading]]:px-2 [&_[cmdk-group-heading]]:py-1.5 [&_[cmdk-group-heading]]:text-xs [&_[cmdk-group-heading]]:text-faint"
+          >
+            {found.map(entry => (
+              <EntryItem key={entry.id} entry={entry} />
+            ))}
+          </Command.Group>
+        ))}
       </Command.List>
     </Command>
   );
 }
 
-function Workflows({
-  search,
-  go,
-  onStart,
-}: {
-  search: string;
-  go: (href: string) => () => void;
-  onStart: (workflowId: string) => () => void;
-}) {
-  const trpc = useTRPC();
-  const { canWrite } = usePermissions();
-  const q = useDebounced(search.trim(), 150);
-  const { data } = useQuery(
-    trpc.workflows_list.queryOptions(
-      { limit: 6, graphs: false, ...(q ? { q } : {}) },
-      { placeholderData: keepPreviousData },
-    ),
-  );
-  const workflows = data?.workflows ?? [];
-  if (workflows.length === 0) return null;
-  return (
-    <>
-      <Group heading="Workflows">
-        {workflows.map(workflow => (
-          <Item
-            key={workflow.id}
-            value={`workflow ${workflow.name} ${workflow.id}`}
-            icon={Workflow}
-            onSelect={go(`/workflows/${workflow.id}`)}
-          >
-            <span className="flex-1 truncate">{workflow.name}</span>
-            <StatusBadge kind="workflow" status={workflow.status} />
-          </Item>
-        ))}
-      </Group>
-      {canWrite && workflows.some(workflow => workflow.latest_version !== null) ? (
-        <Group heading="Start a run">
-          {workflows
-            .filter(workflow => workflow.latest_version !== null)
-            .map(workflow => (
-              <Item
-                key={workflow.id}
-                value={`run start ${workflow.name} ${workflow.id}`}
-                icon={Play}
-                onSelect={onStart(workflow.id)}
-              >
-                <span className="truncate">Run {workflow.name}</span>
-              </Item>
-            ))}
-        </Group>
-      ) : null}
-    </>
-  );
-}
-
-function RecentRuns({ act }: { act: (action: () => void) => () => void }) {
-  const trpc = useTRPC();
-  const { scope, switchTo } = useSession();
-  const { data } = useQuery(trpc.runs_list_tenant.queryOptions({ limit: 6 }));
-  if (!data || data.runs.length === 0) return null;
-  return (
-    <Group heading="Recent runs">
-      {data.runs.map(run => (
-        <Item
-          key={run.run_id}
-          value={`run ${run.workflow_name} ${run.run_id}`}
-          icon={Waypoints}
-          onSelect={act(() =>
-            switchTo(
-              { tenant: scope.tenant, project: run.project_id },
-              `/workflows/${run.workflow_id}/runs/${run.run_id}`,
-            ),
-          )}
-        >
-          <span className="flex-1 truncate">{run.workflow_name}</span>
-          <RelativeTime at={run.started_at} />
-          <StatusBadge kind="run" status={shownStatus(run)} />
-        </Item>
-      ))}
-    </Group>
-  );
-}
-
-/** The other workspaces, each with its first project, and a new one. */
-function Workspaces({ act, onCreate }: { act: (action: () => void) => () => void; onCreate: () => void }) {
-  const { me, switchTo } = useSession();
-  const others = me.tenants.filter(({ id, projects }) => id !== me.tenant.id && projects.length > 0);
-  if (others.length === 0 && !me.can_create_workspaces) return null;
-  return (
-    <Group heading="Workspaces">
-      {others.map(({ id, name, projects }) => (
-        <Item
-          key={id}
-          value={`switch workspace ${name} ${id}`}
-          icon={Building2}
-          onSelect={act(() => switchTo({ tenant: id, project: projects[0]?.id ?? '' }))}
-        >
-          <span className="truncate">Switch to {name}</span>
-        </Item>
-      ))}
-      {me.can_create_workspaces ? (
-        <Item icon={Plus} onSelect={act(onCreate)}>
-          Create workspace
-        </Item>
-      ) : null}
-    </Group>
-  );
-}
-
-function Preferences({ act, onHelp }: { act: (action: () => void) => () => void; onHelp: () => void }) {
-  const { setTheme } = useTheme();
-  return (
-    <Group heading="Preferences">
-      <Item icon={Sun} onSelect={act(() => setTheme('light'))}>
-        Light theme
-      </Item>
-      <Item icon={Moon} onSelect={act(() => setTheme('dark'))}>
-        Dark theme
-      </Item>
-      <Item icon={SunMoon} onSelect={act(() => setTheme('system'))}>
-        Follow the system's theme
-      </Item>
-      <Item icon={Keyboard} onSelect={act(onHelp)}>
-        Keyboard shortcuts
-      </Item>
-    </Group>
-  );
-}
-
-function Group({ heading, children }: { heading: string; children: ReactNode }) {
-  return (
-    <Command.Group
-      heading={heading}
-      className="[&_[cmdk-group-heading]]:px-2 [&_[cmdk-group-heading]]:py-1.5 [&_[cmdk-group-heading]]:text-xs [&_[cmdk-group-heading]]:text-faint"
-    >
-      {children}
-    </Command.Group>
-  );
-}
-
-function Item({
-  icon: Icon,
-  value,
-  onSelect,
-  children,
-}: {
-  icon: LucideIcon;
-  value?: string;
-  onSelect: () => void;
-  children: ReactNode;
-}) {
+function EntryItem({ entry: { id, icon: Icon, label, aside, run } }: { entry: Entry }) {
   return (
     <Command.Item
-      value={value}
-      onSelect={onSelect}
+      value={id}
+      onSelect={run}
       className="flex cursor-default items-center gap-2.5 rounded-md px-2 py-1.5 text-sm select-none data-[selected=true]:bg-hover"
     >
       <Icon aria-hidden className="size-4 shrink-0 text-muted" />
-      {children}
+      <span className="min-w-0 flex-1 truncate">{label}</span>
+      {aside}
     </Command.Item>
   );
+}
+
+type Ways = { go: (href: string) => () => void; act: (action: () => void) => () => void };
+
+/** What the page that is open offers: its buttons and tabs, and the entries of its menus. */
+function usePageEntries(onPage: (action: () => void) => void): Entry[] {
+  const [buttons] = useState(() => readPageButtons());
+  return [...buttons, ...useMenuActions()].map(({ label, hint, run }, at) => ({
+    id: `page ${at} ${label}`,
+    group: 'On this page',
+    label,
+    ...(hint ? { keywords: hint, aside: <span className="truncate text-xs text-muted">{hint}</span> } : {}),
+    icon: MousePointerClick,
+    run: () => onPage(run),
+  }));
+}
+
+function useActionEntries({ go }: Ways): Entry[] {
+  const { canWrite } = usePermissions();
+  const { agents } = useSession().me;
+  const entry = (label: string, href: string, keywords: string): Entry => ({
+    id: `action ${href}`,
+    group: 'Actions',
+    label,
+    keywords,
+    icon: Plus,
+    run: go(href),
+  });
+  if (!canWrite) return [];
+  return [
+    entry('Create workflow', '/workflows?create=1', 'new add template'),
+    entry('Import workflow', '/workflows?import=1', 'file yaml json'),
+    ...(agents
+      ? [entry('Create agent', '/agents?create=1', 'new add'), entry('New chat', '/chat/new', 'thread create')]
+      : []),
+    entry('Create webhook', '/webhooks?create=1', 'new add trigger'),
+    entry('Add connection', '/connections?create=credentials', 'new create credentials'),
+  ];
+}
+
+function useNavigationEntries({ go }: Ways): Entry[] {
+  const { main, settings } = usePages();
+  return [...main, settingsHome, ...settings].map(page => ({
+    id: `page ${page.href}`,
+    group: 'Go to',
+    label: page.label,
+    keywords: 'description' in page ? `settings ${page.description}` : 'open page',
+    icon: page.icon,
+    ...(page.key ? { aside: <Kbd>{`g ${page.key}`}</Kbd> } : {}),
+    run: go(page.href),
+  }));
+}
+
+/** The other workspaces, each with its first project, and a new one. */
+function useWorkspaceEntries({ act }: Ways, onCreate: () => void): Entry[] {
+  const { me, switchTo } = useSession();
+  const others = me.tenants.filter(({ id, projects }) => id !== me.tenant.id && projects.length > 0);
+  const group = 'Workspaces';
+  return [
+    ...others.map(({ id, name, projects }) => ({
+      id: `workspace ${id}`,
+      group,
+      label: `Switch to ${name}`,
+      keywords: id,
+      icon: Building2,
+      run: act(() => switchTo({ tenant: id, project: projects[0]?.id ?? '' })),
+    })),
+    ...(me.can_create_workspaces
+      ? [{ id: 'create workspace', group, label: 'Create workspace', keywords: 'new', icon: Plus, run: act(onCreate) }]
+      : []),
+  ];
+}
+
+function usePreferenceEntries({ act }: Ways, onHelp: () => void): Entry[] {
+  const { setTheme } = useTheme();
+  const { toggle } = useSidebar();
+  const entry = (label: string, icon: LucideIcon, keywords: string, action: () => void): Entry => ({
+    id: `preference ${label}`,
+    group: 'Preferences',
+    label,
+    keywords,
+    icon,
+    run: act(action),
+  });
+  return [
+    entry('Light theme', Sun, 'mode color appearance', () => setTheme('light')),
+    entry('Dark theme', Moon, 'mode color appearance night', () => setTheme('dark')),
+    entry("Follow the system's theme", SunMoon, 'mode color appearance', () => setTheme('system')),
+    entry('Collapse or open the sidebar', PanelLeft, 'navigation hide show', toggle),
+    entry('Keyboard shortcuts', Keyboard, 'keys help', onHelp),
+    entry('Sign out', LogOut, 'log out', () => void signOut().catch(toastError)),
+  ];
 }

@@ -3,6 +3,7 @@ import dynamic from 'next/dynamic';
 import { Slot } from 'radix-ui';
 import { type KeyboardEvent, type PointerEvent, type ReactNode, use, useId, useRef, useState } from 'react';
 import { type MenuChoiceProps, type MenuItemProps, MenuPartsContext } from './menu-parts.ts';
+import { isOfPage, MenuActions, useIsCollecting } from './page-actions.tsx';
 import { useLoadedEarly, useOpened } from './use-opened.ts';
 
 const loadContent = () => import('./menu-content.tsx');
@@ -26,6 +27,7 @@ export function Menu({
   const [opened, setOpened] = useState<'pointer' | 'keyboard' | null>(null);
   useLoadedEarly(loadContent);
   const hasContent = useOpened(opened !== null);
+  const offers = useIsCollecting() && isOfPage(element.current);
   const onPointerDown = (event: PointerEvent) => {
     if (event.button !== 0 || event.ctrlKey) return;
     setOpened(opened === null ? 'pointer' : null);
@@ -51,6 +53,7 @@ export function Menu({
       >
         {trigger}
       </Slot.Root>
+      {offers ? <MenuActions name={element.current?.getAttribute('aria-label') ?? ''}>{children}</MenuActions> : null}
       {hasContent ? (
         <MenuContent
           id={contentId}

@@ -47,7 +47,11 @@ export function PageHeader({
         <h1 className="truncate text-xl font-semibold tracking-tight">{title}</h1>
         {description ? <p className="text-sm text-muted">{description}</p> : null}
       </div>
-      {actions ? <div className="flex flex-wrap items-center gap-2">{actions}</div> : null}
+      {actions ? (
+        <div data-page-actions className="flex flex-wrap items-center gap-2">
+          {actions}
+        </div>
+      ) : null}
     </div>
   );
 }

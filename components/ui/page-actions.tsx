@@ -1,0 +1,135 @@
+'use client';
+import { createContext, type ReactNode, useContext, useEffect, useMemo, useRef, useSyncExternalStore } from 'react';
+import { type MenuChoiceProps, type MenuItemProps, MenuPartsContext } from './menu-parts.ts';
+
+/** An action of the page that is open, as the palette offers it. */
+export type PageAction = {
+  label: string;
+  /** The menu or the list of tabs that it belongs to. */
+  hint?: string;
+  run: () => void;
+};
+
+type Item = PageAction & { key: symbol };
+let items: readonly Item[] = [];
+let isCollecting = false;
+const listeners = new Set<() => void>();
+
+const subscribe = (listener: () => void) => {
+  listeners.add(listener);
+  return () => listeners.delete(listener);
+};
+const changed = () => {
+  for (const listener of listeners) listener();
+};
+const never = () => false;
+
+function register(action: PageAction): () => void {
+  const item = { ...action, key: Symbol(action.label) };
+  items = [...items, item];
+  changed();
+  return () => {
+    items = items.filter(each => each.key !== item.key);
+    changed();
+  };
+}
+
+/** Makes the menus of the page name their entries while the caller is mounted, and returns these. */
+export function useMenuActions(): readonly PageAction[] {
+  useEffect(() => {
+    isCollecting = true;
+    changed();
+    return () => {
+      isCollecting = false;
+      changed();
+    };
+  }, []);
+  return useSyncExternalStore(
+    subscribe,
+    () => items,
+    () => items,
+  );
+}
+
+/** Whether the palette is open, and asks menus for their entries. */
+export const useIsCollecting = (): boolean => useSyncExternalStore(subscribe, () => isCollecting, never);
+
+const MenuName = createContext('');
+
+/** Offers the entries of a menu to the palette, without drawing them. */
+export function MenuActions({ name, children }: { name: string; children: ReactNode }) {
+  const parts = useMemo(() => ({ Item: OfferedItem, Choice: OfferedChoice, Label: Nothing, Separator: Nothing }), []);
+  return (
+    <MenuName value={name}>
+      <MenuPartsContext value={parts}>{children}</MenuPartsContext>
+    </MenuName>
+  );
+}
+
+const Nothing = () => null;
+
+function OfferedItem({ children, disabled, onSelect }: MenuItemProps) {
+  return disabled || !onSelect ? null : <Offer run={onSelect}>{children}</Offer>;
+}
+
+function OfferedChoice({ children, checked, onSelect }: MenuChoiceProps) {
+  return checked ? null : <Offer run={onSelect}>{children}</Offer>;
+}
+
+function Offer({ run, children }: { run: () => void; children: ReactNode }) {
+  const name = useContext(MenuName);
+  const label = textOf(children).trim();
+  const latest = useRef(run);
+  latest.current = run;
+  useEffect(() => (label ? register({ label, hint: name, run: () => latest.current() }) : undefined), [label, name]);
+  return null;
+}
+
+/** Returns the text of an entry, without its icons. */
+function textOf(node: ReactNode): string {
+  if (typeof node === 'string' || typeof node === 'number') return String(node);
+  return Array.isArray(node) ? node.map(textOf).join('') : '';
+}
+
+/** Elements with many of their kind beside them: what they offer belongs to a row, not to the page. */
+const ROWS = 'tr, li, [role="row"], [role="option"], nav, .react-flow';
+const MAX_LABEL = 60;
+
+/** Whether an element acts on the page as a whole. */
+export const isOfPage = (element: Element | null): boolean =>
+  element?.closest('#main') != null && element.closest(ROWS) === null;
+
+/** Returns the buttons, the tabs and the links among the actions of the page that is open, once for each name. */
+export function readPageButtons(root: ParentNode = document): PageAction[] {
+  const found = new Map<string, PageAction>();
+  const candidates = root.querySelectorAll<HTMLElement>(
+    '#main button:not([aria-haspopup="menu"]), #main [role="tab"], #main [data-page-actions] a',
+  );
+  for (const element of candidates) {
+    const label = nameOf(element);
+    if (!label || label.length > MAX_LABEL || found.has(label) || !isAction(element)) continue;
+    const tabs = element.closest('[role="tablist"]')?.getAttribute('aria-label');
+    found.set(label, { label, ...(tabs ? { hint: tabs } : {}), run: () => press(element) });
+  }
+  return [...found.values()];
+}
+
+const FIELDS: readonly string[] = ['combobox', 'switch', 'checkbox', 'radio', 'option'];
+
+function isAction(element: HTMLElement): boolean {
+  const role = element.getAttribute('role') ?? '';
+  if (FIELDS.includes(role) || element.getAttribute('aria-selected') === 'true') return false;
+  if (element.matches(':disabled, [aria-disabled="true"]') || !isOfPage(element)) return false;
+  return element.getClientRects().length > 0;
+}
+
+const nameOf = (element: HTMLElement): string =>
+  (element.getAttribute('aria-label') ?? element.textContent ?? '').replaceAll(/\s+/g, ' ').trim();
+
+function press(element: HTMLElement): void {
+  element.focus();
+  // Tabs are chosen by the press itself, other buttons by the click.
+  if (element.getAttribute('role') === 'tab')
+    element.dispatchEvent(new MouseEvent('mousedown', { bubbles: true, button: 0 }));
+  else element.click();
+}
