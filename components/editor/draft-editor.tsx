@@ -13,6 +13,7 @@ import type { JsonEditorHandle } from './json-editor.tsx';
 import { innerProblem, problemsInside } from './loop-problems.ts';
 import type { StepsDraft } from './loop-store.ts';
 import { LoopPath, useLoops } from './loops.tsx';
+import { RunOver, type RunOverDraft } from './over/run-over.tsx';
 import { ProblemList } from './problem-list.tsx';
 import { inConsoleWords } from './problem-words.ts';
 import { ResizableSide, useSide } from './resizable-side.tsx';
@@ -65,7 +66,7 @@ type StepsEditorProps = DraftEditorProps & {
 };
 
 function StepsEditor({ view, path, takesFocus, onLoop, ...props }: StepsEditorProps) {
-  const { draft, validation, editable } = props;
+  const { workflowId, draft, validation, editable } = props;
   const url = useUrlState();
   const editor = useEditor(view);
   const [place, setPlace] = useState<Place | null>(null);
@@ -86,6 +87,8 @@ function StepsEditor({ view, path, takesFocus, onLoop, ...props }: StepsEditorPr
     },
     [editor.add],
   );
+  const [run, setRun] = useState<RunOverDraft | null>(null);
+  const over = path.length === 0 ? url.get('over') : '';
   useArrival(editor, takesFocus);
   const { inspect, addNote } = useInspection(editor, side);
   const jump = (problem: Problem) => {
@@ -99,6 +102,9 @@ function StepsEditor({ view, path, takesFocus, onLoop, ...props }: StepsEditorPr
   const shared = { ...props, view, path, problems, editor, onAdd };
   return (
     <>
+      {over === '' ? null : (
+        <RunOver workflowId={workflowId} runId={over} onChange={setRun} onClose={() => url.set({ over: undefined })} />
+      )}
       <div className="flex min-h-0 flex-1 flex-col lg:flex-row">
         <div className="flex min-h-0 min-w-0 flex-col lg:flex-1">
           {ghosts === null ? (
@@ -108,6 +114,7 @@ function StepsEditor({ view, path, takesFocus, onLoop, ...props }: StepsEditorPr
               onPlace={setPlace}
               onInspect={inspect}
               onAddNote={path.length === 0 ? addNote : undefined}
+              marks={run?.marks ?? null}
               panel={side}
             />
           ) : (
@@ -129,6 +136,7 @@ function StepsEditor({ view, path, takesFocus, onLoop, ...props }: StepsEditorPr
             allProblems={allProblems}
             panel={panel}
             json={json}
+            run={run}
             onOpenLoop={loop => onLoop([...path, loop])}
           />
         </ResizableSide>

@@ -10,6 +10,7 @@ import { formatGraph } from './graph-text.ts';
 import { Inspector, type InspectorProps } from './inspector/inspector.tsx';
 import type { JsonEditorHandle } from './json-editor.tsx';
 import type { StepsDraft } from './loop-store.ts';
+import type { RunOverDraft } from './over/run-over.tsx';
 import type { StepTypeForm } from './step-fields.ts';
 import { StepTest } from './trial/step-test.tsx';
 import type { Draft, Problem } from './use-draft.ts';
@@ -18,10 +19,11 @@ const AutopilotPanel = dynamic(() => import('../autopilot/autopilot-panel.tsx').
   ssr: false,
   loading: () => <Skeleton className="m-4 h-40" />,
 });
+const StepInRun = dynamic(() => import('./over/step-in-run.tsx').then(module => module.StepInRun), { ssr: false });
 const JsonEditor = dynamic(() => import('./json-editor.tsx').then(module => module.JsonEditor), { ssr: false });
 
-export type PanelName = 'step' | 'test' | 'json' | 'autopilot';
-export const panels: readonly PanelName[] = ['step', 'test', 'json', 'autopilot'];
+export type PanelName = 'step' | 'run' | 'test' | 'json' | 'autopilot';
+export const panels: readonly PanelName[] = ['step', 'run', 'test', 'json', 'autopilot'];
 
 type SidePanelProps = Pick<
   InspectorProps,
@@ -36,12 +38,14 @@ type SidePanelProps = Pick<
   allProblems: readonly Problem[];
   stepTypes: readonly StepTypeForm[];
   panel: PanelName;
+  /** The run that is shown over the draft. */
+  run: RunOverDraft | null;
   json: RefObject<JsonEditorHandle | null>;
 };
 
 /** The form of the selected step, its test, and the whole graph as JSON. */
 export function SidePanel(props: SidePanelProps) {
-  const { workflowId, draft, view, path, editable, stepTypes, editor, panel, json, unfinished } = props;
+  const { workflowId, draft, view, path, editable, stepTypes, editor, run, panel, json, unfinished } = props;
   const url = useUrlState();
   const frame = useRef<HTMLElement>(null);
   useEscape(frame, editor.refocus);
@@ -53,7 +57,7 @@ export function SidePanel(props: SidePanelProps) {
     >
       <Tabs
         label="Ways to edit"
-        value={panel}
+        value={panel === 'run' && run === null ? 'step' : panel}
         onChange={next => url.set({ panel: next === 'step' ? undefined : next })}
         tabs={[
           {
@@ -78,6 +82,15 @@ export function SidePanel(props: SidePanelProps) {
               </div>
             ),
           },
+          ...(run === null
+            ? []
+            : [
+                {
+                  value: 'run' as const,
+                  label: 'In this run',
+                  content: <StepInRun run={run} workflowId={workflowId} editor={editor} />,
+                },
+              ]),
           ...(editable
             ? [
                 {

@@ -144,7 +144,12 @@ function RunDialogs({ started, tested, draft }: Record<'started' | 'tested', Wor
     <>
       {hasRun ? <RunDialog workflow={started} onClose={close} /> : null}
       {hasTest ? (
-        <RunDialog workflow={tested} onClose={close} saveDraft={async () => (await draft.save()).kind === 'saved'} />
+        <RunDialog
+          workflow={tested}
+          onClose={close}
+          saveDraft={async () => (await draft.save()).kind === 'saved'}
+          onStarted={runId => url.set({ run: undefined, tab: undefined, loop: undefined, panel: 'run', over: runId })}
+        />
       ) : null}
     </>
   );

@@ -144,7 +144,7 @@ function EntryItem({ entry: { id, icon: Icon, label, aside, run } }: { entry: En
 
 type Ways = { go: (href: string) => () => void; act: (action: () => void) => () => void };
 
-/** What the page that is open offers: its buttons and tabs, and the entries of its menus. */
+/** The actions of the page that is open: its buttons and tabs, and the entries of its menus. */
 function usePageEntries(onPage: (action: () => void) => void): Entry[] {
   const [buttons] = useState(() => readPageButtons());
   return [...buttons, ...useMenuActions()].map(({ label, hint, run }, at) => ({

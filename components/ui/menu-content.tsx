@@ -18,8 +18,15 @@ const parts: MenuParts = {
       {shortcut ? <Kbd>{shortcut}</Kbd> : null}
     </Radix.Item>
   ),
-  Choice: ({ checked, onSelect, children }: MenuChoiceProps) => (
-    <Radix.CheckboxItem checked={checked} onSelect={onSelect} className={cx(itemClass, 'pl-7 relative')}>
+  Choice: ({ checked, keepsOpen = false, onSelect, children }: MenuChoiceProps) => (
+    <Radix.CheckboxItem
+      checked={checked}
+      onSelect={event => {
+        if (keepsOpen) event.preventDefault();
+        onSelect();
+      }}
+      className={cx(itemClass, 'pl-7 relative')}
+    >
       <Radix.ItemIndicator className="absolute left-2">
         <Check aria-hidden className="size-3.5" />
       </Radix.ItemIndicator>

@@ -9,7 +9,13 @@ export type MenuItemProps = {
   onSelect?: () => void;
   children: ReactNode;
 };
-export type MenuChoiceProps = { checked: boolean; onSelect: () => void; children: ReactNode };
+export type MenuChoiceProps = {
+  checked: boolean;
+  /** Leaves the menu open, for a choice that changes its other entries. */
+  keepsOpen?: boolean;
+  onSelect: () => void;
+  children: ReactNode;
+};
 export type MenuParts = {
   Item: ComponentType<MenuItemProps>;
   Choice: ComponentType<MenuChoiceProps>;

@@ -35,13 +35,15 @@ type Props = {
   onClose: () => void;
   /** Given where the draft is to be tested instead; returns whether the server has the draft as it is shown. */
   saveDraft?: () => Promise<boolean>;
+  /** Shows the run that was started. Default: its page is opened. */
+  onStarted?: (runId: string) => void;
 };
 
 /**
  * Starts a run of the latest version with an input, or a test run of the draft, then shows it: a form where a sample tells the
  * fields, JSON always. Open while `workflow` is not null.
  */
-export function RunDialog({ workflow, onClose, saveDraft }: Props) {
+export function RunDialog({ workflow, onClose, saveDraft, onStarted }: Props) {
   const name = workflow?.name ?? '';
   return (
     <Dialog
@@ -55,7 +57,9 @@ export function RunDialog({ workflow, onClose, saveDraft }: Props) {
           : `Version ${workflow?.latest_version ?? '–'} runs, not the draft.`
       }
     >
-      {workflow ? <RunForm key={workflow.id} workflow={workflow} onDone={onClose} saveDraft={saveDraft} /> : null}
+      {workflow ? (
+        <RunForm key={workflow.id} workflow={workflow} onDone={onClose} saveDraft={saveDraft} onStarted={onStarted} />
+      ) : null}
     </Dialog>
   );
 }
@@ -74,15 +78,16 @@ function useRunInput(workflow: StartableWorkflow) {
   return { begun, fields, text, setText, choose };
 }
 
-/** Starts what the dialog is about, and goes to its page. */
-function useStart(workflow: StartableWorkflow, onDone: () => void) {
+/** Starts what the dialog is about, and shows it. */
+function useStart(workflow: StartableWorkflow, onDone: () => void, onStarted: Props['onStarted']) {
   const trpc = useTRPC();
   const router = useRouter();
   const queryClient = useQueryClient();
   const onSuccess = (run: { run_id: string }) => {
     void queryClient.invalidateQueries();
     onDone();
-    router.push(`/workflows/${workflow.id}/runs/${run.run_id}`);
+    if (onStarted === undefined) router.push(`/workflows/${workflow.id}/runs/${run.run_id}`);
+    else onStarted(run.run_id);
   };
   return {
     run: useMutation(trpc.workflows_execute_command.mutationOptions({ onSuccess })),
@@ -112,10 +117,12 @@ function RunForm({
   workflow,
   onDone,
   saveDraft,
+  onStarted,
 }: {
   workflow: StartableWorkflow;
   onDone: () => void;
   saveDraft: Props['saveDraft'];
+  onStarted: Props['onStarted'];
 }) {
   const { begun, fields, text, setText, choose } = useRunInput(workflow);
   const schema = useInputSchema(workflow, saveDraft !== undefined);
@@ -126,7 +133,7 @@ function RunForm({
   const [stepProblem, setStepProblem] = useState<string | null>(null);
   const [opened, setOpened] = useState<readonly OpenedStep[]>([]);
   const [choices, setChoices] = useState<Choices>({ granted: new Set(), values: {} });
-  const start = useStart(workflow, onDone);
+  const start = useStart(workflow, onDone, onStarted);
   const { error, isPending } = saveDraft ? start.test : start.run;
   const submit = async () => {
     const parsed = parseInput(text);

@@ -135,10 +135,11 @@ test('the keyboard alone leads from an empty workspace to a run that failed, was
 
   await press(member, member.getByRole('button', { name: 'Test', exact: true }), 'Shift+Tab');
   await press(member, member.getByRole('button', { name: 'Start test run' }));
-  await expect(titleOf(member)).toContainText('Waiting for a person');
-  await expect(member.getByText('Draft (test run)')).toBeVisible();
+  const over = member.getByRole('region', { name: 'Run over the draft' });
+  await expect(over).toContainText('Waiting for a person');
+  await press(member, over.getByRole('button', { name: 'Stop showing the run' }), 'Shift+Tab');
+  await expect(over).toHaveCount(0);
 
-  await press(member, member.getByRole('link', { name: 'By keyboard' }), 'Shift+Tab');
   await expect(canvasOf(member).locator('[data-step="book"]')).toBeVisible();
   await press(member, member.getByRole('button', { name: 'Publish' }));
   const publishing = member.getByRole('dialog', { name: 'Publish version 1' });

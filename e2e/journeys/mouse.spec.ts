@@ -78,11 +78,15 @@ test('with the mouse, from an empty workspace to a run that failed, was mended a
 
   await member.getByRole('button', { name: 'Test', exact: true }).click();
   await member.getByRole('button', { name: 'Start test run' }).click();
-  await expect(titleOf(member)).toContainText('Waiting for a person');
-  await expect(member.getByText('Draft (test run)')).toBeVisible();
-  await expect(member.locator('[data-step="accept"]')).toHaveAttribute('data-status', 'skipped');
-
-  await member.goBack();
+  // The run lights up over the draft.
+  const over = member.getByRole('region', { name: 'Run over the draft' });
+  await expect(over).toContainText('Test run');
+  await expect(over).toContainText('Waiting for a person');
+  await expect(canvasOf(member).locator('[data-step="accept"]')).toHaveAttribute('data-status', 'skipped');
+  await stepOf(member, 'order').click();
+  await expect(formOf(member).getByRole('region', { name: 'Step order' })).toContainText('Completed');
+  await over.getByRole('button', { name: 'Stop showing the run' }).click();
+  await expect(canvasOf(member).locator('[data-step="accept"]')).not.toHaveAttribute('data-status');
   await expect(member).toHaveURL(new RegExp(`^${editor}`));
   await member.getByRole('button', { name: 'Publish' }).click();
   await member.getByRole('dialog').getByRole('button', { name: 'Publish' }).click();

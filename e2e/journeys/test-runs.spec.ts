@@ -136,6 +136,9 @@ test('the draft is tested with an input that is saved for later', async ({ membe
   await dialog.getByRole('combobox', { name: 'Saved inputs' }).press('Enter');
   await member.getByRole('option', { name: 'A large order' }).press('Enter');
   await dialog.getByRole('button', { name: 'Start test run' }).click();
+  const over = member.getByRole('region', { name: 'Run over the draft' });
+  await expect(over).toContainText('Completed');
+  await over.getByRole('link', { name: 'Open the run' }).click();
   await expect(member).toHaveURL(/\/runs\//);
   await expect(member.getByRole('heading', { level: 1 })).toContainText('Completed');
   await expect(member.getByText('Draft (test run)')).toBeVisible();

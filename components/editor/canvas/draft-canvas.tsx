@@ -7,6 +7,7 @@ import { EmptyState } from '../../ui/states.tsx';
 import { useUrlState } from '../../ui/use-url-state.ts';
 import { graphSteps, type Place } from '../editor-actions.ts';
 import type { StepsDraft } from '../loop-store.ts';
+import { RunChoice } from '../over/run-choice.tsx';
 import { StepPalette } from '../palette/step-palette.tsx';
 import type { StepTypeForm } from '../step-fields.ts';
 import { findSteps, StepSearch } from '../step-search.tsx';
@@ -22,6 +23,7 @@ const nothing: ReadonlySet<string> = new Set();
 const noMarks: CanvasMarks = new Map();
 
 export type DraftCanvasProps = {
+  workflowId: string;
   /** The steps that are edited: those of the draft, or of a loop in it. */
   view: StepsDraft;
   editor: Editor;
@@ -36,6 +38,8 @@ export type DraftCanvasProps = {
   /** Absent where there are no notes: in loops. */
   onAddNote: (() => void) | undefined;
   onInspect: (node: string) => void;
+  /** The statuses of the steps in the run that is shown over the draft. */
+  marks: CanvasMarks | null;
   /** Whether the forms beside the canvas are shown. */
   panel: { isOpen: boolean; toggle: () => void };
 };
@@ -105,7 +109,7 @@ export function DraftCanvas(props: DraftCanvasProps) {
 
 type GraphProps = DraftCanvasProps & { found: ReadonlySet<string>; onMenu: (menu: CanvasMenuAt) => void };
 
-function Graph({ editor, problems, editable, found, onMenu, onAdd, onInspect }: GraphProps) {
+function Graph({ editor, problems, marks, editable, found, onMenu, onAdd, onInspect }: GraphProps) {
   const errors = useMemo(() => countErrors(problems), [problems]);
   const drawing = useLateTexts(editor.drawing);
   if (!drawing.isLaidOut) return <Skeleton className="h-full w-full" />;
@@ -115,7 +119,7 @@ function Graph({ editor, problems, editable, found, onMenu, onAdd, onInspect }: 
       notes={editor.notes}
       places={editor.places}
       problems={errors}
-      marks={noMarks}
+      marks={marks ?? noMarks}
       selected={editor.selected}
       selectedEdge={editor.edge}
       selectedNote={editor.note}
@@ -206,7 +210,14 @@ function PanelToggle({ isOpen, toggle }: DraftCanvasProps['panel']) {
 }
 
 /** The tools over the canvas. They are a component of their own, to render without the canvas. */
-function CanvasTools({ view, editor, onPlace, onAddNote, onSearch }: DraftCanvasProps & { onSearch: () => void }) {
+function CanvasTools({
+  workflowId,
+  view,
+  editor,
+  onPlace,
+  onAddNote,
+  onSearch,
+}: DraftCanvasProps & { onSearch: () => void }) {
   const url = useUrlState();
   const { canUndo, canRedo } = view.state;
   return (
@@ -240,6 +251,7 @@ function CanvasTools({ view, editor, onPlace, onAddNote, onSearch }: DraftCanvas
         <IconButton label="Search steps" shortcut="⌘ F" onClick={onSearch}>
           <Search aria-hidden className="size-4" />
         </IconButton>
+        <RunChoice workflowId={workflowId} />
       </div>
     </>
   );

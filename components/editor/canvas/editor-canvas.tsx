@@ -12,7 +12,7 @@ import {
 import { Maximize } from 'lucide-react';
 import { useTheme } from 'next-themes';
 import { memo, useMemo, useRef } from 'react';
-import type { Branch, StepChange } from '../../../server/domains/workflows/edits/index.ts';
+import type { Branch } from '../../../server/domains/workflows/edits/index.ts';
 import { useDetailLevel } from '../../graph/detail-level.ts';
 import { GraphMap } from '../../graph/graph-map.tsx';
 import { MAX_MINIMIZED } from '../../graph/layout.ts';
@@ -20,6 +20,7 @@ import { type DrawnNote, noteOfNode, type Size } from '../../graph/notes.ts';
 import { flowTheme, kept, MIN_STEPS_FOR_MAP } from '../../graph/workflow-graph.tsx';
 import type { Place, Places } from '../editor-actions.ts';
 import { type NoteFlowNode, NoteNode } from '../notes/note-node.tsx';
+import { isTaken } from '../over/run-marks.ts';
 import type { FocusRequest } from '../use-editor.ts';
 import { CanvasActionsContext } from './canvas-actions.tsx';
 import type { CanvasMenuAt } from './canvas-menu.tsx';
@@ -39,8 +40,8 @@ const MULTI_SELECT = ['Shift', 'Meta', 'Control'];
 /** A node of the canvas: a step or a note. */
 export type CanvasNode = EditorFlowNode | NoteFlowNode;
 
-/** The changes that a proposal shown over the draft makes, by step. */
-export type CanvasMarks = ReadonlyMap<string, StepChange['change']>;
+/** The changes that a proposal shown over the draft makes, or the statuses in a run shown over it, by step. */
+export type CanvasMarks = ReadonlyMap<string, string>;
 
 export type CanvasProps = {
   drawing: Drawing;
@@ -179,6 +180,7 @@ function useEdges({ drawing, marks, selectedEdge, editable }: CanvasProps): Edit
           selected: edge.id === selectedEdge,
           editable,
           ghost: marks.get(edge.from) === 'added' || marks.get(edge.to) === 'added',
+          taken: isTaken(marks, edge.from, edge.to),
         }),
       ),
     );

@@ -1,5 +1,4 @@
 import { MarkerType } from '@xyflow/react';
-import type { StepChange } from '../../../server/domains/workflows/edits/index.ts';
 import { summaryOf } from '../../../server/orchestrator/steps/summary.ts';
 import {
   branchLabel,
@@ -19,8 +18,8 @@ export type NodeState = {
   selected: boolean;
   found: boolean;
   editable: boolean;
-  /** The change that a proposal shown over the draft makes to the step; null: none. */
-  mark: StepChange['change'] | null;
+  /** The change that a proposal shown over the draft makes to the step, or its status in a run shown over it; null: none. */
+  mark: string | null;
 };
 
 /** Whether what comes after a step belongs to one of its branches. */
@@ -61,10 +60,18 @@ export function toEditorNode(step: GraphStepInput, place: Point | undefined, sta
   };
 }
 
-type EdgeState = { branches: boolean; selected: boolean; editable: boolean; ghost: boolean };
+type EdgeState = {
+  branches: boolean;
+  selected: boolean;
+  editable: boolean;
+  ghost: boolean;
+  /** A run shown over the draft took it. */
+  taken: boolean;
+};
 
 /** Returns a connection as React Flow draws it. */
 export function toEditorEdge(edge: GraphEdge, state: EdgeState): EditorFlowEdge {
+  const color = state.taken ? 'var(--ok)' : 'var(--line-strong)';
   return {
     id: edge.id,
     type: 'step',
@@ -75,8 +82,8 @@ export function toEditorEdge(edge: GraphEdge, state: EdgeState): EditorFlowEdge 
     selected: state.selected,
     focusable: false,
     reconnectable: state.editable,
-    style: { stroke: 'var(--line-strong)', ...(state.ghost ? { strokeDasharray: '4 4' } : {}) },
-    markerEnd: { type: MarkerType.ArrowClosed, width: 16, height: 16, color: 'var(--line-strong)' },
+    style: { stroke: color, ...(state.ghost ? { strokeDasharray: '4 4' } : {}) },
+    markerEnd: { type: MarkerType.ArrowClosed, width: 16, height: 16, color },
     data: { label: branchLabel(edge), editable: state.editable },
   };
 }
