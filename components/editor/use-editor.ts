@@ -141,9 +141,11 @@ export function useEditor(draft: StepsDraft) {
       /** Removes the selected steps, the selected connection or the selected note. */
       removeSelected: () => {
         const { edge, note } = latest.current;
+        // The element that had the focus is gone: the keyboard stays on the canvas.
+        setFocus({ step: null, keyboard: 'canvas' });
         if (note !== null) {
           if (change(store, [{ type: 'remove_note', note }])) latest.current.selectNote(null);
-          return setFocus({ step: null, keyboard: 'canvas' });
+          return;
         }
         const found = latest.current.drawing.edges.find(({ id }) => id === edge);
         if (found) {

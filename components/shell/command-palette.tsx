@@ -20,6 +20,7 @@ import { signOut } from '../auth/auth-requests.ts';
 import { Kbd } from '../ui/kbd.tsx';
 import { readPageButtons, useMenuActions } from '../ui/page-actions.tsx';
 import { toastError } from '../ui/toaster.tsx';
+import { useFocusReturn } from '../ui/use-focus-return.ts';
 import { StartRunDialog } from '../workflows/start-run-dialog.tsx';
 import { CreateWorkspaceDialog } from '../workspaces/create-workspace-dialog.tsx';
 import { settingsHome } from './pages.ts';
@@ -35,6 +36,7 @@ type Props = { open: boolean; onOpenChange: (open: boolean) => void; onHelp: () 
 export function CommandPalette({ open, onOpenChange, onHelp }: Props) {
   const [starting, setStarting] = useState<string | null>(null);
   const [creating, setCreating] = useState(false);
+  const onCloseAutoFocus = useFocusReturn(open);
   const endStart = useCallback(() => setStarting(null), []);
   const pending = useRef<(() => void) | null>(null);
   return (
@@ -46,7 +48,7 @@ export function CommandPalette({ open, onOpenChange, onHelp }: Props) {
             aria-describedby={undefined}
             onCloseAutoFocus={event => {
               const action = pending.current;
-              if (action === null) return;
+              if (action === null) return onCloseAutoFocus(event);
               event.preventDefault();
               pending.current = null;
               action();

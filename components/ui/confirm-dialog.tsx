@@ -3,6 +3,7 @@ import { AlertDialog as Radix } from 'radix-ui';
 import { useRef } from 'react';
 import { Button, buttonClass } from './button.tsx';
 import type { ConfirmProps } from './confirm.tsx';
+import { useFocusReturn } from './use-focus-return.ts';
 
 /** The dialog of a `Confirm`. */
 export function ConfirmDialog({
@@ -19,6 +20,7 @@ export function ConfirmDialog({
   onConfirm,
 }: ConfirmProps) {
   const actionButton = useRef<HTMLButtonElement>(null);
+  const onCloseAutoFocus = useFocusReturn(open);
   const onOpenAutoFocus = (event: Event) => {
     if (focus === 'cancel') return;
     event.preventDefault();
@@ -30,6 +32,7 @@ export function ConfirmDialog({
         <Radix.Overlay className="fixed inset-0 z-40 bg-scrim" />
         <Radix.Content
           onOpenAutoFocus={onOpenAutoFocus}
+          onCloseAutoFocus={onCloseAutoFocus}
           className="fixed top-1/2 left-1/2 z-40 w-[calc(100vw-32px)] -translate-x-1/2 -translate-y-1/2 rounded-xl border bg-surface p-5 shadow-pop animate-in sm:max-w-100"
         >
           <Radix.Title className="text-lg font-semibold">{title}</Radix.Title>
