@@ -9,6 +9,7 @@ import { cx } from '../ui/classes.ts';
 import { Dialog } from '../ui/dialog.tsx';
 import { Field, Textarea } from '../ui/field.tsx';
 import { FormError } from '../ui/states.tsx';
+import { inImportWords } from './import-problems.ts';
 
 // The API takes bodies up to 1 MiB (docs/specification/http.md#request-bodies); a larger file is refused before it is read.
 const LIMIT = 1024 * 1024;
@@ -69,7 +70,7 @@ export function ImportWorkflowDialog({ open, onOpenChange }: { open: boolean; on
           void read(event.dataTransfer.files[0]);
         }}
       >
-        <FormError error={load.error} />
+        <FormError error={inImportWords(load.error)} />
         <label className={cx(buttonClass(), 'self-start focus-within:outline-2 focus-within:outline-accent')}>
           <FileUp aria-hidden className="size-3.5" />
           Choose a file
