@@ -1,4 +1,5 @@
 import { isRecord } from '../trpc/errors.ts';
+import { leaveSession, tellTabs } from './session-gate.ts';
 
 // The two calls of next-auth's own client that the console makes; next-auth/react is 11 KB of JavaScript (gzip).
 
@@ -26,8 +27,23 @@ export async function requestSignIn(email: string, password: string): Promise<st
   return ok && error === null ? null : (error ?? '');
 }
 
-/** Ends the session, and loads the page for signing in. Throws if the server cannot be reached. */
-export async function signOut(): Promise<void> {
-  const { url } = await postAuth('signout', { callbackUrl: '/sign-in' });
+/**
+ * Ends the session, and loads the page for signing in, here and in every other tab. `forgets`: the person's unsaved edits are
+ * removed from this browser. Throws if the server cannot be reached.
+ */
+export async function signOut(forgets = false): Promise<void> {
+  leaveSession(forgets ? 'forgets' : 'keeps');
+  try {
+    const { url } = await postAuth('signout', { callbackUrl: '/sign-in' });
+    leave(forgets, url);
+  } catch (error) {
+    leaveSession('no');
+    throw error;
+  }
+}
+
+/** The same after the server has ended the session. */
+export function leave(forgets = false, url = '/sign-in'): void {
+  tellTabs({ says: 'signed-out', forgets });
   window.location.assign(url);
 }

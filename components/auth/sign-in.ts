@@ -1,4 +1,5 @@
 import { requestSignIn } from './auth-requests.ts';
+import { tellTabs } from './session-gate.ts';
 
 /** Returns the message for a code of next-auth's or of app/api/auth/options.ts. */
 export function describeSignInError(code: string): string {
@@ -16,7 +17,9 @@ export function describeSignInError(code: string): string {
 export async function signInWithPassword(email: string, password: string): Promise<string | null> {
   try {
     const code = await requestSignIn(email, password);
-    return code === null ? null : describeSignInError(code);
+    if (code !== null) return describeSignInError(code);
+    tellTabs({ says: 'signed-in' });
+    return null;
   } catch {
     return 'The server cannot be reached. Check your connection and try again.';
   }

@@ -1,7 +1,8 @@
 'use client';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { type FormEvent, useRef } from 'react';
-import { renewSession } from '../auth/session-renewal.ts';
+import { leave } from '../auth/auth-requests.ts';
+import { leaveSession, renewSession } from '../auth/session-gate.ts';
 import { signInWithPassword } from '../auth/sign-in.ts';
 import { useHydrated } from '../auth/use-hydrated.ts';
 import { useSession } from '../shell/session.tsx';
@@ -99,7 +100,11 @@ function Unconfirmed() {
 function SessionsCard() {
   const trpc = useTRPC();
   const end = useMutation(
-    trpc.me_end_sessions.mutationOptions({ onSuccess: () => window.location.assign('/sign-in') }),
+    trpc.me_end_sessions.mutationOptions({
+      onMutate: () => leaveSession('keeps'),
+      onSuccess: () => leave(),
+      onError: () => leaveSession('no'),
+    }),
   );
   return (
     <Card title="Sessions" description="API keys remain valid.">
@@ -137,12 +142,7 @@ function PasswordCard() {
       current_password: String(data.get('current') ?? ''),
       new_password: String(data.get('new') ?? ''),
     });
-    renewSession(
-      changed.then(
-        () => true,
-        () => false,
-      ),
-    );
+    renewSession(changed);
   };
   return (
     <Card title="Password" description="Changing your password signs you out everywhere else.">

@@ -1,12 +1,17 @@
 'use client';
 import { useQuery } from '@tanstack/react-query';
+import dynamic from 'next/dynamic';
 import { useRouter } from 'next/navigation';
-import { createContext, type ReactNode, useCallback, useContext, useEffect, useMemo } from 'react';
+import { createContext, type ReactNode, useCallback, useContext, useEffect, useMemo, useState } from 'react';
 import { HOUR_MS } from '@/server/platform/clock.ts';
 import { ApiProvider, type Outputs, useTRPC } from '../trpc/provider.tsx';
 import { type Scope, storeScope } from '../trpc/scope.ts';
 import { AppleKeys } from '../ui/kbd.tsx';
 import { RenderedAt } from '../ui/time.tsx';
+import { whenIdle } from '../ui/when-idle.ts';
+
+const loadDialog = () => import('../auth/session-dialog.tsx');
+const SessionDialog = dynamic(() => loadDialog().then(module => module.SessionDialog), { ssr: false });
 
 export type Me = Outputs['me_get'];
 type Session = {
@@ -43,6 +48,11 @@ function LiveSession({ initial, children }: { initial: Me; children: ReactNode }
   // The server may have chosen: a link with ?project=, or the user's first. The next page must agree with it.
   useEffect(() => storeScope({ tenant, project }), [tenant, project]);
   useSlidingSession();
+  // Another person has signed in, in another tab: the page was rendered for the one before.
+  const isOther = me.user.id !== initial.user.id;
+  useEffect(() => {
+    if (isOther) window.location.reload();
+  }, [isOther]);
   const switchTo = useCallback(
     (next: Scope, href = '/workflows') => {
       storeScope(next);
@@ -53,7 +63,30 @@ function LiveSession({ initial, children }: { initial: Me; children: ReactNode }
     [router, tenant, project],
   );
   const session = useMemo(() => ({ me, scope: { tenant, project }, switchTo }), [me, tenant, project, switchTo]);
-  return <SessionContext value={session}>{children}</SessionContext>;
+  return (
+    <SessionContext value={session}>
+      {children}
+      <SessionGuard person={me.user} />
+    </SessionContext>
+  );
+}
+
+/** Asks for the password where the session ends. Its code is there before that happens, and none of the first load. */
+function SessionGuard({ person }: { person: Me['user'] }) {
+  const [isLoaded, setLoaded] = useState(false);
+  useEffect(() => {
+    let timer: ReturnType<typeof setTimeout>;
+    const load = () =>
+      void loadDialog().then(
+        () => setLoaded(true),
+        () => {
+          timer = setTimeout(load, 5_000);
+        },
+      );
+    whenIdle(load);
+    return () => clearTimeout(timer);
+  }, []);
+  return isLoaded ? <SessionDialog person={person} /> : null;
 }
 
 /** Reading the session renews its cookie (7 days, sliding): once with each load, then hourly while the console is open. */

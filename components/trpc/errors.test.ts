@@ -46,3 +46,18 @@ test('a request that reached no server says so', () => {
   expect(readError(new Error('Failed', { cause: new TypeError('Failed to fetch') })).message).toBe(unreachable);
   expect(readError('plain').message).toBe('plain');
 });
+
+test('an answer that is none of tRPC’s has its status and what it says', () => {
+  const answered = (status: number, responseJSON?: unknown) =>
+    Object.assign(new Error('Unable to transform response from server'), {
+      meta: { response: new Response(null, { status }), responseJSON },
+    });
+  const tooLarge = { error: 'The body is larger than 1 MiB.', code: 'payload_too_large', request_id: 'r-1' };
+  expect(readError(answered(413, tooLarge))).toMatchObject({
+    message: 'The body is larger than 1 MiB.',
+    status: 413,
+    code: 'payload_too_large',
+    requestId: 'r-1',
+  });
+  expect(readError(answered(502))).toMatchObject({ message: 'The server answered 502.', status: 502 });
+});

@@ -1,6 +1,13 @@
 // Every page reads errors, so this is checked manually: zod/mini is 24 KB of JavaScript (gzip).
 type Detail = { path: string; message: string; code?: string };
-type Failure = { status: number | undefined; code: string; details: Detail[]; requestId: string | undefined };
+type Failure = {
+  /** That of an answer that has its own. */
+  message: string | undefined;
+  status: number | undefined;
+  code: string;
+  details: Detail[];
+  requestId: string | undefined;
+};
 
 export type Problem = {
   /** The server's message, suitable for users. */
@@ -15,8 +22,8 @@ export type Problem = {
 
 /** Converts anything thrown by a tRPC call, a fetch or our own code to a message for the user. */
 export function readError(error: unknown): Problem {
-  const failure = readFailure(typeof error === 'object' && error !== null && 'data' in error ? error.data : undefined);
-  const message = error instanceof Error ? error.message : String(error);
+  const failure = readFailure(isRecord(error) ? (error.data ?? answerOf(error.meta)) : undefined);
+  const message = failure?.message ?? (error instanceof Error ? error.message : String(error));
   if (failure === null)
     return {
       message: isUnreachable(error) ? 'The server cannot be reached. Check your connection and try again.' : message,
@@ -28,12 +35,21 @@ export function readError(error: unknown): Problem {
   return { ...failure, message, status: failure.status ?? 500 };
 }
 
+/** Returns what an answer that is none of tRPC's says: one of a proxy, or to a request that was too large. */
+function answerOf(meta: unknown): unknown {
+  const { response, responseJSON } = isRecord(meta) ? meta : {};
+  if (!(response instanceof Response) || response.ok) return undefined;
+  const body = isRecord(responseJSON) ? responseJSON : {};
+  return { message: textOf(body.error) ?? `The server answered ${response.status}.`, ...body, status: response.status };
+}
+
 /** Reads what the API says about a failure beside its message; null if this is no object. What has another type is left out. */
 function readFailure(value: unknown): Failure | null {
   if (!isRecord(value)) return null;
   const status = [value.status, value.httpStatus].find(each => typeof each === 'number');
   const details = Array.isArray(value.details) ? value.details.flatMap(readDetail) : [];
-  return { status, code: textOf(value.code) ?? '', details, requestId: textOf(value.request_id) };
+  const message = textOf(value.message);
+  return { message, status, code: textOf(value.code) ?? '', details, requestId: textOf(value.request_id) };
 }
 
 function readDetail(value: unknown): Detail[] {

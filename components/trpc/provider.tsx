@@ -1,12 +1,12 @@
 'use client';
-import { MutationCache, QueryCache, type QueryClient, QueryClientProvider } from '@tanstack/react-query';
+import { type QueryClient, QueryClientProvider } from '@tanstack/react-query';
 import { createTRPCClient, httpBatchLink, httpLink, splitLink } from '@trpc/client';
 import type { inferRouterInputs, inferRouterOutputs } from '@trpc/server';
 import { createTRPCContext } from '@trpc/tanstack-react-query';
 import { type ReactNode, useState } from 'react';
 import type { AppRouter } from '@/server/api/trpc.ts';
 import { PLAIN_JSON } from '@/server/contract/trpc-transformer.ts';
-import { wasRenewed } from '../auth/session-renewal.ts';
+import { untilSignedIn } from '../auth/session-gate.ts';
 import { readError } from './errors.ts';
 import { ConsoleQueryClient } from './query-client.ts';
 import { type Scope, scopeHeaders } from './scope.ts';
@@ -42,9 +42,17 @@ function scopeOf(context: Record<string, unknown>): Scope | undefined {
 /** Numbers that JSON.parse may round: their parser is 1 KiB, and most pages never need it. */
 const MAY_BE_INEXACT = /\d{16}|[:,[]-?\d[\d.]*e/i;
 
-/** fetch, whose answers keep the digits of large integers: Response.json() rounds them. */
-const exactFetch: typeof fetch = async (input, init) => {
-  const response = await fetch(input, init);
+/** How often a call is repeated whose session has ended: more would be a circle. */
+const MAX_REPETITIONS = 3;
+
+/**
+ * fetch, whose answers keep the digits of large integers: Response.json() rounds them. Without a session it waits until the
+ * person has signed in again, and then repeats the call, which the server has refused before doing anything.
+ */
+const consoleFetch: typeof fetch = async (input, init) => {
+  let response = await fetch(input, init);
+  for (let n = 0; response.status === 401 && n < MAX_REPETITIONS && (await untilSignedIn(init?.signal)); n += 1)
+    response = await fetch(input, init);
   response.json = async () => {
     const text = await response.text();
     return MAY_BE_INEXACT.test(text)
@@ -55,7 +63,7 @@ const exactFetch: typeof fetch = async (input, init) => {
 };
 
 function createClient(scope: Scope) {
-  const call = { url: '/api/trpc', transformer: PLAIN_JSON, fetch: exactFetch };
+  const call = { url: '/api/trpc', transformer: PLAIN_JSON, fetch: consoleFetch };
   return createTRPCClient<AppRouter>({
     links: [
       splitLink({
@@ -71,18 +79,8 @@ function createClient(scope: Scope) {
   });
 }
 
-/** A lost session leads to sign-in and back to the very page; after one that was replaced, what is shown is read again. */
-async function onError(error: unknown, client: QueryClient): Promise<void> {
-  if (readError(error).status !== 401 || window.location.pathname === '/sign-in') return;
-  if (await wasRenewed()) return client.invalidateQueries();
-  const next = `${window.location.pathname}${window.location.search}`;
-  window.location.assign(`/sign-in?next=${encodeURIComponent(next)}`);
-}
-
 function createQueryClient(): QueryClient {
-  const client: QueryClient = new ConsoleQueryClient({
-    queryCache: new QueryCache({ onError: error => void onError(error, client) }),
-    mutationCache: new MutationCache({ onError: error => void onError(error, client) }),
+  return new ConsoleQueryClient({
     defaultOptions: {
       queries: {
         staleTime: 5_000,
@@ -94,7 +92,6 @@ function createQueryClient(): QueryClient {
       },
     },
   });
-  return client;
 }
 
 /** tRPC and TanStack Query for the console. Give it `key={tenant:project}`: another scope is another cache. */

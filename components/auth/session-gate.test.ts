@@ -1,0 +1,156 @@
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+
+/** The modules, new for each test as for each page, in a browser with two tabs less the page. */
+async function newPage() {
+  vi.resetModules();
+  const gate = await import('./session-gate.ts');
+  const recovery = await import('./session-recovery.ts');
+  return { ...gate, ...recovery };
+}
+
+const ada = { id: 'ada', name: 'Ada', email: 'ada@example.com' };
+let holder: string | null = null;
+let isAway = false;
+const asked = vi.fn();
+const reload = vi.fn();
+const assign = vi.fn();
+
+beforeEach(() => {
+  holder = null;
+  isAway = false;
+  vi.stubGlobal('fetch', async (path: string) => {
+    asked(path);
+    if (isAway) throw new TypeError('Failed to fetch');
+    return holder === null ? new Response('{}', { status: 401 }) : Response.json({ user: { id: holder } });
+  });
+  vi.stubGlobal('window', {
+    location: { reload, assign, pathname: '/workflows/1', search: '?tab=runs' },
+    addEventListener: () => undefined,
+    removeEventListener: () => undefined,
+    sessionStorage: { clear: () => undefined },
+  });
+  vi.stubGlobal('document', { addEventListener: () => undefined, removeEventListener: () => undefined });
+});
+afterEach(() => {
+  vi.unstubAllGlobals();
+  vi.clearAllMocks();
+});
+
+const turn = () => new Promise(resolve => setTimeout(resolve, 0));
+
+describe('calls that were refused without a session', () => {
+  test('wait together until the person has signed in again, who is asked once', async () => {
+    const page = await newPage();
+    const stop = page.watchSession(ada);
+    const calls = Array.from({ length: 10 }, () => page.untilSignedIn());
+    await vi.waitFor(() => expect(page.asking.isOpen()).toBe(true));
+    expect(asked).toHaveBeenCalledTimes(1);
+    // A wrong password, say.
+    await page.checkSession();
+    expect(page.asking.isOpen()).toBe(true);
+    holder = 'ada';
+    await page.checkSession();
+    expect(await Promise.all(calls)).toEqual(Array(10).fill(true));
+    expect(page.asking.isOpen()).toBe(false);
+    // The session may end again.
+    holder = null;
+    const later = page.untilSignedIn();
+    await vi.waitFor(() => expect(page.asking.isOpen()).toBe(true));
+    holder = 'ada';
+    await page.checkSession();
+    expect(await later).toBe(true);
+    stop();
+  });
+
+  test('are repeated without a question where the session is there by then', async () => {
+    const page = await newPage();
+    const stop = page.watchSession(ada);
+    holder = 'ada';
+    expect(await page.untilSignedIn()).toBe(true);
+    expect(page.asking.isOpen()).toBe(false);
+    stop();
+  });
+
+  test('wait for a session that is being replaced, but not for themselves', async () => {
+    const page = await newPage();
+    const stop = page.watchSession(ada);
+    const { promise, resolve } = Promise.withResolvers<void>();
+    page.renewSession(promise);
+    const call = page.untilSignedIn();
+    await turn();
+    expect(asked).not.toHaveBeenCalled();
+    holder = 'ada';
+    resolve();
+    expect(await call).toBe(true);
+    expect(page.asking.isOpen()).toBe(false);
+
+    vi.useFakeTimers();
+    const itself: Promise<unknown> = Promise.resolve().then(() => page.untilSignedIn());
+    page.renewSession(itself);
+    await vi.advanceTimersByTimeAsync(5_000);
+    expect(await itself).toBe(true);
+    vi.useRealTimers();
+    stop();
+  });
+
+  test('never act for another person: the page is loaded anew', async () => {
+    const page = await newPage();
+    const stop = page.watchSession(ada);
+    const settled = vi.fn();
+    void page.untilSignedIn().then(settled);
+    await vi.waitFor(() => expect(page.asking.isOpen()).toBe(true));
+    holder = 'bob';
+    await page.checkSession();
+    await turn();
+    expect(reload).toHaveBeenCalledOnce();
+    expect(settled).not.toHaveBeenCalled();
+    stop();
+  });
+
+  test('fail where nobody can say whose session it is, and where they are given up', async () => {
+    const page = await newPage();
+    const stop = page.watchSession(ada);
+    isAway = true;
+    expect(await page.untilSignedIn()).toBe(false);
+    isAway = false;
+    const given = new AbortController();
+    const call = page.untilSignedIn(given.signal);
+    await vi.waitFor(() => expect(page.asking.isOpen()).toBe(true));
+    given.abort();
+    expect(await call).toBe(false);
+    stop();
+  });
+});
+
+describe('tabs of one browser', () => {
+  test('signing in in one heals the other, and signing out leaves it', async () => {
+    const page = await newPage();
+    const stop = page.watchSession(ada);
+    const other = new BroadcastChannel('baton-session');
+    const call = page.untilSignedIn();
+    await vi.waitFor(() => expect(page.asking.isOpen()).toBe(true));
+    holder = 'ada';
+    other.postMessage({ says: 'signed-in' });
+    expect(await call).toBe(true);
+
+    other.postMessage({ says: 'signed-out', forgets: true });
+    await vi.waitFor(() => expect(assign).toHaveBeenCalledWith('/sign-in'));
+    expect(page.isLeaving()).toBe(true);
+    expect(page.hasForgottenEdits()).toBe(true);
+    other.close();
+    page.sessionChannel()?.close();
+    stop();
+  });
+
+  test('another person who signs in in one gets a page of their own in the other', async () => {
+    const page = await newPage();
+    const stop = page.watchSession(ada);
+    const other = new BroadcastChannel('baton-session');
+    holder = 'bob';
+    other.postMessage({ says: 'signed-in' });
+    await vi.waitFor(() => expect(reload).toHaveBeenCalledOnce());
+    other.close();
+    page.sessionChannel()?.close();
+    stop();
+  });
+});
