@@ -32,7 +32,7 @@ export function ConflictPanel({ draft }: { draft: Draft }) {
     setChosen(new Map());
   };
   return (
-    <section aria-label="Conflict" className="rounded-lg border border-bad/40 bg-surface">
+    <section aria-label="Conflict" className="border-b border-bad/40 bg-surface">
       <div className="flex flex-wrap items-center gap-2 border-b px-3 py-2">
         <CircleAlert aria-hidden className="size-4 text-bad" />
         <p role="alert" className="min-w-0 flex-1 basis-60 text-sm">

@@ -3,13 +3,15 @@ import { useCallback, useEffect, useMemo, useRef, useState } from 'react';
 import { ProposalCanvas } from '../autopilot/proposal-canvas.tsx';
 import { useGhosts } from '../autopilot/use-ghosts.ts';
 import { useHotkeys } from '../shell/use-hotkeys.ts';
-import { ErrorState } from '../ui/states.tsx';
 import { useUrlState } from '../ui/use-url-state.ts';
 import { DraftCanvas } from './canvas/draft-canvas.tsx';
 import { ConflictPanel } from './conflict-panel.tsx';
+import { DraftCheckFailure } from './draft-check-failure.tsx';
 import { graphSteps, type Place } from './editor-actions.ts';
-import { type UnfinishedFields, unfinishedFields } from './inspector/unfinished-fields.ts';
+import type { UnfinishedFields } from './inspector/unfinished-fields.ts';
 import type { JsonEditorHandle } from './json-editor.tsx';
+import { KeptEditsBanner } from './kept/kept-edits-banner.tsx';
+import { useKeptEdits } from './kept/use-kept-edits.ts';
 import { innerProblem, problemsInside } from './loop-problems.ts';
 import type { StepsDraft } from './loop-store.ts';
 import { LoopPath, useLoops } from './loops.tsx';
@@ -34,19 +36,20 @@ export type DraftEditorProps = {
 /** The draft as a graph to build, with the selected step as a form beside it, or the whole as JSON. */
 export function DraftEditor(props: DraftEditorProps) {
   const { workflowId, draft, editable } = props;
-  const [unfinished] = useState(() => unfinishedFields(workflowId));
+  const kept = useKeptEdits(workflowId, draft, editable);
   useHistoryKeys(draft.store, editable);
   const { path, view, onLoop, moved } = useLoops(draft);
   return (
     <div className="flex min-h-0 flex-1 flex-col">
+      <KeptEditsBanner kept={kept} />
       <ConflictPanel draft={draft} />
       <LoopPath path={path} onLoop={onLoop} />
       <StepsEditor
-        key={path.join('.')}
+        key={`${path.join('.')}:${kept.restored}`}
         {...props}
         view={view}
         path={path}
-        unfinished={unfinished}
+        unfinished={kept.fields}
         takesFocus={moved}
         onLoop={onLoop}
       />
@@ -125,7 +128,7 @@ function StepsEditor({ view, path, takesFocus, onLoop, ...props }: StepsEditorPr
             />
           )}
           {!validation.enabled ? null : validation.error ? (
-            <ErrorState title="The draft could not be checked" error={validation.error} />
+            <DraftCheckFailure validation={validation} />
           ) : (
             <ProblemList steps={steps} problems={allProblems} checking={validation.checking} onJump={jump} />
           )}

@@ -103,14 +103,94 @@ describe('saving a draft while it is typed', () => {
     const { saver, calls } = setUp();
     saver.edit('v2');
     await vi.advanceTimersByTimeAsync(100);
-    calls[0]?.answer({ kind: 'failed', error: new Error('offline') });
+    calls[0]?.answer({ kind: 'failed', error: new Error('too large'), retryAfterMs: null });
     await vi.advanceTimersByTimeAsync(0);
-    expect(saver.state.kind).toBe('failed');
+    expect(saver.state).toMatchObject({ kind: 'failed', retryAt: null });
     expect(saver.dirty).toBe(true);
+    await vi.advanceTimersByTimeAsync(3_600_000);
+    expect(calls).toHaveLength(1);
     void saver.flush();
     expect(calls.map(({ text, etag }) => [text, etag])).toEqual([
       ['v2', '1'],
       ['v2', '1'],
     ]);
+    calls[1]?.answer({ kind: 'failed', error: new Error('too large'), retryAfterMs: null });
+    await vi.advanceTimersByTimeAsync(0);
+    // Something shorter is another matter.
+    saver.edit('v');
+    await vi.advanceTimersByTimeAsync(100);
+    expect(calls.at(-1)?.text).toBe('v');
+  });
+});
+
+describe('a save that failed', () => {
+  const fail = async (setUpOne: ReturnType<typeof setUp>, retryAfterMs?: number) => {
+    setUpOne.calls.at(-1)?.answer({ kind: 'failed', error: new Error('away'), retryAfterMs });
+    await vi.advanceTimersByTimeAsync(0);
+  };
+  const waitOf = ({ saver }: ReturnType<typeof setUp>) =>
+    saver.state.kind === 'failed' ? (saver.state.retryAt ?? Number.NaN) - Date.now() : Number.NaN;
+
+  it('is repeated later and later, at most half a minute apart, until it succeeds', async () => {
+    const one = setUp();
+    one.saver.edit('v2');
+    await vi.advanceTimersByTimeAsync(100);
+    const waits: number[] = [];
+    for (let n = 1; n <= 8; n += 1) {
+      expect(one.calls).toHaveLength(n);
+      await fail(one);
+      const wait = waitOf(one);
+      waits.push(wait);
+      await vi.advanceTimersByTimeAsync(wait - 1);
+      expect(one.calls).toHaveLength(n);
+      await vi.advanceTimersByTimeAsync(1);
+    }
+    [1, 2, 4, 8, 16, 30, 30, 30].forEach((seconds, at) => {
+      expect(waits[at]).toBeGreaterThanOrEqual(seconds * 800);
+      expect(waits[at]).toBeLessThanOrEqual(seconds * 1_200);
+    });
+    one.calls.at(-1)?.answer({ kind: 'saved', etag: '2' });
+    await vi.advanceTimersByTimeAsync(0);
+    expect(one.saver.state.kind).toBe('saved');
+    expect(one.saver.dirty).toBe(false);
+    // The next failure begins anew.
+    one.saver.edit('v3');
+    await vi.advanceTimersByTimeAsync(100);
+    await fail(one);
+    expect(waitOf(one)).toBeLessThanOrEqual(1_200);
+  });
+
+  it('waits as long as the server asks', async () => {
+    const one = setUp();
+    one.saver.edit('v2');
+    await vi.advanceTimersByTimeAsync(100);
+    await fail(one, 60_000);
+    expect(waitOf(one)).toBe(60_000);
+  });
+
+  it('takes along what was edited meanwhile, and is not hurried by it', async () => {
+    const one = setUp();
+    one.saver.edit('v2');
+    await vi.advanceTimersByTimeAsync(100);
+    await fail(one, 5_000);
+    one.saver.edit('v3');
+    await vi.advanceTimersByTimeAsync(4_999);
+    expect(one.calls).toHaveLength(1);
+    expect(one.saver.state.kind).toBe('failed');
+    await vi.advanceTimersByTimeAsync(1);
+    expect(one.calls.map(({ text }) => text)).toEqual(['v2', 'v3']);
+  });
+
+  it('is forgotten once nothing is left to save, or what is left cannot be', async () => {
+    const one = setUp();
+    one.saver.edit('v2');
+    await vi.advanceTimersByTimeAsync(100);
+    await fail(one);
+    one.saver.edit('bad');
+    expect(one.saver.state.kind).toBe('invalid');
+    one.saver.edit('v1');
+    expect(one.saver.state.kind).toBe('saved');
+    await vi.advanceTimersByTimeAsync(60_000);
+    expect(one.calls).toHaveLength(1);
   });
 });

@@ -1,3 +1,5 @@
+import { Backoff } from './backoff.ts';
+
 export type SaveState =
   | { kind: 'saved' }
   /** Will be saved by itself. */
@@ -7,9 +9,14 @@ export type SaveState =
   | { kind: 'invalid'; message: string }
   /** Somebody else saved meanwhile; nothing is overwritten until the two are brought together. */
   | { kind: 'conflict' }
-  | { kind: 'failed'; error: unknown };
+  /** `retryAt`: when it is tried again by itself, in ms since the epoch; null: not before somebody does something. */
+  | { kind: 'failed'; error: unknown; retryAt: number | null };
 
-export type SaveOutcome = { kind: 'saved'; etag: string } | { kind: 'conflict' } | { kind: 'failed'; error: unknown };
+export type SaveOutcome =
+  | { kind: 'saved'; etag: string }
+  | { kind: 'conflict' }
+  /** `retryAfterMs`: the least time until it is tried again; null where that would fail, too. */
+  | { kind: 'failed'; error: unknown; retryAfterMs?: number | null | undefined };
 
 export type DraftSaverOptions<T> = {
   value: T;
@@ -27,14 +34,16 @@ export type DraftSaverOptions<T> = {
 
 /**
  * Saves a draft while it is being edited: one save at a time, each based on the one before, so that two editors never
- * overwrite each other unseen. What was edited during a save is saved by the next one.
+ * overwrite each other unseen. What was edited during a save is saved by the next one. A save that failed is repeated
+ * until it succeeds, unless that cannot help.
  */
 export class DraftSaver<T> {
   readonly #options: DraftSaverOptions<T>;
   #value: T;
   #saved: T;
   #etag: string;
-  #timer: ReturnType<typeof setTimeout> | null = null;
+  #timer: ReturnType<typeof setTimeout> | undefined;
+  readonly #backoff = new Backoff();
   #underWay: Promise<SaveState> | null = null;
   #state: SaveState = { kind: 'saved' };
 
@@ -67,9 +76,11 @@ export class DraftSaver<T> {
   /** Replaces the value; it is saved when editing pauses. */
   edit(value: T): void {
     this.#value = value;
+    const problem = this.dirty ? this.#options.check(value) : null;
+    // The next try takes the edit with it.
+    if (this.dirty && problem === null && isRetried(this.#state)) return;
     this.#stopTimer();
     if (this.#state.kind === 'conflict') return;
-    const problem = this.dirty ? this.#options.check(value) : null;
     if (!this.dirty) this.#set(this.#underWay !== null ? { kind: 'saving' } : { kind: 'saved' });
     else if (problem !== null) this.#set({ kind: 'invalid', message: problem });
     else {
@@ -98,15 +109,21 @@ export class DraftSaver<T> {
     const outcome = await this.#options.save(value, this.#etag);
     this.#underWay = null;
     if (outcome.kind !== 'saved') {
-      this.#set(outcome);
+      this.#set(outcome.kind === 'failed' ? this.#afterFailure(outcome) : outcome);
       return this.#state;
     }
+    this.#backoff.reset();
     this.#etag = outcome.etag;
     this.#saved = value;
     this.#set({ kind: 'saved' });
     // Edited meanwhile.
     if (this.dirty) return this.flush();
     return this.#state;
+  }
+
+  #afterFailure({ error, retryAfterMs }: SaveOutcome & { kind: 'failed' }): SaveState {
+    const retryAt = retryAfterMs === null ? null : this.#backoff.plan(() => void this.flush(), retryAfterMs);
+    return { kind: 'failed', error, retryAt };
   }
 
   /** After a conflict: bases `value` on what the server has now, `stored` with `etag`, and saves it over that. */
@@ -128,8 +145,8 @@ export class DraftSaver<T> {
   }
 
   #stopTimer(): void {
-    if (this.#timer !== null) clearTimeout(this.#timer);
-    this.#timer = null;
+    clearTimeout(this.#timer);
+    this.#backoff.stop();
   }
 
   #set(state: SaveState): void {
@@ -137,3 +154,6 @@ export class DraftSaver<T> {
     this.#options.onState(state);
   }
 }
+
+/** Whether a save has failed and is tried again by itself. */
+export const isRetried = (state: SaveState): boolean => state.kind === 'failed' && state.retryAt !== null;

@@ -52,6 +52,10 @@ function setUp(...steps: Step[]) {
     readAfter: (until: Promise<void>) => {
       reading = () => until;
     },
+    /** Reading fails from now on. */
+    readFails: () => {
+      reading = () => Promise.reject(new TypeError('Failed to fetch'));
+    },
   };
 }
 
@@ -271,14 +275,46 @@ describe('saving', () => {
     expect(server().map(({ id }) => id)).toEqual(['a', 'mine', 'more', 'theirs']);
   });
 
-  test('tries again after a failure', async () => {
+  test('tries again after a failure, by itself or when asked', async () => {
     const { store, refusals, server } = setUp(step('a'));
-    refusals.push(new Error('away'));
+    refusals.push(new Error('away'), new Error('away'));
     store.change([{ type: 'add_step', step: step('b') }]);
     await pause();
     expect(store.state.saveState.kind).toBe('failed');
-    expect((await store.save()).kind).toBe('saved');
+    await vi.advanceTimersByTimeAsync(5_000);
+    expect(store.state.saveState.kind).toBe('saved');
     expect(server()).toHaveLength(2);
+    refusals.push(new Error('away'));
+    store.change([{ type: 'add_step', step: step('c') }]);
+    await pause();
+    expect((await store.save()).kind).toBe('saved');
+    expect(server()).toHaveLength(3);
+    refusals.push(new Error('away'));
+    store.change([{ type: 'add_step', step: step('d') }]);
+    await pause();
+    // As when the browser is connected again.
+    store.retry();
+    await vi.advanceTimersByTimeAsync(0);
+    expect(server()).toHaveLength(4);
+  });
+
+  test('tries again where a merge could not read what others saved', async () => {
+    const { store, other, server, readAfter, readFails } = setUp(step('a'));
+    other(step('a'), step('theirs'));
+    readFails();
+    store.change([{ type: 'add_step', step: step('mine') }]);
+    await pause();
+    expect(store.state.saveState).toMatchObject({ kind: 'failed', retryAt: expect.any(Number) });
+    store.change([{ type: 'add_step', step: step('more') }]);
+    expect(store.state.saveState.kind).toBe('failed');
+    readAfter(Promise.resolve());
+    await vi.advanceTimersByTimeAsync(1_200);
+    expect(store.state.saveState.kind).toBe('saved');
+    expect(
+      server()
+        .map(({ id }) => id)
+        .sort(),
+    ).toEqual(['a', 'mine', 'more', 'theirs']);
   });
 
   test('takes a restored version, and undo leads back', async () => {
@@ -324,5 +360,65 @@ describe('what others have saved', () => {
     expect(ids()).toEqual(['a', 'mine', 'theirs', 'more']);
     await pause();
     expect([...ids()].sort()).toEqual(['a', 'late', 'mine', 'more', 'theirs']);
+  });
+});
+
+describe('changes that were never saved', () => {
+  const base: Stored = { draft: draftOf(step('a')), etag: '1' };
+
+  test('are one step of the history on top of what others have saved since, and save themselves', async () => {
+    const { store, other, server, ids } = setUp(step('a'));
+    other(step('a'), step('theirs'));
+    await store.pull();
+    expect(await store.restore(base, draftOf({ ...step('a'), name: 'Mine' }, step('b')), null)).toMatchObject({
+      ok: true,
+    });
+    expect(ids()).toEqual(['a', 'b', 'theirs']);
+    await pause();
+    expect(server()).toHaveLength(3);
+    expect(server()[0]?.name).toBe('Mine');
+    store.undo();
+    expect(ids()).toEqual(['a', 'theirs']);
+  });
+
+  test('ask what to keep where others have changed the same', async () => {
+    const { store, other, server } = setUp(step('a'));
+    other({ ...step('a'), name: 'Theirs' });
+    await store.pull();
+    await store.restore(base, draftOf({ ...step('a'), name: 'Mine' }), null);
+    await pause();
+    expect(store.state.saveState.kind).toBe('conflict');
+    expect(store.state.conflicts).toHaveLength(1);
+    expect(server()[0]?.name).toBe('Theirs');
+    await store.resolve(() => 'ours');
+    expect(server()[0]?.name).toBe('Mine');
+  });
+
+  test('do not displace what this page has changed since', async () => {
+    const { store, refusals, server } = setUp(step('a'));
+    store.change([{ type: 'update_step', step: 'a', set: { name: 'Now' } }]);
+    refusals.push(new Error('away'));
+    expect((await store.restore(base, draftOf({ ...step('a'), name: 'Before' }), null)).ok).toBe(false);
+    expect(store.state.draft.graph.steps[0]?.name).toBe('Now');
+    expect((await store.restore(base, draftOf({ ...step('a'), name: 'Before' }), null)).ok).toBe(true);
+    await pause();
+    expect(store.state.conflicts).toHaveLength(1);
+    expect(server()[0]?.name).toBe('Now');
+  });
+
+  test('may be JSON that is unfinished', async () => {
+    const { store, other, server } = setUp(step('a'));
+    other(step('a'), step('theirs'));
+    await store.pull();
+    await store.restore(base, draftOf(step('a'), step('mine')), '{"steps": [');
+    expect(store.state).toMatchObject({ text: '{"steps": [', saveState: { kind: 'invalid' } });
+    expect((await store.restore(base, draftOf(step('b')), null)).ok).toBe(false);
+    store.typeText(textOf(step('a'), step('mine'), step('more')));
+    await pause();
+    expect(
+      server()
+        .map(({ id }) => id)
+        .sort(),
+    ).toEqual(['a', 'mine', 'more', 'theirs']);
   });
 });

@@ -10,8 +10,10 @@ import {
   type Unrewritten,
 } from '../../server/domains/workflows/edits/index.ts';
 import { restoreOf } from '../../server/domains/workflows/edits/restore.ts';
-import { DraftSaver, type SaveOutcome, type SaveState } from './draft-saver.ts';
+import { Backoff } from './backoff.ts';
+import { DraftSaver, isRetried, type SaveOutcome, type SaveState } from './draft-saver.ts';
 import { hasDuplicateIds, parseGraph, shareUnchanged } from './graph-text.ts';
+import { retryAfterMs } from './save-failure.ts';
 
 export type EditorState = {
   readonly draft: Draft;
@@ -81,6 +83,7 @@ export class EditorStore {
   readonly #future: Entry[] = [];
   #state: EditorState;
   #merging: Promise<SaveState> | null = null;
+  readonly #backoff = new Backoff();
   /** Large JSON that was typed and is not read yet. */
   #typed: { text: string; timer: ReturnType<typeof setTimeout> } | null = null;
 
@@ -194,10 +197,37 @@ export class EditorStore {
   /** Saves at once, merging with what others have saved; resolves when nothing is left to save, or saving is not possible. */
   async save(): Promise<SaveState> {
     this.#readTyped();
+    this.#backoff.stop();
     const state = await this.#saver.flush();
     if (state.kind !== 'conflict' || this.#state.textProblem !== null) return this.#state.saveState;
     this.#mergeUnlessAsking();
     return (await this.#merging) ?? this.#state.saveState;
+  }
+
+  /** Saves at once what would be tried again later, as when the browser is connected again. */
+  retry(): void {
+    if (isRetried(this.#state.saveState)) void this.save();
+  }
+
+  /**
+   * Applies changes that were made to `base` elsewhere and never saved, such as before a crash, as one step of the history;
+   * `text` is unfinished JSON that was typed over them. Where others have changed the same since, saving asks what to keep.
+   */
+  async restore(base: Stored, draft: Draft, text: string | null): Promise<ChangeResult> {
+    this.#readTyped();
+    const refused = { ok: false, message: 'Finish or save the changes on this page first.' } as const;
+    if (this.#state.textProblem !== null) return refused;
+    const result = merge(base.draft, draft, this.#state.draft);
+    if (result.ok && text === null) this.#move(result.draft, { text: null, textProblem: null }, null, null);
+    else {
+      // Changes to an older state: what this page has changed since is saved first, and then merged with them like another's.
+      if ((await this.save()).kind !== 'saved') return refused;
+      const parsed = text === null ? null : parseGraph(text);
+      const textProblem = parsed !== null && 'problem' in parsed ? parsed.problem : null;
+      this.#move(draft, { text, textProblem }, null, null);
+      void this.#saver.rebase({ draft, textProblem }, { draft: base.draft, textProblem: null }, base.etag);
+    }
+    return { ok: true, unrewritten: [] };
   }
 
   /** Takes a draft that the server just returned, such as a restored version; undo leads back. */
@@ -275,7 +305,7 @@ export class EditorStore {
   #show(draft: Draft, text: Pick<EditorState, 'text' | 'textProblem'>): void {
     this.#set({ draft, ...text, canUndo: this.#past.length > 0, canRedo: this.#future.length > 0 });
     this.#saver.edit({ draft, textProblem: text.textProblem });
-    if (this.#saver.state.kind === 'conflict') this.#mergeUnlessAsking();
+    if (this.#saver.state.kind === 'conflict' && !isRetried(this.#state.saveState)) this.#mergeUnlessAsking();
   }
 
   #onSaveState(save: SaveState): void {
@@ -303,10 +333,13 @@ export class EditorStore {
       stored = await this.#options.read();
       savedBy = (await this.#options.readSavers?.(this.#saver.etag)) ?? nobody;
     } catch (error) {
-      const save: SaveState = { kind: 'failed', error };
+      const afterMs = retryAfterMs(error);
+      const retryAt = afterMs === null ? null : this.#backoff.plan(() => void this.save(), afterMs);
+      const save: SaveState = { kind: 'failed', error, retryAt };
       this.#set({ saveState: save });
       return save;
     }
+    this.#backoff.reset();
     this.#readTyped();
     const { draft, textProblem } = this.#state;
     if (textProblem !== null) {

@@ -36,7 +36,7 @@ export function LoopPath({ path, onLoop }: PathProps) {
   if (path.length === 0) return null;
   const names = ['Draft', ...path];
   return (
-    <nav aria-label="Loops" className="flex flex-wrap items-center gap-1 text-sm">
+    <nav aria-label="Loops" className="flex min-h-9 flex-wrap items-center gap-1 border-b bg-surface px-3 text-sm">
       {names.map((name, depth) =>
         depth === path.length ? (
           <span key={path.slice(0, depth).join('.')} aria-current="page" className="font-medium">

@@ -1,67 +1,88 @@
 'use client';
-import { CircleAlert, CloudCheck, LoaderCircle, PencilLine, TriangleAlert } from 'lucide-react';
-import type { ReactNode } from 'react';
-import { readError } from '../trpc/errors.ts';
+import { CircleAlert, CloudCheck, CloudOff, LoaderCircle, PencilLine, TriangleAlert } from 'lucide-react';
+import { type ReactNode, useEffect, useState } from 'react';
 import { Button } from '../ui/button.tsx';
+import { cx } from '../ui/classes.ts';
+import type { SaveState } from './draft-saver.ts';
+import { describeSaveFailure } from './save-failure-words.ts';
 import type { Draft } from './use-draft.ts';
 
-/** Whether the draft is saved, and what to do where it is not. Always visible: a lost edit is the worst thing an editor can do. */
-export function SaveIndicator({ draft }: { draft: Draft }) {
+type Look = { icon: ReactNode; tone: string; text: string; rest?: ReactNode };
+
+/**
+ * Whether the draft is saved, and what happens where it is not. Always visible where one types: a lost edit is the worst thing
+ * an editor can do. It is as high in each state; `compact` is one line that fits a bar.
+ */
+export function SaveIndicator({ draft, compact = false }: { draft: Draft; compact?: boolean }) {
   const state = draft.state.saveState;
+  const { icon, tone, text, rest } = lookOf(state);
+  return (
+    <div className={cx('flex min-w-0 items-center gap-2 text-xs', compact ? 'h-7' : 'h-9', tone)}>
+      {icon}
+      {/* The title has the whole text where it does not fit. */}
+      <p className={cx('min-w-0', compact ? 'truncate' : 'line-clamp-2 wrap-anywhere')} title={text}>
+        <span role="status">{text}</span>
+        {rest}
+      </p>
+      {state.kind === 'failed' ? (
+        <Button size="sm" onClick={() => void draft.save()}>
+          Save now
+        </Button>
+      ) : null}
+    </div>
+  );
+}
+
+function lookOf(state: SaveState): Look {
   switch (state.kind) {
     case 'saved':
-      return <Line icon={<CloudCheck aria-hidden className="size-4 text-ok" />} text="Saved" />;
+      return {
+        icon: <CloudCheck aria-hidden className="size-4 shrink-0 text-ok" />,
+        tone: 'text-muted',
+        text: 'Saved',
+      };
     case 'unsaved':
-      return <Line icon={<PencilLine aria-hidden className="size-4" />} text="Unsaved" />;
+      return { icon: <PencilLine aria-hidden className="size-4 shrink-0" />, tone: 'text-muted', text: 'Unsaved' };
     case 'saving':
-      return <Line icon={<LoaderCircle aria-hidden className="size-4 animate-spin" />} text="Saving…" />;
+      return {
+        icon: <LoaderCircle aria-hidden className="size-4 shrink-0 animate-spin" />,
+        tone: 'text-muted',
+        text: 'Saving…',
+      };
     case 'invalid':
-      return (
-        <Line
-          tone="text-warn"
-          icon={<TriangleAlert aria-hidden className="size-4" />}
-          text={`Not saved: ${state.message}`}
-        />
-      );
-    case 'failed':
-      return (
-        <Line
-          tone="text-bad"
-          icon={<CircleAlert aria-hidden className="size-4" />}
-          text={`Not saved: ${readError(state.error).message}`}
-        >
-          <Button size="sm" onClick={() => void draft.save()}>
-            Try again
-          </Button>
-        </Line>
-      );
+      return {
+        icon: <TriangleAlert aria-hidden className="size-4 shrink-0" />,
+        tone: 'text-warn',
+        text: `Not saved: ${state.message}`,
+      };
+    case 'failed': {
+      const icon = <CloudOff aria-hidden className="size-4 shrink-0" />;
+      const text = describeSaveFailure(state);
+      return state.retryAt === null
+        ? { icon, tone: 'text-bad', text }
+        : { icon, tone: 'text-bad', text, rest: <Countdown key={state.retryAt} until={state.retryAt} /> };
+    }
     case 'conflict':
-      return (
-        <Line
-          tone="text-bad"
-          icon={<CircleAlert aria-hidden className="size-4" />}
-          text="Not saved: choose between your changes and someone else’s."
-        />
-      );
+      return {
+        icon: <CircleAlert aria-hidden className="size-4 shrink-0" />,
+        tone: 'text-bad',
+        text: 'Not saved: choose between your changes and someone else’s.',
+      };
   }
 }
 
-function Line({
-  icon,
-  text,
-  tone = 'text-muted',
-  children,
-}: {
-  icon: ReactNode;
-  text: string;
-  tone?: string;
-  children?: ReactNode;
-}) {
+/** The time until the next try. A screen reader is not told each second. */
+function Countdown({ until }: { until: number }) {
+  const [now, setNow] = useState(() => Date.now());
+  useEffect(() => {
+    const timer = setInterval(() => setNow(Date.now()), 500);
+    return () => clearInterval(timer);
+  }, []);
+  const seconds = Math.max(0, Math.ceil((until - now) / 1_000));
   return (
-    <div role="status" className={`flex min-h-7 flex-wrap items-center gap-2 text-xs ${tone}`}>
-      {icon}
-      <span className="min-w-0 wrap-anywhere">{text}</span>
-      {children}
-    </div>
+    <span aria-hidden className="tabular-nums">
+      {' '}
+      in {seconds} s
+    </span>
   );
 }

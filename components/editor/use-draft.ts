@@ -2,6 +2,8 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useCallback, useEffect, useMemo, useState, useSyncExternalStore } from 'react';
 import type { Choose } from '../../server/domains/workflows/edits/index.ts';
+import { isLeaving } from '../auth/session-gate.ts';
+import { useSession } from '../shell/session.tsx';
 import { readError } from '../trpc/errors.ts';
 import { type Inputs, ifMatch, type Outputs, useTRPC, useTRPCClient } from '../trpc/provider.tsx';
 import { useDebounced } from '../ui/use-debounced.ts';
@@ -9,7 +11,7 @@ import type { SaveState } from './draft-saver.ts';
 import { type EditorState, EditorStore, type Stored } from './editor-store.ts';
 import type { DraftGraph } from './graph-text.ts';
 import type { GraphProblem } from './locate-problem.ts';
-import { forgetUnfinished, keepUnfinished, readUnfinished } from './unfinished.ts';
+import { retryAfterMs } from './save-failure.ts';
 import { toPeople } from './use-editors.ts';
 
 export type Workflow = Outputs['workflows_get'];
@@ -41,18 +43,21 @@ function patchOf(id: string, base: Stored['draft'], draft: Stored['draft']): Inp
   };
 }
 
+/** Drafts whose page was left before all was saved, by person and workflow: they go on, and their page takes them up again. */
+const left = new Map<string, EditorStore>();
+
 /** The draft of a workflow while it is edited: saved by itself, never over somebody else's change. */
 export function useDraft(workflow: Workflow): Draft {
   const trpc = useTRPC();
   const client = useTRPCClient();
   const queryClient = useQueryClient();
   const { id } = workflow;
+  const key = `${useSession().me.user.id}:${id}`;
   const [store] = useState(() => {
-    const unfinished = readUnfinished(id);
-    const stored = storedOf(workflow);
-    const created = new EditorStore({
-      // Unfinished JSON continues from the draft that it was typed over; saving it merges it with what came later.
-      ...(unfinished ? { draft: { ...stored.draft, graph: unfinished.graph }, etag: unfinished.etag } : stored),
+    const unsaved = left.get(key);
+    if (unsaved?.dirty) return unsaved;
+    const created: EditorStore = new EditorStore({
+      ...storedOf(workflow),
       read: async () => {
         const present = await client.workflows_get.query({ id });
         queryClient.setQueryData(trpc.workflows_get.queryKey({ id }), present);
@@ -73,11 +78,11 @@ export function useDraft(workflow: Workflow): Draft {
           queryClient.setQueryData(trpc.workflows_get.queryKey({ id }), saved);
           return { kind: 'saved', etag: saved.etag };
         } catch (error) {
-          return readError(error).status === 412 ? { kind: 'conflict' } : { kind: 'failed', error };
+          if (readError(error).status === 412) return { kind: 'conflict' };
+          return { kind: 'failed', error, retryAfterMs: retryAfterMs(error) };
         }
       },
     });
-    if (unfinished) created.typeText(unfinished.text);
     return created;
   });
   const state = useSyncExternalStore(
@@ -85,8 +90,8 @@ export function useDraft(workflow: Workflow): Draft {
     () => store.state,
     () => store.state,
   );
-  useUnfinishedText(id, store, state);
-  useLeaveGuard(store);
+  useLeaveGuard(store, key);
+  useEarlyRetry(store);
   return useMemo(
     () => ({
       state,
@@ -102,27 +107,31 @@ export function useDraft(workflow: Workflow): Draft {
   );
 }
 
-/** JSON that does not parse cannot be saved on the server; this browser keeps it until it does, or is discarded. */
-function useUnfinishedText(id: string, store: EditorStore, { text, textProblem }: EditorState): void {
-  useEffect(() => {
-    if (textProblem === null || text === null) forgetUnfinished(id);
-    else {
-      const { draft, etag } = store.base;
-      keepUnfinished(id, { text, etag, graph: draft.graph });
-    }
-  }, [id, store, text, textProblem]);
-}
-
 /** Asks before the tab is closed on something unsaved, and saves at once when the page is left inside the console. */
-function useLeaveGuard(store: EditorStore): void {
+function useLeaveGuard(store: EditorStore, key: string): void {
   useEffect(() => {
+    left.delete(key);
     const guard = (event: BeforeUnloadEvent) => {
-      if (store.dirty) event.preventDefault();
+      if (store.dirty && !isLeaving()) event.preventDefault();
     };
     window.addEventListener('beforeunload', guard);
     return () => {
       window.removeEventListener('beforeunload', guard);
+      if (store.dirty) left.set(key, store);
       void store.save();
+    };
+  }, [store, key]);
+}
+
+/** Tries a failed save again at once when the browser is connected, or the tab looked at, again. */
+function useEarlyRetry(store: EditorStore): void {
+  useEffect(() => {
+    const retry = () => void (document.visibilityState === 'visible' && store.retry());
+    window.addEventListener('online', retry);
+    document.addEventListener('visibilitychange', retry);
+    return () => {
+      window.removeEventListener('online', retry);
+      document.removeEventListener('visibilitychange', retry);
     };
   }, [store]);
 }
@@ -136,7 +145,12 @@ export type Validation = {
   /** While the answer is of an older graph. */
   checking: boolean;
   error: unknown;
+  /** Whether a failed check is tried again by itself. */
+  isRetried: boolean;
+  retry: () => void;
 };
+
+const CHECK_AGAIN_MS = 5_000;
 
 const numbers = new WeakMap<object, number>();
 let graphsNumbered = 0;
@@ -162,6 +176,8 @@ export function useValidation(id: string, draft: DraftGraph, enabled: boolean): 
     enabled,
     placeholderData: previous => previous,
     gcTime: 10_000,
+    retry: false,
+    refetchInterval: ({ state }) => (isWorthRepeating(state.error) ? CHECK_AGAIN_MS : false),
   });
   const problems = useMemo(
     (): Problem[] => [
@@ -170,5 +186,14 @@ export function useValidation(id: string, draft: DraftGraph, enabled: boolean): 
     ],
     [report.data],
   );
-  return { enabled, problems, checking: report.isFetching || settled !== draft, error: report.error };
+  return {
+    enabled,
+    problems,
+    checking: report.isFetching || settled !== draft,
+    error: report.error,
+    isRetried: isWorthRepeating(report.error),
+    retry: () => void report.refetch(),
+  };
 }
+
+const isWorthRepeating = (error: unknown): boolean => error !== null && retryAfterMs(error) !== null;

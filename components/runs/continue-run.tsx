@@ -46,7 +46,7 @@ export function ContinueRun({ workflowId, save }: Props) {
   return (
     <section
       aria-label="Continue a run"
-      className="mb-4 flex flex-wrap items-center gap-x-3 gap-y-2 rounded-md border border-accent/40 bg-accent-soft px-3 py-2 text-sm"
+      className="flex flex-wrap items-center gap-x-3 gap-y-2 border-b border-accent/40 bg-accent-soft px-3 py-2 text-sm"
     >
       <Wrench aria-hidden className="size-4 shrink-0 text-accent-text" />
       <p className="min-w-60 flex-1">

@@ -64,7 +64,7 @@ export function WorkflowBar(props: BarProps) {
         />
         <WorkflowState workflow={workflow} />
         <div className="ml-1 flex min-w-0 items-center gap-3 text-xs">
-          {editable ? <SaveIndicator draft={draft} /> : <Badge>View only</Badge>}
+          {editable ? <SaveIndicator draft={draft} compact /> : <Badge>View only</Badge>}
           <OtherEditors people={props.others} otherWindow={props.otherWindow} />
         </div>
       </div>

@@ -4,11 +4,16 @@ export type UnfinishedFields = {
   has: (id: string) => boolean;
   set: (id: string, text: string) => void;
   delete: (id: string) => void;
+  /** Those of the draft; what was typed for tests belongs to no draft. */
+  ofDraft: () => [string, string][];
 };
 
-/** Returns the unfinished fields of a workflow, which this tab keeps while it is open. */
-export function unfinishedFields(workflowId: string): UnfinishedFields {
-  const key = `baton:unfinished-fields:${workflowId}`;
+/**
+ * Returns the unfinished fields of a workflow, which this tab keeps while it is open, for one person. `onChange` is called after
+ * each change.
+ */
+export function unfinishedFields(user: string, workflowId: string, onChange: () => void): UnfinishedFields {
+  const key = `baton:unfinished-fields:${user}:${workflowId}`;
   const texts = new Map<string, string>(read(key));
   const keep = () => {
     try {
@@ -17,6 +22,7 @@ export function unfinishedFields(workflowId: string): UnfinishedFields {
     } catch {
       // The browser has no room or refuses: they are kept until the page is left.
     }
+    onChange();
   };
   return {
     get: id => texts.get(id),
@@ -28,6 +34,7 @@ export function unfinishedFields(workflowId: string): UnfinishedFields {
     delete: id => {
       if (texts.delete(id)) keep();
     },
+    ofDraft: () => [...texts].filter(([id]) => !id.startsWith('test.')),
   };
 }
 

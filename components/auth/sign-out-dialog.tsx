@@ -1,0 +1,46 @@
+'use client';
+import { useState } from 'react';
+import { Button } from '../ui/button.tsx';
+import { Dialog } from '../ui/dialog.tsx';
+import { toastError } from '../ui/toaster.tsx';
+import { signOut } from './auth-requests.ts';
+import { signOutAndForget } from './sign-out.ts';
+
+type Props = {
+  user: string;
+  /** The number of workflows with unsaved changes; 0: the dialog is closed. */
+  unsaved: number;
+  onClose: () => void;
+};
+
+/** Asks what becomes of changes that are not saved, before their author signs out. */
+export function SignOutDialog({ user, unsaved, onClose }: Props) {
+  const [pending, setPending] = useState(false);
+  const leave = async (how: () => Promise<void>) => {
+    setPending(true);
+    await how().catch(toastError);
+    setPending(false);
+  };
+  return (
+    <Dialog
+      open={unsaved > 0}
+      onOpenChange={open => !open && onClose()}
+      title="Sign out with unsaved changes?"
+      footer={
+        <>
+          <Button variant="danger" disabled={pending} onClick={() => void leave(() => signOutAndForget(user))}>
+            Remove and sign out
+          </Button>
+          <Button variant="primary" pending={pending} onClick={() => void leave(() => signOut())}>
+            Keep and sign out
+          </Button>
+        </>
+      }
+    >
+      <p className="text-sm text-muted">
+        {unsaved === 1 ? 'One workflow has' : `${unsaved} workflows have`} changes that could not be saved. Keep them in
+        this browser to restore them when you sign in again, or remove them. No one else who signs in here sees them.
+      </p>
+    </Dialog>
+  );
+}

@@ -1,0 +1,91 @@
+import { hasForgottenEdits } from '../../auth/session-gate.ts';
+import type { EditorStore } from '../editor-store.ts';
+import { type EditsInBrowser, newKey } from './kept-edits.ts';
+import { holdKey } from './live-keys.ts';
+
+/** How long an edit may exist in memory alone. */
+export const KEEP_AFTER_MS = 400;
+
+type KeeperOptions = {
+  user: string;
+  workflowId: string;
+  store: Pick<EditorStore, 'state' | 'base' | 'dirty' | 'subscribe'>;
+  /** The fields that cannot be read yet. */
+  fields: () => [string, string][];
+  edits: EditsInBrowser;
+  /** Called once where unsaved edits could not be kept. */
+  onRefused: () => void;
+};
+
+/** Keeps what an editor has not saved in the browser, a moment after each edit, and removes it once it is saved. */
+export class EditsKeeper {
+  readonly #options: KeeperOptions;
+  /** Where the edits are kept. */
+  readonly key: string;
+  #timer: ReturnType<typeof setTimeout> | undefined;
+  #release: (() => void) | null = null;
+  #written = '';
+  #base: { of: object; etag: string; text: string } | null = null;
+  #last: unknown[] = [];
+  #isRefused = false;
+
+  constructor(options: KeeperOptions) {
+    this.#options = options;
+    this.key = newKey(options.user, options.workflowId);
+    options.store.subscribe(() => this.changed());
+    if (options.fields().length > 0) this.changed();
+  }
+
+  /** Plans to keep what has changed; an edit is not put off by those that follow it. */
+  changed(): void {
+    const { store, fields } = this.#options;
+    if (store.state.saveState.kind === 'saved' && !store.dirty && fields().length === 0) this.flush();
+    else this.#timer ??= setTimeout(() => this.flush(), KEEP_AFTER_MS);
+  }
+
+  /** Keeps what has changed at once, as when the page is left. */
+  readonly flush = (): void => {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    // The person signed out, and wanted them removed.
+    if (hasForgottenEdits()) return;
+    const { store, fields, edits } = this.#options;
+    const unread = fields();
+    if (!store.dirty && unread.length === 0) {
+      this.#forget();
+      return;
+    }
+    const { draft, text, textProblem } = store.state;
+    const { base } = store;
+    const now = [draft.graph, text, base.etag, JSON.stringify(unread)];
+    if (now.every((each, at) => each === this.#last[at])) return;
+    this.#last = now;
+    this.#release ??= holdKey(this.key);
+    const isKept = edits.keep(this.key, {
+      base: this.#textOf(base.etag, base.draft.graph),
+      graph: draft.graph,
+      text: textProblem === null ? null : text,
+      fields: unread,
+    });
+    if (isKept) this.#written = this.key;
+    else if (!this.#isRefused && store.state.saveState.kind === 'failed') {
+      this.#isRefused = true;
+      this.#options.onRefused();
+    }
+  };
+
+  #textOf(etag: string, graph: object): string {
+    if (this.#base?.of !== graph || this.#base.etag !== etag)
+      this.#base = { of: graph, etag, text: JSON.stringify({ etag, graph }) };
+    return this.#base.text;
+  }
+
+  #forget(): void {
+    this.#last = [];
+    this.#release?.();
+    this.#release = null;
+    if (this.#written === '') return;
+    this.#written = '';
+    this.#options.edits.forget(this.key);
+  }
+}

@@ -1,0 +1,134 @@
+'use client';
+import { useCallback, useEffect, useState } from 'react';
+import { merge, sameJson } from '../../../server/domains/workflows/edits/index.ts';
+import { beforeSignOut } from '../../auth/session-gate.ts';
+import { useSession } from '../../shell/session.tsx';
+import { toast } from '../../ui/toaster.tsx';
+import type { EditorStore } from '../editor-store.ts';
+import { type UnfinishedFields, unfinishedFields } from '../inspector/unfinished-fields.ts';
+import type { Draft } from '../use-draft.ts';
+import { EditsKeeper } from './edits-keeper.ts';
+import { EditsInBrowser, type KeptEdits } from './kept-edits.ts';
+import { heldKeys } from './live-keys.ts';
+
+const edits = new EditsInBrowser();
+
+/** How long signing out waits for a draft to be saved. */
+const SAVE_MS = 3_000;
+
+type Kept = { fields: UnfinishedFields; keeper: EditsKeeper };
+/** A store outlives the editor that shows it: it goes on saving after the page is left. */
+const keptOf = new WeakMap<EditorStore, Kept>();
+
+function keep(store: EditorStore, user: string, workflowId: string): Kept {
+  const known = keptOf.get(store);
+  if (known !== undefined) return known;
+  const fields = unfinishedFields(user, workflowId, () => keeper.changed());
+  const keeper: EditsKeeper = new EditsKeeper({
+    user,
+    workflowId,
+    store,
+    fields: fields.ofDraft,
+    edits,
+    onRefused: () =>
+      toast.warning('Leave this tab open until your changes are saved', {
+        description: 'This browser has no room to keep them, or does not allow it.',
+        duration: 20_000,
+      }),
+  });
+  const kept = { fields, keeper };
+  keptOf.set(store, kept);
+  return kept;
+}
+
+export type KeptDraft = {
+  /** Texts of fields that cannot be read yet. */
+  fields: UnfinishedFields;
+  /** Edits that were never saved, of an editor that is gone. */
+  offer: KeptEdits | null;
+  /** How often edits were restored: fields show what they then have only if they are made anew. */
+  restored: number;
+  restore: () => Promise<void>;
+  discard: () => void;
+};
+
+/** Keeps what the editor of a draft has not saved in this browser, and offers what an earlier one has left. */
+export function useKeptEdits(workflowId: string, { store }: Draft, editable: boolean): KeptDraft {
+  const user = useSession().me.user.id;
+  const [{ fields, keeper }] = useState(() => keep(store, user, workflowId));
+  const [offer, setOffer] = useState<KeptEdits | null>(null);
+  const [restored, setRestored] = useState(0);
+  useFlushes(store, keeper);
+  const look = useCallback(async () => {
+    const held = await heldKeys();
+    const found = edits.list(user, workflowId).filter(({ key }) => !held.has(key) && key !== keeper.key);
+    for (const { key } of found.filter(each => isContained(each, store, fields))) edits.forget(key);
+    setOffer(found.find(each => !isContained(each, store, fields)) ?? null);
+  }, [user, workflowId, store, fields, keeper]);
+  useEffect(() => {
+    if (!editable) return;
+    const onVisible = () => void (document.visibilityState === 'visible' && look());
+    onVisible();
+    document.addEventListener('visibilitychange', onVisible);
+    return () => document.removeEventListener('visibilitychange', onVisible);
+  }, [editable, look]);
+  const restore = async () => {
+    if (offer === null) return;
+    const { base, graph, text } = offer;
+    const { draft } = store.state;
+    const before = { draft: { ...draft, graph: base.graph }, etag: base.etag };
+    const result = await store.restore(before, { ...draft, graph }, text);
+    if (!result.ok) return toast.error(result.message);
+    for (const [id, unread] of offer.fields) if (!fields.has(id)) fields.set(id, unread);
+    keeper.flush();
+    edits.forget(offer.key);
+    setRestored(n => n + 1);
+    void look();
+  };
+  const discard = () => {
+    if (offer === null) return;
+    const { key } = offer;
+    const text = edits.forget(key);
+    toast.success('Unsaved changes discarded', {
+      duration: 10_000,
+      action: {
+        label: 'Undo',
+        onClick: () => {
+          if (text !== null) edits.putBack(key, text);
+          void look();
+        },
+      },
+    });
+    void look();
+  };
+  return { fields, offer, restored, restore, discard };
+}
+
+/** Whether restoring edits would change nothing: they were saved after all, and only the answer was lost. */
+function isContained({ base, graph, text, fields }: KeptEdits, store: EditorStore, present: UnfinishedFields): boolean {
+  if (text !== null || fields.some(([id, unread]) => present.get(id) !== unread)) return false;
+  const { draft } = store.state;
+  const result = merge({ ...draft, graph: base.graph }, { ...draft, graph }, draft);
+  return result.ok && sameJson(result.draft.graph, draft.graph);
+}
+
+/** Keeps the latest edits before the page may end, and saves them before the person signs out. */
+function useFlushes(store: EditorStore, keeper: EditsKeeper): void {
+  useEffect(() => {
+    const { flush } = keeper;
+    const onHide = () => void (document.visibilityState === 'hidden' && flush());
+    const onSignOut = async () => {
+      await Promise.race([store.save(), new Promise(resolve => setTimeout(resolve, SAVE_MS))]);
+      flush();
+    };
+    beforeSignOut.add(onSignOut);
+    document.addEventListener('visibilitychange', onHide);
+    window.addEventListener('pagehide', flush);
+    return () => {
+      flush();
+      beforeSignOut.delete(onSignOut);
+      document.removeEventListener('visibilitychange', onHide);
+      window.removeEventListener('pagehide', flush);
+    };
+  }, [store, keeper]);
+}
