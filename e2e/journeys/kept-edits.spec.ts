@@ -1,0 +1,184 @@
+import type { BrowserContext, Locator, Page } from '@playwright/test';
+import { type Api, expect, expectAccessible, signIn, test } from '../fixtures/console.ts';
+import { startConsoleServer } from '../fixtures/console-server.ts';
+import { replaceText } from '../fixtures/editor.ts';
+import { pressUntilFocused } from '../fixtures/keyboard.ts';
+import { startServer } from '../fixtures/server.ts';
+
+const lua = (id: string, script: string) => ({ id, type: 'lua_script', script });
+const scriptOf = (page: Page) => page.getByRole('textbox', { name: 'Script' });
+const saved = (page: Page) => expect(page.getByText('Saved', { exact: true })).toBeVisible();
+const unsaved = (page: Page) => expect(page.getByText('Not saved. Trying again')).toBeVisible();
+const banner = (page: Page) => page.getByRole('region', { name: 'Unsaved changes' });
+
+async function create(api: Api, name: string): Promise<string> {
+  const graph = { steps: [lua('a', 'return 1'), lua('b', 'return 2')] };
+  const { id } = await api.call('POST', '/v1/workflows', { name, graph });
+  return String(id);
+}
+
+/** Saves nothing from now on, as where the connection is lost for writing alone. */
+const cutSaves = (context: BrowserContext) => context.route('**/api/trpc/workflows_patch*', route => route.abort());
+
+/** Waits until the browser has kept a text. */
+const kept = (page: Page, text: string) =>
+  page.waitForFunction(part => Object.values(window.localStorage).some(entry => entry.includes(part)), text);
+
+/** Goes to an element and presses it, by keyboard alone. */
+async function press(page: Page, target: Locator): Promise<void> {
+  await pressUntilFocused(page, 'Tab', target);
+  await page.keyboard.press('Enter');
+}
+
+test('what is typed while the service is killed and started again is saved by itself', async ({ browser }) => {
+  const first = await startConsoleServer();
+  const context = await browser.newContext({ baseURL: first.url });
+  const page = await context.newPage();
+  const call = async (method: string, path: string, body?: unknown) => {
+    const answer = await fetch(first.url + path, {
+      method,
+      headers: { Authorization: `Bearer ${first.pat}`, 'Content-Type': 'application/json' },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    });
+    return (await answer.json()) as Record<string, unknown>;
+  };
+  const id = await create({ call }, 'Killed');
+  await signIn(page, first.email, first.password);
+  await page.goto(`/workflows/${id}?step=a`);
+  await replaceText(scriptOf(page), 'return "before"');
+  await saved(page);
+  await expect(page.getByText('No problems: this draft can be published.')).toBeVisible();
+
+  await first.kill();
+  await replaceText(scriptOf(page), 'return "while it was away"');
+  await unsaved(page);
+  await expect(page.getByRole('button', { name: 'Save now' })).toBeVisible();
+  await expect(page.getByText('The draft could not be checked')).toBeVisible();
+  await expectAccessible(page);
+  await page.keyboard.insertText(' -- more');
+  await unsaved(page);
+
+  const env = { ...first.database, BATON_SEED: 'none', PORT: new URL(first.url).port };
+  const second = await startServer({ env, dataDir: first.dataDir, cheapPasswords: true });
+  await saved(page);
+  await expect(page.getByText('No problems: this draft can be published.')).toBeVisible();
+  expect(JSON.stringify(await call('GET', `/v1/workflows/${id}`))).toContain('away\\" -- more');
+  await context.close();
+  await second.stop();
+  await first.stop();
+});
+
+test('edits of two tabs that are gone are offered again, and merged with what came later', async ({
+  member: page,
+  context,
+  api,
+}) => {
+  const id = await create(api, 'Closed');
+  const path = `/workflows/${id}`;
+  await cutSaves(context);
+  const openTab = async (step: string, script: string) => {
+    const tab = await context.newPage();
+    await tab.goto(`${path}?step=${step}`);
+    await replaceText(scriptOf(tab), script);
+    await kept(tab, script.slice(-6, -1));
+    return tab;
+  };
+  const first = await openTab('a', 'return "first"');
+  const second = await openTab('b', 'return "other"');
+  // What an open tab keeps is its own.
+  await expect(banner(second)).toHaveCount(0);
+  // They are not asked, as in a crash.
+  await first.close();
+  await second.close();
+  await context.unroute('**/api/trpc/workflows_patch*');
+  await api.call('PATCH', `/v1${path}`, { graph: { steps: [lua('a', 'return "theirs"'), lua('b', 'return 2')] } });
+
+  await page.goto(path);
+  await expect(banner(page)).toContainText(/Unsaved changes from \d\d:\d\d were found\./);
+  await expectAccessible(page);
+  await press(page, banner(page).getByRole('button', { name: 'Restore' }));
+  const stored = async () => JSON.stringify((await api.call('GET', `/v1${path}`)).graph);
+  await expect.poll(stored).toContain('other');
+  // The same script was changed since, which is a question.
+  await press(page, banner(page).getByRole('button', { name: 'Restore' }));
+  const conflict = page.getByRole('region', { name: 'Conflict' });
+  await expect(conflict).toContainText('return "first"');
+  await expect(banner(page)).toHaveCount(0);
+  await press(page, conflict.getByRole('button', { name: 'Keep mine' }));
+  await saved(page);
+  expect(await stored()).toMatch(/first.*other/);
+  await page.reload();
+  await expect(page.getByText('No problems: this draft can be published.')).toBeVisible();
+  await expect(banner(page)).toHaveCount(0);
+});
+
+test('an expired session asks for the password over the page, in each tab until one has it, and everything is repeated', async ({
+  page,
+  context,
+  server,
+  api,
+}) => {
+  const id = await create(api, 'Expired');
+  await signIn(page, server.email, server.password);
+  const other = await context.newPage();
+  await other.goto(`/workflows/${id}?panel=json`);
+  await page.goto(`/workflows/${id}?step=a`);
+  await context.clearCookies();
+  await replaceText(scriptOf(page), 'return "expired"');
+  const dialog = page.getByRole('alertdialog', { name: 'Your session has ended' });
+  await expect(dialog).toHaveCount(1);
+  await kept(page, 'expired');
+  await expectAccessible(page);
+  await expect(dialog.getByLabel('Password')).toBeFocused();
+  await page.keyboard.press('Escape');
+  await page.keyboard.insertText('not the password');
+  await page.keyboard.press('Enter');
+  await expect(dialog.getByText('Incorrect email or password.')).toBeVisible();
+  // A tab that has asked nothing since learns it with its next call, and is healed by the first.
+  await expect(other.getByRole('alertdialog')).toHaveCount(1);
+  await dialog.getByLabel('Password').fill(server.password);
+  await page.keyboard.press('Enter');
+  await expect(dialog).toHaveCount(0);
+  await expect(other.getByRole('alertdialog')).toHaveCount(0);
+  await saved(page);
+  await expect(scriptOf(page)).toBeFocused();
+  expect(JSON.stringify(await api.call('GET', `/v1/workflows/${id}`))).toContain('expired');
+  await other.close();
+});
+
+test('signing out asks what becomes of unsaved edits, which no one else sees', async ({
+  page,
+  context,
+  server,
+  api,
+}) => {
+  const id = await create(api, 'Signed out');
+  await signIn(page, server.email, server.password);
+  const signOut = async () => {
+    await page.getByRole('button', { name: /^Account of/ }).click();
+    await page.getByRole('menuitem', { name: 'Sign out' }).click();
+  };
+  await cutSaves(context);
+  await page.goto(`/workflows/${id}?step=a`);
+  await replaceText(scriptOf(page), 'return "kept"');
+  await unsaved(page);
+  await signOut();
+  const dialog = page.getByRole('dialog', { name: 'Sign out with unsaved changes?' });
+  await expectAccessible(page);
+  await page.keyboard.press('Escape');
+  await expect(page.getByRole('button', { name: /^Account of/ })).toBeFocused();
+  await signOut();
+  await dialog.getByRole('button', { name: 'Keep and sign out' }).click();
+  await expect(page).toHaveURL(/\/sign-in/);
+
+  await signIn(page, server.email, server.password);
+  await page.goto(`/workflows/${id}?step=a`);
+  await banner(page).getByRole('button', { name: 'Discard' }).click();
+  await expect(banner(page)).toHaveCount(0);
+  await page.locator('[data-sonner-toast]').getByRole('button', { name: 'Undo' }).click();
+  await expect(banner(page)).toBeVisible();
+  await signOut();
+  await dialog.getByRole('button', { name: 'Remove and sign out' }).click();
+  await expect(page).toHaveURL(/\/sign-in/);
+  expect(await page.evaluate(() => Object.keys(window.localStorage).filter(key => key.includes('edits')))).toEqual([]);
+});
