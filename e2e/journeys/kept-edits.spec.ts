@@ -20,6 +20,8 @@ async function create(api: Api, name: string): Promise<string> {
 /** Saves nothing from now on, as where the connection is lost for writing alone. */
 const cutSaves = (context: BrowserContext) => context.route('**/api/trpc/workflows_patch*', route => route.abort());
 
+const uncutSaves = (context: BrowserContext) => context.unroute('**/api/trpc/workflows_patch*');
+
 /** Waits until the browser has kept a text. */
 const kept = (page: Page, text: string) =>
   page.waitForFunction(part => Object.values(window.localStorage).some(entry => entry.includes(part)), text);
@@ -90,7 +92,7 @@ test('edits of two tabs that are gone are offered again, and merged with what ca
   // They are not asked, as in a crash.
   await first.close();
   await second.close();
-  await context.unroute('**/api/trpc/workflows_patch*');
+  await uncutSaves(context);
   await api.call('PATCH', `/v1${path}`, { graph: { steps: [lua('a', 'return "theirs"'), lua('b', 'return 2')] } });
 
   await page.goto(path);
@@ -123,8 +125,12 @@ test('an expired session asks for the password over the page, in each tab until 
   const other = await context.newPage();
   await other.goto(`/workflows/${id}?panel=json`);
   await page.goto(`/workflows/${id}?step=a`);
-  await context.clearCookies();
+  // A save is refused, but not before the text is there: a poll would bring the dialog over the field.
+  await cutSaves(context);
   await replaceText(scriptOf(page), 'return "expired"');
+  await unsaved(page);
+  await context.clearCookies();
+  await uncutSaves(context);
   const dialog = page.getByRole('alertdialog', { name: 'Your session has ended' });
   await expect(dialog).toHaveCount(1);
   await kept(page, 'expired');

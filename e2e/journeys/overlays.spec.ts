@@ -67,3 +67,36 @@ test('a tooltip opens on hover and on focus, describes its trigger, and closes w
   await expect(tooltip).toHaveCount(0);
   await expect(copy).toBeFocused();
 });
+
+test('the focus returns when a dialog or palette closes, and stays on the canvas after Delete', async ({
+  member,
+  api,
+}) => {
+  const lua = (id: string) => ({ id, type: 'lua_script', script: 'return 1' });
+  const { id } = await api.call('POST', '/v1/workflows', { name: 'Focus', graph: { steps: [lua('a'), lua('b')] } });
+  await open(member, `/workflows/${String(id)}`);
+  const publish = member.getByRole('button', { name: 'Publish', exact: true });
+  const dialog = member.getByRole('dialog');
+  await publish.focus();
+  await member.keyboard.press('ControlOrMeta+k');
+  await expect(dialog).toBeVisible();
+  await member.keyboard.press('Escape');
+  await expect(publish).toBeFocused();
+  await member.keyboard.press('Enter');
+  await expect(dialog).toBeVisible();
+  await dialog.getByRole('button', { name: 'Publish' }).click();
+  await expect(dialog).toHaveCount(0);
+  await expect(publish).toBeFocused();
+
+  await member.locator('[data-step="b"]').click();
+  await member.keyboard.press('Delete');
+  await expect(member.locator('[data-step="b"]')).toHaveCount(0);
+  await expect(member.getByRole('region', { name: 'Graph of the draft' })).toBeFocused();
+});
+
+test('a page that does not exist has the frame of the console', async ({ member }) => {
+  await member.goto('/no-such-page');
+  await expect(member.getByRole('heading', { name: 'Page not found' })).toBeVisible();
+  await member.getByRole('navigation', { name: 'Main' }).getByRole('link', { name: 'Runs' }).click();
+  await expect(member.getByRole('heading', { name: 'Runs' })).toBeVisible();
+});

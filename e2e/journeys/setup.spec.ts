@@ -20,7 +20,7 @@ test('the first visit sets up the owner, once', async ({ page }) => {
     await fill(token);
     await expect(page).toHaveURL(`${server.url}/workflows`);
     await expect(page.getByRole('button', { name: 'Account of Ada' })).toBeVisible();
-    // The console would notice by itself that its session is gone, and go to sign-in before we ask for set-up.
+    // The console would notice by itself that its session is gone, and ask for the password.
     await page.goto('about:blank');
     await page.context().clearCookies();
     await page.goto(`${server.url}/setup`);
