@@ -181,6 +181,19 @@ test('a mutation by cookie must come from our own pages', async () => {
   );
 });
 
+test('a call over the rate limit says when to try again', async () => {
+  const rateLimiter = createRequestLimiter(
+    { principal: 1, address: 10, signIn: 10, wrongCodes: 10 },
+    new ManualClock(),
+  );
+  const at = await startTestApi(createTestServices(api.db, { rateLimiter }), operations);
+  const { trpc, answers } = client(bearer(), { at });
+  await trpc.workflows_list.query({});
+  const { data } = await failure(trpc.workflows_list.query({}));
+  expect([data?.status, answers.at(-1)?.headers.get('retry-after')]).toEqual([429, '60']);
+  await at.close();
+});
+
 test('each call of a batch counts against the rate limit', async () => {
   const clock = new ManualClock();
   const rateLimiter = createRequestLimiter({ principal: 2, address: 10, signIn: 10, wrongCodes: 10 }, clock);

@@ -122,8 +122,11 @@ export function createTrpc(options: TrpcOptions): Trpc {
           marked,
         }),
         responseMeta: () => ({ headers: responseHeaders }),
-        onError({ error, path }) {
-          logFailure(options.services.logger, knownFailure(error), { requestId, operation: path });
+        onError({ error, path, ctx }) {
+          const failure = knownFailure(error);
+          logFailure(options.services.logger, failure, { requestId, operation: path });
+          const retryAfter = failure.headers?.['Retry-After'];
+          if (ctx?.single && retryAfter !== undefined) responseHeaders.set('Retry-After', retryAfter);
         },
       });
       return { status: response.status, headers: Object.fromEntries(response.headers), body: await response.text() };
