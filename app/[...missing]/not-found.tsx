@@ -1,0 +1,3 @@
+import { MissingPage } from '../missing-page.tsx';
+
+export default MissingPage;
