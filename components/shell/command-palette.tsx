@@ -16,10 +16,8 @@ import { useRouter } from 'next/navigation';
 import { useTheme } from 'next-themes';
 import { Dialog as Radix, VisuallyHidden } from 'radix-ui';
 import { useCallback, useRef, useState } from 'react';
-import { signOut } from '../auth/auth-requests.ts';
 import { Kbd } from '../ui/kbd.tsx';
 import { readPageButtons, useMenuActions } from '../ui/page-actions.tsx';
-import { toastError } from '../ui/toaster.tsx';
 import { useFocusReturn } from '../ui/use-focus-return.ts';
 import { StartRunDialog } from '../workflows/start-run-dialog.tsx';
 import { CreateWorkspaceDialog } from '../workspaces/create-workspace-dialog.tsx';
@@ -29,6 +27,7 @@ import { useObjectEntries, useRunEntries, useWorkflowEntries } from './palette-o
 import { usePermissions, useSession } from './session.tsx';
 import { usePages } from './use-pages.ts';
 import { useSidebar } from './use-sidebar.tsx';
+import { useSignOut } from './use-sign-out.tsx';
 
 type Props = { open: boolean; onOpenChange: (open: boolean) => void; onHelp: () => void };
 
@@ -38,6 +37,7 @@ export function CommandPalette({ open, onOpenChange, onHelp }: Props) {
   const [creating, setCreating] = useState(false);
   const onCloseAutoFocus = useFocusReturn(open);
   const endStart = useCallback(() => setStarting(null), []);
+  const { leave, dialog } = useSignOut();
   const pending = useRef<(() => void) | null>(null);
   return (
     <>
@@ -65,6 +65,7 @@ export function CommandPalette({ open, onOpenChange, onHelp }: Props) {
                 onOpenChange(false);
               }}
               onHelp={onHelp}
+              onSignOut={leave}
               onStart={setStarting}
               onCreateWorkspace={() => setCreating(true)}
             />
@@ -73,6 +74,7 @@ export function CommandPalette({ open, onOpenChange, onHelp }: Props) {
       </Radix.Root>
       <StartRunDialog workflowId={starting} onClose={endStart} />
       <CreateWorkspaceDialog open={creating} onClose={() => setCreating(false)} />
+      {dialog}
     </>
   );
 }
@@ -82,11 +84,12 @@ type CommandsProps = {
   /** Closes the palette, and does this once the focus is back on the page. */
   onPage: (action: () => void) => void;
   onHelp: () => void;
+  onSignOut: () => void;
   onStart: (workflowId: string) => void;
   onCreateWorkspace: () => void;
 };
 
-function Commands({ close, onPage, onHelp, onStart, onCreateWorkspace }: CommandsProps) {
+function Commands({ close, onPage, onHelp, onSignOut, onStart, onCreateWorkspace }: CommandsProps) {
   const router = useRouter();
   const [search, setSearch] = useState('');
   const act = (action: () => void) => () => {
@@ -102,7 +105,7 @@ function Commands({ close, onPage, onHelp, onStart, onCreateWorkspace }: Command
     ...useNavigationEntries(ways),
     ...useObjectEntries(search.trim() !== '', ways),
     ...useWorkspaceEntries(ways, onCreateWorkspace),
-    ...usePreferenceEntries(ways, onHelp),
+    ...usePreferenceEntries(ways, onHelp, onSignOut),
   ];
   return (
     <Command label="Search and commands" shouldFilter={false} loop>
@@ -215,7 +218,7 @@ function useWorkspaceEntries({ act }: Ways, onCreate: () => void): Entry[] {
   ];
 }
 
-function usePreferenceEntries({ act }: Ways, onHelp: () => void): Entry[] {
+function usePreferenceEntries({ act }: Ways, onHelp: () => void, onSignOut: () => void): Entry[] {
   const { setTheme } = useTheme();
   const { toggle } = useSidebar();
   const entry = (label: string, icon: LucideIcon, keywords: string, action: () => void): Entry => ({
@@ -232,6 +235,6 @@ function usePreferenceEntries({ act }: Ways, onHelp: () => void): Entry[] {
     entry("Follow the system's theme", SunMoon, 'mode color appearance', () => setTheme('system')),
     entry('Collapse or open the sidebar', PanelLeft, 'navigation hide show', toggle),
     entry('Keyboard shortcuts', Keyboard, 'keys help', onHelp),
-    entry('Sign out', LogOut, 'log out', () => void signOut().catch(toastError)),
+    entry('Sign out', LogOut, 'log out', onSignOut),
   ];
 }

@@ -1,17 +1,10 @@
 'use client';
 import { ChevronsUpDown, CircleUser, Keyboard, LogOut } from 'lucide-react';
-import dynamic from 'next/dynamic';
 import { useRouter } from 'next/navigation';
 import { useTheme } from 'next-themes';
-import { useState } from 'react';
-import { signOut } from '../auth/auth-requests.ts';
 import { Menu, MenuChoice, MenuItem, MenuLabel, MenuSeparator } from '../ui/menu.tsx';
-import { toastError } from '../ui/toaster.tsx';
-import { useOpened } from '../ui/use-opened.ts';
 import { useSession } from './session.tsx';
-
-const loadDialog = () => import('../auth/sign-out-dialog.tsx');
-const SignOutDialog = dynamic(() => loadDialog().then(module => module.SignOutDialog), { ssr: false });
+import { useSignOut } from './use-sign-out.tsx';
 
 export const themes = [
   { value: 'system', label: 'Follow the system' },
@@ -24,14 +17,7 @@ export function UserMenu({ onHelp, collapsed = false }: { onHelp: () => void; co
   const { me } = useSession();
   const { theme, setTheme } = useTheme();
   const router = useRouter();
-  const [unsaved, setUnsaved] = useState(0);
-  const hasDialog = useOpened(unsaved > 0);
-  const leave = async () => {
-    const [{ countUnsaved }] = await Promise.all([import('../auth/sign-out.ts'), loadDialog()]);
-    const count = await countUnsaved(me.user.id);
-    if (count > 0) setUnsaved(count);
-    else await signOut();
-  };
+  const { leave, dialog } = useSignOut();
   return (
     <>
       <Menu
@@ -78,11 +64,11 @@ export function UserMenu({ onHelp, collapsed = false }: { onHelp: () => void; co
           </MenuChoice>
         ))}
         <MenuSeparator />
-        <MenuItem icon={<LogOut aria-hidden className="size-3.5" />} onSelect={() => void leave().catch(toastError)}>
+        <MenuItem icon={<LogOut aria-hidden className="size-3.5" />} onSelect={leave}>
           Sign out
         </MenuItem>
       </Menu>
-      {hasDialog ? <SignOutDialog user={me.user.id} unsaved={unsaved} onClose={() => setUnsaved(0)} /> : null}
+      {dialog}
     </>
   );
 }
