@@ -31,12 +31,12 @@ function Chat({ id, isNew = false }: Props) {
     <div className="flex h-[calc(100dvh-3rem)] min-h-0 lg:h-dvh">
       <div
         className={cx(
-          'flex min-h-0 flex-col gap-3 py-4 max-lg:w-full lg:w-64 lg:border-r',
+          'flex min-h-0 flex-col gap-3 py-5 max-lg:w-full lg:w-72 lg:border-r',
           !isListAlone && 'max-lg:hidden',
         )}
       >
-        <div className="flex items-center justify-between px-3">
-          <Heading className="text-lg font-semibold">Chat</Heading>
+        <div className="flex items-center justify-between px-4 sm:px-6">
+          <Heading className="text-xl font-semibold tracking-tight">Chat</Heading>
           <ButtonLink size="sm" href="/chat/new" icon={<Plus aria-hidden className="size-3.5" />}>
             New
           </ButtonLink>

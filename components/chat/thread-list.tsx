@@ -20,15 +20,15 @@ export function ThreadList({ selected }: { selected: string | null }) {
   );
   return (
     <div className="flex min-h-0 flex-1 flex-col gap-2">
-      <div className="px-3">
+      <div className="px-4 sm:px-6">
         <SearchInput wide label="Search threads" value={q} onChange={setQ} />
       </div>
       {list.isError ? <ErrorState error={list.error} onRetry={() => void list.refetch()} /> : null}
-      {list.isPending ? <Skeleton className="mx-3 h-20" /> : null}
+      {list.isPending ? <Skeleton className="mx-4 h-20 sm:mx-6" /> : null}
       {list.data?.threads.length === 0 ? (
-        <p className="px-3 text-sm text-muted">{q ? 'No thread matches.' : 'No threads yet.'}</p>
+        <p className="px-4 text-sm sm:px-6 text-muted">{q ? 'No thread matches.' : 'No threads yet.'}</p>
       ) : null}
-      <nav aria-label="Threads" className="min-h-0 flex-1 overflow-y-auto px-2 pb-3">
+      <nav aria-label="Threads" className="min-h-0 flex-1 overflow-y-auto px-2 pb-3 sm:px-4">
         <ul>
           {list.data?.threads.map(({ id, title, updated_at, active_run_id, awaits_person }) => (
             <li key={id}>

@@ -1,7 +1,7 @@
 import { nodeSize, type Point } from './layout.ts';
 
-/** At this zoom the names of steps can still be read. */
-export const LEGIBLE_ZOOM = 0.6;
+/** At this zoom the names of steps, of 14 px, are 11 px high: smaller ones are not read. */
+export const LEGIBLE_ZOOM = 0.8;
 /** At this zoom their icons can still be told apart (detail-level.ts). */
 export const ICONS_ZOOM = 0.25;
 export const MARGIN = 32;

@@ -110,7 +110,7 @@ function SecondLine({ data }: { data: StepNodeData }) {
   const look = data.status === null ? null : statusLook('step', data.status);
   const status = look !== null && !PLAIN_STATUSES.includes(data.status ?? '') ? (data.statusLabel ?? look.label) : null;
   return (
-    <p className="flex items-center gap-1 text-xs text-muted">
+    <p className="flex items-center gap-1 text-xs text-muted group-data-[detail=middle]/graph:hidden">
       <span className={cx('truncate', look && status !== null && text[look.tone], data.problems > 0 && 'text-bad')}>
         {status ?? note(data) ?? data.summary ?? stepTypeLook(data.type).label}
       </span>

@@ -16,7 +16,7 @@ import { type CSSProperties, type RefObject, useId, useMemo, useRef } from 'reac
 import { summaryOf } from '@/server/orchestrator/steps/summary.ts';
 import { Skeleton } from '../ui/skeleton.tsx';
 import { useDetailLevel } from './detail-level.ts';
-import { firstView, ICONS_ZOOM, MARGIN } from './first-view.ts';
+import { firstView, ICONS_ZOOM, LEGIBLE_ZOOM, MARGIN } from './first-view.ts';
 import { GraphMap } from './graph-map.tsx';
 import {
   branchLabel,
@@ -42,6 +42,8 @@ const handles: NodeHandle[] = [
   { type: 'target', position: Position.Top, x: nodeSize.width / 2 - 3, y: -3, width: 6, height: 6 },
   { type: 'source', position: Position.Bottom, x: nodeSize.width / 2 - 3, y: nodeSize.height - 3, width: 6, height: 6 },
 ];
+/** On a phone, where little of a graph can be read at a time, icons show all of it; the list below has the names. */
+const PHONE_WIDTH = 640;
 /** Past this a map of the whole is of more use than its room costs. */
 export const MIN_STEPS_FOR_MAP = 24;
 
@@ -143,7 +145,9 @@ function Drawing({ graph, frame, notes, displays, problems, selected = null, onS
         const all = [...places.values(), ...noteNodes.map(({ position }) => position)];
         // The buttons at the bottom are higher than the margin, and on a phone they would cover the last step.
         const room = { width, height: height - 16, top: MARGIN };
-        void instance.setViewport(firstView(all, room, { smallest: ICONS_ZOOM, at }));
+        void instance.setViewport(
+          firstView(all, room, { smallest: width < PHONE_WIDTH ? ICONS_ZOOM : LEGIBLE_ZOOM, at }),
+        );
       }}
       minZoom={0.05}
       maxZoom={1.5}

@@ -52,7 +52,7 @@ function Row({ task, current }: { task: AnsweredTask; current: boolean }) {
         scroll={false}
         aria-current={current ? 'true' : undefined}
         className={cx(
-          'flex flex-col gap-0.5 border-b px-4 py-2.5 focus-visible:-outline-offset-2',
+          'flex flex-col gap-0.5 border-b px-4 py-2.5 sm:px-6 focus-visible:-outline-offset-2',
           current ? 'bg-accent-soft' : 'hover:bg-hover',
         )}
       >

@@ -45,9 +45,9 @@ export function InboxFrame({
         aria-label={view === 'waiting' ? 'Waiting tasks' : 'Answered tasks'}
         className={cx('w-full flex-col lg:flex lg:w-90 lg:shrink-0 lg:border-r', chosen ? 'hidden' : 'flex')}
       >
-        <div className="flex flex-col gap-3 border-b px-4 py-4">
+        <div className="flex flex-col gap-3 border-b px-4 py-5 sm:px-6">
           <div className="flex items-center justify-between gap-2">
-            <h1 className="text-xl font-semibold tracking-tight">Inbox</h1>
+            <h1 className="text-xl leading-8 font-semibold tracking-tight">Inbox</h1>
             <ViewLinks />
           </div>
           <TaskFilters />

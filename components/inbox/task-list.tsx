@@ -50,7 +50,7 @@ export function TaskList({ chosen, selected, onSelect }: ListProps) {
           />
         ))}
         {list.data.next_cursor ? (
-          <li className="px-4 py-3 text-xs text-muted">
+          <li className="px-4 py-3 sm:px-6 text-xs text-muted">
             The newest {list.data.tasks.length} are shown. Older tasks appear as these are answered.
           </li>
         ) : null}
@@ -93,8 +93,8 @@ function Row({ task, current, selected, onToggle }: RowProps) {
         scroll={false}
         aria-current={current ? 'true' : undefined}
         className={cx(
-          'flex min-w-0 flex-1 flex-col gap-0.5 py-2.5 pr-4 focus-visible:-outline-offset-2',
-          onToggle ? 'pl-1' : 'pl-4',
+          'flex min-w-0 flex-1 flex-col gap-0.5 py-2.5 pr-4 sm:pr-6 focus-visible:-outline-offset-2',
+          onToggle ? 'pl-1' : 'pl-4 sm:pl-6',
         )}
       >
         <span className="flex items-baseline justify-between gap-2">
@@ -120,7 +120,7 @@ export function ListPlaceholder() {
   return (
     <div aria-hidden>
       {['w-40', 'w-32', 'w-44', 'w-36'].map(width => (
-        <div key={width} className="flex flex-col gap-2 border-b px-4 py-3">
+        <div key={width} className="flex flex-col gap-2 border-b px-4 py-3 sm:px-6">
           <Skeleton className={cx('h-3.5', width)} />
           <Skeleton className="h-3 w-24" />
         </div>

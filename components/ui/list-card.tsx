@@ -6,6 +6,25 @@ import { ErrorState } from './states.tsx';
 import { SkeletonRows, Table, THead, Th } from './table.tsx';
 import { useUrlState } from './use-url-state.ts';
 
+/** The headings of columns of numbers. */
+const NUMBERS: ReadonlySet<string> = new Set([
+  'Amount',
+  'Attempt',
+  'Consumed',
+  'Credits',
+  'Duration',
+  'Expired',
+  'Granted',
+  'Included',
+  'Instances',
+  'Pay-as-you-go',
+  'Quantity',
+  'Size',
+  'Tools',
+  'Trial',
+  'Unit price',
+]);
+
 type Props<T> = {
   /** The table's accessible name. */
   label: string;
@@ -35,7 +54,7 @@ export function ListCard<T>({ label, columns, query, items, next, row, empty, sk
   if (empty && items?.length === 0) return <Card flush>{empty}</Card>;
   return (
     <Card flush>
-      <Table label={label} cards={columns}>
+      <Table label={label} cards={columns} numeric={columns.map(column => NUMBERS.has(column))}>
         <THead>
           {columns.map(column => (
             <Th key={column}>{column || <span className="sr-only">Actions</span>}</Th>

@@ -39,12 +39,17 @@ export function PageHeader({
   return (
     <div className="mb-4 flex flex-wrap items-start justify-between gap-x-4 gap-y-3">
       <div className="min-w-0">
-        {parent ? (
-          <Link href={parent.href} className="text-xs text-muted hover:text-text hover:underline">
-            {parent.label}
-          </Link>
-        ) : null}
-        <h1 className="truncate text-xl font-semibold tracking-tight">{title}</h1>
+        <div className="flex min-w-0 flex-wrap items-baseline gap-x-2">
+          {parent ? (
+            <span className="flex items-baseline gap-2 text-sm text-muted">
+              <Link href={parent.href} className="hover:text-text hover:underline">
+                {parent.label}
+              </Link>
+              <span aria-hidden>/</span>
+            </span>
+          ) : null}
+          <h1 className="min-w-0 truncate text-xl font-semibold tracking-tight">{title}</h1>
+        </div>
         {description ? <p className="text-sm text-muted">{description}</p> : null}
       </div>
       {actions ? (

@@ -12,11 +12,14 @@ import { Skeleton } from './skeleton.tsx';
 export function Table({
   label,
   cards,
+  numeric,
   className,
   children,
 }: {
   label: string;
   cards?: readonly string[];
+  /** Whether each column has numbers, which stand at its right edge with their digits below each other. */
+  numeric?: readonly boolean[];
   className?: string;
   children: ReactNode;
 }) {
@@ -29,6 +32,7 @@ export function Table({
           cards?.at(-1) === '' && 'cards-with-actions',
           className,
         )}
+        data-numeric={numeric?.flatMap((isNumeric, at) => (isNumeric ? [at + 1] : [])).join(' ')}
         style={cards && headingsOf(cards)}
       >
         {children}
