@@ -69,7 +69,7 @@ export function ProblemList({
               <button
                 type="button"
                 onClick={() => onJump(problem)}
-                className="flex w-full items-start gap-2 px-3 py-1.5 text-left text-xs hover:bg-hover"
+                className="flex w-full items-start gap-2 px-3 py-1.5 text-left text-xs hover:bg-hover focus-visible:-outline-offset-2"
               >
                 {problem.severity === 'error' ? (
                   <CircleAlert aria-label="Error" className="mt-0.5 size-3.5 shrink-0 text-bad" />
