@@ -2,8 +2,8 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { isObject, type Json, type JsonObject } from '@/server/platform/json.ts';
-import { formFields, initialValues, prune, resultOf, validateValues } from '../inbox/form-schema.ts';
-import { JsonForm } from '../inbox/json-form.tsx';
+import { formFields, initialValues, prune, resultOf, validateValues } from '../forms/form-schema.ts';
+import { JsonForm } from '../forms/json-form.tsx';
 import { usePermissions } from '../shell/session.tsx';
 import { readError } from '../trpc/errors.ts';
 import { useTRPC } from '../trpc/provider.tsx';

@@ -2,11 +2,13 @@
 import { type Diagnostic, linter, lintGutter, setDiagnostics } from '@codemirror/lint';
 import CodeMirror, { EditorView } from '@uiw/react-codemirror';
 import { useTheme } from 'next-themes';
-import { useEffect, useMemo, useState } from 'react';
+import { type RefObject, useEffect, useMemo, useState } from 'react';
 import { type CompletionSource, completionExtensions } from './code/completion.ts';
 import { placeProblem } from './code/field-problem.ts';
 import { type CodeLanguage, languageExtensions } from './code/languages.ts';
 import { editorLook, useEditorText } from './editor-text.ts';
+import { insertValue, valueDrop } from './values/insert-value.ts';
+import type { ValuePath } from './values/value-path.ts';
 
 type Props = {
   value: string;
@@ -23,7 +25,12 @@ type Props = {
   completion?: CompletionSource | undefined;
   /** True: the field undoes what is typed by itself. False: the page does, together with its other changes. */
   ownHistory?: boolean;
+  /** Filled once the editor stands. */
+  handle?: RefObject<CodeHandle | null> | undefined;
 };
+
+/** Actions on an editor of code from outside of it. */
+export type CodeHandle = { insert: (path: ValuePath) => void; focus: () => void };
 
 /** The page undoes what is typed. Prose and expressions need no line numbers. */
 const PLAIN = {
@@ -52,6 +59,7 @@ export function CodeEditor({
   problem,
   completion,
   ownHistory = false,
+  handle,
 }: Props) {
   const { resolvedTheme } = useTheme();
   const text = useEditorText(value, onChange);
@@ -64,6 +72,7 @@ export function CodeEditor({
   const extensions = useMemo(
     () => [
       ...languageExtensions(language),
+      valueDrop(language),
       // Holds the marks below, also when the extensions change.
       linter(null),
       ...(language === 'lua' ? [lintGutter()] : []),
@@ -84,6 +93,7 @@ export function CodeEditor({
       onCreateEditor={view => {
         text.onCreateEditor(view);
         onView(view);
+        if (handle) handle.current = { insert: path => insertValue(view, path, language), focus: () => view.focus() };
       }}
       readOnly={readOnly}
       minHeight={HEIGHTS[language]}

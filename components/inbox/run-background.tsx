@@ -2,6 +2,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { useSession } from '../shell/session.tsx';
 import { inScope, useTRPC } from '../trpc/provider.tsx';
+import { stepPath } from '../ui/json-path.ts';
 import { JsonTree } from '../ui/json-tree.tsx';
 import { Skeleton } from '../ui/skeleton.tsx';
 import { FormError } from '../ui/states.tsx';
@@ -26,7 +27,7 @@ export function RunBackground({ task }: { task: RunTask }) {
         <>
           <div>
             <h3 className="mb-1 text-sm font-semibold">Input of the run</h3>
-            <JsonTree value={context.data.input} label="Input of the run" />
+            <JsonTree value={context.data.input} label="Input of the run" root="input" />
           </div>
           {steps.length > 0 ? (
             <div>
@@ -34,6 +35,7 @@ export function RunBackground({ task }: { task: RunTask }) {
               <JsonTree
                 value={Object.fromEntries(steps.map(([id, step]) => [id, step.result]))}
                 label="Results so far"
+                pathOf={resultPath}
               />
             </div>
           ) : null}
@@ -42,3 +44,5 @@ export function RunBackground({ task }: { task: RunTask }) {
     </section>
   );
 }
+
+const resultPath = (step: string) => stepPath(step, 'result');

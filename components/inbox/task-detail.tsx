@@ -3,27 +3,19 @@ import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { Check, X } from 'lucide-react';
 import { useRouter, useSearchParams } from 'next/navigation';
 import { useEffect, useRef, useState } from 'react';
+import { changedValues, initialValues, resultOf, validateValues } from '../forms/form-schema.ts';
+import { TaskFields } from '../forms/task-fields.tsx';
 import { usePermissions, useSession } from '../shell/session.tsx';
 import { readError } from '../trpc/errors.ts';
 import { inScope, useTRPC } from '../trpc/provider.tsx';
 import { Button } from '../ui/button.tsx';
 import { Confirm } from '../ui/confirm.tsx';
-import { Field, Textarea } from '../ui/field.tsx';
 import { Kbd } from '../ui/kbd.tsx';
 import { FormError } from '../ui/states.tsx';
 import { toast } from '../ui/toaster.tsx';
 import { useAskedDecision } from './asked-decision.tsx';
 import { Assignment } from './assignment.tsx';
-import {
-  changedValues,
-  formFields,
-  initialValues,
-  resultOf,
-  takesExtraComment,
-  validateValues,
-} from './form-schema.ts';
 import { GrantButtons, type GrantFor } from './grant-buttons.tsx';
-import { JsonForm } from './json-form.tsx';
 import { mayAnswer } from './may-answer.ts';
 import { MayCost } from './may-cost.tsx';
 import { RunBackground } from './run-background.tsx';
@@ -92,7 +84,6 @@ function useAnswer(task: RunTask) {
 
 function Decision({ task }: { task: RunTask }) {
   const form = task.form;
-  const fields = form ? formFields(form) : [];
   const [initial] = useState(() => (form ? initialValues(form) : {}));
   const [values, setValues] = useState(initial);
   const [comment, setComment] = useState('');
@@ -131,19 +122,14 @@ function Decision({ task }: { task: RunTask }) {
       onSubmit={event => event.preventDefault()}
       className="mt-5 flex flex-col gap-4 rounded-lg border bg-surface p-4 shadow-sm"
     >
-      {fields.length === 0 ? null : (
-        <JsonForm fields={fields} values={values} problems={problems} onChange={setValues} />
-      )}
-      {takesExtraComment(form) ? (
-        <Field label="Comment" optional>
-          <Textarea rows={2} maxLength={4000} value={comment} onChange={event => setComment(event.target.value)} />
-        </Field>
-      ) : null}
-      {problems.get('') ? (
-        <p role="alert" className="text-sm text-bad">
-          {problems.get('')}
-        </p>
-      ) : null}
+      <TaskFields
+        form={form}
+        values={values}
+        comment={comment}
+        problems={problems}
+        onValues={setValues}
+        onComment={setComment}
+      />
       <MayCost microcredits={task.max_cost_microcredits} />
       <FormError error={answer.error} />
       <div className="flex flex-wrap gap-2">

@@ -4,6 +4,7 @@ import { PackageOpen } from 'lucide-react';
 import { isTerminal, type RunState } from '@/server/domains/runs/run-state.ts';
 import type { Json } from '@/server/platform/json.ts';
 import { useTRPC } from '../trpc/provider.tsx';
+import { stepPath } from '../ui/json-path.ts';
 import { JsonTree } from '../ui/json-tree.tsx';
 import { Skeleton } from '../ui/skeleton.tsx';
 import { EmptyState, ErrorState } from '../ui/states.tsx';
@@ -109,7 +110,7 @@ export function StepResult({ workflowId, runId, step, title, level = 2 }: StepRe
     return <LargeValue workflowId={workflowId} runId={runId} title={title} reference={result_ref} level={level} />;
   return (
     <Part title={title} level={level}>
-      <JsonTree label={title} value={result as Json} root={`steps.${step}.result`} />
+      <JsonTree label={title} value={result as Json} root={stepPath(step, 'result')} />
     </Part>
   );
 }

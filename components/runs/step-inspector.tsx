@@ -15,6 +15,7 @@ import { useCreditsShown, usePermissions, useSession } from '../shell/session.ts
 import { useTRPC, useTRPCClient } from '../trpc/provider.tsx';
 import { Button, ButtonLink, IconButton } from '../ui/button.tsx';
 import { Credits, creditsInWords } from '../ui/credits.tsx';
+import { stepPath } from '../ui/json-path.ts';
 import { JsonTree } from '../ui/json-tree.tsx';
 import { Link } from '../ui/link.tsx';
 import { ScrollRegion } from '../ui/scroll-region.tsx';
@@ -191,12 +192,14 @@ function StepFailure({ error, spec }: { error: StepError; spec: Props['spec'] })
       {inScript ? <FailedScript script={String(script)} error={inScript} /> : null}
       {error.details === undefined || error.details === null ? null : (
         <Part title="Error details">
-          <JsonTree label="Error details" value={error.details} root={`steps.${spec.id}.error.details`} />
+          <JsonTree label="Error details" value={error.details} root={`${stepPath(spec.id, 'error')}.details`} />
         </Part>
       )}
     </div>
   );
 }
+
+const asItIs = (path: string) => path;
 
 /** Shows the input that the step read and the result that it returned. */
 function StepValues({ workflowId, runId, step }: Run & { step: StepState }) {
@@ -220,7 +223,7 @@ function StepValues({ workflowId, runId, step }: Run & { step: StepState }) {
       {resolved.length > 0 ? (
         <Part title="Resolved input">
           {values.length > 0 ? (
-            <JsonTree label="Resolved input" value={Object.fromEntries(values) as Json} namesArePaths />
+            <JsonTree label="Resolved input" value={Object.fromEntries(values) as Json} pathOf={asItIs} />
           ) : null}
           {problems.map(({ name, problem }) => (
             <p key={name} className="text-xs wrap-anywhere text-muted">
@@ -232,7 +235,7 @@ function StepValues({ workflowId, runId, step }: Run & { step: StepState }) {
       {result_ref ? <LargeValue workflowId={workflowId} runId={runId} title="Result" reference={result_ref} /> : null}
       {has_result && !result_ref ? (
         <Part title="Result">
-          <JsonTree label="Result" value={result as Json} root={`steps.${step.id}.result`} />
+          <JsonTree label="Result" value={result as Json} root={stepPath(step.id, 'result')} />
         </Part>
       ) : null}
     </>

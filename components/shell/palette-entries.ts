@@ -9,7 +9,7 @@ export type Entry = {
   group: string;
   label: string;
   icon: LucideIcon;
-  /** Other words that it is found by. */
+  /** Other words that find the entry. */
   keywords?: string;
   /** Shown at the end of its line. */
   aside?: ReactNode;

@@ -1,11 +1,15 @@
 import { expect, test } from 'vitest';
-import { memberPath, searchJson } from './json-path.ts';
+import { memberPath, searchJson, stepPath } from './json-path.ts';
 
 test('paths are written as templates read them', () => {
   expect(memberPath('', 'total')).toBe('total');
   expect(memberPath('steps.a.result', 'total')).toBe('steps.a.result.total');
   expect(memberPath('input.items', 0)).toBe('input.items[0]');
   expect(memberPath('input', 'odd key')).toBe('input["odd key"]');
+  expect(stepPath('order', 'result')).toBe('steps.order.result');
+  // An expression would take it for a difference.
+  expect(stepPath('my-step', 'error')).toBe('steps["my-step"].error');
+  expect(stepPath('each.3.fetch', 'result')).toBe('steps.fetch.result');
 });
 
 test('a search finds names and values at any depth, in order, up to its limit', () => {

@@ -9,6 +9,14 @@ export function memberPath(parent: string, key: string | number): string {
   return parent === '' ? key : `${parent}.${key}`;
 }
 
+/**
+ * Returns the path of what a step gave, as other steps read it. The steps of a loop are added to a run as `each.3.fetch`, and read as
+ * `fetch`.
+ */
+export function stepPath(id: string, part: 'result' | 'error'): string {
+  return memberPath(memberPath('steps', id.split('.').at(-1) ?? id), part);
+}
+
 export type Match = { path: string; value: Json };
 
 /** Values searched before the search gives up, so that a key stroke in a value of 1 MiB stays quick. */

@@ -1,7 +1,7 @@
 'use client';
 import { ChevronRight, Download, Link2, Search } from 'lucide-react';
 import { createContext, use, useMemo, useState } from 'react';
-import type { Json } from '@/server/platform/json.ts';
+import { isObject, type Json } from '@/server/platform/json.ts';
 // JSON.stringify writes bigints, also of values that the server has rendered.
 import '@/server/platform/json-text.ts';
 import { download, fileName } from '../workflows/download.ts';
@@ -16,8 +16,10 @@ import { ScrollRegion } from './scroll-region.tsx';
 const PAGE = 100;
 const MAX_MATCHES = 100;
 
-/** How many levels begin unfolded, and whether the outermost names are paths already. */
-const Settings = createContext({ open: 2, namesArePaths: false });
+type PathOf = (name: string) => string;
+
+/** How many levels begin unfolded, and what the paths of the outermost names are. */
+const Settings = createContext<{ open: number; pathOf: PathOf | undefined }>({ open: 2, pathOf: undefined });
 
 type Props = {
   value: Json;
@@ -26,16 +28,16 @@ type Props = {
   open?: number;
   /** The name of the value in templates and scripts, such as `steps.a.result`: copied paths begin with it. */
   root?: string;
-  /** The outermost names are paths, such as `input.total`. */
-  namesArePaths?: boolean;
+  /** The path of each of the outermost names, where they are no members of one value. */
+  pathOf?: PathOf;
   /** The height within which it scrolls. */
   className?: string;
 };
 
 /** Any JSON, foldable, with a search, and buttons that copy or download all of it. */
 export function JsonTree(props: Props) {
-  const { value, label = 'JSON', open = 2, root = '', namesArePaths = false, className = 'max-h-100' } = props;
-  const settings = useMemo(() => ({ open, namesArePaths }), [open, namesArePaths]);
+  const { value, label = 'JSON', open = 2, root = '', pathOf, className = 'max-h-100' } = props;
+  const settings = useMemo(() => ({ open, pathOf }), [open, pathOf]);
   const [search, setSearch] = useState<string | null>(null);
   const isLarge = value !== null && typeof value === 'object';
   const text = useMemo(() => JSON.stringify(value, null, 2), [value]);
@@ -85,7 +87,7 @@ export function JsonTree(props: Props) {
         {/* Where there is little room, only the first line makes way for the buttons. */}
         {search === null ? <div aria-hidden className="float-right h-6 w-24 @md:hidden" /> : null}
         {search ? (
-          <Matches value={value} root={root} namesArePaths={namesArePaths} text={search} />
+          <Matches value={value} root={root} pathOf={pathOf} text={search} />
         ) : (
           <Settings value={settings}>
             <Node name={null} path={root} value={value} depth={0} />
@@ -96,13 +98,14 @@ export function JsonTree(props: Props) {
   );
 }
 
-type MatchesProps = { value: Json; root: string; namesArePaths: boolean; text: string };
+type MatchesProps = { value: Json; root: string; pathOf: PathOf | undefined; text: string };
 
-function Matches({ value, root, namesArePaths, text }: MatchesProps) {
+function Matches({ value, root, pathOf, text }: MatchesProps) {
   const found = useMemo(() => {
-    const parts: [string, Json][] = namesArePaths ? Object.entries(value as { [name: string]: Json }) : [[root, value]];
+    const parts: [string, Json][] =
+      pathOf && isObject(value) ? Object.entries(value).map(([name, part]) => [pathOf(name), part]) : [[root, value]];
     return parts.flatMap(([path, part]) => searchJson(part, path, text, MAX_MATCHES)).slice(0, MAX_MATCHES);
-  }, [value, root, namesArePaths, text]);
+  }, [value, root, pathOf, text]);
   if (found.length === 0) return <p className="text-muted">Nothing matches.</p>;
   return (
     <>
@@ -158,7 +161,7 @@ function Node({ name, path, value, depth }: NodeProps) {
 }
 
 function Branch({ name, path, value, depth }: NodeProps & { value: Json[] | { [key: string]: Json } }) {
-  const { open, namesArePaths } = use(Settings);
+  const { open, pathOf } = use(Settings);
   const [unfolded, setUnfolded] = useState(depth < open);
   const [shown, setShown] = useState(PAGE);
   const entries: [string, Json][] = Array.isArray(value)
@@ -193,7 +196,7 @@ function Branch({ name, path, value, depth }: NodeProps & { value: Json[] | { [k
             <Node
               key={key}
               name={key}
-              path={namesArePaths && depth === 0 ? key : memberPath(path, Array.isArray(value) ? Number(key) : key)}
+              path={pathOf && depth === 0 ? pathOf(key) : memberPath(path, Array.isArray(value) ? Number(key) : key)}
               value={item}
               depth={depth + 1}
             />

@@ -54,6 +54,11 @@ function FocusFirstItem() {
   return <span ref={marker} hidden />;
 }
 
+/** Leaves the keyboard where an entry has moved it, such as to the field that it has added; otherwise it returns to the trigger. */
+function keepFocus(event: Event): void {
+  if (document.activeElement !== document.body) event.preventDefault();
+}
+
 /** The entries of a menu, beside the trigger that has opened it. */
 export function MenuContent({
   id,
@@ -87,6 +92,7 @@ export function MenuContent({
           side={side}
           sideOffset={4}
           collisionPadding={8}
+          onCloseAutoFocus={keepFocus}
           className="z-50 max-h-(--radix-dropdown-menu-content-available-height) min-w-44 overflow-y-auto rounded-lg border bg-surface p-1 shadow-pop animate-in"
         >
           <MenuPartsContext value={parts}>

@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
 import type { JsonObject } from '@/server/platform/json.ts';
-import { formFields, initialValues } from '../inbox/form-schema.ts';
+import { formFields, initialValues } from '../forms/form-schema.ts';
 import { type Outputs, useTRPC } from '../trpc/provider.tsx';
 import { parseInput } from './run-input.ts';
 

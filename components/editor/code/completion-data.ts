@@ -1,8 +1,8 @@
 import type { JsonValue } from '@/server/orchestrator/core/index.ts';
 import { stepPreview } from '@/server/orchestrator/steps/step-previews.ts';
 import { isObject } from '@/server/platform/json.ts';
-import type { Json } from '../../../server/domains/workflows/edits/index.ts';
-import { type CompletionData, exampleAt, plainPath } from './example-values.ts';
+import type { Json, Step } from '../../../server/domains/workflows/edits/index.ts';
+import { type CompletionData, type CompletionStep, exampleAt, plainPath } from './example-values.ts';
 import type { Readable } from './readable.ts';
 
 /** The input and the results of a run that has taken place. */
@@ -42,18 +42,32 @@ export type Examples = {
   outputs: ReadonlyMap<string, Json>;
 };
 
+/**
+ * Returns the values that runs have read, without what is only declared: an empty text that stands for any would be taken for a
+ * value.
+ */
+export function sampleData(readable: Readable, { inputs, run }: Pick<Examples, 'inputs' | 'run'>): CompletionData {
+  const steps = readable.before.map((step): CompletionStep => {
+    return { id: step.id, name: nameOf(step), result: run?.results.get(step.id) ?? null };
+  });
+  return withItems(readable, { input: inputOf(inputs, run), steps, loop: null });
+}
+
+const nameOf = ({ name, type }: Step) => (typeof name === 'string' && name !== '' ? name : type);
+
+const inputOf = (inputs: readonly unknown[], run: RunValues | null): Json =>
+  [...(inputs.filter(isObject) as Json[]), ...(run ? [run.input] : [])].reduce(merged, {});
+
 /** Returns what the code of a step can read, with the keys of all known inputs and results. */
-export function completionData({ before, loops }: Readable, { inputs, run, outputs }: Examples): CompletionData {
-  const known = inputs.filter(isObject) as Json[];
-  const data: CompletionData = {
-    input: [...known, ...(run ? [run.input] : [])].reduce(merged, {}),
-    steps: before.map(step => {
-      const name = typeof step.name === 'string' && step.name !== '' ? step.name : step.type;
-      const declared = merged(stepPreview(step.type).result?.(step, exampleOf) ?? null, outputs.get(step.id) ?? null);
-      return { id: step.id, name, result: merged(declared, run?.results.get(step.id) ?? null) };
-    }),
-    loop: null,
-  };
+export function completionData(readable: Readable, { inputs, run, outputs }: Examples): CompletionData {
+  const steps = readable.before.map((step): CompletionStep => {
+    const declared = merged(stepPreview(step.type).result?.(step, exampleOf) ?? null, outputs.get(step.id) ?? null);
+    return { id: step.id, name: nameOf(step), result: merged(declared, run?.results.get(step.id) ?? null) };
+  });
+  return withItems(readable, { input: inputOf(inputs, run), steps, loop: null });
+}
+
+function withItems({ loops }: Readable, data: CompletionData): CompletionData {
   let loop: CompletionData['loop'] = null;
   // The list of an inner loop may be in the item of the outer one.
   for (const { items } of loops) loop = { item: itemOf(items, { ...data, loop }) };

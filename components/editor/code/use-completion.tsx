@@ -6,11 +6,13 @@ import { useTRPC } from '../../trpc/provider.tsx';
 import { lastInput } from '../../workflows/run-input.ts';
 import type { Draft } from '../use-draft.ts';
 import type { CompletionSource } from './completion.ts';
-import { completionData, exampleOf, exampleOfOutput, type RunValues } from './completion-data.ts';
+import { completionData, exampleOf, exampleOfOutput, type RunValues, sampleData } from './completion-data.ts';
 import type { CompletionData } from './example-values.ts';
 import { readableAt } from './readable.ts';
 
-type Load = (path: readonly string[]) => Promise<CompletionData>;
+/** The values that can be read somewhere: everything that is known of it, and the values that were there in the last run. */
+export type KnownValues = { known: CompletionData; samples: CompletionData };
+type Load = (path: readonly string[]) => Promise<KnownValues>;
 const LoadContext = createContext<Load | null>(null);
 
 /** How long the values of the last run are used, in ms. */
@@ -38,20 +40,24 @@ export function CompletionProvider({ workflowId, draft, loop, children }: Props)
       const readable =
         path[0] === '' ? { before: graph.steps, loops: [] } : readableAt(graph.steps, [...loop, ...path]);
       const [run, outputs] = await Promise.all([lastRun(), outputsOf(readable.before)]);
-      return completionData(readable, { inputs: inputsOf(workflowId, graph, run_setup), run, outputs });
+      const inputs = inputsOf(workflowId, run_setup);
+      const declared = 'input_schema' in graph ? [exampleOf(graph.input_schema)] : [];
+      return {
+        known: completionData(readable, { inputs: [...declared, ...inputs], run, outputs }),
+        samples: sampleData(readable, { inputs, run }),
+      };
     },
     [workflowId, lastRun, outputsOf],
   );
   return <LoadContext value={load}>{children}</LoadContext>;
 }
 
-/** Every example of the input: declared, kept with the workflow, and typed last in this browser. */
-function inputsOf(workflowId: string, graph: object, setup: { readonly [field: string]: Json }): unknown[] {
-  const declared = 'input_schema' in graph ? [exampleOf(graph.input_schema)] : [];
+/** Every example of the input: kept with the workflow, and typed last in this browser. */
+function inputsOf(workflowId: string, setup: { readonly [field: string]: Json }): unknown[] {
   const saved = Array.isArray(setup.saved_inputs)
     ? setup.saved_inputs.map(entry => (entry as { input?: Json }).input)
     : [];
-  return [...declared, setup.trigger_payload, ...saved, lastInput(workflowId)];
+  return [setup.trigger_payload, ...saved, lastInput(workflowId)];
 }
 
 /** Returns a function that reads the values of the last run, once a minute; null where there is none or it cannot be read. */
@@ -120,6 +126,15 @@ export function useCompletion(step: string, isLoop: boolean): CompletionSource |
     if (load === null) return undefined;
     // The JSON of a loop is read as one of its steps reads, also where no step is around the place.
     const inner = (within: readonly string[]) => (within.length > 0 ? within : ['']);
-    return { isLoop, load: within => load(isLoop ? [step, ...inner(within)] : [step]) };
+    return {
+      isLoop,
+      load: async within => (await load(isLoop ? [step, ...inner(within)] : [step])).known,
+    };
   }, [load, step, isLoop]);
+}
+
+/** Returns a function that reads what a field of a step ('': of the workflow) can read; null outside of the editor. */
+export function useValues(step: string): (() => Promise<KnownValues>) | null {
+  const load = useContext(LoadContext);
+  return useMemo(() => (load === null ? null : () => load([step])), [load, step]);
 }

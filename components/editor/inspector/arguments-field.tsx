@@ -3,8 +3,9 @@ import { useState } from 'react';
 import { isObject, type Json, type JsonObject } from '@/server/platform/json.ts';
 import type { Step } from '../../../server/domains/workflows/edits/index.ts';
 import { Checkbox } from '../../ui/checkbox.tsx';
-import { Field, Input } from '../../ui/field.tsx';
+import { Field } from '../../ui/field.tsx';
 import { Select } from '../../ui/select.tsx';
+import { ValueInput } from '../values/value-input.tsx';
 import { CodeArea, JsonField, type SchemaFieldProps } from './code-field.tsx';
 import { useTools } from './pickers.tsx';
 import { argumentText, readArgument, type ToolArgument, toolArguments, withArgument } from './tool-arguments.ts';
@@ -127,7 +128,7 @@ function Argument({ step, argument, value, readOnly, onChange }: ArgumentProps) 
     );
   return (
     <Field label={label} hint={hint} required={required} optional={!required}>
-      <Input value={shown} readOnly={readOnly} onChange={event => type(event.target.value)} />
+      <ValueInput label={label} step={step.id} value={shown} readOnly={readOnly} onChange={type} />
     </Field>
   );
 }

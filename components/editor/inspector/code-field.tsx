@@ -1,11 +1,14 @@
 'use client';
-import { useId, useState } from 'react';
+import { useId, useRef, useState } from 'react';
 import type { Json, Step } from '../../../server/domains/workflows/edits/index.ts';
 import { placeProblem } from '../code/field-problem.ts';
 import type { CodeLanguage } from '../code/languages.ts';
 import { useCompletion } from '../code/use-completion.tsx';
+import type { CodeHandle } from '../code-editor.tsx';
 import { LazyCodeEditor } from '../lazy-code-editor.tsx';
 import { fieldText, readFieldText, type StepField } from '../step-fields.ts';
+import { useValuePicker } from '../values/value-button.tsx';
+import { ValuePreview } from '../values/value-preview.tsx';
 import type { UnfinishedFields } from './unfinished-fields.ts';
 
 export type SchemaFieldProps = {
@@ -94,12 +97,25 @@ export function CodeArea(props: CodeAreaProps) {
   const { label, hint, required, step, isLoop = false, language, text, onChange, problem, readOnly } = props;
   const id = useId();
   const completion = useCompletion(step.id, isLoop);
+  const handle = useRef<CodeHandle>(null);
+  const { button, onKeyDownCapture } = useValuePicker({
+    label,
+    step: step.id,
+    language,
+    // What the steps of a loop read is not what the loop reads.
+    readOnly: readOnly || isLoop,
+    onPick: path => handle.current?.insert(path),
+    onCancel: () => handle.current?.focus(),
+  });
   return (
-    <div className="flex flex-col gap-1">
-      <p className="flex items-baseline gap-1.5 text-sm font-medium">
-        {label}
-        {required ? null : <span className="text-xs font-normal text-faint">optional</span>}
-      </p>
+    <div className="flex flex-col gap-1" onKeyDownCapture={onKeyDownCapture}>
+      <div className="flex min-h-7 items-center justify-between gap-2">
+        <p className="flex items-baseline gap-1.5 text-sm font-medium">
+          {label}
+          {required ? null : <span className="text-xs font-normal text-faint">optional</span>}
+        </p>
+        {button}
+      </div>
       <LazyCodeEditor
         label={label}
         language={language}
@@ -110,7 +126,9 @@ export function CodeArea(props: CodeAreaProps) {
         problem={problem}
         completion={completion}
         onChange={onChange}
+        handle={handle}
       />
+      {isLoop ? null : <ValuePreview step={step.id} text={text} language={language} />}
       <div id={`${id}-hint`} className="text-xs">
         {hint ? <p className="text-muted">{hint}</p> : null}
         {problem ? (

@@ -1,8 +1,9 @@
 'use client';
 import { Checkbox } from '../../ui/checkbox.tsx';
-import { Field, Input } from '../../ui/field.tsx';
+import { Field } from '../../ui/field.tsx';
 import { Select } from '../../ui/select.tsx';
 import { fieldText } from '../step-fields.ts';
+import { ValueInput } from '../values/value-input.tsx';
 import { AgentToolsField } from './agent-tools-field.tsx';
 import { ToolArgumentsField } from './arguments-field.tsx';
 import { CallInputField, VersionField } from './call-fields.tsx';
@@ -65,10 +66,12 @@ export function SchemaField(props: SchemaFieldProps) {
     case 'text':
       return (
         <Field label={label} hint={hint} error={problem} required={required} optional={!required}>
-          <Input
+          <ValueInput
+            label={label}
+            step={props.step.id}
             value={typeof value === 'string' ? value : ''}
             readOnly={readOnly}
-            onChange={event => onChange(event.target.value === '' && !required ? undefined : event.target.value)}
+            onChange={next => onChange(next === '' && !required ? undefined : next)}
           />
         </Field>
       );

@@ -1,3 +1,4 @@
+import dynamic from 'next/dynamic';
 import type { ComponentType, ReactNode } from 'react';
 import type { Json, Step } from '../../../server/domains/workflows/edits/index.ts';
 import type { StepField } from '../step-fields.ts';
@@ -19,4 +20,6 @@ export type StepFormProps = Pick<InspectorProps, 'workflowId' | 'loop' | 'store'
 };
 
 /** The forms that are made for a step type, each loaded when a step of the type is selected. Other types show the fields of their schema. */
-export const stepForms: Readonly<Record<string, ComponentType<StepFormProps>>> = {};
+export const stepForms: Readonly<Record<string, ComponentType<StepFormProps>>> = {
+  human_task: dynamic(() => import('../forms/human-task/human-task-form.tsx').then(module => module.HumanTaskForm)),
+};

@@ -7,6 +7,7 @@ import { useCreditsShown } from '../../shell/session.tsx';
 import { type Outputs, useTRPC } from '../../trpc/provider.tsx';
 import { ButtonLink } from '../../ui/button.tsx';
 import { Credits } from '../../ui/credits.tsx';
+import { stepPath } from '../../ui/json-path.ts';
 import { JsonTree } from '../../ui/json-tree.tsx';
 import { ScrollRegion } from '../../ui/scroll-region.tsx';
 import { Skeleton } from '../../ui/skeleton.tsx';
@@ -85,7 +86,7 @@ export function StepOutcome({ workflowId, runId, step, loop, reveal }: OutcomePr
       </div>
       {own ? <Problem step={{ ...own, step_id: executed }} runId={runId} /> : null}
       {!complete ? null : events.data ? (
-        <Values workflowId={workflowId} runId={runId} events={events.data.events} />
+        <Values workflowId={workflowId} runId={runId} step={step} events={events.data.events} />
       ) : events.isError ? (
         <ErrorState title="The result could not be read" error={events.error} onRetry={() => void events.refetch()} />
       ) : (
@@ -124,9 +125,9 @@ function Problem({ step, runId }: { step: StepSummary; runId: string }) {
   );
 }
 
-type ValueProps = Omit<Props, 'step' | 'loop'> & { events: Outputs['runs_list_events']['events'] };
+type ValueProps = Omit<Props, 'loop'> & { events: Outputs['runs_list_events']['events'] };
 
-function Values({ workflowId, runId, events }: ValueProps) {
+function Values({ workflowId, runId, step, events }: ValueProps) {
   const { result, resultRef, logs } = outcomeOf(events);
   return (
     <>
@@ -135,7 +136,7 @@ function Values({ workflowId, runId, events }: ValueProps) {
       ) : result === undefined ? null : (
         <div className="flex flex-col gap-1">
           <h3 className="text-xs font-medium text-muted">Result</h3>
-          <JsonTree label="Result" value={result} />
+          <JsonTree label="Result" value={result} root={stepPath(step, 'result')} />
         </div>
       )}
       {logs.length > 0 ? (

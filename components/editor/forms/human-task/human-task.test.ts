@@ -1,0 +1,39 @@
+import { expect, test } from 'vitest';
+import { candidatesOf, isAssignee, offered } from './assignees.ts';
+import { inSeconds, inUnit } from './time-limit.ts';
+
+const people = [
+  { email: 'ann@example.com', name: 'Ann Lee', tenant_admin: false, role: 'project_contributor' },
+  { email: 'bo@example.com', name: null, tenant_admin: true, role: null },
+  { email: 'eve@example.com', name: 'Eve', tenant_admin: false, role: 'project_viewer' },
+];
+
+test('a task is given to roles and to people who may answer', () => {
+  const candidates = candidatesOf(people);
+  expect(candidates.map(({ label }) => label)).toEqual([
+    'All contributors',
+    'Administrators',
+    'Ann Lee',
+    'bo@example.com',
+  ]);
+  expect(offered(candidates, ['ANN@example.com', 'tenant_admin'], '').map(({ value }) => value)).toEqual([
+    'project_contributor',
+    'bo@example.com',
+  ]);
+  expect(offered(candidates, [], 'lee ann')).toHaveLength(1);
+  for (const text of ['a@b', '{{input.email}}']) expect(isAssignee(text)).toBe(true);
+  for (const text of ['', 'ann', 'a b@c', '{{input.email']) expect(isAssignee(text)).toBe(false);
+});
+
+test('a time limit is read and written in the unit that fits', () => {
+  expect([30, 90, 5400, 7200, 86_400].map(inUnit)).toEqual([
+    { amount: 30, unit: 'seconds' },
+    { amount: 90, unit: 'seconds' },
+    { amount: 90, unit: 'minutes' },
+    { amount: 2, unit: 'hours' },
+    { amount: 24, unit: 'hours' },
+  ]);
+  expect(inSeconds('1.5', 'hours')).toBe(5400);
+  expect(inSeconds('0,5', 'minutes')).toBe(30);
+  for (const text of ['', 'x', '0', '-1']) expect(inSeconds(text, 'hours')).toBeUndefined();
+});

@@ -1,0 +1,29 @@
+import { useRef, useState } from 'react';
+import { type Row, rowsOf } from './form-model.ts';
+
+/** Returns the rows of what has these names, with keys that last when one is renamed or moved. */
+export function useRows(names: readonly string[]): readonly Row[] {
+  const last = useRef(0);
+  const next = () => {
+    last.current += 1;
+    return last.current;
+  };
+  const [rows, setRows] = useState<readonly Row[]>(() => rowsOf([], names, next));
+  const present = rowsOf(rows, names, next);
+  if (present !== rows) setRows(present);
+  return present;
+}
+
+/** Returns a key for each entry of a list that has no names, and what to call when one is taken out. */
+export function useKeys(count: number): { keys: readonly number[]; forget: (index: number) => void } {
+  const last = useRef(count);
+  const [keys, setKeys] = useState<readonly number[]>(() => Array.from({ length: count }, (_, index) => index));
+  const present =
+    keys.length === count
+      ? keys
+      : keys.length > count
+        ? keys.slice(0, count)
+        : [...keys, ...Array.from({ length: count - keys.length }, () => last.current++)];
+  if (present !== keys) setKeys(present);
+  return { keys: present, forget: index => setKeys(present.toSpliced(index, 1)) };
+}

@@ -1,0 +1,34 @@
+import { EditorView, type Extension } from '@uiw/react-codemirror';
+import type { CodeLanguage } from '../code/languages.ts';
+import { insertedText, PATH_MIME, readPath, type ValuePath } from './value-path.ts';
+
+/** Inserts a value into an editor of code, in place of what is selected, and gives it the keyboard. */
+export function insertValue(view: EditorView, path: ValuePath, language: CodeLanguage, at?: number): void {
+  const { from, to } = at === undefined ? view.state.selection.main : { from: at, to: at };
+  const insert = insertedText(path, language, view.state.sliceDoc(0, from));
+  view.dispatch({
+    changes: { from, to, insert },
+    selection: { anchor: from + insert.length },
+    scrollIntoView: true,
+    userEvent: 'input.complete',
+  });
+  view.focus();
+}
+
+/** Returns what lets a value be dropped into an editor, as its language writes it. */
+export function valueDrop(language: CodeLanguage): Extension {
+  return EditorView.domEventHandlers({
+    drop: (event, view) => {
+      const path = readPath(event.dataTransfer?.getData(PATH_MIME) ?? '');
+      if (path === null || view.state.readOnly) return false;
+      event.preventDefault();
+      insertValue(
+        view,
+        path,
+        language,
+        view.posAtCoords({ x: event.clientX, y: event.clientY }) ?? view.state.doc.length,
+      );
+      return true;
+    },
+  });
+}

@@ -1,0 +1,75 @@
+'use client';
+import { Braces } from 'lucide-react';
+import dynamic from 'next/dynamic';
+import { type KeyboardEvent, type ReactNode, useRef, useState } from 'react';
+import { IconButton } from '../../ui/button.tsx';
+import { loadingBeforeClick } from '../../ui/use-opened.ts';
+import type { CodeLanguage } from '../code/languages.ts';
+import { useValues } from '../code/use-completion.tsx';
+import type { ValuePath } from './value-path.ts';
+
+const loadPicker = () => import('./value-picker.tsx');
+const ValuePicker = dynamic(() => loadPicker().then(module => module.ValuePicker), { ssr: false });
+
+type Props = {
+  /** The name of the field for screen readers. */
+  label: string;
+  /** The id of the step whose field it is; '': the workflow. */
+  step: string;
+  language: CodeLanguage;
+  readOnly: boolean;
+  /** Inserts a value at the cursor, and gives the keyboard back to the field. */
+  onPick: (path: ValuePath) => void;
+  /** Gives the keyboard back to the field. */
+  onCancel: () => void;
+};
+
+/**
+ * Returns a button that opens the tree of values for a field, and the handler of the key that does the same within the field. The
+ * button is null where nothing can be inserted.
+ */
+export function useValuePicker({ label, step, language, readOnly, onPick, onCancel }: Props) {
+  const anchor = useRef<HTMLButtonElement>(null);
+  const [open, setOpen] = useState(false);
+  const load = useValues(step);
+  if (load === null || readOnly) return { button: null, onKeyDownCapture: undefined };
+  const button: ReactNode = (
+    <>
+      <IconButton
+        ref={anchor}
+        label={`Insert a value into ${label}`}
+        shortcut="⌘ I"
+        size="sm"
+        aria-haspopup="dialog"
+        aria-expanded={open}
+        {...loadingBeforeClick(loadPicker)}
+        onClick={() => setOpen(true)}
+      >
+        <Braces aria-hidden className="size-3.5" />
+      </IconButton>
+      {open ? (
+        <ValuePicker
+          anchor={anchor}
+          language={language}
+          load={load}
+          onPick={path => {
+            setOpen(false);
+            onPick(path);
+          }}
+          onClose={byKey => {
+            setOpen(false);
+            if (byKey) onCancel();
+          }}
+        />
+      ) : null}
+    </>
+  );
+  // Before the editor of code, in which the key selects.
+  const onKeyDownCapture = (event: KeyboardEvent) => {
+    if (event.key.toLowerCase() !== 'i' || event.altKey || event.shiftKey || event.ctrlKey === event.metaKey) return;
+    event.preventDefault();
+    event.stopPropagation();
+    setOpen(true);
+  };
+  return { button, onKeyDownCapture };
+}
