@@ -63,6 +63,23 @@ beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
 const pause = () => vi.advanceTimersByTimeAsync(100);
 
+test('saves and undoes a change of the order of keys, typed as JSON or made by a form', async () => {
+  const form = (...names: string[]) => ({ properties: Object.fromEntries(names.map(name => [name, {}])) });
+  const asked = (...names: string[]): Step => ({ ...step('a'), form: form(...names) });
+  const { store, server } = setUp(asked('x', 'y'));
+  const saved = () => JSON.stringify(server()[0]?.form);
+  store.typeText(textOf(asked('y', 'x')));
+  await pause();
+  expect(saved()).toBe('{"properties":{"y":{},"x":{}}}');
+  store.change([{ type: 'update_step', step: 'a', set: { form: form('x', 'y') } }]);
+  expect(store.dirty).toBe(true);
+  await pause();
+  expect(saved()).toBe('{"properties":{"x":{},"y":{}}}');
+  expect(store.undo()).toBeNull();
+  await pause();
+  expect(saved()).toBe('{"properties":{"y":{},"x":{}}}');
+});
+
 describe('one history', () => {
   test('undoes and redoes edits and typed JSON in turn', () => {
     const { store, ids } = setUp(step('a'));

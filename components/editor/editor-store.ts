@@ -4,9 +4,9 @@ import {
   type Conflict,
   type Draft,
   type Edit,
+  identicalJson,
   merge,
   sameDraft,
-  sameJson,
   type Unrewritten,
 } from '../../server/domains/workflows/edits/index.ts';
 import { restoreOf } from '../../server/domains/workflows/edits/restore.ts';
@@ -105,7 +105,7 @@ export class EditorStore {
       etag,
       save: (work, tag) => options.save(work.draft, tag),
       check: work => work.textProblem,
-      same: (a, b) => a.textProblem === b.textProblem && sameDraft(a.draft, b.draft),
+      same: (a, b) => a.textProblem === b.textProblem && isSameSaved(a.draft, b.draft),
       onState: save => this.#onSaveState(save),
       ...(delayMs === undefined ? {} : { delayMs }),
     });
@@ -292,11 +292,11 @@ export class EditorStore {
       ({ draft: after, inverse: back } = result);
     }
     from.pop();
-    const isNothing = sameDraft(present, after) && entry.text === text;
+    const isNothing = sameDraft(present, after) && identicalJson(present.graph, after.graph) && entry.text === text;
     to.push({ back, text, key: null, at: 0, before: present });
     // A text of its own is shown again only where it still says what the draft is.
     const parsed = entry.text === null ? null : parseGraph(entry.text);
-    const keeps = parsed !== null && ('problem' in parsed || sameJson(parsed.graph, after.graph));
+    const keeps = parsed !== null && ('problem' in parsed || identicalJson(parsed.graph, after.graph));
     const problem = parsed !== null && 'problem' in parsed ? parsed.problem : null;
     this.#show(after, { text: keeps ? entry.text : null, textProblem: problem });
     return isNothing ? 'There is nothing left to undo.' : null;
@@ -385,3 +385,7 @@ function wayBack(before: Draft, after: Draft): Entry['back'] {
     ? { type: 'replace', draft: before }
     : restoreOf(before, after);
 }
+
+/** Whether the server would store the same: it keeps the order of keys, which the forms of inputs show. */
+const isSameSaved = (a: Draft, b: Draft): boolean =>
+  a.name === b.name && a.description === b.description && identicalJson(a.graph, b.graph);

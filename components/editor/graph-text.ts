@@ -1,4 +1,4 @@
-import { type Draft, type Json, type Step, sameJson } from '../../server/domains/workflows/edits/index.ts';
+import { type Draft, identicalJson, type Json, type Step } from '../../server/domains/workflows/edits/index.ts';
 import { parseJson } from '../../server/platform/json-text.ts';
 
 export type DraftGraph = Draft['graph'];
@@ -36,14 +36,14 @@ export function shareUnchanged(present: DraftGraph, next: DraftGraph): DraftGrap
   const { steps: _, ...others } = next;
   const { steps: __, ...presentOthers } = present;
   const isSame = steps.length === present.steps.length && steps.every((step, at) => step === present.steps[at]);
-  return isSame && sameJson(others as Json, presentOthers as Json) ? present : { ...next, steps };
+  return isSame && identicalJson(others as Json, presentOthers as Json) ? present : { ...next, steps };
 }
 
 function sharedStep(before: Step, step: Step): Step {
-  if (sameJson(before, step)) return before;
+  if (identicalJson(before, step)) return before;
   const entries = Object.entries(step).map(([field, value]): [string, Json] => {
     const was = Object.hasOwn(before, field) ? before[field] : undefined;
-    return [field, was !== undefined && sameJson(was, value) ? was : value];
+    return [field, was !== undefined && identicalJson(was, value) ? was : value];
   });
   return Object.fromEntries(entries) as Step;
 }

@@ -64,7 +64,9 @@ test.describe('the code of a step', () => {
     const { id } = await api.call('POST', '/v1/workflows', { name: 'Output', graph });
     await member.goto(`/workflows/${String(id)}`);
     await formOf(member).getByText('Input, output and failure handling').click();
-    const output = formOf(member).getByRole('textbox', { name: 'Output' });
+    const part = formOf(member).getByRole('region', { name: 'Output', exact: true });
+    await part.getByRole('checkbox', { name: 'Edit as JSON' }).check();
+    const output = part.getByRole('textbox', { name: 'Output' });
     await output.focus();
     await expect(output).toBeFocused();
     await member.keyboard.insertText('{"value": "{{steps.');

@@ -37,6 +37,7 @@ test('unfinished JSON survives leaving the page, and a field says what is wrong 
   const page = `/workflows/${String(id)}`;
   await member.goto(`${page}?step=ask`);
   const form = formOf(member);
+  await form.getByRole('checkbox', { name: 'Edit as JSON' }).check();
   await replaceText(form.getByRole('textbox', { name: 'Form' }), '{"type": "object", ');
   await expect(form.getByText(/^Not saved yet/)).toBeVisible();
   await member.goto('/inbox');

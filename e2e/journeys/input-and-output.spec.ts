@@ -23,13 +23,18 @@ test('an author gives a workflow an input, an output and a failure handler, and 
   await open(member, `/workflows/${String(id)}`);
   const side = member.getByRole('region', { name: 'Step and JSON' });
   await side.getByText('Input, output and failure handling').click();
-  await replaceText(side.getByRole('textbox', { name: 'Input schema' }), JSON.stringify(schema));
+  const asJson = (name: string) =>
+    side.getByRole('region', { name, exact: true }).getByRole('checkbox', { name: 'Edit as JSON' });
+  await asJson('Input').check();
+  await replaceText(side.getByRole('textbox', { name: 'Input' }), JSON.stringify(schema));
   const output = '{"for": "{{input.email}}", "sum": "{{steps.doubled.result.sum}}"}';
+  await asJson('Output').check();
   await replaceText(side.getByRole('textbox', { name: 'Output' }), output);
   await expect(side.getByText('there is no step "doubled"')).toBeVisible();
   await replaceText(side.getByRole('textbox', { name: 'Output' }), output.replace('doubled', 'double'));
   await expect(side.getByText('there is no step "doubled"')).toHaveCount(0);
   const searchable = { customer: '{{input.email}}', sum: '{{steps.double.result.sum}}' };
+  await asJson('Searchable values').check();
   await replaceText(side.getByRole('textbox', { name: 'Searchable values' }), JSON.stringify(searchable));
   await side.getByRole('combobox', { name: 'When a run fails, start' }).click();
   await member.getByRole('option', { name: /^Handles failures/ }).click();

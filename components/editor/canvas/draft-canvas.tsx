@@ -144,9 +144,11 @@ function Graph({ editor, problems, marks, editable, found, onMenu, onAdd, onInsp
 
 /** Gives the canvas the keyboard when it is asked for, and when a person has just come to an empty workflow. */
 function useCanvasFocus(frame: RefObject<HTMLElement | null>, { editable, view, editor }: DraftCanvasProps): void {
+  const startsHere = useRef(editable && graphSteps(view.state.draft).length === 0);
   useEffect(() => {
-    if (editable && graphSteps(view.state.draft).length === 0) frame.current?.focus({ preventScroll: true });
-  }, [frame, editable, view]);
+    // A person who builds its input first is left alone.
+    if (startsHere.current) frame.current?.focus({ preventScroll: true });
+  }, [frame]);
   const { focus, onFocused } = editor;
   useEffect(() => {
     if (focus === null || focus.step !== null) return;

@@ -98,7 +98,7 @@ export function CodeArea(props: CodeAreaProps) {
   const id = useId();
   const completion = useCompletion(step.id, isLoop);
   const handle = useRef<CodeHandle>(null);
-  const { button, onKeyDownCapture } = useValuePicker({
+  const { button, around } = useValuePicker({
     label,
     step: step.id,
     language,
@@ -108,7 +108,7 @@ export function CodeArea(props: CodeAreaProps) {
     onCancel: () => handle.current?.focus(),
   });
   return (
-    <div className="flex flex-col gap-1" onKeyDownCapture={onKeyDownCapture}>
+    <div className="flex flex-col gap-1" {...around}>
       <div className="flex min-h-7 items-center justify-between gap-2">
         <p className="flex items-baseline gap-1.5 text-sm font-medium">
           {label}

@@ -25,9 +25,9 @@ export function FormField({ list, empty, action, ...props }: Props) {
   return (
     <section aria-labelledby={heading} className="flex flex-col gap-2">
       <div className="flex flex-wrap items-center justify-between gap-x-3 gap-y-1">
-        <h3 id={heading} className="text-sm font-medium">
+        <p id={heading} className="text-sm font-medium">
           {field.label}
-        </h3>
+        </p>
         <div className="flex items-center gap-3">
           {action}
           <Checkbox

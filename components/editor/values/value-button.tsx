@@ -25,18 +25,17 @@ type Props = {
 };
 
 /**
- * Returns a button that opens the tree of values for a field, and the handler of the key that does the same within the field. The
- * button is null where nothing can be inserted.
+ * Returns a button that opens the tree of values for a field, null where nothing can be inserted, and the properties of the element
+ * around the field: the tree opens beside it, also by a key.
  */
 export function useValuePicker({ label, step, language, readOnly, onPick, onCancel }: Props) {
-  const anchor = useRef<HTMLButtonElement>(null);
+  const anchor = useRef<HTMLDivElement>(null);
   const [open, setOpen] = useState(false);
   const load = useValues(step);
-  if (load === null || readOnly) return { button: null, onKeyDownCapture: undefined };
+  if (load === null || readOnly) return { button: null, around: {} };
   const button: ReactNode = (
     <>
       <IconButton
-        ref={anchor}
         label={`Insert a value into ${label}`}
         shortcut="⌘ I"
         size="sm"
@@ -71,5 +70,5 @@ export function useValuePicker({ label, step, language, readOnly, onPick, onCanc
     event.stopPropagation();
     setOpen(true);
   };
-  return { button, onKeyDownCapture };
+  return { button, around: { ref: anchor, onKeyDownCapture } };
 }

@@ -28,7 +28,7 @@ export function ValueInput({ label, step, value, onChange, readOnly = false, cla
     element.focus();
     requestAnimationFrame(() => element.setSelectionRange(from + text.length, from + text.length));
   };
-  const { button, onKeyDownCapture } = useValuePicker({
+  const { button, around } = useValuePicker({
     label,
     step,
     language: 'text',
@@ -38,7 +38,7 @@ export function ValueInput({ label, step, value, onChange, readOnly = false, cla
   });
   return (
     <div className="flex flex-col gap-1">
-      <div className="relative flex" onKeyDownCapture={onKeyDownCapture}>
+      <div className="relative flex" {...around}>
         <Input
           {...rest}
           ref={input}

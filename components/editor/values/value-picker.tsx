@@ -29,8 +29,8 @@ export function ValuePicker({ anchor, onClose, ...props }: ValuePickerProps) {
         <Popover.Content
           aria-label="Insert a value"
           align="start"
-          side="bottom"
-          sideOffset={4}
+          side={isWide() ? 'left' : 'bottom'}
+          sideOffset={isWide() ? 16 : 4}
           collisionPadding={8}
           onEscapeKeyDown={() => {
             byKey.current = true;
@@ -44,6 +44,9 @@ export function ValuePicker({ anchor, onClose, ...props }: ValuePickerProps) {
     </Popover.Root>
   );
 }
+
+/** Whether there is room beside the form, over the canvas: a value is dragged from there into any field. */
+const isWide = () => window.matchMedia('(min-width: 1024px)').matches;
 
 /** Reads the values once, when the tree is opened. */
 function useTree(load: () => Promise<KnownValues>): readonly ValueNode[] | null {

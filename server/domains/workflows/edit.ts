@@ -5,7 +5,7 @@ import { acceptEdits, applyEdits, draftOf } from './apply-edits.ts';
 import { checksum } from './checksum.ts';
 import { acceptDraft } from './draft.ts';
 import type { EditWorkflowInput, EditWorkflowOutput } from './edit-schemas.ts';
-import { type Draft, type Edit, sameDraft } from './edits/index.ts';
+import { type Draft, type Edit, identicalJson, type Json, sameDraft } from './edits/index.ts';
 import { archived, expectedRevision, requireEditable, whyUnchanged } from './precondition.ts';
 import { saveDraft } from './save-draft.ts';
 import type { WorkflowRow } from './store.ts';
@@ -33,7 +33,7 @@ export async function editWorkflow(ctx: Context, input: z.output<typeof EditWork
     if (saved !== null) {
       return {
         workflow: answerWorkflow(ctx, saved),
-        changed: !sameDraft(draftOf(row), result.draft),
+        changed: isChanged(draftOf(row), result.draft),
         undo: result.undo as Output['undo'],
         unrewritten: result.unrewritten,
       };
@@ -43,6 +43,11 @@ export async function editWorkflow(ctx: Context, input: z.output<typeof EditWork
     if (attempt === MAX_ATTEMPTS) throw conflict('busy', 'Others are changing the workflow at this moment. Try again.');
     row = await requireEditable(ctx, input.id);
   }
+}
+
+/** Whether a draft differs, be it in the order of keys alone. */
+function isChanged(before: Draft, after: Draft): boolean {
+  return !sameDraft(before, after) || !identicalJson(before.graph as Json, after.graph as Json);
 }
 
 /** Saves what differs; null where the draft is not at the revision of `row` any more. */

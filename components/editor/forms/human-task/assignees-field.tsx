@@ -28,7 +28,7 @@ export function AssigneesField({ step, assignees, readOnly, problem, onChange }:
   const candidates = candidatesOf(members.data?.members ?? []);
   const labelOf = (value: string) => candidates.find(each => each.value.toLowerCase() === value.toLowerCase())?.label;
   const add = (value: string) => onChange([...assignees, value]);
-  const { button } = useValuePicker({
+  const { button, around } = useValuePicker({
     label: 'Who answers',
     step,
     language: 'text',
@@ -38,10 +38,10 @@ export function AssigneesField({ step, assignees, readOnly, problem, onChange }:
   });
   return (
     <section aria-labelledby={heading} className="flex flex-col gap-1.5">
-      <div className="flex min-h-7 items-center justify-between gap-2">
-        <h3 id={heading} className="text-sm font-medium">
+      <div {...around} className="flex min-h-7 items-center justify-between gap-2">
+        <p id={heading} className="text-sm font-medium">
           Who answers
-        </h3>
+        </p>
         {button}
       </div>
       {assignees.length === 0 ? (

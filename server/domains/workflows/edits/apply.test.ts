@@ -34,6 +34,21 @@ describe('steps', () => {
     expect(code(draft, { type: 'add_step', step: script('1 x') })).toBe('invalid_step_id');
   });
 
+  test('and the graph keep the order of keys that is given: a form shows its fields in it', () => {
+    const properties = (...names: string[]) => ({ properties: Object.fromEntries(names.map(name => [name, {}])) });
+    const before = applied(draft, { type: 'update_step', step: 'a', set: { form: properties('x', 'y') } }).draft;
+    const moved = applied(before, { type: 'update_step', step: 'a', set: { form: properties('y', 'x') } });
+    expect(JSON.stringify(moved.draft.graph.steps[0]?.form)).toBe('{"properties":{"y":{},"x":{}}}');
+    expect(JSON.stringify(applied(moved.draft, moved.inverse).draft)).toBe(JSON.stringify(before));
+    const same = applied(moved.draft, { type: 'update_step', step: 'a', set: { form: properties('y', 'x') } });
+    expect(same.draft).toBe(moved.draft);
+
+    const first = applied(draft, { type: 'update_graph', set: { input_schema: properties('x', 'y') } }).draft;
+    const second = applied(first, { type: 'update_graph', set: { input_schema: properties('y', 'x') } });
+    expect(JSON.stringify(second.draft.graph.input_schema)).toBe('{"properties":{"y":{},"x":{}}}');
+    expect(JSON.stringify(applied(second.draft, second.inverse).draft)).toBe(JSON.stringify(first));
+  });
+
   test('have fields set and removed, and their id by renaming alone', () => {
     const edit: Edit = {
       type: 'update_step',

@@ -7,6 +7,7 @@ import {
   type Fields,
   type Graph,
   graphFields,
+  identicalJson,
   idsIn,
   type Json,
   type Note,
@@ -281,7 +282,9 @@ function updateGraph(
 ): Draft {
   const fields = graphFields(draft.graph);
   const given = Object.entries(set).filter((entry): entry is [string, Json] => entry[1] !== undefined);
-  const changed = given.filter(([field, value]) => !Object.hasOwn(fields, field) || !sameJson(fields[field], value));
+  const changed = given.filter(
+    ([field, value]) => !Object.hasOwn(fields, field) || !identicalJson(fields[field], value),
+  );
   const removed = unset.filter(field => Object.hasOwn(fields, field));
   if (changed.length === 0 && removed.length === 0) return draft;
   return { ...draft, graph: withFields(draft.graph as Fields, Object.fromEntries(changed), removed) as Graph };

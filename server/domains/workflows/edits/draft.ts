@@ -152,6 +152,22 @@ export function sameJson(a: Json | undefined, b: Json | undefined): boolean {
   );
 }
 
+/** Whether two JSON values are the same to the letter: the order of keys counts too, which is that of a form's fields. */
+export function identicalJson(a: Json | undefined, b: Json | undefined): boolean {
+  if (a === b) return true;
+  if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return false;
+  if (Array.isArray(a) || Array.isArray(b)) {
+    return (
+      Array.isArray(a) && Array.isArray(b) && a.length === b.length && a.every((item, at) => identicalJson(item, b[at]))
+    );
+  }
+  const [left, right] = [Object.entries(a as Fields), Object.entries(b as Fields)];
+  return (
+    left.length === right.length &&
+    left.every(([key, value], at) => key === right[at]?.[0] && identicalJson(value, right[at][1]))
+  );
+}
+
 /** `fields` with `set` and without `unset`; keys keep their places. Built from entries, so that a key may be `__proto__`. */
 export function withFields(fields: Fields, set: Fields, unset: readonly string[] = []): Fields {
   const kept = new Map(Object.entries(fields).filter(([key]) => !unset.includes(key)));
@@ -162,6 +178,8 @@ export function withFields(fields: Fields, set: Fields, unset: readonly string[]
 /** A step with other fields; the same object where nothing differs. `id` and `type` may change, and are never removed. */
 export function withStepFields(step: Step, set: Fields, unset: readonly string[] = []): Step {
   const removed = unset.filter(key => key !== 'id' && key !== 'type' && Object.hasOwn(step, key));
-  const differs = Object.entries(set).some(([key, value]) => !Object.hasOwn(step, key) || !sameJson(step[key], value));
+  const differs = Object.entries(set).some(
+    ([key, value]) => !Object.hasOwn(step, key) || !identicalJson(step[key], value),
+  );
   return removed.length > 0 || differs ? (withFields(step, set, removed) as Step) : step;
 }

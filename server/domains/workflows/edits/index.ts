@@ -10,7 +10,7 @@ export { apply } from './apply.ts';
 export { choose } from './choose.ts';
 export { type DraftDiff, diff, type FieldChange, type StepChange } from './diff.ts';
 export type { Branch, Draft, Edit, Fields, Graph, Json, Note, Restore, Step, Unrewritten } from './draft.ts';
-export { STEP_ID, sameJson } from './draft.ts';
+export { identicalJson, STEP_ID, sameJson } from './draft.ts';
 export { type Choose, type Conflict, merge, type Side } from './merge.ts';
 export { idsInLoop } from './references.ts';
 export { sameDraft } from './restore.ts';

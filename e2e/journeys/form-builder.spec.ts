@@ -1,0 +1,192 @@
+import type { Locator, Page } from '@playwright/test';
+import { expect, expectThemesAccessible, open, test } from '../fixtures/console.ts';
+import { pressUntilFocused } from '../fixtures/keyboard.ts';
+import { canvasOf, formOf } from '../fixtures/whole-job.ts';
+
+/** Adds a field of a kind to a form, and writes its label; leaves the focus there. */
+async function addField(page: Page, form: Locator, kind: string, label: string): Promise<void> {
+  await pressUntilFocused(page, 'Tab', form.getByRole('button', { name: 'Add field' }));
+  await page.keyboard.press('Enter');
+  const menu = page.getByRole('menu');
+  await expect(menu.getByRole('menuitem').first()).toBeFocused();
+  await page.keyboard.type(kind);
+  await expect(menu.getByRole('menuitem', { name: kind, exact: true })).toBeFocused();
+  await page.keyboard.press('Enter');
+  const field = form.getByRole('textbox', { name: 'Label', exact: true });
+  await expect(field).toBeFocused();
+  await expect(field).toHaveValue(kind);
+  // The label that it was added with is selected.
+  await page.keyboard.insertText(label);
+  await expect(form.getByRole('button', { name: label })).toHaveAttribute('aria-expanded', 'true');
+}
+
+/** Inserts a value that a search finds into the field with the focus. */
+async function insertValue(page: Page, search: string): Promise<void> {
+  await page.keyboard.press('ControlOrMeta+i');
+  const tree = page.getByRole('dialog', { name: 'Insert a value' });
+  await expect(tree.getByRole('combobox', { name: 'Search values' })).toBeFocused();
+  await page.keyboard.insertText(search);
+  await expect(tree.getByRole('treeitem')).toHaveCount(1);
+  await page.keyboard.press('Enter');
+  await expect(tree).toHaveCount(0);
+}
+
+const rows = (form: Locator) => form.locator('[data-field-row]');
+
+test('an approval with a form is built from nothing by keyboard alone, without JSON, and answered', async ({
+  member,
+  api,
+}) => {
+  const { keyboard } = member;
+  const { id } = await api.call('POST', '/v1/workflows', { name: 'Expenses', graph: { steps: [] } });
+  const workflow = `/v1/workflows/${String(id)}`;
+  const stored = async () => (await api.call('GET', workflow)).graph as Record<string, unknown>;
+  await open(member, `/workflows/${String(id)}`);
+  const side = formOf(member);
+
+  // The input.
+  // Tab on the canvas adds a step; Escape and then Tab leaves it.
+  await expect(canvasOf(member)).toBeFocused();
+  await keyboard.press('Escape');
+  await pressUntilFocused(member, 'Tab', side.getByText('Input, output and failure handling'));
+  await keyboard.press('Enter');
+  const input = side.getByRole('region', { name: 'Input', exact: true });
+  await addField(member, input, 'Text', 'Customer');
+  await pressUntilFocused(member, 'Tab', input.getByRole('checkbox', { name: 'Required' }));
+  await keyboard.press('Space');
+  await addField(member, input, 'Number', 'Amount');
+  const input_schema = {
+    type: 'object',
+    properties: { customer: { type: 'string', title: 'Customer' }, amount: { type: 'number', title: 'Amount' } },
+    required: ['customer'],
+  };
+  await expect.poll(stored).toEqual({ steps: [], input_schema });
+  await expectThemesAccessible(member);
+
+  // The approval.
+  await pressUntilFocused(member, 'Shift+Tab', canvasOf(member).getByRole('button', { name: 'Add the first step' }));
+  await keyboard.press('Enter');
+  const palette = member.getByRole('dialog', { name: 'Add a step' });
+  await expect(palette.getByRole('combobox')).toBeFocused();
+  await keyboard.type('human');
+  await expect(palette.getByRole('option')).toHaveCount(1);
+  await keyboard.press('Enter');
+  await expect(palette).toHaveCount(0);
+  await expect(canvasOf(member).locator('.react-flow__node[data-id="human_task"]')).toBeFocused();
+  await keyboard.press('Enter');
+  await expect(side.getByRole('textbox', { name: 'Name' })).toBeFocused();
+  await keyboard.insertText('Approve the expense');
+  await pressUntilFocused(member, 'Tab', side.getByRole('button', { name: 'Add person or role' }));
+  await keyboard.press('Enter');
+  await expect(member.getByPlaceholder('Name, email or role…')).toBeFocused();
+  await keyboard.type('administrators');
+  await expect(member.getByRole('option')).toHaveCount(1);
+  await keyboard.press('Enter');
+  await expect(side.getByRole('listitem').filter({ hasText: 'Administrators' })).toBeVisible();
+  const instructions = side.getByRole('textbox', { name: 'Instructions', exact: true });
+  await pressUntilFocused(member, 'Tab', instructions);
+  await keyboard.insertText('Pay **');
+  await insertValue(member, 'amount');
+  await expect(instructions).toBeFocused();
+  await keyboard.insertText('**?');
+  await expect(instructions).toHaveText('Pay **{{input.amount}}**?');
+
+  // Its form: two fields change places, and one choice is replaced.
+  const form = side.getByRole('region', { name: 'Form', exact: true });
+  await addField(member, form, 'Text', 'Reason');
+  await addField(member, form, 'Choice', 'Account');
+  const choice = (number: number) => form.getByRole('textbox', { name: `Choice ${number}` });
+  await pressUntilFocused(member, 'Tab', choice(1));
+  await keyboard.insertText('Travel');
+  await keyboard.press('Enter');
+  await expect(choice(2)).toBeFocused();
+  await keyboard.insertText('Books');
+  await addField(member, form, 'Date', 'Pay on');
+  await expect(rows(form)).toHaveText([/^Reason/, /^Account/, /^Pay on/]);
+  await pressUntilFocused(member, 'Shift+Tab', form.getByRole('button', { name: 'Account' }));
+  await keyboard.press('Alt+ArrowUp');
+  await expect(rows(form)).toHaveText([/^Account/, /^Reason/, /^Pay on/]);
+  await expect(form.getByRole('button', { name: 'Account' })).toBeFocused();
+  await expect(form.getByRole('status')).toHaveText('Account is now field 1 of 3.');
+  await keyboard.press('Enter');
+  await pressUntilFocused(member, 'Tab', form.getByRole('checkbox', { name: 'Required' }));
+  await keyboard.press('Space');
+  const ask = {
+    id: 'human_task',
+    type: 'human_task',
+    name: 'Approve the expense',
+    assignees: ['tenant_admin'],
+    instructions: 'Pay **{{input.amount}}**?',
+    form: {
+      type: 'object',
+      properties: {
+        account: { type: 'string', title: 'Account', enum: ['Travel', 'Books'] },
+        reason: { type: 'string', title: 'Reason' },
+        pay_on: { type: 'string', format: 'date', title: 'Pay on' },
+      },
+      required: ['account'],
+    },
+  };
+  await expect.poll(stored).toEqual({ steps: [ask], input_schema });
+  await expectThemesAccessible(member);
+
+  // As JSON it is the same, and what the builder does not know stays as it is.
+  await form.getByRole('checkbox', { name: 'Edit as JSON' }).check();
+  await expect(form.getByRole('textbox', { name: 'Form' })).toContainText('"pay_on"');
+  await form.getByRole('checkbox', { name: 'Edit as JSON' }).uncheck();
+  await pressUntilFocused(member, 'Shift+Tab', form.getByRole('button', { name: 'Preview' }));
+  await keyboard.press('Enter');
+  const preview = member.getByRole('dialog', { name: 'As the person sees it' });
+  await expect(preview.getByRole('combobox', { name: 'Account' })).toBeVisible();
+  await expect(preview.getByLabel('Pay on')).toBeVisible();
+  await expectThemesAccessible(member);
+  await keyboard.press('Escape');
+  await expect(preview).toHaveCount(0);
+
+  // The output, by name.
+  await keyboard.press('Escape');
+  await canvasOf(member).click({ position: { x: 20, y: 300 } });
+  const output = side.getByRole('region', { name: 'Output', exact: true });
+  if (!(await output.isVisible())) await side.getByText('Input, output and failure handling').click();
+  await pressUntilFocused(member, 'Tab', output.getByRole('button', { name: 'Add value to Output' }));
+  await keyboard.press('Enter');
+  await expect(output.getByRole('textbox', { name: 'Name' })).toBeFocused();
+  await keyboard.insertText('account');
+  await keyboard.press('Tab');
+  await insertValue(member, 'account');
+  await expect(output.getByRole('textbox', { name: 'Value of account' })).toHaveValue(
+    '{{steps.human_task.result.account}}',
+  );
+  await expect.poll(async () => (await stored()).output).toEqual({ account: '{{steps.human_task.result.account}}' });
+
+  // It runs, and the inbox shows the form.
+  await api.call('POST', `${workflow}/versions`, {});
+  await open(member, `/workflows/${String(id)}`);
+  await member.getByRole('button', { name: 'Run', exact: true }).click();
+  const dialog = member.getByRole('dialog');
+  await dialog.getByRole('textbox', { name: 'Customer' }).fill('Ann');
+  await dialog.getByRole('spinbutton', { name: 'Amount' }).fill('12.5');
+  await dialog.getByRole('button', { name: 'Start run' }).click();
+  await expect(member).toHaveURL(/\/runs\/[0-9a-f-]{36}/);
+  const run = new URL(member.url()).pathname.split('/').at(-1);
+  await open(member, `/inbox/${run}/human_task`);
+  await expect(member.getByText('Pay 12.5?')).toBeVisible();
+  await member.getByRole('combobox', { name: 'Account' }).click();
+  await member.getByRole('option', { name: 'Books' }).click();
+  await member.getByRole('textbox', { name: 'Reason' }).fill('For the course');
+  await member.getByRole('button', { name: 'Approve' }).click();
+  await expect
+    .poll(async () => (await api.call('GET', `${workflow}/runs/${run}/summary`)).orchestration_phase)
+    .toBe('complete');
+
+  // The next author sees what it was: in the tree, and beneath the text.
+  await open(member, `/workflows/${String(id)}?step=human_task`);
+  const shown = side.getByLabel('With the values of the last run');
+  await expect(shown).toContainText('Pay **12.5**?');
+  await side.getByRole('button', { name: 'Insert a value into Instructions' }).click();
+  const tree = member.getByRole('dialog', { name: 'Insert a value' });
+  await expect(tree.getByRole('treeitem', { name: /customer/ })).toContainText('Ann');
+  await expectThemesAccessible(member);
+  await tree.getByRole('treeitem', { name: /customer/ }).dragTo(instructions);
+  await expect(instructions).toContainText('{{input.customer}}');
+});
