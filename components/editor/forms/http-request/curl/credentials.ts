@@ -1,0 +1,85 @@
+import { namesCredential } from '@/server/orchestrator/steps/credential-words.ts';
+import { holdsTemplate } from './templated-text.ts';
+
+/** Credentials that a command holds. They are offered for a connection, and never written into the step. */
+export type FoundCredentials = {
+  /** The words for a person: “the header Authorization”. */
+  where: string;
+  /** The kind of connection that takes them (components/connections/presets.ts). */
+  preset: 'token' | 'basic' | 'header' | 'other';
+  credentials: readonly { name: string; secret: string }[];
+  /** `auth` of the step that uses the connection; undefined: as the connection is usually sent. */
+  auth: { type: 'bearer' | 'basic' | 'header' } | { type: 'query'; name: string; credential: string } | undefined;
+};
+
+const CREDENTIAL_HEADER = /^(?:authorization|cookie|.*[-_](?:key|token|secret|auth|session|signature))$/i;
+
+/** Whether a value with this name is a secret; a template is none, because it only says where the secret comes from. */
+export const isSecretHeader = (name: string, value: string): boolean =>
+  value !== '' && !holdsTemplate(value) && (CREDENTIAL_HEADER.test(name) || namesCredential(name));
+export const isSecretParameter = (name: string, value: string): boolean =>
+  value !== '' &&
+  !holdsTemplate(value) &&
+  (namesCredential(name) || /^(?:.*[-_])?(?:key|sig|signature|auth)$/i.test(name));
+
+const variable = /^\$(?:\{.*\}|\(.*\)|\w+)$/s;
+/** A variable of the shell stands where the secret would be. */
+const secretOf = (text: string) => (variable.test(text) ? '' : text);
+
+/** Returns the credentials of a header. */
+export function credentialsOfHeader(name: string, value: string): FoundCredentials {
+  const where = `the header ${name}`;
+  const [, scheme = '', rest = ''] = /^(\w+)\s+(.+)$/s.exec(value) ?? [];
+  const isAuthorization = name.toLowerCase() === 'authorization';
+  if (isAuthorization && scheme.toLowerCase() === 'bearer') return { ...bearer(rest), where };
+  if (isAuthorization && scheme.toLowerCase() === 'basic') {
+    const user = readBase64(rest);
+    if (user?.includes(':')) return { ...basic(user), where };
+  }
+  const credentials = [{ name, secret: secretOf(value) }];
+  return { where, preset: 'header', credentials, auth: { type: 'header' } };
+}
+
+/** Returns the credentials of `-u user:password`, or of a URL. */
+export function basic(user: string): FoundCredentials {
+  const at = user.indexOf(':');
+  const [username, password] = at === -1 ? [user, ''] : [user.slice(0, at), user.slice(at + 1)];
+  return {
+    where: 'the username and password',
+    preset: 'basic',
+    credentials: [
+      { name: 'username', secret: secretOf(username) },
+      { name: 'password', secret: secretOf(password) },
+    ],
+    auth: { type: 'basic' },
+  };
+}
+
+/** Returns the credentials of a bearer token. */
+export function bearer(token: string): FoundCredentials {
+  return {
+    where: 'the bearer token',
+    preset: 'token',
+    credentials: [{ name: 'token', secret: secretOf(token) }],
+    auth: { type: 'bearer' },
+  };
+}
+
+/** Returns the credentials of a parameter of the URL. */
+export function credentialsOfParameter(name: string, value: string): FoundCredentials {
+  const credential = name.replace(/[^A-Za-z0-9_.-]/g, '_').slice(0, 64);
+  return {
+    where: `the parameter ${name}`,
+    preset: 'other',
+    credentials: [{ name: credential, secret: secretOf(value) }],
+    auth: { type: 'query', name, credential },
+  };
+}
+
+function readBase64(text: string): string | null {
+  try {
+    return new TextDecoder().decode(Uint8Array.from(atob(text.trim()), c => c.charCodeAt(0)));
+  } catch {
+    return null;
+  }
+}
