@@ -26,19 +26,41 @@ function startingWith(value: string) {
   };
 }
 
+/** The values that are filled in already, where something else asks for the connection. */
+export type ConnectionStart = {
+  preset?: string;
+  credentials?: readonly { name: string; secret: string }[];
+  origins?: string;
+};
+
+function draftFrom({ preset = 'api_key', credentials }: ConnectionStart) {
+  const draft = startingWith(preset);
+  if (credentials === undefined) return draft;
+  return { ...draft, rows: credentials.map(({ name, secret }) => ({ ...draftOf(name), secret })) };
+}
+
 /** Creates a connection from credentials. They are entered here and never shown again. */
-export function CreateConnectionDialog({ onClose }: { onClose: () => void }) {
+export function CreateConnectionDialog({
+  onClose,
+  onCreated,
+  start = {},
+}: {
+  onClose: () => void;
+  onCreated?: (made: { id: string }) => void;
+  start?: ConnectionStart;
+}) {
   const trpc = useTRPC();
   const refresh = useRefreshConnections();
   const [name, setName] = useState('');
   const [provider, setProvider] = useState('custom');
-  const [draft, setDraft] = useState(() => startingWith('api_key'));
-  const [origins, setOrigins] = useState('');
+  const [draft, setDraft] = useState(() => draftFrom(start));
+  const [origins, setOrigins] = useState(start.origins ?? '');
   const [problem, setProblem] = useState<string | null>(null);
   const create = useMutation(
     trpc.connections_create.mutationOptions({
       onSuccess: made => {
         onClose();
+        onCreated?.(made);
         toast.success(`${made.name} is connected`);
         return refresh();
       },

@@ -2,17 +2,21 @@
 import { Check } from 'lucide-react';
 import { Checkbox as Radix } from 'radix-ui';
 import { type ReactNode, useId } from 'react';
+import { type FieldHelp, LabelRow } from './field.tsx';
 
 /** A tick box with its label beside it and an optional explanation beneath. */
 export function Checkbox({
   label,
   hint,
+  help,
   checked,
   onCheckedChange,
   disabled,
 }: {
   label: ReactNode;
   hint?: ReactNode;
+  /** Draws a longer explanation beside the label, with the id that describes the control. */
+  help?: FieldHelp | undefined;
   checked: boolean;
   onCheckedChange: (checked: boolean) => void;
   disabled?: boolean;
@@ -24,7 +28,7 @@ export function Checkbox({
         id={id}
         checked={checked}
         disabled={disabled}
-        aria-describedby={hint ? `${id}-hint` : undefined}
+        aria-describedby={[hint ? `${id}-hint` : '', help ? `${id}-help` : ''].filter(Boolean).join(' ') || undefined}
         onCheckedChange={value => onCheckedChange(value === true)}
         className="relative mt-0.5 flex size-4 shrink-0 items-center justify-center rounded-sm border border-line-strong bg-surface after:absolute after:-inset-1 data-[state=checked]:border-accent data-[state=checked]:bg-accent disabled:opacity-55"
       >
@@ -33,9 +37,11 @@ export function Checkbox({
         </Radix.Indicator>
       </Radix.Root>
       <div>
-        <label htmlFor={id} className="text-sm">
-          {label}
-        </label>
+        <LabelRow help={help?.(`${id}-help`)}>
+          <label htmlFor={id} className="text-sm">
+            {label}
+          </label>
+        </LabelRow>
         {hint ? (
           <p id={`${id}-hint`} className="text-xs text-muted">
             {hint}

@@ -2,6 +2,7 @@
 import { type ComponentProps, createContext, type ReactNode, useContext, useId } from 'react';
 import { cx } from './classes.ts';
 
+export type FieldHelp = (id: string) => ReactNode;
 type FieldState = { id: string; describedBy: string | undefined; invalid: boolean; required: boolean };
 const FieldContext = createContext<FieldState | null>(null);
 
@@ -17,10 +18,20 @@ export function useFieldProps() {
   };
 }
 
+/** Marks the label of a control that must be filled in; the control says so itself to screen readers. */
+export function RequiredMark() {
+  return (
+    <span aria-hidden className="text-bad">
+      *
+    </span>
+  );
+}
+
 /** A labelled control with its hint and its error. The control inside takes its ids from here. */
 export function Field({
   label,
   hint,
+  help,
   error,
   required = false,
   optional = false,
@@ -29,6 +40,8 @@ export function Field({
 }: {
   label: ReactNode;
   hint?: ReactNode;
+  /** Draws a longer explanation beside the label, with the id that describes the control. */
+  help?: FieldHelp | undefined;
   error?: string | null | undefined;
   required?: boolean;
   optional?: boolean;
@@ -38,14 +51,18 @@ export function Field({
   const id = useId();
   const hintId = `${id}-hint`;
   const errorId = `${id}-error`;
-  const describedBy = [hint ? hintId : '', error ? errorId : ''].filter(Boolean).join(' ') || undefined;
+  const helpId = `${id}-help`;
+  const describedBy =
+    [hint ? hintId : '', help ? helpId : '', error ? errorId : ''].filter(Boolean).join(' ') || undefined;
   return (
     <FieldContext value={{ id, describedBy, invalid: Boolean(error), required }}>
       <div className={cx('flex flex-col gap-1', className)}>
-        <label htmlFor={id} className="flex items-baseline gap-1.5 text-sm font-medium">
-          {label}
-          {optional ? <span className="text-xs font-normal text-faint">optional</span> : null}
-        </label>
+        <LabelRow required={required} help={help?.(helpId)}>
+          <label htmlFor={id} className="flex items-baseline gap-1.5 text-sm font-medium">
+            {label}
+            {optional ? <span className="text-xs font-normal text-faint">optional</span> : null}
+          </label>
+        </LabelRow>
         {children}
         {hint ? (
           <p id={hintId} className="text-xs text-muted">
@@ -59,6 +76,26 @@ export function Field({
         ) : null}
       </div>
     </FieldContext>
+  );
+}
+
+/** A label with its mark and its help. */
+export function LabelRow({
+  required = false,
+  help,
+  children,
+}: {
+  required?: boolean;
+  help?: ReactNode;
+  children: ReactNode;
+}) {
+  if (!required && !help) return children;
+  return (
+    <div className="flex flex-wrap items-center gap-x-1">
+      {children}
+      {required ? <RequiredMark /> : null}
+      {help}
+    </div>
   );
 }
 

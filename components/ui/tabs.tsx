@@ -48,15 +48,18 @@ export function Tabs<V extends string>({
   onChange,
   tabs,
   label,
+  dense = false,
 }: {
   value: V;
   onChange: (value: V) => void;
   tabs: readonly Tab<V>[];
   label: string;
+  /** Closer to each other, for tabs within a form. */
+  dense?: boolean;
 }) {
   return (
     <TabsRoot value={value} onChange={onChange} className="flex min-h-0 flex-1 flex-col">
-      <TabStrip label={label} tabs={tabs} className="border-b" />
+      <TabStrip label={label} tabs={tabs} className={cx('border-b', dense && 'sm:gap-2')} />
       {tabs.map(tab => (
         <TabContent key={tab.value} value={tab.value} className="min-h-0 flex-1 pt-4">
           {tab.content}

@@ -7,6 +7,7 @@ import { Field } from '../../ui/field.tsx';
 import { Select } from '../../ui/select.tsx';
 import { ValueInput } from '../values/value-input.tsx';
 import { CodeArea, JsonField, type SchemaFieldProps } from './code-field.tsx';
+import { explained } from './field-help.tsx';
 import { useTools } from './pickers.tsx';
 import { argumentText, readArgument, type ToolArgument, toolArguments, withArgument } from './tool-arguments.ts';
 
@@ -103,7 +104,7 @@ function Argument({ step, argument, value, readOnly, onChange }: ArgumentProps) 
   if ((kind === 'choice' || kind === 'flag') && !isText) {
     const options = kind === 'flag' ? ['true', 'false'] : choices;
     return (
-      <Field label={label} hint={hint} required={required} optional={!required}>
+      <Field label={label} {...explained(hint, label)} required={required}>
         <Select
           value={argumentText(value)}
           disabled={readOnly}
@@ -127,7 +128,7 @@ function Argument({ step, argument, value, readOnly, onChange }: ArgumentProps) 
       />
     );
   return (
-    <Field label={label} hint={hint} required={required} optional={!required}>
+    <Field label={label} {...explained(hint, label)} required={required}>
       <ValueInput label={label} step={step.id} value={shown} readOnly={readOnly} onChange={type} />
     </Field>
   );

@@ -30,7 +30,7 @@ export function VersionField(props: SchemaFieldProps) {
   const notes = new Map(newest.data?.versions.map(({ version, changelog }) => [version, changelog]));
   const present = value === undefined ? '' : String(value);
   return (
-    <Field label={field.label} error={problem} optional>
+    <Field label={field.label} error={problem}>
       <Select
         value={present}
         disabled={readOnly}

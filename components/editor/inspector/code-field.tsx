@@ -1,6 +1,7 @@
 'use client';
 import { useId, useRef, useState } from 'react';
 import type { Json, Step } from '../../../server/domains/workflows/edits/index.ts';
+import { LabelRow } from '../../ui/field.tsx';
 import { placeProblem } from '../code/field-problem.ts';
 import type { CodeLanguage } from '../code/languages.ts';
 import { useCompletion } from '../code/use-completion.tsx';
@@ -9,6 +10,7 @@ import { LazyCodeEditor } from '../lazy-code-editor.tsx';
 import { fieldText, readFieldText, type StepField } from '../step-fields.ts';
 import { useValuePicker } from '../values/value-button.tsx';
 import { ValuePreview } from '../values/value-preview.tsx';
+import { explained } from './field-help.tsx';
 import type { UnfinishedFields } from './unfinished-fields.ts';
 
 export type SchemaFieldProps = {
@@ -107,13 +109,13 @@ export function CodeArea(props: CodeAreaProps) {
     onPick: path => handle.current?.insert(path),
     onCancel: () => handle.current?.focus(),
   });
+  const { hint: short, help } = explained(hint, label);
   return (
     <div className="flex flex-col gap-1" {...around}>
       <div className="flex min-h-7 items-center justify-between gap-2">
-        <p className="flex items-baseline gap-1.5 text-sm font-medium">
-          {label}
-          {required ? null : <span className="text-xs font-normal text-faint">optional</span>}
-        </p>
+        <LabelRow required={required} help={help?.(`${id}-help`)}>
+          <p className="text-sm font-medium">{label}</p>
+        </LabelRow>
         {button}
       </div>
       <LazyCodeEditor
@@ -122,7 +124,7 @@ export function CodeArea(props: CodeAreaProps) {
         value={text}
         readOnly={readOnly}
         invalid={problem !== undefined}
-        describedBy={`${id}-hint`}
+        describedBy={help ? `${id}-help ${id}-hint` : `${id}-hint`}
         problem={problem}
         completion={completion}
         onChange={onChange}
@@ -130,7 +132,7 @@ export function CodeArea(props: CodeAreaProps) {
       />
       {isLoop ? null : <ValuePreview step={step.id} text={text} language={language} />}
       <div id={`${id}-hint`} className="text-xs">
-        {hint ? <p className="text-muted">{hint}</p> : null}
+        {short ? <p className="text-muted">{short}</p> : null}
         {problem ? (
           <p role="alert" className="wrap-anywhere text-bad">
             <PlacedMessage text={text} message={problem} />

@@ -1,10 +1,9 @@
 'use client';
-import { Ban, Copy, MousePointerClick, Plus, Repeat, Trash2, TriangleAlert } from 'lucide-react';
-import { type RefObject, useEffect, useRef, useState } from 'react';
+import { Ban, Copy, MousePointerClick, Repeat, Trash2, TriangleAlert } from 'lucide-react';
+import { type ReactNode, type RefObject, useEffect, useRef, useState } from 'react';
 import { languagesOf } from '@/server/orchestrator/steps/language-help.ts';
-import type { Json, Step } from '../../../server/domains/workflows/edits/index.ts';
-import { StepTile, stepTypeLook } from '../../graph/step-icon.tsx';
-import { Button, IconButton } from '../../ui/button.tsx';
+import type { Json } from '../../../server/domains/workflows/edits/index.ts';
+import { Button } from '../../ui/button.tsx';
 import { Field, Input } from '../../ui/field.tsx';
 import { LazyMarkdown } from '../../ui/lazy-markdown.tsx';
 import { EmptyState } from '../../ui/states.tsx';
@@ -12,7 +11,7 @@ import type { Place } from '../editor-actions.ts';
 import { isInLoop } from '../loop-problems.ts';
 import { type StepsStore, stepsOfLoop } from '../loop-store.ts';
 import { NoteForm } from '../notes/note-form.tsx';
-import { fieldsOf, labelOf, type StepField, type StepTypeForm } from '../step-fields.ts';
+import type { StepField, StepTypeForm } from '../step-fields.ts';
 import type { Problem } from '../use-draft.ts';
 import { change, type Editor } from '../use-editor.ts';
 import { Connections } from './connections.tsx';
@@ -20,7 +19,9 @@ import { InnerProblems } from './inner-problems.tsx';
 import { LanguageReference } from './language-help.tsx';
 import { SchemaField } from './schema-field.tsx';
 import { stepForms } from './step-forms.ts';
+import { StepHeader, StepId, type StepProps } from './step-header.tsx';
 import { StepHelp } from './step-help.tsx';
+import { formOf } from './step-settings.ts';
 import type { UnfinishedFields } from './unfinished-fields.ts';
 import { WorkflowFields } from './workflow-fields.tsx';
 
@@ -109,20 +110,15 @@ function StepButtons({ editor }: { editor: Editor }) {
   );
 }
 
-type StepProps = InspectorProps & {
-  step: Step;
-  /** The ID that the user confirmed with Enter: its field keeps the focus, although the form is another one by then. */
-  renamed: RefObject<string | null>;
-};
-
 function StepForm(props: StepProps) {
-  const { store, editor, step, types, problems, editable, unfinished } = props;
+  const { store, editor, step, types, problems, editable, unfinished, renamed } = props;
   const first = useFocusOf(step.id, editor);
   const form = types.find(({ type }) => type === step.type);
   const own = problems.filter(problem => problem.step_id === step.id);
   const of = (name: string, severity: Problem['severity']) =>
     own.find(problem => problem.severity === severity && fieldOf(problem.path) === name && !isInLoop(problem))?.message;
-  const { fields, more } = formOf(step, form, props.loop.length > 0);
+  const Form = form === undefined || !Object.hasOwn(stepForms, step.type) ? undefined : stepForms[step.type];
+  const { fields, more } = formOf(step, form, { inLoop: props.loop.length > 0, hasOwnForm: Form !== undefined });
   const shown = new Set([...fields, ...more].map(({ name }) => name));
   const setAll = (values: Readonly<Record<string, Json | undefined>>) => {
     const names = Object.keys(values);
@@ -150,9 +146,8 @@ function StepForm(props: StepProps) {
       {field.name === 'steps' ? <InnerProblems loop={step} problems={own.filter(isInLoop)} /> : null}
     </div>
   );
-  const Form = form === undefined || !Object.hasOwn(stepForms, step.type) ? undefined : stepForms[step.type];
   const elsewhere = own.filter(problem => !shown.has(fieldOf(problem.path)));
-  const open = own.some(problem => more.some(({ name }) => name === fieldOf(problem.path)));
+  const folded = own.filter(problem => more.some(({ name }) => name === fieldOf(problem.path)));
   return (
     <div className="flex flex-col gap-4 p-4">
       <StepHeader {...props} />
@@ -171,16 +166,16 @@ function StepForm(props: StepProps) {
           </p>
         ),
       )}
-      <Field label="Name" optional hint="If empty, the ID is shown.">
+      <Field label="Name">
         <Input
           ref={first}
           value={typeof step.name === 'string' ? step.name : ''}
           maxLength={200}
+          placeholder={step.id}
           readOnly={!editable}
           onChange={event => set('name', event.target.value === '' ? undefined : event.target.value)}
         />
       </Field>
-      <StepId {...props} />
       {Form === undefined ? (
         fields.map(draw)
       ) : (
@@ -194,15 +189,39 @@ function StepForm(props: StepProps) {
         />
       )}
       <Connections {...props} />
-      <details open={open || undefined} className="border-t pt-3">
-        <summary className="text-sm font-medium">Settings</summary>
-        <div className="mt-3 flex flex-col gap-4">{more.map(draw)}</div>
-      </details>
+      <More
+        isSet={more.filter(({ name }) => Object.hasOwn(step, name)).length}
+        problems={folded.length}
+        renamed={renamed.current === step.id}
+      >
+        {more.map(draw)}
+        <StepId {...props} />
+      </More>
       <StepHelp type={step.type} />
       {languagesOf(step.type).map(language => (
         <LanguageReference key={language} language={language} />
       ))}
     </div>
+  );
+}
+
+type MoreProps = { isSet: number; problems: number; renamed: boolean; children: ReactNode };
+
+/** The fields that few steps need. It opens by itself for a problem in one of them. */
+function More({ isSet, problems, renamed, children }: MoreProps) {
+  const [open, setOpen] = useState(renamed || problems > 0);
+  const [known, setKnown] = useState(problems);
+  if (problems !== known) {
+    setKnown(problems);
+    if (problems > known) setOpen(true);
+  }
+  return (
+    <details open={open} onToggle={event => setOpen(event.currentTarget.open)} className="border-t pt-3">
+      <summary className="text-sm font-medium">
+        More {isSet === 0 ? null : <span className="font-normal text-muted">· {isSet} set</span>}
+      </summary>
+      <div className="mt-3 flex flex-col gap-4">{children}</div>
+    </details>
   );
 }
 
@@ -229,125 +248,5 @@ function useFocusOf(step: string, { focus, onFocused }: Editor): RefObject<HTMLI
   return field;
 }
 
-function StepHeader({ step, editor, editable, onAdd }: StepProps) {
-  const { label } = stepTypeLook(step.type);
-  return (
-    <div className="flex items-center gap-2">
-      <StepTile type={step.type} struck={step.disabled === true} />
-      <h2 className="min-w-0 flex-1 truncate text-base font-semibold">{label}</h2>
-      {editable ? (
-        <>
-          <IconButton label="Add a step after this one" size="sm" onClick={() => onAdd(editor.placeAfter(step.id))}>
-            <Plus aria-hidden className="size-4" />
-          </IconButton>
-          <IconButton label="Duplicate" shortcut="⌘ D" size="sm" onClick={editor.duplicateSelected}>
-            <Copy aria-hidden className="size-4" />
-          </IconButton>
-          <IconButton label="Delete" shortcut="⌫" size="sm" onClick={editor.removeSelected}>
-            <Trash2 aria-hidden className="size-4" />
-          </IconButton>
-        </>
-      ) : null}
-    </div>
-  );
-}
-
-/** The id of a step. Renaming it renames what refers to it, so it is done at once, when the field is left. */
-function StepId({ store, editor, step, editable, renamed }: StepProps) {
-  const [text, setText] = useState(step.id);
-  const [problem, setProblem] = useState<string | null>(null);
-  const rename = () => {
-    const to = text.trim();
-    if (to === step.id) return;
-    if (change(store, [{ type: 'rename_step', step: step.id, to }])) editor.show([to], 'stays');
-    else setProblem('This ID cannot be used. The step keeps its old one.');
-  };
-  return (
-    <Field label="ID" hint="How other steps refer to this one: steps.<ID>.result" error={problem}>
-      <Input
-        value={text}
-        maxLength={64}
-        spellCheck={false}
-        readOnly={!editable}
-        className="font-mono"
-        onChange={event => {
-          setText(event.target.value);
-          setProblem(null);
-        }}
-        autoFocus={renamed.current === step.id}
-        onBlur={() => {
-          renamed.current = null;
-          rename();
-        }}
-        onKeyDown={event => {
-          if (event.key !== 'Enter') return;
-          renamed.current = text.trim();
-          rename();
-        }}
-      />
-    </Field>
-  );
-}
-
 /** The field that a problem's path begins with: `tool_args.url` → `tool_args`. */
 const fieldOf = (path: string) => /^[^.[]*/.exec(path)?.[0] ?? '';
-
-const setting = (name: string, kind: StepField['kind'], hint: string, integer = false): StepField => ({
-  name,
-  label: labelOf(name),
-  kind,
-  required: false,
-  hint,
-  choices: [],
-  integer,
-});
-
-/** The fields of a step's form: those of its type, fields that no type declares, and the settings that every step has. */
-function formOf(
-  step: Step,
-  form: StepTypeForm | undefined,
-  inLoop: boolean,
-): { fields: StepField[]; more: StepField[] } {
-  const timeout = form?.defaultTimeoutS ?? null;
-  const settings = [
-    setting(
-      'timeout_s',
-      'number',
-      timeout === null ? 'Seconds. Default: none.' : `Seconds. Default: ${timeout}.`,
-      true,
-    ),
-    ...(form === undefined || form.retries
-      ? [
-          setting('retry_count', 'number', 'How often a failed step is tried again. Default: 0.', true),
-          setting('retry_delay_s', 'number', 'Seconds before the first retry, doubled at each. Default: 1.'),
-        ]
-      : []),
-    {
-      ...setting('on_error', 'choice', 'fail (default): the run fails too. continue: the steps after it run.'),
-      choices: ['fail', 'continue'],
-    },
-    setting('disabled', 'flag', 'The step is skipped, and the steps after it run.'),
-    // A start cannot name a step of a loop.
-    ...(inLoop
-      ? []
-      : [
-          setting('gated', 'flag', 'The step is skipped unless a start names it.'),
-          setting('overridable', 'list', 'The fields that a start may change for its run'),
-        ]),
-  ];
-  if (form === undefined) {
-    const known = new Set([
-      'id',
-      'type',
-      'name',
-      'depends_on',
-      'then',
-      'else',
-      'position',
-      ...settings.map(s => s.name),
-    ]);
-    const others = Object.keys(step).filter(name => !known.has(name));
-    return { fields: others.map(name => setting(name, 'json', 'JSON')), more: settings };
-  }
-  return { fields: fieldsOf(form), more: settings };
-}

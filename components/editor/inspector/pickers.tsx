@@ -9,6 +9,7 @@ import { Select, type SelectOption } from '../../ui/select.tsx';
 import { Skeleton } from '../../ui/skeleton.tsx';
 import { FormError } from '../../ui/states.tsx';
 import type { SchemaFieldProps } from './code-field.tsx';
+import { explained } from './field-help.tsx';
 
 /** The options of a list, with the present value among them, which may no longer exist. */
 export function withPresent(options: readonly SelectOption<string>[], value: string): SelectOption<string>[] {
@@ -32,7 +33,7 @@ function Picker({ label, hint, placeholder, options, error, empty, ...props }: P
   const present = typeof value === 'string' ? value : '';
   if (options === undefined && error) return <FormError error={error} />;
   return (
-    <Field label={label} hint={hint} error={problem} required>
+    <Field label={label} {...explained(hint, label)} error={problem} required>
       {options === undefined ? (
         <Skeleton className="h-8 w-full" />
       ) : options.length === 0 && present === '' ? (

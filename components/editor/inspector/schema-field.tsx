@@ -7,7 +7,9 @@ import { ValueInput } from '../values/value-input.tsx';
 import { AgentToolsField } from './agent-tools-field.tsx';
 import { ToolArgumentsField } from './arguments-field.tsx';
 import { CallInputField, VersionField } from './call-fields.tsx';
+import { choiceHint, choiceOptions } from './choice-words.ts';
 import { CodeField, JsonField, type SchemaFieldProps } from './code-field.tsx';
+import { explained } from './field-help.tsx';
 import { InstanceField, ModelField, ToolField } from './pickers.tsx';
 import { TypedField } from './typed-field.tsx';
 import { WorkflowField } from './workflow-picker.tsx';
@@ -15,7 +17,8 @@ import { WorkflowField } from './workflow-picker.tsx';
 /** One field of a step, by what its schema says of it. */
 export function SchemaField(props: SchemaFieldProps) {
   const { field, value, onChange, problem, readOnly } = props;
-  const { label, hint, required } = field;
+  const { label, required } = field;
+  const help = explained(field.hint, label);
   switch (field.kind) {
     case 'lua':
     case 'cel':
@@ -43,7 +46,7 @@ export function SchemaField(props: SchemaFieldProps) {
       return (
         <Checkbox
           label={label}
-          hint={hint}
+          {...help}
           checked={value === true}
           disabled={readOnly}
           onCheckedChange={checked => onChange(checked ? true : undefined)}
@@ -51,21 +54,18 @@ export function SchemaField(props: SchemaFieldProps) {
       );
     case 'choice':
       return (
-        <Field label={label} hint={hint} error={problem} optional={!required}>
+        <Field label={label} {...explained(choiceHint(field), label)} error={problem} required={required}>
           <Select
             value={typeof value === 'string' ? value : ''}
             disabled={readOnly}
             onChange={next => onChange(next === '' ? undefined : next)}
-            options={[
-              ...(required ? [] : [{ value: '', label: 'Default' }]),
-              ...field.choices.map(choice => ({ value: choice, label: choice })),
-            ]}
+            options={choiceOptions(field.name, field.choices, required)}
           />
         </Field>
       );
     case 'text':
       return (
-        <Field label={label} hint={hint} error={problem} required={required} optional={!required}>
+        <Field label={label} {...help} error={problem} required={required}>
           <ValueInput
             label={label}
             step={props.step.id}

@@ -22,4 +22,7 @@ export type StepFormProps = Pick<InspectorProps, 'workflowId' | 'loop' | 'store'
 /** The forms that are made for a step type, each loaded when a step of the type is selected. Other types show the fields of their schema. */
 export const stepForms: Readonly<Record<string, ComponentType<StepFormProps>>> = {
   human_task: dynamic(() => import('../forms/human-task/human-task-form.tsx').then(module => module.HumanTaskForm)),
+  condition: dynamic(() => import('../forms/condition/condition-form.tsx').then(module => module.ConditionForm)),
+  http_request: dynamic(() => import('../forms/http-request/http-form.tsx').then(module => module.HttpForm)),
+  wait: dynamic(() => import('../forms/wait/wait-form.tsx').then(module => module.WaitForm)),
 };

@@ -1,6 +1,7 @@
 'use client';
 import { Field, Input, Textarea } from '../../ui/field.tsx';
 import { type SchemaFieldProps, useTyped } from './code-field.tsx';
+import { explained } from './field-help.tsx';
 
 /** A number or a list, typed as text. */
 export function TypedField(props: SchemaFieldProps) {
@@ -8,9 +9,15 @@ export function TypedField(props: SchemaFieldProps) {
   const { text, type, error } = useTyped(props);
   const hint = field.kind === 'list' ? `${field.hint ? `${field.hint}. ` : ''}One per line.` : field.hint;
   return (
-    <Field label={field.label} hint={hint} error={error} required={field.required} optional={!field.required}>
+    <Field label={field.label} {...explained(hint, field.label)} error={error} required={field.required}>
       {field.kind === 'number' ? (
-        <Input inputMode="decimal" value={text} readOnly={readOnly} onChange={event => type(event.target.value)} />
+        <Input
+          inputMode="decimal"
+          className="w-32"
+          value={text}
+          readOnly={readOnly}
+          onChange={event => type(event.target.value)}
+        />
       ) : (
         <Textarea rows={2} value={text} readOnly={readOnly} onChange={event => type(event.target.value)} />
       )}

@@ -12,6 +12,7 @@ import { controlClass, Field, Input, useFieldProps } from '../../ui/field.tsx';
 import { Link } from '../../ui/link.tsx';
 import { useDebounced } from '../../ui/use-debounced.ts';
 import type { SchemaFieldProps } from './code-field.tsx';
+import { explained } from './field-help.tsx';
 
 /** More than fit without scrolling; the search finds the rest. */
 const MAX_OFFERED = 50;
@@ -51,10 +52,9 @@ export function WorkflowField(props: SchemaFieldProps & { templates: boolean }) 
     <div className="flex flex-col gap-2">
       <Field
         label={field.label}
-        hint={field.hint}
+        {...explained(field.hint, field.label)}
         error={named ? undefined : (problem ?? unknown)}
         required={field.required}
-        optional={!field.required}
       >
         <Picker
           shown={named ? 'Chosen with a template' : (workflow?.name ?? present)}

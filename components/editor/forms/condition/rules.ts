@@ -1,5 +1,5 @@
 /**
- * What the builder of a condition edits: rules in groups. It is written as CEL (`printRules`) and read from CEL
+ * The rules that the builder of a condition edits, in groups. A condition is written as CEL (`printRules`) and read from CEL
  * (read-rules.ts); the expression of the step is the only thing that is saved.
  */
 

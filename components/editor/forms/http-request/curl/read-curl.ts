@@ -15,7 +15,7 @@ import { readPairs } from './templated-text.ts';
 
 export type CurlRequest = {
   fields: CurlFields;
-  /** What a person should know: options that are not read, files, variables of the shell. */
+  /** Notes for the person who pastes: options that are not read, files, variables of the shell. */
   notices: string[];
   credentials: FoundCredentials[];
 };

@@ -1,0 +1,96 @@
+'use client';
+import { useState } from 'react';
+import { Button } from '../../../ui/button.tsx';
+import type { StepFormProps } from '../../inspector/step-forms.ts';
+import { FieldMessages } from '../field-message.tsx';
+import { GroupEditor } from './group-editor.tsx';
+import { readRules } from './read-rules.ts';
+import { emptyRule, printRules, type RuleGroup } from './rules.ts';
+import { useFieldChoices } from './use-field-choices.ts';
+
+type View = 'builder' | 'expression';
+
+/** The form of a condition: rules, or the expression that says the same. The expression is what is saved. */
+export function ConditionForm(props: StepFormProps) {
+  const { step, set, draw, problemOf, readOnly } = props;
+  const text = typeof step.expression === 'string' ? step.expression : '';
+  const [typed, setTyped] = useState<RuleGroup | null>(null);
+  const read = readRules(text);
+  // Rules that are not finished are in no expression: they stay while the rest of it is what the rules say.
+  const rules = typed !== null && printRules(typed) === text ? typed : read;
+  const [view, setView] = useState<View>('reason' in read ? 'expression' : 'builder');
+  const put = (next: RuleGroup) => {
+    setTyped(next);
+    const expression = printRules(next);
+    if (expression !== text) set({ expression });
+  };
+  const showsMessage = step.mode === 'validate' || step.message !== undefined;
+  return (
+    <>
+      <section aria-label="Condition" className="flex flex-col gap-2">
+        <div className="flex items-center justify-between gap-2">
+          <h3 className="text-sm font-medium">Condition</h3>
+          <ViewSwitch view={view} onChange={setView} />
+        </div>
+        {view === 'expression' ? (
+          draw('expression')
+        ) : 'reason' in rules ? (
+          <Aside reason={rules.reason} text={text} onShow={() => setView('expression')} />
+        ) : (
+          <Builder {...props} rules={rules} put={put} readOnly={readOnly} />
+        )}
+        {view === 'builder' ? <FieldMessages of={problemOf} names={['expression']} /> : null}
+      </section>
+      {draw('mode')}
+      {showsMessage ? draw('message') : <FieldMessages of={problemOf} names={['message']} />}
+      <FieldMessages of={problemOf} names={['then', 'else']} />
+    </>
+  );
+}
+
+function ViewSwitch({ view, onChange }: { view: View; onChange: (view: View) => void }) {
+  return (
+    <fieldset className="flex rounded-md border p-0.5">
+      <legend className="sr-only">Edit as</legend>
+      {(['builder', 'expression'] as const).map(each => (
+        <Button
+          key={each}
+          size="sm"
+          variant="ghost"
+          aria-pressed={view === each}
+          className={view === each ? 'h-6 bg-active text-text' : 'h-6'}
+          onClick={() => onChange(each)}
+        >
+          {each === 'builder' ? 'Builder' : 'Expression'}
+        </Button>
+      ))}
+    </fieldset>
+  );
+}
+
+function Aside({ reason, text, onShow }: { reason: 'richer' | 'unfinished'; text: string; onShow: () => void }) {
+  return (
+    <div className="flex flex-col gap-2 rounded-md border bg-sunken p-3 text-sm">
+      <p>
+        {reason === 'richer'
+          ? 'This expression is richer than the builder.'
+          : 'Finish the expression to use the builder.'}
+      </p>
+      <pre className="font-mono text-xs whitespace-pre-wrap wrap-anywhere text-muted">{text}</pre>
+      <Button size="sm" className="self-start" onClick={onShow}>
+        Edit the expression
+      </Button>
+    </div>
+  );
+}
+
+type BuilderProps = Pick<StepFormProps, 'step' | 'readOnly'> & { rules: RuleGroup; put: (rules: RuleGroup) => void };
+
+function Builder({ step, readOnly, rules, put }: BuilderProps) {
+  const fields = useFieldChoices(step.id);
+  // There is a line to begin with.
+  const shown = rules.rules.length === 0 && !readOnly ? { ...rules, rules: [emptyRule()] } : rules;
+  return (
+    <GroupEditor group={shown} depth={1} path={[]} onChange={put} onRemove={null} context={{ ...fields, readOnly }} />
+  );
+}

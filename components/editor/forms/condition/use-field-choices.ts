@@ -1,0 +1,26 @@
+import { useCallback, useEffect, useMemo, useState } from 'react';
+import type { CompletionSource } from '../../code/completion.ts';
+import { useCompletion } from '../../code/use-completion.tsx';
+import { type FieldChoice, fieldChoices } from './field-types.ts';
+
+export type FieldChoices = {
+  choices: readonly FieldChoice[];
+  completion: CompletionSource | undefined;
+  /** Reads the choices again: other steps may have changed since. */
+  refresh: () => void;
+};
+
+/** Returns the fields that a step can read. They are looked up when the form opens, and when a list of them is. */
+export function useFieldChoices(step: string): FieldChoices {
+  const completion = useCompletion(step, false);
+  const [choices, setChoices] = useState<readonly FieldChoice[]>([]);
+  const refresh = useCallback(() => {
+    completion?.load([]).then(
+      data => setChoices(fieldChoices(data)),
+      // Fields can still be typed.
+      () => undefined,
+    );
+  }, [completion]);
+  useEffect(refresh, [refresh]);
+  return useMemo(() => ({ choices, completion, refresh }), [choices, completion, refresh]);
+}

@@ -1,0 +1,86 @@
+'use client';
+import { X } from 'lucide-react';
+import { useState } from 'react';
+import type { Json } from '@/server/platform/json.ts';
+import { IconButton } from '../../../ui/button.tsx';
+import { Input } from '../../../ui/field.tsx';
+import type { CompletionSource } from '../../code/completion.ts';
+import { LineEditor } from '../line-editor.tsx';
+import { cellText, mapOf, newRow, type Row, rowsOf, sameMap } from './key-values.ts';
+
+type Props = {
+  /** The name of one line: “Parameter”, “Header”. */
+  noun: string;
+  /** The map of the field. */
+  value: unknown;
+  onChange: (value: Json | undefined) => void;
+  readOnly: boolean;
+  completion: CompletionSource | undefined;
+  /** Whether a name may stand in several lines. */
+  repeats: boolean;
+  placeholder: string;
+};
+
+/** Names and values, one line each; the last line is empty and becomes a new one when something is typed into it. */
+export function KeyValueTable({ noun, value, onChange, readOnly, completion, repeats, placeholder }: Props) {
+  const present = rowsOf(value) ?? [];
+  const [rows, setRows] = useState<Row[]>(() => [...present, newRow()]);
+  // Undone, pasted, or changed elsewhere.
+  if (!sameMap(rows, present)) setRows([...present, newRow()]);
+  const put = (next: Row[]) => {
+    const last = next.at(-1);
+    const ended = last === undefined || last.name !== '' || last.value !== '' ? [...next, newRow()] : next;
+    setRows(ended);
+    onChange(mapOf(ended));
+  };
+  const change = (key: number, patch: Partial<Row>) =>
+    put(rows.map(row => (row.key === key ? { ...row, ...patch } : row)));
+  const shown = readOnly ? rows.slice(0, -1) : rows;
+  const names = rows.map(({ name }) => name).filter(name => name !== '');
+  const twice = repeats ? undefined : names.find((name, index) => names.indexOf(name) !== index);
+  return (
+    <div className="flex flex-col gap-1.5">
+      {shown.length === 0 ? <p className="text-xs text-muted">None</p> : null}
+      <ul aria-label={`${noun}s`} className="flex flex-col gap-1.5">
+        {shown.map((row, index) => (
+          <li key={row.key} className="flex items-start gap-1.5">
+            <Input
+              aria-label={`${noun} ${index + 1}: name`}
+              value={row.name}
+              placeholder={index === shown.length - 1 ? placeholder : 'Name'}
+              readOnly={readOnly}
+              spellCheck={false}
+              autoComplete="off"
+              className="w-2/5 min-w-0"
+              onChange={event => change(row.key, { name: event.target.value })}
+            />
+            <LineEditor
+              label={`${noun} ${index + 1}: value`}
+              value={cellText(row.value)}
+              placeholder="Value"
+              readOnly={readOnly}
+              completion={completion}
+              className="flex-1"
+              onChange={text => change(row.key, { value: text })}
+            />
+            {readOnly ? null : (
+              <IconButton
+                label={row.name === '' ? `Remove line ${index + 1}` : `Remove ${row.name}`}
+                tooltip={false}
+                className={index === shown.length - 1 ? 'invisible' : ''}
+                onClick={() => put(rows.filter(each => each.key !== row.key))}
+              >
+                <X aria-hidden className="size-3.5" />
+              </IconButton>
+            )}
+          </li>
+        ))}
+      </ul>
+      {twice === undefined ? null : (
+        <p role="alert" className="text-xs text-bad">
+          “{twice}” is there twice: give it one value.
+        </p>
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,97 @@
+'use client';
+import CodeMirror, { EditorView, keymap, Prec, placeholder as placeholderText } from '@uiw/react-codemirror';
+import { useTheme } from 'next-themes';
+import { useEffect, useMemo, useRef } from 'react';
+import { cx } from '../../ui/classes.ts';
+import { type CompletionSource, completionExtensions } from '../code/completion.ts';
+import { languageExtensions } from '../code/languages.ts';
+import { editorLook, useEditorText } from '../editor-text.ts';
+
+export type LineEditorProps = {
+  label: string;
+  value: string;
+  onChange: (text: string) => void;
+  readOnly: boolean;
+  completion: CompletionSource | undefined;
+  placeholder?: string | undefined;
+  describedBy?: string | undefined;
+  invalid?: boolean;
+  required?: boolean;
+  className?: string;
+  /** Takes a text that is pasted, where it returns true: it is then not inserted. */
+  onPaste?: ((text: string) => boolean) | undefined;
+};
+
+/** The look of an input: as high as one, with its text where an input has it. */
+const LINE = EditorView.theme({
+  '.cm-content': { padding: '6px 0', fontFamily: 'var(--font-sans)', fontSize: '13px', lineHeight: '18px' },
+  '.cm-line': { padding: '0 10px' },
+  '.cm-scroller': { overflow: 'hidden auto', lineHeight: '18px' },
+  '.cm-placeholder': { color: 'var(--faint)' },
+});
+const SETUP = {
+  history: false,
+  historyKeymap: false,
+  lineNumbers: false,
+  foldGutter: false,
+  highlightActiveLine: false,
+  autocompletion: false,
+  completionKeymap: false,
+};
+/** Enter makes no line of what is one; where a list is open, it chooses from it. */
+const ONE_LINE = Prec.high(keymap.of([{ key: 'Enter', run: () => true }]));
+const WITHOUT_BREAKS = EditorView.clipboardInputFilter.of(text => text.trim().replace(/\s*\r?\n\s*/g, ' '));
+
+/** One line of text that may hold templates, with their completion. Tab moves the focus on. */
+export function LineEditor(props: LineEditorProps) {
+  const { label, value, onChange, readOnly, completion, placeholder = '', describedBy, invalid, required } = props;
+  const { resolvedTheme } = useTheme();
+  const text = useEditorText(value, onChange);
+  const paste = useRef(props.onPaste);
+  useEffect(() => {
+    paste.current = props.onPaste;
+  });
+  const completing = useMemo(
+    () => (completion && !readOnly ? completionExtensions('text', completion) : []),
+    [completion, readOnly],
+  );
+  const extensions = useMemo(
+    () => [
+      ...languageExtensions('text'),
+      ...completing,
+      editorLook,
+      LINE,
+      ONE_LINE,
+      WITHOUT_BREAKS,
+      EditorView.lineWrapping,
+      placeholderText(placeholder),
+      EditorView.domEventHandlers({
+        paste: event => {
+          const taken = paste.current?.(event.clipboardData?.getData('text/plain') ?? '') ?? false;
+          if (taken) event.preventDefault();
+          return taken;
+        },
+      }),
+      EditorView.contentAttributes.of({
+        'aria-label': label,
+        'aria-multiline': 'false',
+        ...(describedBy ? { 'aria-describedby': describedBy } : {}),
+        ...(invalid ? { 'aria-invalid': 'true' } : {}),
+        ...(required ? { 'aria-required': 'true' } : {}),
+      }),
+    ],
+    [label, placeholder, describedBy, invalid, required, completing],
+  );
+  return (
+    <CodeMirror
+      {...text}
+      readOnly={readOnly}
+      maxHeight="96px"
+      theme={resolvedTheme === 'dark' ? 'dark' : 'light'}
+      indentWithTab={false}
+      basicSetup={SETUP}
+      extensions={extensions}
+      className={cx('min-w-0 overflow-hidden rounded-md border border-line-strong/60 shadow-sm', props.className)}
+    />
+  );
+}

@@ -1,0 +1,41 @@
+import type { SelectOption } from '../../ui/select.tsx';
+import type { StepField } from '../step-fields.ts';
+
+type Words = { usual: string; words: Readonly<Record<string, string>> };
+
+/** The choices of fields in words, by the name of the field, and which of them is the default. */
+const CHOICES: Readonly<Record<string, Words>> = {
+  mode: {
+    usual: 'branch',
+    words: { branch: 'Take one of two branches', validate: 'Stop with an error unless it is true' },
+  },
+  on_error: { usual: 'fail', words: { fail: 'The run fails', continue: 'The next steps run' } },
+  on_item_error: { usual: 'fail', words: { fail: 'The loop fails', continue: 'The other items go on' } },
+  on_limit: { usual: 'answer', words: { answer: 'It gives a closing answer', fail: 'The step fails' } },
+  on_lost: { usual: 'retry', words: { retry: 'The call is made again', ask: 'A person decides' } },
+  on_timeout: {
+    usual: 'fail',
+    words: { fail: 'The step fails', approve: 'It counts as approved', reject: 'It counts as rejected' },
+  },
+  response: {
+    usual: 'auto',
+    words: { auto: 'By its content type', json: 'As JSON', text: 'As text', bytes: 'As base64' },
+  },
+};
+
+/** Returns the choices of a field in words. Where it may be left out, the first one says what the default is. */
+export function choiceOptions(name: string, choices: readonly string[], required: boolean): SelectOption<string>[] {
+  const known = Object.hasOwn(CHOICES, name) ? CHOICES[name] : undefined;
+  const wordOf = (choice: string) => known?.words[choice] ?? choice;
+  const usual = known !== undefined && choices.includes(known.usual) ? `Default: ${wordOf(known.usual)}` : 'Default';
+  return [
+    ...(required ? [] : [{ value: '', label: usual }]),
+    ...choices.map(choice => ({ value: choice, label: wordOf(choice) })),
+  ];
+}
+
+/** Returns the explanation of a choice; none where its words say all of it. */
+export function choiceHint({ name, hint }: Pick<StepField, 'name' | 'hint'>): string | undefined {
+  if (!Object.hasOwn(CHOICES, name)) return hint;
+  return name === 'on_lost' ? 'If Baton stops during the call, it cannot know whether the call happened.' : undefined;
+}
