@@ -38,6 +38,7 @@ export type FieldKind =
   | 'tool'
   | 'arguments'
   | 'model'
+  | 'agent'
   | 'workflow'
   | 'version'
   | 'input'
@@ -61,6 +62,7 @@ const OWN_KINDS: Readonly<Record<string, FieldKind>> = {
   'mcp_call.tool_args': 'arguments',
   'llm_call.model': 'model',
   'agent.model': 'model',
+  'agent.agent_id': 'agent',
   'agent.tools': 'tools',
   'call_workflow.workflow_id': 'workflow',
   'call_workflow.version': 'version',
@@ -101,6 +103,7 @@ const LABELS: Readonly<Record<string, string>> = {
   detach: 'Do not wait for the run',
   gated: 'Only when started by name',
   instance_id: 'MCP instance',
+  mode: 'What it does',
   on_error: 'If the step fails',
   on_failure: 'When a run fails, start',
   on_item_error: 'If an item fails',

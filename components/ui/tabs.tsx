@@ -12,14 +12,20 @@ type StripProps<V extends string> = {
 };
 
 /** The names of tabs in a row, inside a `TabsRoot`. */
-export function TabStrip<V extends string>({ label, tabs, className }: StripProps<V>) {
+export function TabStrip<V extends string>({ label, tabs, dense = false, className }: StripProps<V>) {
   return (
-    <Radix.List aria-label={label} className={cx('flex gap-2 overflow-x-auto sm:gap-4', className)}>
+    <Radix.List
+      aria-label={label}
+      className={cx('flex overflow-x-auto', dense ? 'gap-1' : 'gap-2 sm:gap-4', className)}
+    >
       {tabs.map(tab => (
         <Radix.Trigger
           key={tab.value}
           value={tab.value}
-          className="-mx-0.5 -mb-px border-b-2 border-transparent px-1 py-2 text-sm whitespace-nowrap text-muted hover:text-text data-[state=active]:border-accent data-[state=active]:font-medium data-[state=active]:text-text focus-visible:-outline-offset-2"
+          className={cx(
+            '-mx-0.5 -mb-px border-b-2 border-transparent px-1 py-2 whitespace-nowrap text-muted hover:text-text data-[state=active]:border-accent data-[state=active]:font-medium data-[state=active]:text-text focus-visible:-outline-offset-2',
+            dense ? 'text-xs' : 'text-sm',
+          )}
         >
           {tab.label}
         </Radix.Trigger>
@@ -59,7 +65,7 @@ export function Tabs<V extends string>({
 }) {
   return (
     <TabsRoot value={value} onChange={onChange} className="flex min-h-0 flex-1 flex-col">
-      <TabStrip label={label} tabs={tabs} className={cx('border-b', dense && 'sm:gap-2')} />
+      <TabStrip label={label} tabs={tabs} dense={dense} className="border-b" />
       {tabs.map(tab => (
         <TabContent key={tab.value} value={tab.value} className="min-h-0 flex-1 pt-4">
           {tab.content}

@@ -2,7 +2,8 @@ import type { Page } from '@playwright/test';
 import { expect, expectThemesAccessible, test } from '../fixtures/console.ts';
 import { replaceText } from '../fixtures/editor.ts';
 
-const formOf = (page: Page) => page.getByRole('region', { name: 'Step and JSON' });
+import { formOf, openMore } from '../fixtures/whole-job.ts';
+
 const completions = (page: Page) => page.getByRole('listbox', { name: 'Completions' });
 
 test.describe('the code of a step', () => {
@@ -50,6 +51,7 @@ test.describe('the code of a step', () => {
     await expect(member.locator('.react-flow__node[data-id="ask"]')).toBeFocused();
 
     await member.goto(`/workflows/${String(id)}?step=check`);
+    await formOf(member).getByRole('button', { name: 'Expression' }).click();
     const expression = formOf(member).getByRole('textbox', { name: 'Expression' });
     await expression.focus();
     await expect(expression).toBeFocused();
@@ -82,6 +84,7 @@ test.describe('the code of a step', () => {
       run_setup: { trigger_payload: { orders: [{ sku: 'a', price: 2 }] } },
     });
     await member.goto(`/workflows/${String(id)}?step=each`);
+    await openMore(member);
     const steps = formOf(member).getByRole('textbox', { name: 'Steps' });
     await replaceText(steps, '[{"id": "only", "type": "lua_script", "script": "return item.');
     await expect(completions(member).getByRole('option')).toHaveText([/^sku/, /^price/]);

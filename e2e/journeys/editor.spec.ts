@@ -1,8 +1,7 @@
-import type { Page } from '@playwright/test';
 import { expect, expectPagesAccessible, signIn, test } from '../fixtures/console.ts';
 import { replaceText } from '../fixtures/editor.ts';
 
-const formOf = (page: Page) => page.getByRole('region', { name: 'Step and JSON' });
+import { formOf, openMore, stepIdOf } from '../fixtures/whole-job.ts';
 
 const lua = (id: string, ...depends_on: string[]) => ({
   id,
@@ -19,7 +18,8 @@ test('a step is renamed with what refers to it, and says which Lua it could not 
   ];
   const { id } = await api.call('POST', '/v1/workflows', { name: 'Rename', graph: { steps } });
   await member.goto(`/workflows/${String(id)}?step=first`);
-  const field = formOf(member).getByLabel('ID', { exact: true });
+  await openMore(member);
+  const field = stepIdOf(member);
   await field.fill('check');
   await field.press('Enter');
   await expect(member.getByText('There is a step "check" already.')).toBeVisible();

@@ -1,7 +1,16 @@
 import type { Locator, Page } from '@playwright/test';
 import { expect, open, test } from '../fixtures/console.ts';
 import { pressUntilFocused } from '../fixtures/keyboard.ts';
-import { canvasOf, connectDemoTools, expectBuilt, formOf, job, outcomeOf, titleOf } from '../fixtures/whole-job.ts';
+import {
+  canvasOf,
+  connectDemoTools,
+  expectBuilt,
+  formOf,
+  job,
+  outcomeOf,
+  stepIdOf,
+  titleOf,
+} from '../fixtures/whole-job.ts';
 
 async function press(page: Page, target: Locator, key = 'Tab'): Promise<void> {
   await expect(target).toBeEnabled();
@@ -41,7 +50,7 @@ async function choose(page: Page, list: Locator, option: RegExp): Promise<void> 
 const nodeOf = (page: Page, id: string) => canvasOf(page).locator(`.react-flow__node[data-id="${id}"]`);
 const field = (page: Page, name: string) => formOf(page).getByRole('textbox', { name, exact: true });
 
-/** Adds a step after the one that has the focus, and gives it an ID; leaves the focus in the field of the ID. */
+/** Adds a step after the one that has the focus, and gives it an ID; leaves the focus in the field of the name. */
 async function addStep(page: Page, kind: string, given: string, id: string): Promise<void> {
   await page.keyboard.press('Tab');
   const palette = page.getByRole('dialog', { name: 'Add a step' });
@@ -54,13 +63,16 @@ async function addStep(page: Page, kind: string, given: string, id: string): Pro
   await expect(nodeOf(page, given)).toBeFocused();
   await page.keyboard.press('Enter');
   await expect(formOf(page).getByRole('textbox', { name: 'Name' })).toBeFocused();
-  await page.keyboard.press('Tab');
-  await expect(formOf(page).getByLabel('ID', { exact: true })).toBeFocused();
   if (id === given) return;
+  await press(page, formOf(page).locator('summary', { hasText: /^More/ }));
+  await pressUntilFocused(page, 'Tab', stepIdOf(page));
   await page.keyboard.press('ControlOrMeta+a');
   await page.keyboard.insertText(id);
   await page.keyboard.press('Enter');
   await expect(nodeOf(page, id)).toBeVisible();
+  // The form is another one by then, and its field of the ID has the focus.
+  await expect(stepIdOf(page)).toBeFocused();
+  await pressUntilFocused(page, 'Shift+Tab', formOf(page).getByRole('textbox', { name: 'Name' }));
 }
 
 /** Escape leads from the form back to the step. */
@@ -79,17 +91,14 @@ async function build(page: Page): Promise<void> {
   await expect(canvasOf(page)).toBeFocused();
 
   await addStep(page, 'lua', 'lua_script', 'order');
-  await keyboard.press('Shift+Tab');
-  await expect(formOf(page).getByRole('textbox', { name: 'Name' })).toBeFocused();
   await keyboard.insertText('Read the order');
   await write(page, field(page, 'Script'), job.order);
   await leaveForm(page, 'order');
   await addStep(page, 'cond', 'condition', 'condition');
+  await press(page, formOf(page).getByRole('button', { name: 'Expression' }));
   await write(page, field(page, 'Expression'), job.expression);
   await leaveForm(page, 'condition');
   await addStep(page, 'human', 'human_task', 'review');
-  await keyboard.press('Shift+Tab');
-  await expect(formOf(page).getByRole('textbox', { name: 'Name' })).toBeFocused();
   await keyboard.insertText('Review the order');
   await leaveForm(page, 'review');
   // The arrows lead along the graph; the second step after a condition is its other branch.

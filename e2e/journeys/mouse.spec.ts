@@ -1,14 +1,25 @@
 import type { Page } from '@playwright/test';
 import { expect, expectAccessible, open, test } from '../fixtures/console.ts';
 import { replaceText } from '../fixtures/editor.ts';
-import { canvasOf, connectDemoTools, expectBuilt, formOf, job, outcomeOf, titleOf } from '../fixtures/whole-job.ts';
+import {
+  canvasOf,
+  connectDemoTools,
+  expectBuilt,
+  formOf,
+  job,
+  openMore,
+  outcomeOf,
+  stepIdOf,
+  titleOf,
+} from '../fixtures/whole-job.ts';
 
 const stepOf = (page: Page, id: string) => canvasOf(page).locator(`[data-step="${id}"]`);
 
 async function addStep(page: Page, after: string, kind: RegExp, id: string): Promise<void> {
   await canvasOf(page).getByRole('button', { name: after }).click();
   await page.getByRole('option', { name: kind }).click();
-  await formOf(page).getByLabel('ID', { exact: true }).fill(id);
+  await openMore(page);
+  await stepIdOf(page).fill(id);
   await formOf(page).getByRole('textbox', { name: /^Name/ }).focus();
   await expect(stepOf(page, id)).toBeVisible();
 }
@@ -42,10 +53,12 @@ async function build(page: Page): Promise<void> {
   await expectAccessible(page);
   await page.getByRole('option', { name: /Lua script/ }).click();
   await formOf(page).getByRole('textbox', { name: /^Name/ }).fill('Read the order');
-  await formOf(page).getByLabel('ID', { exact: true }).fill('order');
+  await openMore(page);
+  await stepIdOf(page).fill('order');
   await replaceText(scriptOf(page), job.order);
   await expect(stepOf(page, 'order')).toContainText('Read the order');
   await addStep(page, 'Add a step after Read the order', /Condition/, 'condition');
+  await formOf(page).getByRole('button', { name: 'Expression' }).click();
   await replaceText(formOf(page).getByRole('textbox', { name: 'Expression' }), job.expression);
   await addStep(page, 'Add a step after condition, then', /Human task/, 'review');
   await formOf(page).getByRole('textbox', { name: /^Name/ }).fill('Review the order');

@@ -56,7 +56,7 @@ test('a note is added, written, moved, resized and deleted with the mouse', asyn
   await expect.poll(async () => (await stored())[0]?.width).toBeGreaterThan(before?.width ?? 0);
 
   await nodeOf(member, 'a').click();
-  await expect(member.getByRole('textbox', { name: 'ID' })).toHaveValue('a');
+  await expect(member.getByRole('textbox', { name: 'Name' })).toHaveAttribute('placeholder', 'a');
   await note.click();
   await expect(text).toHaveValue(/Ada/);
   await member.getByRole('region', { name: 'Step and JSON' }).getByRole('button', { name: 'Delete' }).click();

@@ -9,7 +9,7 @@ test('the link of a workflow leads to the same step from another project', async
   const { id } = await api.call('POST', '/v1/workflows', { name: 'Shared by link', graph: { steps } });
   const { id: other } = await api.call('POST', '/v1/projects', { name: `other-${crypto.randomUUID()}` });
   await open(member, `/workflows/${String(id)}?step=second`);
-  await expect(member.getByRole('textbox', { name: 'ID' })).toHaveValue('second');
+  await expect(member.getByRole('textbox', { name: 'Name' })).toHaveAttribute('placeholder', 'second');
   await member.getByRole('button', { name: 'More actions' }).click();
   await member.getByRole('menuitem', { name: 'Copy link' }).click();
   const link = () => member.evaluate(() => navigator.clipboard.readText());
@@ -20,7 +20,7 @@ test('the link of a workflow leads to the same step from another project', async
   await expect(member.getByText('No workflows yet')).toBeVisible();
   await open(member, copied);
   await expect(member.getByRole('heading', { level: 1 })).toContainText('Shared by link');
-  await expect(member.getByRole('textbox', { name: 'ID' })).toHaveValue('second');
+  await expect(member.getByRole('textbox', { name: 'Name' })).toHaveAttribute('placeholder', 'second');
   // The other journeys work in the first project, which is the chosen one again.
   await open(member, '/workflows');
   await expect(member.getByRole('link', { name: 'Shared by link' })).toBeVisible();

@@ -24,9 +24,9 @@ export type LineEditorProps = {
 
 /** The look of an input: as high as one, with its text where an input has it. */
 const LINE = EditorView.theme({
-  '.cm-content': { padding: '6px 0', fontFamily: 'var(--font-sans)', fontSize: '13px', lineHeight: '18px' },
+  '&.cm-editor .cm-content': { padding: '6px 0', fontFamily: 'var(--font-sans)', fontSize: '13px' },
   '.cm-line': { padding: '0 10px' },
-  '.cm-scroller': { overflow: 'hidden auto', lineHeight: '18px' },
+  '&.cm-editor .cm-scroller': { overflow: 'hidden auto', lineHeight: '18px', fontFamily: 'var(--font-sans)' },
   '.cm-placeholder': { color: 'var(--faint)' },
 });
 const SETUP = {

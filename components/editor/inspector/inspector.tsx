@@ -190,7 +190,7 @@ function StepForm(props: StepProps) {
       )}
       <Connections {...props} />
       <More
-        isSet={more.filter(({ name }) => Object.hasOwn(step, name)).length}
+        isSet={more.filter(({ name, required }) => !required && Object.hasOwn(step, name)).length}
         problems={folded.length}
         renamed={renamed.current === step.id}
       >

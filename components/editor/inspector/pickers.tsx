@@ -26,14 +26,15 @@ type PickerProps = ChoiceProps & {
   error: unknown;
   /** Shown instead of an empty list. */
   empty: React.ReactNode;
+  required?: boolean;
 };
 
-function Picker({ label, hint, placeholder, options, error, empty, ...props }: PickerProps) {
+function Picker({ label, hint, placeholder, options, error, empty, required = true, ...props }: PickerProps) {
   const { value, onChange, problem, readOnly } = props;
   const present = typeof value === 'string' ? value : '';
   if (options === undefined && error) return <FormError error={error} />;
   return (
-    <Field label={label} {...explained(hint, label)} error={problem} required>
+    <Field label={label} {...explained(hint, label)} error={problem} required={required}>
       {options === undefined ? (
         <Skeleton className="h-8 w-full" />
       ) : options.length === 0 && present === '' ? (
@@ -124,6 +125,33 @@ function ToolPicker(props: SchemaFieldProps) {
   );
 }
 
+/** Chooses an agent of the project, which brings its own settings; none: the step describes the agent itself. */
+export function AgentField(props: SchemaFieldProps) {
+  const { canWrite } = usePermissions();
+  return canWrite ? <AgentPicker {...props} /> : <FixedValue label="Agent" value={props.value} />;
+}
+
+function AgentPicker(props: SchemaFieldProps) {
+  const trpc = useTRPC();
+  const list = useQuery(trpc.agents_list.queryOptions({ limit: 100 }));
+  const options = list.data?.agents.map(({ id, name }) => ({ value: id, label: name }));
+  return (
+    <Picker
+      {...props}
+      value={props.value ?? NONE}
+      onChange={next => props.onChange(next === NONE ? undefined : next)}
+      label="Agent"
+      hint="An agent of the project brings its own model, instructions and tools."
+      placeholder="Choose an agent"
+      required={false}
+      options={options && [{ value: NONE, label: 'None: describe the agent here' }, ...options]}
+      error={list.error}
+      empty={null}
+    />
+  );
+}
+
+const NONE = '\u0002';
 const OTHER = '\u0001';
 
 /** Chooses a model of the providers that the workspace has keys for, or names another one. */

@@ -10,7 +10,7 @@ import { CallInputField, VersionField } from './call-fields.tsx';
 import { choiceHint, choiceOptions } from './choice-words.ts';
 import { CodeField, JsonField, type SchemaFieldProps } from './code-field.tsx';
 import { explained } from './field-help.tsx';
-import { InstanceField, ModelField, ToolField } from './pickers.tsx';
+import { AgentField, InstanceField, ModelField, ToolField } from './pickers.tsx';
 import { TypedField } from './typed-field.tsx';
 import { WorkflowField } from './workflow-picker.tsx';
 
@@ -42,6 +42,8 @@ export function SchemaField(props: SchemaFieldProps) {
       return <AgentToolsField {...props} />;
     case 'model':
       return <ModelField {...props} />;
+    case 'agent':
+      return <AgentField {...props} />;
     case 'flag':
       return (
         <Checkbox

@@ -15,10 +15,11 @@ type Props = {
   value: string;
   onChange: (path: string) => void;
   context: RuleContext;
+  autoFocus?: boolean;
 };
 
 /** Chooses a field of the input or of an earlier result by its name; any other is typed as a path. */
-export function FieldPicker({ label, value, onChange, context }: Props) {
+export function FieldPicker({ label, value, onChange, context, autoFocus = false }: Props) {
   const { choices, refresh, readOnly } = context;
   const [open, setOpen] = useState(false);
   const chosen = choices.find(({ path }) => path === value);
@@ -34,6 +35,7 @@ export function FieldPicker({ label, value, onChange, context }: Props) {
         role="combobox"
         aria-label={label}
         disabled={readOnly}
+        autoFocus={autoFocus}
         className={cx(controlClass, 'flex h-8 w-full min-w-0 items-center justify-between gap-2 text-left')}
       >
         {value === '' ? (

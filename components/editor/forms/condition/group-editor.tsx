@@ -1,6 +1,6 @@
 'use client';
 import { Plus, X } from 'lucide-react';
-import { useRef } from 'react';
+import { useRef, useState } from 'react';
 import { Button, IconButton } from '../../../ui/button.tsx';
 import { cx } from '../../../ui/classes.ts';
 import { Select } from '../../../ui/select.tsx';
@@ -19,6 +19,8 @@ type Props = {
   onChange: (group: RuleGroup) => void;
   onRemove: (() => void) | null;
   context: RuleContext;
+  /** Whether it was just added: its first field takes the keyboard. */
+  isNew?: boolean;
 };
 
 /** Returns a key for each rule, which it keeps while others come and go. */
@@ -32,13 +34,21 @@ function useKeys(rules: readonly RuleNode[]) {
 }
 
 /** Rules of which all or any must be true; a group within it is joined the other way. */
-export function GroupEditor({ group, depth, path, onChange, onRemove, context }: Props) {
+export function GroupEditor({ group, depth, path, onChange, onRemove, context, isNew = false }: Props) {
   const { readOnly } = context;
   const { keyed, remove } = useKeys(group.rules);
+  const [added, setAdded] = useState(isNew ? 0 : -1);
+  const buttons = useRef<HTMLDivElement>(null);
   const put = (rules: readonly RuleNode[]) => onChange({ ...group, rules });
   const removeAt = (index: number) => {
     remove(index);
     put(group.rules.filter((_, at) => at !== index));
+    // The button that was pressed is gone.
+    buttons.current?.querySelector('button')?.focus();
+  };
+  const add = (rule: RuleNode) => {
+    setAdded(group.rules.length);
+    put([...group.rules, rule]);
   };
   const name = path.length === 0 ? 'Rules' : `Group ${path.map(each => each + 1).join('.')}`;
   return (
@@ -77,6 +87,7 @@ export function GroupEditor({ group, depth, path, onChange, onRemove, context }:
             onChange={change}
             onRemove={() => removeAt(index)}
             context={context}
+            isNew={index === added}
           />
         ) : (
           <RuleEditor
@@ -86,17 +97,16 @@ export function GroupEditor({ group, depth, path, onChange, onRemove, context }:
             onChange={change}
             onRemove={group.rules.length > 1 || rule.field !== '' ? () => removeAt(index) : null}
             context={context}
+            isNew={index === added}
           />
         );
       })}
       {readOnly ? null : (
-        <div className="flex flex-wrap gap-1">
-          <AddButton onClick={() => put([...group.rules, emptyRule()])}>Add a rule</AddButton>
+        <div ref={buttons} className="flex flex-wrap gap-1">
+          <AddButton onClick={() => add(emptyRule())}>Add a rule</AddButton>
           {depth < MAX_DEPTH ? (
             <AddButton
-              onClick={() =>
-                put([...group.rules, { kind: 'group', join: otherJoin(group.join), rules: [emptyRule(), emptyRule()] }])
-              }
+              onClick={() => add({ kind: 'group', join: otherJoin(group.join), rules: [emptyRule(), emptyRule()] })}
             >
               Add a group
             </AddButton>

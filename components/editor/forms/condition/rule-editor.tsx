@@ -15,10 +15,12 @@ type Props = {
   onChange: (rule: Rule) => void;
   onRemove: (() => void) | null;
   context: RuleContext;
+  /** Whether it was just added: its field takes the keyboard. */
+  isNew: boolean;
 };
 
 /** One rule: a field, an operator, and what it is compared with. */
-export function RuleEditor({ rule, name, onChange, onRemove, context }: Props) {
+export function RuleEditor({ rule, name, onChange, onRemove, context, isNew }: Props) {
   const { choices, readOnly } = context;
   const type = choices.find(({ path }) => path === rule.field)?.type ?? 'unknown';
   const chooseField = (field: string) => {
@@ -31,7 +33,13 @@ export function RuleEditor({ rule, name, onChange, onRemove, context }: Props) {
   return (
     <div className="flex items-start gap-1.5">
       <div className="flex min-w-0 flex-1 flex-col gap-1.5 rounded-md border bg-surface p-2">
-        <FieldPicker label={`${name}: field`} value={rule.field} onChange={chooseField} context={context} />
+        <FieldPicker
+          label={`${name}: field`}
+          value={rule.field}
+          onChange={chooseField}
+          context={context}
+          autoFocus={isNew}
+        />
         <div className="flex flex-wrap items-start gap-1.5">
           <Select
             label={`${name}: operator`}

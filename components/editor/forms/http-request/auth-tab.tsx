@@ -44,13 +44,16 @@ export function AuthTab(props: StepFormProps) {
   return (
     <>
       {canWrite ? (
-        <div className="flex items-end gap-2">
-          <ConnectionPicker value={byTemplate ? TEMPLATE : present} readOnly={readOnly} onChange={choose} />
-          {readOnly ? null : (
-            <Button icon={<Plus aria-hidden className="size-3.5" />} onClick={() => setCreating(true)}>
-              New
-            </Button>
-          )}
+        <div className="flex flex-col gap-1">
+          <div className="flex items-end gap-2">
+            <ConnectionPicker value={byTemplate ? TEMPLATE : present} readOnly={readOnly} onChange={choose} />
+            {readOnly ? null : (
+              <Button icon={<Plus aria-hidden className="size-3.5" />} onClick={() => setCreating(true)}>
+                New
+              </Button>
+            )}
+          </div>
+          <p className="text-xs text-muted">Its secrets are encrypted, and not in the workflow.</p>
         </div>
       ) : (
         <Field label="Connection">
@@ -97,7 +100,7 @@ function ConnectionPicker({
   if (list.error && list.data === undefined) return <FormError error={list.error} />;
   const offered = list.data?.connections.filter(({ service }) => service !== 'llm') ?? [];
   return (
-    <Field label="Connection" hint="Its secrets are encrypted, and not in the workflow." className="min-w-0 flex-1">
+    <Field label="Connection" className="min-w-0 flex-1">
       {list.data === undefined ? (
         <Skeleton className="h-8 w-full" />
       ) : (

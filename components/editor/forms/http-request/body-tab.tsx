@@ -21,7 +21,12 @@ const LABELS: Readonly<Record<BodyKind, string>> = {
   text: 'Text',
   multipart: 'Form with files (multipart)',
 };
-const STARTS: Readonly<Record<Exclude<BodyKind, 'none'>, Json>> = { body: {}, form: {}, text: '', multipart: [] };
+const STARTS: Readonly<Record<Exclude<BodyKind, 'none'>, Json>> = {
+  body: {},
+  form: {},
+  text: '',
+  multipart: [{ name: 'file', value: '' }],
+};
 const BODIES = ['body', 'form', 'text', 'multipart'] as const;
 
 /** Returns which body a step has; the server tells where it has several. */

@@ -1,6 +1,5 @@
 'use client';
 import { useState } from 'react';
-import type { Json } from '@/server/platform/json.ts';
 import { Select } from '../../../ui/select.tsx';
 import { Tabs } from '../../../ui/tabs.tsx';
 import { useCompletion } from '../../code/use-completion.tsx';
@@ -10,13 +9,13 @@ import { FieldMessages } from '../field-message.tsx';
 import { LineField } from '../line-field.tsx';
 import { AuthTab } from './auth-tab.tsx';
 import { BodyTab, bodyKindOf } from './body-tab.tsx';
-import { CURL_FIELDS } from './curl/curl-fields.ts';
 import { type CurlRequest, isCurl, readCurl } from './curl/read-curl.ts';
 import { CurlActions, CurlNotice, PasteCurlDialog } from './curl-actions.tsx';
 import { rowsOf } from './key-values.ts';
 import { OptionsTab } from './options-tab.tsx';
 import { PaginationTab } from './pagination-tab.tsx';
 import { HeadersTab, ParamsTab } from './parameter-tabs.tsx';
+import { fieldsToSet } from './pasted-fields.ts';
 
 const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'HEAD', 'OPTIONS'];
 
@@ -47,7 +46,11 @@ export function HttpForm(props: StepFormProps) {
   const onPaste = (text: string): boolean => {
     if (readOnly || !isCurl(text)) return false;
     const request = readCurl(text);
-    if ('problem' in request) return false;
+    if ('problem' in request) {
+      // As a URL it would be wrong, and its secrets would be in the draft.
+      setPasted({ fields: {}, credentials: [], notices: [`The command was not pasted. ${request.problem}`] });
+      return true;
+    }
     use(request);
     return true;
   };
@@ -142,18 +145,3 @@ function TabLabel({ label, count, isWrong }: { label: string; count: number; isW
 }
 
 const countOf = (value: unknown): number => rowsOf(value)?.length ?? 1;
-
-const originOf = (url: unknown): string | null =>
-  typeof url === 'string' ? (/^[a-z]+:\/\/[^/?#{]+/i.exec(url)?.[0] ?? null) : null;
-
-/** Everything that the command says, and nothing that it does not: also what was there before is replaced. */
-function fieldsToSet(step: StepFormProps['step'], { fields }: CurlRequest): Record<string, Json | undefined> {
-  const kept = new Set(['timeout_s', 'retry_count']);
-  const named = CURL_FIELDS.filter(name => !kept.has(name) || fields[name] !== undefined);
-  // The credentials of a connection belong to the server that they were chosen for.
-  const isElsewhere = originOf(step.url) !== originOf(fields.url);
-  return {
-    ...Object.fromEntries(named.map(name => [name, fields[name]])),
-    ...(isElsewhere && step.url !== undefined ? { connection_id: undefined, auth: undefined } : {}),
-  };
-}

@@ -1,6 +1,6 @@
 'use client';
 import { X } from 'lucide-react';
-import { useState } from 'react';
+import { useRef, useState } from 'react';
 import type { Json } from '@/server/platform/json.ts';
 import { IconButton } from '../../../ui/button.tsx';
 import { Input } from '../../../ui/field.tsx';
@@ -33,6 +33,12 @@ export function KeyValueTable({ noun, value, onChange, readOnly, completion, rep
     setRows(ended);
     onChange(mapOf(ended));
   };
+  const list = useRef<HTMLUListElement>(null);
+  const remove = (key: number, index: number) => {
+    put(rows.filter(each => each.key !== key));
+    // The button that was pressed is gone: the line that follows takes the keyboard.
+    requestAnimationFrame(() => list.current?.querySelectorAll('input')[index]?.focus());
+  };
   const change = (key: number, patch: Partial<Row>) =>
     put(rows.map(row => (row.key === key ? { ...row, ...patch } : row)));
   const shown = readOnly ? rows.slice(0, -1) : rows;
@@ -41,7 +47,7 @@ export function KeyValueTable({ noun, value, onChange, readOnly, completion, rep
   return (
     <div className="flex flex-col gap-1.5">
       {shown.length === 0 ? <p className="text-xs text-muted">None</p> : null}
-      <ul aria-label={`${noun}s`} className="flex flex-col gap-1.5">
+      <ul ref={list} aria-label={`${noun}s`} className="flex flex-col gap-1.5">
         {shown.map((row, index) => (
           <li key={row.key} className="flex items-start gap-1.5">
             <Input
@@ -68,7 +74,7 @@ export function KeyValueTable({ noun, value, onChange, readOnly, completion, rep
                 label={row.name === '' ? `Remove line ${index + 1}` : `Remove ${row.name}`}
                 tooltip={false}
                 className={index === shown.length - 1 ? 'invisible' : ''}
-                onClick={() => put(rows.filter(each => each.key !== row.key))}
+                onClick={() => remove(row.key, index)}
               >
                 <X aria-hidden className="size-3.5" />
               </IconButton>

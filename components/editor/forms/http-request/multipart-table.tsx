@@ -75,7 +75,7 @@ export function MultipartTable({
           size="sm"
           className="self-start"
           icon={<Plus aria-hidden className="size-3.5" />}
-          onClick={() => put([...parts, { name: '', value: '' }])}
+          onClick={() => put([...parts, { name: `part${parts.length + 1}`, value: '' }])}
         >
           Add a part
         </Button>

@@ -1,4 +1,5 @@
 import { namesCredential } from '@/server/orchestrator/steps/credential-words.ts';
+import { isObject, type Json } from '@/server/platform/json.ts';
 import { holdsTemplate } from './templated-text.ts';
 
 /** Credentials that a command holds. They are offered for a connection, and never written into the step. */
@@ -82,4 +83,13 @@ function readBase64(text: string): string | null {
   } catch {
     return null;
   }
+}
+
+/** Returns the names within a body whose values look like secrets. */
+export function secretNames(value: Json | undefined): string[] {
+  if (Array.isArray(value)) return value.flatMap(secretNames);
+  if (!isObject(value as Json)) return [];
+  return Object.entries(value as { [key: string]: Json }).flatMap(([name, inner]) =>
+    typeof inner === 'string' ? (isSecretParameter(name, inner) ? [name] : []) : secretNames(inner),
+  );
 }

@@ -182,6 +182,13 @@ describe('a command of curl becomes a request', () => {
     ]);
   });
 
+  test('and a secret in the body is named', () => {
+    const { fields, notices } = read(`curl https://a.test --json '{"user": {"password": "s3cret"}}'`);
+    expect(fields.body).toEqual({ user: { password: 's3cret' } });
+    expect(notices.join()).toMatch(/looks like a secret.*: password/);
+    expect(read(`curl https://a.test --json '{"password": "{{input.password}}"}'`).notices).toEqual([]);
+  });
+
   const soup = fc.array(
     fc.oneof(
       fc.constantFrom(

@@ -6,6 +6,7 @@ import {
   type FoundCredentials,
   isSecretHeader,
   isSecretParameter,
+  secretNames,
 } from './credentials.ts';
 import { type CurlFields, groupPairs } from './curl-fields.ts';
 import { type CurlArgument, type CurlOption, readArguments } from './curl-options.ts';
@@ -71,7 +72,7 @@ class CurlReader {
     if (query !== null) fields.query = query;
     if (!this.#has('get') && fields.method !== 'HEAD') Object.assign(fields, body.fields);
     if (this.#headers.size > 0) fields.headers = Object.fromEntries(this.#headers.values());
-    this.#notice();
+    this.#notice(fields);
     return { fields, notices: this.notices, credentials: this.#credentials };
   }
 
@@ -168,7 +169,12 @@ class CurlReader {
     };
   }
 
-  #notice(): void {
+  #notice({ body, form }: CurlFields): void {
+    const secrets = [...secretNames(body), ...secretNames(form)];
+    if (secrets.length > 0)
+      this.notices.push(
+        `The body has what looks like a secret, which everyone with access can read: ${secrets.join(', ')}`,
+      );
     const unread = [...new Set(this.#arguments.flatMap(each => (each.kind === 'unread' ? [each.name] : [])))];
     if (unread.length > 0) this.notices.push(`Not used: ${unread.join(', ')}`);
     if (this.#has('insecure')) this.notices.push('Certificates are always checked (-k).');

@@ -1,0 +1,160 @@
+import type { Locator, Page } from '@playwright/test';
+import { expect, expectThemesAccessible, open, test } from '../fixtures/console.ts';
+import { pressUntilFocused } from '../fixtures/keyboard.ts';
+import { formOf, openMore, stepIdOf } from '../fixtures/whole-job.ts';
+
+const COMMAND = String.raw`curl -X POST 'https://api.example.com/orders?page=1' \
+  -H 'Accept: application/json' -H 'Authorization: Bearer s3cret-token' -H 'content-type: application/json' \
+  --data-raw '{"id": "{{input.id}}", "note": "it'\''s"}' --compressed -k`;
+
+/** Chooses an option of an opened list by the keyboard. */
+async function choose(page: Page, list: Locator, search: string, option: RegExp): Promise<void> {
+  await pressUntilFocused(page, 'Tab', list);
+  await page.keyboard.press('Enter');
+  await expect(page.getByPlaceholder('Search, or type input.…')).toBeFocused();
+  await page.keyboard.insertText(search);
+  await expect(page.getByRole('option', { name: option })).toHaveAttribute('data-selected', 'true');
+  await page.keyboard.press('Enter');
+  await expect(page.getByPlaceholder('Search, or type input.…')).toHaveCount(0);
+}
+
+async function chooseOperator(page: Page, list: Locator, option: string): Promise<void> {
+  await pressUntilFocused(page, 'Tab', list);
+  await page.keyboard.press('Enter');
+  const wanted = page.getByRole('option', { name: option, exact: true });
+  const focused = page.locator('[role=option]:focus');
+  await expect(focused).toHaveCount(1);
+  while (!(await wanted.evaluate(element => element === document.activeElement))) {
+    const before = (await focused.textContent()) ?? '';
+    await page.keyboard.press('ArrowDown');
+    await expect(focused).not.toHaveText(before);
+  }
+  await page.keyboard.press('Enter');
+  await expect(list).toHaveText(option);
+  await expect(list).toBeFocused();
+}
+
+test('a request is pasted as a curl command, its secret goes into a connection, and it is copied again', async ({
+  member,
+  api,
+  context,
+}) => {
+  await context.grantPermissions(['clipboard-read', 'clipboard-write']);
+  const steps = [{ id: 'order', type: 'http_request', url: '' }];
+  const { id } = await api.call('POST', '/v1/workflows', { name: 'Requests', graph: { steps } });
+  const stored = async () => {
+    const { graph } = await api.call('GET', `/v1/workflows/${String(id)}`);
+    return (graph as { steps: Record<string, unknown>[] }).steps[0];
+  };
+  await open(member, `/workflows/${String(id)}?step=order`);
+  const form = formOf(member);
+  const url = form.getByRole('textbox', { name: 'URL' });
+  await url.focus();
+  await expect(url).toBeFocused();
+  await url.evaluate((element, text) => {
+    const clipboardData = new DataTransfer();
+    clipboardData.setData('text/plain', text);
+    element.dispatchEvent(new ClipboardEvent('paste', { clipboardData, bubbles: true, cancelable: true }));
+  }, COMMAND);
+  const request = {
+    id: 'order',
+    type: 'http_request',
+    method: 'POST',
+    url: 'https://api.example.com/orders',
+    query: { page: '1' },
+    headers: { Accept: 'application/json' },
+    body: { id: '{{input.id}}', note: "it's" },
+  };
+  await expect.poll(stored).toEqual(request);
+  await expect(form.getByRole('textbox', { name: 'Parameter 1: name' })).toHaveValue('page');
+  const notice = form.getByRole('status', { name: 'Pasted command' });
+  await expect(notice).toContainText('Not pasted: the header Authorization');
+  await expect(notice).toContainText('Certificates are always checked');
+  await expectThemesAccessible(member);
+
+  await notice.getByRole('button', { name: 'Create a connection' }).click();
+  const dialog = member.getByRole('dialog', { name: 'Create connection' });
+  await expect(dialog.getByRole('textbox', { name: 'Secret 1' })).toHaveValue('s3cret-token');
+  await dialog.getByRole('textbox', { name: 'Name', exact: true }).fill('Orders');
+  await dialog.getByRole('button', { name: 'Create' }).click();
+  await expect(dialog).toHaveCount(0);
+  await expect.poll(stored).toMatchObject({ auth: { type: 'bearer' }, connection_id: expect.any(String) });
+  await form.getByRole('tab', { name: /^Auth/ }).click();
+  await expect(form.getByRole('combobox', { name: 'Connection' })).toHaveText('Orders');
+
+  await form.getByRole('tab', { name: 'Options' }).click();
+  await expect(form.getByRole('checkbox', { name: 'Follow redirects' })).toBeChecked();
+  await form.getByRole('tab', { name: /^Headers/ }).click();
+  await form.getByRole('textbox', { name: 'Header 2: name' }).fill('X-Trace');
+  const trace = form.getByRole('textbox', { name: 'Header 2: value' });
+  await trace.focus();
+  await expect(trace).toBeFocused();
+  await member.keyboard.insertText('{{input.');
+  await member.keyboard.insertText('trace}}');
+  await expect.poll(stored).toMatchObject({ headers: { 'X-Trace': '{{input.trace}}' } });
+  await form.getByRole('button', { name: 'Copy as cURL' }).click();
+  await expect(member.getByText('without the credentials of the connection')).toBeVisible();
+  const copied = await member.evaluate(() => navigator.clipboard.readText());
+  expect(copied).toContain("'X-Trace: {{input.trace}}'");
+  expect(copied).not.toContain('s3cret');
+});
+
+test('a condition is built by the keyboard alone, and its expression says the same', async ({ member, api }) => {
+  const input_schema = {
+    type: 'object',
+    properties: { total: { type: 'number' }, region: { type: 'string' }, urgent: { type: 'boolean' } },
+  };
+  const steps = [{ id: 'check', type: 'condition', expression: '' }];
+  const { id } = await api.call('POST', '/v1/workflows', { name: 'Rules', graph: { input_schema, steps } });
+  const expression = async () => {
+    const { graph } = await api.call('GET', `/v1/workflows/${String(id)}`);
+    return (graph as { steps: Record<string, unknown>[] }).steps[0]?.expression;
+  };
+  await open(member, `/workflows/${String(id)}?step=check`);
+  const form = formOf(member);
+  const { keyboard } = member;
+  await form.getByRole('textbox', { name: 'Name' }).focus();
+  await choose(member, form.getByRole('combobox', { name: 'Rule 1: field' }), 'tot', /^total/);
+  await chooseOperator(member, form.getByRole('combobox', { name: 'Rule 1: operator' }), 'is at least');
+  await pressUntilFocused(member, 'Tab', form.getByRole('textbox', { name: 'Rule 1: value' }));
+  await keyboard.insertText('500');
+  await expect.poll(expression).toBe('input.total >= 500');
+  await pressUntilFocused(member, 'Tab', form.getByRole('button', { name: 'Add a group' }));
+  await keyboard.press('Enter');
+  await choose(member, form.getByRole('combobox', { name: 'Rule 2.1: field' }), 'region', /^region/);
+  await chooseOperator(member, form.getByRole('combobox', { name: 'Rule 2.1: operator' }), 'is one of');
+  await pressUntilFocused(member, 'Tab', form.getByRole('textbox', { name: 'Rule 2.1: values' }));
+  await keyboard.press('ControlOrMeta+a');
+  await keyboard.insertText('EU,UK');
+  await choose(member, form.getByRole('combobox', { name: 'Rule 2.2: field' }), 'urg', /^urgent/);
+  await chooseOperator(member, form.getByRole('combobox', { name: 'Rule 2.2: operator' }), 'is true');
+  await expect.poll(expression).toBe('input.total >= 500 && (input.region in ["EU", "UK"] || input.urgent)');
+  await expectThemesAccessible(member);
+
+  // Both say the same, and a rule that is not finished is kept meanwhile.
+  await pressUntilFocused(member, 'Tab', form.getByRole('button', { name: 'Add a rule' }).last());
+  await keyboard.press('Enter');
+  await expect(form.getByRole('combobox', { name: 'Rule 3: field' })).toBeVisible();
+  await pressUntilFocused(member, 'Shift+Tab', form.getByRole('button', { name: 'Expression' }));
+  await keyboard.press('Enter');
+  const text = form.getByRole('textbox', { name: 'Expression' });
+  await expect(text).toContainText('input.total >= 500 && (');
+  await pressUntilFocused(member, 'Shift+Tab', form.getByRole('button', { name: 'Builder' }));
+  await keyboard.press('Enter');
+  await expect(form.getByRole('combobox', { name: 'Rule 3: field' })).toBeVisible();
+  await pressUntilFocused(member, 'Tab', form.getByRole('button', { name: 'Expression' }));
+  await keyboard.press('Enter');
+  await pressUntilFocused(member, 'Tab', text);
+  await keyboard.press('ControlOrMeta+a');
+  await keyboard.insertText('input.total + 1 > 500');
+  await pressUntilFocused(member, 'Shift+Tab', form.getByRole('button', { name: 'Builder' }));
+  await keyboard.press('Enter');
+  await expect(form.getByText('This expression is richer than the builder.')).toBeVisible();
+  await expect.poll(expression).toBe('input.total + 1 > 500');
+
+  // The rest folds; the ID can be renamed there.
+  await openMore(member);
+  await expect(stepIdOf(member)).toHaveValue('check');
+  await expect(form.getByRole('combobox', { name: 'If the step fails' })).toHaveText('Default: The run fails');
+  await expectThemesAccessible(member);
+});
