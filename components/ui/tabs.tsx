@@ -8,6 +8,8 @@ export type Tab<V extends string> = { value: V; label: ReactNode; content: React
 type StripProps<V extends string> = {
   label: string;
   tabs: readonly Pick<Tab<V>, 'value' | 'label'>[];
+  /** Closer to each other, for tabs within a form. */
+  dense?: boolean | undefined;
   className?: string;
 };
 
