@@ -6,11 +6,11 @@ export function describeSaveFailure({ error, retryAt }: { error: unknown; retryA
   const { status, message, details } = readError(error);
   switch (status) {
     case 403:
-      return 'Not saved: you can no longer edit this workflow. Ask an admin of the workspace for access.';
+      return 'Not saved: you can no longer edit this. Ask an admin for access.';
     case 404:
-      return 'Not saved: this workflow no longer exists. Copy your changes from JSON into a new one.';
+      return 'Not saved: this workflow is gone. Copy your changes from JSON.';
     case 413:
-      return 'Not saved: this draft is too large. Shorten scripts, texts or sample data.';
+      return 'Not saved: the draft is too large. Shorten its scripts or texts.';
     case 422:
       return `Not saved: ${details[0]?.message ?? message} Change it to save the draft.`;
     default:

@@ -47,7 +47,7 @@ function inWords(path: string, message: string): string {
   if (most !== undefined)
     return `${place} has more than ${most} ${unit === 'items' ? 'entries' : (unit ?? '')}`.trim().concat('.');
   if (/^Too small: expected \w+ to (?:have|be) >=?1 /.test(message)) return `${place} must not be empty.`;
-  if (/^Must /.test(message)) return `${place} ${message.replace('Must', 'must')}`;
+  if (/^must /i.test(message)) return `${place} m${sentence(message).slice(1)}`;
   // Words of our own rules, which begin with the place or with what is wrong there.
   return path === '' || path === 'document' ? sentence(message) : `${place}: ${sentence(message)}`;
 }

@@ -16,12 +16,14 @@ export function KeptEditsBanner({ kept }: { kept: KeptDraft }) {
       <p role="status" className="min-w-0 flex-1 basis-56 text-sm">
         Unsaved changes from <time dateTime={new Date(offer.at).toISOString()}>{timeOf(offer.at)}</time> were found.
       </p>
-      <Button size="sm" onClick={discard}>
-        Discard
-      </Button>
-      <Button size="sm" variant="primary" onClick={() => void restore()}>
-        Restore
-      </Button>
+      <div className="flex gap-2">
+        <Button size="sm" onClick={discard}>
+          Discard
+        </Button>
+        <Button size="sm" variant="primary" onClick={() => void restore()}>
+          Restore
+        </Button>
+      </div>
     </section>
   );
 }
