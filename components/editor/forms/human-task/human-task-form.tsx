@@ -15,6 +15,9 @@ import { TimeLimitFields } from './time-limit-fields.tsx';
 
 const TaskPreview = dynamic(() => import('./task-preview.tsx').then(module => module.TaskPreview), { ssr: false });
 
+/** The fields that have a place of their own here. */
+const OWN_FIELDS: ReadonlySet<string> = new Set(['assignees', 'instructions', 'form', 'on_timeout']);
+
 /** The form of a step that asks a person: who, what, with which fields, and until when. */
 export function HumanTaskForm(props: StepFormProps) {
   const { step, fields, readOnly, set, problemOf, draw } = props;
@@ -56,10 +59,11 @@ export function HumanTaskForm(props: StepFormProps) {
           timeout_s: typeof step.timeout_s === 'number' ? step.timeout_s : undefined,
           on_timeout: typeof step.on_timeout === 'string' ? step.on_timeout : undefined,
         }}
-        problem={problemOf('on_timeout', 'error')}
+        problem={problemOf('on_timeout', 'error') ?? problemOf('on_timeout', 'warning')}
         readOnly={readOnly}
         onChange={set}
       />
+      {fields.filter(({ name }) => !OWN_FIELDS.has(name)).map(({ name }) => draw(name))}
     </>
   );
 }
