@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 
 const sheet = readFileSync('app/globals.css', 'utf8');
-const valueOf = (name: string): string | undefined => new RegExp(`--${name}: ([^;]+);`).exec(sheet)?.[1];
+const declared = (name: string): string | undefined => new RegExp(`--${name}: ([^;]+);`).exec(sheet)?.[1];
 
 describe('the style sheet', () => {
   test.each([
@@ -13,13 +13,13 @@ describe('the style sheet', () => {
     ['lg', '16px', '24px'],
     ['xl', '24px', '32px'],
   ])('has the size %s of the type scale', (name, size, line) => {
-    expect(valueOf(`text-${name}`)).toBe(size);
-    expect(valueOf(`text-${name}--line-height`)).toBe(line);
+    expect(declared(`text-${name}`)).toBe(size);
+    expect(declared(`text-${name}--line-height`)).toBe(line);
   });
 
   test('moves things for 150 ms', () => {
-    expect(valueOf('default-transition-duration')).toBe('150ms');
-    expect(valueOf('animate-in')).toMatch(/ 150ms /);
+    expect(declared('default-transition-duration')).toBe('150ms');
+    expect(declared('animate-in')).toMatch(/ 150ms /);
   });
 
   test('moves nothing for people who ask for that, with more weight than the rules of libraries', () => {
