@@ -51,7 +51,7 @@ test.describe('the code of a step', () => {
     await expect(member.locator('.react-flow__node[data-id="ask"]')).toBeFocused();
 
     await member.goto(`/workflows/${String(id)}?step=check`);
-    await formOf(member).getByRole('button', { name: 'Expression' }).click();
+    await formOf(member).getByRole('button', { name: 'Expression', exact: true }).click();
     const expression = formOf(member).getByRole('textbox', { name: 'Expression' });
     await expression.focus();
     await expect(expression).toBeFocused();

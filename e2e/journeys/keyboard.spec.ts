@@ -95,7 +95,7 @@ async function build(page: Page): Promise<void> {
   await write(page, field(page, 'Script'), job.order);
   await leaveForm(page, 'order');
   await addStep(page, 'cond', 'condition', 'condition');
-  await press(page, formOf(page).getByRole('button', { name: 'Expression' }));
+  await press(page, formOf(page).getByRole('button', { name: 'Expression', exact: true }));
   await write(page, field(page, 'Expression'), job.expression);
   await leaveForm(page, 'condition');
   await addStep(page, 'human', 'human_task', 'review');

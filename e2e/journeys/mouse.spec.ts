@@ -58,7 +58,7 @@ async function build(page: Page): Promise<void> {
   await replaceText(scriptOf(page), job.order);
   await expect(stepOf(page, 'order')).toContainText('Read the order');
   await addStep(page, 'Add a step after Read the order', /Condition/, 'condition');
-  await formOf(page).getByRole('button', { name: 'Expression' }).click();
+  await formOf(page).getByRole('button', { name: 'Expression', exact: true }).click();
   await replaceText(formOf(page).getByRole('textbox', { name: 'Expression' }), job.expression);
   await addStep(page, 'Add a step after condition, then', /Human task/, 'review');
   await formOf(page).getByRole('textbox', { name: /^Name/ }).fill('Review the order');

@@ -1,5 +1,6 @@
 import type { Locator } from '@playwright/test';
 import { expect, expectThemesAccessible, open, test } from '../fixtures/console.ts';
+import { openMore } from '../fixtures/whole-job.ts';
 
 test('an instance and a tool are chosen from lists, and the arguments filled in by a form', async ({ member, api }) => {
   const { adapters } = await api.call('GET', '/v1/mcp/platform-catalog');
@@ -106,6 +107,7 @@ test('a workflow to call is found by name, with its version and a form for its i
     'href',
     `/workflows/${invoice}`,
   );
+  await openMore(member);
   await form.getByRole('combobox', { name: 'Version' }).click();
   await member.getByRole('option', { name: 'v1', exact: true }).click();
   await form.getByRole('textbox', { name: 'Email of the customer' }).fill('{{input.email}}');

@@ -26,7 +26,8 @@ export function RuleEditor({ rule, name, onChange, onRemove, context, isNew }: P
   const chooseField = (field: string) => {
     const next = choices.find(({ path }) => path === field)?.type ?? 'unknown';
     // What was chosen or typed for another field stays, where it still fits.
-    const fits = operatorsFor(next, 'equals').includes(rule.operator) || next === 'unknown';
+    const isUntouched = rule.operator === 'equals' && rule.value.kind === 'text' && rule.value.text === '';
+    const fits = next === 'unknown' || (!isUntouched && operatorsFor(next, 'equals').includes(rule.operator));
     const operator = fits ? rule.operator : (operatorsFor(next, 'equals')[0] ?? 'equals');
     onChange({ ...rule, field, operator, value: fittingValue(rule.value, next) });
   };
