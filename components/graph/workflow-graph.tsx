@@ -63,6 +63,8 @@ export type StepDisplay = {
   status: string;
   label: string;
   attempt: number;
+  /** Whether the step was executed, so that the way to it is drawn as taken. */
+  began?: boolean;
   /** Better than the step's own name where that has templates: what the person was asked. */
   title?: string | undefined;
 };
@@ -117,7 +119,7 @@ function Drawing({ graph, frame, notes, displays, problems, selected = null, onS
   const { nodes, noteNodes } = useNodes({ notes, displays, problems, selected }, steps, places);
   const keptEdges = useRef(new Map<string, Edge>());
   const edges = useMemo(
-    () => graph.edges.map(edge => kept(keptEdges.current, toEdge(edge, displays?.get(edge.to)?.status))),
+    () => graph.edges.map(edge => kept(keptEdges.current, toEdge(edge, displays))),
     [graph.edges, displays],
   );
   return (
@@ -239,7 +241,15 @@ function toNode(
   };
 }
 
-function toEdge(edge: GraphEdge, reached: string | undefined): Edge {
+/** The colour of the edges that a run took, by the status of the step that they lead to. */
+const taken: Record<string, string> = { failed: 'var(--bad)', running: 'var(--info)', waiting: 'var(--warn)' };
+
+function toEdge(edge: GraphEdge, displays: WorkflowGraphProps['displays']): Edge {
+  const from = displays?.get(edge.from);
+  const to = displays?.get(edge.to);
+  const reached = to?.status;
+  const isTaken = to?.began === true && (from?.began === true || from?.status === 'reused');
+  const color = isTaken ? (taken[reached ?? ''] ?? 'var(--ok)') : 'var(--line-strong)';
   return {
     id: edge.id,
     source: edge.from,
@@ -247,7 +257,11 @@ function toEdge(edge: GraphEdge, reached: string | undefined): Edge {
     focusable: false,
     label: branchLabel(edge),
     animated: reached === 'running',
-    style: { stroke: 'var(--line-strong)', ...(reached === 'skipped' ? { strokeDasharray: '4 4', opacity: 0.6 } : {}) },
-    markerEnd: { type: MarkerType.ArrowClosed, width: 16, height: 16, color: 'var(--line-strong)' },
+    style: {
+      stroke: color,
+      ...(isTaken ? { strokeWidth: 2 } : {}),
+      ...(reached === 'skipped' ? { strokeDasharray: '4 4', opacity: 0.6 } : {}),
+    },
+    markerEnd: { type: MarkerType.ArrowClosed, width: 16, height: 16, color },
   };
 }

@@ -1,4 +1,5 @@
 import type { RunState } from '@/server/domains/runs/run-state.ts';
+import { attemptsOf } from './outcome.ts';
 
 /** The place in a script that an error names: "script:3: no luck" is line 3. */
 export type ScriptError = { line: number; text: string };
@@ -18,7 +19,7 @@ type Sentence = { stepName: string; stepId: string; at: string; why: string };
 export function failureOf(state: RunState, name: (stepId: string) => string): Sentence | null {
   const { error } = state;
   if (error === null) return null;
-  const attempts = state.steps.get(error.step_id)?.attempts.length ?? 0;
+  const attempts = attemptsOf(state.steps.get(error.step_id)?.attempts ?? []).length;
   const script = scriptError(error.message);
   const at = [
     ...(script ? [`in line ${script.line} of its script`] : []),

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { newRunState, type RunState, type StepState } from '@/server/domains/runs/run-state.ts';
-import { shownStatus, stepOutcomeLabel, waitsFor } from './outcome.ts';
+import { type AttemptState, newRunState, type RunState, type StepState } from '@/server/domains/runs/run-state.ts';
+import { attemptsOf, progressOf, shownStatus, shownStep, stepOutcomeLabel, waitsFor } from './outcome.ts';
 
 const steps = [
   { id: 'a', type: 'human_task' },
@@ -51,4 +51,36 @@ test('a run waits for people where only the steps of a loop wait', () => {
   Object.assign(waiting.get('each.1.ask') ?? {}, { status: 'running', attempts: [{ ...attempt, endedAt: null }] });
   expanded.steps.set('each.1.ask', waiting.get('each.1.ask') as StepState);
   expect(waitsFor(expanded, loop)).toBe(null);
+});
+
+test('the parts of a step that went on are one attempt, and retries are further ones', () => {
+  const part = (outcome: AttemptState['outcome'], startedAt: number, attempt: number): AttemptState => {
+    const error = outcome === 'failed' ? { code: 'no', message: 'no' } : null;
+    return { attempt, startedAt, endedAt: startedAt + 5, outcome, error, credits: 1 };
+  };
+  // A loop expands, goes on and fails; its second attempt expands and completes.
+  const parts = [part('completed', 0, 1), part('failed', 10, 2), part('completed', 20, 3), part('completed', 30, 4)];
+  expect(attemptsOf(parts)).toMatchObject([
+    { attempt: 1, startedAt: 0, endedAt: 15, outcome: 'failed', credits: 2 },
+    { attempt: 2, startedAt: 20, endedAt: 35, outcome: 'completed', error: null },
+  ]);
+  expect(attemptsOf([part('lost', 0, 1), part('running', 9, 2)]).map(({ outcome }) => outcome)).toEqual([
+    'lost',
+    'running',
+  ]);
+  expect(attemptsOf([])).toEqual([]);
+});
+
+test('progress counts the steps that ran, and a reused result is no skipped step', () => {
+  const ran = [{ attempt: 1, startedAt: 1, endedAt: 2, outcome: 'completed', error: null, credits: 0 } as const];
+  const state = runOf({
+    a: { status: 'completed', endedAt: 2, attempts: ran },
+    b: { status: 'skipped', endedAt: 1, reused: true, skipReason: 'out_of_scope' },
+    c: { status: 'skipped', endedAt: 1, skipReason: 'branch_not_taken' },
+  });
+  expect(progressOf(state, () => true)).toEqual({ ran: 1, skipped: 1, reused: 1, total: 3 });
+  const reused = { status: 'skipped', skipReason: 'out_of_scope', reused: true } as const;
+  expect(shownStep(reused)).toEqual({ status: 'reused', detail: null });
+  expect(stepOutcomeLabel(reused)).toBe('Reused');
+  expect(shownStep({ ...reused, reused: false })).toEqual({ status: 'skipped', detail: 'out_of_scope' });
 });

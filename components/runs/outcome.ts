@@ -1,8 +1,8 @@
-import { isExpanded, type RunState, type StepState } from '@/server/domains/runs/run-state.ts';
+import { type AttemptState, isExpanded, type RunState, type StepState } from '@/server/domains/runs/run-state.ts';
 import type { GraphStepInput } from '../graph/layout.ts';
 
 /** The outcome in the words of docs/specification/events.md#step-outcomes. */
-export function stepOutcomeLabel(step: Pick<StepState, 'status' | 'skipReason'>): string {
+export function stepOutcomeLabel(step: Pick<StepState, 'status' | 'skipReason'> & { reused?: boolean }): string {
   switch (step.status) {
     case 'pending':
       return 'Not started';
@@ -23,8 +23,53 @@ export function stepOutcomeLabel(step: Pick<StepState, 'status' | 'skipReason'>)
     case 'cancelled':
       return 'Cancelled';
     case 'skipped':
+      if (step.reused) return 'Reused';
       return step.skipReason ? `Skipped (${step.skipReason.replaceAll('_', ' ')})` : 'Skipped';
   }
+}
+
+/** Returns the status that a badge shows of a step, and its detail. A result that an earlier run gave is no skipped step. */
+export function shownStep(step: Pick<StepState, 'status' | 'skipReason' | 'reused'>) {
+  const isReused = step.status === 'skipped' && step.reused;
+  return { status: isReused ? 'reused' : step.status, detail: isReused ? null : step.skipReason };
+}
+
+/**
+ * Returns the attempts of a step as people count them: a step that went on after what it had added, called or asked for made one
+ * attempt, though the log numbers its parts.
+ */
+export function attemptsOf(attempts: readonly AttemptState[]): AttemptState[] {
+  const counted: AttemptState[] = [];
+  for (const attempt of attempts) {
+    const before = counted.at(-1);
+    if (before === undefined || before.outcome !== 'completed') {
+      counted.push({ ...attempt, attempt: counted.length + 1 });
+      continue;
+    }
+    const { endedAt, outcome, error, credits } = attempt;
+    Object.assign(before, { endedAt, outcome, error, credits: before.credits + credits });
+  }
+  return counted;
+}
+
+/** Returns how long a step took, in ms, from its first attempt to its end; null while it has not ended, or if it did not run. */
+export function stepDuration({ attempts, endedAt }: Pick<StepState, 'attempts' | 'endedAt'>): number | null {
+  const [first] = attempts;
+  return first === undefined || endedAt === null ? null : Math.max(0, endedAt - first.startedAt);
+}
+
+/** Counts the steps of the graph by what became of them. Skipped steps neither ran nor will. */
+export function progressOf(state: Pick<RunState, 'steps'>, isOwn: (id: string) => boolean) {
+  const counts = { ran: 0, skipped: 0, reused: 0, total: 0 };
+  for (const { id, endedAt, status, reused, attempts } of state.steps.values()) {
+    if (!isOwn(id)) continue;
+    counts.total += 1;
+    if (endedAt === null) continue;
+    if (attempts.length > 0) counts.ran += 1;
+    else if (status === 'skipped' && reused) counts.reused += 1;
+    else counts.skipped += 1;
+  }
+  return counts;
 }
 
 /** Ids of the steps that a step waits for. */

@@ -5,6 +5,7 @@ import { CopyId } from '../ui/copy.tsx';
 import { Credits } from '../ui/credits.tsx';
 import { Duration, RelativeTime } from '../ui/time.tsx';
 import { FailureHandlerLink, RunLink } from './failure-handler-link.tsx';
+import { progressOf } from './outcome.ts';
 
 type Props = {
   snapshot: Snapshot;
@@ -16,7 +17,6 @@ type Props = {
 /** Shows the main facts about a run at a glance. */
 export function RunFacts({ snapshot, state, hasHandler }: Props) {
   const ended = state.endedAt === null ? snapshot.ended_at : new Date(state.endedAt).toISOString();
-  const done = [...state.steps.values()].filter(step => step.endedAt !== null && !isAddedStep(step.id)).length;
   const until = isTerminal(state.status) ? (ended ?? snapshot.started_at) : null;
   const credits: [string, ReactNode][] = useCreditsShown()
     ? [['Credits', <Credits key="credits" value={state.credits} />]]
@@ -24,7 +24,7 @@ export function RunFacts({ snapshot, state, hasHandler }: Props) {
   const facts: [string, ReactNode][] = [
     ['Started', <RelativeTime key="at" at={snapshot.started_at} />],
     ['Duration', <Duration key="for" from={snapshot.started_at} to={until} />],
-    ['Steps', `${done} of ${snapshot.steps_total}`],
+    ['Steps', progressInWords(progressOf(state, id => !isAddedStep(id)))],
     ['Version', snapshot.test ? 'Draft (test run)' : `v${snapshot.version}`],
     ['Trigger', snapshot.trigger_type],
     ['By', snapshot.started_by],
@@ -44,10 +44,37 @@ export function RunFacts({ snapshot, state, hasHandler }: Props) {
   );
 }
 
+/** As many reruns as a snapshot lists. */
+const MAX_RERUNS = 20;
+
+/** "7 of 9 ran · 2 skipped": a step that is skipped or reused does not run, and none waits for it. */
+function progressInWords({ ran, skipped, reused, total }: ReturnType<typeof progressOf>): string {
+  const left = [...(reused > 0 ? [`${reused} reused`] : []), ...(skipped > 0 ? [`${skipped} skipped`] : [])];
+  return [`${ran} of ${total - skipped - reused} ran`, ...left].join(' · ');
+}
+
 /** The runs that this one was started for, or that was started for it. */
 function linkedRuns(snapshot: Snapshot, { status, endedAt }: RunState, hasHandler: boolean): [string, ReactNode][] {
   const { parent, failed_run } = snapshot;
   const linked: [string, ReactNode][] = [];
+  const { original, reruns } = snapshot;
+  if (original !== null)
+    linked.push([
+      original.from_step === null ? 'Run again from' : 'Reused from',
+      <RunLink key="original" run={original}>
+        Run {original.run_id.slice(0, 8)}
+      </RunLink>,
+    ]);
+  const [last] = reruns;
+  if (last !== undefined)
+    linked.push([
+      reruns.length === 1
+        ? 'Run again as'
+        : `Run again ${reruns.length}${reruns.length < MAX_RERUNS ? '' : '+'} times, last as`,
+      <RunLink key="rerun" run={last}>
+        Run {last.run_id.slice(0, 8)}
+      </RunLink>,
+    ]);
   if (parent !== null)
     linked.push([
       'Called by',

@@ -3,8 +3,9 @@ import type { RunState } from '@/server/domains/runs/run-state.ts';
 import type { GraphStepInput } from '../graph/layout.ts';
 import { type StepDisplay, WorkflowGraph } from '../graph/workflow-graph.tsx';
 import type { Outputs } from '../trpc/provider.tsx';
+import { formatDuration } from '../ui/time.tsx';
 import { GRAPH_HEIGHT } from './graph-height.ts';
-import { stepOutcomeLabel } from './outcome.ts';
+import { attemptsOf, shownStep, stepDuration, stepOutcomeLabel } from './outcome.ts';
 
 export type Steps = Outputs['workflows_get_version']['graph_snapshot']['steps'];
 
@@ -32,11 +33,13 @@ export function RunGraph(props: Props) {
     for (const { id } of steps) {
       const step = state.steps.get(id);
       if (step === undefined) continue;
-      const { status, attempts, taskName, ofAgent } = step;
+      const { attempts, taskName, ofAgent } = step;
+      const took = stepDuration(step);
       all.set(step.id, {
-        status,
-        label: stepOutcomeLabel(step),
-        attempt: attempts.length,
+        status: shownStep(step).status,
+        label: `${stepOutcomeLabel(step)}${took === null ? '' : ` · ${formatDuration(took)}`}`,
+        attempt: attemptsOf(attempts).length,
+        began: attempts.length > 0,
         // What an agent added has a name of its own.
         title: ofAgent === null ? (taskName ?? undefined) : undefined,
       });

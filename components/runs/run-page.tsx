@@ -8,10 +8,9 @@ import { useSession } from '../shell/session.tsx';
 import { type FirstRead, useFirstRead } from '../trpc/first-read.ts';
 import { type Outputs, useTRPC } from '../trpc/provider.tsx';
 import { cx } from '../ui/classes.ts';
-import { Page, PageHeader, PageSkeleton } from '../ui/page.tsx';
+import { Page, PageSkeleton } from '../ui/page.tsx';
 import { Skeleton } from '../ui/skeleton.tsx';
 import { ErrorState } from '../ui/states.tsx';
-import { StatusBadge } from '../ui/status-badge.tsx';
 import { Tabs } from '../ui/tabs.tsx';
 import { useLoadedEarly } from '../ui/use-opened.ts';
 import { useUrlState } from '../ui/use-url-state.ts';
@@ -19,12 +18,13 @@ import { AgentGraph } from './agent-graph.tsx';
 import { agentStepsOf } from './agent-steps.ts';
 import { CreditShortage, shortageOf } from './credit-shortage.tsx';
 import { FailureHelp } from './failure-help.tsx';
-import { shownStatus, waitsFor } from './outcome.ts';
-import { RunActions } from './run-actions.tsx';
+import { waitsFor } from './outcome.ts';
 import { RunFacts } from './run-facts.tsx';
 import { RunFailure } from './run-failure.tsx';
+import { RunHeader } from './run-header.tsx';
 import { StepList } from './step-list.tsx';
 import { type LiveRun, useRun } from './use-run.ts';
+import { WaitingFor } from './waiting-for.tsx';
 
 // The graph and the steps are what a run is opened for. The other views, and what is said of a step, come with a choice.
 const loadViews = () => import('./run-views.ts');
@@ -35,10 +35,6 @@ const EventList = dynamic(() => loadViews().then(views => views.EventList), { ss
 const RunInput = dynamic(() => loadViews().then(views => views.RunInput), { ssr: false, loading: Loading });
 const RunOutput = dynamic(() => loadViews().then(views => views.RunOutput), { ssr: false, loading: Loading });
 const StepInspector = dynamic(() => loadViews().then(views => views.StepInspector), { ssr: false, loading: Loading });
-
-const ExtractRun = dynamic(() => import('../memory/extract-run.tsx').then(module => module.ExtractRun), {
-  ssr: false,
-});
 
 type Version = Outputs['workflows_get_version'];
 
@@ -116,7 +112,8 @@ function Run({ snapshot, version }: { snapshot: Snapshot; version: Version }) {
       />
       <RunFacts snapshot={snapshot} state={state} hasHandler={version.graph_snapshot.on_failure !== undefined} />
       <Connection live={live} />
-      {shortage ? <CreditShortage kind={shortage} className="mb-4" /> : null}
+      <WaitingFor state={state} steps={steps} runId={ref.runId} onSelect={select} />
+      {shortage === 'failed' ? <CreditShortage kind={shortage} className="mb-4" /> : null}
       <RunFailure state={state} steps={steps} onSelect={select}>
         {agents && !isAgentAlone(steps) ? <FailureHelp {...ref} /> : null}
       </RunFailure>
@@ -125,7 +122,7 @@ function Run({ snapshot, version }: { snapshot: Snapshot; version: Version }) {
           snapshot={snapshot}
           version={version}
           live={live}
-          selected={selected}
+          selected={shown?.id ?? selected}
           tab={tab}
           opensAgents={opensAgents}
         />
@@ -135,6 +132,8 @@ function Run({ snapshot, version }: { snapshot: Snapshot; version: Version }) {
               {...ref}
               key={shown.id}
               live={live}
+              original={snapshot.original}
+              selected={selected}
               step={inspected}
               spec={shown}
               onSelect={select}
@@ -241,54 +240,6 @@ const isAgentAlone = (steps: Version['graph_snapshot']['steps']) => steps.length
 
 const addedSpec = ({ state }: LiveRun, id: string) =>
   [...agentStepsOf(state).values()].flat().find(step => step.id === id);
-
-type HeaderProps = {
-  snapshot: Snapshot;
-  live: LiveRun;
-  waits: 'people' | 'time' | null;
-  selected: string | null;
-  /** Whether an agent is the only step: it may then be an agent's own run. */
-  isAlone: boolean;
-};
-
-function RunHeader({ snapshot, live: { state }, waits, selected, isAlone }: HeaderProps) {
-  const trpc = useTRPC();
-  const id = snapshot.workflow_id;
-  const { agents } = useSession().me;
-  // The assistant of the chat has runs like an agent, and no page.
-  const agent = useQuery(
-    trpc.agents_get.queryOptions({ id }, { enabled: isAlone && agents, staleTime: Number.POSITIVE_INFINITY }),
-  );
-  const ofAgent = agent.data !== undefined;
-  const status = state.status ?? snapshot.status;
-  return (
-    <PageHeader
-      parent={{ href: ofAgent ? `/agents/${id}` : `/workflows/${id}`, label: snapshot.workflow_name }}
-      title={
-        <span className="flex flex-wrap items-center gap-2">
-          Run
-          <StatusBadge kind="run" status={shownStatus(status, waits)} />
-          {state.stopping && !isTerminal(status) ? (
-            <span className="text-sm font-normal text-muted">stopping…</span>
-          ) : null}
-        </span>
-      }
-      actions={
-        <>
-          {isTerminal(status) ? <ExtractRun run={snapshot} failure={state.error ?? null} /> : null}
-          <RunActions
-            workflowId={snapshot.workflow_id}
-            runId={snapshot.run_id}
-            status={status}
-            stopping={state.stopping}
-            selected={selected}
-            failedStep={status === 'failed' ? (state.error?.step_id ?? null) : null}
-          />
-        </>
-      }
-    />
-  );
-}
 
 type EventsProps = {
   workflowId: string;

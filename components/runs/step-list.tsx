@@ -2,7 +2,9 @@ import type { RunState } from '@/server/domains/runs/run-state.ts';
 import { StepTile } from '../graph/step-icon.tsx';
 import { cx } from '../ui/classes.ts';
 import { StatusBadge } from '../ui/status-badge.tsx';
+import { formatDuration } from '../ui/time.tsx';
 import { agentStepsOf } from './agent-steps.ts';
+import { shownStep, stepDuration } from './outcome.ts';
 import type { Steps } from './run-graph.tsx';
 
 type Props = { steps: Steps; state: RunState; onSelect: (step: string) => void };
@@ -22,6 +24,7 @@ export function StepList({ steps, state, onSelect }: Props) {
       <ul>
         {shown.map(step => {
           const of = state.steps.get(step.id);
+          const took = of === undefined ? null : stepDuration(of);
           return (
             <li key={step.id} className="border-b last:border-b-0">
               <button
@@ -33,7 +36,8 @@ export function StepList({ steps, state, onSelect }: Props) {
                 <span className="min-w-0 flex-1 truncate">
                   {(step.depth === 0 && of?.taskName) || (typeof step.name === 'string' && step.name) || step.id}
                 </span>
-                <StatusBadge kind="step" status={of?.status ?? 'pending'} detail={of?.skipReason ?? null} />
+                {took === null ? null : <span className="text-xs text-muted tabular-nums">{formatDuration(took)}</span>}
+                <StatusBadge kind="step" {...(of ? shownStep(of) : { status: 'pending', detail: null })} />
               </button>
             </li>
           );

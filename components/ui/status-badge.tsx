@@ -9,6 +9,7 @@ import {
   CircleStop,
   CircleX,
   Clock,
+  CopyCheck,
   Hourglass,
   type LucideIcon,
   Minus,
@@ -46,6 +47,7 @@ const looks: Record<StatusKind, Record<string, StatusLook>> = {
     failed: { label: 'Failed', tone: 'bad', icon: CircleX },
     cancelled: { label: 'Cancelled', tone: 'neutral', icon: CircleStop },
     skipped: { label: 'Skipped', tone: 'neutral', icon: SkipForward },
+    reused: { label: 'Reused', tone: 'neutral', icon: CopyCheck },
     // In a comparison of two versions.
     added: { label: 'Added', tone: 'ok', icon: Plus },
     changed: { label: 'Changed', tone: 'warn', icon: PencilLine },

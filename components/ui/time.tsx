@@ -106,6 +106,20 @@ export function formatLocalClock(iso: string): string {
   return localClock.format(new Date(iso));
 }
 
+let localMinute: Intl.DateTimeFormat | undefined;
+
+/** "9 Mar 2026, 15:05" in the time zone of the browser. */
+export function formatLocalMinute(iso: string): string {
+  localMinute ??= new Intl.DateTimeFormat('en-GB', {
+    day: 'numeric',
+    month: 'short',
+    year: 'numeric',
+    hour: '2-digit',
+    minute: '2-digit',
+  });
+  return localMinute.format(new Date(iso));
+}
+
 /** How long ago, with the exact local time on hover and on focus. */
 export function RelativeTime({ at, className }: { at: string; className?: string }) {
   const renderedAt = useContext(RenderedAt);

@@ -1,6 +1,7 @@
 import type { Pool } from 'pg';
 import { readFieldFilter } from '../../orchestrator/core/searchable.ts';
 import { matchesText } from '../runs/search-store.ts';
+import { testFilter } from '../runs/test-filter.ts';
 import type { StopFilter } from './schemas.ts';
 import type { StopRow } from './store.ts';
 
@@ -18,7 +19,7 @@ function activeRuns(filter: StopFilter, parameter: Parameter, { columns, more, l
   }
   if (filter.from !== undefined) where.push(`r.started_at >= ${parameter(filter.from)}::timestamptz`);
   if (filter.to !== undefined) where.push(`r.started_at < ${parameter(filter.to)}::timestamptz`);
-  if (filter.test !== undefined) where.push(filter.test ? 'r.version < 0' : 'r.version > 0');
+  if (filter.test !== undefined) where.push(testFilter(filter.test));
   if (filter.session_id !== undefined) where.push(`r.session_id = ${parameter(filter.session_id)}`);
   if (filter.trigger_type !== undefined) where.push(`r.trigger_type = ${parameter(filter.trigger_type)}`);
   if (filter.q !== undefined) where.push(matchesText(filter.q, parameter));

@@ -36,7 +36,7 @@ async function listPage(
     workflowId: input.workflow_id,
     kind: input.kind,
     status: input.status,
-    test: input.test === undefined ? undefined : input.test === 'true',
+    test: input.test === undefined || input.test === 'reruns' ? input.test : input.test === 'true',
     from: input.from === undefined ? undefined : new Date(input.from),
     to: input.to === undefined ? undefined : new Date(input.to),
     q: input.q === '' ? undefined : input.q,

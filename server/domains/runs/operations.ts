@@ -4,6 +4,7 @@ import { executeCommand } from './command.ts';
 import { getContext } from './context.ts';
 import { listEvents } from './events.ts';
 import { listTenantRuns, listWorkflowRuns } from './list.ts';
+import { getLoopItems } from './loop-items.ts';
 import { EDIT_SCOPE, editScope } from './override-rights.ts';
 import { getPayload } from './payload.ts';
 import { getPrompt } from './prompt.ts';
@@ -25,7 +26,6 @@ import {
   RunContext,
   RunEventSchema,
   RunInput,
-  RunPrompt,
   RunRef,
   RunResult,
   RunSnapshot,
@@ -37,6 +37,7 @@ import {
 } from './schemas.ts';
 import { getSnapshot } from './snapshot.ts';
 import { getStep } from './step.ts';
+import { LoopItems, LoopItemsInput, RunPrompt } from './step-schemas.ts';
 import { startScopes } from './step-scopes.ts';
 import { streamEvents } from './stream-events.ts';
 import { getSummary } from './summary.ts';
@@ -264,6 +265,21 @@ with the reason in \`problem\`. A result of more than 4 MiB is a \`result_ref\`.
     input: RunStepInput,
     output: RunStep,
     run: getStep,
+  }),
+  operation({
+    name: 'runs_get_loop_items',
+    method: 'GET',
+    path: '/v1/workflows/{id}/runs/{runID}/steps/{step_id}/items',
+    status: 200,
+    tag,
+    summary: 'Get how the items of a loop went, and which of them failed',
+    description: `Up to 100 items with their steps and attempts, from the item \`from\` on. A loop in a loop is named with its item, as in \`each.3.inner\`. 404 for a step
+that is no loop.`,
+    access: 'project_viewer',
+    scope: 'workflow:read',
+    input: LoopItemsInput,
+    output: LoopItems,
+    run: getLoopItems,
   }),
   operation({
     name: 'runs_get_prompt',

@@ -2,7 +2,7 @@ import type { z } from 'zod';
 import type { Prompt } from '../../orchestrator/steps/agent-prompt.ts';
 import type { TurnMessage } from '../../orchestrator/steps/turn-messages.ts';
 import type { Json } from '../../platform/json.ts';
-import type { RunPrompt } from './schemas.ts';
+import type { RunPrompt } from './step-schemas.ts';
 
 /** Characters of one part, and of all messages: a model of a million tokens reads about four times as many. */
 const MAX_PART_CHARS = 64 * 1024;

@@ -21,7 +21,8 @@ import { findAddedStep } from './added-step.ts';
 import { requireRun } from './find.ts';
 import { boundedPrompt } from './prompt-shown.ts';
 import { findClosingLimit, listEventsBefore } from './prompt-store.ts';
-import type { RunPrompt, RunStepInput } from './schemas.ts';
+import type { RunStepInput } from './schemas.ts';
+import type { RunPrompt } from './step-schemas.ts';
 import { findGraph, findPayloads } from './store.ts';
 
 /** The large values that one answer reads, in bytes. */

@@ -17,6 +17,9 @@ const {
   runs_get_summary: summary,
   runs_get_context: runContext,
   runs_rerun: rerun,
+  runs_get_snapshot: snapshot,
+  runs_get_step: step,
+  workflows_list_runs: list,
 } = operationsByName(runOperations);
 
 let service: RunningService;
@@ -93,4 +96,36 @@ test('what cannot continue a run is refused', async () => {
     status: 403,
     code: 'insufficient_scope',
   });
+});
+
+test('a rerun and the run that it repeats name each other, and say what was reused', async () => {
+  const ref = await failedRun();
+  const { run_id } = await call(rerun, as(), { ...ref, from_step: 'b', version: 'draft' });
+  await resultsOf(ref.id, run_id);
+  const found = await call(snapshot, as(), { id: ref.id, runID: run_id });
+  expect(found).toMatchObject({
+    rerun_of: ref.runID,
+    original: { run_id: ref.runID, workflow_id: ref.id, from_step: 'b' },
+    reruns: [],
+  });
+  expect(found.steps.map(({ step_id, reused }) => [step_id, reused])).toEqual([
+    ['a', true],
+    ['b', false],
+    ['c', false],
+  ]);
+  expect(await call(step, as(), { id: ref.id, runID: run_id, step_id: 'a' })).toMatchObject({
+    reused: true,
+    has_result: true,
+    result: 10,
+  });
+  expect(await call(snapshot, as(), ref)).toMatchObject({
+    rerun_of: null,
+    original: null,
+    reruns: [{ run_id, status: 'completed' }],
+  });
+  const listed = async (test: 'true' | 'false' | 'reruns') =>
+    (await call(list, as(), { id: ref.id, test })).runs.map(each => each.run_id);
+  expect(await listed('reruns')).toEqual([run_id, ref.runID]);
+  expect(await listed('false')).toEqual([ref.runID]);
+  expect(await listed('true')).toEqual([run_id]);
 });

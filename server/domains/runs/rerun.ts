@@ -45,6 +45,7 @@ export async function rerun(ctx: Context, input: Input): Promise<z.input<typeof 
     acts_for: _actor,
     spends_for: _spender,
     earlier_turns,
+    rerun_of: _again,
     ...before
   } = recorded.started;
   const outside = outsideInputOf(recorded.started);
@@ -58,6 +59,7 @@ export async function rerun(ctx: Context, input: Input): Promise<z.input<typeof 
     version: run.version,
     trigger_type: triggerTypeOf(ctx),
     started_by: principal.email,
+    rerun_of: { run_id: run.id, ...(input.from_step !== undefined && { from_step: input.from_step }) },
   };
   // The whole run again begins with what it began with; from a step it has those turns, if any, that are before it.
   const whole = input.from_step === undefined && earlier_turns !== undefined ? { earlier_turns } : {};

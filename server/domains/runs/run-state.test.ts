@@ -42,6 +42,7 @@ const row: RunRow = {
   pending_tasks: 0,
   credits_microcredits: '0',
   last_seq: 0,
+  rerun_of: null,
 };
 
 describe('the fold behind a run page', () => {
@@ -209,7 +210,11 @@ describe('the fold behind a run page', () => {
     for (let seen = 1; seen <= events.length; seen += 1) {
       const part = fold(...events.slice(0, seen));
       const continued = stateOf(
-        toSnapshot({ ...row, parent: null, failure_handler: null, failed_run: null }, part, seen),
+        toSnapshot(
+          { ...row, parent: null, failure_handler: null, failed_run: null, original: null, reruns: [] },
+          part,
+          seen,
+        ),
         ['a', 'b'],
       );
       for (const each of events) applyEvent(continued, each);

@@ -29,6 +29,12 @@ export type StepState = {
   attempts: AttemptState[];
   skipReason: string | null;
   error: StepError | null;
+  /** Whether it failed and its dependents run nevertheless. */
+  continues: boolean;
+  /** Whether it was not executed because the start gave its result. */
+  reused: boolean;
+  /** When its wait, or the pause before its next attempt, ends; null if it waits for no time. */
+  dueAt: number | null;
   /** The name of the task: a human task, or the question whether to repeat the step; null if it has no task. */
   taskName: string | null;
   endedAt: number | null;
@@ -96,6 +102,9 @@ function stepOf(state: RunState, id: string): StepState {
       attempts: [],
       skipReason: null,
       error: null,
+      continues: false,
+      reused: false,
+      dueAt: null,
       taskName: null,
       endedAt: null,
       credits: 0,
@@ -148,6 +157,20 @@ export function applyEvent(state: RunState, event: FoldedEvent): boolean {
   return true;
 }
 
+/** Folds the events of steps that loops added, and keeps the steps that have ended. */
+export function foldSteps(events: readonly FoldedEvent[]): Map<string, StepState> {
+  const state = newRunState([]);
+  for (const event of events) {
+    const at = Date.parse(event.created_at);
+    if (event.step_id === undefined) continue;
+    const credits = typeof event.data.credits === 'number' ? event.data.credits : 0;
+    const step = stepOf(state, event.step_id);
+    step.credits += credits;
+    applyStepEvent(step, event, at, credits);
+  }
+  return state.steps;
+}
+
 type Added = { id: string; type?: string; depends_on?: string[]; fields?: { tool?: unknown; closing?: unknown } };
 
 /** Notes what an agent adds before it starts. The steps of a loop are not noted: there may be 100,000. */
@@ -174,6 +197,7 @@ function applyRunEvent(state: RunState, event: FoldedEvent, at: number): void {
   switch (event.event_type) {
     case 'run_started':
       state.status = 'running';
+      for (const id of givenAtStart(data)) stepOf(state, id).reused = true;
       return;
     case 'stop_requested':
       state.stopping = true;
@@ -189,14 +213,22 @@ function applyRunEvent(state: RunState, event: FoldedEvent, at: number): void {
   }
 }
 
+/** Returns the steps whose results a start gives. The snapshot's events name them instead of the results. */
+function givenAtStart({ reused, seed_results }: FoldedEvent['data']): string[] {
+  if (Array.isArray(reused)) return reused.map(String);
+  return typeof seed_results === 'object' && seed_results !== null ? Object.keys(seed_results) : [];
+}
+
 function applyStepEvent(step: StepState, event: FoldedEvent, at: number, credits: number): void {
   const data = event.data;
+  if (event.event_type !== 'step_log') step.dueAt = null;
   switch (event.event_type) {
     case 'step_started':
       startAttempt(step, event.attempt ?? step.attempts.length + 1, at);
       return;
     case 'step_completed':
       step.endedAt = at;
+      step.reused &&= data.skipped === true;
       if (data.skipped === true) {
         step.status = 'skipped';
         step.skipReason = String(data.reason);
@@ -214,7 +246,9 @@ function applyStepEvent(step: StepState, event: FoldedEvent, at: number, credits
       const failed = event.event_type === 'step_failed';
       step.status = failed ? 'failed' : 'retrying';
       step.error = error;
+      step.continues = failed && data.continues === true;
       if (failed) step.endedAt = at;
+      else step.dueAt = at + (typeof data.delay_ms === 'number' ? data.delay_ms : 0);
       endAttempt(step, { at, outcome: 'failed', error, credits });
       return;
     }
@@ -241,6 +275,7 @@ function applyStepEvent(step: StepState, event: FoldedEvent, at: number, credits
     }
     case 'step_waiting': {
       step.status = 'sleeping';
+      step.dueAt = typeof data.until === 'number' ? data.until : null;
       const current = step.attempts.at(-1);
       if (current) current.outcome = 'waiting';
       return;
@@ -298,6 +333,8 @@ export function stateOf(snapshot: Snapshot, stepIds: readonly string[]): RunStat
     }));
     step.skipReason = each.skip_reason;
     step.error = each.error;
+    step.reused = each.reused;
+    step.dueAt = timeOf(each.due_at);
     step.taskName = each.task_name;
     step.endedAt = timeOf(each.ended_at);
     step.credits = each.credits_microcredits;

@@ -55,6 +55,7 @@ export const RunSchema = z.strictObject({
   steps_total: z.number().int(),
   steps_done: z.number().int(),
   pending_tasks: z.number().int().meta({ description: 'Human tasks that wait for their answer' }),
+  rerun_of: Id.nullable().meta({ description: 'The run that this one repeats or continues; else null' }),
   credits_microcredits: z.number().int(),
 });
 /** The ids that lead to another run. */
@@ -118,6 +119,10 @@ export const StepSnapshot = z.strictObject({
   status: StepStatusSchema,
   skip_reason: z.string().nullable().meta({ description: 'Why the step was skipped or cancelled' }),
   error: StepErrorSchema.nullable(),
+  reused: z.boolean().meta({
+    description: 'Whether it was not executed because the start gave its result, as a rerun does',
+  }),
+  due_at: Timestamp.nullable().meta({ description: 'When a wait or the pause before the next attempt ends' }),
   task_name: z.string().nullable().meta({ description: 'The rendered name of the task, once a person was asked' }),
   ended_at: Timestamp.nullable(),
   credits_microcredits: z.number().int().meta({ description: 'The total charge of its attempts' }),
@@ -138,6 +143,12 @@ export const RunSnapshot = RunSchema.extend({
     description: 'The run that was started because this one failed (`on_failure`); null until it has started',
   }),
   failed_run: RunLink.nullable().meta({ description: 'The failed run that this run was started for (`on_failure`)' }),
+  original: RunLink.extend({ from_step: z.string().nullable() })
+    .nullable()
+    .meta({ description: 'The run of `rerun_of` and the step from which it was repeated; null once it is deleted' }),
+  reruns: z
+    .array(RunLink.extend({ status: RunStatusSchema, started_at: Timestamp }))
+    .meta({ description: 'The runs that repeat or continue this one, newest first, at most 20' }),
   pending_tasks: z.number().int(),
   last_seq: z.number().int(),
   added_steps: AddedSteps.extend({
@@ -196,32 +207,11 @@ export const RunStep = z.strictObject({
   has_result: z.boolean(),
   result: Json,
   result_ref: z.strictObject({ payload_id: Id, bytes: z.number().int() }).optional(),
+  reused: z.boolean().meta({ description: 'Whether the result was given at the start: that of the run of `rerun_of`' }),
 });
 export const RunRef = z.strictObject({ id: Id, runID: Id });
 /** The id of an added step begins with those of its parents. */
 export const RunStepInput = z.strictObject({ id: Id, runID: Id, step_id: z.string().min(1).max(512) });
-const PromptPart = z.discriminatedUnion('type', [
-  z.strictObject({ type: z.enum(['text', 'reasoning']), text: z.string() }),
-  z.strictObject({ type: z.literal('tool_call'), id: z.string(), name: z.string(), arguments: Json }),
-  z.strictObject({
-    type: z.literal('tool_result'),
-    id: z.string().meta({ description: 'Of the call' }),
-    name: z.string(),
-    outcome: z.enum(['result', 'error', 'denied']),
-    text: z.string(),
-  }),
-]);
-export const RunPrompt = z.strictObject({
-  run_id: Id,
-  step_id: z.string(),
-  model: z.string(),
-  messages: z.array(
-    z.strictObject({ role: z.enum(['system', 'user', 'assistant', 'tool']), content: z.array(PromptPart) }),
-  ),
-  left_out: z.number().int().meta({ description: 'Older messages that are not shown, because all are too long' }),
-  tools: z.array(z.strictObject({ name: z.string(), description: z.string() })),
-  tool_choice: z.enum(['auto', 'none']).meta({ description: '`none`: it was to answer without calling tools' }),
-});
 export const PayloadInput = z.strictObject({ id: Id, runID: Id, payload_id: Id });
 export const PayloadOutput = z.strictObject({ payload_id: Id, run_id: Id, body: Json });
 export const RerunInput = z.strictObject({
@@ -298,7 +288,9 @@ const runFilters = {
   status: RunStatusSchema.optional(),
   from: Instant.optional(),
   to: Instant.optional(),
-  test: z.enum(['true', 'false']).optional().meta({ description: 'Test runs alone, or none; default: both' }),
+  test: z.enum(['true', 'false', 'reruns']).optional().meta({
+    description: 'Test runs alone, or none; `reruns`: none but those that repeat another run; default: all runs',
+  }),
   q: PlainText(200).optional().meta({
     description:
       'The beginning of a run id, session id, trigger type or searchable value, or a part of the name of the workflow',

@@ -1,6 +1,5 @@
 import type { Pool } from 'pg';
-import type { JsonMap } from '../../orchestrator/core/index.ts';
-import { isoTimestamp } from '../../platform/clock.ts';
+import { type StoredEvent, toFoldedEvent } from './folded-event.ts';
 import type { FoldedEvent } from './run-state.ts';
 import {
   ADDED_COUNTS,
@@ -15,28 +14,21 @@ import {
   type RunScope,
 } from './store.ts';
 
-/**
- * An event as the database sends it: an array, because the names of the fields would be two thirds of 20,000 events.
- */
-type Stored = [
-  seq: number,
-  type: string,
-  step: string | null,
-  attempt: number | null,
-  at: number,
-  data: JsonMap | null,
-];
-
+/** SQL: the steps whose results the start of a run gives. */
+const SEEDED = `(SELECT json_agg(key) FROM json_object_keys(coalesce(data->'seed_results', (
+  SELECT p.body FROM run_payloads p
+   WHERE p.run_id = expanded_run_events.run_id AND p.id = (data->'seed_results_ref'->>'payload_id')::uuid), '{}')) key)`;
 /** SQL: the part of an event's data that the state depends on. */
-const DATA = `CASE
-  WHEN event_type IN ('step_started', 'run_started', 'step_expanded', 'steps_added') THEN NULL
+export const EVENT_DATA = `CASE
+  WHEN event_type = 'run_started' THEN CASE WHEN data->>'mode' = 'episode' THEN json_build_object('reused', ${SEEDED}) END
+  WHEN event_type IN ('step_started', 'step_expanded', 'steps_added') THEN NULL
   WHEN event_type = 'step_completed' AND data->'credits' IS NULL AND data->'skipped' IS NULL THEN NULL
   WHEN event_type = 'child_called' THEN ${CHILD_RUN}
   WHEN event_type = 'task_completed' THEN json_strip_nulls(json_build_object('decision', data->'decision'))
   WHEN event_type = 'task_pending' THEN json_build_object('name', data->'name')
   ELSE json_strip_nulls(json_build_object(
     'to', data->'to', 'error', data->'error', 'reason', data->'reason', 'skipped', data->'skipped',
-    'credits', data->'credits'))
+    'credits', data->'credits', 'until', data->'until', 'delay_ms', data->'delay_ms', 'continues', data->'continues'))
 END`;
 /** The `concurrency` of loops limits how many added steps are open; two nested loops may have 10,000. */
 const MAX_OPEN_ADDED = 1_000;
@@ -57,7 +49,7 @@ export type RunToFold = {
  * the run does not belong to this tenant, project and workflow.
  */
 export async function findRunToFold(pool: Pool, scope: RunScope): Promise<RunToFold | null> {
-  type Folded = { log_seq: number; log_events: Stored[]; added: AddedCounts; parent: ParentRow | null };
+  type Folded = { log_seq: number; log_events: StoredEvent[]; added: AddedCounts; parent: ParentRow | null };
   const { rows } = await pool.query<RunRow & Folded>(
     `SELECT ${RUN_COLUMNS}, ${PARENT}, w.name AS workflow_name, e.log_seq, e.log_events, e.added
        FROM runs r JOIN workflows w ON w.id = r.workflow_id
@@ -70,7 +62,7 @@ export async function findRunToFold(pool: Pool, scope: RunScope): Promise<RunToF
          SELECT coalesce(max(seq), 0) AS log_seq,
                 coalesce(json_agg(json_build_array(seq, event_type, step_id, attempt,
                   (extract(epoch FROM created_at) * 1000)::bigint,
-                  ${DATA}) ORDER BY seq) FILTER (WHERE event_type <> 'step_log' AND (NOT ${IS_ADDED} OR step_id = ANY(open.ids))), '[]')
+                  ${EVENT_DATA}) ORDER BY seq) FILTER (WHERE event_type <> 'step_log' AND (NOT ${IS_ADDED} OR step_id = ANY(open.ids))), '[]')
                   AS log_events,
                 ${ADDED_COUNTS} AS added
            FROM expanded_run_events WHERE run_id = r.id) e
@@ -80,7 +72,7 @@ export async function findRunToFold(pool: Pool, scope: RunScope): Promise<RunToF
   const row = rows[0];
   if (row === undefined) return null;
   const { log_seq, log_events, added, parent, ...run } = row;
-  return { run, parent, events: log_events.map(toEvent), added, lastSeq: Math.max(log_seq, run.last_seq) };
+  return { run, parent, events: log_events.map(toFoldedEvent), added, lastSeq: Math.max(log_seq, run.last_seq) };
 }
 
 /**
@@ -92,7 +84,7 @@ export async function findAgentEvents(
   { tenantId, runId }: Pick<RunScope, 'tenantId' | 'runId'>,
   { agents, lastSeq }: { agents: readonly string[]; lastSeq: number },
 ): Promise<FoldedEvent[]> {
-  const { rows } = await pool.query<{ event: Stored }>(
+  const { rows } = await pool.query<{ event: StoredEvent }>(
     `WITH mine AS (
        SELECT seq, event_type, step_id, attempt, created_at, data FROM expanded_run_events
         WHERE run_id = (SELECT id FROM runs WHERE id = $1 AND tenant_id = $2) AND seq <= $3 AND event_type <> 'step_log' AND split_part(step_id, '.', 1) = ANY($4)
@@ -101,20 +93,9 @@ export async function findAgentEvents(
        SELECT CASE WHEN count(*) < ${MAX_AGENT_STEPS} THEN 0 ELSE min(began) END AS since FROM (
          SELECT min(seq) AS began FROM mine WHERE ${IS_ADDED} GROUP BY step_id ORDER BY 1 DESC LIMIT ${MAX_AGENT_STEPS}) each)
      SELECT json_build_array(seq, event_type, step_id, attempt, (extract(epoch FROM created_at) * 1000)::bigint,
-              CASE event_type WHEN 'steps_added' THEN json_build_object('steps', data->'steps') ELSE ${DATA} END) AS event
+              CASE event_type WHEN 'steps_added' THEN json_build_object('steps', data->'steps') ELSE ${EVENT_DATA} END) AS event
        FROM mine WHERE seq >= (SELECT since FROM shown) ORDER BY seq`,
     [runId, tenantId, lastSeq, agents],
   );
-  return rows.map(({ event }) => toEvent(event));
-}
-
-function toEvent([seq, event_type, step, attempt, at, data]: Stored): FoldedEvent {
-  return {
-    seq,
-    event_type,
-    ...(step !== null && { step_id: step }),
-    ...(attempt !== null && { attempt }),
-    data: data ?? {},
-    created_at: isoTimestamp(at),
-  };
+  return rows.map(({ event }) => toFoldedEvent(event));
 }

@@ -5,6 +5,7 @@ import { notFound } from '../../platform/errors.ts';
 import { findHandledRun, findHandlerRun } from './failure-link-store.ts';
 import { runScope } from './find.ts';
 import { requireReader } from './readers.ts';
+import { findOriginal, listReruns, type Rerun } from './rerun-link-store.ts';
 import {
   applyEvent,
   type FoldedEvent,
@@ -45,6 +46,8 @@ export async function getSnapshot(ctx: Context, input: z.output<typeof RunRef>):
     parent,
     failure_handler: await findHandlerRun(pool, scope, run),
     failed_run: await findHandledRun(pool, scope, run),
+    original: await findOriginal(pool, scope, run),
+    reruns: (await listReruns(pool, scope, run.id)).map(toRerun),
   };
   return toSnapshot({ ...run, ...links }, state, lastSeq, added);
 }
@@ -53,7 +56,9 @@ export async function getSnapshot(ctx: Context, input: z.output<typeof RunRef>):
 const merged = (events: readonly FoldedEvent[], ofAgents: readonly FoldedEvent[]) =>
   [...ofAgents, ...events].sort((a, b) => a.seq - b.seq);
 
-type Links = Pick<Snapshot, 'parent' | 'failure_handler' | 'failed_run'>;
+type Links = Pick<Snapshot, 'parent' | 'failure_handler' | 'failed_run' | 'original' | 'reruns'>;
+
+const toRerun = ({ started_at, ...run }: Rerun) => ({ ...run, started_at: isoTimestamp(started_at.getTime()) });
 
 const NONE_ADDED: AddedCounts = { total: 0, done: 0, credits: 0 };
 
@@ -70,6 +75,8 @@ export function toSnapshot(run: RunRow & Links, state: RunState, lastSeq: number
     parent: run.parent,
     failure_handler: run.failure_handler,
     failed_run: run.failed_run,
+    original: run.original,
+    reruns: run.reruns,
     status,
     run_complete: ended,
     orchestration_phase: ended ? 'complete' : run.orchestration_phase,
@@ -79,24 +86,32 @@ export function toSnapshot(run: RunRow & Links, state: RunState, lastSeq: number
     credits_microcredits: steps.reduce((sum, step) => sum + step.credits, added.credits),
     pending_tasks: run.pending_tasks,
     last_seq: lastSeq,
-    added_steps: { total: added.total, done: added.done, open: open.map(toStep), of_agents: ofAgents.map(toAgentStep) },
+    added_steps: {
+      total: added.total,
+      done: added.done,
+      open: open.map(toStepSnapshot),
+      of_agents: ofAgents.map(toAgentStep),
+    },
     stopping: state.stopping,
     pause_reason: state.pauseReason,
-    steps: steps.map(toStep),
+    steps: steps.map(toStepSnapshot),
   };
 }
 
 function toAgentStep(step: StepState): z.input<typeof AgentStepSnapshot> {
   const { type, tool, closing, dependsOn } = step.ofAgent ?? { type: '', tool: null, closing: null, dependsOn: [] };
-  return { ...toStep(step), type, tool, closing, depends_on: [...dependsOn] };
+  return { ...toStepSnapshot(step), type, tool, closing, depends_on: [...dependsOn] };
 }
 
-function toStep(step: StepState): z.input<typeof StepSnapshot> {
+/** Returns a folded step as the API shows it. */
+export function toStepSnapshot(step: StepState): z.input<typeof StepSnapshot> {
   return {
     step_id: step.id,
     status: step.status,
     skip_reason: step.skipReason,
     error: step.error,
+    reused: step.reused,
+    due_at: isoOf(step.dueAt),
     task_name: step.taskName,
     ended_at: isoOf(step.endedAt),
     credits_microcredits: step.credits,

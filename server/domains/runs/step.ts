@@ -42,6 +42,7 @@ export async function getStep(ctx: Context, input: z.output<typeof RunStepInput>
     results.get(step)?.value ?? (Object.hasOwn(started.seed_results, step) ? started.seed_results[step] : null) ?? null;
   const scope: TemplateScope = { input: started.input, result: step => resultOf(fullId(step)), item };
   const own = results.get(id);
+  const reused = own === undefined && Object.hasOwn(started.seed_results, id);
   return {
     run_id: run.id,
     step_id: id,
@@ -50,9 +51,10 @@ export async function getStep(ctx: Context, input: z.output<typeof RunStepInput>
       call === null
         ? resolve(ctx, definition, scope, read)
         : [resolved('arguments', () => argumentsOf(call, resultOf))],
-    has_result: own !== undefined,
-    result: own?.value ?? null,
+    has_result: own !== undefined || reused,
+    result: own?.value ?? (reused ? resultOf(id) : null) ?? null,
     ...(own?.ref && { result_ref: own.ref }),
+    reused,
   };
 }
 

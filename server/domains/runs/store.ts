@@ -4,6 +4,7 @@ import { DEFAULT_KIND, type WorkflowKind } from '../../contract/workflow-kinds.t
 import type { Graph } from '../../orchestrator/core/graph.ts';
 import type { JsonMap, Phase, RunStatus } from '../../orchestrator/core/index.ts';
 import { runsWithValue, searchRuns } from './search-store.ts';
+import { testFilter } from './test-filter.ts';
 
 /** The place of a run, which must match for the caller to see it. */
 export type RunScope = { tenantId: string; projectId: string; workflowId: string; runId: string };
@@ -27,12 +28,14 @@ export type RunRow = {
   pending_tasks: number;
   credits_microcredits: string;
   last_seq: number;
+  /** The run that it repeats or continues. */
+  rerun_of: string | null;
 };
 
 /** The columns of `RunRow`, except for the workflow's name, of `runs r`. */
 export const RUN_COLUMNS = `r.id, r.project_id, r.workflow_id, r.version, r.status, r.orchestration_phase, r.session_id,
   r.trigger_type, r.started_by, r.started_at, r.ended_at, r.error, r.steps_total, r.steps_done, r.pending_tasks,
-  r.credits_microcredits, r.last_seq`;
+  r.credits_microcredits, r.last_seq, r.rerun_of`;
 
 /** The run and the step by which a run was called. */
 export type ParentRow = { run_id: string; workflow_id: string; step_id: string };
@@ -59,7 +62,8 @@ export type RunFilter = {
   /** Selects runs of workflows of this kind; default: the kind that people edit. Ignored if `workflowId` is given. */
   kind?: WorkflowKind;
   status?: string | undefined;
-  test?: boolean | undefined;
+  /** `reruns`: no test runs but those that repeat another run. */
+  test?: boolean | 'reruns' | undefined;
   /** Inclusive. */
   from?: Date | undefined;
   /** Exclusive. */
@@ -101,7 +105,7 @@ export async function listRuns(
                     AND kind = ${parameter(filter.kind)}) p`;
   }
   if (filter.status !== undefined) where.push(`r.status = ${parameter(filter.status)}`);
-  if (filter.test !== undefined) where.push(filter.test ? 'r.version < 0' : 'r.version > 0');
+  if (filter.test !== undefined) where.push(testFilter(filter.test));
   if (filter.from !== undefined) where.push(`r.started_at >= ${parameter(filter.from)}`);
   if (filter.to !== undefined) where.push(`r.started_at < ${parameter(filter.to)}`);
   if (filter.after !== null) {

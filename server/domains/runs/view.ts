@@ -24,6 +24,7 @@ export function toRun(row: RunRow): z.input<typeof RunSchema> {
     steps_total: row.steps_total,
     steps_done: row.steps_done,
     pending_tasks: row.pending_tasks,
+    rerun_of: row.rerun_of,
     credits_microcredits: Number(row.credits_microcredits),
   };
 }

@@ -207,6 +207,8 @@ export type RunStartedData = {
    * `{result}` or `{error}`. They end so again without being executed.
    */
   earlier_turns?: { agent: string; steps: JsonMap };
+  /** The run that this one repeats, from `from_step` on or from the start; absent for every other start. */
+  rerun_of?: { run_id: string; from_step?: string };
   /** The caller's W3C trace context, which the run's trace is linked to. */
   traceparent?: string;
   /** The step that called the run; absent for a run that no step called. */

@@ -170,6 +170,7 @@ const shapes = {
       started_by: z.string(),
       branch_rule: z.literal('edges').optional(),
       earlier_turns: z.strictObject({ agent: z.string(), steps: map }).optional(),
+      rerun_of: z.strictObject({ run_id: z.string(), from_step: z.string().optional() }).optional(),
       traceparent: z.string().optional(),
       parent: z
         .strictObject({

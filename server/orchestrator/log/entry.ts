@@ -30,6 +30,8 @@ export type NewRun = {
   stepsTotal: number;
   /** The person whose credits of the day it counts towards; absent: nobody's. */
   spenderId?: string;
+  /** The run that it repeats or continues; absent: none. */
+  rerunOf?: string;
   /** The step that called it; absent for a run that no step called. */
   parent?: ParentCall;
   /** The run at the top of those that led to it; absent for a run that nothing of a run started. */

@@ -20,6 +20,7 @@ const newRunColumns: Record<Exclude<keyof NewRun, 'parent' | 'root'>, RunColumn>
   startedAt: column('started_at', time('started_at'), fromMs),
   stepsTotal: column('steps_total', int('steps_total')),
   spenderId: column('spender_id', uuid('spender_id')),
+  rerunOf: column('rerun_of', uuid('rerun_of')),
 };
 
 /**

@@ -18,6 +18,7 @@ export function newRun(run: RunIdentity, state: RunState): NewRun {
     startedAt: state.startedAt,
     stepsTotal: state.steps.size,
     ...(state.started.spends_for !== undefined && { spenderId: state.started.spends_for }),
+    ...(state.started.rerun_of !== undefined && { rerunOf: state.started.rerun_of.run_id }),
     ...(state.started.parent !== undefined && { parent: state.started.parent }),
     ...(root !== null && { root }),
   };

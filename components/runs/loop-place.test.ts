@@ -1,0 +1,17 @@
+import { expect, test } from 'vitest';
+import { failedNear, placeIn } from './loop-place.ts';
+
+test('the id of a selected step says which item of a loop is shown', () => {
+  expect(placeIn('each', 'each.11.fetch')).toEqual({ index: 11, name: 'fetch' });
+  expect(placeIn('each', 'each.11')).toEqual({ index: 11, name: null });
+  expect(placeIn('each.3.inner', 'each.3.inner.0.deep')).toEqual({ index: 0, name: 'deep' });
+  expect(placeIn('each', 'each.3.inner.0.deep')).toEqual({ index: 3, name: 'inner' });
+  for (const other of [null, 'each', 'each_more', 'each.x.y', 'other.1.a']) expect(placeIn('each', other)).toBeNull();
+});
+
+test('the failed items next to one are found', () => {
+  expect(failedNear([9, 19, 29], 0)).toEqual({ before: null, after: 9 });
+  expect(failedNear([9, 19, 29], 19)).toEqual({ before: 9, after: 29 });
+  expect(failedNear([9, 19, 29], 40)).toEqual({ before: 29, after: null });
+  expect(failedNear([], 3)).toEqual({ before: null, after: null });
+});

@@ -1,0 +1,118 @@
+'use client';
+import { keepPreviousData, useQuery } from '@tanstack/react-query';
+import type { StepError, StepState, WireEvent } from '@/server/domains/runs/run-state.ts';
+import type { Json } from '@/server/platform/json.ts';
+import { useSession } from '../shell/session.tsx';
+import { useTRPC, useTRPCClient } from '../trpc/provider.tsx';
+import { Button } from '../ui/button.tsx';
+import { stepPath } from '../ui/json-path.ts';
+import { JsonTree } from '../ui/json-tree.tsx';
+import { Link } from '../ui/link.tsx';
+import { ScrollRegion } from '../ui/scroll-region.tsx';
+import { Skeleton } from '../ui/skeleton.tsx';
+import { ErrorState } from '../ui/states.tsx';
+import { INSUFFICIENT_CREDITS } from './credit-shortage.tsx';
+import { FailedScript } from './failed-script.tsx';
+import { scriptError } from './failure-text.ts';
+import { LargeValue, Part, type Ref } from './run-values.tsx';
+import { useStepEvents } from './use-events.ts';
+import type { LiveRun } from './use-run.ts';
+
+/** The error of a step with its details; one of a script stands beside its line. */
+export function StepFailure({ error, spec }: { error: StepError; spec: { id: string; script?: unknown } }) {
+  const { billing } = useSession().me;
+  const { script } = spec;
+  const inScript = typeof script === 'string' ? scriptError(error.message) : null;
+  return (
+    <div className="flex flex-col gap-2">
+      <div
+        role="alert"
+        className="rounded-md border border-bad/40 bg-bad-soft px-3 py-2 text-sm wrap-anywhere text-bad"
+      >
+        <p className="whitespace-pre-wrap">{inScript ? `Line ${inScript.line}: ${inScript.text}` : error.message}</p>
+        <p className="mt-1 font-mono text-xs">{error.code}</p>
+        {error.code === INSUFFICIENT_CREDITS && billing === 'on' ? (
+          <Link href="/billing" className="mt-1 inline-block font-medium underline underline-offset-2">
+            Go to billing
+          </Link>
+        ) : null}
+      </div>
+      {inScript ? <FailedScript script={String(script)} error={inScript} /> : null}
+      {error.details === undefined || error.details === null ? null : (
+        <Part title="Error details">
+          <JsonTree label="Error details" value={error.details} root={`${stepPath(spec.id, 'error')}.details`} />
+        </Part>
+      )}
+    </div>
+  );
+}
+
+const asItIs = (path: string) => path;
+
+type StepToRead = Pick<StepState, 'id' | 'status'> & { attempts: readonly unknown[] };
+
+/** Shows the input that the step read and the result that it returned. */
+export function StepValues({ workflowId, runId, step }: Ref & { step: StepToRead }) {
+  const trpc = useTRPC();
+  const client = useTRPCClient();
+  const input = { id: workflowId, runID: runId, step_id: step.id };
+  const read = useQuery({
+    // What it read and returned changes with its state alone.
+    queryKey: [...trpc.runs_get_step.queryKey(input), step.status, step.attempts.length],
+    queryFn: ({ signal }) => client.runs_get_step.query(input, { signal }),
+    placeholderData: keepPreviousData,
+    staleTime: Number.POSITIVE_INFINITY,
+  });
+  if (read.isError) return <ErrorState error={read.error} onRetry={() => void read.refetch()} />;
+  if (read.isPending) return <Skeleton className="h-20 w-full" />;
+  const { resolved, has_result, result, result_ref } = read.data;
+  const values = resolved.filter(each => each.problem === null).map(({ name, value }) => [name, value] as const);
+  const problems = resolved.filter(each => each.problem !== null);
+  return (
+    <>
+      {resolved.length > 0 ? (
+        <Part title="Resolved input">
+          {values.length > 0 ? (
+            <JsonTree label="Resolved input" value={Object.fromEntries(values) as Json} pathOf={asItIs} />
+          ) : null}
+          {problems.map(({ name, problem }) => (
+            <p key={name} className="text-xs wrap-anywhere text-muted">
+              <code>{name}</code>: {problem}
+            </p>
+          ))}
+        </Part>
+      ) : null}
+      {result_ref ? <LargeValue workflowId={workflowId} runId={runId} title="Result" reference={result_ref} /> : null}
+      {has_result && !result_ref ? (
+        <Part title="Result">
+          <JsonTree label="Result" value={result as Json} root={stepPath(step.id, 'result')} />
+        </Part>
+      ) : null}
+    </>
+  );
+}
+
+/** Shows what a step has logged. */
+export function StepLog({ live, step, ...ref }: Ref & { live: LiveRun; step: string }) {
+  const events = useStepEvents(ref, live, step);
+  const lines = events.all.flatMap(logLines);
+  if (events.error) return <ErrorState error={events.error} onRetry={events.retry} />;
+  if (lines.length === 0 && !events.more) return null;
+  return (
+    <Part title="Log">
+      <ScrollRegion label="Log" className="max-h-60 overflow-auto rounded-md border bg-sunken p-2">
+        <pre className="text-xs whitespace-pre-wrap">{lines.join('\n')}</pre>
+      </ScrollRegion>
+      {events.more ? (
+        <Button size="sm" className="self-start" onClick={events.loadMore}>
+          Show more of the log
+        </Button>
+      ) : null}
+    </Part>
+  );
+}
+
+function logLines(event: WireEvent): string[] {
+  const { lines } = event.data;
+  return event.event_type === 'step_log' && Array.isArray(lines) ? lines.map(String) : [];
+}
