@@ -2,18 +2,22 @@
 import { useVirtualizer } from '@tanstack/react-virtual';
 import { ChevronRight, ListX } from 'lucide-react';
 import { memo, useEffect, useRef, useState } from 'react';
-import type { WireEvent } from '@/server/domains/runs/run-state.ts';
+import type { Snapshot, WireEvent } from '@/server/domains/runs/run-state.ts';
 import type { Json } from '@/server/platform/json.ts';
+import type { GraphStepInput } from '../graph/layout.ts';
 import { Checkbox } from '../ui/checkbox.tsx';
 import { cx } from '../ui/classes.ts';
 import { JsonTree } from '../ui/json-tree.tsx';
 import { ScrollRegion } from '../ui/scroll-region.tsx';
+import { SearchInput } from '../ui/search-input.tsx';
 import { SearchSelect } from '../ui/search-select.tsx';
 import { Select } from '../ui/select.tsx';
 import { Skeleton } from '../ui/skeleton.tsx';
 import { EmptyState, ErrorState } from '../ui/states.tsx';
 import { formatLocal, formatLocalClock } from '../ui/time.tsx';
+import { CompactEvents } from './compact-events.tsx';
 import { eventInWords } from './event-text.ts';
+import { EventsDownload } from './events-download.tsx';
 import { type EventSource, isFailure, samePages, useAllEvents, useFilteredEvents } from './use-events.ts';
 import type { LiveRun } from './use-run.ts';
 
@@ -22,16 +26,20 @@ const ROW_PX = 36;
 const OPEN_ROW_PX = 296;
 const MAX_MENU_STEPS = 100;
 
+/** Whether events are told in sentences or listed in full, and which of them; `open`: the number of the opened event, or 0. */
+export type EventView = { compact: boolean; step: string; failuresOnly: boolean; q: string; open: number };
+
 type Props = {
+  snapshot: Snapshot;
+  steps: readonly GraphStepInput[];
   workflowId: string;
   runId: string;
   live: LiveRun;
   stepIds: readonly string[];
   /** The step that the page has selected: its events are marked. */
   selected: string | null;
-  /** The filters, and the sequence number of the opened event or 0. */
-  view: { step: string; failuresOnly: boolean; open: number };
-  onView: (view: { step?: string; failuresOnly?: boolean; open?: number }) => void;
+  view: EventView;
+  onView: (view: Partial<EventView>) => void;
   onSelect: (step: string) => void;
 };
 
@@ -40,20 +48,40 @@ type Props = {
  * like 20.
  */
 export function EventList(props: Props) {
-  const { view, live, stepIds, onView } = props;
-  const filtered = view.step !== '' || view.failuresOnly;
+  const { view, live, stepIds, onView, snapshot, steps, selected, onSelect } = props;
+  const filtered = view.step !== '' || view.failuresOnly || view.q !== '';
   return (
     <div className="flex h-full min-h-80 flex-col gap-2">
       <div className="flex flex-wrap items-center gap-3">
+        <SearchInput label="Search events" value={view.q} onChange={q => onView({ q })} />
         <StepFilter value={view.step} stepIds={stepIds} onChange={step => onView({ step })} />
         <Checkbox
           label="Failures only"
           checked={view.failuresOnly}
           onCheckedChange={failuresOnly => onView({ failuresOnly })}
         />
-        {filtered ? null : <span className="ml-auto text-xs text-muted tabular-nums">{live.state.lastSeq} events</span>}
+        <Checkbox label="Compact" checked={view.compact} onCheckedChange={compact => onView({ compact })} />
+        <span className="ml-auto flex items-center gap-3">
+          {filtered ? null : (
+            <span className="text-xs text-muted tabular-nums">{live.state.lastSeq.toLocaleString()} events</span>
+          )}
+          <EventsDownload workflowId={props.workflowId} runId={props.runId} count={live.state.lastSeq} />
+        </span>
       </div>
-      {filtered ? <FilteredEvents key={`${view.step} ${view.failuresOnly}`} {...props} /> : <AllEvents {...props} />}
+      {view.compact ? (
+        <CompactEvents
+          snapshot={snapshot}
+          steps={steps}
+          live={live}
+          selected={selected}
+          filter={view}
+          onSelect={onSelect}
+        />
+      ) : filtered ? (
+        <FilteredEvents key={`${view.step} ${view.failuresOnly} ${view.q}`} {...props} />
+      ) : (
+        <AllEvents {...props} />
+      )}
     </div>
   );
 }

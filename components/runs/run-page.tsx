@@ -23,6 +23,7 @@ import { RunFacts } from './run-facts.tsx';
 import { RunFailure } from './run-failure.tsx';
 import { RunHeader } from './run-header.tsx';
 import { StepList } from './step-list.tsx';
+import { readZoom, writeZoom } from './timeline-scale.ts';
 import { type LiveRun, useRun } from './use-run.ts';
 import { WaitingFor } from './waiting-for.tsx';
 
@@ -191,24 +192,22 @@ function RunViews({ snapshot, version, live, selected, tab, opensAgents }: Views
         {
           value: 'timeline',
           label: 'Timeline',
-          content: (
-            <div className="h-[65dvh]">
-              <RunTimeline
-                steps={steps}
-                snapshot={snapshot}
-                live={live}
-                selected={selected}
-                onSelect={select}
-                folded={url.get('fold') !== '0'}
-                onFolded={folded => url.set({ fold: folded ? undefined : '0' })}
-              />
-            </div>
-          ),
+          content: <Timeline steps={steps} snapshot={snapshot} live={live} selected={selected} onSelect={select} />,
         },
         {
           value: 'events',
           label: 'Events',
-          content: <Events {...ref} live={live} stepIds={stepIds} selected={selected} onSelect={select} />,
+          content: (
+            <Events
+              {...ref}
+              snapshot={snapshot}
+              steps={steps}
+              live={live}
+              stepIds={stepIds}
+              selected={selected}
+              onSelect={select}
+            />
+          ),
         },
         { value: 'data', label: 'Input', content: <RunInput {...ref} /> },
         {
@@ -241,7 +240,37 @@ const isAgentAlone = (steps: Version['graph_snapshot']['steps']) => steps.length
 const addedSpec = ({ state }: LiveRun, id: string) =>
   [...agentStepsOf(state).values()].flat().find(step => step.id === id);
 
+type TimelineProps = {
+  steps: Version['graph_snapshot']['steps'];
+  snapshot: Snapshot;
+  live: LiveRun;
+  selected: string | null;
+  onSelect: (step: string) => void;
+};
+
+/** The timeline, with what is folded, shown and zoomed in the URL. */
+function Timeline(props: TimelineProps) {
+  const url = useUrlState();
+  const items = url.get('items');
+  const unfolded = useMemo(() => items.split(',').filter(id => id !== ''), [items]);
+  return (
+    <div className="h-[65dvh]">
+      <RunTimeline
+        {...props}
+        folded={url.get('fold') !== '0'}
+        onFolded={folded => url.set({ fold: folded ? undefined : '0' })}
+        zoom={readZoom(url.get('zoom'))}
+        onZoom={zoom => url.set({ zoom: writeZoom(zoom) })}
+        unfolded={unfolded}
+        onUnfolded={loops => url.set({ items: loops.join(',') || undefined })}
+      />
+    </div>
+  );
+}
+
 type EventsProps = {
+  snapshot: Snapshot;
+  steps: Version['graph_snapshot']['steps'];
   workflowId: string;
   runId: string;
   live: LiveRun;
@@ -255,6 +284,8 @@ function Events(props: EventsProps) {
   const url = useUrlState();
   const view = {
     step: url.get('of'),
+    compact: url.get('events') === 'compact',
+    q: url.get('q'),
     failuresOnly: url.get('failures') === '1',
     open: Number.parseInt(url.get('event'), 10) || 0,
   };
@@ -263,9 +294,11 @@ function Events(props: EventsProps) {
       <EventList
         {...props}
         view={view}
-        onView={({ step, failuresOnly, open }) =>
+        onView={({ step, failuresOnly, open, compact, q }) =>
           url.set({
             ...(step === undefined ? {} : { of: step || undefined }),
+            ...(compact === undefined ? {} : { events: compact ? 'compact' : undefined }),
+            ...(q === undefined ? {} : { q: q || undefined }),
             ...(failuresOnly === undefined ? {} : { failures: failuresOnly ? '1' : undefined }),
             ...(open === undefined ? {} : { event: open ? String(open) : undefined }),
           })

@@ -4,7 +4,16 @@ import { agentStepsOf } from './agent-steps.ts';
 import { dependenciesOf } from './outcome.ts';
 
 /** `inside`: what the step is about is in the rows below it. */
-export type SegmentKind = 'queued' | 'running' | 'completed' | 'failed' | 'cancelled' | 'waiting' | 'retry' | 'inside';
+export type SegmentKind =
+  | 'queued'
+  | 'called'
+  | 'running'
+  | 'completed'
+  | 'failed'
+  | 'cancelled'
+  | 'waiting'
+  | 'retry'
+  | 'inside';
 /** A span of a step's time, in ms since the epoch. */
 export type Segment = { kind: SegmentKind; from: number; to: number };
 export type TimelineRow = {
@@ -13,8 +22,10 @@ export type TimelineRow = {
   segments: Segment[];
   /** The name of a step that an agent added; null for a step of the graph. */
   name: string | null;
-  /** How far below an agent it stands: 0 for a step of the graph. */
+  /** How far below an agent or a loop it stands: 0 for a step of the graph. */
   depth: number;
+  /** Whether it is a loop, whose items can be shown below it. */
+  isLoop: boolean;
 };
 export type Span = { from: number; to: number };
 export type Timeline = Span & { rows: TimelineRow[] };
@@ -35,9 +46,18 @@ export function timelineOf(
   const rowOf = (spec: GraphStepInput, depth: number): TimelineRow[] => {
     const step = state.steps.get(spec.id);
     if (step === undefined) return [];
-    const between = added.has(spec.id) ? 'inside' : 'running';
+    const between = added.has(spec.id) ? 'inside' : step.childRun === null ? 'running' : 'called';
     const segments = segmentsOf({ spec, step, between }, state, run);
-    return [{ id: spec.id, step, segments, name: depth === 0 ? null : (spec.name ?? null), depth }];
+    return [
+      {
+        id: spec.id,
+        step,
+        segments,
+        name: depth === 0 ? null : (spec.name ?? null),
+        depth,
+        isLoop: isLoopAtWork(spec, step),
+      },
+    ];
   };
   const authored = steps.flatMap(spec => rowOf(spec, 0));
   const began = (row: TimelineRow) => row.segments[0]?.from ?? Number.POSITIVE_INFINITY;
@@ -48,11 +68,57 @@ export function timelineOf(
   return { from: startedAt, to: Math.max(to, startedAt + 1), rows };
 }
 
+const isLoopAtWork = ({ type }: GraphStepInput, { attempts }: StepState) => type === 'for_each' && attempts.length > 0;
+
+/** An item of a loop, with the states of its steps. */
+export type TimelineItem = { index: number; steps: readonly StepState[] };
+
+/** Returns the rows of a loop's items below its own row: each item, and its steps. `steps` are those of the loop. */
+export function itemRows(
+  loop: TimelineRow,
+  { steps, items }: { steps: readonly GraphStepInput[]; items: readonly TimelineItem[] },
+  run: Span,
+): TimelineRow[] {
+  const specs = new Map(steps.map(step => [step.id, step]));
+  return items.flatMap(item => {
+    const rows = item.steps.flatMap(step => {
+      const spec = specs.get(step.id.slice(step.id.lastIndexOf('.') + 1));
+      if (spec === undefined) return [];
+      const segments = attemptSegments({ step, between: step.childRun === null ? 'running' : 'called' }, run);
+      const isLoop = isLoopAtWork(spec, step);
+      return [{ id: step.id, step, segments, name: spec.name || spec.id, depth: loop.depth + 2, isLoop }];
+    });
+    const [from, to] = boundsOf(rows);
+    const segments: Segment[] = to > from ? [{ kind: 'inside', from, to }] : [];
+    const id = `${loop.id}.${item.index}`;
+    const state = worstOf(item.steps) ?? loop.step;
+    return [
+      { id, step: { ...state, id }, segments, name: `Item ${item.index + 1}`, depth: loop.depth + 1, isLoop: false },
+      ...rows,
+    ];
+  });
+}
+
+function boundsOf(rows: readonly TimelineRow[]): [from: number, to: number] {
+  const all = rows.flatMap(({ segments }) => segments);
+  return [Math.min(...all.map(({ from }) => from)), Math.max(...all.map(({ to }) => to))];
+}
+
+/** The step that says how an item went: one that failed, else one that has not ended, else the last. */
+function worstOf(steps: readonly StepState[]): StepState | undefined {
+  return (
+    steps.find(({ status, continues }) => status === 'failed' && !continues) ??
+    steps.find(({ endedAt }) => endedAt === null) ??
+    steps.findLast(({ status }) => status === 'completed') ??
+    steps.at(-1)
+  );
+}
+
 type Drawn = {
   spec: GraphStepInput;
   step: StepState;
   /** The kind of the segment from a completed attempt to the next one. */
-  between: 'running' | 'inside';
+  between: 'running' | 'inside' | 'called';
 };
 
 function segmentsOf({ spec, step, between }: Drawn, state: RunState, run: Span): Segment[] {
@@ -63,6 +129,11 @@ function segmentsOf({ spec, step, between }: Drawn, state: RunState, run: Span):
     const to = first?.startedAt ?? run.to;
     if (to > ready) segments.push({ kind: 'queued', from: ready, to });
   }
+  return [...segments, ...attemptSegments({ step, between }, run)];
+}
+
+function attemptSegments({ step, between }: Omit<Drawn, 'spec'>, run: Span): Segment[] {
+  const segments: Segment[] = [];
   let last: AttemptState | undefined;
   for (const attempt of step.attempts) {
     if (last?.endedAt && attempt.startedAt > last.endedAt) {

@@ -65,17 +65,18 @@ export function useAllEvents({ workflowId, runId }: Ref, live: LiveRun, range: r
 export function useFilteredEvents(
   { workflowId, runId }: Ref,
   live: LiveRun,
-  filter: { step: string; failuresOnly: boolean },
+  filter: { step: string; failuresOnly: boolean; q?: string },
 ): EventSource {
   const trpc = useTRPC();
   const client = useTRPCClient();
-  const enabled = filter.step !== '' || filter.failuresOnly;
+  const enabled = filter.step !== '' || filter.failuresOnly || Boolean(filter.q);
   const input = {
     id: workflowId,
     runID: runId,
     limit: PAGE,
     ...(filter.step && { step_id: filter.step }),
     ...(filter.failuresOnly && { failures: 'true' as const }),
+    ...(filter.q && { q: filter.q }),
   };
   const query = useInfiniteQuery({
     queryKey: [...trpc.runs_list_events.queryKey(input), 'pages'],
@@ -98,10 +99,11 @@ export function useFilteredEvents(
       event =>
         event.seq > known &&
         (filter.step === '' || event.step_id === filter.step) &&
-        (!filter.failuresOnly || isFailure(event)),
+        (!filter.failuresOnly || isFailure(event)) &&
+        hasText(event, filter.q ?? ''),
     );
     return [...loaded, ...fresh];
-  }, [data, hasNextPage, events, revision, filter.step, filter.failuresOnly]);
+  }, [data, hasNextPage, events, revision, filter.step, filter.failuresOnly, filter.q]);
   return {
     count: shown.length,
     at: index => shown[index],
@@ -114,6 +116,10 @@ export function useFilteredEvents(
     retry: () => void query.refetch(),
   };
 }
+
+/** Whether an event has a text in its type, step or data, as the server searches for it. */
+const hasText = ({ event_type, step_id = '', data }: WireEvent, text: string): boolean =>
+  text === '' || `${event_type} ${step_id} ${JSON.stringify(data)}`.toLowerCase().includes(text.toLowerCase());
 
 /** Whether the event tells of an attempt that failed. */
 export const isFailure = (event: WireEvent): boolean =>

@@ -1,6 +1,11 @@
 /** Hands the browser a file made here. */
 export function download(name: string, type: string, text: string): void {
-  const url = URL.createObjectURL(new Blob([text], { type }));
+  downloadParts(name, type, [text]);
+}
+
+/** Hands the browser a file made here of several texts. */
+export function downloadParts(name: string, type: string, parts: readonly string[]): void {
+  const url = URL.createObjectURL(new Blob([...parts], { type }));
   const link = document.createElement('a');
   link.href = url;
   link.download = name;

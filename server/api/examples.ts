@@ -37,6 +37,8 @@ export const requiredExamples: Partial<Record<Name, Record<string, unknown>>> = 
   workflows_edit: { edits: [{ type: 'set_details', description: 'What it does' }] },
   workflows_execute_command: { command: 'start' },
   runs_stop: { filter: { session_id: 'import-2026-11' } },
+  runs_start_bulk: { action: 'continue', filter: { status: 'failed' } },
+  runs_preview_bulk: { action: 'rerun', filter: { q: 'import' } },
   runs_preview_stop: { filter: { status: 'paused' } },
   tasks_complete: { approved: true },
   tasks_assign: { assignees: ['project_contributor'] },

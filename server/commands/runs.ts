@@ -95,7 +95,7 @@ function filterOf({ workflow, project, root, session, trigger, paused, from, to 
 
 async function list({ pool }: RunServices, tenantId: string): Promise<Outcome> {
   if (!(await hasTenant(pool, tenantId))) throw notFound(`Workspace ${tenantId}`);
-  const stops = (await listStops(pool, tenantId, { after: null, limit: 20 })).map(toJob);
+  const stops = (await listStops(pool, tenantId, { after: null, projectId: null, limit: 20 })).map(toJob);
   return { value: { stops }, text: stops.map(lineOf).join('\n') || 'There is no bulk stop.' };
 }
 

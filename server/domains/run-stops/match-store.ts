@@ -2,16 +2,16 @@ import type { Pool } from 'pg';
 import { readFieldFilter } from '../../orchestrator/core/searchable.ts';
 import { matchesText } from '../runs/search-store.ts';
 import { testFilter } from '../runs/test-filter.ts';
-import type { StopFilter } from './schemas.ts';
-import type { StopRow } from './store.ts';
+import { type BulkAction, statusesFor } from './actions.ts';
+import type { MatchFilter, StopRow } from './store.ts';
 
 type Parameter = (value: unknown) => string;
 
 /**
- * Returns SQL for active runs `r` of the tenant `$1` in the order of their start, read from the index by project and
+ * Returns SQL for the runs `r` that an action is for, of the tenant `$1` in the order of their start, read from the index by project and
  * status. `parameter` adds a parameter and returns its place; `more` are further conditions, `columns` those of `r`.
  */
-function activeRuns(filter: StopFilter, parameter: Parameter, { columns, more, limit }: Selected): string {
+function runsFor(filter: MatchFilter, parameter: Parameter, { action, columns, more, limit }: Selected): string {
   const where = ['r.tenant_id = $1', 'r.project_id = p.id', 'r.status = s.status', 'r.hidden = h.hidden', ...more];
   if (filter.workflow_ids !== undefined) where.push(`r.workflow_id = ANY(${parameter(filter.workflow_ids)}::uuid[])`);
   if (filter.kind !== undefined) {
@@ -29,7 +29,12 @@ function activeRuns(filter: StopFilter, parameter: Parameter, { columns, more, l
                          AND v.name = ${parameter(field.name)} AND v.value = ${parameter(field.value)})`);
   }
   if (filter.root_run_id !== undefined) where.push(`r.id = ${parameter(filter.root_run_id)}::uuid`);
-  const statuses = filter.status === undefined ? ['running', 'paused'] : [filter.status];
+  if (filter.run_ids !== undefined) where.push(`r.id = ANY(${parameter(filter.run_ids)}::uuid[])`);
+  // A failed run that was continued already is done, unless it is named.
+  if (action === 'continue' && filter.run_ids === undefined)
+    where.push('NOT EXISTS (SELECT FROM runs c WHERE c.rerun_of = r.id)');
+  const { status } = filter;
+  const statuses = statusesFor(action).filter(each => status === undefined || each === status);
   return `SELECT ${columns} FROM (
             SELECT id FROM projects WHERE tenant_id = $1
                AND (${parameter(filter.project_id ?? null)}::uuid IS NULL OR id = ${parameter(filter.project_id ?? null)}::uuid)) p
@@ -40,13 +45,18 @@ function activeRuns(filter: StopFilter, parameter: Parameter, { columns, more, l
         ORDER BY r.started_at, r.id LIMIT ${limit}) r
     ORDER BY r.started_at, r.id LIMIT ${limit}`;
 }
-type Selected = { columns: string; more: string[]; limit: number };
+type Selected = { action: BulkAction; columns: string; more: string[]; limit: number };
 
-/** Returns how many active runs of the tenant match, at most `limit`. */
-export async function countMatching(pool: Pool, tenantId: string, filter: StopFilter, limit: number): Promise<number> {
+/** Returns how many runs of the tenant match that an action is for, at most `limit`. */
+export async function countMatching(
+  pool: Pool,
+  tenantId: string,
+  { action, filter }: { action: BulkAction; filter: MatchFilter },
+  limit: number,
+): Promise<number> {
   const values: unknown[] = [tenantId];
   const parameter: Parameter = value => `$${values.push(value)}`;
-  const matching = activeRuns(filter, parameter, { columns: 'r.id', more: [], limit });
+  const matching = runsFor(filter, parameter, { action, columns: 'r.id', more: [], limit });
   const { rows } = await pool.query<{ found: string }>(`SELECT count(*) AS found FROM (${matching}) m`, values);
   return Number(rows[0]?.found ?? 0);
 }
@@ -62,15 +72,22 @@ export async function matchNext(
 ): Promise<boolean> {
   const values: unknown[] = [stop.tenantId, stop.id];
   const parameter: Parameter = value => `$${values.push(value)}`;
-  const more = [`r.started_at <= ${parameter(before)}`];
+  // What a bulk action starts itself starts no earlier than the request.
+  const more = [`r.started_at ${stop.action === 'stop' ? '<=' : '<'} ${parameter(before)}`];
   if (stop.cursorAt !== null) {
     more.push(`(r.started_at, r.id) > (${parameter(stop.cursorAt)}, ${parameter(stop.cursorId)}::uuid)`);
   }
-  const matching = activeRuns(stop.filter, parameter, { columns: 'r.id, r.started_at', more, limit });
+  const matching = runsFor(stop.filter, parameter, {
+    action: stop.action,
+    columns: 'r.id, r.started_at',
+    more,
+    limit,
+  });
   const { rows } = await pool.query<{ looked_at: string }>(
     `WITH page AS MATERIALIZED (${matching}),
      added AS (
-       INSERT INTO run_stop_targets (stop_id, run_id, state) SELECT $2, id, 'waiting' FROM page
+       INSERT INTO run_stop_targets (stop_id, run_id, state, new_run_id)
+       SELECT $2, id, 'waiting', ${stop.action === 'stop' ? 'NULL' : 'gen_random_uuid()'} FROM page
        ON CONFLICT DO NOTHING RETURNING run_id),
      last AS (SELECT started_at, id FROM page ORDER BY started_at DESC, id DESC LIMIT 1),
      totals AS (SELECT (SELECT count(*) FROM page) AS looked_at, (SELECT count(*)::integer FROM added) AS added)

@@ -1,11 +1,20 @@
 import { operation } from '../../contract/operation.ts';
+import { EDIT_SCOPE } from '../runs/override-rights.ts';
+import { startScopes } from '../runs/step-scopes.ts';
+import { getBulk, listBulk, previewBulk, startBulk } from './bulk.ts';
 import { getStop, listStops } from './read.ts';
 import { previewStop, stopRuns } from './request.ts';
 import {
+  BulkJob,
+  BulkRef,
+  ListBulkOutput,
   ListStopsInput,
   ListStopsOutput,
+  PreviewBulkInput,
+  PreviewBulkOutput,
   PreviewStopInput,
   PreviewStopOutput,
+  StartBulkInput,
   StopJob,
   StopRef,
   StopRunsInput,
@@ -14,7 +23,7 @@ import {
 const tag = 'Runs';
 const access = 'tenant_admin';
 
-/** Stopping many runs at once. */
+/** Stopping, repeating and continuing many runs at once. */
 export const runStopOperations = [
   operation({
     name: 'runs_stop',
@@ -78,5 +87,68 @@ unfinished, is the same bulk stop. 429 \`too_many_stops\` where the workspace ha
     output: StopJob,
     mcp: { group: 'core', tool: false },
     run: getStop,
+  }),
+  operation({
+    name: 'runs_start_bulk',
+    method: 'POST',
+    path: '/v1/runs/bulk',
+    status: 202,
+    tag,
+    summary: 'Stop, repeat or continue the runs of the project that match, in turns',
+    description: `The answer is a job that the service works on, also after a restart; \`GET /v1/runs/bulk/{job_id}\` says how far it has got. It is for runs
+that started before the request. \`rerun\` and \`continue\` start one run for each, once, with the rights that the caller has at that time and at the price of
+any start; at most 10,000 (422 \`too_many_runs\`). \`continue\` leaves out failed runs that were repeated already, unless \`run_ids\` names them. The same request, while it is
+unfinished, is the same job. 429 \`too_many_stops\` where the workspace has 20 unfinished ones.`,
+    access: 'project_contributor',
+    scope: 'workflow:run',
+    scopesWhere: [...startScopes, { scope: EDIT_SCOPE, when: '`version` is given' }],
+    errors: [404],
+    input: StartBulkInput,
+    output: BulkJob,
+    mcp: { group: 'core', agents: false, hints: { destructive: true, openWorld: true } },
+    run: startBulk,
+  }),
+  operation({
+    name: 'runs_preview_bulk',
+    method: 'POST',
+    path: '/v1/runs/bulk-preview',
+    status: 200,
+    tag,
+    summary: 'Count the runs that a bulk action would be for now',
+    access: 'project_viewer',
+    scope: 'workflow:read',
+    errors: [404],
+    input: PreviewBulkInput,
+    output: PreviewBulkOutput,
+    mcp: { group: 'core', tool: false, hints: { readOnly: true } },
+    run: previewBulk,
+  }),
+  operation({
+    name: 'runs_list_bulk',
+    method: 'GET',
+    path: '/v1/runs/bulk',
+    status: 200,
+    tag,
+    summary: 'List the bulk actions of the project, newest first',
+    access: 'project_viewer',
+    scope: 'workflow:read',
+    input: ListStopsInput,
+    output: ListBulkOutput,
+    mcp: { group: 'core', tool: false },
+    run: listBulk,
+  }),
+  operation({
+    name: 'runs_get_bulk',
+    method: 'GET',
+    path: '/v1/runs/bulk/{job_id}',
+    status: 200,
+    tag,
+    summary: 'Read how far a bulk action has got',
+    access: 'project_viewer',
+    scope: 'workflow:read',
+    input: BulkRef,
+    output: BulkJob,
+    mcp: { group: 'core', tool: false },
+    run: getBulk,
   }),
 ] as const;

@@ -12,7 +12,7 @@ export async function getStop(
   { stop_id }: z.output<typeof StopRef>,
 ): Promise<z.input<typeof StopJob>> {
   const row = await findStop(services.pool, principal.tenantId, stop_id);
-  if (row === null) throw notFound('Bulk stop');
+  if (row === null || row.action !== 'stop') throw notFound('Bulk stop');
   return toJob(row);
 }
 
@@ -23,7 +23,7 @@ export async function listStops(
 ): Promise<z.input<typeof ListStopsOutput>> {
   const key = decodeCursor(TimeIdKey, cursor);
   const after = key && { at: new Date(key[0]), id: key[1] };
-  const rows = await listRows(services.pool, principal.tenantId, { after, limit: limit + 1 });
+  const rows = await listRows(services.pool, principal.tenantId, { after, limit: limit + 1, projectId: null });
   const page = cutPage(rows, limit, row => [row.requestedAt.getTime(), row.id]);
   return { stops: page.rows.map(toJob), next_cursor: page.next_cursor };
 }

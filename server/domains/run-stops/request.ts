@@ -8,7 +8,7 @@ import { newId } from '../../platform/ids.ts';
 import { countMatching } from './match-store.ts';
 import type { PreviewStopInput, PreviewStopOutput, StopFilter, StopJob, StopRunsInput } from './schemas.ts';
 import { findMissing } from './scope-store.ts';
-import { deleteOldStops, insertStop, type StopMode, type StopRow } from './store.ts';
+import { deleteOldStops, insertStop, type NewStop, type StopMode, type StopRow } from './store.ts';
 
 /** Until so long after the request, runs match that started after it. */
 const MATCHING_MS = 10 * MINUTE_MS;
@@ -36,10 +36,26 @@ export async function requestStop(
   const digest = sha256(JSON.stringify([stored, mode])).toString('hex');
   const requestedAt = new Date(clock.now());
   const matchingUntil = new Date(clock.now() + MATCHING_MS);
-  const asked = { id: newId(), tenantId, filter: stored, mode, digest, requestedBy, requestedAt, matchingUntil };
+  const act = { action: 'stop', version: null, requester: null } as const;
+  const asked = {
+    id: newId(),
+    tenantId,
+    filter: stored,
+    mode,
+    digest,
+    requestedBy,
+    requestedAt,
+    matchingUntil,
+    ...act,
+  };
+  return insertWithin(pool, asked);
+}
+
+/** Inserts a bulk action. Throws AppError 429 `too_many_stops`. */
+export async function insertWithin(pool: Services['pool'], asked: NewStop): Promise<StopRow> {
   const stop = await insertStop(pool, asked, MAX_UNFINISHED);
   if (stop === null) throw tooMany();
-  await deleteOldStops(pool, tenantId, KEPT);
+  await deleteOldStops(pool, asked.tenantId, KEPT);
   return stop;
 }
 
@@ -48,7 +64,8 @@ const tooMany = () =>
     headers: { 'Retry-After': '10' },
   });
 
-async function requireNamed(pool: Services['pool'], tenantId: string, filter: StopFilter): Promise<void> {
+/** Throws AppError 404 for a project, workflow or run that the tenant does not have. */
+export async function requireNamed(pool: Services['pool'], tenantId: string, filter: StopFilter): Promise<void> {
   const missing = await findMissing(pool, tenantId, filter);
   if (missing !== null) throw notFound(missing);
 }
@@ -79,7 +96,7 @@ export async function previewStop(
   const { tenantId } = ctx.principal;
   const filter = ownFilter(ctx, input.filter);
   await requireNamed(pool, tenantId, filter);
-  const found = await countMatching(pool, tenantId, filter, MAX_COUNTED + 1);
+  const found = await countMatching(pool, tenantId, { action: 'stop', filter }, MAX_COUNTED + 1);
   return { matching: Math.min(found, MAX_COUNTED), capped: found > MAX_COUNTED };
 }
 
@@ -90,7 +107,7 @@ export function toJob(row: StopRow): z.input<typeof StopJob> {
     stop_id: row.id,
     state: row.finishedAt === null ? 'working' : 'finished',
     mode: row.mode,
-    filter: row.filter,
+    filter: row.filter as StopFilter,
     requested_by: row.requestedBy,
     requested_at: isoTimestamp(row.requestedAt.getTime()),
     finished_at: row.finishedAt && isoTimestamp(row.finishedAt.getTime()),

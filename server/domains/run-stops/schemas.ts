@@ -1,7 +1,9 @@
 import { z } from 'zod';
 import { Id, Instant, nextCursor, PlainText, page, Timestamp } from '../../contract/wire.ts';
 import { WORKFLOW_KINDS } from '../../contract/workflow-kinds.ts';
+import { RUN_STATUSES } from '../../orchestrator/core/events.ts';
 import { SearchableFilter } from '../runs/schemas.ts';
+import { BULK_ACTIONS } from './actions.ts';
 
 const Label = PlainText(200).min(1);
 const ModeSchema = z.enum(['immediate', 'graceful']);
@@ -66,3 +68,67 @@ export const StopJob = z.strictObject({
 export const StopRef = z.strictObject({ stop_id: Id });
 export const ListStopsInput = z.strictObject(page);
 export const ListStopsOutput = z.strictObject({ stops: z.array(StopJob), ...nextCursor });
+
+/** The most runs that a bulk action starts. */
+export const MAX_STARTS = 10_000;
+const bulkFields = {
+  run_ids: z.array(Id).min(1).max(1_000).optional().meta({ description: 'These runs alone' }),
+  workflow_ids: filterFields.workflow_ids,
+  status: z.enum(RUN_STATUSES).optional().meta({ description: 'Default: every status that the action is for' }),
+  from: filterFields.from,
+  to: filterFields.to,
+  test: z
+    .union([z.boolean(), z.literal('reruns')])
+    .optional()
+    .meta({ description: 'Test runs alone, or none; `reruns`: none but those that repeat another run; default: both' }),
+  q: filterFields.q,
+  field: filterFields.field,
+};
+const BulkFilterSchema = z
+  .strictObject(bulkFields)
+  .meta({ description: 'Which runs of the project; `{}` means all that the action is for' });
+export type BulkFilter = z.output<typeof BulkFilterSchema>;
+const ActionSchema = z.enum(BULK_ACTIONS).meta({
+  description:
+    '`stop`: active runs; `rerun`: runs that have ended, with the same input; `continue`: failed runs, from the step that failed',
+});
+export const StartBulkInput = z
+  .strictObject({
+    action: ActionSchema,
+    filter: BulkFilterSchema,
+    mode: ModeSchema.optional().meta({ description: 'Of `stop`, default `immediate`' }),
+    version: z
+      .literal('latest')
+      .optional()
+      .meta({ description: "Of `continue`: the latest version continues; default: each run's own" }),
+  })
+  .refine(({ action, mode }) => mode === undefined || action === 'stop', {
+    path: ['mode'],
+    message: 'is for `stop` alone',
+  })
+  .refine(({ action, version }) => version === undefined || action === 'continue', {
+    path: ['version'],
+    message: 'is for `continue` alone',
+  });
+export const PreviewBulkInput = z.strictObject({ action: ActionSchema, filter: BulkFilterSchema });
+export const PreviewBulkOutput = z.strictObject({
+  matching: z.number().int().meta({ description: 'Runs that match now and that the action is for' }),
+  capped: z.boolean().meta({ description: 'Whether there are more than `matching` says' }),
+});
+export const BulkJob = z.strictObject({
+  job_id: Id,
+  action: ActionSchema,
+  state: z.enum(['working', 'finished']),
+  filter: z.strictObject({ ...bulkFields, project_id: Id }),
+  requested_by: z.string().meta({ description: 'An email' }),
+  requested_at: Timestamp,
+  finished_at: Timestamp.nullable(),
+  matched: z.number().int().meta({ description: 'Runs that it has found' }),
+  done: z.number().int().meta({ description: 'Of these: stopped, or repeated by a new run' }),
+  passed: z.number().int().meta({ description: 'Runs that ended or were deleted before it was their turn' }),
+  failed: z.number().int(),
+  remaining: z.number().int(),
+  first_error: z.string().nullable().meta({ description: 'Why the first run failed' }),
+});
+export const BulkRef = z.strictObject({ job_id: Id });
+export const ListBulkOutput = z.strictObject({ jobs: z.array(BulkJob), ...nextCursor });

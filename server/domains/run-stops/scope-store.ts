@@ -21,3 +21,17 @@ export async function findMissing(
   if (!has.workflows) return 'Workflow';
   return has.run ? null : 'Run';
 }
+
+/** Returns whether the project lacks one of the runs. */
+export async function findMissingRun(
+  pool: Pool,
+  { tenantId, projectId }: { tenantId: string; projectId: string },
+  runIds: readonly string[],
+): Promise<boolean> {
+  const { rowCount } = await pool.query(
+    `SELECT FROM unnest($1::uuid[]) given(id)
+      WHERE NOT EXISTS (SELECT FROM runs r WHERE r.id = given.id AND r.tenant_id = $2 AND r.project_id = $3) LIMIT 1`,
+    [runIds, tenantId, projectId],
+  );
+  return rowCount === 1;
+}

@@ -1,14 +1,21 @@
 import type { Pool } from 'pg';
-import type { StopFilter } from './schemas.ts';
+import type { BulkAction, Requester } from './actions.ts';
+import type { BulkFilter, StopFilter } from './schemas.ts';
 
 export type StopMode = 'immediate' | 'graceful';
 
-/** A bulk stop as it is stored; times are ms since the epoch. */
+/** What a bulk action finds runs by: a stop by the one, the others by the other. */
+export type MatchFilter = Omit<StopFilter, 'status' | 'test'> & BulkFilter;
+
+/** A bulk action as it is stored. A stop is the one of `POST /v1/runs/stop`, too. */
 export type StopRow = {
   id: string;
   tenantId: string;
-  filter: StopFilter;
+  filter: MatchFilter;
   mode: StopMode;
+  action: BulkAction;
+  version: 'latest' | null;
+  requester: Requester | null;
   requestedBy: string;
   requestedAt: Date;
   /** Runs that started later match only as children of those that matched. */
@@ -22,16 +29,27 @@ export type StopRow = {
   stopped: number;
   alreadyEnded: number;
   failed: number;
+  firstError: string | null;
   finishedAt: Date | null;
 };
 
 const COLUMNS = `id, tenant_id AS "tenantId", filter, mode, requested_by AS "requestedBy", requested_at AS "requestedAt",
   matching_until AS "matchingUntil", cursor_at AS "cursorAt", cursor_id AS "cursorId", found_in_pass AS "foundInPass",
-  quiet_since AS "quietSince", matched, stopped, already_ended AS "alreadyEnded", failed, finished_at AS "finishedAt"`;
+  quiet_since AS "quietSince", matched, stopped, already_ended AS "alreadyEnded", failed, finished_at AS "finishedAt",
+  action, version, requester, first_error AS "firstError"`;
 
 export type NewStop = Pick<
   StopRow,
-  'id' | 'tenantId' | 'filter' | 'mode' | 'requestedBy' | 'requestedAt' | 'matchingUntil'
+  | 'id'
+  | 'tenantId'
+  | 'filter'
+  | 'mode'
+  | 'requestedBy'
+  | 'requestedAt'
+  | 'matchingUntil'
+  | 'action'
+  | 'version'
+  | 'requester'
 > & {
   /** Equal for requests with the same filter and mode. */
   digest: string;
@@ -43,11 +61,13 @@ export type NewStop = Pick<
  */
 export async function insertStop(pool: Pool, stop: NewStop, max: number): Promise<StopRow | null> {
   const { rows } = await pool.query<StopRow>(
-    `INSERT INTO run_stops (id, tenant_id, filter, mode, digest, requested_by, requested_at, matching_until)
-     SELECT $1, $2, $3, $4, $5, $6, $7, $8
+    `INSERT INTO run_stops (id, tenant_id, filter, mode, digest, requested_by, requested_at, matching_until, action,
+                            version, requester)
+     SELECT $1, $2, $3, $4, $5, $6, $7, $8, $10, $11, $12::json
       WHERE (SELECT count(*) FROM run_stops WHERE tenant_id = $2 AND finished_at IS NULL AND digest <> $5) < $9
      ON CONFLICT (tenant_id, digest) WHERE finished_at IS NULL
-     DO UPDATE SET matching_until = excluded.matching_until, quiet_since = NULL
+     DO UPDATE SET quiet_since = NULL, matching_until =
+       CASE WHEN run_stops.requester IS NULL THEN excluded.matching_until ELSE run_stops.matching_until END
      RETURNING ${COLUMNS}`,
     [
       stop.id,
@@ -59,6 +79,9 @@ export async function insertStop(pool: Pool, stop: NewStop, max: number): Promis
       stop.requestedAt,
       stop.matchingUntil,
       max,
+      stop.action,
+      stop.version,
+      stop.requester && JSON.stringify(stop.requester),
     ],
   );
   return rows[0] ?? null;
@@ -83,17 +106,21 @@ export async function findStop(pool: Pool, tenantId: string, id: string): Promis
   return rows[0] ?? null;
 }
 
-/** Returns the bulk stops of a tenant, newest first, `limit` of them after the keyset. */
+/**
+ * Returns the bulk actions of a project, or the stops of a tenant if no project is given, newest first, `limit` of them after the
+ * keyset.
+ */
 export async function listStops(
   pool: Pool,
   tenantId: string,
-  { after, limit }: { after: { at: Date; id: string } | null; limit: number },
+  { after, limit, projectId }: { after: { at: Date; id: string } | null; limit: number; projectId: string | null },
 ): Promise<StopRow[]> {
   const { rows } = await pool.query<StopRow>(
     `SELECT ${COLUMNS} FROM run_stops
       WHERE tenant_id = $1 AND ($2::timestamptz IS NULL OR (requested_at, id) < ($2, $3::uuid))
+        AND CASE WHEN $5::text IS NULL THEN action = 'stop' ELSE filter->>'project_id' = $5 END
       ORDER BY requested_at DESC, id DESC LIMIT $4`,
-    [tenantId, after?.at ?? null, after?.id ?? null, limit],
+    [tenantId, after?.at ?? null, after?.id ?? null, limit, projectId],
   );
   return rows;
 }

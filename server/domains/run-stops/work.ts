@@ -3,6 +3,8 @@ import type { Services } from '../../contract/services.ts';
 import { AppError } from '../../platform/errors.ts';
 import { isDatabaseAway } from '../../platform/postgres/away.ts';
 import { endPass, matchChildren, matchNext } from './match-store.ts';
+import { contextOf } from './requester.ts';
+import { MAX_ATTEMPTS, startAgain } from './start-again.ts';
 import { finishStop, noteQuiet, type StopRow } from './store.ts';
 import { listTargets, passEnded, saveOutcomes, type Target, type TargetOutcome } from './target-store.ts';
 
@@ -13,7 +15,6 @@ const MAX_RUNS_IN_FLIGHT = 8;
  * the commit queue that all workspaces share takes 50,000.
  */
 const MAX_STEPS_IN_FLIGHT = 2_000;
-const MAX_ATTEMPTS = 5;
 const RUNS_PER_PAGE = 500;
 const CHILDREN_PER_PASS = 5_000;
 /**
@@ -28,17 +29,23 @@ const QUIET_MS = 5_000;
  */
 export type TurnResult = 'worked' | 'waiting' | 'busy' | 'finished';
 
-/** Stops a few runs of a bulk stop, and finds more when few are left. Throws while the database is away. */
+/** Stops a few runs of a bulk action or starts their repetitions, and finds more when few are left. Throws while the database is away. */
 export async function workOnStop(services: Services, stop: StopRow): Promise<TurnResult> {
   const targets = await listTargets(services.pool, stop, MAX_RUNS_IN_FLIGHT);
   if (targets.length < MAX_RUNS_IN_FLIGHT && !(await findMore(services, stop)) && targets.length === 0)
     return rest(services, stop);
   if (stop.quietSince !== null) await noteQuiet(services.pool, stop, null);
   if (targets.length === 0) return 'worked';
-  const ended = await Promise.all(fitting(targets).map(target => stopOne(services, stop, target)));
+  const ended = await actOn(services, stop, fitting(targets));
   const outcomes = ended.filter(outcome => outcome !== 'gone' && outcome !== 'busy');
   if (outcomes.length > 0) await saveOutcomes(services.pool, stop, outcomes);
   return ended.includes('busy') ? 'busy' : 'worked';
+}
+
+async function actOn(services: Services, stop: StopRow, targets: readonly Target[]) {
+  if (stop.action === 'stop') return Promise.all(targets.map(target => stopOne(services, stop, target)));
+  const ctx = await contextOf(services, stop);
+  return Promise.all(targets.map(target => startAgain(ctx, stop, target)));
 }
 
 /** Returns the first targets, as many as may be stopped at a time. */
@@ -56,13 +63,19 @@ async function findMore({ pool, clock }: Services, stop: StopRow): Promise<boole
   const before = new Date(Math.min(clock.now(), stop.matchingUntil.getTime()));
   if (await matchNext(pool, stop, { before, limit: RUNS_PER_PAGE })) return true;
   const found = await endPass(pool, stop);
-  const called = await matchChildren(pool, stop, CHILDREN_PER_PASS);
+  // A run that is repeated calls its own.
+  const called = stop.action === 'stop' && (await matchChildren(pool, stop, CHILDREN_PER_PASS));
   return ended > 0 || found || called;
 }
 
 /** Finishes a bulk stop that has found nothing for long enough. */
 async function rest({ pool, clock }: Services, stop: StopRow): Promise<TurnResult> {
   const now = clock.now();
+  if (stop.action !== 'stop') {
+    // Runs that end or fail later were not requested.
+    await finishStop(pool, stop, new Date(now));
+    return 'finished';
+  }
   if (stop.quietSince === null) await noteQuiet(pool, stop, new Date(now));
   if (stop.quietSince === null || now - stop.quietSince.getTime() < QUIET_MS) return 'waiting';
   await finishStop(pool, stop, new Date(now));

@@ -25,7 +25,7 @@ export async function listEvents(ctx: Context, input: z.output<typeof ListEvents
   if (run === null) {
     const rejection = await findRejection(pool, scope);
     if (rejection === null) throw notFound('Run');
-    const matches = after < 1 && input.step_id === undefined;
+    const matches = after < 1 && input.step_id === undefined && !input.q;
     return { events: matches ? [rejectedEvent(rejection)] : [], next_cursor: null };
   }
   await requireReader(ctx, run);
@@ -36,9 +36,10 @@ export async function listEvents(ctx: Context, input: z.output<typeof ListEvents
     limit: input.limit + 1,
     stepId: input.step_id,
     ...(input.failures && { types: FAILURE_EVENTS }),
+    ...(input.q && { contains: input.q }),
   });
   // Every log has at least one event: retention deleted the run between the two queries.
-  const unfiltered = input.step_id === undefined && input.failures === undefined;
+  const unfiltered = input.step_id === undefined && input.failures === undefined && !input.q;
   if (events.length === 0 && after < 1 && unfiltered) throw notFound('Run');
   const shown = events.slice(0, input.limit);
   const last = shown.at(-1);

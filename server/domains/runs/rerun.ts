@@ -29,9 +29,9 @@ type Input = z.output<typeof RerunInput>;
  * and its descendants, in which the other steps keep the results of the old run; with `version` too, it continues the
  * old run with another version or with the draft. A turn of an agent, such as `research.3`, is a step from which an agent goes on after its
  * first two turns. AppError 404, 403 `insufficient_scope`, 409 `run_not_ended`
- * (from_step of a run in progress), 422 `unknown_step`, `rerun_too_large` or `invalid_graph`; refused like any start.
+ * (from_step of a run in progress) or `run_id_taken` (`runId`), 422 `unknown_step`, `rerun_too_large` or `invalid_graph`; refused like any start.
  */
-export async function rerun(ctx: Context, input: Input): Promise<z.input<typeof CommandOutput>> {
+export async function rerun(ctx: Context, input: Input, runId = newId()): Promise<z.input<typeof CommandOutput>> {
   const { services, principal } = ctx;
   const { tenantId, projectId } = principal;
   const run = await requireRun(ctx, input);
@@ -64,7 +64,7 @@ export async function rerun(ctx: Context, input: Input): Promise<z.input<typeof 
   // The whole run again begins with what it began with; from a step it has those turns, if any, that are before it.
   const whole = input.from_step === undefined && earlier_turns !== undefined ? { earlier_turns } : {};
   const data = { ...again, ...whole, ...(await partOf(ctx, input, run, recorded)) };
-  const start = { runId: newId(), tenantId, projectId, workflowId: run.workflow_id, data };
+  const start = { runId, tenantId, projectId, workflowId: run.workflow_id, data };
   return toStarted(
     await startPrepared(services, start, { carried: [carriedScopes(principal)], actsFor: actorOf(principal) }),
   );

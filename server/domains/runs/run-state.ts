@@ -2,7 +2,7 @@ import type { z } from 'zod';
 import type { RunStatus } from '../../orchestrator/core/events.ts';
 import { addedId, agentStepType } from '../../orchestrator/core/step-ids.ts';
 import type { Json } from '../../platform/json.ts';
-import type { RunEventSchema, RunSnapshot, StepStatusSchema } from './schemas.ts';
+import type { RunEventSchema, RunSnapshot, StepSnapshot, StepStatusSchema } from './schemas.ts';
 
 /** An event as the API and the stream send it. */
 export type WireEvent = z.output<typeof RunEventSchema>;
@@ -11,6 +11,7 @@ export type FoldedEvent = Pick<WireEvent, 'seq' | 'event_type' | 'step_id' | 'at
 export type StepStatus = z.output<typeof StepStatusSchema>;
 export type StepError = { code: string; message: string; details?: Json };
 export type Snapshot = z.output<typeof RunSnapshot>;
+type StepOfSnapshot = z.output<typeof StepSnapshot>;
 
 /** One attempt; times are ms since the epoch. `lost`: no end was recorded (the process died), another attempt followed. */
 export type AttemptState = {
@@ -323,24 +324,35 @@ export function stateOf(snapshot: Snapshot, stepIds: readonly string[]): RunStat
   for (const { step_id, type, tool, closing, depends_on } of snapshot.added_steps.of_agents)
     stepOf(state, step_id).ofAgent = { type, tool, closing, dependsOn: depends_on };
   for (const each of [...snapshot.steps, ...snapshot.added_steps.open, ...snapshot.added_steps.of_agents]) {
-    const step = stepOf(state, each.step_id);
-    step.status = each.status;
-    step.attempts = each.attempts.map(({ started_at, ended_at, credits_microcredits, ...rest }) => ({
+    Object.assign(stepOf(state, each.step_id), fieldsOf(each));
+  }
+  return state;
+}
+
+function fieldsOf(each: StepOfSnapshot): Omit<StepState, 'id' | 'ofAgent'> {
+  return {
+    status: each.status,
+    attempts: each.attempts.map(({ started_at, ended_at, credits_microcredits, ...rest }) => ({
       ...rest,
       startedAt: Date.parse(started_at),
       endedAt: timeOf(ended_at),
       credits: credits_microcredits,
-    }));
-    step.skipReason = each.skip_reason;
-    step.error = each.error;
-    step.reused = each.reused;
-    step.dueAt = timeOf(each.due_at);
-    step.taskName = each.task_name;
-    step.endedAt = timeOf(each.ended_at);
-    step.credits = each.credits_microcredits;
-    step.childRun = each.child_run;
-  }
-  return state;
+    })),
+    skipReason: each.skip_reason,
+    error: each.error,
+    continues: each.continues,
+    reused: each.reused,
+    dueAt: timeOf(each.due_at),
+    taskName: each.task_name,
+    endedAt: timeOf(each.ended_at),
+    credits: each.credits_microcredits,
+    childRun: each.child_run,
+  };
+}
+
+/** Returns the state of a step that an answer of the API shows. */
+export function stepStateOf(step: StepOfSnapshot): StepState {
+  return { id: step.step_id, ofAgent: null, ...fieldsOf(step) };
 }
 
 const timeOf = (iso: string | null): number | null => (iso === null ? null : Date.parse(iso));

@@ -119,6 +119,7 @@ export const StepSnapshot = z.strictObject({
   status: StepStatusSchema,
   skip_reason: z.string().nullable().meta({ description: 'Why the step was skipped or cancelled' }),
   error: StepErrorSchema.nullable(),
+  continues: z.boolean().meta({ description: 'Whether it failed and its dependents ran nevertheless (`on_error`)' }),
   reused: z.boolean().meta({
     description: 'Whether it was not executed because the start gave its result, as a rerun does',
   }),
@@ -324,6 +325,9 @@ export const ListEventsInput = z
       .meta({ description: 'Only events with a larger `seq`; instead of a cursor' }),
     limit: z.coerce.number().int().min(1).max(1000).default(200).meta({ description: 'Default 200, at most 1,000' }),
     step_id: z.string().max(512).optional(),
+    q: PlainText(200).optional().meta({
+      description: 'Only events with this text in their type, step or data, in any case',
+    }),
     failures: z
       .enum(['true'])
       .optional()

@@ -110,6 +110,7 @@ export function toStepSnapshot(step: StepState): z.input<typeof StepSnapshot> {
     status: step.status,
     skip_reason: step.skipReason,
     error: step.error,
+    continues: step.continues,
     reused: step.reused,
     due_at: isoOf(step.dueAt),
     task_name: step.taskName,

@@ -206,6 +206,27 @@ describe('a reader', () => {
     expect(await page(runId, { after: 0, limit: 100, types: ['step_failed'] })).toEqual([]);
   });
 
+  test('finds events by a text in their type, step or data, and reads on after each', async () => {
+    const runId = await mixedRun();
+    const found = async (contains: string, after = 0, limit = 100) =>
+      (await readEvents(db.pool, { tenantId: TENANT, runId, after, limit, contains })).map(({ seq }) => seq);
+    const every = all.map(({ seq }) => seq);
+    expect(await found('STEP_COMPLETED')).toEqual(every);
+    expect(await found('no such text')).toEqual([]);
+    expect(await found('%')).toEqual([]);
+    const read: number[] = [];
+    for (
+      let page = await found('step_completed', 0, 3);
+      page.length > 0;
+      page = await found('step_completed', read.at(-1), 3)
+    )
+      read.push(...page);
+    expect(read).toEqual(every);
+    const [, , one] = all;
+    const step = one !== undefined && 'step' in one.event ? one.event.step : '';
+    expect(await found(`${step}`)).toContain(one?.seq);
+  });
+
   test('of another workspace gets nothing', async () => {
     const runId = await mixedRun();
     expect(await readEvents(db.pool, { tenantId: newId(), runId, after: 7, limit: 100 })).toEqual([]);

@@ -90,7 +90,15 @@ async function resolvePayloads(pool: Pool, rows: readonly { run_id: string; data
  */
 export async function readEvents(
   pool: Pool,
-  query: { tenantId: string; runId: string; after: number; limit: number; stepId?: string; types?: readonly string[] },
+  query: {
+    tenantId: string;
+    runId: string;
+    after: number;
+    limit: number;
+    stepId?: string;
+    types?: readonly string[];
+    contains?: string;
+  },
 ): Promise<CommittedEvent[]> {
   type Row = StoredEvent & { tenant_id: string; project_id: string; workflow_id: string };
   const { rows } = await pool.query<Row>({
@@ -103,11 +111,21 @@ export async function readEvents(
              AND ($5::text IS NULL OR e.step_id = $5 OR ${skipsStep('$5')})
              AND ($6::text[] IS NULL OR e.event_type = ANY($6)
                   OR (e.event_type = '${STEPS_SKIPPED}' AND 'step_completed' = ANY($6)))
+             AND ($7::text IS NULL OR e.event_type ILIKE $7 OR e.step_id ILIKE $7 OR e.data::text ILIKE $7
+                  OR (e.event_type = '${STEPS_SKIPPED}' AND 'step_completed' ILIKE $7))
            ORDER BY e.seq LIMIT $4::int + 1`,
-    values: [query.runId, query.tenantId, query.after, query.limit, query.stepId ?? null, query.types ?? null],
+    values: [
+      query.runId,
+      query.tenantId,
+      query.after,
+      query.limit,
+      query.stepId ?? null,
+      query.types ?? null,
+      query.contains === undefined ? null : `%${query.contains.replace(/[\\%_]/g, '\\$&')}%`,
+    ],
   });
   const shown = rows
-    .flatMap(expandRow)
+    .flatMap(row => containing(expandRow(row), query.contains))
     .filter(row => row.seq > query.after && (query.stepId === undefined || row.step_id === query.stepId));
   return shown.slice(0, query.limit).map(row => ({
     seq: row.seq,
@@ -117,6 +135,16 @@ export async function readEvents(
     workflowId: row.workflow_id,
     event: decodeEvent(row),
   }));
+}
+
+/** Returns those of the events of a row that have the text; all of them if the row has it where none of them shows it. */
+function containing<Row extends StoredEvent>(events: readonly Row[], text: string | undefined): readonly Row[] {
+  if (text === undefined || events.length < 2) return events;
+  const wanted = text.toLowerCase();
+  const found = events.filter(({ event_type, step_id, data }) =>
+    `${event_type} ${step_id ?? ''} ${JSON.stringify(data)}`.toLowerCase().includes(wanted),
+  );
+  return found.length > 0 ? found : events;
 }
 
 /** Returns a value that was stored externally, or undefined if the run, the tenant or the payload does not match. */

@@ -1,0 +1,112 @@
+import { isAgentStep, type RunState, type StepState } from '@/server/domains/runs/run-state.ts';
+import type { GraphStepInput } from '../graph/layout.ts';
+import { formatDuration } from '../ui/time.tsx';
+import { attemptsOf } from './outcome.ts';
+
+/** A sentence about a run or one of its steps. `at`: ms since the epoch; null for what did not happen at a time. */
+export type Sentence = { at: number | null; text: string; failure: boolean };
+/** Sentences about a step, or about the run itself (`step` null). */
+export type EventGroup = { step: string | null; title: string; sentences: Sentence[] };
+
+type Run = { started_at: string; started_by: string; trigger_type: string };
+
+/**
+ * Returns what happened in a run, grouped by step in the order in which the steps began, from its state alone: 20,000 events are not
+ * read for it. Steps that did not begin come last.
+ */
+export function groupsOf(run: Run, state: RunState, steps: readonly GraphStepInput[]): EventGroup[] {
+  const names = new Map(steps.map(({ id, name }) => [id, name]));
+  const groups = [...state.steps.values()].flatMap(step => {
+    const sentences = sentencesOf(step);
+    const title = step.taskName || names.get(step.id) || step.ofAgent?.tool || step.id;
+    return sentences.length === 0 ? [] : [{ step: step.id, title, sentences }];
+  });
+  const began = ({ sentences }: EventGroup) => sentences[0]?.at ?? Number.POSITIVE_INFINITY;
+  groups.sort((a, b) => (began(a) === began(b) ? 0 : began(a) - began(b)));
+  const by = `${run.started_by} (${run.trigger_type})`;
+  const started = { at: Date.parse(run.started_at), text: `Started by ${by}`, failure: false };
+  return [{ step: null, title: 'Run', sentences: [started, ...endOf(state)] }, ...groups];
+}
+
+function endOf({ status, endedAt, error, pauseReason, stopping }: RunState): Sentence[] {
+  switch (status) {
+    case 'completed':
+      return [{ at: endedAt, text: 'Completed', failure: false }];
+    case 'stopped':
+      return [{ at: endedAt, text: 'Stopped', failure: false }];
+    case 'failed':
+      return [{ at: endedAt, text: `Failed: ${error?.message ?? 'no reason was recorded'}`, failure: true }];
+    case 'paused':
+      return [{ at: null, text: pauseReason ? `Paused: ${inWords(pauseReason)}` : 'Paused', failure: false }];
+    default:
+      return stopping ? [{ at: null, text: 'Stops once running steps have finished', failure: false }] : [];
+  }
+}
+
+const inWords = (code: string): string => code.replaceAll('_', ' ').toLowerCase();
+
+function sentencesOf(step: StepState): Sentence[] {
+  if (step.attempts.length === 0) return withoutAttempts(step);
+  const attempts = attemptsOf(step.attempts);
+  return attempts.flatMap(({ attempt, startedAt, endedAt, outcome, error }, index) => {
+    const isLast = index === attempts.length - 1;
+    const start = attempts.length > 1 ? `Attempt ${attempt} started` : 'Started';
+    const began: Sentence[] = [{ at: startedAt, text: start, failure: false }];
+    if (isLast && step.status === 'waiting')
+      return [...began, { at: null, text: 'Waiting for a person', failure: false }];
+    if (isLast && step.status === 'sleeping')
+      return [...began, { at: null, text: 'Waiting for a time', failure: false }];
+    if (isLast && step.endedAt === null && (endedAt === null || outcome === 'completed'))
+      return [...began, { at: null, text: underWay(step), failure: false }];
+    const took = endedAt === null ? '' : ` after ${formatDuration(endedAt - startedAt)}`;
+    const end = { at: endedAt, text: `${ending(outcome)}${took}${error ? `: ${error.message}` : ''}` };
+    return [...began, { ...end, failure: outcome === 'failed' || outcome === 'lost' }];
+  });
+}
+
+function ending(outcome: StepState['attempts'][number]['outcome']): string {
+  switch (outcome) {
+    case 'completed':
+      return 'Succeeded';
+    case 'failed':
+      return 'Failed';
+    case 'cancelled':
+      return 'Was cancelled';
+    case 'lost':
+      return 'Was lost, because the process stopped,';
+    case 'running':
+    case 'waiting':
+      return 'Ended';
+  }
+}
+
+function underWay({ id, childRun }: StepState): string {
+  if (childRun !== null) return 'Waiting for the run that it called';
+  return isAgentStep(id) ? 'At work' : 'Running';
+}
+
+function withoutAttempts({ status, skipReason, reused, endedAt }: StepState): Sentence[] {
+  if (status === 'skipped' && reused) return [{ at: endedAt, text: 'Its earlier result was reused', failure: false }];
+  if (status === 'skipped' || status === 'cancelled') {
+    const verb = status === 'skipped' ? 'Was skipped' : 'Was cancelled';
+    return [{ at: endedAt, text: skipReason ? `${verb}: ${inWords(skipReason)}` : verb, failure: false }];
+  }
+  return [];
+}
+
+/** Returns the groups that have a text in their title or sentences; with `failuresOnly`, only those in which something failed. */
+export function matchingGroups(
+  groups: readonly EventGroup[],
+  { q, failuresOnly, step }: { q: string; failuresOnly: boolean; step: string },
+): EventGroup[] {
+  const wanted = q.toLowerCase();
+  return groups.filter(
+    group =>
+      (step === '' || group.step === step) &&
+      (!failuresOnly || group.sentences.some(({ failure }) => failure)) &&
+      (wanted === '' ||
+        [group.title, group.step ?? '', ...group.sentences.map(({ text }) => text)].some(text =>
+          text.toLowerCase().includes(wanted),
+        )),
+  );
+}

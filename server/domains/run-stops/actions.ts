@@ -1,0 +1,30 @@
+import type { RunStatus } from '../../orchestrator/core/index.ts';
+import type { CallerLineage } from '../../platform/lineage.ts';
+import type { ActsFor } from '../runs/step-scopes.ts';
+
+export const BULK_ACTIONS = ['stop', 'rerun', 'continue'] as const;
+/** What is done with every run that a bulk action finds. */
+export type BulkAction = (typeof BULK_ACTIONS)[number];
+
+const ACTIVE: readonly RunStatus[] = ['running', 'paused'];
+const ENDED: readonly RunStatus[] = ['completed', 'failed', 'stopped'];
+
+/** Returns the statuses of the runs that an action is for. */
+export function statusesFor(action: BulkAction): readonly RunStatus[] {
+  switch (action) {
+    case 'stop':
+      return ACTIVE;
+    case 'rerun':
+      return ENDED;
+    case 'continue':
+      return ['failed'];
+  }
+}
+
+/** Who requested a bulk action that starts runs, and how; what they may do is read again for every turn. */
+export type Requester = {
+  actsFor: ActsFor;
+  surface: 'rest' | 'trpc' | 'mcp';
+  /** Where the run stands that requested it; null for a request of no run. */
+  lineage: CallerLineage | null;
+};

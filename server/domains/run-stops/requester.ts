@@ -1,0 +1,41 @@
+import { type Context, type Principal, type Scope, scopes } from '../../contract/context.ts';
+import type { Services } from '../../contract/services.ts';
+import { newRequestId } from '../../platform/ids.ts';
+import { findRights } from '../agents/sql/authority-store.ts';
+import { effectiveRole } from '../identity/principal.ts';
+import type { Requester } from './actions.ts';
+import type { StopRow } from './store.ts';
+
+/** A token with fewer scopes, or a member with a lesser role, starts nothing any more. */
+const NEEDED = 'workflow:run';
+
+/**
+ * Returns the context in which a bulk action starts runs: that of the person who requested it, with the role and the scopes that
+ * person or token has now. Null if these no longer suffice.
+ */
+export async function contextOf(services: Services, { tenantId, filter, requester }: StopRow): Promise<Context | null> {
+  const projectId = filter.project_id;
+  if (requester === null || projectId === undefined) return null;
+  const principal = await principalOf(services, { tenantId, projectId }, requester);
+  if (principal === null) return null;
+  const { surface } = requester;
+  const none = { headers: new Map<string, string>(), responseHeaders: new Map<string, string>() };
+  return { principal, services, requestId: newRequestId(), surface, ...none };
+}
+
+async function principalOf(
+  { pool, clock }: Services,
+  place: { tenantId: string; projectId: string },
+  { actsFor }: Requester,
+): Promise<Principal | null> {
+  const rights = await findRights(pool, place, actsFor);
+  const role = rights && effectiveRole(rights.tenant_admin, rights.role);
+  if (rights === null || role === null || role === 'project_viewer') return null;
+  const { user_id: userId, pat_id: patId } = actsFor;
+  const expired = rights.expires_at !== null && rights.expires_at.getTime() <= clock.now();
+  // The scopes of a token were checked when it was made.
+  const held = patId === null ? scopes : expired ? null : (rights.scopes as Scope[] | null);
+  if (held === null || !held.includes(NEEDED)) return null;
+  const credential = patId === null ? ({ kind: 'session' } as const) : ({ kind: 'pat', patId, scopes: held } as const);
+  return { ...place, userId, email: rights.email, name: rights.email, role, credential };
+}
