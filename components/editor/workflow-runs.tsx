@@ -1,4 +1,5 @@
 'use client';
+import { BulkProgress } from '../run-feed/bulk-progress.tsx';
 import { RunKindSelect } from '../run-feed/run-filters.tsx';
 import { RunTable } from '../run-feed/run-table.tsx';
 
@@ -9,6 +10,7 @@ export function WorkflowRuns({ workflowId }: { workflowId: string }) {
       <div className="mb-3">
         <RunKindSelect />
       </div>
+      <BulkProgress />
       <RunTable workflowId={workflowId} />
     </>
   );

@@ -37,7 +37,8 @@ export const kindOf = (get: (key: string) => string): Kind =>
 /** Whether test runs are listed, by the URL: not unless a person asks for them. */
 function readRunKind(get: (key: string) => string): Pick<Filters, 'test'> {
   const kind = kindOf(get);
-  return kind === 'all' ? {} : { test: kind === 'test' ? 'true' : 'false' };
+  // A run that continues another one with the draft is not there to try it.
+  return kind === 'all' ? {} : { test: kind === 'test' ? 'true' : 'reruns' };
 }
 
 /**

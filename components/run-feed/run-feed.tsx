@@ -1,5 +1,6 @@
 'use client';
 import { Page, PageHeader } from '../ui/page.tsx';
+import { BulkProgress } from './bulk-progress.tsx';
 import { RunFilters } from './run-filters.tsx';
 import { type FirstRuns, RunTable } from './run-table.tsx';
 import { StopProgress, StopRunsButton } from './stop-runs.tsx';
@@ -10,6 +11,7 @@ export function RunFeed({ first }: { first: FirstRuns }) {
     <Page>
       <PageHeader title="Runs" actions={<StopRunsButton />} />
       <StopProgress />
+      <BulkProgress />
       <RunFilters />
       <RunTable first={first} />
     </Page>

@@ -1,10 +1,11 @@
 'use client';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { SearchX, Waypoints } from 'lucide-react';
-import { useCreditsShown } from '../shell/session.tsx';
+import { usePermissions, useSession } from '../shell/session.tsx';
 import { type FirstRead, useFirstRead } from '../trpc/first-read.ts';
 import { type Outputs, useTRPC } from '../trpc/provider.tsx';
 import { Button, ButtonLink } from '../ui/button.tsx';
+import { Checkbox } from '../ui/checkbox.tsx';
 import { CopyId } from '../ui/copy.tsx';
 import { Credits } from '../ui/credits.tsx';
 import { Link } from '../ui/link.tsx';
@@ -14,21 +15,26 @@ import { StatusBadge, shownStatus } from '../ui/status-badge.tsx';
 import { Td, Tr } from '../ui/table.tsx';
 import { Duration, RelativeTime } from '../ui/time.tsx';
 import { useUrlState } from '../ui/use-url-state.ts';
+import { BulkBar } from './bulk-bar.tsx';
+import { ColumnMenu, NUMBERS, useColumns } from './columns.tsx';
 import { readRunFilters, runListInput } from './read-run-filters.ts';
+import { type Selection, useSelection } from './use-selection.ts';
 
 type Run = Outputs['runs_list_tenant']['runs'][number];
 
 export type FirstRuns = FirstRead<'runs_list_tenant'> | null;
 
 /**
- * Runs, newest first, live: the tenant's, or one workflow's. Filters and the page are taken from the URL.
+ * Runs, newest first, live: the tenant's, or one workflow's. Filters and the page are taken from the URL. Whoever may run workflows
+ * selects runs to act on many at once.
  */
 export function RunTable({ workflowId, first }: { workflowId?: string; first?: FirstRuns }) {
   const trpc = useTRPC();
   const { get } = useUrlState();
+  const { canWrite } = usePermissions();
+  const { project } = useSession().scope;
   const filters = workflowId === undefined ? readRunFilters(get) : { workflow_id: workflowId };
   const cursor = get('cursor');
-  const showsCredits = useCreditsShown();
   const input = runListInput(get, filters);
   const list = useQuery(
     trpc.runs_list_tenant.queryOptions(input, {
@@ -37,28 +43,74 @@ export function RunTable({ workflowId, first }: { workflowId?: string; first?: F
       ...useFirstRead(first, input),
     }),
   );
-  const columns = ['Workflow', 'Status', 'Progress', 'Trigger', 'Started', 'Duration', 'Credits', 'Run'].filter(
-    column => showsCredits || column !== 'Credits',
-  );
+  const runs = list.data?.runs;
+  // A bulk action is for the runs of one project.
+  const selectable = canWrite ? (runs ?? []).filter(run => run.project_id === project).map(run => run.run_id) : [];
+  const selection = useSelection(JSON.stringify(filters), selectable);
+  const columns = useColumns(runs);
   const filtered = (workflowId === undefined && Object.keys(filters).length > 0) || get('kind') !== '';
   return (
-    <ListCard
-      label="Runs"
-      columns={columns}
-      query={list}
-      items={list.data?.runs}
-      next={list.data?.next_cursor}
-      row={run => <Row key={run.run_id} run={run} />}
-      empty={<Nothing filtered={filtered || cursor !== ''} />}
+    <>
+      <div className="mb-2 flex min-h-8 flex-wrap items-center gap-2">
+        {canWrite ? <BulkBar selection={selection} workflowId={workflowId} /> : null}
+        <span className="ml-auto">
+          <ColumnMenu columns={columns} />
+        </span>
+      </div>
+      <ListCard
+        label="Runs"
+        columns={[...(canWrite ? [SELECT] : []), 'Workflow', ...columns.shown]}
+        headings={{ [SELECT]: <SelectAll selection={selection} ids={selectable} /> }}
+        numbers={NUMBERS}
+        query={list}
+        items={runs}
+        next={list.data?.next_cursor}
+        row={run => (
+          <Row
+            key={run.run_id}
+            run={run}
+            columns={columns.shown}
+            selection={canWrite ? selection : null}
+            isSelectable={run.project_id === project}
+          />
+        )}
+        empty={<Nothing filtered={filtered || cursor !== ''} />}
+      />
+    </>
+  );
+}
+
+const SELECT = 'Select';
+
+function SelectAll({ selection, ids }: { selection: Selection; ids: readonly string[] }) {
+  const all = ids.length > 0 && ids.every(id => selection.ids.has(id));
+  return (
+    <Checkbox
+      label={<span className="sr-only">Select the runs of this page</span>}
+      checked={all}
+      disabled={ids.length === 0}
+      onCheckedChange={checked => selection.set(ids, checked)}
     />
   );
 }
 
-function Row({ run }: { run: Run }) {
+type RowProps = { run: Run; columns: readonly string[]; selection: Selection | null; isSelectable: boolean };
+
+function Row({ run, columns, selection, isSelectable }: RowProps) {
   const href = `/workflows/${run.workflow_id}/runs/${run.run_id}`;
   return (
     <Tr>
-      <Td className="max-w-72 min-w-40">
+      {selection === null ? null : (
+        <Td className="w-8 pr-0">
+          <Checkbox
+            label={<span className="sr-only">{`Select run ${run.run_id.slice(0, 8)} of ${run.workflow_name}`}</span>}
+            checked={selection.ids.has(run.run_id)}
+            disabled={!isSelectable}
+            onCheckedChange={checked => selection.set([run.run_id], checked)}
+          />
+        </Td>
+      )}
+      <Td className="card-title max-w-72 min-w-40">
         <Link href={href} className="block truncate font-medium hover:underline">
           {run.workflow_name}
         </Link>
@@ -68,31 +120,66 @@ function Row({ run }: { run: Run }) {
           </span>
         ) : null}
       </Td>
-      <Td>
-        <StatusBadge kind="run" status={shownStatus(run)} />
-      </Td>
-      <Td>
-        <Progress done={run.steps_done} total={run.steps_total} />
-      </Td>
-      <Td className="whitespace-nowrap text-muted">
-        {run.trigger_type} <span className="text-faint">{run.test ? 'draft' : `v${run.version}`}</span>
-      </Td>
-      <Td>
-        <RelativeTime at={run.started_at} />
-      </Td>
-      <Td>
-        <Duration from={run.started_at} to={run.ended_at} />
-      </Td>
-      {useCreditsShown() ? (
-        <Td>
-          <Credits value={run.credits_microcredits} className="whitespace-nowrap text-muted tabular-nums" />
-        </Td>
-      ) : null}
-      <Td className="whitespace-nowrap">
-        <CopyId id={run.run_id} />
-      </Td>
+      {columns.map(column => (
+        <Cell key={column} column={column} run={run} />
+      ))}
     </Tr>
   );
+}
+
+function Cell({ column, run }: { column: string; run: Run }) {
+  switch (column) {
+    case 'Status':
+      return (
+        <Td>
+          <StatusBadge kind="run" status={shownStatus(run)} />
+        </Td>
+      );
+    case 'Progress':
+      return (
+        <Td>
+          <Progress done={run.steps_done} total={run.steps_total} />
+        </Td>
+      );
+    case 'Trigger':
+      return (
+        <Td className="whitespace-nowrap text-muted">
+          {run.trigger_type} <span className="text-faint">{run.test ? 'draft' : `v${run.version}`}</span>
+          {run.rerun_of === null ? null : (
+            <span title="Repeats or continues another run" className="text-faint">
+              {' '}
+              · rerun
+            </span>
+          )}
+        </Td>
+      );
+    case 'Started':
+      return (
+        <Td>
+          <RelativeTime at={run.started_at} />
+        </Td>
+      );
+    case 'Duration':
+      return (
+        <Td className="text-right">
+          <Duration from={run.started_at} to={run.ended_at} />
+        </Td>
+      );
+    case 'Credits':
+      return (
+        <Td className="text-right">
+          <Credits value={run.credits_microcredits} className="whitespace-nowrap text-muted tabular-nums" />
+        </Td>
+      );
+    case 'Run':
+      return (
+        <Td className="whitespace-nowrap">
+          <CopyId id={run.run_id} />
+        </Td>
+      );
+    default:
+      return <Td className="max-w-48 truncate text-muted">{run.search_values[column] ?? ''}</Td>;
+  }
 }
 
 function Progress({ done, total }: { done: number; total: number }) {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { stopFilterOf } from './stop-filter.ts';
+import { bulkFilterOf, stopFilterOf } from './stop-filter.ts';
 
 const of = (query: Record<string, string>) => stopFilterOf(key => query[key] ?? '');
 const workflow = '0198c0de-7a2b-7cc3-9d1e-3f2b8a6c4d10';
@@ -21,4 +21,17 @@ test('days are those of the browser', () => {
     from: new Date('2026-11-01T00:00:00').toISOString(),
     to: new Date('2026-11-02T23:59:59.999').toISOString(),
   });
+});
+
+test('a bulk action is about all runs that the page shows', () => {
+  const bulk = (query: Record<string, string>, id?: string) => bulkFilterOf(key => query[key] ?? '', id);
+  expect(bulk({})).toEqual({ test: 'reruns' });
+  expect(bulk({ kind: 'all', q: 'night', cursor: 'x', status: 'failed' })).toEqual({ q: 'night', status: 'failed' });
+  expect(bulk({ kind: 'test', q: 'order=7', workflow_id: workflow })).toEqual({
+    test: true,
+    field: 'order=7',
+    workflow_ids: [workflow],
+  });
+  // The page of a workflow has no other filters than the kind.
+  expect(bulk({ q: 'night' }, workflow)).toEqual({ test: 'reruns', workflow_ids: [workflow] });
 });

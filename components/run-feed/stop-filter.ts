@@ -1,6 +1,7 @@
 import type { Inputs } from '../trpc/provider.tsx';
-import { runListInput } from './read-run-filters.ts';
+import { readRunFilters, runListInput } from './read-run-filters.ts';
 
+type BulkFilter = Exclude<Inputs['runs_start_bulk'], void>['filter'];
 export type StopFilter = Exclude<Inputs['runs_stop'], void>['filter'];
 
 /**
@@ -16,6 +17,21 @@ export function stopFilterOf(get: (key: string) => string): StopFilter | null {
     ...(from && { from }),
     ...(to && { to }),
     ...(test && { test: test === 'true' }),
+    ...(q && { q }),
+    ...(field && { field }),
+  };
+}
+
+/** Returns which runs a page shows, as a bulk action takes them; of a workflow's page, the runs of that workflow. */
+export function bulkFilterOf(get: (key: string) => string, workflowId?: string): BulkFilter {
+  const filters = workflowId === undefined ? readRunFilters(get) : { workflow_id: workflowId };
+  const { status, workflow_id, from, to, test, q, field } = runListInput(get, filters);
+  return {
+    ...(status && { status }),
+    ...(workflow_id && { workflow_ids: [workflow_id] }),
+    ...(from && { from }),
+    ...(to && { to }),
+    ...(test && { test: test === 'reruns' ? test : test === 'true' }),
     ...(q && { q }),
     ...(field && { field }),
   };

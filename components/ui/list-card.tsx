@@ -30,6 +30,10 @@ type Props<T> = {
   label: string;
   /** Headings; an empty one stands over the actions of a row. */
   columns: readonly string[];
+  /** What stands in the place of a column's name. */
+  headings?: Readonly<Record<string, ReactNode>>;
+  /** Columns whose numbers are right-aligned. */
+  numbers?: readonly string[];
   query: { isError: boolean; error: unknown; refetch: () => unknown };
   /** Absent while the first page is on its way. */
   items: readonly T[] | undefined;
@@ -42,7 +46,8 @@ type Props<T> = {
 };
 
 /** A paged list in its states: loading, failed, empty, rows. The page is in the URL as `cursor`. */
-export function ListCard<T>({ label, columns, query, items, next, row, empty, skeletonRows }: Props<T>) {
+export function ListCard<T>(props: Props<T>) {
+  const { label, columns, headings, numbers, query, items, next, row, empty, skeletonRows } = props;
   const { get, set } = useUrlState();
   const cursor = get('cursor');
   if (query.isError && !items)
@@ -57,7 +62,9 @@ export function ListCard<T>({ label, columns, query, items, next, row, empty, sk
       <Table label={label} cards={columns} numeric={columns.map(column => NUMBERS.has(column))}>
         <THead>
           {columns.map(column => (
-            <Th key={column}>{column || <span className="sr-only">Actions</span>}</Th>
+            <Th key={column} className={numbers?.includes(column) ? 'text-right' : undefined}>
+              {headings?.[column] ?? (column || <span className="sr-only">Actions</span>)}
+            </Th>
           ))}
         </THead>
         <tbody>

@@ -65,7 +65,6 @@ const writing: Record<string, string> = {
   workflows_run: 'destructive, open world',
   workflows_start_test_run: 'destructive, open world',
   runs_stop: 'destructive, idempotent',
-  runs_start_bulk: 'destructive, open world',
   // A decision cannot be undone, and the run continues.
   tasks_complete: 'destructive, open world',
   connections_create: 'adds',

@@ -3,7 +3,7 @@ import type { CallerLineage } from '../../platform/lineage.ts';
 import type { ActsFor } from '../runs/step-scopes.ts';
 
 export const BULK_ACTIONS = ['stop', 'rerun', 'continue'] as const;
-/** What is done with every run that a bulk action finds. */
+/** The names of the actions. */
 export type BulkAction = (typeof BULK_ACTIONS)[number];
 
 const ACTIVE: readonly RunStatus[] = ['running', 'paused'];
@@ -21,7 +21,7 @@ export function statusesFor(action: BulkAction): readonly RunStatus[] {
   }
 }
 
-/** Who requested a bulk action that starts runs, and how; what they may do is read again for every turn. */
+/** The requester of a bulk action that starts runs. What the person or token may do is read again for every turn. */
 export type Requester = {
   actsFor: ActsFor;
   surface: 'rest' | 'trpc' | 'mcp';

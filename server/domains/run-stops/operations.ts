@@ -94,18 +94,17 @@ unfinished, is the same bulk stop. 429 \`too_many_stops\` where the workspace ha
     path: '/v1/runs/bulk',
     status: 202,
     tag,
-    summary: 'Stop, repeat or continue the runs of the project that match, in turns',
-    description: `The answer is a job that the service works on, also after a restart; \`GET /v1/runs/bulk/{job_id}\` says how far it has got. It is for runs
-that started before the request. \`rerun\` and \`continue\` start one run for each, once, with the rights that the caller has at that time and at the price of
-any start; at most 10,000 (422 \`too_many_runs\`). \`continue\` leaves out failed runs that were repeated already, unless \`run_ids\` names them. The same request, while it is
-unfinished, is the same job. 429 \`too_many_stops\` where the workspace has 20 unfinished ones.`,
+    summary: 'Stop, repeat or continue many runs',
+    description: `The answer is a job; \`GET /v1/runs/bulk/{job_id}\` says how far it has got. Runs that started before the request match. \`rerun\` and \`continue\`
+start one run for each, once, at the price of any start; at most 10,000 (422 \`too_many_runs\`). \`continue\` leaves out runs that were repeated already, unless
+\`run_ids\` names them. 429 \`too_many_stops\` where the workspace has 20 unfinished ones.`,
     access: 'project_contributor',
     scope: 'workflow:run',
     scopesWhere: [...startScopes, { scope: EDIT_SCOPE, when: '`version` is given' }],
     errors: [404],
     input: StartBulkInput,
     output: BulkJob,
-    mcp: { group: 'core', agents: false, hints: { destructive: true, openWorld: true } },
+    mcp: { group: 'core', tool: false, agents: false, hints: { destructive: true, openWorld: true } },
     run: startBulk,
   }),
   operation({

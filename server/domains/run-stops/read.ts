@@ -12,7 +12,7 @@ export async function getStop(
   { stop_id }: z.output<typeof StopRef>,
 ): Promise<z.input<typeof StopJob>> {
   const row = await findStop(services.pool, principal.tenantId, stop_id);
-  if (row === null || row.action !== 'stop') throw notFound('Bulk stop');
+  if (row === null || row.requester !== null) throw notFound('Bulk stop');
   return toJob(row);
 }
 

@@ -72,35 +72,29 @@ export const ListStopsOutput = z.strictObject({ stops: z.array(StopJob), ...next
 /** The most runs that a bulk action starts. */
 export const MAX_STARTS = 10_000;
 const bulkFields = {
-  run_ids: z.array(Id).min(1).max(1_000).optional().meta({ description: 'These runs alone' }),
+  run_ids: z.array(Id).min(1).max(1_000).optional(),
   workflow_ids: filterFields.workflow_ids,
-  status: z.enum(RUN_STATUSES).optional().meta({ description: 'Default: every status that the action is for' }),
+  status: z.enum(RUN_STATUSES).optional(),
   from: filterFields.from,
   to: filterFields.to,
   test: z
     .union([z.boolean(), z.literal('reruns')])
     .optional()
-    .meta({ description: 'Test runs alone, or none; `reruns`: none but those that repeat another run; default: both' }),
+    .meta({ description: 'As of GET /v1/runs' }),
   q: filterFields.q,
   field: filterFields.field,
 };
-const BulkFilterSchema = z
-  .strictObject(bulkFields)
-  .meta({ description: 'Which runs of the project; `{}` means all that the action is for' });
+const BulkFilterSchema = z.strictObject(bulkFields).meta({ description: '`{}`: all that the action is for' });
 export type BulkFilter = z.output<typeof BulkFilterSchema>;
 const ActionSchema = z.enum(BULK_ACTIONS).meta({
-  description:
-    '`stop`: active runs; `rerun`: runs that have ended, with the same input; `continue`: failed runs, from the step that failed',
+  description: '`stop` active runs, `rerun` those that have ended, `continue` failed ones from the failed step',
 });
 export const StartBulkInput = z
   .strictObject({
     action: ActionSchema,
     filter: BulkFilterSchema,
-    mode: ModeSchema.optional().meta({ description: 'Of `stop`, default `immediate`' }),
-    version: z
-      .literal('latest')
-      .optional()
-      .meta({ description: "Of `continue`: the latest version continues; default: each run's own" }),
+    mode: ModeSchema.optional().meta({ description: 'Of `stop`' }),
+    version: z.literal('latest').optional().meta({ description: "Of `continue`; default: each run's own" }),
   })
   .refine(({ action, mode }) => mode === undefined || action === 'stop', {
     path: ['mode'],

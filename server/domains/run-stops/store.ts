@@ -4,7 +4,7 @@ import type { BulkFilter, StopFilter } from './schemas.ts';
 
 export type StopMode = 'immediate' | 'graceful';
 
-/** What a bulk action finds runs by: a stop by the one, the others by the other. */
+/** The filter of a bulk stop or of any bulk action. */
 export type MatchFilter = Omit<StopFilter, 'status' | 'test'> & BulkFilter;
 
 /** A bulk action as it is stored. A stop is the one of `POST /v1/runs/stop`, too. */
@@ -107,7 +107,7 @@ export async function findStop(pool: Pool, tenantId: string, id: string): Promis
 }
 
 /**
- * Returns the bulk actions of a project, or the stops of a tenant if no project is given, newest first, `limit` of them after the
+ * Returns the bulk actions of a project, or the bulk stops of a tenant if no project is given, newest first, `limit` of them after the
  * keyset.
  */
 export async function listStops(
@@ -118,7 +118,8 @@ export async function listStops(
   const { rows } = await pool.query<StopRow>(
     `SELECT ${COLUMNS} FROM run_stops
       WHERE tenant_id = $1 AND ($2::timestamptz IS NULL OR (requested_at, id) < ($2, $3::uuid))
-        AND CASE WHEN $5::text IS NULL THEN action = 'stop' ELSE filter->>'project_id' = $5 END
+        AND CASE WHEN $5::text IS NULL THEN requester IS NULL
+                 ELSE requester IS NOT NULL AND filter->>'project_id' = $5 END
       ORDER BY requested_at DESC, id DESC LIMIT $4`,
     [tenantId, after?.at ?? null, after?.id ?? null, limit, projectId],
   );

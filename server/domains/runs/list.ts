@@ -45,5 +45,8 @@ async function listPage(
     limit: input.limit + 1,
   });
   const page = cutPage(rows, input.limit, row => [row.started_at.getTime(), row.id]);
-  return { runs: page.rows.map(toRun), next_cursor: page.next_cursor };
+  return {
+    runs: page.rows.map(row => ({ ...toRun(row), search_values: row.search_values ?? {} })),
+    next_cursor: page.next_cursor,
+  };
 }

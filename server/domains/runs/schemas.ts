@@ -304,7 +304,10 @@ export const ListTenantRunsInput = z.strictObject({
   kind: kindFilter,
 });
 export const ListWorkflowRunsInput = z.strictObject({ id: Id, ...runFilters });
-export const ListRunsOutput = z.strictObject({ runs: z.array(RunSchema), ...nextCursor });
+const ListedRun = RunSchema.extend({
+  search_values: z.record(z.string(), z.string()).meta({ description: 'The values of its searchable fields' }),
+});
+export const ListRunsOutput = z.strictObject({ runs: z.array(ListedRun), ...nextCursor });
 
 export const ListEventsInput = z
   .strictObject({

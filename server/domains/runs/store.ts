@@ -32,6 +32,9 @@ export type RunRow = {
   rerun_of: string | null;
 };
 
+/** A run of a list, with the values of its searchable fields. */
+export type ListedRunRow = RunRow & { search_values: Record<string, string> | null };
+
 /** The columns of `RunRow`, except for the workflow's name, of `runs r`. */
 export const RUN_COLUMNS = `r.id, r.project_id, r.workflow_id, r.version, r.status, r.orchestration_phase, r.session_id,
   r.trigger_type, r.started_by, r.started_at, r.ended_at, r.error, r.steps_total, r.steps_done, r.pending_tasks,
@@ -84,7 +87,7 @@ export async function listRuns(
   tenantId: string,
   projectIds: readonly string[],
   filter: RunFilter,
-): Promise<RunRow[]> {
+): Promise<ListedRunRow[]> {
   const values: unknown[] = [tenantId, projectIds, filter.limit];
   const parameter = (value: unknown) => `$${values.push(value)}`;
   const where = ['r.tenant_id = $1', 'r.project_id = p.id'];
@@ -112,11 +115,13 @@ export async function listRuns(
     where.push(`(r.started_at, r.id) < (${parameter(filter.after.at)}, ${parameter(filter.after.id)}::uuid)`);
   }
   const ofProject = selectRuns(filter, where, parameter);
-  const { rows } = await pool.query<RunRow>(
+  const { rows } = await pool.query<ListedRunRow>(
     `WITH page AS (
        SELECT ${RUN_COLUMNS} FROM ${projects} CROSS JOIN LATERAL (${ofProject}) r
         ORDER BY r.started_at DESC, r.id DESC LIMIT $3)
-     SELECT page.*, w.name AS workflow_name FROM page JOIN workflows w ON w.id = page.workflow_id
+     SELECT page.*, w.name AS workflow_name,
+            (SELECT json_object_agg(v.name, v.value) FROM run_search_values v WHERE v.run_id = page.id) AS search_values
+       FROM page JOIN workflows w ON w.id = page.workflow_id
       ORDER BY page.started_at DESC, page.id DESC`,
     values,
   );

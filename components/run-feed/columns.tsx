@@ -1,0 +1,72 @@
+'use client';
+import { Columns3 } from 'lucide-react';
+import { useSyncExternalStore } from 'react';
+import { useCreditsShown, useSession } from '../shell/session.tsx';
+import type { Outputs } from '../trpc/provider.tsx';
+import { Button } from '../ui/button.tsx';
+import { Menu, MenuChoice, MenuLabel } from '../ui/menu.tsx';
+import { readHidden, type Shown, toggled, writeShown } from './column-choice.ts';
+
+type Run = Outputs['runs_list_tenant']['runs'][number];
+
+const STANDARD = ['Status', 'Progress', 'Trigger', 'Started', 'Duration', 'Credits', 'Run'];
+/** Columns of numbers. */
+export const NUMBERS: readonly string[] = ['Duration', 'Credits'];
+
+export type Columns = { shown: readonly string[]; all: readonly string[]; toggle: (column: string) => void };
+
+const listeners = new Set<() => void>();
+const subscribe = (listener: () => void) => {
+  listeners.add(listener);
+  return () => void listeners.delete(listener);
+};
+
+/**
+ * Returns the columns of a list of runs: the standard ones, and the searchable fields of the runs that it shows. Which of them are shown
+ * is kept in this browser for each person.
+ */
+export function useColumns(runs: readonly Run[] | undefined): Columns {
+  const { me } = useSession();
+  const showsCredits = useCreditsShown();
+  const key = `baton.run-columns.${me.user.id}`;
+  const stored = useSyncExternalStore(
+    subscribe,
+    () => localStorage.getItem(key) ?? '',
+    () => '',
+  );
+  const choice = readHidden(stored);
+  const fields = new Set([...choice.added, ...(runs ?? []).flatMap(run => Object.keys(run.search_values))]);
+  const standard = STANDARD.filter(column => showsCredits || column !== 'Credits');
+  const all = [...standard, ...[...fields].filter(field => !STANDARD.includes(field)).sort()];
+  const isShown = (column: string) =>
+    STANDARD.includes(column) ? !choice.hidden.includes(column) : choice.added.includes(column);
+  return {
+    all,
+    shown: all.filter(isShown),
+    toggle: column => {
+      const next: Shown = toggled(choice, column, STANDARD.includes(column));
+      localStorage.setItem(key, writeShown(next));
+      for (const listener of listeners) listener();
+    },
+  };
+}
+
+/** Chooses the columns of the list. */
+export function ColumnMenu({ columns: { all, shown, toggle } }: { columns: Columns }) {
+  return (
+    <Menu
+      trigger={
+        <Button size="sm" variant="ghost" icon={<Columns3 aria-hidden className="size-3.5" />}>
+          Columns
+        </Button>
+      }
+    >
+      <MenuLabel>Columns</MenuLabel>
+      {all.map(column => (
+        <MenuChoice key={column} checked={shown.includes(column)} onSelect={() => toggle(column)}>
+          {column}
+        </MenuChoice>
+      ))}
+    </Menu>
+  );
+}
