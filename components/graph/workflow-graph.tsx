@@ -262,6 +262,7 @@ function toEdge(edge: GraphEdge, displays: WorkflowGraphProps['displays']): Edge
       ...(isTaken ? { strokeWidth: 2 } : {}),
       ...(reached === 'skipped' ? { strokeDasharray: '4 4', opacity: 0.6 } : {}),
     },
-    markerEnd: { type: MarkerType.ArrowClosed, width: 16, height: 16, color },
+    // Markers grow with the width of their edge.
+    markerEnd: { type: MarkerType.ArrowClosed, width: isTaken ? 9 : 16, height: isTaken ? 9 : 16, color },
   };
 }

@@ -19,7 +19,7 @@ const icons = { stop: OctagonX, rerun: RotateCcw, continue: Wrench };
 
 type Props = { selection: Selection; workflowId: string | undefined };
 
-/** What can be done with the selected runs, and with all that match; nothing while none is selected. */
+/** Offers what can be done with the selected runs, or with all that match. Nothing while none is selected. */
 export function BulkBar({ selection, workflowId }: Props) {
   const { get } = useUrlState();
   const [action, setAction] = useState<BulkAction | null>(null);

@@ -163,7 +163,7 @@ function Opened({ live, step, spec, selected, onSelect, ...ref }: Omit<RowProps,
   return (
     <div className="flex flex-col gap-3 border-t px-3 py-2">
       {step.error !== null && step.status !== 'completed' ? (
-        <StepFailure error={step.error} spec={{ id, script: spec?.script }} />
+        <StepFailure error={step.error} spec={{ id, script: spec?.script }} of={id} />
       ) : null}
       {spec?.type === 'for_each' ? (
         <LoopItems
@@ -176,9 +176,9 @@ function Opened({ live, step, spec, selected, onSelect, ...ref }: Omit<RowProps,
         />
       ) : null}
       {step.attempts.length === 0 ? null : (
-        <StepValues {...ref} step={{ id, status: step.status, attempts: step.attempts }} />
+        <StepValues {...ref} step={{ id, status: step.status, attempts: step.attempts }} of={id} />
       )}
-      <StepLog {...ref} live={live} step={id} />
+      <StepLog {...ref} live={live} step={id} of={id} />
     </div>
   );
 }

@@ -2,7 +2,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { CloudOff, Unplug } from 'lucide-react';
 import dynamic from 'next/dynamic';
-import { useMemo } from 'react';
+import { useMemo, useState } from 'react';
 import { isAgentStep, isTerminal, type Snapshot } from '@/server/domains/runs/run-state.ts';
 import { useSession } from '../shell/session.tsx';
 import { type FirstRead, useFirstRead } from '../trpc/first-read.ts';
@@ -251,6 +251,8 @@ type TimelineProps = {
 /** The timeline, with what is folded, shown and zoomed in the URL. */
 function Timeline(props: TimelineProps) {
   const url = useUrlState();
+  // The URL follows: keys come faster than it changes.
+  const [zoom, setZoom] = useState(() => readZoom(url.get('zoom')));
   const items = url.get('items');
   const unfolded = useMemo(() => items.split(',').filter(id => id !== ''), [items]);
   return (
@@ -259,8 +261,11 @@ function Timeline(props: TimelineProps) {
         {...props}
         folded={url.get('fold') !== '0'}
         onFolded={folded => url.set({ fold: folded ? undefined : '0' })}
-        zoom={readZoom(url.get('zoom'))}
-        onZoom={zoom => url.set({ zoom: writeZoom(zoom) })}
+        zoom={zoom}
+        onZoom={next => {
+          setZoom(next);
+          url.set({ zoom: writeZoom(next) });
+        }}
         unfolded={unfolded}
         onUnfolded={loops => url.set({ items: loops.join(',') || undefined })}
       />

@@ -18,8 +18,13 @@ import { LargeValue, Part, type Ref } from './run-values.tsx';
 import { useStepEvents } from './use-events.ts';
 import type { LiveRun } from './use-run.ts';
 
+/** The name of a value for screen readers; `of`: the item that it belongs to, where the page has the value of its loop, too. */
+const labelOf = (title: string, of: string | undefined): string => (of === undefined ? title : `${title} of ${of}`);
+
+type FailureProps = { error: StepError; spec: { id: string; script?: unknown }; of?: string };
+
 /** The error of a step with its details; one of a script stands beside its line. */
-export function StepFailure({ error, spec }: { error: StepError; spec: { id: string; script?: unknown } }) {
+export function StepFailure({ error, spec, of }: FailureProps) {
   const { billing } = useSession().me;
   const { script } = spec;
   const inScript = typeof script === 'string' ? scriptError(error.message) : null;
@@ -40,7 +45,11 @@ export function StepFailure({ error, spec }: { error: StepError; spec: { id: str
       {inScript ? <FailedScript script={String(script)} error={inScript} /> : null}
       {error.details === undefined || error.details === null ? null : (
         <Part title="Error details">
-          <JsonTree label="Error details" value={error.details} root={`${stepPath(spec.id, 'error')}.details`} />
+          <JsonTree
+            label={labelOf('Error details', of)}
+            value={error.details}
+            root={`${stepPath(spec.id, 'error')}.details`}
+          />
         </Part>
       )}
     </div>
@@ -52,7 +61,7 @@ const asItIs = (path: string) => path;
 type StepToRead = Pick<StepState, 'id' | 'status'> & { attempts: readonly unknown[] };
 
 /** Shows the input that the step read and the result that it returned. */
-export function StepValues({ workflowId, runId, step }: Ref & { step: StepToRead }) {
+export function StepValues({ workflowId, runId, step, of }: Ref & { step: StepToRead; of?: string }) {
   const trpc = useTRPC();
   const client = useTRPCClient();
   const input = { id: workflowId, runID: runId, step_id: step.id };
@@ -73,7 +82,11 @@ export function StepValues({ workflowId, runId, step }: Ref & { step: StepToRead
       {resolved.length > 0 ? (
         <Part title="Resolved input">
           {values.length > 0 ? (
-            <JsonTree label="Resolved input" value={Object.fromEntries(values) as Json} pathOf={asItIs} />
+            <JsonTree
+              label={labelOf('Resolved input', of)}
+              value={Object.fromEntries(values) as Json}
+              pathOf={asItIs}
+            />
           ) : null}
           {problems.map(({ name, problem }) => (
             <p key={name} className="text-xs wrap-anywhere text-muted">
@@ -85,7 +98,7 @@ export function StepValues({ workflowId, runId, step }: Ref & { step: StepToRead
       {result_ref ? <LargeValue workflowId={workflowId} runId={runId} title="Result" reference={result_ref} /> : null}
       {has_result && !result_ref ? (
         <Part title="Result">
-          <JsonTree label="Result" value={result as Json} root={stepPath(step.id, 'result')} />
+          <JsonTree label={labelOf('Result', of)} value={result as Json} root={stepPath(step.id, 'result')} />
         </Part>
       ) : null}
     </>
@@ -93,14 +106,14 @@ export function StepValues({ workflowId, runId, step }: Ref & { step: StepToRead
 }
 
 /** Shows what a step has logged. */
-export function StepLog({ live, step, ...ref }: Ref & { live: LiveRun; step: string }) {
+export function StepLog({ live, step, of, ...ref }: Ref & { live: LiveRun; step: string; of?: string }) {
   const events = useStepEvents(ref, live, step);
   const lines = events.all.flatMap(logLines);
   if (events.error) return <ErrorState error={events.error} onRetry={events.retry} />;
   if (lines.length === 0 && !events.more) return null;
   return (
     <Part title="Log">
-      <ScrollRegion label="Log" className="max-h-60 overflow-auto rounded-md border bg-sunken p-2">
+      <ScrollRegion label={labelOf('Log', of)} className="max-h-60 overflow-auto rounded-md border bg-sunken p-2">
         <pre className="text-xs whitespace-pre-wrap">{lines.join('\n')}</pre>
       </ScrollRegion>
       {events.more ? (

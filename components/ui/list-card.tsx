@@ -30,7 +30,7 @@ type Props<T> = {
   label: string;
   /** Headings; an empty one stands over the actions of a row. */
   columns: readonly string[];
-  /** What stands in the place of a column's name. */
+  /** Elements in the place of a column's name. */
   headings?: Readonly<Record<string, ReactNode>>;
   /** Columns whose numbers are right-aligned. */
   numbers?: readonly string[];

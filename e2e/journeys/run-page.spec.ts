@@ -131,10 +131,18 @@ test('a failed run is mended and continued from the failed step', async ({ membe
   await expect(member.getByRole('heading', { level: 1 })).toContainText('Completed');
   expect(member.url()).not.toContain(path);
   const list = member.getByRole('region', { name: 'Steps' });
-  await expect(list.getByRole('button', { name: /^Add up/ })).toContainText('Skipped (out of scope)');
+  await expect(list.getByRole('button', { name: /^Add up/ })).toContainText('Reused');
+  // The runs link to each other, and the list has the new one though it ran the draft.
+  const facts = member.getByRole('definition').filter({ hasText: /^Run [0-9a-f]{8}$/ });
+  await facts.getByRole('link').click();
+  await expect(member).toHaveURL(new RegExp(path));
+  await expect(member.getByText('Run again as')).toBeVisible();
   await expect(list.getByRole('button', { name: /^Check the total/ })).toContainText('Success');
+  await member.goBack();
   await member.getByRole('tab', { name: 'Output' }).click();
   await expect(member.getByRole('region', { name: 'Output' })).toContainText('1');
+  await member.goto(`${path.replace(/\/runs\/.*/, '')}?tab=runs`);
+  await expect(member.getByRole('row', { name: /draft · rerun/ })).toBeVisible();
 });
 
 test('two runs are compared side by side @phone', async ({ member, api }) => {

@@ -1,0 +1,150 @@
+import { readFile } from 'node:fs/promises';
+import { type Api, expect, expectAccessible, expectThemesAccessible, test } from '../fixtures/console.ts';
+
+const lua = (id: string, script: string, more: object = {}) => ({ id, type: 'lua_script', script, ...more });
+/** Thirty items, of which the tenth, twentieth and thirtieth fail. */
+const loop = {
+  id: 'each',
+  type: 'for_each',
+  name: 'Each order',
+  items: JSON.stringify(Array.from({ length: 30 }, (_, at) => at + 1)),
+  on_item_error: 'continue',
+  steps: [lua('charge', 'if item % 10 == 0 then error("card declined") end return item', { name: 'Charge the card' })],
+};
+
+async function publish(api: Api, name: string, steps: object[]): Promise<string> {
+  const { id } = await api.call('POST', '/v1/workflows', { name, graph: { steps } });
+  await api.call('POST', `/v1/workflows/${String(id)}/versions`, {});
+  return String(id);
+}
+
+/** Runs the workflow to its end; returns the path of the run's page. */
+async function run(api: Api, id: string): Promise<string> {
+  const start = { command: 'start', params: {} };
+  const { run_id } = await api.call('POST', `/v1/workflows/${id}/command`, start);
+  const path = `/workflows/${id}/runs/${String(run_id)}`;
+  await expect.poll(async () => (await api.call('GET', `/v1${path}/summary`)).run_complete).toBe(true);
+  return path;
+}
+
+test('the items of a loop are looked through, with jumps to those that failed @phone', async ({ member, api }) => {
+  const path = await run(api, await publish(api, 'Invoices', [loop]));
+  await member.goto(`${path}?step=each`);
+  await expect(member.getByRole('heading', { level: 1 })).toContainText('Invoices');
+  const step = member.getByRole('region', { name: 'Step each' });
+  await expect(step.getByText('1 of 30')).toBeVisible();
+  await expect(step.getByText('3 failed')).toBeVisible();
+  await expect(step.getByText('2 attempts')).toHaveCount(0);
+  const next = step.getByRole('button', { name: 'Next failed item' });
+  await next.focus();
+  await member.keyboard.press('Enter');
+  await expect(step.getByText('10 of 30')).toBeVisible();
+  await step.getByRole('button', { name: /^Charge the card/ }).press('Enter');
+  await expect(step.getByRole('alert')).toContainText('card declined');
+  await expect(member).toHaveURL(/step=each\.9\.charge/);
+  await next.click();
+  await expect(step.getByText('20 of 30')).toBeVisible();
+  await expect(step.getByRole('alert')).toContainText('card declined');
+  await step.getByRole('button', { name: 'Next item' }).click();
+  await expect(step.getByText('21 of 30')).toBeVisible();
+  await expect(step.getByRole('alert')).toHaveCount(0);
+  await expectAccessible(member);
+});
+
+test('the timeline has a scale, is zoomed by mouse and keyboard, and opens loops', async ({ member, api }) => {
+  const path = await run(
+    api,
+    await publish(api, 'Timed', [lua('first', 'return 1'), { ...loop, depends_on: ['first'] }]),
+  );
+  await member.goto(`${path}?tab=timeline`);
+  const axis = member.locator('[data-axis]');
+  await expect(axis).toContainText('0');
+  const box = await axis.boundingBox();
+  if (box === null) throw new Error('The axis is not drawn.');
+  await member.mouse.move(box.x + box.width * 0.25, box.y + 10);
+  await member.mouse.down();
+  await member.mouse.move(box.x + box.width * 0.75, box.y + 10, { steps: 4 });
+  await member.mouse.up();
+  await expect(member).toHaveURL(/zoom=0\.2/);
+  await member.getByRole('button', { name: 'Show all' }).click();
+  await expect(member).not.toHaveURL(/zoom=/);
+  const timeline = member.getByRole('region', { name: 'Timeline' });
+  const row = timeline.getByRole('button', { name: /^Each order: / });
+  await row.focus();
+  await member.keyboard.press('+');
+  await expect(member).toHaveURL(/zoom=0\.25-0\.75/);
+  await member.keyboard.press('ArrowRight');
+  await expect(member).toHaveURL(/zoom=0\.375-0\.875/);
+  await member.keyboard.press('0');
+  await expect(member).not.toHaveURL(/zoom=/);
+  await timeline.getByRole('button', { name: 'Items of each' }).press('Enter');
+  await expect(timeline.getByRole('button', { name: /^Item 1: Success/ })).toBeVisible();
+  await expect(timeline.getByRole('button', { name: /^Charge the card: Success/ }).first()).toBeVisible();
+  await expectThemesAccessible(member);
+});
+
+test('events are told in sentences, searched, and downloaded', async ({ member, api }) => {
+  const path = await run(api, await publish(api, 'Told', [lua('first', 'return { code = "K-17" }'), loop]));
+  await member.goto(`${path}?tab=events`);
+  await member.getByRole('checkbox', { name: 'Compact' }).check();
+  const events = member.getByRole('region', { name: 'Events' });
+  await expect(events.getByText(/^Started by /)).toBeVisible();
+  await expect(events.getByText(/^Succeeded after /).first()).toBeVisible();
+  await expectAccessible(member);
+  await member.getByRole('checkbox', { name: 'Compact' }).uncheck();
+  const search = member.getByRole('searchbox', { name: 'Search events' });
+  await search.fill('CARD DECLINED');
+  await expect(member.getByText(/^3 of \d+ events$/)).toBeVisible();
+  await search.fill('k-17');
+  await expect(member.getByText(/^1 of \d+ events$/)).toBeVisible();
+  for (const [item, lines] of [
+    ['NDJSON: one event a line', (text: string) => text.trim().split('\n')],
+    ['JSON: one list of all events', (text: string) => JSON.parse(text) as unknown[]],
+  ] as const) {
+    const file = member.waitForEvent('download');
+    await member.getByRole('button', { name: 'Download' }).click();
+    await member.getByRole('menuitem', { name: item }).click();
+    const all = lines(await readFile(await (await file).path(), 'utf8'));
+    const { last_seq } = await api.call('GET', `/v1${path}/snapshot`);
+    expect(all).toHaveLength(Number(last_seq));
+  }
+});
+
+test('selected runs are run again, and all that match continued with the latest version @phone', async ({
+  member,
+  api,
+}) => {
+  const id = await publish(api, 'Nightly', [lua('a', 'return 1'), lua('b', 'error("no")', { depends_on: ['a'] })]);
+  for (let count = 0; count < 3; count += 1) await run(api, id);
+  await member.goto('/runs?q=Nightly');
+  const boxes = member.getByRole('checkbox', { name: /^Select run / });
+  await expect(boxes).toHaveCount(3);
+  await boxes.first().focus();
+  await member.keyboard.press('Space');
+  const bar = member.getByRole('region', { name: 'Selected runs' });
+  await expect(bar).toContainText('1 selected');
+  await bar.getByRole('button', { name: 'Run again' }).press('Enter');
+  const again = member.getByRole('alertdialog', { name: 'Run again?' });
+  await expect(again).toContainText('1 of the 1 selected runs has ended.');
+  await expectAccessible(member);
+  await again.getByRole('button', { name: 'Run again' }).press('Enter');
+  await expect(again).toHaveCount(0);
+  await expect(member.getByRole('list', { name: 'Bulk actions' })).toContainText('Started again: 1 of 1');
+  await expect(boxes).toHaveCount(4);
+  await api.call('POST', `/v1/workflows/${id}/edits`, {
+    edits: [{ type: 'update_step', step: 'b', set: { script: 'return 2' } }],
+  });
+  await api.call('POST', `/v1/workflows/${id}/versions`, {});
+  await boxes.nth(1).check();
+  await bar.getByRole('button', { name: 'Select all 4 that match' }).click();
+  await expect(bar).toContainText('All 4 that match');
+  await bar.getByRole('button', { name: 'Continue from the failing step' }).click();
+  const dialog = member.getByRole('alertdialog', { name: 'Continue failed runs?' });
+  // One of the four has been repeated already.
+  await expect(dialog).toContainText('3 runs that match have failed.');
+  await dialog.getByRole('checkbox', { name: 'With the latest version' }).check();
+  await dialog.getByRole('button', { name: 'Continue from the failing step' }).click();
+  await expect(member.getByRole('list', { name: 'Bulk actions' })).toContainText('Continued: 3 of 3');
+  await expect(member.getByText('Completed', { exact: true })).toHaveCount(3);
+  await expectAccessible(member);
+});
