@@ -50,12 +50,15 @@ export function LoopItems({ live, loop, ended, selected, onSelect, ...ref }: Pro
   if (read.isPending) return <Skeleton className="h-24 w-full" />;
   const { total, items } = read.data;
   if (total === null || total === 0) return null;
-  const item = items[0];
+  // While another item is read, the answer is still that of the one before.
+  const item = items.find(each => each.index === index);
   const go = (to: number) => onSelect(`${loop.id}.${to}${place?.name ? `.${place.name}` : ''}`);
   return (
     <Part title="Items">
       <Switcher found={read.data} index={index} onGo={go} />
-      {item === undefined ? (
+      {item === undefined && read.isPlaceholderData ? (
+        <Skeleton className="h-16 w-full" />
+      ) : item === undefined ? (
         <p className="text-sm text-muted">The loop has no item {(index + 1).toLocaleString()}.</p>
       ) : item.steps.length === 0 ? (
         <p className="text-sm text-muted">This item has not started yet.</p>
