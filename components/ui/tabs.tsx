@@ -18,7 +18,7 @@ export function TabStrip<V extends string>({ label, tabs, dense = false, classNa
   return (
     <Radix.List
       aria-label={label}
-      className={cx('flex overflow-x-auto', dense ? 'gap-1' : 'gap-2 sm:gap-4', className)}
+      className={cx('flex overflow-x-auto', dense ? 'gap-0' : 'gap-2 sm:gap-4', className)}
     >
       {tabs.map(tab => (
         <Radix.Trigger

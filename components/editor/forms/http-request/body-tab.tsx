@@ -92,7 +92,7 @@ function BodyEditor({ kind, ...props }: Props & { kind: BodyKind }) {
       ) : (
         <KeyValueTable
           noun="Field"
-          placeholder="Name of the field"
+          placeholder="Name"
           repeats
           value={step.form}
           readOnly={readOnly}

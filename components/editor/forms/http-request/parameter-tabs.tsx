@@ -23,7 +23,7 @@ export function ParamsTab({ step, set, draw, problemOf, readOnly, completion }: 
     <>
       <KeyValueTable
         noun="Parameter"
-        placeholder="Name, such as page"
+        placeholder="Name"
         repeats
         value={step.query}
         readOnly={readOnly}
@@ -50,7 +50,7 @@ export function HeadersTab({ step, set, draw, problemOf, readOnly, completion }:
     <>
       <KeyValueTable
         noun="Header"
-        placeholder="Name, such as Accept"
+        placeholder="Name"
         repeats={false}
         value={step.headers}
         readOnly={readOnly}
