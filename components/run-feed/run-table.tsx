@@ -103,7 +103,7 @@ function Row({ run, columns, selection, isSelectable }: RowProps) {
       {selection === null ? null : (
         <Td className="w-8 pr-0">
           <Checkbox
-            label={<span className="sr-only">{`Select run ${run.run_id.slice(0, 8)} of ${run.workflow_name}`}</span>}
+            label={<span className="sr-only">{`Select run ${run.run_id.slice(0, 8)}`}</span>}
             checked={selection.ids.has(run.run_id)}
             disabled={!isSelectable}
             onCheckedChange={checked => selection.set([run.run_id], checked)}
