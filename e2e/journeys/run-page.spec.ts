@@ -132,12 +132,12 @@ test('a failed run is mended and continued from the failed step', async ({ membe
   expect(member.url()).not.toContain(path);
   const list = member.getByRole('region', { name: 'Steps' });
   await expect(list.getByRole('button', { name: /^Add up/ })).toContainText('Reused');
+  await expect(list.getByRole('button', { name: /^Check the total/ })).toContainText('Success');
   // The runs link to each other, and the list has the new one though it ran the draft.
   const facts = member.getByRole('definition').filter({ hasText: /^Run [0-9a-f]{8}$/ });
   await facts.getByRole('link').click();
   await expect(member).toHaveURL(new RegExp(path));
   await expect(member.getByText('Run again as')).toBeVisible();
-  await expect(list.getByRole('button', { name: /^Check the total/ })).toContainText('Success');
   await member.goBack();
   await member.getByRole('tab', { name: 'Output' }).click();
   await expect(member.getByRole('region', { name: 'Output' })).toContainText('1');
