@@ -1,5 +1,6 @@
 'use client';
 import { groupsOf } from '../shell/pages.ts';
+import { SETTINGS_DESCRIPTIONS } from '../shell/settings-descriptions.ts';
 import { usePages } from '../shell/use-pages.ts';
 import { Link } from '../ui/link.tsx';
 import { Page, PageHeader } from '../ui/page.tsx';
@@ -15,7 +16,7 @@ export function SettingsHome() {
           <section key={label} aria-label={label}>
             <h2 className="mb-2 text-lg font-semibold">{label}</h2>
             <ul className="grid gap-3 sm:grid-cols-2 xl:grid-cols-3">
-              {pages.map(({ href, icon: Icon, label: title, description }) => (
+              {pages.map(({ href, icon: Icon, label: title }) => (
                 <li key={href} className="flex">
                   <Link
                     href={href}
@@ -24,7 +25,7 @@ export function SettingsHome() {
                     <Icon aria-hidden className="mt-0.5 size-4 shrink-0 text-muted" />
                     <span>
                       <span className="block font-medium">{title}</span>
-                      <span className="block text-sm text-muted">{description}</span>
+                      <span className="block text-sm text-muted">{SETTINGS_DESCRIPTIONS[href]}</span>
                     </span>
                   </Link>
                 </li>

@@ -25,6 +25,7 @@ import { settingsHome } from './pages.ts';
 import { type Entry, findEntries } from './palette-entries.ts';
 import { useObjectEntries, useRunEntries, useWorkflowEntries } from './palette-objects.tsx';
 import { usePermissions, useSession } from './session.tsx';
+import { SETTINGS_DESCRIPTIONS } from './settings-descriptions.ts';
 import { usePages } from './use-pages.ts';
 import { useSidebar } from './use-sidebar.tsx';
 import { useSignOut } from './use-sign-out.tsx';
@@ -191,7 +192,7 @@ function useNavigationEntries({ go }: Ways): Entry[] {
     id: `page ${page.href}`,
     group: 'Go to',
     label: page.label,
-    keywords: 'description' in page ? `settings ${page.description}` : 'open page',
+    keywords: page.href in SETTINGS_DESCRIPTIONS ? `settings ${SETTINGS_DESCRIPTIONS[page.href]}` : 'open page',
     icon: page.icon,
     ...(page.key ? { aside: <Kbd>{`g ${page.key}`}</Kbd> } : {}),
     run: go(page.href),

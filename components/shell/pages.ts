@@ -59,15 +59,13 @@ const mainPages: readonly ConsolePage[] = [
 /** The page of all settings. */
 export const settingsHome = { href: '/settings', label: 'Settings', icon: Settings, key: ',' } as const;
 
-export type SettingsPage = ConsolePage & { description: string };
-const settingsPages: readonly SettingsPage[] = [
+const settingsPages: readonly ConsolePage[] = [
   {
     group: 'Workspace',
     href: '/settings/members',
     label: 'Members',
     icon: Users,
     key: 'm',
-    description: 'Who works in this workspace, with which role, and invitations.',
   },
   {
     group: 'Workspace',
@@ -75,14 +73,12 @@ const settingsPages: readonly SettingsPage[] = [
     label: 'Projects',
     icon: FolderKanban,
     key: 'p',
-    description: 'Separate places for workflows, runs and connections, with members of their own.',
   },
   {
     group: 'Workspace',
     href: '/settings/model-keys',
     label: 'Model keys',
     icon: BrainCircuit,
-    description: 'Your own keys for the language models that agents and AI steps use.',
   },
   {
     group: 'Workspace',
@@ -90,7 +86,6 @@ const settingsPages: readonly SettingsPage[] = [
     label: 'Chat settings',
     icon: MessagesSquare,
     for: 'admins',
-    description: 'What the chat may do, and how much people may use it.',
   },
   {
     group: 'Workspace',
@@ -98,14 +93,12 @@ const settingsPages: readonly SettingsPage[] = [
     label: 'Audit log',
     icon: History,
     for: 'admins',
-    description: 'Who changed what, and when.',
   },
   {
     group: 'You',
     href: '/settings/profile',
     label: 'Profile',
     icon: CircleUser,
-    description: 'Your name, password and signed-in devices.',
   },
   {
     group: 'You',
@@ -113,7 +106,6 @@ const settingsPages: readonly SettingsPage[] = [
     label: 'Notifications',
     icon: Bell,
     key: 'n',
-    description: 'Which events you hear about, and where.',
   },
   {
     group: 'Developers',
@@ -122,14 +114,12 @@ const settingsPages: readonly SettingsPage[] = [
     icon: KeyRound,
     key: 'k',
     for: 'contributors',
-    description: 'Keys for programs that call Baton, each with its own scopes.',
   },
   {
     group: 'Developers',
     href: '/settings/api-reference',
     label: 'API reference',
     icon: ScrollText,
-    description: 'Every operation of the REST API, with its fields and examples.',
   },
 ];
 
@@ -138,7 +128,7 @@ type Member = { canWrite: boolean; isAdmin: boolean; billing: BillingMode; agent
 /** The pages that a member may use; the deployment decides whether there are agents, chats and memory, and what there is of billing. */
 export function pagesFor({ canWrite, isAdmin, billing, agents, memory }: Member): {
   main: readonly ConsolePage[];
-  settings: readonly SettingsPage[];
+  settings: readonly ConsolePage[];
 } {
   const isOpen = (page: ConsolePage) =>
     page.for === 'admins' ? isAdmin : page.for === 'contributors' ? canWrite : true;

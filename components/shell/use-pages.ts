@@ -1,9 +1,9 @@
 'use client';
-import { type ConsolePage, pagesFor, type SettingsPage } from './pages.ts';
+import { type ConsolePage, pagesFor } from './pages.ts';
 import { usePermissions, useSession } from './session.tsx';
 
 /** Returns the pages of the main navigation and of the settings that this user may use on this deployment. */
-export function usePages(): { main: readonly ConsolePage[]; settings: readonly SettingsPage[] } {
+export function usePages(): { main: readonly ConsolePage[]; settings: readonly ConsolePage[] } {
   const { billing, agents, memory } = useSession().me;
   return pagesFor({ ...usePermissions(), billing, agents, memory });
 }

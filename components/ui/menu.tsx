@@ -2,11 +2,12 @@
 import dynamic from 'next/dynamic';
 import { Slot } from 'radix-ui';
 import { type KeyboardEvent, type PointerEvent, type ReactNode, use, useId, useRef, useState } from 'react';
+import { isOfPage, useIsCollecting } from './menu-offers.ts';
 import { type MenuChoiceProps, type MenuItemProps, MenuPartsContext } from './menu-parts.ts';
-import { isOfPage, MenuActions, useIsCollecting } from './page-actions.tsx';
 import { useLoadedEarly, useOpened } from './use-opened.ts';
 
 const loadContent = () => import('./menu-content.tsx');
+const MenuActions = dynamic(() => import('./page-actions.tsx').then(module => module.MenuActions), { ssr: false });
 const MenuContent = dynamic(() => loadContent().then(module => module.MenuContent), { ssr: false });
 
 /** A menu behind `trigger` (one element that takes a ref). */

@@ -1,5 +1,6 @@
 'use client';
 import { createContext, type ReactNode, useContext, useEffect, useMemo, useRef, useSyncExternalStore } from 'react';
+import { isOfPage, notify, subscribe } from './menu-offers.ts';
 import { type MenuChoiceProps, type MenuItemProps, MenuPartsContext } from './menu-parts.ts';
 
 /** An action of the page that is open, as the palette offers it. */
@@ -12,36 +13,23 @@ export type PageAction = {
 
 type Item = PageAction & { key: symbol };
 let items: readonly Item[] = [];
-let isCollecting = false;
-const listeners = new Set<() => void>();
-
-const subscribe = (listener: () => void) => {
-  listeners.add(listener);
-  return () => listeners.delete(listener);
-};
-const changed = () => {
-  for (const listener of listeners) listener();
-};
-const never = () => false;
 
 function register(action: PageAction): () => void {
   const item = { ...action, key: Symbol(action.label) };
   items = [...items, item];
-  changed();
+  notify();
   return () => {
     items = items.filter(each => each.key !== item.key);
-    changed();
+    notify();
   };
 }
 
 /** Makes the menus of the page name their entries while the caller is mounted, and returns these. */
 export function useMenuActions(): readonly PageAction[] {
   useEffect(() => {
-    isCollecting = true;
-    changed();
+    notify(true);
     return () => {
-      isCollecting = false;
-      changed();
+      notify(false);
     };
   }, []);
   return useSyncExternalStore(
@@ -50,9 +38,6 @@ export function useMenuActions(): readonly PageAction[] {
     () => items,
   );
 }
-
-/** Whether the palette is open, and asks menus for their entries. */
-export const useIsCollecting = (): boolean => useSyncExternalStore(subscribe, () => isCollecting, never);
 
 const MenuName = createContext('');
 
@@ -91,13 +76,7 @@ function textOf(node: ReactNode): string {
   return Array.isArray(node) ? node.map(textOf).join('') : '';
 }
 
-/** Elements with many of their kind beside them: what they offer belongs to a row, not to the page. */
-const ROWS = 'tr, li, [role="row"], [role="option"], nav, .react-flow';
 const MAX_LABEL = 60;
-
-/** Whether an element acts on the page as a whole. */
-export const isOfPage = (element: Element | null): boolean =>
-  element?.closest('#main') != null && element.closest(ROWS) === null;
 
 /** Returns the buttons, the tabs and the links among the actions of the page that is open, once for each name. */
 export function readPageButtons(root: ParentNode = document): PageAction[] {
