@@ -33,7 +33,8 @@ function paysAtStripe(): boolean {
 export const config = {
   matcher: [
     {
-      source: '/((?!api/|v1/|mcp$|mcp/|healthz$|readyz$|metrics$|_next/static|_next/image|icons/|icon.svg$|favicon.ico$|apple-icon.png$|opengraph-image.png$|manifest.webmanifest$|robots.txt$).*)',
+      source:
+        '/((?!api/|v1/|mcp$|mcp/|healthz$|readyz$|metrics$|_next/static|_next/image|icons/|icon.svg$|favicon.ico$|apple-icon.png$|opengraph-image.png$|manifest.webmanifest$|robots.txt$).*)',
       // The router's own prefetches are data, not pages. A browser's (`Purpose: prefetch`) becomes the page, and needs the policy.
       missing: [{ type: 'header', key: 'next-router-prefetch' }],
     },

@@ -1,6 +1,6 @@
 import { cookies, headers } from 'next/headers';
 import type { ReactNode } from 'react';
-import { CreditNotice } from '@/components/billing/credit-notice.tsx';
+import { LazyCreditNotice } from '@/components/billing/lazy-credit-notice.tsx';
 import { NOTICE_COOKIE } from '@/components/billing/notice-cookie.ts';
 import { ConsoleSession, type Me } from '@/components/shell/session.tsx';
 import { Shell } from '@/components/shell/shell.tsx';
@@ -22,7 +22,7 @@ export async function ConsoleFrame({ me, children }: { me: Me; children: ReactNo
       appleKeys={isApple((await headers()).get('user-agent') ?? '')}
     >
       <SidebarProvider chosen={readSidebarChoices(name => kept.get(name)?.value)}>
-        <Shell notice={me.billing === 'on' ? <CreditNotice initial={billing} dismissed={dismissed} /> : null}>
+        <Shell notice={me.billing === 'on' ? <LazyCreditNotice initial={billing} dismissed={dismissed} /> : null}>
           {children}
         </Shell>
       </SidebarProvider>

@@ -2,8 +2,8 @@
 import { CircleAlert, TriangleAlert, X } from 'lucide-react';
 import { useState } from 'react';
 import { useSession } from '../shell/session.tsx';
-import { ButtonLink, IconButton } from '../ui/button.tsx';
 import { keepCookie } from '../ui/browser-cookie.ts';
+import { ButtonLink, IconButton } from '../ui/button.tsx';
 import { cx } from '../ui/classes.ts';
 import { latestWarning, warningText } from './allowance-notice.tsx';
 import { NOTICE_COOKIE } from './notice-cookie.ts';

@@ -1,11 +1,12 @@
 'use client';
 import { useCallback, useEffect, useMemo, useRef, useState } from 'react';
-import type { Branch, Edit, Json, Step } from '../../server/domains/workflows/edits/index.ts';
+import type { Branch, Json, Step } from '../../server/domains/workflows/edits/index.ts';
 import type { Point } from '../graph/layout.ts';
 import { drawnNotes, noteNodeId, noteOfNode, type Size } from '../graph/notes.ts';
 import { toast } from '../ui/toaster.tsx';
 import { useUrlState } from '../ui/use-url-state.ts';
 import { type Drawing, useLayout } from './canvas/use-layout.ts';
+import { change } from './change.ts';
 import {
   copyText,
   graphSteps,
@@ -164,25 +165,6 @@ export function useEditor(draft: StepsDraft) {
   /** Called by the place that a request named, once it has the keyboard. */
   const onFocused = useCallback(() => setFocus(null), []);
   return { drawing, notes, places, ...selection, focus, onFocused, show, showNode, refocus, ...actions };
-}
-
-/** Applies edits as one step of the history; says why where they do not fit, and which Lua still names a renamed step. */
-export function change(store: StepsStore, edits: readonly Edit[], key: string | null = null): boolean {
-  if (edits.length === 0) return false;
-  const result = store.change(edits, key);
-  if (!result.ok) {
-    toast.error(result.message);
-    return false;
-  }
-  const [first] = result.unrewritten;
-  if (first !== undefined) {
-    const places = result.unrewritten.map(({ step, field, line }) => `${step}, ${field}, line ${line}`);
-    toast.warning('Scripts still use the old ID. Change it here:', {
-      description: places.join('; '),
-      duration: 15_000,
-    });
-  }
-  return true;
 }
 
 type Surroundings = { places: () => Places; selected: () => string[]; show: (ids: readonly string[]) => void };

@@ -2,7 +2,6 @@
 import { useQuery } from '@tanstack/react-query';
 import dynamic from 'next/dynamic';
 import { type ComponentProps, useState } from 'react';
-import { ContinueRun } from '../runs/continue-run.tsx';
 import { usePermissions, useSession } from '../shell/session.tsx';
 import { useHotkeys } from '../shell/use-hotkeys.ts';
 import { useTRPC } from '../trpc/provider.tsx';
@@ -33,6 +32,9 @@ const loadRuns = () => import('./workflow-runs.tsx');
 const WorkflowRuns = dynamic(() => loadRuns().then(module => module.WorkflowRuns), {
   ssr: false,
   loading: () => <Skeleton className="h-40 w-full" />,
+});
+const ContinueRun = dynamic(() => import('../runs/continue-run.tsx').then(module => module.ContinueRun), {
+  ssr: false,
 });
 const loadPublish = () => import('./publish-dialog.tsx');
 const PublishDialog = dynamic(() => loadPublish().then(module => module.PublishDialog), { ssr: false });
@@ -85,7 +87,7 @@ function WorkflowView({ workflow, stepTypes }: { workflow: Workflow; stepTypes: 
           onPublish={() => setPublishing(true)}
           onRun={() => url.set({ run: '1' })}
         />
-        {editable ? <ContinueRun workflowId={workflow.id} save={draft.save} /> : null}
+        {editable && url.get('continue') ? <ContinueRun workflowId={workflow.id} save={draft.save} /> : null}
         <TabContent value="draft" className="flex min-h-0 flex-1 flex-col">
           <DraftEditor
             workflowId={workflow.id}

@@ -3,26 +3,14 @@ import { useQuery } from '@tanstack/react-query';
 import { useEffect } from 'react';
 import { useSession } from '../shell/session.tsx';
 import { type Outputs, useTRPC } from '../trpc/provider.tsx';
-import { useBrowserAllowed } from './browser-permission.ts';
+import { BROWSER_NEWS, useBrowserWanted } from './browser-wanted.ts';
 import { headlineOf, pageOf } from './headline.ts';
 import { identityOf, separateUnseen } from './unseen.ts';
 
 type Delivery = Outputs['me_notifications_deliveries_list']['deliveries'][number];
 
-/** The query for browser notifications, which the poll of the inbox reads together with its tasks. */
-export const BROWSER_NEWS = { channel: 'browser', limit: 20 } as const;
 /** Beyond this many at once, one notification says how many there are. */
 const MAX_SHOWN = 3;
-
-/** Whether the user wants notifications in the browser, and this one may show them. */
-export function useBrowserWanted(): boolean {
-  const trpc = useTRPC();
-  const isAllowed = useBrowserAllowed();
-  const { data } = useQuery(
-    trpc.me_notifications_get.queryOptions(undefined, { enabled: isAllowed, staleTime: 300_000 }),
-  );
-  return isAllowed && data !== undefined && data.browser.length > 0;
-}
 
 /** Shows what the poll of the inbox brings, once for each browser however many tabs are open. */
 export function BrowserNotifications() {

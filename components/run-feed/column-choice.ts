@@ -1,16 +1,18 @@
-import { z } from 'zod';
+import { isObject, isTexts } from '@/server/platform/json.ts';
 
-const ShownSchema = z.object({ hidden: z.array(z.string()), added: z.array(z.string()) });
 /** Standard columns that a person has hidden, and searchable fields that the person has added. */
-export type Shown = z.output<typeof ShownSchema>;
+export type Shown = { hidden: readonly string[]; added: readonly string[] };
 
 /** Reads the choice that the browser has stored; that of a new person if it has none, or one of another version. */
 export function readHidden(text: string): Shown {
   try {
-    return ShownSchema.parse(JSON.parse(text));
+    const kept: unknown = JSON.parse(text);
+    if (isObject(kept) && isTexts(kept.hidden) && isTexts(kept.added))
+      return { hidden: kept.hidden, added: kept.added };
   } catch {
-    return { hidden: [], added: [] };
+    // Not JSON.
   }
+  return { hidden: [], added: [] };
 }
 
 export const writeShown = (shown: Shown): string => JSON.stringify(shown);

@@ -2,7 +2,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { CloudOff, Unplug } from 'lucide-react';
 import dynamic from 'next/dynamic';
-import { useMemo, useState } from 'react';
+import { useMemo } from 'react';
 import { isAgentStep, isTerminal, type Snapshot } from '@/server/domains/runs/run-state.ts';
 import { useSession } from '../shell/session.tsx';
 import { type FirstRead, useFirstRead } from '../trpc/first-read.ts';
@@ -14,28 +14,28 @@ import { ErrorState } from '../ui/states.tsx';
 import { Tabs } from '../ui/tabs.tsx';
 import { useLoadedEarly } from '../ui/use-opened.ts';
 import { useUrlState } from '../ui/use-url-state.ts';
-import { AgentGraph } from './agent-graph.tsx';
 import { agentStepsOf } from './agent-steps.ts';
 import { CreditShortage, shortageOf } from './credit-shortage.tsx';
-import { FailureHelp } from './failure-help.tsx';
 import { waitsFor } from './outcome.ts';
 import { RunFacts } from './run-facts.tsx';
-import { RunFailure } from './run-failure.tsx';
 import { RunHeader } from './run-header.tsx';
 import { StepList } from './step-list.tsx';
-import { readZoom, writeZoom } from './timeline-scale.ts';
 import { type LiveRun, useRun } from './use-run.ts';
-import { WaitingFor } from './waiting-for.tsx';
 
 // The graph and the steps are what a run is opened for. The other views, and what is said of a step, come with a choice.
 const loadViews = () => import('./run-views.ts');
 const Loading = () => <Skeleton className="h-80 w-full" />;
 const RunComparison = dynamic(() => loadViews().then(views => views.RunComparison), { ssr: false, loading: Loading });
-const RunTimeline = dynamic(() => loadViews().then(views => views.RunTimeline), { ssr: false, loading: Loading });
-const EventList = dynamic(() => loadViews().then(views => views.EventList), { ssr: false, loading: Loading });
+const TimelineView = dynamic(() => loadViews().then(views => views.TimelineView), { ssr: false, loading: Loading });
+const EventsView = dynamic(() => loadViews().then(views => views.EventsView), { ssr: false, loading: Loading });
 const RunInput = dynamic(() => loadViews().then(views => views.RunInput), { ssr: false, loading: Loading });
 const RunOutput = dynamic(() => loadViews().then(views => views.RunOutput), { ssr: false, loading: Loading });
 const StepInspector = dynamic(() => loadViews().then(views => views.StepInspector), { ssr: false, loading: Loading });
+// The server draws these where a run has them, so that nothing moves.
+const AgentGraph = dynamic(() => import('./agent-graph.tsx').then(module => module.AgentGraph));
+const FailureHelp = dynamic(() => import('./failure-help.tsx').then(module => module.FailureHelp));
+const RunFailure = dynamic(() => import('./run-failure.tsx').then(module => module.RunFailure));
+const WaitingFor = dynamic(() => import('./waiting-for.tsx').then(module => module.WaitingFor));
 
 type Version = Outputs['workflows_get_version'];
 
@@ -192,13 +192,13 @@ function RunViews({ snapshot, version, live, selected, tab, opensAgents }: Views
         {
           value: 'timeline',
           label: 'Timeline',
-          content: <Timeline steps={steps} snapshot={snapshot} live={live} selected={selected} onSelect={select} />,
+          content: <TimelineView steps={steps} snapshot={snapshot} live={live} selected={selected} onSelect={select} />,
         },
         {
           value: 'events',
           label: 'Events',
           content: (
-            <Events
+            <EventsView
               {...ref}
               snapshot={snapshot}
               steps={steps}
@@ -239,79 +239,6 @@ const isAgentAlone = (steps: Version['graph_snapshot']['steps']) => steps.length
 
 const addedSpec = ({ state }: LiveRun, id: string) =>
   [...agentStepsOf(state).values()].flat().find(step => step.id === id);
-
-type TimelineProps = {
-  steps: Version['graph_snapshot']['steps'];
-  snapshot: Snapshot;
-  live: LiveRun;
-  selected: string | null;
-  onSelect: (step: string) => void;
-};
-
-/** The timeline, with what is folded, shown and zoomed in the URL. */
-function Timeline(props: TimelineProps) {
-  const url = useUrlState();
-  // The URL follows: keys come faster than it changes.
-  const [zoom, setZoom] = useState(() => readZoom(url.get('zoom')));
-  const items = url.get('items');
-  const unfolded = useMemo(() => items.split(',').filter(id => id !== ''), [items]);
-  return (
-    <div className="h-[65dvh]">
-      <RunTimeline
-        {...props}
-        folded={url.get('fold') !== '0'}
-        onFolded={folded => url.set({ fold: folded ? undefined : '0' })}
-        zoom={zoom}
-        onZoom={next => {
-          setZoom(next);
-          url.set({ zoom: writeZoom(next) });
-        }}
-        unfolded={unfolded}
-        onUnfolded={loops => url.set({ items: loops.join(',') || undefined })}
-      />
-    </div>
-  );
-}
-
-type EventsProps = {
-  snapshot: Snapshot;
-  steps: Version['graph_snapshot']['steps'];
-  workflowId: string;
-  runId: string;
-  live: LiveRun;
-  stepIds: readonly string[];
-  selected: string | null;
-  onSelect: (step: string) => void;
-};
-
-/** The events, with their filters and the opened one in the URL. */
-function Events(props: EventsProps) {
-  const url = useUrlState();
-  const view = {
-    step: url.get('of'),
-    compact: url.get('events') === 'compact',
-    q: url.get('q'),
-    failuresOnly: url.get('failures') === '1',
-    open: Number.parseInt(url.get('event'), 10) || 0,
-  };
-  return (
-    <div className="h-[65dvh]">
-      <EventList
-        {...props}
-        view={view}
-        onView={({ step, failuresOnly, open, compact, q }) =>
-          url.set({
-            ...(step === undefined ? {} : { of: step || undefined }),
-            ...(compact === undefined ? {} : { events: compact ? 'compact' : undefined }),
-            ...(q === undefined ? {} : { q: q || undefined }),
-            ...(failuresOnly === undefined ? {} : { failures: failuresOnly ? '1' : undefined }),
-            ...(open === undefined ? {} : { event: open ? String(open) : undefined }),
-          })
-        }
-      />
-    </div>
-  );
-}
 
 /** Says so while the page is not live; silent otherwise. */
 function Connection({ live }: { live: LiveRun }) {

@@ -1,32 +1,31 @@
 import {
-  Bell,
   Blocks,
   Bot,
   Brain,
-  BrainCircuit,
   ChartNoAxesCombined,
-  CircleUser,
   CreditCard,
-  FolderKanban,
-  History,
   Inbox,
-  KeyRound,
-  type LucideIcon,
   MessagesSquare,
   Plug,
-  ScrollText,
   Settings,
-  Users,
   Waypoints,
   Webhook,
   Workflow,
 } from 'lucide-react';
+import dynamic from 'next/dynamic';
+import type { ComponentType } from 'react';
 import type { BillingMode } from '@/server/contract/billing-settings.ts';
+
+export type PageIcon = ComponentType<{ className?: string; 'aria-hidden'?: boolean }>;
+
+/** An icon that is loaded where it is shown: on the pages of the settings, and in the palette. */
+const settingsIcon = (name: keyof typeof import('./settings-icons.ts')): PageIcon =>
+  dynamic(() => import('./settings-icons.ts').then(icons => icons[name]));
 
 export type ConsolePage = {
   href: string;
   label: string;
-  icon: LucideIcon;
+  icon: PageIcon;
   /** Under which heading the page is listed. */
   group: string;
   /** Pressed after `g`. */
@@ -64,21 +63,21 @@ const settingsPages: readonly ConsolePage[] = [
     group: 'Workspace',
     href: '/settings/members',
     label: 'Members',
-    icon: Users,
+    icon: settingsIcon('Users'),
     key: 'm',
   },
   {
     group: 'Workspace',
     href: '/settings/projects',
     label: 'Projects',
-    icon: FolderKanban,
+    icon: settingsIcon('FolderKanban'),
     key: 'p',
   },
   {
     group: 'Workspace',
     href: '/settings/model-keys',
     label: 'Model keys',
-    icon: BrainCircuit,
+    icon: settingsIcon('BrainCircuit'),
   },
   {
     group: 'Workspace',
@@ -91,27 +90,27 @@ const settingsPages: readonly ConsolePage[] = [
     group: 'Workspace',
     href: '/settings/audit-log',
     label: 'Audit log',
-    icon: History,
+    icon: settingsIcon('History'),
     for: 'admins',
   },
   {
     group: 'You',
     href: '/settings/profile',
     label: 'Profile',
-    icon: CircleUser,
+    icon: settingsIcon('CircleUser'),
   },
   {
     group: 'You',
     href: '/settings/notifications',
     label: 'Notifications',
-    icon: Bell,
+    icon: settingsIcon('Bell'),
     key: 'n',
   },
   {
     group: 'Developers',
     href: '/settings/api-keys',
     label: 'API keys',
-    icon: KeyRound,
+    icon: settingsIcon('KeyRound'),
     key: 'k',
     for: 'contributors',
   },
@@ -119,7 +118,7 @@ const settingsPages: readonly ConsolePage[] = [
     group: 'Developers',
     href: '/settings/api-reference',
     label: 'API reference',
-    icon: ScrollText,
+    icon: settingsIcon('ScrollText'),
   },
 ];
 

@@ -1,6 +1,6 @@
-import type { LucideIcon } from 'lucide-react';
 import type { ReactNode } from 'react';
 import { matchScore } from '../ui/matching.ts';
+import type { PageIcon } from './pages.ts';
 
 /** Something that the palette leads to or does. */
 export type Entry = {
@@ -8,7 +8,7 @@ export type Entry = {
   id: string;
   group: string;
   label: string;
-  icon: LucideIcon;
+  icon: PageIcon;
   /** Other words that find the entry. */
   keywords?: string;
   /** Shown at the end of its line. */

@@ -3,7 +3,6 @@ import { Menu as MenuIcon, Search } from 'lucide-react';
 import dynamic from 'next/dynamic';
 import { usePathname, useRouter } from 'next/navigation';
 import { type ReactNode, useEffect, useState } from 'react';
-import { BrowserNotifications } from '../notifications/browser-notifications.tsx';
 import { IconButton } from '../ui/button.tsx';
 import { cx } from '../ui/classes.ts';
 import { useLoadedEarly, useOpened } from '../ui/use-opened.ts';
@@ -22,6 +21,10 @@ const loadHelp = () => import('./keyboard-help.tsx');
 const KeyboardHelp = dynamic(() => loadHelp().then(module => module.KeyboardHelp), { ssr: false });
 const loadChat = () => import('../chat/chat-panel.tsx');
 const ChatPanel = dynamic(() => loadChat().then(module => module.ChatPanel), { ssr: false });
+const BrowserNotifications = dynamic(
+  () => import('../notifications/browser-notifications.tsx').then(module => module.BrowserNotifications),
+  { ssr: false },
+);
 const loadDrawer = () => import('./drawer.tsx');
 const Drawer = dynamic(() => loadDrawer().then(module => module.Drawer), { ssr: false });
 

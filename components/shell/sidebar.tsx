@@ -1,12 +1,12 @@
 'use client';
-import { ArrowLeft, type LucideIcon, PanelLeftClose, PanelLeftOpen, Search, TriangleAlert } from 'lucide-react';
+import { ArrowLeft, PanelLeftClose, PanelLeftOpen, Search, TriangleAlert } from 'lucide-react';
 import { usePathname } from 'next/navigation';
 import type { ReactNode } from 'react';
 import { cx } from '../ui/classes.ts';
 import { Kbd } from '../ui/kbd.tsx';
 import { Link } from '../ui/link.tsx';
 import { Tooltip } from '../ui/tooltip.tsx';
-import { type ConsolePage, groupsOf, isCurrent, settingsHome } from './pages.ts';
+import { type ConsolePage, groupsOf, isCurrent, type PageIcon, settingsHome } from './pages.ts';
 import { ScopeSwitch } from './scope-switch.tsx';
 import { useInboxCount } from './use-inbox-count.ts';
 import { usePages } from './use-pages.ts';
@@ -113,7 +113,7 @@ function PageGroup({ label, collapsed, children }: { label: string; collapsed: b
 }
 
 type Badge = string | null | undefined;
-type Target = { href: string; label: string; icon: LucideIcon; key?: string };
+type Target = { href: string; label: string; icon: PageIcon; key?: string };
 
 function PageLink({ page, badge, collapsed }: { page: Target | ConsolePage; badge?: Badge; collapsed: boolean }) {
   const current = isCurrent(page, usePathname());

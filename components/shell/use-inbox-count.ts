@@ -1,7 +1,7 @@
 'use client';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { mayAnswer } from '../inbox/may-answer.ts';
-import { BROWSER_NEWS, useBrowserWanted } from '../notifications/browser-notifications.tsx';
+import { BROWSER_NEWS, useBrowserWanted } from '../notifications/browser-wanted.ts';
 import { useTRPC, useTRPCClient } from '../trpc/provider.tsx';
 import { useSession } from './session.tsx';
 

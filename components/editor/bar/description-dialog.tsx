@@ -3,8 +3,8 @@ import { useState } from 'react';
 import { Button } from '../../ui/button.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { Field, Textarea } from '../../ui/field.tsx';
+import { change } from '../change.ts';
 import type { Draft } from '../use-draft.ts';
-import { change } from '../use-editor.ts';
 
 const MAX_LENGTH = 20_000;
 

@@ -1,6 +1,7 @@
 'use client';
 import { useQuery } from '@tanstack/react-query';
 import { FlaskConical, Play, Rocket } from 'lucide-react';
+import dynamic from 'next/dynamic';
 import { useState } from 'react';
 import { useTRPC } from '../../trpc/provider.tsx';
 import { Badge } from '../../ui/badge.tsx';
@@ -9,13 +10,18 @@ import { Link } from '../../ui/link.tsx';
 import { StatusBadge } from '../../ui/status-badge.tsx';
 import { TabStrip } from '../../ui/tabs.tsx';
 import { loadingBeforeClick } from '../../ui/use-opened.ts';
+import { change } from '../change.ts';
 import type { Person } from '../editor-store.ts';
 import { OtherEditors } from '../other-editors.tsx';
 import { SaveIndicator } from '../save-indicator.tsx';
 import type { Draft, Workflow } from '../use-draft.ts';
-import { change } from '../use-editor.ts';
 import { NameField } from './name-field.tsx';
-import { WorkflowMenu } from './workflow-menu.tsx';
+
+// The menu is opened by few, and its actions are as large as the bar.
+const WorkflowMenu = dynamic(() => import('./workflow-menu.tsx').then(module => module.WorkflowMenu), {
+  ssr: false,
+  loading: () => <span className="size-8 shrink-0" />,
+});
 
 export type TabName = 'draft' | 'versions' | 'runs';
 const tabs: readonly { value: TabName; label: string }[] = [

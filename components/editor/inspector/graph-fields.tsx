@@ -1,8 +1,8 @@
 'use client';
 import type { Edit, Json, Step } from '../../../server/domains/workflows/edits/index.ts';
+import { change } from '../change.ts';
 import { FormField } from '../schema-builder/form-field.tsx';
 import type { StepField } from '../step-fields.ts';
-import { change } from '../use-editor.ts';
 import { ValueMapField } from '../values/value-map-field.tsx';
 import type { SchemaFieldProps } from './code-field.tsx';
 import type { InspectorProps } from './inspector.tsx';

@@ -6,7 +6,7 @@ import { StepTile, stepTypeLook } from '../../graph/step-icon.tsx';
 import { IconButton } from '../../ui/button.tsx';
 import { CopyButton } from '../../ui/copy.tsx';
 import { Field, Input } from '../../ui/field.tsx';
-import { change } from '../use-editor.ts';
+import { change } from '../change.ts';
 import { explained } from './field-help.tsx';
 import type { InspectorProps } from './inspector.tsx';
 

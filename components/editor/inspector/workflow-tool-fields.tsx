@@ -2,7 +2,7 @@
 import type { Edit, Graph } from '../../../server/domains/workflows/edits/index.ts';
 import { Checkbox } from '../../ui/checkbox.tsx';
 import { Field, Input, Textarea } from '../../ui/field.tsx';
-import { change } from '../use-editor.ts';
+import { change } from '../change.ts';
 import type { InspectorProps } from './inspector.tsx';
 
 type Tool = NonNullable<Graph['tool']>;

@@ -6,8 +6,9 @@ import { type DrawnNote, MAX_NOTE, MIN_NOTE, NOTE_COLORS, noteNodeId, type Size 
 import { IconButton } from '../../ui/button.tsx';
 import { Field, Input, Textarea } from '../../ui/field.tsx';
 import { Select } from '../../ui/select.tsx';
+import { change } from '../change.ts';
 import type { StepsStore } from '../loop-store.ts';
-import { change, type Editor } from '../use-editor.ts';
+import type { Editor } from '../use-editor.ts';
 import { MAX_NOTE_CHARACTERS, planNoteChange } from './note-actions.ts';
 
 type Props = { note: DrawnNote; store: StepsStore; editor: Editor; editable: boolean };

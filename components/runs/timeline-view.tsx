@@ -1,0 +1,41 @@
+'use client';
+import { useMemo, useState } from 'react';
+import type { Snapshot } from '@/server/domains/runs/run-state.ts';
+import { useUrlState } from '../ui/use-url-state.ts';
+import type { Steps } from './run-graph.tsx';
+import { RunTimeline } from './run-timeline.tsx';
+import { readZoom, writeZoom } from './timeline-scale.ts';
+import type { LiveRun } from './use-run.ts';
+
+type TimelineProps = {
+  steps: Steps;
+  snapshot: Snapshot;
+  live: LiveRun;
+  selected: string | null;
+  onSelect: (step: string) => void;
+};
+
+/** The timeline, with what is folded, shown and zoomed in the URL. */
+export function TimelineView(props: TimelineProps) {
+  const url = useUrlState();
+  // The URL follows: keys come faster than it changes.
+  const [zoom, setZoom] = useState(() => readZoom(url.get('zoom')));
+  const items = url.get('items');
+  const unfolded = useMemo(() => items.split(',').filter(id => id !== ''), [items]);
+  return (
+    <div className="h-[65dvh]">
+      <RunTimeline
+        {...props}
+        folded={url.get('fold') !== '0'}
+        onFolded={folded => url.set({ fold: folded ? undefined : '0' })}
+        zoom={zoom}
+        onZoom={next => {
+          setZoom(next);
+          url.set({ zoom: writeZoom(next) });
+        }}
+        unfolded={unfolded}
+        onUnfolded={loops => url.set({ items: loops.join(',') || undefined })}
+      />
+    </div>
+  );
+}

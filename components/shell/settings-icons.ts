@@ -1,0 +1,1 @@
+export { Bell, BrainCircuit, CircleUser, FolderKanban, History, KeyRound, ScrollText, Users } from 'lucide-react';
