@@ -18,8 +18,7 @@ export type Target = {
 
 export type TargetOutcome = {
   runId: string;
-  /** `waiting`: it is tried again. */
-  /** `stopped` also stands for the start of the run that repeats it. */
+  /** `waiting`: it is tried again. `stopped` also stands for the start of the run that repeats it. */
   state: 'waiting' | 'stopped' | 'ended' | 'failed';
   /** Why it failed. */
   error?: string;
