@@ -3,6 +3,7 @@ import { type Diagnostic, linter, lintGutter, setDiagnostics } from '@codemirror
 import CodeMirror, { EditorView } from '@uiw/react-codemirror';
 import { useTheme } from 'next-themes';
 import { type RefObject, useEffect, useMemo, useState } from 'react';
+import { cx } from '../ui/classes.ts';
 import { type CompletionSource, completionExtensions } from './code/completion.ts';
 import { placeProblem } from './code/field-problem.ts';
 import { type CodeLanguage, languageExtensions } from './code/languages.ts';
@@ -25,6 +26,8 @@ type Props = {
   completion?: CompletionSource | undefined;
   /** True: the field undoes what is typed by itself. False: the page does, together with its other changes. */
   ownHistory?: boolean;
+  /** As high as the place that it is in; otherwise as high as its text, up to 360 px. */
+  fills?: boolean;
   /** Filled once the editor stands. */
   handle?: RefObject<CodeHandle | null> | undefined;
 };
@@ -59,6 +62,7 @@ export function CodeEditor({
   problem,
   completion,
   ownHistory = false,
+  fills = false,
   handle,
 }: Props) {
   const { resolvedTheme } = useTheme();
@@ -96,13 +100,12 @@ export function CodeEditor({
         if (handle) handle.current = { insert: path => insertValue(view, path, language), focus: () => view.focus() };
       }}
       readOnly={readOnly}
-      minHeight={HEIGHTS[language]}
-      maxHeight="360px"
+      {...(fills ? { height: '100%' } : { minHeight: HEIGHTS[language], maxHeight: '360px' })}
       theme={resolvedTheme === 'dark' ? 'dark' : 'light'}
       indentWithTab={false}
       basicSetup={ownHistory ? OWN_HISTORY : language === 'lua' ? NUMBERED : PLAIN}
       extensions={extensions}
-      className="overflow-hidden rounded-md border border-line-strong/60"
+      className={cx('overflow-hidden rounded-md border border-line-strong/60', fills && 'h-full')}
     />
   );
 }

@@ -78,7 +78,9 @@ export function ProblemList({
                 )}
                 <span className="min-w-0 wrap-anywhere">
                   {problem.step_id ? (
-                    <code className="mr-1 text-muted">{placeOf(problem, byId.get(problem.step_id))}</code>
+                    <span className="mr-1.5 font-medium" title={problem.step_id}>
+                      {placeOf(problem, byId.get(problem.step_id))}
+                    </span>
                   ) : null}
                   {problem.message}
                   {problem.hint === undefined ? null : <span className="block text-muted">{problem.hint}</span>}
@@ -94,7 +96,7 @@ export function ProblemList({
 
 function placeOf(problem: Problem, step: Step | undefined): string {
   const inner = isInLoop(problem) ? ` › ${placeInLoop(step, problem.path)}` : '';
-  return `${problem.step_id}${inner}`;
+  return `${typeof step?.name === 'string' && step.name !== '' ? step.name : problem.step_id}${inner}`;
 }
 
 function summary(errors: number, warnings: number): string {

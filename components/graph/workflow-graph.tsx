@@ -31,6 +31,7 @@ import { drawnNotes } from './notes.ts';
 import { PlainNote, type PlainNoteNode, toPlainNote } from './plain-note.tsx';
 import { type StepFlowNode, StepNode } from './step-node.tsx';
 import { type LaidOut, useLaidOut } from './use-laid-out.ts';
+import { useWheel } from './use-wheel.ts';
 
 const nodeTypes = { step: StepNode, note: PlainNote };
 
@@ -116,6 +117,7 @@ function Drawing({ graph, frame, notes, displays, problems, selected = null, onS
   const { steps, places } = graph;
   const { resolvedTheme } = useTheme();
   const flowId = useId();
+  const wheel = useWheel(frame);
   const { nodes, noteNodes } = useNodes({ notes, displays, problems, selected }, steps, places);
   const keptEdges = useRef(new Map<string, Edge>());
   const edges = useMemo(
@@ -137,6 +139,7 @@ function Drawing({ graph, frame, notes, displays, problems, selected = null, onS
       onNodesChange={changes => {
         for (const change of changes) if (change.type === 'select' && change.selected) onSelect?.(change.id);
       }}
+      {...wheel}
       nodesDraggable={false}
       nodesConnectable={false}
       edgesFocusable={false}

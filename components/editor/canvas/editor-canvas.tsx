@@ -17,6 +17,7 @@ import { useDetailLevel } from '../../graph/detail-level.ts';
 import { GraphMap } from '../../graph/graph-map.tsx';
 import { MAX_MINIMIZED } from '../../graph/layout.ts';
 import { type DrawnNote, noteOfNode, type Size } from '../../graph/notes.ts';
+import { useWheel } from '../../graph/use-wheel.ts';
 import { flowTheme, kept, MIN_STEPS_FOR_MAP } from '../../graph/workflow-graph.tsx';
 import type { Place, Places } from '../editor-actions.ts';
 import { type NoteFlowNode, NoteNode } from '../notes/note-node.tsx';
@@ -98,6 +99,7 @@ function Flow(props: CanvasProps) {
   const view = useCanvasView(props.places, props.focus, props.onFocused, frame);
   const connections = useConnections(props, frame);
   const drop = useDrop(onAdd);
+  const wheel = useWheel(frame, true);
   return (
     <CanvasActionsContext value={actions}>
       <div ref={frame} data-detail={detail} className="group/graph h-full w-full" {...drop}>
@@ -134,6 +136,7 @@ function Flow(props: CanvasProps) {
             onSelectEdge(null);
           }}
           {...connections}
+          {...wheel}
           nodesDraggable={editable}
           nodesConnectable={editable}
           edgesFocusable={false}

@@ -6,6 +6,7 @@ import { placeProblem } from '../code/field-problem.ts';
 import type { CodeLanguage } from '../code/languages.ts';
 import { useCompletion } from '../code/use-completion.tsx';
 import type { CodeHandle } from '../code-editor.tsx';
+import { FullScreenCode } from '../full-screen-code.tsx';
 import { LazyCodeEditor } from '../lazy-code-editor.tsx';
 import { fieldText, readFieldText, type StepField } from '../step-fields.ts';
 import { useValuePicker } from '../values/value-button.tsx';
@@ -110,26 +111,28 @@ export function CodeArea(props: CodeAreaProps) {
     onCancel: () => handle.current?.focus(),
   });
   const { hint: short, help } = explained(hint, label);
+  const editor = {
+    label,
+    language,
+    value: text,
+    readOnly,
+    invalid: problem !== undefined,
+    problem,
+    completion,
+    onChange,
+  };
   return (
     <div className="flex flex-col gap-1" {...around}>
       <div className="flex min-h-7 items-center justify-between gap-2">
         <LabelRow required={required} help={help?.(`${id}-help`)}>
           <p className="text-sm font-medium">{label}</p>
         </LabelRow>
-        {button}
+        <span className="flex items-center">
+          {button}
+          <FullScreenCode {...editor} />
+        </span>
       </div>
-      <LazyCodeEditor
-        label={label}
-        language={language}
-        value={text}
-        readOnly={readOnly}
-        invalid={problem !== undefined}
-        describedBy={help ? `${id}-help ${id}-hint` : `${id}-hint`}
-        problem={problem}
-        completion={completion}
-        onChange={onChange}
-        handle={handle}
-      />
+      <LazyCodeEditor {...editor} describedBy={help ? `${id}-help ${id}-hint` : `${id}-hint`} handle={handle} />
       {isLoop ? null : <ValuePreview step={step.id} text={text} language={language} />}
       <div id={`${id}-hint`} className="text-xs">
         {short ? <p className="text-muted">{short}</p> : null}
