@@ -177,8 +177,8 @@ export class RequestDraws {
   }
 }
 
-/** Returns the object in one of its alternatives: the fields that it requires, and no others if it allows no more. */
-function alternative(schema: Schema, { required, maxProperties, not, propertyNames }: Schema): Schema {
+/** Returns the object in one of its alternatives: with the fields that it requires and narrows, and no others if it allows no more. */
+function alternative(schema: Schema, { required, maxProperties, not, propertyNames, properties: own }: Schema): Schema {
   const properties = Object.entries(isSchema(schema.properties) ? schema.properties : {});
   const always = Array.isArray(schema.required) ? schema.required : [];
   const wanted = [...always, ...(Array.isArray(required) ? required : [])];
@@ -187,7 +187,12 @@ function alternative(schema: Schema, { required, maxProperties, not, propertyNam
   const names = isSchema(propertyNames) && Array.isArray(propertyNames.enum) ? propertyNames.enum : null;
   const isAllowed = (name: string) => !barred.includes(name) && (names === null || names.includes(name));
   const kept = properties.filter(([name]) => isAllowed(name) && (!alone || wanted.includes(name)));
-  return { ...schema, required: wanted, properties: Object.fromEntries(kept) };
+  const narrowed = isSchema(own) ? own : {};
+  return {
+    ...schema,
+    required: wanted,
+    properties: Object.fromEntries(kept.map(([name, value]) => [name, narrowed[name] ?? value])),
+  };
 }
 
 /** Returns fields that the schema does not name, under odd keys if it permits any. */

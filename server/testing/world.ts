@@ -149,11 +149,9 @@ export async function createWorld(
   const { id: chatting = '' } = await post('/v1/agents', { name: 'Chatting', model: 'openai_compatible/any' });
   const { id: thread = '' } = await post('/v1/chat/threads', { agent_id: chatting, visibility: 'project' });
   const { message_id: message = '' } = await post(`/v1/chat/threads/${thread}/messages`, { text: 'Hello' });
-  // It matches no run.
-  const { stop_id: stop = '' } = await post('/v1/runs/stop', { filter: { session_id: 'none' } });
   const ids = {
     ...memory,
-    'stops/stop_id': stop,
+    ...(await stopNothing(post)),
     'proposals/id': proposal,
     // A run of its own would be in the usage of the workspace, which every project's administrators see.
     'extract/jobId': newId(),
@@ -187,6 +185,13 @@ export async function createWorld(
     'inbound-webhooks/id': ingress_path.replace('/v1/inbound-webhooks/', ''),
   };
   return { ...tenant, ids };
+}
+
+/** A bulk stop and a bulk action that match no run. */
+async function stopNothing(post: (path: string, body: object) => Promise<Record<string, string>>) {
+  const { stop_id = '' } = await post('/v1/runs/stop', { filter: { session_id: 'none' } });
+  const { job_id = '' } = await post('/v1/runs/bulk', { action: 'stop', filter: { from: '2100-01-01T00:00:00Z' } });
+  return { 'stops/stop_id': stop_id, 'bulk/job_id': job_id };
 }
 
 /** An episode of the project, and an item that waits for review. */

@@ -103,6 +103,13 @@ export const StartBulkInput = z
   .refine(({ action, version }) => version === undefined || action === 'continue', {
     path: ['version'],
     message: 'is for `continue` alone',
+  })
+  .meta({
+    oneOf: [
+      { title: 'Stop', properties: { action: { const: 'stop' } }, not: { required: ['version'] } },
+      { title: 'Run again', properties: { action: { const: 'rerun' } }, propertyNames: { enum: ['action', 'filter'] } },
+      { title: 'Continue', properties: { action: { const: 'continue' } }, not: { required: ['mode'] } },
+    ],
   });
 export const PreviewBulkInput = z.strictObject({ action: ActionSchema, filter: BulkFilterSchema });
 export const PreviewBulkOutput = z.strictObject({

@@ -18,9 +18,9 @@ import {
 const SEEDED = `(SELECT json_agg(key) FROM json_object_keys(coalesce(data->'seed_results', (
   SELECT p.body FROM run_payloads p
    WHERE p.run_id = expanded_run_events.run_id AND p.id = (data->'seed_results_ref'->>'payload_id')::uuid), '{}')) key)`;
-/** SQL: the part of an event's data that the state depends on. */
-export const EVENT_DATA = `CASE
-  WHEN event_type = 'run_started' THEN CASE WHEN data->>'mode' = 'episode' THEN json_build_object('reused', ${SEEDED}) END
+/** SQL: the part of an event's data that the state depends on; `ofStart` is that of the start of a run. */
+const dataOf = (ofStart: string) => `CASE
+  WHEN event_type = 'run_started' THEN ${ofStart}
   WHEN event_type IN ('step_started', 'step_expanded', 'steps_added') THEN NULL
   WHEN event_type = 'step_completed' AND data->'credits' IS NULL AND data->'skipped' IS NULL THEN NULL
   WHEN event_type = 'child_called' THEN ${CHILD_RUN}
@@ -30,6 +30,8 @@ export const EVENT_DATA = `CASE
     'to', data->'to', 'error', data->'error', 'reason', data->'reason', 'skipped', data->'skipped',
     'credits', data->'credits', 'until', data->'until', 'delay_ms', data->'delay_ms', 'continues', data->'continues'))
 END`;
+/** SQL: as `dataOf`, of the rows of `expanded_run_events`. */
+export const EVENT_DATA = dataOf(`CASE WHEN data->>'mode' = 'episode' THEN json_build_object('reused', ${SEEDED}) END`);
 /** The `concurrency` of loops limits how many added steps are open; two nested loops may have 10,000. */
 const MAX_OPEN_ADDED = 1_000;
 /** More than one agent can add: 201 turns, and 1,000 calls with an approval each. */
@@ -93,7 +95,7 @@ export async function findAgentEvents(
        SELECT CASE WHEN count(*) < ${MAX_AGENT_STEPS} THEN 0 ELSE min(began) END AS since FROM (
          SELECT min(seq) AS began FROM mine WHERE ${IS_ADDED} GROUP BY step_id ORDER BY 1 DESC LIMIT ${MAX_AGENT_STEPS}) each)
      SELECT json_build_array(seq, event_type, step_id, attempt, (extract(epoch FROM created_at) * 1000)::bigint,
-              CASE event_type WHEN 'steps_added' THEN json_build_object('steps', data->'steps') ELSE ${EVENT_DATA} END) AS event
+              CASE event_type WHEN 'steps_added' THEN json_build_object('steps', data->'steps') ELSE ${dataOf('NULL')} END) AS event
        FROM mine WHERE seq >= (SELECT since FROM shown) ORDER BY seq`,
     [runId, tenantId, lastSeq, agents],
   );
