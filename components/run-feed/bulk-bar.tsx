@@ -85,7 +85,9 @@ function useMatching(filter: ReturnType<typeof bulkFilterOf>, enabled: boolean):
       return { matching: active.matching + ended.matching, capped: active.capped || ended.capped };
     },
     enabled,
-    staleTime: 5_000,
+    // As often as the list beneath it.
+    staleTime: 0,
+    refetchInterval: 3_000,
   });
   return data === undefined ? null : `${data.matching.toLocaleString('en')}${data.capped ? '+' : ''}`;
 }

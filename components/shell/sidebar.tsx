@@ -27,6 +27,8 @@ const quiet = 'text-muted hover:bg-hover hover:text-text';
 /** Scope, search, pages, settings, user: from top to bottom. On the pages of the settings it lists these instead. */
 export function Sidebar({ collapsed = false, onToggle, onSearch, onHelp }: SidebarProps) {
   const inSettings = isCurrent(settingsHome, usePathname());
+  // On the pages of the settings, too: its poll also reads the notifications for the browser, and finds that a session has ended.
+  const waiting = useInboxCount();
   return (
     <div className="flex h-full flex-col gap-3 overflow-hidden p-3">
       <ScopeSwitch collapsed={collapsed} />
@@ -46,7 +48,7 @@ export function Sidebar({ collapsed = false, onToggle, onSearch, onHelp }: Sideb
           )}
         </button>
       </Hint>
-      {inSettings ? <SettingsNav collapsed={collapsed} /> : <MainNav collapsed={collapsed} />}
+      {inSettings ? <SettingsNav collapsed={collapsed} /> : <MainNav collapsed={collapsed} waiting={waiting} />}
       <div className="flex flex-col gap-1">
         {onToggle ? <Toggle collapsed={collapsed} onToggle={onToggle} /> : null}
         <UserMenu onHelp={onHelp} collapsed={collapsed} />
@@ -57,8 +59,7 @@ export function Sidebar({ collapsed = false, onToggle, onSearch, onHelp }: Sideb
 
 const navClass = 'flex min-h-0 flex-1 flex-col gap-3 overflow-x-hidden overflow-y-auto';
 
-function MainNav({ collapsed }: { collapsed: boolean }) {
-  const waiting = useInboxCount();
+function MainNav({ collapsed, waiting }: { collapsed: boolean; waiting: string | null | undefined }) {
   const { main } = usePages();
   return (
     <nav aria-label="Main" className={navClass}>

@@ -8,7 +8,8 @@ test('what was changed is in the audit log: filtered, exported, and for administ
   // A request does not wait for a slow entry, and the page is not loaded again.
   await expect.poll(async () => (await api.call('GET', `/v1/audit-log?target=${id}`)).entries).toHaveLength(1);
   await member.goto('/workflows');
-  await member.getByRole('link', { name: 'Audit log' }).click();
+  await member.getByRole('link', { name: 'Settings', exact: true }).click();
+  await member.getByRole('navigation', { name: 'Settings' }).getByRole('link', { name: 'Audit log' }).click();
   const log = member.getByRole('region', { name: 'Audit log' });
   const created = log.getByRole('row').filter({ hasText: String(id).slice(-8) });
   await expect(created).toContainText('workflows_create');

@@ -53,12 +53,17 @@ test('steps are inserted, connected, removed, copied and searched, and every cha
   const canvas = canvasOf(member);
   const { keyboard } = member;
 
-  // The tools of a connection are there while it is pointed at.
+  // The tools of a connection are there while it is pointed at, beneath the place of the “+” of the step.
   const insert = canvas.getByRole('button', { name: 'Insert a step between a and b' });
+  await expect(stepOf(member, 'a')).toBeVisible();
   await expect(insert).toHaveCount(0);
-  const line = await middleOf(canvas.locator('.react-flow__edge[data-id="a→b"] .react-flow__edge-interaction'));
-  // Beneath the place of the “+” of the step.
-  await member.mouse.move(line.x, line.y + 10);
+  const line = canvas.locator('.react-flow__edge[data-id="a→b"] .react-flow__edge-interaction');
+  await expect(async () => {
+    const { x, y } = await middleOf(line);
+    await member.mouse.move(x, y + 6);
+    await member.mouse.move(x, y + 10);
+    await expect(insert).toBeVisible({ timeout: 1_000 });
+  }).toPass({ timeout: 30_000 });
   await insert.click();
   await member.getByRole('option', { name: /Condition/ }).click();
   await expect(stepOf(member, 'condition')).toBeVisible();

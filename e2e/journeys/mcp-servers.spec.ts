@@ -102,7 +102,7 @@ test('register the demo server, discover, publish, bind it, and run a workflow t
     .getByRole('dialog')
     .getByRole('button', { name: /^Publish/ })
     .click();
-  await expect(member.getByRole('heading', { level: 1 })).toContainText('Published');
+  await expect(member.getByRole('main').getByText('Published', { exact: true })).toBeVisible();
 
   // Run it and see the result.
   const workflow = /workflows\/([0-9a-f-]{36})/.exec(member.url())?.[1] ?? '';

@@ -97,7 +97,7 @@ test('with the mouse, from an empty workspace to a run that failed, was mended a
   await expect(over).toContainText('Waiting for a person');
   await expect(canvasOf(member).locator('[data-step="accept"]')).toHaveAttribute('data-status', 'skipped');
   await stepOf(member, 'order').click();
-  await expect(formOf(member).getByRole('region', { name: 'Step order' })).toContainText('Completed');
+  await expect(formOf(member).getByRole('region', { name: 'Step order' })).toContainText('Success');
   await over.getByRole('button', { name: 'Stop showing the run' }).click();
   await expect(canvasOf(member).locator('[data-step="accept"]')).not.toHaveAttribute('data-status');
   await expect(member).toHaveURL(new RegExp(`^${editor}`));
@@ -128,7 +128,7 @@ test('with the mouse, from an empty workspace to a run that failed, was mended a
   expect(new URL(member.url()).pathname).not.toBe(run);
   // The person is not asked again, and the tool not called again.
   for (const id of ['review', 'rate']) {
-    await expect(member.locator(`[data-step="${id}"]`)).toHaveAttribute('data-status', 'skipped');
+    await expect(member.locator(`[data-step="${id}"]`)).toHaveAttribute('data-status', 'reused');
   }
   await member.getByRole('tab', { name: 'Output' }).click();
   await expect(member.getByRole('region', { name: 'Output' })).toContainText('euros:225');

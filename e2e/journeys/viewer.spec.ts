@@ -50,7 +50,7 @@ test('a viewer opens every page without a refusal, and is offered only what is o
   await visit(`/workflows/${approval}?tab=runs`);
 
   await visit(`/workflows/${approval}/runs/${waiting}?step=ask`);
-  await expect(main.getByRole('link', { name: 'Open in the inbox' })).toBeVisible();
+  await expect(main.getByRole('link', { name: 'Open in the inbox' }).first()).toBeVisible();
   await visit(`/inbox/${waiting}/ask`);
   await expect(main.getByText('You need the contributor role to answer.')).toBeVisible();
   await expect(main.getByRole('button', { name: 'Approve', exact: true })).toHaveCount(0);

@@ -152,7 +152,7 @@ test('a run of 1,000 steps is drawn, listed and followed', async ({ member, api 
   await graph.getByRole('img', { name: 'Map of the graph' }).click({ position: { x: 197, y: 75 } });
   await expect(graph.locator('[data-step="s0"]')).toHaveCount(0);
   await member.getByRole('tab', { name: 'Events' }).click();
-  await expect(member.getByText('2002 events')).toBeVisible();
+  await expect(member.getByText('2,002 events')).toBeVisible();
   const rows = member.getByRole('region', { name: 'Events' }).getByRole('listitem');
   expect(await rows.count()).toBeLessThan(100);
 });

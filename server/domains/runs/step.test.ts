@@ -38,6 +38,7 @@ test('a step shows the values of its templates, of the steps that its script rea
   expect(await call(step, as(tenant.viewer), { ...ref, step_id: 'b' })).toEqual({
     run_id: ref.runID,
     step_id: 'b',
+    reused: false,
     definition: { id: 'b', type: 'lua_script', script, depends_on: ['a'] },
     resolved: [
       { name: 'input.who', value: 'Ada', problem: null },
