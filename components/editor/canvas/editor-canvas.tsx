@@ -11,7 +11,7 @@ import {
 } from '@xyflow/react';
 import { Maximize } from 'lucide-react';
 import { useTheme } from 'next-themes';
-import { memo, useMemo, useRef } from 'react';
+import { memo, useMemo, useRef, useState } from 'react';
 import type { Branch } from '../../../server/domains/workflows/edits/index.ts';
 import { useDetailLevel } from '../../graph/detail-level.ts';
 import { GraphMap } from '../../graph/graph-map.tsx';
@@ -28,6 +28,7 @@ import type { CanvasMenuAt } from './canvas-menu.tsx';
 import { EditorEdge, type EditorFlowEdge } from './editor-edge.tsx';
 import { type EditorFlowNode, EditorNode } from './editor-node.tsx';
 import { hasBranches, toEditorEdge } from './flow-elements.ts';
+import { PointedEdge } from './pointed-edge.ts';
 import { useCanvasView } from './use-canvas-view.ts';
 import { useConnections } from './use-connections.ts';
 import { useDrop } from './use-drop.ts';
@@ -91,9 +92,10 @@ function Flow(props: CanvasProps) {
   const frame = useRef<HTMLDivElement>(null);
   const { nodes, ...hands } = useNodes(props);
   const edges = useEdges(props);
+  const [pointed] = useState(() => new PointedEdge());
   const actions = useMemo(
-    () => ({ add: (place: Place) => onAdd(place), disconnect: onDisconnect, resizeNote: onResizeNote }),
-    [onAdd, onDisconnect, onResizeNote],
+    () => ({ add: (place: Place) => onAdd(place), disconnect: onDisconnect, resizeNote: onResizeNote, pointed }),
+    [onAdd, onDisconnect, onResizeNote, pointed],
   );
   const detail = useDetailLevel();
   const view = useCanvasView(props.places, props.focus, props.onFocused, frame);
@@ -130,6 +132,8 @@ function Flow(props: CanvasProps) {
             event.preventDefault();
             onMenu({ x: event.clientX, y: event.clientY });
           }}
+          onEdgeMouseEnter={(_, edge) => pointed.enter(edge.id)}
+          onEdgeMouseLeave={(event, edge) => pointed.leave(edge.id, event.relatedTarget)}
           onEdgeClick={(_, edge) => onSelectEdge(edge.id)}
           onPaneClick={() => {
             onSelect(new Set());

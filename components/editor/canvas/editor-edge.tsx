@@ -1,7 +1,7 @@
 'use client';
 import { BaseEdge, type Edge, EdgeLabelRenderer, type EdgeProps, getBezierPath } from '@xyflow/react';
 import { Plus, Trash2 } from 'lucide-react';
-import { memo, type PointerEvent, useRef, useState } from 'react';
+import { memo, useSyncExternalStore } from 'react';
 import type { Point } from '../../graph/layout.ts';
 import { cx } from '../../ui/classes.ts';
 import { useCanvasActions } from './canvas-actions.tsx';
@@ -33,39 +33,35 @@ function labelPoint({
  */
 export const EditorEdge = memo(function EditorEdge(props: EdgeProps<EditorFlowEdge>) {
   const { id, data, selected, markerEnd, style } = props;
-  const [isPointedAt, setPointedAt] = useState(false);
-  const line = useRef<SVGGElement>(null);
-  const tools = useRef<HTMLDivElement>(null);
-  const leave = ({ relatedTarget }: PointerEvent) => {
-    const isInside = (place: Element | null) =>
-      relatedTarget instanceof Node && place?.contains(relatedTarget) === true;
-    if (!isInside(line.current) && !isInside(tools.current)) setPointedAt(false);
-  };
+  const { pointed } = useCanvasActions();
+  const isPointedAt = useSyncExternalStore(
+    pointed.subscribe,
+    () => pointed.id === id,
+    () => false,
+  );
   const [path] = getBezierPath(props);
   const { x, y } = labelPoint(props);
   const isActive = selected === true || isPointedAt;
   return (
     <>
-      <g ref={line} onPointerEnter={() => setPointedAt(true)} onPointerLeave={leave}>
-        <BaseEdge
-          id={id}
-          path={path}
-          markerEnd={markerEnd}
-          interactionWidth={24}
-          style={{ ...style, ...(isActive ? { stroke: 'var(--accent)', strokeWidth: 2 } : {}) }}
-        />
-      </g>
+      <BaseEdge
+        id={id}
+        path={path}
+        markerEnd={markerEnd}
+        interactionWidth={24}
+        style={{ ...style, ...(isActive ? { stroke: 'var(--accent)', strokeWidth: 2 } : {}) }}
+      />
       {data?.label || (isActive && data?.editable) ? (
         <EdgeLabelRenderer>
           <div
-            ref={tools}
+            data-edge-tools={id}
             style={{ transform: `translate(-50%, -50%) translate(${x}px, ${y}px)` }}
             className={cx(
               'nodrag nopan pointer-events-auto absolute flex items-center gap-1 group-data-[detail=far]/graph:hidden',
               isActive && 'z-2000',
             )}
-            onPointerEnter={() => setPointedAt(true)}
-            onPointerLeave={leave}
+            onPointerEnter={() => pointed.enter(id)}
+            onPointerLeave={event => pointed.leave(id, event.relatedTarget)}
           >
             {data.label ? <span className="rounded-sm bg-sunken px-1 text-xs text-muted">{data.label}</span> : null}
             {isActive && data.editable ? <EdgeTools from={props.source} to={props.target} /> : null}
