@@ -120,7 +120,8 @@ test('the run of an agent opens into its turns, calls and approvals @phone', asy
   // The graph of an agent's own run is open; the list beside it has the same steps.
   await expect(member.getByRole('checkbox', { name: 'Show turns and calls' })).toBeChecked();
   const graph = member.getByRole('region', { name: 'Graph of the run' });
-  await expect(graph.getByText('Approval of create_invoice', { exact: true })).toBeVisible();
+  // On a phone the graph is too small for names.
+  await expect(graph.locator('[data-step="agent.1.2.ok"]')).toBeVisible();
   await expectThemesAccessible(member);
   const steps = member.getByRole('region', { name: 'Steps' });
   await steps.getByRole('button', { name: 'Turn 1' }).click();
