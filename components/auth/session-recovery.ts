@@ -73,7 +73,7 @@ export function forgetTab(): void {
   }
 }
 
-/** Where to sign in as somebody else, and come back. */
+/** Where to sign in as another person, and come back. */
 export function signInPath(): string {
   const { pathname, search } = window.location;
   return `/sign-in?next=${encodeURIComponent(`${pathname}${search}`)}`;

@@ -22,7 +22,7 @@ export class Backoff {
     clearTimeout(this.#timer);
   }
 
-  /** Begins anew, after a success. */
+  /** Starts over after a success. */
   reset(): void {
     this.stop();
     this.#failures = 0;

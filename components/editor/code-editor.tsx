@@ -7,7 +7,7 @@ import { cx } from '../ui/classes.ts';
 import { type CompletionSource, completionExtensions } from './code/completion.ts';
 import { placeProblem } from './code/field-problem.ts';
 import { type CodeLanguage, languageExtensions } from './code/languages.ts';
-import { editorLook, useEditorText } from './editor-text.ts';
+import { editorLook, PLAIN, useEditorText } from './editor-text.ts';
 import { insertValue, valueDrop } from './values/insert-value.ts';
 import type { ValuePath } from './values/value-path.ts';
 
@@ -35,16 +35,6 @@ type Props = {
 /** Actions on an editor of code from outside of it. */
 export type CodeHandle = { insert: (path: ValuePath) => void; focus: () => void };
 
-/** The page undoes what is typed. Prose and expressions need no line numbers. */
-const PLAIN = {
-  history: false,
-  historyKeymap: false,
-  lineNumbers: false,
-  foldGutter: false,
-  highlightActiveLine: false,
-  autocompletion: false,
-  completionKeymap: false,
-};
 const OWN_HISTORY = { ...PLAIN, history: true, historyKeymap: true };
 const NUMBERED = { ...PLAIN, lineNumbers: true };
 

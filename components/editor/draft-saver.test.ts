@@ -153,7 +153,7 @@ describe('a save that failed', () => {
     await vi.advanceTimersByTimeAsync(0);
     expect(one.saver.state.kind).toBe('saved');
     expect(one.saver.dirty).toBe(false);
-    // The next failure begins anew.
+    // The next failure starts over.
     one.saver.edit('v3');
     await vi.advanceTimersByTimeAsync(100);
     await fail(one);

@@ -9,7 +9,7 @@ export type SaveState =
   | { kind: 'invalid'; message: string }
   /** Somebody else saved meanwhile; nothing is overwritten until the two are brought together. */
   | { kind: 'conflict' }
-  /** `retryAt`: when it is tried again by itself, in ms since the epoch; null: not before somebody does something. */
+  /** `retryAt`: when it is tried again by itself, in ms since the epoch; null: not until a person changes something or saves. */
   | { kind: 'failed'; error: unknown; retryAt: number | null };
 
 export type SaveOutcome =

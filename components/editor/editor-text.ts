@@ -55,3 +55,14 @@ export function useEditorText(value: string, onChange: ((text: string) => void) 
   }, [value, view, echoes]);
   return { value: initial, onChange: change, onCreateEditor: setView };
 }
+
+/** The page undoes what is typed. Prose and expressions need no line numbers. */
+export const PLAIN = {
+  history: false,
+  historyKeymap: false,
+  lineNumbers: false,
+  foldGutter: false,
+  highlightActiveLine: false,
+  autocompletion: false,
+  completionKeymap: false,
+};

@@ -1,5 +1,7 @@
 'use client';
-import { type KeyboardEvent, type PointerEvent, type ReactNode, useCallback, useRef, useState } from 'react';
+import { type KeyboardEvent, type PointerEvent, type ReactNode, useCallback, useEffect, useRef, useState } from 'react';
+import { isObject } from '@/server/platform/json.ts';
+import { readStored, store } from '../ui/browser-storage.ts';
 
 export const SIDE_WIDTH = { min: 360, max: 640, initial: 360 };
 const KEY = 'baton:editor-panel';
@@ -12,37 +14,20 @@ const clamp = (width: number): number => Math.round(Math.min(SIDE_WIDTH.max, Mat
 /** Returns the width of the side and whether it is open, as this browser remembers them. */
 export function useSide() {
   const [kept, setKept] = useState<Kept>(readKept);
-  const keep = useCallback((change: (kept: Kept) => Kept) => {
-    setKept(before => {
-      const next = change(before);
-      write(next);
-      return next;
-    });
-  }, []);
-  const resize = useCallback((width: number) => keep(before => ({ ...before, width: clamp(width) })), [keep]);
-  const toggle = useCallback(() => keep(before => ({ ...before, isOpen: !before.isOpen })), [keep]);
-  const show = useCallback(() => keep(before => (before.isOpen ? before : { ...before, isOpen: true })), [keep]);
+  useEffect(() => store(KEY, kept), [kept]);
+  const resize = useCallback((width: number) => setKept(before => ({ ...before, width: clamp(width) })), []);
+  const toggle = useCallback(() => setKept(before => ({ ...before, isOpen: !before.isOpen })), []);
+  const show = useCallback(() => setKept(before => (before.isOpen ? before : { ...before, isOpen: true })), []);
   return { ...kept, resize, toggle, show };
 }
 
-function write(kept: Kept): void {
-  try {
-    window.localStorage.setItem(KEY, JSON.stringify(kept));
-  } catch {
-    // A browser that refuses storage begins with the usual width.
-  }
-}
-
 function readKept(): Kept {
-  try {
-    const { width, isOpen } = JSON.parse(window.localStorage.getItem(KEY) ?? '{}');
-    return {
-      width: typeof width === 'number' && Number.isFinite(width) ? clamp(width) : SIDE_WIDTH.initial,
-      isOpen: isOpen !== false,
-    };
-  } catch {
-    return { width: SIDE_WIDTH.initial, isOpen: true };
-  }
+  const kept = readStored(KEY);
+  const { width, isOpen } = isObject(kept) ? kept : {};
+  return {
+    width: typeof width === 'number' && Number.isFinite(width) ? clamp(width) : SIDE_WIDTH.initial,
+    isOpen: isOpen !== false,
+  };
 }
 
 type SideProps = { side: ReturnType<typeof useSide>; children: ReactNode };

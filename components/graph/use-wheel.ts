@@ -11,28 +11,25 @@ type Wheel = { panOnScroll: boolean; zoomOnScroll: false; preventScrolling: bool
  * and moves the graph where it has, or where the graph `fills` the window.
  */
 export function useWheel(frame: RefObject<HTMLElement | null>, fills = false): Wheel {
-  const [hasFocus, setFocus] = useState(false);
-  const [isWide, setWide] = useState(false);
+  const [moves, setMoves] = useState(false);
   useEffect(() => {
     const element = frame.current;
-    const onFocus = () => setFocus(element?.contains(document.activeElement) === true);
-    const onBlur = (event: FocusEvent) => {
-      if (!(event.relatedTarget instanceof Node) || !element?.contains(event.relatedTarget)) setFocus(false);
-    };
+    const query = window.matchMedia(FILLS_WINDOW);
+    // In an editor that fills the window the focus changes nothing, and draws nothing again.
+    const update = (focused: EventTarget | null) =>
+      setMoves((fills && query.matches) || (focused instanceof Node && element?.contains(focused) === true));
+    const onFocus = ({ target }: FocusEvent) => update(target);
+    const onBlur = ({ relatedTarget }: FocusEvent) => update(relatedTarget);
+    const onWidth = () => update(document.activeElement);
+    onWidth();
     element?.addEventListener('focusin', onFocus);
     element?.addEventListener('focusout', onBlur);
+    query.addEventListener('change', onWidth);
     return () => {
       element?.removeEventListener('focusin', onFocus);
       element?.removeEventListener('focusout', onBlur);
+      query.removeEventListener('change', onWidth);
     };
-  }, [frame]);
-  useEffect(() => {
-    const query = window.matchMedia(FILLS_WINDOW);
-    const onChange = () => setWide(query.matches);
-    onChange();
-    query.addEventListener('change', onChange);
-    return () => query.removeEventListener('change', onChange);
-  }, []);
-  const moves = hasFocus || (fills && isWide);
+  }, [frame, fills]);
   return { panOnScroll: moves, zoomOnScroll: false, preventScrolling: moves };
 }

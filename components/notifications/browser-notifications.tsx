@@ -3,6 +3,7 @@ import { useQuery } from '@tanstack/react-query';
 import { useEffect } from 'react';
 import { useSession } from '../shell/session.tsx';
 import { type Outputs, useTRPC } from '../trpc/provider.tsx';
+import { readStored, store } from '../ui/browser-storage.ts';
 import { BROWSER_NEWS, useBrowserWanted } from './browser-wanted.ts';
 import { headlineOf, pageOf } from './headline.ts';
 import { identityOf, separateUnseen } from './unseen.ts';
@@ -24,7 +25,7 @@ export function BrowserNotifications() {
   useEffect(() => {
     if (!isWanted || data === undefined) return;
     const { unseen, seen } = separateUnseen(data.deliveries, readSeen(storageKey));
-    storeSeen(storageKey, seen);
+    store(storageKey, seen);
     show(unseen, tenant);
   }, [data, isWanted, storageKey, tenant]);
   return null;
@@ -56,18 +57,6 @@ function notify(title: string, tag: string, page: string): void {
 }
 
 function readSeen(key: string): string[] | null {
-  try {
-    const kept: unknown = JSON.parse(window.localStorage.getItem(key) ?? 'null');
-    return Array.isArray(kept) ? kept.map(String) : null;
-  } catch {
-    return null;
-  }
-}
-
-function storeSeen(key: string, seen: readonly string[]): void {
-  try {
-    window.localStorage.setItem(key, JSON.stringify(seen));
-  } catch {
-    // Storage that is full or forbidden: the notification may be shown again.
-  }
+  const kept = readStored(key);
+  return Array.isArray(kept) ? kept.map(String) : null;
 }

@@ -15,8 +15,6 @@ export function readHidden(text: string): Shown {
   return { hidden: [], added: [] };
 }
 
-export const writeShown = (shown: Shown): string => JSON.stringify(shown);
-
 /** Returns the choice with a column shown that was not, or the other way round. */
 export function toggled({ hidden, added }: Shown, column: string, isStandard: boolean): Shown {
   const change = (list: readonly string[]) =>

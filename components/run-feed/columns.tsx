@@ -3,9 +3,10 @@ import { Columns3 } from 'lucide-react';
 import { useSyncExternalStore } from 'react';
 import { useCreditsShown, useSession } from '../shell/session.tsx';
 import type { Outputs } from '../trpc/provider.tsx';
+import { readText, store } from '../ui/browser-storage.ts';
 import { Button } from '../ui/button.tsx';
 import { Menu, MenuChoice, MenuLabel } from '../ui/menu.tsx';
-import { readHidden, type Shown, toggled, writeShown } from './column-choice.ts';
+import { readHidden, type Shown, toggled } from './column-choice.ts';
 
 type Run = Outputs['runs_list_tenant']['runs'][number];
 
@@ -31,7 +32,7 @@ export function useColumns(runs: readonly Run[] | undefined): Columns {
   const key = `baton.run-columns.${me.user.id}`;
   const stored = useSyncExternalStore(
     subscribe,
-    () => localStorage.getItem(key) ?? '',
+    () => readText(key),
     () => '',
   );
   const choice = readHidden(stored);
@@ -45,7 +46,7 @@ export function useColumns(runs: readonly Run[] | undefined): Columns {
     shown: all.filter(isShown),
     toggle: column => {
       const next: Shown = toggled(choice, column, STANDARD.includes(column));
-      localStorage.setItem(key, writeShown(next));
+      store(key, next);
       for (const listener of listeners) listener();
     },
   };

@@ -1,5 +1,6 @@
 import { isObject } from '@/server/platform/json.ts';
 import { isNumber, JsonNumberError, parseJson, readNumber } from '@/server/platform/json-text.ts';
+import { readText, store } from '../ui/browser-storage.ts';
 
 export type InputValue = string | number | bigint | boolean | null | InputValue[] | { [key: string]: InputValue };
 export type InputObject = { [key: string]: InputValue };
@@ -67,19 +68,11 @@ const key = (workflowId: string) => `baton:last-input:${workflowId}`;
 
 /** The input of the last run started from this browser; null where there is none or the browser keeps nothing. */
 export function lastInput(workflowId: string): InputObject | null {
-  try {
-    const kept = window.localStorage.getItem(key(workflowId));
-    const parsed = kept === null ? null : parseInput(kept);
-    return parsed && 'input' in parsed ? parsed.input : null;
-  } catch {
-    return null; // storage may be switched off
-  }
+  const kept = readText(key(workflowId));
+  const parsed = kept === '' ? null : parseInput(kept);
+  return parsed && 'input' in parsed ? parsed.input : null;
 }
 
 export function keepInput(workflowId: string, input: InputObject): void {
-  try {
-    window.localStorage.setItem(key(workflowId), JSON.stringify(input));
-  } catch {
-    // Full or switched off: the next run starts from the sample again.
-  }
+  store(key(workflowId), input);
 }

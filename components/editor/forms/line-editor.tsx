@@ -5,7 +5,7 @@ import { useEffect, useMemo, useRef } from 'react';
 import { cx } from '../../ui/classes.ts';
 import { type CompletionSource, completionExtensions } from '../code/completion.ts';
 import { languageExtensions } from '../code/languages.ts';
-import { editorLook, useEditorText } from '../editor-text.ts';
+import { editorLook, PLAIN, useEditorText } from '../editor-text.ts';
 
 export type LineEditorProps = {
   label: string;
@@ -29,15 +29,6 @@ const LINE = EditorView.theme({
   '&.cm-editor .cm-scroller': { overflow: 'hidden auto', lineHeight: '18px', fontFamily: 'var(--font-sans)' },
   '.cm-placeholder': { color: 'var(--faint)' },
 });
-const SETUP = {
-  history: false,
-  historyKeymap: false,
-  lineNumbers: false,
-  foldGutter: false,
-  highlightActiveLine: false,
-  autocompletion: false,
-  completionKeymap: false,
-};
 /** Enter makes no line of what is one; where a list is open, it chooses from it. */
 const ONE_LINE = Prec.high(keymap.of([{ key: 'Enter', run: () => true }]));
 const WITHOUT_BREAKS = EditorView.clipboardInputFilter.of(text => text.trim().replace(/\s*\r?\n\s*/g, ' '));
@@ -89,7 +80,7 @@ export function LineEditor(props: LineEditorProps) {
       maxHeight="96px"
       theme={resolvedTheme === 'dark' ? 'dark' : 'light'}
       indentWithTab={false}
-      basicSetup={SETUP}
+      basicSetup={PLAIN}
       extensions={extensions}
       className={cx('min-w-0 overflow-hidden rounded-md border border-line-strong/60 shadow-sm', props.className)}
     />

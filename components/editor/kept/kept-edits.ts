@@ -20,7 +20,7 @@ export type KeptEdits = {
 export type EditStorage = Pick<Storage, 'getItem' | 'setItem' | 'removeItem' | 'key' | 'length'>;
 
 const PREFIX = 'baton:edits:';
-/** Edits that nobody came back to are forgotten. */
+/** Edits that were not restored by then are removed. */
 export const MAX_AGE_MS = 30 * 24 * 3_600_000;
 /** Browsers give a site five million characters. A draft has a million at most, and is kept with what it was made from. */
 export const MAX_CHARACTERS = 2_200_000;

@@ -1,22 +1,16 @@
+import { isTexts } from '@/server/platform/json.ts';
+import { readStored, store } from '../../ui/browser-storage.ts';
+
 const KEY = 'baton:recent-steps';
 const MAX = 6;
 
 /** Returns the types of the steps that were added last in this browser, the latest first. */
 export function readRecentTypes(): string[] {
-  try {
-    const kept: unknown = JSON.parse(window.localStorage.getItem(KEY) ?? '[]');
-    return Array.isArray(kept) ? kept.filter(each => typeof each === 'string').slice(0, MAX) : [];
-  } catch {
-    return [];
-  }
+  const kept = readStored(KEY);
+  return isTexts(kept) ? kept.slice(0, MAX) : [];
 }
 
 /** Notes that a step of this type was added. */
 export function keepRecentType(type: string): void {
-  try {
-    const types = [type, ...readRecentTypes().filter(each => each !== type)].slice(0, MAX);
-    window.localStorage.setItem(KEY, JSON.stringify(types));
-  } catch {
-    // A browser that refuses storage shows no recent steps.
-  }
+  store(KEY, [type, ...readRecentTypes().filter(each => each !== type)].slice(0, MAX));
 }

@@ -1,0 +1,26 @@
+/** Returns the text that this browser keeps under a key; empty if there is none, or if the browser refuses storage. */
+export function readText(key: string): string {
+  try {
+    return window.localStorage.getItem(key) ?? '';
+  } catch {
+    return '';
+  }
+}
+
+/** Returns the JSON that this browser keeps under a key; null if there is none that can be read. */
+export function readStored(key: string): unknown {
+  try {
+    return JSON.parse(readText(key));
+  } catch {
+    return null;
+  }
+}
+
+/** Keeps a value as JSON in this browser. A browser that is full or refuses storage keeps nothing: the page does without. */
+export function store(key: string, value: unknown): void {
+  try {
+    window.localStorage.setItem(key, JSON.stringify(value));
+  } catch {
+    // See above.
+  }
+}
