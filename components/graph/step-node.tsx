@@ -13,6 +13,8 @@ export type StepNodeData = {
   type: string;
   status: string | null;
   statusLabel: string | null;
+  /** How long it took; null while it has not ended. */
+  took: string | null;
   attempt: number;
   problems: number;
   disabled: boolean;
@@ -114,6 +116,9 @@ function SecondLine({ data }: { data: StepNodeData }) {
       <span className={cx('truncate', look && status !== null && text[look.tone], data.problems > 0 && 'text-bad')}>
         {status ?? note(data) ?? data.summary ?? stepTypeLook(data.type).label}
       </span>
+      {status === null && data.took !== null ? (
+        <span className="ml-auto shrink-0 tabular-nums">{data.took}</span>
+      ) : null}
       {data.inner !== null ? <span className="ml-auto shrink-0 tabular-nums">{stepCount(data.inner)}</span> : null}
       {data.attempt > 1 && data.inner === null ? (
         <span className="ml-auto shrink-0 tabular-nums">attempt {data.attempt}</span>

@@ -63,6 +63,8 @@ export const flowTheme = {
 export type StepDisplay = {
   status: string;
   label: string;
+  /** How long it took, also at the end of `label`. */
+  took?: string | undefined;
   attempt: number;
   /** Whether the step was executed, so that the way to it is drawn as taken. */
   began?: boolean;
@@ -234,6 +236,7 @@ function toNode(
       type: step.type,
       status: display?.status ?? null,
       statusLabel: display?.label ?? null,
+      took: display?.took ?? null,
       attempt: display?.attempt ?? 0,
       problems: problems ?? 0,
       disabled: step.disabled === true,

@@ -34,10 +34,12 @@ export function RunGraph(props: Props) {
       const step = state.steps.get(id);
       if (step === undefined) continue;
       const { attempts, taskName, ofAgent } = step;
-      const took = stepDuration(step);
+      const ms = stepDuration(step);
+      const took = ms === null ? undefined : formatDuration(ms);
       all.set(step.id, {
         status: shownStep(step).status,
-        label: `${stepOutcomeLabel(step)}${took === null ? '' : ` · ${formatDuration(took)}`}`,
+        label: `${stepOutcomeLabel(step)}${took === undefined ? '' : ` · ${took}`}`,
+        took,
         attempt: attemptsOf(attempts).length,
         began: attempts.length > 0,
         // What an agent added has a name of its own.

@@ -133,6 +133,8 @@ test('a failed run is mended and continued from the failed step', async ({ membe
   const list = member.getByRole('region', { name: 'Steps' });
   await expect(list.getByRole('button', { name: /^Add up/ })).toContainText('Reused');
   await expect(list.getByRole('button', { name: /^Check the total/ })).toContainText('Success');
+  const graph = member.getByRole('region', { name: 'Graph of the run' });
+  await expect(graph.locator('[data-step="check"]')).toContainText(/\d ms|\d s/);
   // The runs link to each other, and the list has the new one though it ran the draft.
   const facts = member.getByRole('definition').filter({ hasText: /^Run [0-9a-f]{8}$/ });
   await facts.getByRole('link').click();

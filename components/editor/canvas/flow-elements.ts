@@ -47,6 +47,7 @@ export function toEditorNode(step: GraphStepInput, place: Point | undefined, sta
       type: step.type,
       status: state.mark,
       statusLabel: mark,
+      took: null,
       attempt: 0,
       problems: state.problems,
       disabled: step.disabled === true,
