@@ -1,4 +1,4 @@
-import { effects, type RunState } from '../core/index.ts';
+import { effects, isDue, type RunState } from '../core/index.ts';
 
 /** The commands for timers that are due. A retry has none: it waits for a slot instead. */
 export const WHEN_DUE = {
@@ -8,13 +8,25 @@ export const WHEN_DUE = {
   call: 'call_timed_out',
 } as const;
 
-/** Returns when the run must be woken next, the earliest of its retries, waits and human-task timeouts; O(of those). */
-export function nextTimer(state: RunState, due: ReadonlySet<string> | null): number | null {
+/**
+ * When a run is to be woken, in ms since the epoch. `asOf` is what the clock showed when that was decided, if it was not
+ * just now: the decision is written before its timer is set, and meanwhile the clock may be set back.
+ */
+export type WakeUp = { readonly dueAt: number; readonly asOf?: number };
+
+/**
+ * Returns when the run must be woken next, the earliest of its retries, waits and human-task timeouts; O(of those). A
+ * retry that is due by a clock that was set back is due at once.
+ */
+export function nextTimer(state: RunState, due: ReadonlySet<string> | null, now: number): WakeUp | null {
   const { retrying, waiting, sleeping, calling, grown } = state;
   const isTimeless = retrying.size === 0 && waiting.size === 0 && sleeping.size === 0 && calling.size === 0;
   if (isTimeless && grown === null) return null;
   let next: number | null = null;
-  for (const { step, dueAt } of effects(state).timers)
-    if ((next === null || dueAt < next) && !due?.has(step)) next = dueAt;
-  return next;
+  for (const timer of effects(state).timers) {
+    if (due?.has(timer.step)) continue;
+    const dueAt = isDue(state, timer, now) ? Math.min(timer.dueAt, now) : timer.dueAt;
+    if (next === null || dueAt < next) next = dueAt;
+  }
+  return next === null ? null : { dueAt: next, asOf: now };
 }

@@ -154,7 +154,8 @@ export class Runtime implements RunHost {
 
   /** Sets the timer of a run that is not in memory, unless it has one. */
   setWakeUpTimer(run: RunKey, dueAt: number): void {
-    if (!this.#wakeUpTimers.has(run.runId) && !this.#runs.has(run.runId)) this.setWakeUpAt(run, dueAt);
+    const isSet = this.#wakeUpTimers.has(run.runId) || this.#runs.has(run.runId);
+    if (!isSet) this.setWakeUpAt(run, { dueAt });
   }
 
   /** Folds a run and continues it. Logs a failure and tries again later. */
@@ -168,7 +169,7 @@ export class Runtime implements RunHost {
       if (this.#closing || this.#abandoned) return;
       const delayMs = this.#loadRetries.delayAfter(run.runId, error);
       this.faults.notLoaded(run.runId, error, delayMs);
-      this.setWakeUpAt(run, this.now() + delayMs);
+      this.setWakeUpAt(run, { dueAt: this.now() + delayMs });
     }
   }
 
@@ -267,9 +268,9 @@ export class Runtime implements RunHost {
     this.#services.broadcaster.publish(items);
   }
 
-  setWakeUpAt(run: RunKey, dueAt: number | null): void {
-    this.#wakeUpTimers.at(run, this.#abandoned ? null : dueAt);
-  }
+  readonly setWakeUpAt: RunHost['setWakeUpAt'] = (run, wakeUp) => {
+    this.#wakeUpTimers.at(run, this.#abandoned ? null : wakeUp);
+  };
 
   committed(run: LiveRun, { isNew, ended }: { isNew: boolean; ended: boolean }): void {
     const { runId } = run.identity;
@@ -380,7 +381,7 @@ export class Runtime implements RunHost {
 
   /** Folds the run again after a delay, unless something wakes it earlier. */
   #later(run: RunKey): void {
-    this.setWakeUpAt(run, this.now() + RELOAD_DELAY_MS);
+    this.setWakeUpAt(run, { dueAt: this.now() + RELOAD_DELAY_MS });
   }
 
   /** Fails the attempts whose outcome contains a value that the database refuses: writing it again would fail again. */

@@ -199,7 +199,7 @@ export class LiveRun implements Claimant, AttemptOwner, Lagging {
     if (turn.events.length === 0 && !catchUp) {
       this.#host.resources.landed(this.tenantId, messages);
       for (const answer of answers) answer();
-      this.#host.setWakeUpAt(this.identity, nextTimer(this.state, this.#due));
+      this.#host.setWakeUpAt(this.identity, nextTimer(this.state, this.#due, now));
       this.#host.committed(this, { isNew: false, ended: isTerminal(this.state.status) });
       if (!this.#mailbox.isEmpty) this.#host.schedule(this);
       return;
@@ -326,10 +326,10 @@ export class LiveRun implements Claimant, AttemptOwner, Lagging {
 
   async #write(turn: Turn, messages: readonly Message[], settlements: Settlements, catchUp: boolean): Promise<void> {
     if (!this.#advancing) this.#due = null;
-    const nextTimerAt = nextTimer(this.state, this.#due);
+    const wakeUp = nextTimer(this.state, this.#due, this.#host.now());
     this.#appending = true;
     try {
-      await this.#host.append(this.#entry(turn, nextTimerAt, catchUp));
+      await this.#host.append(this.#entry(turn, wakeUp?.dueAt ?? null, catchUp));
     } catch (error) {
       this.#appending = false;
       this.#credits.sent(false);
@@ -355,7 +355,7 @@ export class LiveRun implements Claimant, AttemptOwner, Lagging {
       if (this.state.inFlight.has(started.step)) this.#startAttempt(started);
       else this.#releaseStep(started.step);
     }
-    this.#host.setWakeUpAt(this.identity, ended ? null : nextTimerAt);
+    this.#host.setWakeUpAt(this.identity, ended ? null : wakeUp);
     this.#host.committed(this, { isNew: turn.isNew, ended });
     // Also if the run has ended: callers whose commands arrived meanwhile wait for their refusal.
     if (!this.#idle) this.#host.schedule(this);

@@ -3,6 +3,7 @@ import type { StepType } from '../../../../contract/step-type.ts';
 import type { AppError } from '../../../../platform/errors.ts';
 import type { LeaderTerm, RunState } from '../../../core/index.ts';
 import type { LogEntry } from '../../../log/index.ts';
+import type { WakeUp } from '../../../turn/due.ts';
 import type { RunIdentity } from '../../../turn/turn.ts';
 import type { AttemptHost } from './live-attempt.ts';
 import type { LiveRun } from './live-run.ts';
@@ -33,7 +34,7 @@ export type RunHost = AttemptHost & {
   wantsStream(tenantId: string): boolean;
   publish(items: StreamItem[]): void;
   /** Sets when the run is to be woken; null = not any more. */
-  setWakeUpAt(run: RunKey, dueAt: number | null): void;
+  setWakeUpAt(run: RunKey, wakeUp: WakeUp | null): void;
   committed(run: LiveRun, turn: { isNew: boolean; ended: boolean }): void;
   /**
    * Drops the run, because its turn was not written and its memory is no longer valid; returns

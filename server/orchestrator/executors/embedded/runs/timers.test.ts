@@ -63,6 +63,19 @@ test.each([Number.NaN, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY])(
   },
 );
 
+test('a timer that was decided before the clock was set back rings after the delay that was meant', () => {
+  const time = new ManualTime();
+  const timers = new Timers(time.clock, time.alarm);
+  const rung: string[] = [];
+  const asOf = time.clock.now();
+  time.advance(-3_600_000);
+  timers.set(asOf + 300, () => rung.push('retry'), asOf);
+  time.advance(299);
+  expect(rung).toEqual([]);
+  time.advance(1);
+  expect(rung).toEqual(['retry']);
+});
+
 test('a clock that is set back delays no earlier timer; an alarm with a maximum delay is set repeatedly', () => {
   const waits: number[] = [];
   let ring = () => {};

@@ -29,11 +29,16 @@ export class Timers {
     return this.#heap.length;
   }
 
-  /** Throws a RangeError unless `dueAt` is finite: NaN compares as neither earlier nor later and would unsort the whole heap. */
-  set(dueAt: number, fire: () => void): TimerHandle {
+  /**
+   * Has `fire` called at `dueAt`, which was decided when the clock showed `asOf`: by a clock that was set back since, it
+   * rings after the delay that was meant. Throws a RangeError unless `dueAt` is finite: NaN compares as neither earlier
+   * nor later and would unsort the whole heap.
+   */
+  set(dueAt: number, fire: () => void, asOf = this.#clock.now()): TimerHandle {
     if (!Number.isFinite(dueAt)) throw new RangeError(`a timer cannot be set for ${dueAt}`);
-    this.#now();
-    const timer: TimerHandle = { dueAt, rings: dueAt + this.#setBack, fire, place: this.#heap.length };
+    const ownNow = this.#now();
+    const rings = dueAt + ownNow - Math.max(asOf, this.#shown);
+    const timer: TimerHandle = { dueAt, rings, fire, place: this.#heap.length };
     this.#heap.push(timer);
     this.#siftUp(timer);
     // An alarm that rings too early is harmless and re-arms itself, so a cancelled head costs nothing here.

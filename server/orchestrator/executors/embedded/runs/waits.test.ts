@@ -2,12 +2,14 @@ import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import {
   createHarness,
   DEFAULT_CONFIG,
+  Gate,
   type Harness,
   type HarnessOptions,
   ManualTime,
 } from '../../../../testing/engine/runtime.ts';
 import { createTestDatabase, type TestDatabase } from '../../../../testing/postgres.ts';
 import type { Graph } from '../../../core/index.ts';
+import { unobserved } from '../../../observer.ts';
 import { wait } from '../../../steps/wait.ts';
 
 let db: TestDatabase;
@@ -123,4 +125,36 @@ test('a wait holds no slot', async () => {
   await expect.poll(async () => (await row(other.runId)).status).toBe('completed');
   time.advance(60_000);
   await completed(ref.runId, time);
+});
+
+test.each([
+  ['a clock that is set back while a retry is written', false],
+  ['a clock that is set back while a run with a retry is paused', true],
+])('%s does not delay it', async (_, isPaused) => {
+  const time = new ManualTime();
+  const gate = new Gate();
+  const observer = {
+    ...unobserved,
+    turnCommitted: (_run: unknown, _state: unknown, events: readonly { type: string }[]) => {
+      if (!isPaused && events.some(({ type }) => type === 'step_retrying')) time.advance(-3_600_000);
+    },
+  };
+  const h = await harness(time, { types: [gate.type], observer });
+  const steps = [{ id: 'a', type: 'gate', retry_count: 1, retry_delay_s: 3 }];
+  // With an attempt in flight, the run stays in memory while it is paused.
+  const ref = await h.start(h.workflow({ steps: isPaused ? [...steps, { id: 'b', type: 'gate' }] : steps }));
+  await gate.arrived(isPaused ? 2 : 1);
+  if (isPaused) await h.orchestrator.command(ref, { type: 'pause', by: 'ann' });
+  const failing = gate.waiting.find(({ attempt }) => attempt.step.id === 'a');
+  failing?.settle({ kind: 'failed', error: { code: 'boom', message: 'It broke.' }, retryable: true });
+  await h.until(ref, event => event.type === 'step_retrying');
+  if (isPaused) {
+    time.advance(-3_600_000);
+    await h.orchestrator.command(ref, { type: 'resume', by: 'ann' });
+  }
+  time.advance(4_500);
+  await gate.arrived(isPaused ? 3 : 2);
+  for (const { settle } of gate.waiting) settle({ kind: 'completed', result: null });
+  await h.ended(ref);
+  expect((await row(ref.runId)).status).toBe('completed');
 });

@@ -1,3 +1,4 @@
+import type { WakeUp } from '../../../turn/due.ts';
 import type { RunKey } from './run-host.ts';
 import type { TimerHandle, Timers } from './timers.ts';
 
@@ -17,19 +18,19 @@ export class WakeUpTimers {
     return this.#set.has(runId);
   }
 
-  /** Sets when the run is to be woken, in ms since the epoch; null cancels that. */
-  at({ runId, tenantId }: RunKey, dueAt: number | null): void {
+  /** Sets when the run is to be woken; null cancels that. */
+  at({ runId, tenantId }: RunKey, wakeUp: WakeUp | null): void {
     const present = this.#set.get(runId);
     if (present !== undefined) {
-      if (present.dueAt === dueAt) return;
+      if (present.dueAt === wakeUp?.dueAt) return;
       this.#timers.cancel(present);
       this.#set.delete(runId);
     }
-    if (dueAt === null) return;
+    if (wakeUp === null) return;
     const ring = () => {
       this.#set.delete(runId);
       this.#wake({ runId, tenantId });
     };
-    this.#set.set(runId, this.#timers.set(dueAt, ring));
+    this.#set.set(runId, this.#timers.set(wakeUp.dueAt, ring, wakeUp.asOf));
   }
 }
