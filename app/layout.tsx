@@ -4,14 +4,19 @@ import type { Metadata, Viewport } from 'next';
 import { headers } from 'next/headers';
 import type { ReactNode } from 'react';
 import { Providers } from '@/components/shell/providers.tsx';
+import { container } from './container.ts';
 import './globals.css';
 import { NONCE_HEADER } from './page-headers.ts';
 
-export const metadata: Metadata = {
-  title: { default: 'Baton', template: '%s · Baton' },
-  description: 'Durable workflow orchestration: draw workflows, publish and run them, and watch them live.',
-  robots: { index: false },
-};
+/** The address of the picture that stands for a shared link has to be absolute, so it is the deployment's own. */
+export function generateMetadata(): Metadata {
+  return {
+    metadataBase: new URL(container().services.config.http.url),
+    title: { default: 'Baton', template: '%s · Baton' },
+    description: 'Durable workflow orchestration: draw workflows, publish and run them, and watch them live.',
+    robots: { index: false },
+  };
+}
 export const viewport: Viewport = {
   themeColor: [
     { media: '(prefers-color-scheme: light)', color: '#f9f9fb' },

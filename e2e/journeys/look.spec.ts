@@ -61,4 +61,7 @@ test('titles stand at one place, and phones and crawlers find their files', asyn
   expect([...places]).toHaveLength(1);
   for (const path of ['/robots.txt', '/manifest.webmanifest', '/icons/icon-192.png', '/opengraph-image.png'])
     expect((await member.request.get(path)).status(), path).toBe(200);
+  // A picture that is named without the deployment's address is not found by those to whom a link is sent.
+  const picture = await member.locator('meta[property="og:image"]').getAttribute('content');
+  expect(picture).toContain(`${new URL(member.url()).origin}/opengraph-image`);
 });
