@@ -1,7 +1,7 @@
 'use client';
 import { BarList } from '../charts/bar-list.tsx';
 import { ChartCard, LIST_HEIGHT } from '../charts/chart-card.tsx';
-import { stepTypeLook } from '../graph/step-icon.tsx';
+import { StepTypeLabel, stepTypeLook } from '../graph/step-icon.tsx';
 import { useCreditsShown } from '../shell/session.tsx';
 import type { Query, StepsSummary } from './queries.ts';
 
@@ -44,7 +44,7 @@ export function StepsByType({ query }: { query: Query<StepsSummary> }) {
           unit="count"
           items={[...data.steps].sort(byAttempts).map(({ step_type, completed, failed, retried }) => ({
             key: step_type,
-            label: stepTypeLook(step_type).label,
+            label: <StepTypeLabel type={step_type} />,
             value: completed + failed + retried,
             detail: [failed > 0 ? `${failed} failed` : '', retried > 0 ? `${retried} retried` : '']
               .filter(Boolean)

@@ -1,8 +1,9 @@
 'use client';
 import { ChartNoAxesColumn } from 'lucide-react';
+import type { ReactNode } from 'react';
 import { actionLabel } from '../analytics/labels.ts';
 import { TimeSeries } from '../charts/time-series.tsx';
-import { stepTypeLook } from '../graph/step-icon.tsx';
+import { StepTypeLabel } from '../graph/step-icon.tsx';
 import { Button, ButtonLink } from '../ui/button.tsx';
 import { Card } from '../ui/card.tsx';
 import { cx } from '../ui/classes.ts';
@@ -160,12 +161,12 @@ function Item({ by, item, total }: { by: UsageDimension; item: UsageItem; total:
 }
 
 /** The server names workflows and people; what is a code has its word here. */
-function itemLabel(by: UsageDimension, { key, label }: UsageItem): string {
+function itemLabel(by: UsageDimension, { key, label }: UsageItem): ReactNode {
   switch (by) {
     case 'action':
       return actionLabel(key);
     case 'step_type':
-      return stepTypeLook(key).label;
+      return <StepTypeLabel type={key} />;
     case 'day':
       return formatDate(key);
     default:

@@ -86,3 +86,13 @@ export function StepTile({ type, size = 'md', struck = false, className }: StepT
     </span>
   );
 }
+
+/** The tile of a step type and its name, as legends and lists of types show them. */
+export function StepTypeLabel({ type }: { type: string }) {
+  return (
+    <span className="inline-flex max-w-full items-center gap-2 align-bottom">
+      <StepTile type={type} size="sm" />
+      <span className="truncate">{stepTypeLook(type).label}</span>
+    </span>
+  );
+}
