@@ -255,7 +255,7 @@ const RUNTIME: readonly Mutation[] = [
   {
     name: 'a run that could not be read is not tried again',
     file: 'executors/embedded/runtime.ts',
-    find: 'this.setWakeUpAt(run, this.now() + delayMs);',
+    find: 'this.setWakeUpAt(run, { dueAt: this.now() + delayMs });',
     replace: '',
     caughtBy: ['not-stuck'],
   },
