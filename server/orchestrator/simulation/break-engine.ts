@@ -2,6 +2,7 @@ import { execFile } from 'node:child_process';
 import { availableParallelism } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import { giveWay } from './give-way.ts';
 import { MUTATIONS, type Mutation } from './mutations.ts';
 
 /** Most mutations are noticed within ten seeds. */
@@ -36,6 +37,7 @@ export async function breakEngine(mutations: readonly Mutation[]): Promise<Broke
 
 async function firstViolation(mutation: Mutation): Promise<Violation> {
   const args = [mutant, String(MUTATIONS.indexOf(mutation)), String(SEEDS)];
-  const { stdout } = await run(process.execPath, args, { timeout: 300_000 });
-  return JSON.parse(stdout);
+  const running = run(process.execPath, args, { timeout: 300_000 });
+  giveWay(running.child);
+  return JSON.parse((await running).stdout);
 }

@@ -4,6 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { testSeed } from '../../testing/seed.ts';
 import { EXPECTED, GROWN_HISTORY } from './coverage.ts';
 import { describeLogs } from './failure.ts';
+import { giveWay } from './give-way.ts';
 import { simulate } from './simulate.ts';
 
 /**
@@ -15,6 +16,7 @@ const RUNS = 20_000;
 /** `npm run simulate` without npm, in a process of its own, so that it uses its own core. */
 function cli(...args: string[]): Promise<{ status: number | null; stdout: string; stderr: string }> {
   const child = spawn(process.execPath, [fileURLToPath(new URL('./run.ts', import.meta.url)), ...args]);
+  giveWay(child);
   let stdout = '';
   let stderr = '';
   child.stdout.on('data', text => (stdout += text));
@@ -42,7 +44,7 @@ describe('simulation', () => {
     // A simulation proves nothing about a case that it never meets.
     expect(EXPECTED.filter(what => !met.has(what))).toEqual([]);
     expect((met.get(GROWN_HISTORY) ?? 0) / seeds).toBeGreaterThan(0.5);
-  }, 900_000);
+  }, 1_800_000);
 
   test('the same seed gives the same history, and another seed a different one', async () => {
     const historyOf = async (seed: number) => {
