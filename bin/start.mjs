@@ -8,6 +8,7 @@ import { watchNpm } from './npm.mjs';
 import { build, generate, install } from './prepare.mjs';
 import { endCommands, say } from './process.mjs';
 import { supervise } from './supervise.mjs';
+import { watchSources } from './watch-sources.mjs';
 
 const development = process.argv.includes('--dev');
 
@@ -20,9 +21,11 @@ function interrupt(signal) {
 async function readArguments() {
   if (!development)
     return readCommandLine('npm start --', 'Installs and builds what is missing, and serves (README.md).');
-  const description = 'Installs what is missing, and serves with hot reloading of the console (CONTRIBUTING.md).';
+  const description = 'Installs what is missing, and serves with reloading of console and server (CONTRIBUTING.md).';
   return readCommandLine('npm run dev --', description, command => {
-    command.addOption(command.createOption('--dev').hideHelp());
+    command
+      .addOption(command.createOption('--dev').hideHelp())
+      .option('--inspect [address]', 'let a debugger attach; default: 127.0.0.1:9229');
   });
 }
 
@@ -35,9 +38,10 @@ async function prepare() {
   });
   try {
     await install();
-    await readArguments();
+    const options = (await readArguments()).opts();
     await generate();
     if (!development) await build();
+    return options;
   } finally {
     unwatch();
     for (const signal of signals) process.off(signal, interrupt);
@@ -47,8 +51,10 @@ async function prepare() {
 // The service continues when the reader of its output has gone.
 for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined);
 await runScript(async () => {
-  await prepare();
+  const { inspect } = await prepare();
   const env = { NODE_ENV: development ? 'development' : 'production', NEXT_TELEMETRY_DISABLED: '1' };
-  // In development a crash is something to look at.
-  return supervise(['bin/serve.mjs'], { env, restart: !development });
+  if (!development) return supervise(['bin/serve.mjs'], { env });
+  const flags = inspect === undefined ? [] : [inspect === true ? '--inspect' : `--inspect=${inspect}`];
+  // In development a crash is something to look at, and the service starts again when its sources change.
+  return supervise([...flags, 'bin/serve.mjs'], { env, restart: false, watch: watchSources });
 });

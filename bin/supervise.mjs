@@ -36,17 +36,62 @@ export function afterEnd(history, outcome) {
   return { deaths: (servedMs ?? 0) >= SOUND_MS ? 1 : history.deaths + 1, served };
 }
 
+/** The time that a service gets to stop when its sources have changed: what it does not finish, the next one continues. */
+const RELOAD_GRACE_MS = 500;
+
 /**
  * Runs the service on our own Node until it ends in order, and again when it dies. Passes on a signal to us, and the
- * end of npm as SIGTERM. Resolves to the exit code.
+ * end of npm as SIGTERM. Resolves to the exit code. `watch` calls its argument when the sources have changed, and returns
+ * how to end that: the service is then replaced, and one that has served and died waits for the next change.
  */
-export async function supervise(args, { env = {}, restart = true } = {}) {
+export async function supervise(args, { env = {}, restart = true, watch } = {}) {
   let child;
   const stopping = new AbortController();
   const stop = signal => {
     stopping.abort();
     child?.kill(signal);
   };
+  onSignals(stop);
+  const unwatch = watchNpm(pid => {
+    if (stopping.signal.aborted) return;
+    say(`npm's process ${pid} has ended: stopping the service …`);
+    stop('SIGTERM');
+  });
+  const sources = new Sources(watch, () => child);
+  try {
+    let history = { deaths: 0, served: false };
+    for (;;) {
+      const outcome = await serve(args, env, started => {
+        child = started;
+      });
+      child = undefined;
+      const hasServed = history.served || outcome.servedMs !== undefined;
+      if (watch && !stopping.signal.aborted && (await sources.changeAfter(outcome, hasServed, stopping.signal))) {
+        history = { deaths: 0, served: hasServed };
+        continue;
+      }
+      const next = afterEnd(history, outcome);
+      if (stopping.signal.aborted || !restart || next === undefined) {
+        // Once this has ended, the data folder may be copied: no PostgreSQL of a killed service may be left.
+        if (outcome.signal || history.deaths > 0 || (watch && outcome.code !== 0)) await stopDatabase(env);
+        return outcome.code ?? 1;
+      }
+      history = next;
+      const wait = restartDelay(history.deaths);
+      say(`the service ${howItEnded(outcome)}; starting it again in ${wait / 1000} s`);
+      await delay(wait, undefined, { signal: stopping.signal }).catch(() => undefined);
+      if (stopping.signal.aborted) return await stopDatabase(env);
+    }
+  } finally {
+    sources.unwatch();
+    unwatch();
+  }
+}
+
+const howItEnded = ({ code, signal }) => (signal ? `was killed by ${signal}` : `ended with exit code ${code}`);
+
+/** Calls `stop` with each signal to us, once. */
+function onSignals(stop) {
   const last = new Map();
   for (const signal of SIGNALS) {
     process.on(signal, () => {
@@ -55,33 +100,41 @@ export async function supervise(args, { env = {}, restart = true } = {}) {
       last.set(signal, now);
     });
   }
-  const unwatch = watchNpm(pid => {
-    if (stopping.signal.aborted) return;
-    say(`npm's process ${pid} has ended: stopping the service …`);
-    stop('SIGTERM');
-  });
-  try {
-    let history = { deaths: 0, served: false };
-    for (;;) {
-      const outcome = await serve(args, env, started => {
-        child = started;
+}
+
+/** The sources of the service, in development: ends the running one when they change. */
+class Sources {
+  #hasChanged = false;
+  /** Tells who waits for a change. */
+  #tell = () => undefined;
+
+  constructor(watch, running) {
+    this.unwatch = watch?.(() => this.#replace(running())) ?? (() => undefined);
+  }
+
+  #replace(child) {
+    this.#hasChanged = true;
+    this.#tell();
+    if (!child) return;
+    say('server/ has changed: starting the service again …');
+    child.kill('SIGTERM');
+    const killer = setTimeout(() => child.kill('SIGKILL'), RELOAD_GRACE_MS);
+    child.once('exit', () => clearTimeout(killer));
+  }
+
+  /** Whether the sources changed while the service ran or, where it had served before it died, after that. */
+  async changeAfter(outcome, hasServed, stopping) {
+    if (!this.#hasChanged && (!hasServed || outcome.code === 0)) return false;
+    if (!this.#hasChanged) {
+      say(`the service ${howItEnded(outcome)}; it starts again when a file in server/ changes`);
+      await new Promise(resolve => {
+        this.#tell = resolve;
+        stopping.addEventListener('abort', resolve, { once: true });
       });
-      child = undefined;
-      const next = afterEnd(history, outcome);
-      if (stopping.signal.aborted || !restart || next === undefined) {
-        // Once this has ended, the data folder may be copied: no PostgreSQL of a killed service may be left.
-        if (outcome.signal || history.deaths > 0) await stopDatabase(env);
-        return outcome.code ?? 1;
-      }
-      history = next;
-      const wait = restartDelay(history.deaths);
-      const how = outcome.signal ? `was killed by ${outcome.signal}` : `ended with exit code ${outcome.code}`;
-      say(`the service ${how}; starting it again in ${wait / 1000} s`);
-      await delay(wait, undefined, { signal: stopping.signal }).catch(() => undefined);
-      if (stopping.signal.aborted) return await stopDatabase(env);
     }
-  } finally {
-    unwatch();
+    const hasChanged = this.#hasChanged && !stopping.aborted;
+    this.#hasChanged = false;
+    return hasChanged;
   }
 }
 
