@@ -5,6 +5,7 @@
 import { mkdtemp, open, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { affectedBy, changedSince } from './affected.mjs';
 import { findBrowser } from './browser.mjs';
 import { readCommandLine } from './command-line.mjs';
 import { playwrightSummary, tellFailures } from './failed-tests.mjs';
@@ -69,13 +70,13 @@ async function runner(args, report, summarize, { stdio, env = {} }) {
   return result;
 }
 
-async function checkAndBuild(reports) {
+async function checkAndBuild(reports, isBuilt = true) {
   const biome = [bin('@biomejs', 'biome', 'bin', 'biome'), 'ci', '--colors=off'];
   const tsc = [bin('typescript', 'bin', 'tsc'), '--noEmit', '-p', '.', '--singleThreaded'];
   await sideBySide(
     () =>
       stage('build', async () => {
-        await build();
+        if (isBuilt) await build();
         return { passed: 1, failed: 0, skipped: 0, failures: [] };
       }),
     async stdio => {
@@ -86,19 +87,19 @@ async function checkAndBuild(reports) {
   );
 }
 
-/** Everything but the journeys, with vitest. */
-function testWithVitest(reports, stdio) {
+/** Everything but the journeys, with vitest; or these files. */
+function testWithVitest(reports, stdio, files = []) {
   const report = join(reports, 'vitest.json');
   const reporters = ['--reporter=default', `--reporter=${join(root, 'bin', 'vitest-report.mjs')}`];
-  const vitest = [bin('vitest', 'vitest.mjs'), 'run', ...reporters];
+  const vitest = [bin('vitest', 'vitest.mjs'), 'run', ...reporters, ...files];
   return stage('unit, simulation and integration tests', () =>
     runner(vitest, report, summary => summary, { stdio, env: { BATON_TEST_REPORT: report } }),
   );
 }
 
-function testJourneys(reports, stdio) {
+function testJourneys(reports, stdio, files = []) {
   const report = join(reports, 'playwright.json');
-  const playwright = [bin('@playwright', 'test', 'cli.js'), 'test', '--reporter=list,json'];
+  const playwright = [bin('@playwright', 'test', 'cli.js'), 'test', '--reporter=list,json', ...files];
   return stage('journeys through the console', async () => {
     // Node strips the types. Playwright's own compiler takes 8 s of CPU, and the journeys begin 5 s later.
     const native = { PW_DISABLE_TS_ESM: '1' };
@@ -107,14 +108,7 @@ function testJourneys(reports, stdio) {
   });
 }
 
-let reports;
-try {
-  await install();
-  await readCommandLine('npm test --', 'Runs every check and test. Parts of them: CONTRIBUTING.md.');
-  reports = await mkdtemp(join(tmpdir(), 'baton-reports-'));
-  await generate();
-  hideSettings();
-  process.env.NEXT_TELEMETRY_DISABLED = '1';
+async function testEverything(reports) {
   // The build comes before the tests: some of them start the real server.
   await checkAndBuild(reports);
   await sideBySide(
@@ -122,6 +116,38 @@ try {
     stdio => testJourneys(reports, stdio),
     join(reports, 'journeys.log'),
   );
+}
+
+/** Tests what has changed since a commit. */
+async function testChanged(reports, commit) {
+  const changed = changedSince(commit);
+  if (changed.length === 0) throw new Error(`nothing has changed since ${commit}`);
+  const { tests, journeys, left } = affectedBy(changed);
+  say(`${changed.length} files have changed: ${tests.length} files of tests, and ${journeys.length} of journeys`);
+  if (left.length > 0) say(`left to npm test: ${left.length} journeys that visit pages with the changed files`);
+  const needBuild = journeys.length > 0 || tests.some(path => /^(app|e2e)\//.test(path));
+  await checkAndBuild(reports, needBuild);
+  await sideBySide(
+    stdio => testWithVitest(reports, stdio, tests),
+    async stdio => journeys.length > 0 && (await testJourneys(reports, stdio, journeys)),
+    join(reports, 'journeys.log'),
+  );
+}
+
+let reports;
+try {
+  await install();
+  const description = 'Runs every check and test. Parts of them: CONTRIBUTING.md.';
+  const { changed } = (
+    await readCommandLine('npm test --', description, command =>
+      command.option('--changed [commit]', 'only what the changes since a commit can affect; default: HEAD'),
+    )
+  ).opts();
+  reports = await mkdtemp(join(tmpdir(), 'baton-reports-'));
+  await generate();
+  hideSettings();
+  process.env.NEXT_TELEMETRY_DISABLED = '1';
+  await (changed === undefined ? testEverything(reports) : testChanged(reports, changed === true ? 'HEAD' : changed));
 } catch (error) {
   add(failure('npm test', error instanceof Error ? error.message : String(error)));
 } finally {

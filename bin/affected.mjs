@@ -1,0 +1,133 @@
+/** What a change can affect, for `npm test -- --changed`: found by imports, which are read as text. */
+import { execFileSync } from 'node:child_process';
+import { existsSync, readFileSync } from 'node:fs';
+import { dirname, join, posix } from 'node:path';
+import { root } from './process.mjs';
+
+/**
+ * They put everything together, and so does what imports them. Followed through them, every change of a domain would
+ * affect most tests.
+ */
+const ROOTS =
+  /^(server\/(main|container|services|operations|api\/registry)\.ts|server\/testing\/.*|e2e\/(?!journeys).*|app\/container\.ts)$/;
+/** Fast tests of what every file must keep to. */
+const ALWAYS = ['server/structure.test.ts', 'server/docs-links.test.ts', 'components/ui/words.test.ts'];
+/** They go through every page, which takes minutes. */
+const EVERY_PAGE = /(accessibility|viewer|look|overlays)\.spec\.ts$/;
+/** From an empty workspace to a repaired run, through most pages. */
+const WHOLE_JOB = 'e2e/journeys/main-job.spec.ts';
+/** More journeys take longer than three minutes. */
+const MAX_JOURNEYS = 6;
+
+/** What the names of files end with, without the plural. */
+const ENDINGS = new Set(['', 't', 'tx', 'mj', 'md', 'tsx', 'spec', 'test', 'page']);
+
+const isTest = path => /\.test\.tsx?$/.test(path);
+const isJourney = path => /^e2e\/journeys\/.*\.spec\.ts$/.test(path);
+const isPage = path => /^app\/\((console|auth)\)\/.*page\.tsx$/.test(path);
+
+const git = (...args) => execFileSync('git', args, { cwd: root, encoding: 'utf8' }).split('\n').filter(Boolean);
+
+/** The files that differ from a commit, and the new ones that git does not ignore. Throws where git does not know the commit. */
+export const changedSince = commit => [
+  ...git('diff', '--name-only', commit, '--'),
+  ...git('ls-files', '--others', '--exclude-standard'),
+];
+
+/** The files of the checkout with the files that each imports: `Map<path, path[]>`. */
+export function readImports(paths = git('ls-files', '--cached', '--others', '--exclude-standard')) {
+  const sources = paths.filter(path => /\.(ts|tsx|mjs)$/.test(path) && existsSync(join(root, path)));
+  const known = new Set(paths);
+  return new Map(sources.map(path => [path, importsOf(path, readFileSync(join(root, path), 'utf8'), known)]));
+}
+
+function importsOf(path, text, known) {
+  const named = [...text.matchAll(/(?:from|import|import\(|new URL\(|vi\.mock\()\s*'([.@]{1,2}\/[^']+)'/g)];
+  return named.flatMap(([, name]) => {
+    const target = name.startsWith('@/') ? name.slice(2) : posix.join(dirname(path), name);
+    const found = ['', '.ts', '.tsx', '/index.ts'].map(end => target + end).find(file => known.has(file));
+    return found === undefined ? [] : [found];
+  });
+}
+
+/** Everything that a file imports, directly or by other files, and the file itself. */
+function reach(imports, path, isEnd = () => false, found = new Set()) {
+  if (found.has(path)) return found;
+  found.add(path);
+  if (!isEnd(path)) for (const next of imports.get(path) ?? []) reach(imports, next, isEnd, found);
+  return found;
+}
+
+/**
+ * The tests of vitest and the journeys that a change of files can affect: `{tests, journeys, left}`. Of the journeys that visit a
+ * page that imports a changed file, those are taken whose names share a word with it, and else the one of the whole job;
+ * `left` are the others.
+ */
+export function affectedBy(changed, imports = readImports()) {
+  const files = new Set(changed);
+  const affects = reached => [...reached].some(path => files.has(path));
+  // Tests beside a file may reach it only through what puts everything together.
+  const sources = changed.filter(path => imports.has(path) && !isTest(path) && !isJourney(path));
+  const folders = new Set(sources.map(dirname).filter(folder => folder.includes('/')));
+  const isBeside = path => [...folders].some(folder => path.startsWith(`${folder}/`));
+  const isAffected = path => isBeside(path) || affects(reach(imports, path, one => ROOTS.test(one)));
+  const tests = [...imports.keys()].filter(path => isTest(path) && isAffected(path));
+  const pages = [...imports.keys()].filter(isPage).map(path => ({ path, reached: reachedByPage(imports, path) }));
+  const visiting = journeysOf(files, imports, pages);
+  const near = visiting
+    .filter(path => nearness(path, changed) > 0)
+    .toSorted((one, other) => nearness(other, changed) - nearness(one, changed));
+  const isShown = pages.some(({ reached }) => affects(reached));
+  const journeys = near.length === 0 && isShown ? [WHOLE_JOB] : near.slice(0, MAX_JOURNEYS);
+  return {
+    tests: [...new Set([...tests, ...ALWAYS])].sort(),
+    journeys: journeys.sort(),
+    left: visiting.filter(path => !journeys.includes(path)).sort(),
+  };
+}
+
+/** A page is shown within the layouts of the folders above it. */
+function reachedByPage(imports, path) {
+  const found = new Set();
+  for (const layout of [...imports.keys()].filter(one => /layout\.tsx$/.test(one)))
+    if (path.startsWith(`${dirname(layout)}/`)) reach(imports, layout, undefined, found);
+  return reach(imports, path, undefined, found);
+}
+
+/** The journeys that changed, and those that name the address of a page that imports what changed. */
+function journeysOf(files, imports, pages) {
+  const sections = new Set(
+    pages.filter(({ reached }) => [...files].some(file => reached.has(file))).map(({ path }) => sectionOf(path)),
+  );
+  return [...imports.keys()].filter(path => {
+    if (!isJourney(path)) return false;
+    if (files.has(path)) return true;
+    if (EVERY_PAGE.test(path)) return false;
+    const text = readFileSync(join(root, path), 'utf8');
+    return [...text.matchAll(/['"`]\/([a-z-]+(?:\/[a-z-]+)?)/g)].some(([, address]) =>
+      [address, address.split('/')[0]].some(each => sections.has(each)),
+    );
+  });
+}
+
+/** The first parts of a page's address: `settings/members`, `workflows`. */
+const sectionOf = path =>
+  path
+    .replace(/^app\/\(\w+\)\/|\/?page\.tsx$/g, '')
+    .split('/')
+    .filter(part => !part.startsWith('['))
+    .slice(0, 2)
+    .join('/');
+
+/** How many words the names of a journey and of the changed files share; those of the uppermost folders say nothing. */
+function nearness(journey, changed) {
+  const wordsOf = path =>
+    path
+      .toLowerCase()
+      .replace(/^(server\/domains|server|components|app)\//, '')
+      .split(/[^a-z]+/)
+      .map(word => word.replace(/s$/, ''));
+  const words = new Set(changed.flatMap(wordsOf).filter(word => !ENDINGS.has(word)));
+  const own = changed.includes(journey) ? 100 : 0;
+  return own + wordsOf(posix.basename(journey)).filter(word => words.has(word)).length;
+}

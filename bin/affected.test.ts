@@ -1,0 +1,37 @@
+import { expect, test } from 'vitest';
+import { affectedBy, readImports } from './affected.mjs';
+
+const imports = readImports();
+const affected = (...changed: string[]) => affectedBy(changed, imports);
+
+test('a change of the server is tested where it is imported, not by everything that is put together with it', () => {
+  const { tests, journeys } = affected('server/domains/webhooks/signature.ts');
+  expect(tests).toContain('server/domains/webhooks/signature.test.ts');
+  expect(tests).toContain('server/domains/webhooks/webhooks.test.ts');
+  expect(tests).not.toContain('server/domains/memory/isolation.test.ts');
+  expect(tests).not.toContain('e2e/faults/kill.test.ts');
+  expect(journeys).toContain('e2e/journeys/webhooks.spec.ts');
+});
+
+test('a change of the console is tested by the nearest journeys that visit its pages', () => {
+  const { journeys, left } = affected('components/webhooks/create-webhook.tsx');
+  expect(journeys).toEqual(['e2e/journeys/webhook-presets.spec.ts', 'e2e/journeys/webhooks.spec.ts']);
+  expect(left).not.toContain('e2e/journeys/analytics.spec.ts');
+});
+
+test('what every page shows is tested by the journey of the whole job, and the others are named', () => {
+  const { journeys, left } = affected('components/shell/sidebar.tsx');
+  expect(journeys).toEqual(['e2e/journeys/main-job.spec.ts']);
+  expect(left).toContain('e2e/journeys/workflows.spec.ts');
+});
+
+test('a changed test or journey is run itself, and texts need the tests that always run alone', () => {
+  const { tests } = affected('e2e/faults/kill.test.ts');
+  expect(tests.filter(path => path.startsWith('e2e/'))).toEqual(['e2e/faults/kill.test.ts']);
+  expect(affected('e2e/journeys/notes.spec.ts').journeys).toEqual(['e2e/journeys/notes.spec.ts']);
+  expect(affected('README.md')).toEqual({
+    tests: ['components/ui/words.test.ts', 'server/docs-links.test.ts', 'server/structure.test.ts'],
+    journeys: [],
+    left: [],
+  });
+});
