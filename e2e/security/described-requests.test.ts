@@ -95,7 +95,8 @@ function queryAndBody(query: Parameter[], schema: Schema | undefined) {
 /** Returns requests in which exactly one field violates the document. */
 function brokenOnes(query: Parameter[], schema: Schema | undefined) {
   const inQuery = query.flatMap(({ name, schema: described }) => {
-    const wrong = draws.invalid(described);
+    // One value is a list of one.
+    const wrong = draws.invalid(described.type === 'array' ? Object(described.items) : described);
     return wrong === null
       ? []
       : [wrong.map(value => ({ query: queryOf([[name, value]]), body: undefined, broken: name }))];
@@ -160,6 +161,10 @@ const beyondSchemas: ReadonlySet<string> = new Set([
   'context_window',
   'model',
   'Last-Event-ID',
+  'folder',
+  'tags',
+  'add_tags',
+  'remove_tags',
 ]);
 
 /** Returns the fields that were refused although the document allows what was sent. */

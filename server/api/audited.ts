@@ -40,7 +40,7 @@ async function record(services: Services, call: Invocation, { outcome, input, ou
   const { entry, principal } = call;
   const actor = actorOf(principal, output);
   if (actor === null) return;
-  const { command, name, startsRun } = entry.operation;
+  const { command, name, startsRun, audited: about } = entry.operation;
   const recorded = {
     ...actor,
     surface: call.surface,
@@ -49,6 +49,8 @@ async function record(services: Services, call: Invocation, { outcome, input, ou
     target: {
       ...textsOf(output, ['id', 'run_id', 'stop_id', 'user_id', 'grant_id']),
       ...textsOf(input, entry.pathParameters),
+      // Nothing was read of the input of a caller without the right.
+      ...(about === undefined || input === undefined ? {} : about(input)),
     },
     outcome,
     requestId: call.requestId,

@@ -34,6 +34,8 @@ export const requiredExamples: Partial<Record<Name, Record<string, unknown>>> = 
   setup_create: { token: 'x', email: 'a@example.com', name: 'A', password: 'a good password' },
   pats_create: { display_name: 'CI', scopes: ['workflow:read'] },
   workflows_create: { name: 'Second' },
+  workflows_organize: { workflow_ids: ['{workflows/id}'], folder: 'Finance/Invoices', add_tags: ['monthly'] },
+  workflows_rename_folder: { from: 'Finance/Invoices', to: 'Invoices' },
   workflows_edit: { edits: [{ type: 'set_details', description: 'What it does' }] },
   workflows_execute_command: { command: 'start' },
   runs_stop: { filter: { session_id: 'import-2026-11' } },

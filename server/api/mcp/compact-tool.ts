@@ -38,11 +38,13 @@ export function compactTool(tool: Tool, brief?: string): Tool {
     inputSchema: compactSchema(inputSchema as JsonMap) as Tool['inputSchema'],
     // Says that the answer is structured.
     ...(outputSchema === undefined ? {} : { outputSchema: { type: 'object' } }),
-    annotations: hints.readOnlyHint === true ? withoutIdempotence(hints) : hints,
+    annotations: saysIdempotence(hints) ? hints : withoutIdempotence(hints),
   };
 }
 
-/** The MCP specification gives the hint a meaning only for tools that are not read-only. */
+/** The MCP specification gives the hint a meaning only for tools that are not read-only, and takes it for false where it is absent. */
+const saysIdempotence = ({ readOnlyHint, idempotentHint }: NonNullable<Tool['annotations']>) =>
+  readOnlyHint !== true && idempotentHint === true;
 const withoutIdempotence = ({ idempotentHint: _, ...hints }: NonNullable<Tool['annotations']>) => hints;
 
 /** Returns the first sentences, as many as there is room for, and at least one. */

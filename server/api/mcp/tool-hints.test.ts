@@ -58,6 +58,7 @@ const writing: Record<string, string> = {
   pats_revoke: 'destructive, idempotent',
   workflows_create: 'adds',
   workflows_edit: 'destructive',
+  workflows_organize: 'destructive, idempotent',
   workflows_patch: 'destructive, idempotent',
   workflows_publish_version: 'adds',
   // Stopping ends a run, and the steps of a run may call anything.

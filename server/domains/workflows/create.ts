@@ -24,6 +24,8 @@ export async function createWorkflow(
     graph,
     runSetup,
     graphChecksum: checksum(graph),
+    folder: input.folder,
+    tags: input.tags,
     createdBy: ctx.principal.userId,
     at: new Date(clock.now()),
   });

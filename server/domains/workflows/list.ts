@@ -15,6 +15,9 @@ export async function listWorkflows(
     kind: input.kind,
     status: input.status,
     q: input.q === '' ? undefined : input.q,
+    // Everything is inside the top folder.
+    folder: input.folder === '' ? undefined : input.folder,
+    tags: input.tags,
     after: key && { at: new Date(key[0]), id: key[1] },
     limit: input.limit + 1,
     graphs: input.graphs,

@@ -7,6 +7,16 @@ import { DiffVersionsInput, DiffVersionsOutput, EditWorkflowInput, EditWorkflowO
 import { announceEditor } from './editors/announce.ts';
 import { listEditors } from './editors/list.ts';
 import { AnnounceEditorInput, EditorsOutput, ListEditorsInput } from './editors/schemas.ts';
+import { listFolders } from './folders/list.ts';
+import { organizeWorkflows, renameFolder } from './folders/organize.ts';
+import {
+  ListFoldersInput,
+  ListFoldersOutput,
+  OrganizeInput,
+  OrganizeOutput,
+  RenameFolderInput,
+  RenameFolderOutput,
+} from './folders/schemas.ts';
 import { getWorkflow } from './get.ts';
 import { listWorkflows } from './list.ts';
 import { patchWorkflow } from './patch.ts';
@@ -267,5 +277,53 @@ const editors = [
   }),
 ] as const;
 
+const folders = [
+  operation({
+    ...read,
+    name: 'workflows_list_folders',
+    method: 'GET',
+    path: '/v1/workflows/folders',
+    status: 200,
+    summary: "List the folders and tags of the project's workflows, with counts",
+    input: ListFoldersInput,
+    output: ListFoldersOutput,
+    mcp: { ...core, tool: false },
+    run: listFolders,
+  }),
+  operation({
+    ...write,
+    name: 'workflows_organize',
+    method: 'POST',
+    path: '/v1/workflows/organize',
+    status: 200,
+    summary: 'Move workflows into a folder, or change their tags',
+    description:
+      'Folders and tags give nobody a right, and the drafts with their ETags stay as they are. The change is made for all of them, or for none.',
+    input: OrganizeInput,
+    output: OrganizeOutput,
+    errors: [404, 409],
+    mcp: { ...core, hints: { destructive: true, idempotent: true } },
+    audited: ({ workflow_ids: [id = '', ...others], folder }) => ({
+      ...(others.length === 0 ? { id } : { workflows: String(others.length + 1) }),
+      ...(folder === undefined ? {} : { folder }),
+    }),
+    run: organizeWorkflows,
+  }),
+  operation({
+    ...write,
+    name: 'workflows_rename_folder',
+    method: 'POST',
+    path: '/v1/workflows/folders/rename',
+    status: 200,
+    summary: 'Rename or move a folder, with everything inside it',
+    input: RenameFolderInput,
+    output: RenameFolderOutput,
+    errors: [404],
+    mcp: { ...core, tool: false, hints: { destructive: true } },
+    audited: ({ from, to }) => ({ from, to }),
+    run: renameFolder,
+  }),
+] as const;
+
 /** Everything that can be done with workflows and their versions. */
-export const workflowOperations = [...drafts, ...versions, ...transfer, ...edits, ...editors] as const;
+export const workflowOperations = [...drafts, ...folders, ...versions, ...transfer, ...edits, ...editors] as const;

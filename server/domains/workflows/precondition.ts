@@ -47,7 +47,8 @@ export async function requireEditable(ctx: Context, id: string): Promise<Workflo
   return row;
 }
 
-function managedElsewhere(kind: WorkflowKind): AppError {
+/** Refuses to change a workflow that another part of the service manages. */
+export function managedElsewhere(kind: WorkflowKind): AppError {
   return conflict(
     'managed_elsewhere',
     `This is a workflow of the kind ${kind}, which cannot be changed as a workflow.`,

@@ -16,6 +16,7 @@ import {
 } from '../../contract/wire.ts';
 import { WORKFLOW_KINDS } from '../../contract/workflow-kinds.ts';
 import { PHASES } from '../../orchestrator/core/events.ts';
+import { FolderPath, Tags } from './folders/names.ts';
 
 export const WorkflowName = NameText(200);
 export const Description = PlainText(20_000);
@@ -96,6 +97,8 @@ export const WorkflowSchema = z.strictObject({
   project_id: Id,
   status: WorkflowStatus,
   kind: z.enum(WORKFLOW_KINDS).meta({ description: 'Only a `workflow` is changed as a workflow' }),
+  folder: z.string().meta({ description: 'A path such as `Finance/Invoices`; empty: in no folder' }),
+  tags: z.array(z.string()),
   graph: GraphSchema,
   run_setup: RunSetupSchema,
   latest_version: z.number().int().nullable(),
@@ -123,7 +126,9 @@ export const ListWorkflowsInput = z.strictObject({
   ...page,
   kind: kindFilter,
   status: WorkflowStatus.optional().meta({ description: 'Default: all but archived' }),
-  q: PlainText(200).optional().meta({ description: 'Part of the name or the description, or the id' }),
+  q: PlainText(200).optional().meta({ description: 'Part of the name, description, folder or tags, or the id' }),
+  folder: FolderPath.optional().meta({ description: 'Workflows of this folder and of those inside it' }),
+  tags: Tags.optional().meta({ description: 'Workflows that have all of these tags' }),
   graphs: z
     .boolean()
     .default(true)
@@ -169,6 +174,8 @@ export const CreateWorkflowInput = z.strictObject({
   description: Description.optional(),
   graph: GraphSchema.optional(),
   run_setup: RunSetupSchema.optional(),
+  folder: FolderPath.optional(),
+  tags: Tags.optional(),
 });
 export const PatchWorkflowInput = z.strictObject({
   id: Id,
@@ -206,11 +213,15 @@ export const WorkflowDocument = z.strictObject({
   description: Description.default(''),
   graph: GraphSchema,
   run_setup: RunSetupSchema.default({}),
+  folder: z.string().optional(),
+  tags: z.array(z.string()).optional(),
 });
 /** A document that people write, such as the body of POST /v1/workflows, says neither its kind nor its version. */
 export const ImportedDocument = WorkflowDocument.extend({
   baton: WorkflowDocument.shape.baton.default(1),
   kind: WorkflowDocument.shape.kind.default('workflow'),
+  folder: FolderPath.optional(),
+  tags: Tags.optional(),
 });
 export const ExportInput = z.strictObject({ id: Id, format: z.enum(['json', 'yaml']).default('json') });
 const DocumentText = z.strictObject({ document: z.string().min(1).max(1_048_576) });
@@ -221,6 +232,8 @@ export const ImportInput = z
     ...WorkflowDocument.omit({ description: true, run_setup: true }).partial().shape,
     description: Description.optional(),
     run_setup: RunSetupSchema.optional(),
+    folder: FolderPath.optional(),
+    tags: Tags.optional(),
     document: DocumentText.shape.document.optional().meta({ description: 'The whole document as JSON or YAML text' }),
   })
   .meta({

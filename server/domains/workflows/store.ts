@@ -47,9 +47,12 @@ export async function insertWorkflow(
     at: Date;
     /** Default: a workflow that people edit. */
     kind?: WorkflowKind;
+    folder?: string | undefined;
+    tags?: string[] | undefined;
   },
 ): Promise<WorkflowRow> {
   const { id, scope, name, description, graph, runSetup, graphChecksum, createdBy, at, kind = DEFAULT_KIND } = row;
+  const { folder = '', tags = [] } = row;
   const { tenantId, projectId } = scope;
   const inserted = await prisma.workflow.create({
     data: {
@@ -64,6 +67,8 @@ export async function insertWorkflow(
       revision: 1,
       graphChecksum,
       kind,
+      folder,
+      tags,
       createdBy,
       createdAt: at,
       updatedAt: at,

@@ -31,6 +31,8 @@ export function toWorkflowHead(
     project_id: row.projectId,
     status: row.status,
     kind: row.kind,
+    folder: row.folder,
+    tags: row.tags,
     latest_version: row.latestVersion,
     graph_checksum: row.graphChecksum,
     etag: etagOf(row),

@@ -15,7 +15,7 @@ export type WorkflowListRow = Omit<WorkflowRow, 'graph' | 'runSetup'> & {
   unpublishedChanges: boolean;
 };
 
-const columns = `id, tenant_id AS "tenantId", project_id AS "projectId", name, description, status, revision, latest_version AS "latestVersion", graph_checksum AS "graphChecksum", kind,
+const columns = `id, tenant_id AS "tenantId", project_id AS "projectId", name, description, status, revision, latest_version AS "latestVersion", graph_checksum AS "graphChecksum", kind, folder, tags,
   created_by AS "createdBy", created_at AS "createdAt", updated_at AS "updatedAt"`;
 
 /** SQL: the fields of a `RecentRun`, from `runs`, for json_build_object. */
@@ -51,6 +51,10 @@ export type WorkflowFilter = {
   kind: WorkflowKind;
   status?: WorkflowState | undefined;
   q?: string | undefined;
+  /** The folder, with those inside it. */
+  folder?: string | undefined;
+  /** All of them. */
+  tags?: readonly string[] | undefined;
   after: { at: Date; id: string } | null;
   limit: number;
   /** Whether the rows come with graphs and run setups. */
@@ -70,7 +74,10 @@ export async function listWorkflows(
          FROM workflows
         WHERE tenant_id = $1 AND project_id = $2 AND kind = $10
           AND (CASE WHEN $3::text IS NULL THEN status <> 'archived' ELSE status = $3 END)
-          AND ($4::text IS NULL OR name ILIKE $5 OR description ILIKE $5 OR id::text = lower($4))
+          AND ($4::text IS NULL OR name ILIKE $5 OR description ILIKE $5 OR folder ILIKE $5
+               OR array_to_string(tags, ',') ILIKE $5 OR id::text = lower($4))
+          AND ($11::text IS NULL OR folder = $11 OR starts_with(folder, $11 || '/'))
+          AND ($12::text[] IS NULL OR tags @> $12)
           AND ($6::timestamptz IS NULL OR (created_at, id) < ($6, $7::uuid))
         ORDER BY created_at DESC, id DESC LIMIT $8)
      SELECT page.*, coalesce(recent.runs, '[]'::json) AS "recentRuns",
@@ -94,6 +101,8 @@ export async function listWorkflows(
       filter.limit,
       filter.graphs,
       filter.kind,
+      filter.folder ?? null,
+      filter.tags ?? null,
     ],
   );
   return rows;

@@ -19,6 +19,8 @@ export async function exportWorkflow(
     description: row.description,
     graph: row.graph,
     run_setup: row.runSetup,
+    ...(row.folder === '' ? {} : { folder: row.folder }),
+    ...(row.tags.length === 0 ? {} : { tags: row.tags }),
   };
   switch (input.format) {
     case 'json':

@@ -22,8 +22,8 @@ export async function importWorkflow(
   if (problem !== null) throw invalid('The document contains a value that cannot be stored.', [problem]);
   const parsed = ImportedDocument.safeParse(value);
   if (!parsed.success) throw invalid('This is not a workflow document.', details(parsed.error));
-  const { name, description, graph, run_setup } = parsed.data;
-  return createWorkflow(ctx, { name, description, graph, run_setup });
+  const { baton: _, kind: __, ...workflow } = parsed.data;
+  return createWorkflow(ctx, workflow);
 }
 
 function details(error: z.ZodError): ErrorDetail[] {
