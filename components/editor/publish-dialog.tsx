@@ -2,6 +2,7 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useMemo, useState } from 'react';
 import { diff } from '../../server/domains/workflows/edits/index.ts';
+import { stepNames } from '../runs/step-names.tsx';
 import { useTRPC } from '../trpc/provider.tsx';
 import { Dialog } from '../ui/dialog.tsx';
 import { Field, Textarea } from '../ui/field.tsx';
@@ -117,7 +118,10 @@ function SinceLast({ workflowId, latest, draft }: { workflowId: string; latest: 
       <h3 className="text-sm font-medium">Changes since version {latest}</h3>
       {changes !== null ? (
         <ScrollRegion label="List of changes" className="max-h-60 overflow-auto">
-          <ChangeList diff={changes} />
+          <ChangeList
+            diff={changes}
+            called={stepNames(current.graph.steps, version.data?.graph_snapshot.steps ?? [])}
+          />
         </ScrollRegion>
       ) : version.isError ? (
         <FormError error={version.error} />

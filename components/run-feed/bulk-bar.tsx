@@ -6,10 +6,10 @@ import { useState } from 'react';
 import { useTRPC, useTRPCClient } from '../trpc/provider.tsx';
 import { Button } from '../ui/button.tsx';
 import { loadingBeforeClick, useOpened } from '../ui/use-opened.ts';
+import type { Selection } from '../ui/use-selection.ts';
 import { useUrlState } from '../ui/use-url-state.ts';
 import { type BulkAction, bulkWords } from './bulk-words.ts';
 import { bulkFilterOf } from './stop-filter.ts';
-import type { Selection } from './use-selection.ts';
 
 const loadDialog = () => import('./bulk-dialog.tsx');
 const BulkDialog = dynamic(() => loadDialog().then(module => module.BulkDialog), { ssr: false });

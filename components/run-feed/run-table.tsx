@@ -10,14 +10,15 @@ import { CopyId } from '../ui/copy.tsx';
 import { Credits } from '../ui/credits.tsx';
 import { Link } from '../ui/link.tsx';
 import { ListCard } from '../ui/list-card.tsx';
+import { SELECT, SelectAll, SelectBox } from '../ui/select-box.tsx';
 import { EmptyState } from '../ui/states.tsx';
 import { StatusBadge, shownStatus } from '../ui/status-badge.tsx';
 import { Td, Tr } from '../ui/table.tsx';
 import { Duration, RelativeTime } from '../ui/time.tsx';
+import { type Selection, useSelection } from '../ui/use-selection.ts';
 import { useUrlState } from '../ui/use-url-state.ts';
 import { ColumnMenu, NUMBERS, useColumns } from './columns.tsx';
 import { readRunFilters, runListInput } from './read-run-filters.ts';
-import { type Selection, useSelection } from './use-selection.ts';
 
 const loadBulkBar = () => import('./bulk-bar.tsx');
 const BulkBar = dynamic(() => loadBulkBar().then(module => module.BulkBar), { ssr: false });
@@ -62,7 +63,9 @@ export function RunTable({ workflowId, first }: { workflowId?: string; first?: F
       <ListCard
         label="Runs"
         columns={[...(canWrite ? [SELECT] : []), 'Workflow', ...columns.shown]}
-        headings={{ [SELECT]: <SelectAll selection={selection} ids={selectable} /> }}
+        headings={{
+          [SELECT]: <SelectAll label="Select the runs of this page" selection={selection} ids={selectable} />,
+        }}
         numbers={NUMBERS}
         query={list}
         items={runs}
@@ -79,36 +82,6 @@ export function RunTable({ workflowId, first }: { workflowId?: string; first?: F
         empty={<Nothing filtered={filtered || cursor !== ''} />}
       />
     </>
-  );
-}
-
-const SELECT = 'Select';
-
-function SelectAll({ selection, ids }: { selection: Selection; ids: readonly string[] }) {
-  const all = ids.length > 0 && ids.every(id => selection.ids.has(id));
-  return (
-    <SelectBox
-      label="Select the runs of this page"
-      checked={all}
-      disabled={ids.length === 0}
-      onChange={checked => selection.set(ids, checked)}
-    />
-  );
-}
-
-type BoxProps = { label: string; checked: boolean; disabled: boolean; onChange: (checked: boolean) => void };
-
-/** The browser's own box: Radix' would be 6 KiB of what the list loads first. */
-function SelectBox({ label, checked, disabled, onChange }: BoxProps) {
-  return (
-    <input
-      type="checkbox"
-      aria-label={label}
-      checked={checked}
-      disabled={disabled}
-      onChange={event => onChange(event.target.checked)}
-      className="block size-4 accent-accent disabled:opacity-55"
-    />
   );
 }
 

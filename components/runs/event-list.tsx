@@ -1,7 +1,7 @@
 'use client';
 import { useVirtualizer } from '@tanstack/react-virtual';
 import { ChevronRight, ListX } from 'lucide-react';
-import { memo, useEffect, useRef, useState } from 'react';
+import { memo, useEffect, useMemo, useRef, useState } from 'react';
 import type { Snapshot, WireEvent } from '@/server/domains/runs/run-state.ts';
 import type { Json } from '@/server/platform/json.ts';
 import type { GraphStepInput } from '../graph/layout.ts';
@@ -18,6 +18,7 @@ import { formatLocal, formatLocalClock } from '../ui/time.tsx';
 import { CompactEvents } from './compact-events.tsx';
 import { eventInWords } from './event-text.ts';
 import { EventsDownload } from './events-download.tsx';
+import { StepName, stepNames } from './step-names.tsx';
 import { type EventSource, isFailure, samePages, useAllEvents, useFilteredEvents } from './use-events.ts';
 import type { LiveRun } from './use-run.ts';
 
@@ -54,7 +55,7 @@ export function EventList(props: Props) {
     <div className="flex h-full min-h-80 flex-col gap-2">
       <div className="flex flex-wrap items-center gap-3">
         <SearchInput label="Search events" value={view.q} onChange={q => onView({ q })} />
-        <StepFilter value={view.step} stepIds={stepIds} onChange={step => onView({ step })} />
+        <StepFilter value={view.step} stepIds={stepIds} called={stepNames(steps)} onChange={step => onView({ step })} />
         <Checkbox
           label="Failures only"
           checked={view.failuresOnly}
@@ -86,10 +87,15 @@ export function EventList(props: Props) {
   );
 }
 
-type StepFilterProps = { value: string; stepIds: readonly string[]; onChange: (step: string) => void };
+type StepFilterProps = {
+  value: string;
+  stepIds: readonly string[];
+  called: (id: string) => string;
+  onChange: (step: string) => void;
+};
 
-function StepFilter({ value, stepIds, onChange }: StepFilterProps) {
-  const options = [{ value: '', label: 'All steps' }, ...stepIds.map(id => ({ value: id, label: id }))];
+function StepFilter({ value, stepIds, called, onChange }: StepFilterProps) {
+  const options = [{ value: '', label: 'All steps' }, ...stepIds.map(id => ({ value: id, label: called(id) }))];
   const shared = { label: 'Step', size: 'sm', className: 'w-48', value, onChange, options } as const;
   // Radix keeps every option in memory as an element, which takes 300 ms for 2,000 of them.
   return stepIds.length > MAX_MENU_STEPS ? <SearchSelect {...shared} /> : <Select {...shared} />;
@@ -139,7 +145,8 @@ function Listed(props: ListedProps) {
   );
 }
 
-function Rows({ source, fromEnd = false, onRange, view, onView, selected, onSelect }: ListedProps) {
+function Rows({ source, steps, fromEnd = false, onRange, view, onView, selected, onSelect }: ListedProps) {
+  const called = useMemo(() => stepNames(steps), [steps]);
   const scroller = useRef<HTMLDivElement>(null);
   const { count } = source;
   const openAt = indexOf(source, view.open, fromEnd);
@@ -178,6 +185,7 @@ function Rows({ source, fromEnd = false, onRange, view, onView, selected, onSele
               {event ? (
                 <Row
                   event={event}
+                  name={event.step_id === undefined ? '' : called(event.step_id)}
                   open={event.seq === view.open}
                   marked={selected !== null && event.step_id === selected}
                   onView={onView}
@@ -220,6 +228,8 @@ const MILLISECONDS = 4;
 
 type RowProps = {
   event: WireEvent;
+  /** What its step is called. */
+  name: string;
   open: boolean;
   marked: boolean;
   onView: Props['onView'];
@@ -227,7 +237,7 @@ type RowProps = {
 };
 
 /** Drawn again only where something about it has changed: each frame of scrolling draws the list. */
-const Row = memo(function Row({ event, open, marked, onView, onSelect }: RowProps) {
+const Row = memo(function Row({ event, name, open, marked, onView, onSelect }: RowProps) {
   const step = event.step_id;
   const clock = formatLocalClock(event.created_at);
   return (
@@ -267,7 +277,7 @@ const Row = memo(function Row({ event, open, marked, onView, onSelect }: RowProp
             onClick={() => onSelect(step)}
             className="min-h-6 min-w-0 flex-1 truncate rounded-sm sm:w-36 sm:flex-none text-left text-accent-text hover:underline"
           >
-            {step}
+            <StepName id={step} name={name} />
           </button>
         )}
         {/* On a phone there is no room for it; the data of the event say the same. */}

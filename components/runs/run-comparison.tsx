@@ -16,6 +16,7 @@ import { shownStatus, waitsFor } from './outcome.ts';
 import { RunGraph, type Steps } from './run-graph.tsx';
 import { StepResult } from './run-output.tsx';
 import { RunInput } from './run-values.tsx';
+import { StepName, stepNames } from './step-names.tsx';
 
 type Side = { snapshot: Snapshot; state: RunState; steps: Steps };
 type Props = {
@@ -93,6 +94,7 @@ function Beside({ here, revision, other, selected, onSelect }: Props) {
   if (failed) return <ErrorState error={failed} onRetry={() => void snapshot.refetch()} />;
   if (there === null) return <Skeleton className="h-100 w-full" />;
   const ref = (side: Side) => ({ workflowId: id, runId: side.snapshot.run_id });
+  const called = stepNames(here.steps, there.steps);
   const completed = (side: Side) => selected !== null && side.state.steps.get(selected)?.status === 'completed';
   return (
     <>
@@ -112,7 +114,7 @@ function Beside({ here, revision, other, selected, onSelect }: Props) {
           </div>
         ))}
       </Columns>
-      <StepTable rows={compareRuns(here.state, there.state)} selected={selected} onSelect={onSelect} />
+      <StepTable rows={compareRuns(here.state, there.state)} called={called} selected={selected} onSelect={onSelect} />
       <h2 className="text-sm font-semibold">Input</h2>
       <Columns>
         {[here, there].map((side, index) => (
@@ -122,7 +124,7 @@ function Beside({ here, revision, other, selected, onSelect }: Props) {
       {selected === null ? null : (
         <>
           <h2 className="text-sm font-semibold">
-            Result of <code>{selected}</code>
+            Result of <StepName id={selected} name={called(selected)} />
           </h2>
           <Columns>
             {[here, there].map((side, index) =>
@@ -170,10 +172,15 @@ function SideTitle({ side: { snapshot, state, steps }, name }: { side: Side; nam
 
 const MAX_ROWS = 200;
 
-type TableProps = { rows: readonly Comparison[]; selected: string | null; onSelect: (step: string) => void };
+type TableProps = {
+  rows: readonly Comparison[];
+  called: (id: string) => string;
+  selected: string | null;
+  onSelect: (step: string) => void;
+};
 
 /** Steps that differ come first, so that they are seen in a large run too. */
-function StepTable({ rows, selected, onSelect }: TableProps) {
+function StepTable({ rows, called, selected, onSelect }: TableProps) {
   const differing = rows.filter(row => row.differs).length;
   const shown = [...rows].sort((a, b) => Number(b.differs) - Number(a.differs)).slice(0, MAX_ROWS);
   return (
@@ -202,7 +209,7 @@ function StepTable({ rows, selected, onSelect }: TableProps) {
                     onClick={() => onSelect(row.id)}
                     className="min-h-6 text-left text-accent-text hover:underline"
                   >
-                    {row.id}
+                    <StepName id={row.id} name={called(row.id)} />
                   </button>
                 </th>
                 <Outcome of={row.here} />

@@ -4,7 +4,7 @@ import type { AuditEntry } from '@/server/domains/audit/schemas.ts';
 import { Badge } from '../ui/badge.tsx';
 import { CopyId } from '../ui/copy.tsx';
 import { Td, Tr } from '../ui/table.tsx';
-import { RelativeTime } from '../ui/time.tsx';
+import { formatLocal, formatLocalClock, RelativeTime } from '../ui/time.tsx';
 
 type Entry = z.output<typeof AuditEntry>;
 
@@ -27,12 +27,15 @@ export function AuditRow({ entry }: { entry: Entry }) {
         {entry.action ? <span className="block text-xs text-muted">{entry.action}</span> : null}
       </Td>
       <Td className="max-w-72 min-w-52">
-        {Object.entries(entry.target).map(([name, id]) => (
-          <span key={name} className="flex items-center gap-1 text-xs">
-            <span className="text-muted">{name}</span>
-            <CopyId id={id} className="h-6" />
-          </span>
-        ))}
+        {Object.entries(entry.target).map(([key, id]) =>
+          key === 'revision' ? null : (
+            <span key={key} className="flex items-center gap-1 text-xs">
+              {entry.names[key] === undefined ? <span className="text-muted">{key}</span> : null}
+              <CopyId id={id} name={entry.names[key]} className="h-6" />
+            </span>
+          ),
+        )}
+        {entry.session === null ? null : <Session session={entry.session} until={entry.at} />}
       </Td>
       <Td className="max-w-44 min-w-24">
         {surfaces[entry.surface]}
@@ -45,5 +48,17 @@ export function AuditRow({ entry }: { entry: Entry }) {
         <Badge tone={entry.outcome === 'ok' ? 'ok' : 'bad'}>{entry.outcome === 'ok' ? 'Done' : entry.outcome}</Badge>
       </Td>
     </Tr>
+  );
+}
+
+type SessionProps = { session: NonNullable<Entry['session']>; until: string };
+
+/** How often a draft was saved in an editing session, when, and from which revision to which. */
+function Session({ session: { saves, first_at, from_revision, to_revision }, until }: SessionProps) {
+  return (
+    <span className="block text-xs text-muted tabular-nums">
+      {`${saves.toLocaleString('en')} saves, ${formatLocal(first_at)} to ${formatLocalClock(until).slice(0, 8)}`}
+      {from_revision === null || to_revision === null ? '' : `, draft ${from_revision} to ${to_revision}`}
+    </span>
   );
 }

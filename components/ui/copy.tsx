@@ -42,22 +42,25 @@ export function CopyButton({ text, label = 'Copy' }: { text: string; label?: str
   );
 }
 
-/** An id, shortened in the middle where it is a UUID; one click copies the whole of it. */
-export function CopyId({ id, full = false, className }: { id: string; full?: boolean; className?: string }) {
+type CopyIdProps = { id: string; name?: string | undefined; full?: boolean; className?: string };
+
+/** An id, shortened in the middle where it is a UUID, or the name of what it stands for; one click copies the whole id. */
+export function CopyId({ id, name, full = false, className }: CopyIdProps) {
   const { copied, copy } = useCopy();
   const short = full || id.length <= 16 ? id : `${id.slice(0, 4)}…${id.slice(-8)}`;
   return (
     <Tooltip content={copied ? 'Copied' : <span className="font-mono">{id}</span>}>
       <button
         type="button"
-        aria-label={`Copy ${id}`}
+        aria-label={name === undefined ? `Copy ${id}` : `Copy the ID of ${name}`}
         onClick={() => void copy(id)}
         className={cx(
-          'inline-flex items-center gap-1 rounded-sm font-mono text-xs text-muted hover:text-text [&_svg]:opacity-0 hover:[&_svg]:opacity-100 focus-visible:[&_svg]:opacity-100',
+          'inline-flex min-w-0 items-center gap-1 rounded-sm text-xs text-muted hover:text-text [&_svg]:opacity-0 hover:[&_svg]:opacity-100 focus-visible:[&_svg]:opacity-100',
+          name === undefined && 'font-mono',
           className,
         )}
       >
-        {short}
+        {name === undefined ? short : <span className="truncate">{name}</span>}
         {copied ? (
           <Check aria-hidden className="size-3 text-ok opacity-100!" />
         ) : (

@@ -2,20 +2,28 @@ import type { Inputs } from '../trpc/provider.tsx';
 
 const STATUSES = ['draft', 'published', 'archived'] as const;
 export type Status = (typeof STATUSES)[number];
+type Get = (key: string) => string;
 
 /** The status that the URL asks for; empty for those that are not archived. */
-export function readStatus(get: (key: string) => string): Status | '' {
+export function readStatus(get: Get): Status | '' {
   return STATUSES.find(each => each === get('status')) ?? '';
 }
 
+/** The tags that the URL asks for, all of which a workflow must have. A tag has no comma. */
+export function readTags(get: Get): string[] {
+  return [...new Set(get('tags').split(','))].filter(tag => tag.trim() !== '');
+}
+
 /** Returns the query for the list of workflows, from the URL. The server also uses it for the first page it renders. */
-export function workflowListInput(get: (key: string) => string): Exclude<Inputs['workflows_list'], void> {
-  const [q, status, cursor] = [get('q'), readStatus(get), get('cursor')];
+export function workflowListInput(get: Get): Exclude<Inputs['workflows_list'], void> {
+  const [q, status, folder, tags, cursor] = [get('q'), readStatus(get), get('folder'), readTags(get), get('cursor')];
   return {
     limit: 50,
     graphs: false,
     ...(q ? { q } : {}),
     ...(status ? { status } : {}),
+    ...(folder ? { folder } : {}),
+    ...(tags.length > 0 ? { tags } : {}),
     ...(cursor ? { cursor } : {}),
   };
 }

@@ -11,12 +11,14 @@ export function useDuplicate() {
   const router = useRouter();
   return useMutation({
     mutationFn: async ({ id }: { id: string }) => {
-      const { name, description, graph, run_setup } = await client.workflows_get.query({ id });
+      const { name, description, graph, run_setup, folder, tags } = await client.workflows_get.query({ id });
       return client.workflows_create.mutate({
         name: copyName(name),
         description,
         graph: graph as Inputs['workflows_create']['graph'],
         run_setup,
+        folder,
+        tags,
       });
     },
     onSuccess: created => {

@@ -1,5 +1,5 @@
 'use client';
-import { Archive, Copy, Download, Ellipsis, ExternalLink, Play } from 'lucide-react';
+import { Archive, Copy, Download, Ellipsis, ExternalLink, FolderInput, Play } from 'lucide-react';
 import dynamic from 'next/dynamic';
 import { useRouter } from 'next/navigation';
 import { useCallback, useState } from 'react';
@@ -19,6 +19,9 @@ const StartRunDialog = dynamic(() => import('./start-run-dialog.tsx').then(modul
 const loadArchive = () => import('./archive-workflow.tsx');
 const ArchiveWorkflow = dynamic(() => loadArchive().then(module => module.ArchiveWorkflow), { ssr: false });
 
+const loadOrganize = () => import('./organize-dialog.tsx');
+const OrganizeDialog = dynamic(() => loadOrganize().then(module => module.OrganizeDialog), { ssr: false });
+
 export type WorkflowRow = Outputs['workflows_list']['workflows'][number];
 
 /** The menu of a workflow in the list. */
@@ -31,6 +34,8 @@ export function WorkflowActions({ workflow }: { workflow: WorkflowRow }) {
   const [archiving, setArchiving] = useState(false);
   const hasArchive = useOpened(archiving);
   useLoadedEarly(loadArchive);
+  const [organizes, setOrganizes] = useState(false);
+  const hasOrganize = useOpened(organizes);
   const save = useExport(workflow);
   const duplicate = useDuplicate();
   const archived = workflow.status === 'archived';
@@ -64,6 +69,11 @@ export function WorkflowActions({ workflow }: { workflow: WorkflowRow }) {
             Duplicate
           </MenuItem>
         ) : null}
+        {canWrite ? (
+          <MenuItem icon={<FolderInput aria-hidden className={icon} />} onSelect={() => setOrganizes(true)}>
+            Move or tag
+          </MenuItem>
+        ) : null}
         <MenuSeparator />
         <MenuItem icon={<Download aria-hidden className={icon} />} onSelect={() => void save('json')}>
           Export as JSON
@@ -81,6 +91,14 @@ export function WorkflowActions({ workflow }: { workflow: WorkflowRow }) {
         ) : null}
       </Menu>
       {hasStart ? <StartRunDialog workflowId={starting ? workflow.id : null} onClose={close} /> : null}
+      {hasOrganize ? (
+        <OrganizeDialog
+          key={`${organizes}`}
+          workflows={[workflow]}
+          open={organizes}
+          onClose={() => setOrganizes(false)}
+        />
+      ) : null}
       {hasArchive ? <ArchiveWorkflow workflow={workflow} open={archiving} onOpenChange={setArchiving} /> : null}
     </>
   );

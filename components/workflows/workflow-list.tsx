@@ -1,7 +1,8 @@
 'use client';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
-import { FileUp, Plus, SearchX, Sparkles, Workflow } from 'lucide-react';
+import { FileUp, Folder, Plus, SearchX, Sparkles, Workflow } from 'lucide-react';
 import dynamic from 'next/dynamic';
+import type { ReactNode } from 'react';
 import { usePermissions } from '../shell/session.tsx';
 import { type FirstRead, useFirstRead } from '../trpc/first-read.ts';
 import { useTRPC } from '../trpc/provider.tsx';
@@ -12,14 +13,19 @@ import { ListCard } from '../ui/list-card.tsx';
 import { Page, PageHeader } from '../ui/page.tsx';
 import { SearchInput } from '../ui/search-input.tsx';
 import { Select } from '../ui/select.tsx';
+import { SELECT, SelectAll, SelectBox } from '../ui/select-box.tsx';
 import { Skeleton } from '../ui/skeleton.tsx';
 import { EmptyState } from '../ui/states.tsx';
 import { StatusBadge, shownStatus } from '../ui/status-badge.tsx';
 import { Td, Tr } from '../ui/table.tsx';
 import { RelativeTime } from '../ui/time.tsx';
 import { loadingBeforeClick, useOpened } from '../ui/use-opened.ts';
+import { type Selection, useSelection } from '../ui/use-selection.ts';
 import { useUrlState } from '../ui/use-url-state.ts';
-import { readStatus, type Status, workflowListInput } from './list-input.ts';
+import { dragWorkflows } from './dragging.ts';
+import { FolderBar, TagMenu } from './folder-bar.tsx';
+import { pathFrom, spoken } from './folder-paths.ts';
+import { readStatus, readTags, type Status, workflowListInput } from './list-input.ts';
 import { Sparkline } from './sparkline.tsx';
 import { WorkflowActions, type WorkflowRow } from './workflow-actions.tsx';
 
@@ -41,11 +47,18 @@ const FirstWorkflow = dynamic(() => loadFirst().then(module => module.FirstWorkf
   loading: () => <Skeleton className="m-5 h-100" />,
 });
 
-type First = FirstRead<'workflows_list'> | null;
+const loadSelected = () => import('./selected-workflows.tsx');
+const SelectedWorkflows = dynamic(() => loadSelected().then(module => module.SelectedWorkflows), { ssr: false });
 
-/** Every workflow of the project: search, filter, create, import, and what each did lately. */
-export function WorkflowList({ first }: { first: First }) {
+type First = FirstRead<'workflows_list'> | null;
+type FirstFolders = FirstRead<'workflows_list_folders'> | null;
+
+/** Every workflow of the project: search, filter, folders, tags, create, import, and what each did lately. */
+export function WorkflowList({ first, folders }: { first: First; folders: FirstFolders }) {
   const { get, set } = useUrlState();
+  const trpc = useTRPC();
+  const read = useQuery(trpc.workflows_list_folders.queryOptions({}, useFirstRead(folders, {})));
+  const places = read.data ?? { folders: [], tags: [] };
   const { canWrite } = usePermissions();
   const q = get('q');
   const status = readStatus(get);
@@ -89,7 +102,9 @@ export function WorkflowList({ first }: { first: First }) {
           options={statusOptions}
           onChange={value => set({ status: value, cursor: '' }, { push: true })}
         />
+        <TagMenu tags={places.tags} />
       </FilterBar>
+      <FolderBar places={places} />
       <Rows first={first} />
       {canWrite ? <Dialogs /> : null}
     </Page>
@@ -121,8 +136,9 @@ function Dialogs() {
 
 function Rows({ first }: { first: First }) {
   const trpc = useTRPC();
+  const { canWrite } = usePermissions();
   const input = workflowListInput(useUrlState().get);
-  const { q, status, cursor } = input;
+  const { q, status, folder, tags, cursor } = input;
   const list = useQuery(
     trpc.workflows_list.queryOptions(input, {
       refetchInterval: 5_000,
@@ -130,30 +146,56 @@ function Rows({ first }: { first: First }) {
       ...useFirstRead(first, input),
     }),
   );
+  const workflows = list.data?.workflows;
+  const ids = (workflows ?? []).map(({ id }) => id);
+  const selection = useSelection(JSON.stringify(input), ids);
+  const selected = (workflows ?? []).filter(({ id }) => selection.ids.has(id));
   return (
-    <ListCard
-      label="Workflows"
-      columns={['Name', 'Status', 'Version', 'Recent runs', 'Last run', 'Updated', '']}
-      query={list}
-      items={list.data?.workflows}
-      next={list.data?.next_cursor}
-      row={workflow => <Row key={workflow.id} workflow={workflow} />}
-      empty={<Nothing filtered={Boolean(q || status || cursor)} />}
-    />
+    <>
+      {selected.length > 0 ? <SelectedWorkflows workflows={selected} onClear={selection.clear} /> : null}
+      <ListCard
+        label="Workflows"
+        columns={[...(canWrite ? [SELECT] : []), ...COLUMNS]}
+        headings={{ [SELECT]: <SelectAll label="Select the workflows of this page" selection={selection} ids={ids} /> }}
+        query={list}
+        items={workflows}
+        next={list.data?.next_cursor}
+        row={workflow => (
+          <Row key={workflow.id} workflow={workflow} selection={canWrite ? selection : null} shown={folder ?? ''} />
+        )}
+        empty={<Nothing filtered={Boolean(q || status || folder || tags || cursor)} />}
+      />
+    </>
   );
 }
 
-function Row({ workflow }: { workflow: WorkflowRow }) {
+const COLUMNS = ['Name', 'Status', 'Version', 'Recent runs', 'Last run', 'Updated', ''];
+
+type RowProps = { workflow: WorkflowRow; selection: Selection | null; shown: string };
+
+function Row({ workflow, selection, shown }: RowProps) {
   const last = workflow.recent_runs[0];
+  const dragged = selection?.ids.has(workflow.id) ? [...selection.ids] : [workflow.id];
   return (
-    <Tr>
-      <Td className="max-w-80 min-w-44">
+    <Tr draggable={selection !== null} onDragStart={event => dragWorkflows(event, dragged)}>
+      {selection === null ? null : (
+        <Td className="w-8 pr-0">
+          <SelectBox
+            label={`Select ${workflow.name}`}
+            checked={selection.ids.has(workflow.id)}
+            disabled={false}
+            onChange={checked => selection.set([workflow.id], checked)}
+          />
+        </Td>
+      )}
+      <Td className="card-title max-w-80 min-w-44">
         <Link href={`/workflows/${workflow.id}`} className="block truncate font-medium hover:underline">
           {workflow.name}
         </Link>
         {workflow.description ? (
           <span className="block truncate text-xs text-muted">{workflow.description.split('\n', 1)[0]}</span>
         ) : null}
+        <Place workflow={workflow} shown={shown} />
       </Td>
       <Td>
         <StatusBadge kind="workflow" status={workflow.status} />
@@ -190,6 +232,47 @@ function Row({ workflow }: { workflow: WorkflowRow }) {
   );
 }
 
+/** The folder of a workflow, if it is not the one that is shown, and its tags. Each is a filter. */
+function Place({ workflow: { folder, tags }, shown }: { workflow: WorkflowRow; shown: string }) {
+  const { get, set } = useUrlState();
+  const path = pathFrom(shown, folder);
+  if (path === '' && tags.length === 0) return null;
+  const chosen = readTags(get);
+  const filter = (patch: Record<string, string>) => set({ ...patch, cursor: '' }, { push: true });
+  return (
+    <span className="mt-0.5 mb-1 flex flex-wrap gap-1">
+      {path === '' ? null : (
+        <Chip label={`Show the folder ${folder}`} onClick={() => filter({ folder })}>
+          <Folder aria-hidden className="size-3 shrink-0" />
+          <span className="truncate">{spoken(path)}</span>
+        </Chip>
+      )}
+      {tags.map(tag => (
+        <Chip
+          key={tag}
+          label={`Show workflows with the tag ${tag}`}
+          onClick={() => filter({ tags: [...new Set([...chosen, tag])].join() })}
+        >
+          <span className="truncate">{tag}</span>
+        </Chip>
+      ))}
+    </span>
+  );
+}
+
+function Chip({ label, onClick, children }: { label: string; onClick: () => void; children: ReactNode }) {
+  return (
+    <button
+      type="button"
+      title={label}
+      onClick={onClick}
+      className="inline-flex h-5 max-w-40 items-center gap-1 rounded-sm bg-hover px-1.5 text-xs text-muted hover:bg-active"
+    >
+      {children}
+    </button>
+  );
+}
+
 function Nothing({ filtered }: { filtered: boolean }) {
   const { set } = useUrlState();
   const { canWrite } = usePermissions();
@@ -198,7 +281,9 @@ function Nothing({ filtered }: { filtered: boolean }) {
       <EmptyState
         icon={SearchX}
         title="No workflow matches"
-        action={<Button onClick={() => set({ q: '', status: '', cursor: '' })}>Clear filters</Button>}
+        action={
+          <Button onClick={() => set({ q: '', status: '', folder: '', tags: '', cursor: '' })}>Clear filters</Button>
+        }
       />
     );
   if (canWrite)

@@ -121,7 +121,7 @@ describe("another tenant's resource in a field of the body or the query", () => 
     // Names within a run or of a provider, the ids that a client gives to its messages, and the project, which the
     // credential's tenant is asked for.
     const others =
-      'project_id session_id business_account_id phone_number_id task_id user_id payload_id step_id payment_price_id thread_id message_id request_id grant_id stop_id job_id'.split(
+      'project_id session_id business_account_id phone_number_id task_id user_id payload_id step_id payment_price_id thread_id message_id request_id grant_id stop_id job_id view_id'.split(
         ' ',
       );
     const fields = closed.flatMap(([, entry]) => Object.keys((entry.inputSchema.properties ?? {}) as object));

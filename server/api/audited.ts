@@ -50,7 +50,7 @@ async function record(services: Services, call: Invocation, { outcome, input, ou
       ...textsOf(output, ['id', 'run_id', 'stop_id', 'user_id', 'grant_id']),
       ...textsOf(input, entry.pathParameters),
       // Nothing was read of the input of a caller without the right.
-      ...(about === undefined || input === undefined ? {} : about(input)),
+      ...(about === undefined || input === undefined ? {} : about(input, output)),
     },
     outcome,
     requestId: call.requestId,

@@ -41,6 +41,7 @@ export const requiredExamples: Partial<Record<Name, Record<string, unknown>>> = 
   runs_stop: { filter: { session_id: 'import-2026-11' } },
   runs_start_bulk: { action: 'continue', filter: { status: 'failed' } },
   runs_preview_bulk: { action: 'rerun', filter: { q: 'import' } },
+  run_views_create: { name: 'Failed', filters: { status: 'failed' } },
   runs_preview_stop: { filter: { status: 'paused' } },
   tasks_complete: { approved: true },
   tasks_assign: { assignees: ['project_contributor'] },
@@ -90,6 +91,7 @@ export const requiredExamples: Partial<Record<Name, Record<string, unknown>>> = 
 };
 /** Operations whose schema makes every field optional, but which refuse an empty request. */
 export const furtherExamples: Partial<Record<Name, Record<string, unknown>>> = {
+  run_views_patch: { name: 'Failed imports' },
   members_update: { role: 'project_viewer' },
   autopilot_apply_proposal: { etag: '{proposals/etag}' },
   // Another `auth_mode` makes the server a draft again, so there is a version to publish.

@@ -13,6 +13,7 @@ import { modelOperations } from '../domains/models/operations.ts';
 import { notificationOperations } from '../domains/notifications/operations.ts';
 import { patOperations } from '../domains/pats/operations.ts';
 import { runStopOperations } from '../domains/run-stops/operations.ts';
+import { runViewOperations } from '../domains/run-views/operations.ts';
 import { runOperations } from '../domains/runs/operations.ts';
 import { taskOperations } from '../domains/tasks/operations.ts';
 import { webhookOperations } from '../domains/webhooks/operations.ts';
@@ -27,6 +28,7 @@ export const operations = [
   ...workflowOperations,
   ...runOperations,
   ...runStopOperations,
+  ...runViewOperations,
   ...taskOperations,
   ...notificationOperations,
   ...connectionOperations,

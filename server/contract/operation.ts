@@ -92,8 +92,8 @@ type Common<I extends z.ZodType, O extends z.ZodType> = {
   refused?(ctx: Context, error: unknown): Promise<unknown>;
   /** Left out of the audit log: it changes nothing that an administrator manages, and is called all the time. */
   unaudited?: true;
-  /** Returns short texts of the input that the audit log records beside the ids of the path, as what it was about. */
-  audited?(input: z.output<I>): Record<string, string>;
+  /** Returns short texts of the input, or of the output where it succeeded, that the audit log records beside the ids of the path. */
+  audited?(input: z.output<I>, output: z.input<O> | undefined): Record<string, string>;
   /** A deployment feature without which the operation is 404. */
   feature?: Feature;
 };

@@ -187,11 +187,12 @@ export async function createWorld(
   return { ...tenant, ids };
 }
 
-/** A bulk stop and a bulk action that match no run. */
+/** A bulk stop and a bulk action that match no run, and a view of the list. */
 async function stopNothing(post: (path: string, body: object) => Promise<Record<string, string>>) {
   const { stop_id = '' } = await post('/v1/runs/stop', { filter: { session_id: 'none' } });
   const { job_id = '' } = await post('/v1/runs/bulk', { action: 'stop', filter: { from: '2100-01-01T00:00:00Z' } });
-  return { 'stops/stop_id': stop_id, 'bulk/job_id': job_id };
+  const { id = '' } = await post('/v1/runs/views', { name: 'Waiting', filters: { status: 'running' } });
+  return { 'stops/stop_id': stop_id, 'bulk/job_id': job_id, 'views/view_id': id };
 }
 
 /** An episode of the project, and an item that waits for review. */

@@ -9,5 +9,9 @@ type Props = { searchParams: Promise<Record<string, string | string[] | undefine
 
 export default async function WorkflowsPage({ searchParams }: Props) {
   const input = workflowListInput(readerOf(await searchParams));
-  return <WorkflowList first={await readFirst('workflows_list', input)} />;
+  const [first, folders] = await Promise.all([
+    readFirst('workflows_list', input),
+    readFirst('workflows_list_folders', {}),
+  ]);
+  return <WorkflowList first={first} folders={folders} />;
 }

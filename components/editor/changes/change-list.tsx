@@ -1,10 +1,16 @@
 'use client';
-import { type ReactNode, useMemo } from 'react';
+import { type ReactNode, useMemo, useState } from 'react';
 import type { DraftDiff, FieldChange, StepChange } from '../../../server/domains/workflows/edits/index.ts';
+import { StepName, stepNames } from '../../runs/step-names.tsx';
+import { Checkbox } from '../../ui/checkbox.tsx';
 import { cx } from '../../ui/classes.ts';
 import { StatusBadge } from '../../ui/status-badge.tsx';
 import { labelOf } from '../step-fields.ts';
 import { changedLines, fieldsOfStep, valueText, withoutMoves } from './describe-changes.ts';
+import { hasIds, type Names, partsWithNames, withStepNames } from './object-names.ts';
+import { useObjectNames } from './use-object-names.ts';
+
+const NO_NAMES: Names = new Map();
 
 type Props = {
   diff: DraftDiff;
@@ -12,6 +18,8 @@ type Props = {
   before?: (step: string) => ReactNode;
   /** The step whose change is marked. */
   selected?: string;
+  /** Returns what a step is called; its id for one without a name. */
+  called?: (id: string) => string;
   /** Whether steps that were added or removed show their fields, too. */
   whole?: boolean;
   /** Called where a person asks for a step on the graph. */
@@ -19,9 +27,12 @@ type Props = {
 };
 
 /** Shows the differences between two states of a workflow, step by step and field by field. */
-export function ChangeList({ diff, ...shown }: Props) {
+export function ChangeList({ diff, called = id => id, ...others }: Props) {
+  const [ids, setIds] = useState(false);
+  const names = useObjectNames(hasIds(diff));
+  const shown = { ...others, called: ids ? (id: string) => id : called, names: ids ? NO_NAMES : names };
   const { steps, moved } = useMemo(() => withoutMoves(diff.steps), [diff]);
-  const others = [
+  const rest = [
     moved > 0 ? `${moved === 1 ? '1 step was' : `${moved} steps were`} moved on the canvas.` : null,
     diff.notes.length > 0 ? 'Notes on the canvas changed.' : null,
     diff.reordered ? 'The order of the steps has changed.' : null,
@@ -31,10 +42,11 @@ export function ChangeList({ diff, ...shown }: Props) {
     { title: 'The workflow', fields: diff.graph },
     { title: 'Start defaults', fields: diff.run_setup },
   ].filter(({ fields }) => fields.length > 0);
-  if (steps.length === 0 && parts.length === 0 && others.length === 0)
+  if (steps.length === 0 && parts.length === 0 && rest.length === 0)
     return <p className="text-sm text-muted">No changes.</p>;
   return (
     <div className="flex flex-col gap-2">
+      <Checkbox label="Show IDs" checked={ids} onCheckedChange={setIds} />
       <ul aria-label="Changes" className="flex flex-col gap-2">
         {steps.map(change => (
           <Change key={change.step} change={change} {...shown} />
@@ -42,11 +54,11 @@ export function ChangeList({ diff, ...shown }: Props) {
         {parts.map(({ title, fields }) => (
           <li key={title} className="rounded-md border p-2">
             <p className="text-sm font-medium">{title}</p>
-            <Fields fields={fields} />
+            <Fields fields={fields} called={shown.called} names={shown.names} />
           </li>
         ))}
       </ul>
-      {others.map(text => (
+      {rest.map(text => (
         <p key={text} className="text-xs text-muted">
           {text}
         </p>
@@ -55,53 +67,70 @@ export function ChangeList({ diff, ...shown }: Props) {
   );
 }
 
-function Change({ change, before, selected, whole = false, onShow }: Omit<Props, 'diff'> & { change: StepChange }) {
+type ChangeProps = Omit<Props, 'diff' | 'called'> & Called & { change: StepChange };
+
+function Change({ change, before, selected, whole = false, onShow, called, names }: ChangeProps) {
   const { step } = change;
+  const own = stepNames(change.change === 'added' ? [change.after] : change.change === 'removed' ? [change.before] : []);
+  const name = names === NO_NAMES ? called(step) : own(called(step));
   return (
     <li className={cx('rounded-md border p-2', step === selected && 'border-accent')}>
       <div className="flex flex-wrap items-center gap-2 text-sm">
         {before?.(step)}
         <StatusBadge kind="step" status={change.change} />
         {onShow === undefined ? (
-          <code className="font-medium wrap-anywhere">{step}</code>
+          <span className="font-medium wrap-anywhere">
+            <StepName id={step} name={name} />
+          </span>
         ) : (
           <button
             type="button"
             title="Show it on the graph"
-            className="font-mono font-medium wrap-anywhere hover:underline"
+            className="font-medium wrap-anywhere hover:underline"
             onClick={() => onShow(step)}
           >
-            {step}
+            <StepName id={step} name={name} />
           </button>
         )}
       </div>
       {change.change === 'changed' ? (
-        <Fields fields={change.fields} />
+        <Fields fields={change.fields} called={called} names={names} />
       ) : whole ? (
         <details className="mt-1" open={change.change === 'added'}>
           <summary className="cursor-default text-xs text-muted">Fields</summary>
-          <Fields fields={fieldsOfStep(change)} />
+          <Fields fields={fieldsOfStep(change)} called={called} names={names} />
         </details>
       ) : null}
     </li>
   );
 }
 
-function Fields({ fields }: { fields: readonly FieldChange[] }) {
+type Called = { called: (id: string) => string; names: Names };
+
+function Fields({ fields, called, names }: Called & { fields: readonly FieldChange[] }) {
+  const textOf = (field: string, value: FieldChange['after']) => valueText(withStepNames(field, value, called));
   return (
     <dl className="mt-1 flex flex-col gap-1">
       {fields.map(({ field, before, after }) => (
         <div key={field}>
           <dt className="text-xs text-muted">{labelOf(field)}</dt>
           <dd className="overflow-hidden rounded-sm border bg-sunken font-mono text-xs">
-            {changedLines(valueText(before), valueText(after)).map(line => (
+            {changedLines(textOf(field, before), textOf(field, after)).map(line => (
               <p
                 key={`${line.kind}:${line.at}`}
                 className={cx('px-2 wrap-anywhere whitespace-pre-wrap', line.kind === 'added' ? 'text-ok' : 'text-bad')}
               >
                 <span className="sr-only">{line.kind === 'added' ? 'Added: ' : 'Removed: '}</span>
                 <span aria-hidden>{line.kind === 'added' ? '+ ' : '− '}</span>
-                {line.text}
+                {partsWithNames(line.text, names).map(part =>
+                  part.id === null ? (
+                    part.text
+                  ) : (
+                    <span key={part.at} title={part.id} className="underline decoration-dotted">
+                      {part.text}
+                    </span>
+                  ),
+                )}
               </p>
             ))}
           </dd>

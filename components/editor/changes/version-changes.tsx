@@ -4,6 +4,7 @@ import { useMemo, useState } from 'react';
 import { type Draft, diff } from '../../../server/domains/workflows/edits/index.ts';
 import type { GraphStepInput } from '../../graph/layout.ts';
 import { WorkflowGraph } from '../../graph/workflow-graph.tsx';
+import { stepNames } from '../../runs/step-names.tsx';
 import { type Outputs, useTRPC } from '../../trpc/provider.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { Field } from '../../ui/field.tsx';
@@ -75,6 +76,7 @@ function Comparison({ workflowId, version, draft }: { workflowId: string; versio
 function Changes({ before, after }: { before: Draft; after: Draft }) {
   const changes = useMemo(() => diff(before, after), [before, after]);
   const steps = useMemo(() => stepsOfBoth(before.graph, after.graph), [before, after]);
+  const called = useMemo(() => stepNames(after.graph.steps, before.graph.steps), [before, after]);
   const displays = useMemo(
     () =>
       new Map(
@@ -90,7 +92,7 @@ function Changes({ before, after }: { before: Draft; after: Draft }) {
       <div className="h-[40dvh]">
         <WorkflowGraph label="Changes in the graph" steps={steps as readonly GraphStepInput[]} displays={displays} />
       </div>
-      <ChangeList diff={changes} />
+      <ChangeList diff={changes} called={called} />
     </>
   );
 }

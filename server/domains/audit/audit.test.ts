@@ -79,6 +79,8 @@ describe('what is recorded', () => {
       operation: 'workflows_create',
       action: null,
       target: { id: expect.any(String) },
+      names: { id: 'New' },
+      session: null,
       outcome: 'ok',
       project_id: owner.projectId,
       request_id: expect.any(String),

@@ -4,25 +4,54 @@ import { cutPage, decodeCursor } from '../../contract/cursor.ts';
 import { Id } from '../../contract/wire.ts';
 import { isoTimestamp } from '../../platform/clock.ts';
 import { type CsvColumn, writeCsv } from '../../platform/csv.ts';
+import { readNames } from './names-store.ts';
 import { settleAudit } from './record.ts';
 import type { AuditEntry, ExportAuditInput, ListAuditInput, ListAuditOutput } from './schemas.ts';
+import { readSessions, type Session } from './session-store.ts';
 import { type AuditFilter, listAuditEntries, type NamedAuditEntry, pagesOfAuditEntries } from './store.ts';
 
 const AuditCursor = z.tuple([Id]);
 
-/** GET /v1/audit-log: the operations in the workspace, newest first. */
+/**
+ * GET /v1/audit-log: the operations in the workspace, newest first. The saves of an editing session are one entry unless each is asked
+ * for: the log itself has an entry for every save, so that nothing is changed afterwards, whichever processes wrote them.
+ */
 export async function listAudit(
   { principal, services }: Context,
-  { limit, cursor, ...filters }: z.output<typeof ListAuditInput>,
+  { limit, cursor, saves, ...filters }: z.output<typeof ListAuditInput>,
 ): Promise<z.input<typeof ListAuditOutput>> {
+  const { tenantId } = principal;
   const after = decodeCursor(AuditCursor, cursor)?.[0] ?? null;
   await settleAudit(services);
-  const found = await listAuditEntries(services.pool, principal.tenantId, toFilter(filters), {
-    after,
-    limit: limit + 1,
-  });
+  const sessions = saves === 'sessions';
+  const filter = { ...toFilter(filters), sessions };
+  const found = await listAuditEntries(services.pool, tenantId, filter, { after, limit: limit + 1 });
   const page = cutPage(found, limit, ({ id }) => [id]);
-  return { entries: page.rows.map(toWire), next_cursor: page.next_cursor };
+  const ids = page.rows.map(({ id }) => id);
+  const [joined, names] = await Promise.all([
+    sessions ? readSessions(services.pool, tenantId, ids, filter.from) : new Map<string, Session>(),
+    readNames(
+      services.pool,
+      tenantId,
+      page.rows.flatMap(({ target }) => Object.values(target)),
+    ),
+  ]);
+  return {
+    entries: page.rows.map(entry => ({ ...toWire(entry, names), session: toSession(joined.get(entry.id)) })),
+    next_cursor: page.next_cursor,
+  };
+}
+
+function toSession(session: Session | undefined): z.input<typeof AuditEntry>['session'] {
+  // A single save is an entry like any other.
+  if (session === undefined || session.saves < 2) return null;
+  const first = session.firstRevision;
+  return {
+    saves: session.saves,
+    first_at: isoTimestamp(session.firstAt.getTime()),
+    from_revision: first === null ? null : first - 1,
+    to_revision: session.lastRevision,
+  };
 }
 
 /** GET /v1/audit-log/export: the same as CSV. AppError 422 `too_many_rows`. */
@@ -40,7 +69,10 @@ function toFilter(input: z.output<typeof ExportAuditInput>): AuditFilter {
   return { from: time(input.from), to: time(input.to), user, operation, target, outcome };
 }
 
-const toWire = (entry: NamedAuditEntry): z.input<typeof AuditEntry> => ({
+const toWire = (
+  entry: NamedAuditEntry,
+  names: ReadonlyMap<string, string>,
+): Omit<z.input<typeof AuditEntry>, 'session'> => ({
   id: entry.id,
   at: isoTimestamp(entry.at.getTime()),
   user: { id: entry.userId, name: entry.userName, email: entry.userEmail },
@@ -49,6 +81,12 @@ const toWire = (entry: NamedAuditEntry): z.input<typeof AuditEntry> => ({
   operation: entry.operation,
   action: entry.action,
   target: entry.target,
+  names: Object.fromEntries(
+    Object.entries(entry.target).flatMap(([key, id]) => {
+      const name = names.get(id);
+      return name === undefined ? [] : [[key, name]];
+    }),
+  ),
   outcome: entry.outcome,
   project_id: entry.projectId,
   request_id: entry.requestId,

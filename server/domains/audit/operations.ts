@@ -13,7 +13,8 @@ export const auditOperations = [
     tag: 'Audit log',
     summary: 'List the operations that may have changed something, newest first',
     description: `Of the whole workspace: every operation that is not read-only and came with a credential, once, with its outcome.
-Requests whose credential was not accepted are not in it, nor are deliveries of webhooks, which have a log of their own.`,
+Requests whose credential was not accepted are not in it, nor are deliveries of webhooks, which have a log of their own. Saves of a draft by the
+same person or token, each at most 15 minutes after the one before, are one entry, with \`session\`; \`saves=each\` lists them all, as the export does.`,
     access: 'tenant_admin',
     scope: 'pat:manage',
     input: schema.ListAuditInput,

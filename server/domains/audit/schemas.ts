@@ -9,7 +9,13 @@ const filters = {
   target: PlainText(100).optional().meta({ description: 'An id that the operation was about' }),
   outcome: z.enum(['ok', 'refused']).optional(),
 };
-export const ListAuditInput = z.strictObject({ ...page, ...filters });
+export const ListAuditInput = z.strictObject({
+  ...page,
+  ...filters,
+  saves: z.enum(['sessions', 'each']).default('sessions').meta({
+    description: 'Whether the saves of an editing session of a draft are one entry, or one each',
+  }),
+});
 export const ExportAuditInput = z.strictObject(filters);
 
 /** One operation that may have changed something. */
@@ -26,6 +32,18 @@ export const AuditEntry = z.strictObject({
   action: z.string().nullable(),
   /** Ids by their names: the parameters of the path, and the id of what was created. */
   target: z.record(z.string(), z.string()),
+  /** Present names of what `target` is about, by the same keys; what no longer exists has none. */
+  names: z.record(z.string(), z.string()),
+  /** The editing session that the entry, its last save, stands for; null for any other entry. */
+  session: z
+    .strictObject({
+      saves: z.number().int(),
+      first_at: Timestamp,
+      /** The revisions of the draft before the first save and after the last one; null for saves that recorded none. */
+      from_revision: z.number().int().nullable(),
+      to_revision: z.number().int().nullable(),
+    })
+    .nullable(),
   /** `ok`, or the code of the error. */
   outcome: z.string(),
   project_id: Id.nullable(),

@@ -1,5 +1,6 @@
 import type { Pool } from 'pg';
 import type { Context } from '../../contract/context.ts';
+import { isSave, ofSameSession, PAUSE } from './session-store.ts';
 
 /** One operation that may have changed something. */
 export type AuditEntry = {
@@ -38,6 +39,8 @@ export type AuditFilter = {
   /** An id that the target contains. */
   target?: string | undefined;
   outcome?: 'ok' | 'refused' | undefined;
+  /** Only the last save of each editing session of a draft. */
+  sessions?: boolean;
 };
 
 /**
@@ -110,6 +113,11 @@ export async function listAuditEntries(
   add(p => `e.operation = ${p}`, filter.operation);
   add(p => `EXISTS (SELECT FROM json_each_text(e.target) t WHERE t.value = ${p})`, filter.target);
   if (filter.outcome !== undefined) where.push(`e.outcome ${filter.outcome === 'ok' ? '=' : '<>'} 'ok'`);
+  if (filter.sessions) {
+    const end = filter.to === undefined ? '' : `AND n.at < $${values.push(new Date(filter.to))}::timestamptz`;
+    where.push(`NOT (${isSave('e')} AND EXISTS (
+      SELECT FROM audit_entries n WHERE ${ofSameSession('n', 'e')} AND n.id > e.id AND n.at <= e.at + ${PAUSE} ${end}))`);
+  }
   const { rows } = await pool.query<Row>(
     `SELECT e.*, u.name AS user_name, u.email AS user_email, p.display_name AS pat_name
      FROM (SELECT * FROM audit_entries e WHERE ${where.join(' AND ')} ORDER BY e.id DESC LIMIT $${values.push(limit)}) e

@@ -50,6 +50,9 @@ import { listVersions } from './versions/list.ts';
 import { restoreVersion } from './versions/restore.ts';
 
 const tag = 'Workflows';
+/** The revision of the draft that a save made: the log joins the saves of an editing session, and says from which to which it went. */
+const revisionOf = (saved: { etag: string } | undefined): Record<string, string> =>
+  saved === undefined ? {} : { revision: saved.etag.replaceAll('"', '') };
 const read = { tag, access: 'project_viewer', scope: 'workflow:read' } as const;
 const write = { tag, access: 'project_contributor', scope: 'workflow:write' } as const;
 const core = { group: 'core' } as const;
@@ -106,6 +109,7 @@ const drafts = [
     errors: [409, 412],
     headers: ['If-Match'],
     mcp: core,
+    audited: (_, saved) => revisionOf(saved),
     run: patchWorkflow,
   }),
   operation({
@@ -233,6 +237,7 @@ const edits = [
     errors: [409, 412],
     headers: ['If-Match'],
     mcp: { ...core, hints: { destructive: true } },
+    audited: (_, saved) => revisionOf(saved?.workflow),
     run: editWorkflow,
   }),
   operation({

@@ -1,0 +1,45 @@
+import type { DraftDiff } from '../../../server/domains/workflows/edits/index.ts';
+
+const UUID = /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/g;
+
+/** What things are called, by their ids. */
+export type Names = ReadonlyMap<string, string>;
+type Thing = { id: string; name: string };
+
+/** Whether anything in the changes may be the id of a thing that has a name. */
+export const hasIds = (diff: DraftDiff): boolean => JSON.stringify(diff).search(UUID) >= 0;
+
+/** Returns the names of things. One that several share is told apart by the beginning of the id. */
+export function namesOf(things: readonly Thing[]): Names {
+  const shared = new Set(things.filter(({ id, name }) => things.some(each => each.name === name && each.id !== id)));
+  return new Map(
+    things.map(thing => [thing.id, shared.has(thing) ? `${thing.name} (${thing.id.slice(-8)})` : thing.name]),
+  );
+}
+
+/** A part of a text; `id`: it is the name of the thing that has this id. */
+export type TextPart = { at: number; text: string; id: string | null };
+
+/** Returns a text with names in the place of ids. An id without a name stays. */
+export function partsWithNames(text: string, names: Names): TextPart[] {
+  const parts: TextPart[] = [];
+  let end = 0;
+  for (const { 0: id, index } of text.matchAll(UUID)) {
+    const name = names.get(id);
+    if (name === undefined) continue;
+    if (index > end) parts.push({ at: end, text: text.slice(end, index), id: null });
+    parts.push({ at: index, text: name, id });
+    end = index + id.length;
+  }
+  if (end < text.length) parts.push({ at: end, text: text.slice(end), id: null });
+  return parts;
+}
+
+/** Fields of a step that name other steps. */
+const STEP_LISTS: ReadonlySet<string> = new Set(['depends_on', 'then', 'else']);
+
+/** Returns a value in which the ids of steps are names, if the field is one that names steps. */
+export function withStepNames<V>(field: string, value: V, called: (id: string) => string): V | string[] {
+  if (!STEP_LISTS.has(field) || !Array.isArray(value)) return value;
+  return value.map(each => (typeof each === 'string' ? called(each) : String(each)));
+}
