@@ -21,3 +21,11 @@ export function toggled({ hidden, added }: Shown, column: string, isStandard: bo
     list.includes(column) ? list.filter(each => each !== column) : [...list, column];
   return isStandard ? { hidden: change(hidden), added } : { hidden, added: change(added) };
 }
+
+/** Returns the choice in which exactly these columns are shown. */
+export function chosenOf(columns: readonly string[], standard: readonly string[]): Shown {
+  return {
+    hidden: standard.filter(column => !columns.includes(column)),
+    added: columns.filter(column => !standard.includes(column)),
+  };
+}

@@ -6,7 +6,7 @@ import type { Outputs } from '../trpc/provider.tsx';
 import { readText, store } from '../ui/browser-storage.ts';
 import { Button } from '../ui/button.tsx';
 import { Menu, MenuChoice, MenuLabel } from '../ui/menu.tsx';
-import { readHidden, type Shown, toggled } from './column-choice.ts';
+import { chosenOf, readHidden, type Shown, toggled } from './column-choice.ts';
 
 type Run = Outputs['runs_list_tenant']['runs'][number];
 
@@ -14,7 +14,12 @@ const STANDARD = ['Status', 'Progress', 'Trigger', 'Started', 'Duration', 'Credi
 /** Columns of numbers. */
 export const NUMBERS: readonly string[] = ['Duration', 'Credits'];
 
-export type Columns = { shown: readonly string[]; all: readonly string[]; toggle: (column: string) => void };
+export type Columns = {
+  shown: readonly string[];
+  all: readonly string[];
+  toggle: (column: string) => void;
+  show: (columns: readonly string[]) => void;
+};
 
 const listeners = new Set<() => void>();
 const subscribe = (listener: () => void) => {
@@ -44,12 +49,14 @@ export function useColumns(runs: readonly Run[] | undefined): Columns {
   return {
     all,
     shown: all.filter(isShown),
-    toggle: column => {
-      const next: Shown = toggled(choice, column, STANDARD.includes(column));
-      store(key, next);
-      for (const listener of listeners) listener();
-    },
+    toggle: column => save(key, toggled(choice, column, STANDARD.includes(column))),
+    show: columns => save(key, chosenOf(columns, STANDARD)),
   };
+}
+
+function save(key: string, choice: Shown): void {
+  store(key, choice);
+  for (const listener of listeners) listener();
 }
 
 /** Chooses the columns of the list. */

@@ -10,11 +10,11 @@ const UUID = /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/;
 
 /**
  * The filters in the URL as the API takes them; what is malformed is left out. The search box takes `name=value` of a
- * searchable field, too. Days are those of the browser's time zone, both included.
+ * searchable field, too. Days are those of the browser's time zone, both included. On the page of a workflow, its own is the one.
  */
-export function readRunFilters(get: (key: string) => string): Filters {
+export function readRunFilters(get: (key: string) => string, workflowId?: string): Filters {
   const status = RUN_STATUSES.find(each => each === get('status'));
-  const [q, workflow, from, to] = [get('q'), get('workflow_id'), get('from'), get('to')];
+  const [q, workflow, from, to] = [get('q'), workflowId ?? get('workflow_id'), get('from'), get('to')];
   return {
     ...(q ? (readFieldFilter(q) === null ? { q } : { field: q }) : {}),
     ...(status ? { status } : {}),
@@ -23,6 +23,9 @@ export function readRunFilters(get: (key: string) => string): Filters {
     ...(isDay(to) ? { to: new Date(`${to}T23:59:59.999`).toISOString() } : {}),
   };
 }
+
+/** Whether a text is the status of a run. */
+export const isRunStatus = (text: string): boolean => RUN_STATUSES.some(each => each === text);
 
 export type Kind = '' | 'test' | 'all';
 /** Which runs a list has: a person's, tests of drafts, or both. */

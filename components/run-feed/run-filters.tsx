@@ -13,7 +13,7 @@ import { KINDS, type Kind, kindOf, readRunFilters } from './read-run-filters.ts'
 import { WorkflowSelect } from './workflow-select.tsx';
 
 /** Chooses whether test runs are listed. */
-export function RunKindSelect() {
+function RunKindSelect() {
   const { get, set } = useUrlState();
   return (
     <Select<Kind>
@@ -26,7 +26,8 @@ export function RunKindSelect() {
   );
 }
 
-export function RunFilters() {
+/** The filters of a list of runs, in the URL; those of one workflow choose no workflow. */
+export function RunFilters({ workflowId }: { workflowId?: string }) {
   const { get, set } = useUrlState();
   const change = (patch: Record<string, string>) => set({ ...patch, cursor: '' }, { push: true });
   const active = Object.keys(readRunFilters(get)).length > 0 || get('kind') !== '';
@@ -48,7 +49,9 @@ export function RunFilters() {
         ]}
         onChange={status => change({ status })}
       />
-      <WorkflowSelect value={get('workflow_id')} onChange={workflow => change({ workflow_id: workflow })} />
+      {workflowId === undefined ? (
+        <WorkflowSelect value={get('workflow_id')} onChange={workflow => change({ workflow_id: workflow })} />
+      ) : null}
       <RunKindSelect />
       <div className="contents sm:flex sm:items-center sm:gap-2">
         <DayInput label="From" value={get('from')} onChange={from => change({ from })} />
@@ -59,7 +62,7 @@ export function RunFilters() {
           variant="ghost"
           size="sm"
           icon={<X aria-hidden className="size-3.5" />}
-          onClick={() => change({ q: '', status: '', workflow_id: '', from: '', to: '', kind: '' })}
+          onClick={() => change({ q: '', status: '', workflow_id: '', from: '', to: '', kind: '', view: '' })}
         >
           Clear
         </Button>

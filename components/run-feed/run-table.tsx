@@ -11,6 +11,7 @@ import { Credits } from '../ui/credits.tsx';
 import { Link } from '../ui/link.tsx';
 import { ListCard } from '../ui/list-card.tsx';
 import { SELECT, SelectAll, SelectBox } from '../ui/select-box.tsx';
+import { Skeleton } from '../ui/skeleton.tsx';
 import { EmptyState } from '../ui/states.tsx';
 import { StatusBadge, shownStatus } from '../ui/status-badge.tsx';
 import { Td, Tr } from '../ui/table.tsx';
@@ -22,6 +23,11 @@ import { readRunFilters, runListInput } from './read-run-filters.ts';
 
 const loadBulkBar = () => import('./bulk-bar.tsx');
 const BulkBar = dynamic(() => loadBulkBar().then(module => module.BulkBar), { ssr: false });
+
+const ViewMenu = dynamic(() => import('./view-menu.tsx').then(module => module.ViewMenu), {
+  ssr: false,
+  loading: () => <Skeleton className="h-7 w-20" />,
+});
 
 type Run = Outputs['runs_list_tenant']['runs'][number];
 
@@ -36,7 +42,7 @@ export function RunTable({ workflowId, first }: { workflowId?: string; first?: F
   const { get } = useUrlState();
   const { canWrite } = usePermissions();
   const { project } = useSession().scope;
-  const filters = workflowId === undefined ? readRunFilters(get) : { workflow_id: workflowId };
+  const filters = readRunFilters(get, workflowId);
   const cursor = get('cursor');
   const input = runListInput(get, filters);
   const list = useQuery(
@@ -51,12 +57,13 @@ export function RunTable({ workflowId, first }: { workflowId?: string; first?: F
   const selectable = canWrite ? (runs ?? []).filter(run => run.project_id === project).map(run => run.run_id) : [];
   const selection = useSelection(JSON.stringify(filters), selectable);
   const columns = useColumns(runs);
-  const filtered = (workflowId === undefined && Object.keys(filters).length > 0) || get('kind') !== '';
+  const filtered = Object.keys(filters).length > (workflowId === undefined ? 0 : 1) || get('kind') !== '';
   return (
     <>
       <div className="mb-2 flex min-h-8 flex-wrap items-center gap-2">
         {canWrite ? <BulkBar selection={selection} workflowId={workflowId} /> : null}
-        <span className="ml-auto">
+        <span className="ml-auto flex gap-1">
+          {workflowId === undefined ? <ViewMenu columns={columns} /> : null}
           <ColumnMenu columns={columns} />
         </span>
       </div>

@@ -32,6 +32,12 @@ test('a bulk action is about all runs that the page shows', () => {
     field: 'order=7',
     workflow_ids: [workflow],
   });
-  // The page of a workflow has no other filters than the kind.
-  expect(bulk({ q: 'night' }, workflow)).toEqual({ test: 'reruns', workflow_ids: [workflow] });
+  // The page of a workflow has the same filters, and its own workflow whatever the URL says.
+  const other = workflow.replace('0198', '0199');
+  expect(bulk({ q: 'night', status: 'failed', workflow_id: other }, workflow)).toEqual({
+    test: 'reruns',
+    q: 'night',
+    status: 'failed',
+    workflow_ids: [workflow],
+  });
 });

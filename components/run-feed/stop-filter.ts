@@ -24,8 +24,7 @@ export function stopFilterOf(get: (key: string) => string): StopFilter | null {
 
 /** Returns which runs a page shows, as a bulk action takes them; of a workflow's page, the runs of that workflow. */
 export function bulkFilterOf(get: (key: string) => string, workflowId?: string): BulkFilter {
-  const filters = workflowId === undefined ? readRunFilters(get) : { workflow_id: workflowId };
-  const { status, workflow_id, from, to, test, q, field } = runListInput(get, filters);
+  const { status, workflow_id, from, to, test, q, field } = runListInput(get, readRunFilters(get, workflowId));
   return {
     ...(status && { status }),
     ...(workflow_id && { workflow_ids: [workflow_id] }),

@@ -71,7 +71,9 @@ type ChangeProps = Omit<Props, 'diff' | 'called'> & Called & { change: StepChang
 
 function Change({ change, before, selected, whole = false, onShow, called, names }: ChangeProps) {
   const { step } = change;
-  const own = stepNames(change.change === 'added' ? [change.after] : change.change === 'removed' ? [change.before] : []);
+  const own = stepNames(
+    change.change === 'added' ? [change.after] : change.change === 'removed' ? [change.before] : [],
+  );
   const name = names === NO_NAMES ? called(step) : own(called(step));
   return (
     <li className={cx('rounded-md border p-2', step === selected && 'border-accent')}>
