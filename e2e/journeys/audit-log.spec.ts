@@ -11,8 +11,9 @@ test('what was changed is in the audit log: filtered, exported, and for administ
   await member.getByRole('link', { name: 'Settings', exact: true }).click();
   await member.getByRole('navigation', { name: 'Settings' }).getByRole('link', { name: 'Audit log' }).click();
   const log = member.getByRole('region', { name: 'Audit log' });
-  const created = log.getByRole('row').filter({ hasText: String(id).slice(-8) });
+  const created = log.getByRole('row').filter({ hasText: 'Audited' });
   await expect(created).toContainText('workflows_create');
+  await expect(created.getByRole('button', { name: 'Copy the ID of Audited' })).toBeVisible();
   await expect(created).toContainText('API');
   await expect(created).toContainText('Done');
 
