@@ -228,7 +228,7 @@ const MILLISECONDS = 4;
 
 type RowProps = {
   event: WireEvent;
-  /** What its step is called. */
+  /** The name of its step, or the id of one without a name. */
   name: string;
   open: boolean;
   marked: boolean;

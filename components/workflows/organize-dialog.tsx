@@ -93,7 +93,7 @@ type ChoicesProps = {
   onChoose: (value: string) => void;
 };
 
-/** What there is already, so that it need not be typed. */
+/** Existing names, so that they need not be typed. */
 function Choices({ label, options, chosen, onChoose }: ChoicesProps) {
   if (options.length === 0) return null;
   return (

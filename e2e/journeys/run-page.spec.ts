@@ -109,7 +109,7 @@ test('graph, timeline and events share one selection, by mouse and keyboard @pho
   await expect(member.getByRole('region', { name: 'Step check' })).toBeVisible();
   await member.getByRole('tab', { name: 'Events' }).click();
   const events = member.getByRole('region', { name: 'Events' });
-  await expect(events.getByRole('button', { name: 'amount', exact: true }).first()).toBeInViewport({ ratio: 1 });
+  await expect(events.getByRole('button', { name: 'Add up', exact: true }).first()).toBeInViewport({ ratio: 1 });
   expect(await events.evaluate(list => list.scrollWidth - list.clientWidth)).toBe(0);
 });
 
@@ -160,8 +160,8 @@ test('two runs are compared side by side @phone', async ({ member, api }) => {
   await expect(member).toHaveURL(new RegExp(`with=${String(run_id)}`));
   const outcomes = member.getByRole('region', { name: 'Steps of both runs' });
   await expect(outcomes).toContainText('2 of 3 steps ended differently.');
-  await expect(outcomes.getByRole('row', { name: /^check Failed/ })).toContainText('Success');
-  await outcomes.getByRole('button', { name: 'amount' }).click();
+  await expect(outcomes.getByRole('row', { name: /^Check the total Failed/ })).toContainText('Success');
+  await outcomes.getByRole('button', { name: 'Add up' }).click();
   await expect(member.getByRole('region', { name: 'Result in the other run' })).toContainText('total:7');
   await expect(member.getByRole('region', { name: 'Input of this run' })).toContainText('2');
   await expectThemesAccessible(member);

@@ -2,7 +2,7 @@ import type { DraftDiff } from '../../../server/domains/workflows/edits/index.ts
 
 const UUID = /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/g;
 
-/** What things are called, by their ids. */
+/** The names of things by their ids. */
 export type Names = ReadonlyMap<string, string>;
 type Thing = { id: string; name: string };
 

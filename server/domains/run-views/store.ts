@@ -1,6 +1,6 @@
 import type { Queryable } from '../../platform/postgres/transaction.ts';
 
-/** Whose views of which project. */
+/** The person whose views are meant, and the project that they belong to. */
 export type Person = { tenantId: string; projectId: string; userId: string };
 
 export type ViewRow = {
