@@ -29,7 +29,7 @@ export function AuditRow({ entry }: { entry: Entry }) {
       <Td className="max-w-72 min-w-52">
         {Object.entries(entry.target).map(([key, id]) =>
           key === 'revision' ? null : (
-            <span key={key} className="flex items-center gap-1 text-xs">
+            <span key={key} className="flex max-w-full min-w-0 items-center gap-1 text-xs">
               {entry.names[key] === undefined ? <span className="text-muted">{key}</span> : null}
               <CopyId id={id} name={entry.names[key]} className="h-6" />
             </span>
