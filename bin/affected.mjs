@@ -1,4 +1,4 @@
-/** What a change can affect, for `npm test -- --changed`: found by imports, which are read as text. */
+/** The tests that a change can affect, for `npm test -- --changed`: found by imports, which are read as text. */
 import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join, posix } from 'node:path';
@@ -9,7 +9,7 @@ import { root } from './process.mjs';
  * affect most tests.
  */
 const ROOTS =
-  /^(server\/(main|container|services|operations|api\/registry)\.ts|server\/testing\/.*|e2e\/(?!journeys).*|app\/container\.ts)$/;
+  /^(server\/(main|container|api\/operations)\.ts|server\/testing\/.*|e2e\/(?!journeys).*|app\/container\.ts)$/;
 /** Fast tests of what every file must keep to. */
 const ALWAYS = ['server/structure.test.ts', 'server/docs-links.test.ts', 'components/ui/words.test.ts'];
 /** They go through every page, which takes minutes. */
@@ -19,7 +19,7 @@ const WHOLE_JOB = 'e2e/journeys/main-job.spec.ts';
 /** More journeys take longer than three minutes. */
 const MAX_JOURNEYS = 6;
 
-/** What the names of files end with, without the plural. */
+/** The ends of the names of files, without a plural. */
 const ENDINGS = new Set(['', 't', 'tx', 'mj', 'md', 'tsx', 'spec', 'test', 'page']);
 
 const isTest = path => /\.test\.tsx?$/.test(path);

@@ -54,7 +54,8 @@ async function startReloading(databaseUrl: string) {
 test('a saved file of the server replaces the service, whose runs go on; one that died waits for the next save', async () => {
   await using db = await createTestDatabase();
   await using dev = await startReloading(db.url);
-  const isReady = (times: number) => expect.poll(() => dev.count('Baton is ready'), dev.output()).toBe(times);
+  const isReady = (times: number) =>
+    expect.poll(() => dev.count('Baton is ready'), { message: dev.output() }).toBe(times);
   await isReady(1);
   const steps = [
     { id: 'pause', type: 'wait', seconds: 4 },
@@ -72,7 +73,7 @@ test('a saved file of the server replaces the service, whose runs go on; one tha
   await dev.save('some.ts');
   await isReady(2);
   const status = async () => (await dev.client.call('GET', `${path}/runs/${run.run_id}/summary`)).body.status;
-  await expect.poll(status, dev.output()).toBe('completed');
+  await expect.poll(status, { message: dev.output() }).toBe('completed');
 
   process.kill(dev.servicePid(), 'SIGKILL');
   await expect.poll(dev.output).toContain('was killed by SIGKILL; it starts again when a file in server/ changes');
