@@ -1,7 +1,7 @@
 import type { Services } from '../../contract/services.ts';
 import { setBounded } from '../../platform/bounded-map.ts';
 import { AppError } from '../../platform/errors.ts';
-import { createRedactor } from '../../platform/secrets/redaction.ts';
+import { createRedactor, type Redactor } from '../../platform/secrets/redaction.ts';
 import { NO_SECRET } from './document.ts';
 import { listConnectionRevisions } from './store.ts';
 import { readStored, type StoreServices } from './stored.ts';
@@ -18,14 +18,26 @@ type Kept = { revision: number; values: readonly string[]; until: number };
 /** Kept for each secret store: containers of a process share nothing. */
 const keptBy = new WeakMap<Services['secrets'], Map<string, Kept>>();
 
+type Scope = { tenantId: string; projectId: string };
+
 /**
  * Returns whether a text holds a credential of a connection that the project sees, in any form that redaction knows. The values
  * themselves never leave this function. AppError 503 when the secret store is away.
  */
-export async function readKnownSecrets(
+export async function readKnownSecrets(services: StoreServices, scope: Scope): Promise<(text: string) => boolean> {
+  const redactor = await readSecretRedactor(services, scope, SHORTEST_TELLING);
+  return text => redactor.text(text) !== text;
+}
+
+/**
+ * Returns the redaction of the credentials of all connections that the project sees. `shortest`: values with fewer characters are
+ * left; redaction itself leaves those that occur in every text. AppError 503 when the secret store is away.
+ */
+export async function readSecretRedactor(
   services: StoreServices,
-  { tenantId, projectId }: { tenantId: string; projectId: string },
-): Promise<(text: string) => boolean> {
+  { tenantId, projectId }: Scope,
+  shortest = 0,
+): Promise<Redactor> {
   const kept = keptBy.get(services.secrets) ?? new Map<string, Kept>();
   keptBy.set(services.secrets, kept);
   dropExpired(kept, services.clock.now());
@@ -33,8 +45,7 @@ export async function readKnownSecrets(
   for (const { id, rotatedAt } of await listConnectionRevisions(services.prisma, { tenantId, projectId })) {
     values.push(...(await secretsOf(services, kept, { tenantId, projectId, connectionId: id }, rotatedAt.getTime())));
   }
-  const redactor = createRedactor(values.filter(value => value.length >= SHORTEST_TELLING && value !== NO_SECRET));
-  return text => redactor.text(text) !== text;
+  return createRedactor(values.filter(value => value.length >= shortest && value !== NO_SECRET));
 }
 
 function dropExpired(kept: Map<string, Kept>, now: number): void {

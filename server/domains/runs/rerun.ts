@@ -6,6 +6,7 @@ import { conflict, invalid, notFound } from '../../platform/errors.ts';
 import { newId } from '../../platform/ids.ts';
 import { actorOf, carriedScopes } from '../identity/authority.ts';
 import { requireWorkflow } from '../workflows/get.ts';
+import { withoutPins } from '../workflows/pinned-results.ts';
 import { callersTrace, toStarted, triggerTypeOf } from './command.ts';
 import { continuation } from './continuation.ts';
 import { earlierTurns, findTurn } from './earlier-turns.ts';
@@ -146,7 +147,7 @@ async function chooseVersion(
   const workflow = await requireWorkflow(ctx, run.workflow_id);
   if (version === 'draft') {
     const { graph, runSetup } = workflow;
-    return { version: await snapshotDraft(ctx, workflow, { graph, runSetup }), graph };
+    return { version: await snapshotDraft(ctx, workflow, { graph, runSetup: withoutPins(runSetup) }), graph };
   }
   const number = version === 'latest' ? workflow.latestVersion : version;
   if (number === null) {

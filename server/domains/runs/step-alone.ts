@@ -7,6 +7,8 @@ export type StepAlone = {
   executed: string;
   /** The ids of the steps before the one under test, which may be given results. */
   before: ReadonlySet<string>;
+  /** The same steps as the draft has them. */
+  earlier: readonly GraphStep[];
   /** Results that the graph itself needs. */
   seeds: { readonly [step: string]: JsonValue };
 };
@@ -23,7 +25,7 @@ export function stepAlone(graph: Graph, path: readonly string[], item: JsonValue
   const { step, loop, earlier } = found;
   const before = new Set(earlier.map(({ id }) => id));
   const kept = earlier.map(each => placeholder(each, before));
-  if (loop === null) return { graph: { steps: [...kept, alone(step)] }, executed: step.id, before, seeds: {} };
+  if (loop === null) return { graph: { steps: [...kept, alone(step)] }, executed: step.id, before, earlier, seeds: {} };
   // What is before the step in its loop comes before the loop here: the step reads it by the same ids, and a run takes
   // seeds only for steps outside of loops.
   const items = freeId('items', new Set([...before, loop, ...allSteps({ steps: [step] }).map(({ id }) => id)]));
@@ -35,7 +37,7 @@ export function stepAlone(graph: Graph, path: readonly string[], item: JsonValue
     depends_on: [...before, items],
   };
   const steps = [...kept, placeholder({ id: items, type: 'lua_script' }, before), around];
-  return { graph: { steps }, executed: loop, before, seeds: { [items]: [item] } };
+  return { graph: { steps }, executed: loop, before, earlier, seeds: { [items]: [item] } };
 }
 
 type Found = {

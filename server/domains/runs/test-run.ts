@@ -2,9 +2,11 @@ import type { z } from 'zod';
 import type { Context } from '../../contract/context.ts';
 import { type Graph, type JsonMap, outsideInputOf, privateInputOf } from '../../orchestrator/core/index.ts';
 import { conflict, invalid } from '../../platform/errors.ts';
+import { isObject } from '../../platform/json.ts';
 import { actorOf, carriedScopes } from '../identity/authority.ts';
 import { checksum } from '../workflows/checksum.ts';
 import { requireWorkflow } from '../workflows/get.ts';
+import { pinnedIn, withoutPins } from '../workflows/pinned-results.ts';
 import { archived } from '../workflows/precondition.ts';
 import { toDetails } from '../workflows/problems.ts';
 import type { RunSetup, WorkflowRow } from '../workflows/store.ts';
@@ -14,6 +16,7 @@ import { projectScope } from '../workflows/view.ts';
 import { callersTrace, startOncePerKey, toStarted } from './command.ts';
 import { requireRun } from './find.ts';
 import { editNeeded, mayEdit } from './override-rights.ts';
+import { originOfGiven, withoutPinnedOverrides, withPinnedSteps } from './pinned-steps.ts';
 import { readRecordedValues } from './recorded-values.ts';
 import { assembleInput } from './run-input.ts';
 import type { CommandOutput, TestRunInput } from './schemas.ts';
@@ -97,9 +100,25 @@ async function prepareTrial(ctx: Context, input: Input, workflow: WorkflowRow): 
       { path: field, message: 'is for a test of one step' },
     ]);
   }
+  return prepareWhole(workflow, params);
+}
+
+/** Prepares a test of the whole draft, in which pinned steps return their results. */
+function prepareWhole({ graph, runSetup }: WorkflowRow, params: JsonMap): Trial {
+  const pins = pinnedIn(graph, runSetup);
   // Saved inputs do not affect the run; with them, each newly saved input would cause another snapshot.
-  const { saved_inputs: _, ...runSetup } = workflow.runSetup;
-  return { graph: workflow.graph, runSetup, params };
+  const { saved_inputs: _, ...setup } = withoutPins(runSetup);
+  if (Object.keys(pins).length === 0) return { graph, runSetup: setup, params };
+  const origin = originOfGiven(graph.steps, pins) ?? undefined;
+  const { trigger_steps: saved } = setup;
+  const given = params.trigger_steps;
+  return {
+    graph: withPinnedSteps(graph, pins),
+    outsideInput: origin,
+    privateInput: origin,
+    runSetup: { ...setup, ...(saved && { trigger_steps: withoutPinnedOverrides(saved, pins) as typeof saved }) },
+    params: { ...params, ...(isObject(given) && { trigger_steps: withoutPinnedOverrides(given, pins) }) },
+  };
 }
 
 async function prepareStep(ctx: Context, input: Input & { step: string }, workflow: WorkflowRow): Promise<Trial> {
@@ -130,14 +149,17 @@ async function prepareStep(ctx: Context, input: Input & { step: string }, workfl
   if (details.length > 0) throw invalid('The test of the step is invalid.', details.slice(0, 50));
   const recorded =
     input.from_run === undefined ? null : await readRun(ctx, { id: input.id, runID: input.from_run }, before);
-  const seeds = { ...recorded?.results, ...results, ...trial.seeds };
+  const pins = pinnedIn(workflow.graph, workflow.runSetup);
+  const pinned = Object.fromEntries(Object.entries(pins).filter(([id]) => before.has(id)));
+  const seeds = { ...recorded?.results, ...pinned, ...results, ...trial.seeds };
+  const origin = originOfGiven(trial.earlier, seeds);
   const hasInput = Object.keys(assembleInput(params)).length > 0;
   const { trigger_payload, use_as_default } = workflow.runSetup;
   return {
     graph,
     // Over-cautious where another input was given: nothing says which of it is of the run.
-    outsideInput: recorded?.outsideInput ?? undefined,
-    privateInput: recorded?.privateInput ?? undefined,
+    outsideInput: recorded?.outsideInput ?? origin ?? undefined,
+    privateInput: recorded?.privateInput ?? origin ?? undefined,
     runSetup: { ...(trigger_payload && { trigger_payload }), ...(use_as_default !== undefined && { use_as_default }) },
     params: {
       ...params,

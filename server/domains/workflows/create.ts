@@ -3,6 +3,7 @@ import type { Context } from '../../contract/context.ts';
 import { newId } from '../../platform/ids.ts';
 import { checksum } from './checksum.ts';
 import { acceptDraft } from './draft.ts';
+import { redactPins } from './pinned-results.ts';
 import type { CreateWorkflowInput, WorkflowSchema } from './schemas.ts';
 import { insertWorkflow } from './store.ts';
 import { answerWorkflow, projectScope } from './view.ts';
@@ -22,7 +23,7 @@ export async function createWorkflow(
     name: input.name,
     description: input.description ?? '',
     graph,
-    runSetup,
+    runSetup: await redactPins(ctx, runSetup, null),
     graphChecksum: checksum(graph),
     folder: input.folder,
     tags: input.tags,

@@ -1,6 +1,7 @@
 import { checkShape } from '../../orchestrator/validation/index.ts';
 import { invalid } from '../../platform/errors.ts';
 import { storageProblem } from '../../platform/storable-json.ts';
+import { acceptPins } from './pinned-results.ts';
 import { toDetails } from './problems.ts';
 
 /** Saved run-setup defaults, in bytes of JSON: as much as a run's input. */
@@ -20,6 +21,7 @@ export function acceptDraft(draft: { graph?: unknown; runSetup?: unknown }): voi
 function acceptRunSetup(runSetup: unknown): void {
   const problem = storageProblem({ run_setup: runSetup });
   if (problem !== null) throw invalid('The run setup contains a value that cannot be stored.', [problem]);
+  acceptPins(runSetup);
   if (Buffer.byteLength(JSON.stringify(runSetup)) <= MAX_RUN_SETUP_BYTES) return;
   const detail = { path: 'run_setup', message: `is larger than ${MAX_RUN_SETUP_BYTES} bytes` };
   throw invalid('The run setup is too large.', [detail]);

@@ -6,6 +6,7 @@ import { checksum } from './checksum.ts';
 import { acceptDraft } from './draft.ts';
 import type { EditWorkflowInput, EditWorkflowOutput } from './edit-schemas.ts';
 import { type Draft, type Edit, identicalJson, type Json, sameDraft } from './edits/index.ts';
+import { redactPins } from './pinned-results.ts';
 import { archived, expectedRevision, requireEditable, whyUnchanged } from './precondition.ts';
 import { saveDraft } from './save-draft.ts';
 import type { WorkflowRow } from './store.ts';
@@ -53,10 +54,12 @@ function isChanged(before: Draft, after: Draft): boolean {
 /** Saves what differs; null where the draft is not at the revision of `row` any more. */
 async function save(ctx: Context, row: WorkflowRow, draft: Draft): Promise<WorkflowRow | null> {
   const graph = (draft.graph as unknown) === row.graph ? undefined : draft.graph;
-  const runSetup = (draft.run_setup as unknown) === row.runSetup ? undefined : draft.run_setup;
+  const isKept = (draft.run_setup as unknown) === row.runSetup;
   const { name, description } = draft;
-  if (!graph && !runSetup && name === row.name && description === row.description) return row;
-  acceptDraft({ graph, runSetup });
+  if (!graph && isKept && name === row.name && description === row.description) return row;
+  if (graph) acceptDraft({ graph });
+  if (!isKept) acceptDraft({ runSetup: draft.run_setup });
+  const runSetup = isKept ? undefined : await redactPins(ctx, draft.run_setup, row.runSetup);
   return saveDraft(
     ctx,
     { id: row.id, revision: row.revision },

@@ -2,6 +2,7 @@ import type { z } from 'zod';
 import type { Context } from '../../contract/context.ts';
 import { checksum } from './checksum.ts';
 import { acceptDraft } from './draft.ts';
+import { redactPins } from './pinned-results.ts';
 import { expectedRevision, requireEditable, whyUnchanged } from './precondition.ts';
 import { saveDraft } from './save-draft.ts';
 import type { PatchWorkflowInput, WorkflowSchema } from './schemas.ts';
@@ -15,11 +16,12 @@ export async function patchWorkflow(
   ctx: Context,
   input: z.output<typeof PatchWorkflowInput>,
 ): Promise<z.input<typeof WorkflowSchema>> {
-  const { id, name, description, graph, run_setup: runSetup } = input;
+  const { id, name, description, graph, run_setup } = input;
   const revision = expectedRevision(ctx);
   // Existence comes before what is wrong with the body: another project's workflow answers 404 to anything.
   const current = await requireEditable(ctx, id);
-  acceptDraft({ graph, runSetup });
+  acceptDraft({ graph, runSetup: run_setup });
+  const runSetup = await redactPins(ctx, run_setup, current.runSetup);
   const nothingGiven = [name, description, graph, runSetup].every(value => value === undefined);
   if (nothingGiven && (revision === null || revision === current.revision)) return answerWorkflow(ctx, current);
   const row = await saveDraft(

@@ -86,7 +86,12 @@ export const RunSetupSchema = z.strictObject({
     .refine(saved => new Set(saved.map(({ name }) => name)).size === saved.length, 'must have different names')
     .optional()
     .meta({ description: 'Inputs that people choose by name when they start a run; no start uses them by itself' }),
+  pinned_results: AnyObject.optional().meta({
+    description: 'Results by step id that tests of the draft take instead of executing the step; not in versions',
+  }),
 });
+/** What leaves the draft: pinned results stay with it. */
+const SharedRunSetupSchema = RunSetupSchema.omit({ pinned_results: true });
 export const WorkflowStatus = z.enum(['draft', 'published', 'archived']);
 
 export const WorkflowSchema = z.strictObject({
@@ -147,7 +152,7 @@ export const VersionSchema = z.strictObject({
   changelog: z.string(),
   graph_checksum: z.string(),
   graph_snapshot: GraphSchema,
-  run_setup: RunSetupSchema,
+  run_setup: SharedRunSetupSchema,
 });
 
 export const GraphProblem = z.strictObject({
@@ -212,7 +217,7 @@ export const WorkflowDocument = z.strictObject({
   name: WorkflowName,
   description: Description.default(''),
   graph: GraphSchema,
-  run_setup: RunSetupSchema.default({}),
+  run_setup: SharedRunSetupSchema.default({}),
   folder: z.string().optional(),
   tags: z.array(z.string()).optional(),
 });
@@ -231,7 +236,7 @@ export const ImportInput = z
   .strictObject({
     ...WorkflowDocument.omit({ description: true, run_setup: true }).partial().shape,
     description: Description.optional(),
-    run_setup: RunSetupSchema.optional(),
+    run_setup: SharedRunSetupSchema.optional(),
     folder: FolderPath.optional(),
     tags: Tags.optional(),
     document: DocumentText.shape.document.optional().meta({ description: 'The whole document as JSON or YAML text' }),

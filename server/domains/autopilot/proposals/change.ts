@@ -8,7 +8,8 @@ import { findThreadOfRun } from '../../chat/messages/store.ts';
 import { requireScopes } from '../../identity/authority.ts';
 import { acceptEdits, applyEdits, draftOf } from '../../workflows/apply-edits.ts';
 import { acceptDraft } from '../../workflows/draft.ts';
-import type { Draft, Edit } from '../../workflows/edits/index.ts';
+import type { Draft, Edit, Fields } from '../../workflows/edits/index.ts';
+import { withoutPins } from '../../workflows/pinned-results.ts';
 import { archived, requireEditable } from '../../workflows/precondition.ts';
 import type { WorkflowRow } from '../../workflows/store.ts';
 import { validateDraft } from '../../workflows/validate.ts';
@@ -65,7 +66,7 @@ export async function propose(ctx: Context, input: z.output<typeof ProposeInput>
   const { workflow, replaced } = await about(ctx, input).catch(async error => {
     throw await countRefusedInput(ctx, error);
   });
-  const base = workflow === null ? EMPTY : draftOf(workflow);
+  const base = workflow === null ? EMPTY : withoutPinsOf(draftOf(workflow));
   const rounds = await roundsBefore(ctx, replaced, input.answer);
   const before = { draft: base, ops: [], workflow_id: workflow?.id ?? null, changes: [] };
   const request = { edits: (input.edits ?? []) as Edit[], answer: input.answer, rounds };
@@ -193,6 +194,9 @@ type Request = {
   written_after_reading: string | null;
 };
 
+/** A proposal neither shows nor changes pinned results: they may be data of people, and stay in the draft. */
+const withoutPinsOf = (draft: Draft): Draft => ({ ...draft, run_setup: withoutPins(draft.run_setup) as Fields });
+
 /** Returns what the contents are after these edits. */
 async function edited(
   ctx: Context,
@@ -202,7 +206,7 @@ async function edited(
   const ops = [...before.ops, ...edits];
   requireWithinLimits(ops);
   acceptEdits(edits);
-  const { draft } = applyEdits(before.draft, edits);
+  const draft = withoutPinsOf(applyEdits(before.draft, edits).draft);
   const { graph, run_setup: runSetup } = draft;
   acceptDraft({ graph, runSetup });
   const validation = await check(ctx, draft, before.workflow_id);

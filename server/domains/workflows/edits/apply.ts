@@ -163,7 +163,7 @@ function removeStep(draft: Draft, id: string, heal: boolean): Draft {
   const before = heal ? idsIn(removed.depends_on) : [];
   const dependents = draft.graph.steps.filter(step => idsIn(step.depends_on).includes(id)).map(step => step.id);
   const rest = withSteps(
-    draft,
+    { ...draft, run_setup: withoutPin(draft.run_setup, id) },
     draft.graph.steps.filter(step => step !== removed),
   );
   return mapSteps(rest, step => {
@@ -176,6 +176,16 @@ function removeStep(draft: Draft, id: string, heal: boolean): Draft {
     }
     return next;
   });
+}
+
+/** The run setup without the pinned result of a step: another step may get its id. */
+function withoutPin(setup: Fields, id: string): Fields {
+  const pins = setup.pinned_results as Fields | undefined;
+  if (typeof pins !== 'object' || pins === null || !Object.hasOwn(pins, id)) return setup;
+  const rest = withFields(pins, {}, [id]);
+  return Object.keys(rest).length === 0
+    ? withFields(setup, {}, ['pinned_results'])
+    : withFields(setup, { pinned_results: rest });
 }
 
 /** Whether `to` comes before `from` already, directly or through others. */

@@ -31,6 +31,9 @@ export type MergeResult = { ok: true; draft: Draft } | { ok: false; conflicts: r
 /** Lists of ids in which the order means nothing: each side's additions and removals count. */
 const ID_SETS: ReadonlySet<string> = new Set(['depends_on', 'then', 'else', 'overridable', 'assignees']);
 
+/** Maps of which each entry is somebody's own: two people may pin the results of different steps. */
+const MAPS: ReadonlySet<string> = new Set(['pinned_results']);
+
 /**
  * Merges two drafts that were made from `base`. If one side changed nothing, the result is exactly the other side. A
  * field that only one side changed is that side's; lists of ids are merged as sets. What both changed differently is a
@@ -132,8 +135,15 @@ function mergeField(
     const ids = mergeIds(idsIn(base), idsIn(ours), idsIn(theirs));
     return ids.length === 0 && (ours === undefined || theirs === undefined) ? undefined : ids;
   }
+  if (MAPS.has(field) && [base, ours, theirs].every(isMap)) {
+    const [before, left, right] = [base, ours, theirs].map(value => (value ?? {}) as Fields);
+    return mergeFields(before ?? {}, left ?? {}, right ?? {}, decide);
+  }
   return decide() === 'ours' ? ours : theirs;
 }
+
+const isMap = (value: Json | undefined): boolean =>
+  value === undefined || (typeof value === 'object' && value !== null && !Array.isArray(value));
 
 const isIdSet = (value: Json | undefined): boolean =>
   value === undefined || (Array.isArray(value) && idsIn(value).length === value.length);

@@ -41,8 +41,22 @@ export function renameWhole(draft: Draft, { from, to }: Rename): { draft: Draft;
   return { draft: { ...withGraphFieldsRenamed(renamed, { from, to }), run_setup }, unrewritten };
 }
 
+function renameInSetup(draft: Draft, rename: Rename): Fields {
+  return renamePin(renameInOverrides(draft, rename), rename);
+}
+
+/** Pinned results are keyed by step. What they hold is data. */
+function renamePin(setup: Fields, { from, to }: Rename): Fields {
+  const pins: Json | undefined = setup.pinned_results;
+  if (!isFields(pins) || !(Object.hasOwn(pins, from) || Object.hasOwn(pins, to))) return setup;
+  // There was no step `to`: a result for it is left over from another one.
+  const entries = Object.entries(pins).filter(([id]) => id !== to);
+  const renamed = entries.map(([id, result]): [string, Json] => [id === from ? to : id, result]);
+  return withFields(setup, { pinned_results: Object.fromEntries(renamed) });
+}
+
 /** Overrides in the run setup are keyed by step, and hold fields of that step with templates and expressions of their own. */
-function renameInSetup(draft: Draft, { from, to }: Rename): Fields {
+function renameInOverrides(draft: Draft, { from, to }: Rename): Fields {
   const overrides: Json | undefined = draft.run_setup.trigger_steps;
   if (!isFields(overrides)) return draft.run_setup;
   const types = new Map(draft.graph.steps.map(step => [step.id, step.type]));

@@ -1,11 +1,12 @@
 import type { z } from 'zod';
 import type { Context } from '../../../contract/context.ts';
 import { requireWorkflow } from '../get.ts';
+import { withoutPins } from '../pinned-results.ts';
 import type { ExportInput, ExportOutput } from '../schemas.ts';
 
 /**
  * The draft as one self-contained document: the object itself (`json`), or as YAML text in `document`.
- * A graph names connections and instances by id only, so there is no secret to leave out.
+ * A graph names connections and instances by id only, so there is no secret to leave out. Pinned results are data, and stay here.
  */
 export async function exportWorkflow(
   ctx: Context,
@@ -18,7 +19,7 @@ export async function exportWorkflow(
     name: row.name,
     description: row.description,
     graph: row.graph,
-    run_setup: row.runSetup,
+    run_setup: withoutPins(row.runSetup),
     ...(row.folder === '' ? {} : { folder: row.folder }),
     ...(row.tags.length === 0 ? {} : { tags: row.tags }),
   };

@@ -3,6 +3,7 @@ import type { Context } from '../../../contract/context.ts';
 import type { DiffVersionsInput, DiffVersionsOutput } from '../edit-schemas.ts';
 import { type Draft, diff } from '../edits/index.ts';
 import { requireWorkflow } from '../get.ts';
+import { withoutPins } from '../pinned-results.ts';
 import { requireVersion } from './get.ts';
 
 type Side = z.output<typeof DiffVersionsInput>['a'];
@@ -23,8 +24,9 @@ async function readSide(ctx: Context, id: string, side: Side): Promise<Draft> {
 }
 
 async function readDraft(ctx: Context, id: string) {
-  const { graph, runSetup: run_setup } = await requireWorkflow(ctx, id);
-  return { graph, run_setup };
+  const { graph, runSetup } = await requireWorkflow(ctx, id);
+  // No version has pinned results: publishing them would be no change.
+  return { graph, run_setup: withoutPins(runSetup) };
 }
 
 async function readVersion(ctx: Context, id: string, version: number) {

@@ -17,6 +17,10 @@ export type VersionRow = {
 const columns = `v.version, v.workflow_id, v.published_at, coalesce(u.email, v.published_by::text) AS published_by,
   v.changelog, v.graph_checksum, v.graph_snapshot, v.run_setup`;
 
+/** The run setup without pinned results, which are for tests of the draft. As text it is copied exactly: jsonb would change numbers. */
+const PUBLISHED_SETUP = `CASE WHEN run_setup->'pinned_results' IS NULL THEN run_setup ELSE (
+         SELECT coalesce(json_object_agg(key, value), '{}') FROM json_each(run_setup) WHERE key <> 'pinned_results') END`;
+
 /**
  * Publishes the draft at `revision` under the next number; null where the workflow is missing, archived or was changed
  * since. One statement: the row lock of the update gives concurrent publishes different numbers.
@@ -35,7 +39,7 @@ export async function insertVersion(
      v AS (
        INSERT INTO workflow_versions (workflow_id, version, tenant_id, graph_snapshot, run_setup, changelog,
          graph_checksum, published_by, published_at)
-       SELECT id, latest_version, tenant_id, graph, run_setup, $6, graph_checksum, $7::uuid, $5 FROM draft
+       SELECT id, latest_version, tenant_id, graph, ${PUBLISHED_SETUP}, $6, graph_checksum, $7::uuid, $5 FROM draft
        RETURNING *)
      SELECT ${columns} FROM v LEFT JOIN users u ON u.id = v.published_by`,
     [ref.id, ref.tenantId, ref.projectId, ref.revision, published.at, published.changelog, published.by],

@@ -1,0 +1,57 @@
+import type { Context } from '../../contract/context.ts';
+import type { Graph, JsonMap } from '../../orchestrator/core/index.ts';
+import { invalid } from '../../platform/errors.ts';
+import type { Json } from '../../platform/json.ts';
+import { readSecretRedactor } from '../connections/known-secrets.ts';
+import { sameJson } from './edits/index.ts';
+import type { RunSetup } from './store.ts';
+import { projectScope } from './view.ts';
+
+/** The largest pinned result, in bytes of JSON. A test turns it into a script, whose text may have four times as much. */
+export const MAX_PINNED_RESULT_BYTES = 64 * 1024;
+/** The most pinned results of a draft. */
+const MAX_PINNED_RESULTS = 100;
+
+/** Returns the pinned results of steps that the graph has. A pin of a step that is gone, or that is in a loop, has no effect. */
+export function pinnedIn(graph: Graph, { pinned_results = {} }: Pick<RunSetup, 'pinned_results'>): JsonMap {
+  const pins: JsonMap = pinned_results as JsonMap;
+  const known = graph.steps.filter(({ id }) => Object.hasOwn(pins, id));
+  return Object.fromEntries(known.map(({ id }) => [id, pins[id] ?? null]));
+}
+
+/** Returns a run setup without pinned results: they belong to the draft alone, not to versions, exports and their runs. */
+export function withoutPins<T extends { readonly pinned_results?: unknown }>(setup: T): Omit<T, 'pinned_results'> {
+  const { pinned_results: _, ...rest } = setup;
+  return rest;
+}
+
+/** Throws AppError 422 for pinned results that are too many or too large, with their places. */
+export function acceptPins(runSetup: unknown): void {
+  const pins = Object.entries(pinsOf(runSetup));
+  if (pins.length > MAX_PINNED_RESULTS) {
+    const message = `has more than ${MAX_PINNED_RESULTS} results`;
+    throw invalid('Too many results are pinned.', [{ path: 'run_setup.pinned_results', message }]);
+  }
+  const large = pins.filter(([, result]) => Buffer.byteLength(JSON.stringify(result)) > MAX_PINNED_RESULT_BYTES);
+  if (large.length === 0) return;
+  const message = `is larger than ${MAX_PINNED_RESULT_BYTES} bytes`;
+  const details = large.map(([id]) => ({ path: `run_setup.pinned_results.${id.slice(0, 80)}`, message }));
+  throw invalid('A pinned result is too large.', details.slice(0, 50));
+}
+
+/**
+ * Returns a run setup whose pinned results hold no credential of a connection that the project sees: they are redacted as in events.
+ * `stored`: what the draft has already. AppError 503 when the secret store is away.
+ */
+export async function redactPins(ctx: Context, runSetup: unknown, stored: RunSetup | null): Promise<unknown> {
+  const pins = pinsOf(runSetup);
+  if (Object.keys(pins).length === 0 || sameJson(pins, pinsOf(stored) as typeof pins)) return runSetup;
+  const redactor = await readSecretRedactor(ctx.services, projectScope(ctx));
+  const entries = Object.entries(pins).map(([id, result]) => [id, redactor.json(result)] as const);
+  return { ...(runSetup as object), pinned_results: Object.fromEntries(entries) };
+}
+
+function pinsOf(runSetup: unknown): { readonly [step: string]: Json } {
+  const pins = (runSetup as { pinned_results?: unknown } | null | undefined)?.pinned_results;
+  return typeof pins === 'object' && pins !== null ? (pins as { readonly [step: string]: Json }) : {};
+}
