@@ -20,6 +20,7 @@ import { ProblemList } from './problem-list.tsx';
 import { inConsoleWords } from './problem-words.ts';
 import { ResizableSide, useSide } from './resizable-side.tsx';
 import { panels, SidePanel } from './side-panel.tsx';
+import { useColumns } from './step-columns.tsx';
 import type { StepTypeForm } from './step-fields.ts';
 import type { Draft, Problem, Validation } from './use-draft.ts';
 import { type Editor, useEditor } from './use-editor.ts';
@@ -38,7 +39,7 @@ export function DraftEditor(props: DraftEditorProps) {
   const { workflowId, draft, editable } = props;
   const kept = useKeptEdits(workflowId, draft, editable);
   useHistoryKeys(draft.store, editable);
-  const { path, view, onLoop, moved } = useLoops(draft);
+  const { path, view, onLoop, moved, adds } = useLoops(draft);
   return (
     <div className="flex min-h-0 flex-1 flex-col">
       <KeptEditsBanner kept={kept} />
@@ -50,7 +51,8 @@ export function DraftEditor(props: DraftEditorProps) {
         view={view}
         path={path}
         unfinished={kept.fields}
-        takesFocus={moved}
+        takesFocus={moved && !adds}
+        adds={adds}
         onLoop={onLoop}
       />
     </div>
@@ -65,14 +67,16 @@ type StepsEditorProps = DraftEditorProps & {
   unfinished: UnfinishedFields;
   /** Whether the canvas takes the keyboard, because a person came here from a loop or from the steps around it. */
   takesFocus: boolean;
-  onLoop: (path: readonly string[], step?: string) => void;
+  /** Whether the palette opens at once. */
+  adds: boolean;
+  onLoop: (path: readonly string[], step?: string, adds?: boolean) => void;
 };
 
-function StepsEditor({ view, path, takesFocus, onLoop, ...props }: StepsEditorProps) {
+function StepsEditor({ view, path, takesFocus, adds, onLoop, ...props }: StepsEditorProps) {
   const { workflowId, draft, validation, editable } = props;
   const url = useUrlState();
   const editor = useEditor(view);
-  const [place, setPlace] = useState<Place | null>(null);
+  const [place, setPlace] = useState<Place | null>(adds ? { kind: 'free' } : null);
   const json = useRef<JsonEditorHandle>(null);
   const side = useSide();
   useHotkeys({ ']': side.toggle });
@@ -91,6 +95,8 @@ function StepsEditor({ view, path, takesFocus, onLoop, ...props }: StepsEditorPr
     [editor.add],
   );
   const [run, setRun] = useState<RunOverDraft | null>(null);
+  const hasColumns = (panel === 'run' && run !== null) || panel === 'test';
+  const columns = useColumns() && hasColumns && editor.selected.size === 1;
   const over = path.length === 0 ? url.get('over') : '';
   useArrival(editor, takesFocus);
   const { inspect, addNote } = useInspection(editor, side);
@@ -133,14 +139,15 @@ function StepsEditor({ view, path, takesFocus, onLoop, ...props }: StepsEditorPr
             <ProblemList steps={steps} problems={allProblems} checking={validation.checking} onJump={jump} />
           )}
         </div>
-        <ResizableSide side={side}>
+        <ResizableSide side={side} columns={columns}>
           <SidePanel
             {...shared}
             allProblems={allProblems}
             panel={panel}
+            columns={columns}
             json={json}
             run={run}
-            onOpenLoop={loop => onLoop([...path, loop])}
+            onOpenLoop={(loop, { step, adds = false } = {}) => onLoop([...path, loop], step, adds)}
           />
         </ResizableSide>
       </div>

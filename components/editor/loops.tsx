@@ -19,14 +19,16 @@ export function useLoops(draft: Draft) {
     return inner === null ? { state, store } : { state: inner.state, store: inner };
   }, [inner, state, store]);
   const moved = useRef(false);
+  const adding = useRef<string | null>(null);
   const onLoop = useCallback(
-    (to: readonly string[], step?: string) => {
+    (to: readonly string[], step?: string, adds = false) => {
       moved.current = true;
+      adding.current = adds ? to.join('.') : null;
       url.set({ loop: to.join('.'), step, panel: undefined }, { push: true });
     },
     [url.set],
   );
-  return { path, view, onLoop, moved: moved.current };
+  return { path, view, onLoop, moved: moved.current, adds: shown !== '' && adding.current === shown };
 }
 
 type PathProps = { path: readonly string[]; onLoop: (path: readonly string[], step?: string) => void };

@@ -30,10 +30,17 @@ function readKept(): Kept {
   };
 }
 
-type SideProps = { side: ReturnType<typeof useSide>; children: ReactNode };
+type SideProps = {
+  side: ReturnType<typeof useSide>;
+  /** Whether it has columns, and takes all the width but a part of the canvas. */
+  columns: boolean;
+  children: ReactNode;
+};
+/** What the columns leave to the canvas, and the width that they need at most. */
+const COLUMNS_WIDTH = 'min(1200px, calc(100% - 260px))';
 
 /** The forms beside the canvas, whose width a person chooses by the edge between the two. On small screens they are beneath it. */
-export function ResizableSide({ side, children }: SideProps) {
+export function ResizableSide({ side, columns, children }: SideProps) {
   const { width, isOpen, resize } = side;
   const begin = useRef<{ x: number; width: number } | null>(null);
   const onPointerDown = (event: PointerEvent<HTMLElement>) => {
@@ -53,7 +60,7 @@ export function ResizableSide({ side, children }: SideProps) {
   return (
     <div
       className={`relative flex min-h-0 flex-col border-t bg-surface lg:w-(--side) lg:shrink-0 lg:border-t-0 lg:border-l ${isOpen ? '' : 'lg:hidden'}`}
-      style={{ '--side': `${width}px` } as React.CSSProperties}
+      style={{ '--side': columns ? COLUMNS_WIDTH : `${width}px` } as React.CSSProperties}
     >
       {/* biome-ignore lint/a11y/useSemanticElements: an <hr> cannot be moved */}
       <div
@@ -63,8 +70,9 @@ export function ResizableSide({ side, children }: SideProps) {
         aria-valuenow={width}
         aria-valuemin={SIDE_WIDTH.min}
         aria-valuemax={SIDE_WIDTH.max}
-        tabIndex={0}
-        className="absolute inset-y-0 -left-1 z-10 hidden w-2 cursor-col-resize touch-none outline-none hover:bg-accent/30 focus-visible:bg-accent lg:block"
+        tabIndex={columns ? -1 : 0}
+        hidden={columns}
+        className="absolute inset-y-0 -left-1 z-10 hidden w-2 cursor-col-resize touch-none outline-none hover:bg-accent/30 focus-visible:bg-accent lg:not-[[hidden]]:block"
         onPointerDown={onPointerDown}
         onPointerMove={onPointerMove}
         onPointerUp={() => {

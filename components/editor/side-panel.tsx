@@ -12,7 +12,6 @@ import type { JsonEditorHandle } from './json-editor.tsx';
 import type { StepsDraft } from './loop-store.ts';
 import type { RunOverDraft } from './over/run-over.tsx';
 import type { StepTypeForm } from './step-fields.ts';
-import { StepTest } from './trial/step-test.tsx';
 import type { Draft, Problem } from './use-draft.ts';
 
 const AutopilotPanel = dynamic(() => import('../autopilot/autopilot-panel.tsx').then(module => module.AutopilotPanel), {
@@ -20,6 +19,10 @@ const AutopilotPanel = dynamic(() => import('../autopilot/autopilot-panel.tsx').
   loading: () => <Skeleton className="m-4 h-40" />,
 });
 const StepInRun = dynamic(() => import('./over/step-in-run.tsx').then(module => module.StepInRun), { ssr: false });
+const StepTest = dynamic(() => import('./trial/step-test.tsx').then(module => module.StepTest), {
+  ssr: false,
+  loading: () => <Skeleton className="m-4 h-40" />,
+});
 const JsonEditor = dynamic(() => import('./json-editor.tsx').then(module => module.JsonEditor), { ssr: false });
 
 export type PanelName = 'step' | 'run' | 'test' | 'json' | 'autopilot';
@@ -38,6 +41,8 @@ type SidePanelProps = Pick<
   allProblems: readonly Problem[];
   stepTypes: readonly StepTypeForm[];
   panel: PanelName;
+  /** Whether the form of the step stands between its input and its output. */
+  columns: boolean;
   /** The run that is shown over the draft. */
   run: RunOverDraft | null;
   json: RefObject<JsonEditorHandle | null>;
@@ -45,10 +50,27 @@ type SidePanelProps = Pick<
 
 /** The form of the selected step, its test, and the whole graph as JSON. */
 export function SidePanel(props: SidePanelProps) {
-  const { workflowId, draft, view, path, editable, stepTypes, editor, run, panel, json, unfinished } = props;
+  const { workflowId, draft, view, path, editable, stepTypes, editor, run, panel, json, unfinished, columns } = props;
   const url = useUrlState();
   const frame = useRef<HTMLElement>(null);
   useEscape(frame, editor.refocus);
+  const form = (
+    <CompletionProvider workflowId={workflowId} draft={draft} loop={path}>
+      <Inspector
+        workflowId={workflowId}
+        loop={path}
+        store={view.store}
+        editor={editor}
+        types={stepTypes}
+        problems={props.problems}
+        editable={editable}
+        unfinished={unfinished}
+        onAdd={props.onAdd}
+        onOpenLoop={props.onOpenLoop}
+      />
+    </CompletionProvider>
+  );
+  const settings = columns ? form : null;
   return (
     <section
       ref={frame}
@@ -63,24 +85,7 @@ export function SidePanel(props: SidePanelProps) {
           {
             value: 'step',
             label: 'Step',
-            content: (
-              <div className="-mx-3 -mt-4 h-full lg:overflow-y-auto">
-                <CompletionProvider workflowId={workflowId} draft={draft} loop={path}>
-                  <Inspector
-                    workflowId={workflowId}
-                    loop={path}
-                    store={view.store}
-                    editor={editor}
-                    types={stepTypes}
-                    problems={props.problems}
-                    editable={editable}
-                    unfinished={unfinished}
-                    onAdd={props.onAdd}
-                    onOpenLoop={props.onOpenLoop}
-                  />
-                </CompletionProvider>
-              </div>
-            ),
+            content: <div className="-mx-3 -mt-4 h-full lg:overflow-y-auto">{form}</div>,
           },
           ...(run === null
             ? []
@@ -88,7 +93,7 @@ export function SidePanel(props: SidePanelProps) {
                 {
                   value: 'run' as const,
                   label: 'In this run',
-                  content: <StepInRun run={run} workflowId={workflowId} editor={editor} />,
+                  content: <StepInRun {...{ run, workflowId, draft, editor, editable, settings }} />,
                 },
               ]),
           ...(editable
@@ -97,9 +102,7 @@ export function SidePanel(props: SidePanelProps) {
                   value: 'test' as const,
                   label: 'Test',
                   content: (
-                    <div className="-mx-3 -mt-4 h-full lg:overflow-y-auto">
-                      <StepTest {...{ workflowId, draft, view, loop: path, editor }} kept={unfinished} />
-                    </div>
+                    <StepTest {...{ workflowId, draft, view, loop: path, editor, settings }} kept={unfinished} />
                   ),
                 },
               ]

@@ -22,7 +22,7 @@ describe('the form of a step', () => {
       model: 'model',
       prompt: 'long',
       temperature: 'number',
-      response_schema: 'json',
+      response_schema: 'schema',
     });
     expect(kinds(callWorkflow(undefined))).toEqual({
       workflow_id: 'workflow',

@@ -42,7 +42,11 @@ export type FieldKind =
   | 'workflow'
   | 'version'
   | 'input'
-  | 'tools';
+  | 'tools'
+  | 'limits'
+  | 'memory'
+  | 'schema'
+  | 'steps';
 export type StepField = {
   name: string;
   label: string;
@@ -64,6 +68,11 @@ const OWN_KINDS: Readonly<Record<string, FieldKind>> = {
   'agent.model': 'model',
   'agent.agent_id': 'agent',
   'agent.tools': 'tools',
+  'agent.limits': 'limits',
+  'agent.memory': 'memory',
+  'agent.response_schema': 'schema',
+  'llm_call.response_schema': 'schema',
+  'for_each.steps': 'steps',
   'call_workflow.workflow_id': 'workflow',
   'call_workflow.version': 'version',
   'call_workflow.input': 'input',
@@ -110,6 +119,7 @@ const LABELS: Readonly<Record<string, string>> = {
   on_lost: 'If the outcome is unknown',
   overridable: 'Can be changed at start',
   retry_count: 'Retries',
+  response_schema: 'Structured answer',
   searchable: 'Searchable values',
   tool_args: 'Arguments',
   tool_name: 'Tool',
@@ -158,11 +168,21 @@ export function readFieldText({ kind, integer }: Pick<StepField, 'kind' | 'integ
   }
 }
 
+/** Fields that hold any JSON, whatever they are shown as. */
+export const JSON_KINDS: ReadonlySet<FieldKind> = new Set<FieldKind>([
+  'json',
+  'arguments',
+  'input',
+  'tools',
+  'limits',
+  'memory',
+  'schema',
+  'steps',
+]);
+
 /** The text of a field's value, as `readFieldText` reads it. */
 export function fieldText(kind: FieldKind, value: Json | undefined): string {
   if (value === undefined) return '';
   if (kind === 'list' && isTexts(value)) return value.join('\n');
-  return kind === 'json' || kind === 'arguments' || kind === 'input' || kind === 'tools'
-    ? JSON.stringify(value, null, 2)
-    : String(value);
+  return typeof value === 'object' || JSON_KINDS.has(kind) ? JSON.stringify(value, null, 2) : String(value);
 }

@@ -1,7 +1,7 @@
 'use client';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useCallback, useEffect, useMemo, useState, useSyncExternalStore } from 'react';
-import type { Choose } from '../../server/domains/workflows/edits/index.ts';
+import { type Choose, sameJson } from '../../server/domains/workflows/edits/index.ts';
 import { isLeaving } from '../auth/session-gate.ts';
 import { useSession } from '../shell/session.tsx';
 import { readError } from '../trpc/errors.ts';
@@ -32,7 +32,7 @@ const storedOf = ({ name, description, graph, run_setup, etag }: Workflow): Stor
   etag,
 });
 
-/** The request that saves a draft. Its name and description are sent only where they changed: the audit log names what a request sets. */
+/** The request that saves a draft. Its name, description and run setup are sent only where they changed: the audit log names what a request sets. */
 function patchOf(id: string, base: Stored['draft'], draft: Stored['draft']): Inputs['workflows_patch'] {
   const { name, description } = draft;
   return {
@@ -40,6 +40,10 @@ function patchOf(id: string, base: Stored['draft'], draft: Stored['draft']): Inp
     graph: draft.graph as Inputs['workflows_patch']['graph'],
     ...(name !== base.name && { name }),
     ...(description !== base.description && { description }),
+    // Its other fields are saved by the dialogs that change them, which read them anew.
+    ...(!sameJson(draft.run_setup, base.run_setup) && {
+      run_setup: draft.run_setup as Inputs['workflows_patch']['run_setup'],
+    }),
   };
 }
 

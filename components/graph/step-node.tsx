@@ -1,6 +1,6 @@
 'use client';
 import { Handle, type Node, type NodeProps, Position } from '@xyflow/react';
-import { CircleAlert } from 'lucide-react';
+import { CircleAlert, Pin } from 'lucide-react';
 import { memo } from 'react';
 import { cx } from '../ui/classes.ts';
 import { statusLook } from '../ui/status-badge.tsx';
@@ -19,6 +19,8 @@ export type StepNodeData = {
   problems: number;
   disabled: boolean;
   gated: boolean;
+  /** Tests take a pinned result instead of executing it. */
+  pinned?: boolean;
   /** A line about what the step does; null where there is nothing to say beside its type. */
   summary: string | null;
   /** The number of steps of a loop; null for any other step. */
@@ -102,6 +104,7 @@ export function StepCard({ id, data, selected, found = false }: StepCardProps) {
         </p>
         <SecondLine data={data} />
       </div>
+      {data.pinned ? <Pin aria-hidden className={cx('size-3.5 shrink-0 text-accent-text', notFar)} /> : null}
       <StepSign data={data} />
     </div>
   );
@@ -143,5 +146,5 @@ const stepCount = (count: number) => (count === 1 ? '1 step' : `${count} steps`)
 function note(data: StepNodeData): string | null {
   if (data.problems > 0) return data.problems === 1 ? '1 problem' : `${data.problems} problems`;
   if (data.disabled) return 'Disabled';
-  return data.gated ? 'Only when started by name' : null;
+  return data.gated ? 'Only when started by name' : data.pinned ? 'Pinned result' : null;
 }

@@ -1,11 +1,13 @@
 'use client';
 import { Inbox, Workflow, X } from 'lucide-react';
 import dynamic from 'next/dynamic';
+import type { ReactNode } from 'react';
 import { type AttemptState, isAgentStep, type Snapshot, type StepState } from '@/server/domains/runs/run-state.ts';
 import type { Json } from '@/server/platform/json.ts';
 import { StepTile, stepTypeLook } from '../graph/step-icon.tsx';
 import { useCreditsShown, usePermissions } from '../shell/session.tsx';
 import { ButtonLink, IconButton } from '../ui/button.tsx';
+import { cx } from '../ui/classes.ts';
 import { Credits, creditsInWords } from '../ui/credits.tsx';
 import { JsonTree } from '../ui/json-tree.tsx';
 import { Link } from '../ui/link.tsx';
@@ -38,11 +40,16 @@ type Props = Run & {
   spec: Record<string, unknown> & { id: string; type: string };
   onSelect: (step: string) => void;
   onClose: () => void;
+  /** Whether what the step read and how it is set up is shown elsewhere. */
+  outputOnly?: boolean;
+  /** Shown behind the values. */
+  children?: ReactNode;
 };
 
 /** Everything about one step of a run: how it went, its input, result or error, attempts and log. */
 export function StepInspector(props: Props) {
   const { workflowId, runId, live, original = null, selected = null, step, spec, onSelect, onClose } = props;
+  const { outputOnly = false } = props;
   const showsCredits = useCreditsShown();
   const { canWrite } = usePermissions();
   const ref = { workflowId, runId };
@@ -51,7 +58,10 @@ export function StepInspector(props: Props) {
   const inner = agentStepsOf(live.state).get(step.id) ?? [];
   const attempts = attemptsOf(step.attempts);
   return (
-    <section aria-label={`Step ${spec.id}`} className="flex flex-col gap-4 rounded-lg border bg-surface p-4 shadow-sm">
+    <section
+      aria-label={`Step ${spec.id}`}
+      className={cx('flex flex-col gap-4 bg-surface p-4', !outputOnly && 'rounded-lg border shadow-sm')}
+    >
       <header className="flex items-start justify-between gap-2">
         <StepTile type={spec.type} size="lg" />
         <div className="min-w-0 flex-1">
@@ -127,8 +137,9 @@ export function StepInspector(props: Props) {
       {step.attempts.length === 0 && !step.reused ? null : ofAgent ? (
         <AgentStepValues {...ref} live={live} step={step} onSelect={onSelect} />
       ) : (
-        <StepValues {...ref} step={step} />
+        <StepValues {...ref} step={step} part={outputOnly ? 'result' : undefined} />
       )}
+      {props.children}
       <StepLog {...ref} live={live} step={step.id} />
       {attempts.length > 0 ? (
         <Part title={attempts.length === 1 ? 'Attempt' : `${attempts.length} attempts`}>
@@ -139,7 +150,7 @@ export function StepInspector(props: Props) {
           </ol>
         </Part>
       ) : null}
-      {ofAgent ? null : (
+      {ofAgent || outputOnly ? null : (
         <Part title="Definition">
           <JsonTree label="Definition" value={spec as unknown as Json} open={1} />
         </Part>

@@ -60,18 +60,30 @@ const asItIs = (path: string) => path;
 
 type StepToRead = Pick<StepState, 'id' | 'status'> & { attempts: readonly unknown[] };
 
-/** Shows the input that the step read and the result that it returned. */
-export function StepValues({ workflowId, runId, step, of }: Ref & { step: StepToRead; of?: string }) {
+/** Reads a step of a run with the values that it read and returned. */
+export function useStepInRun({ workflowId, runId, step }: Ref & { step: StepToRead }) {
   const trpc = useTRPC();
   const client = useTRPCClient();
   const input = { id: workflowId, runID: runId, step_id: step.id };
-  const read = useQuery({
+  return useQuery({
     // What it read and returned changes with its state alone.
     queryKey: [...trpc.runs_get_step.queryKey(input), step.status, step.attempts.length],
     queryFn: ({ signal }) => client.runs_get_step.query(input, { signal }),
     placeholderData: keepPreviousData,
     staleTime: Number.POSITIVE_INFINITY,
   });
+}
+
+type ValuesProps = Ref & {
+  step: StepToRead;
+  of?: string;
+  /** One of the two alone, where they stand apart. */
+  part?: 'input' | 'result' | undefined;
+};
+
+/** Shows the input that the step read and the result that it returned. */
+export function StepValues({ workflowId, runId, step, of, part }: ValuesProps) {
+  const read = useStepInRun({ workflowId, runId, step });
   if (read.isError) return <ErrorState error={read.error} onRetry={() => void read.refetch()} />;
   if (read.isPending) return <Skeleton className="h-20 w-full" />;
   const { resolved, has_result, result, result_ref } = read.data;
@@ -79,7 +91,10 @@ export function StepValues({ workflowId, runId, step, of }: Ref & { step: StepTo
   const problems = resolved.filter(each => each.problem !== null);
   return (
     <>
-      {resolved.length > 0 ? (
+      {part === 'input' && resolved.length === 0 ? (
+        <p className="text-sm text-muted">The step reads no values.</p>
+      ) : null}
+      {part !== 'result' && resolved.length > 0 ? (
         <Part title="Resolved input">
           {values.length > 0 ? (
             <JsonTree
@@ -95,8 +110,10 @@ export function StepValues({ workflowId, runId, step, of }: Ref & { step: StepTo
           ))}
         </Part>
       ) : null}
-      {result_ref ? <LargeValue workflowId={workflowId} runId={runId} title="Result" reference={result_ref} /> : null}
-      {has_result && !result_ref ? (
+      {part !== 'input' && result_ref ? (
+        <LargeValue workflowId={workflowId} runId={runId} title="Result" reference={result_ref} />
+      ) : null}
+      {part !== 'input' && has_result && !result_ref ? (
         <Part title="Result">
           <JsonTree label={labelOf('Result', of)} value={result as Json} root={stepPath(step.id, 'result')} />
         </Part>

@@ -27,6 +27,18 @@ export function RequiredMark() {
   );
 }
 
+export type FieldProps = {
+  label: ReactNode;
+  hint?: ReactNode;
+  /** Draws a longer explanation beside the label, with the id that describes the control. */
+  help?: FieldHelp | undefined;
+  error?: string | null | undefined;
+  required?: boolean;
+  optional?: boolean;
+  className?: string;
+  children: ReactNode;
+};
+
 /** A labelled control with its hint and its error. The control inside takes its ids from here. */
 export function Field({
   label,
@@ -37,17 +49,7 @@ export function Field({
   optional = false,
   className,
   children,
-}: {
-  label: ReactNode;
-  hint?: ReactNode;
-  /** Draws a longer explanation beside the label, with the id that describes the control. */
-  help?: FieldHelp | undefined;
-  error?: string | null | undefined;
-  required?: boolean;
-  optional?: boolean;
-  className?: string;
-  children: ReactNode;
-}) {
+}: FieldProps) {
   const id = useId();
   const hintId = `${id}-hint`;
   const errorId = `${id}-error`;

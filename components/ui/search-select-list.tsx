@@ -89,6 +89,7 @@ function Options({ label, value, options, onChange, onDone }: OptionsProps) {
           >
             <Check aria-hidden className={cx('size-3.5 shrink-0', option.value !== value && 'invisible')} />
             <span className="truncate">{option.label}</span>
+            {option.hint ? <span className="ml-auto truncate text-xs text-muted">{option.hint}</span> : null}
           </Command.Item>
         ))}
         {more > 0 ? <p className="px-3 py-2 text-xs text-muted">and {more} more: type to find them</p> : null}

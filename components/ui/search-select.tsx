@@ -6,7 +6,7 @@ import { cx } from './classes.ts';
 import { controlClass, useFieldProps } from './field.tsx';
 import { useLoadedEarly, useOpened } from './use-opened.ts';
 
-export type SearchOption = { value: string; label: string };
+export type SearchOption = { value: string; label: string; hint?: string };
 
 const loadList = () => import('./search-select-list.tsx');
 const SearchSelectList = dynamic(() => loadList().then(module => module.SearchSelectList), { ssr: false });
@@ -19,12 +19,13 @@ type SearchSelectProps = {
   label?: string;
   placeholder?: string;
   size?: 'sm' | 'md';
+  disabled?: boolean;
   className?: string;
 };
 
 /** One of a long list, found by typing. A short list is a `Select`. */
 export function SearchSelect(props: SearchSelectProps) {
-  const { value, options, onChange, label, placeholder, size = 'md', className } = props;
+  const { value, options, onChange, label, placeholder, size = 'md', disabled, className } = props;
   const field = useFieldProps();
   const trigger = useRef<HTMLButtonElement>(null);
   const listId = useId();
@@ -44,6 +45,7 @@ export function SearchSelect(props: SearchSelectProps) {
         role="combobox"
         {...field}
         ref={trigger}
+        disabled={disabled}
         aria-label={label}
         aria-haspopup="dialog"
         aria-expanded={open}

@@ -2,7 +2,7 @@ import type { Page } from '@playwright/test';
 import { expect, expectThemesAccessible, test } from '../fixtures/console.ts';
 import { replaceText } from '../fixtures/editor.ts';
 
-import { formOf, openMore } from '../fixtures/whole-job.ts';
+import { formOf } from '../fixtures/whole-job.ts';
 
 const completions = (page: Page) => page.getByRole('listbox', { name: 'Completions' });
 
@@ -84,7 +84,7 @@ test.describe('the code of a step', () => {
       run_setup: { trigger_payload: { orders: [{ sku: 'a', price: 2 }] } },
     });
     await member.goto(`/workflows/${String(id)}?step=each`);
-    await openMore(member);
+    await formOf(member).getByRole('checkbox', { name: 'Edit as JSON' }).check();
     const steps = formOf(member).getByRole('textbox', { name: 'Steps' });
     await replaceText(steps, '[{"id": "only", "type": "lua_script", "script": "return item.');
     await expect(completions(member).getByRole('option')).toHaveText([/^sku/, /^price/]);

@@ -6,6 +6,10 @@ import { pressUntilFocused } from '../fixtures/keyboard.ts';
 const sideOf = (page: Page) => page.getByRole('region', { name: 'Step and JSON' });
 const outcomeOf = (page: Page) => sideOf(page).getByRole('region', { name: 'Last test' });
 
+/** The results of the earlier steps, as trees or as JSON. */
+const resultsOf = (page: Page) => sideOf(page).getByRole('region', { name: 'Results of earlier steps' });
+const jsonOf = (page: Page) => resultsOf(page).getByRole('textbox', { name: 'Results of earlier steps' });
+
 const steps = [
   { id: 'order', type: 'lua_script', script: 'return {amount = input.amount}' },
   {
@@ -17,23 +21,35 @@ const steps = [
   },
 ];
 
-test('a step is tested with given results and with those of a run, by mouse', async ({ member, api }) => {
+test('the last results feed the test of the next step, given ones and those of a run do, and one is pinned', async ({
+  member,
+  api,
+}) => {
   const { id } = await api.call('POST', '/v1/workflows', { name: 'Taxes', graph: { steps } });
-  const past = await api.call('POST', `/v1/workflows/${String(id)}/test-runs`, { params: { amount: 50 } });
-  const summary = `/v1/workflows/${String(id)}/runs/${String(past.run_id)}/summary`;
+  const workflow = `/v1/workflows/${String(id)}`;
+  const past = await api.call('POST', `${workflow}/test-runs`, { params: { amount: 50 } });
+  const summary = `${workflow}/runs/${String(past.run_id)}/summary`;
   await expect.poll(async () => (await api.call('GET', summary)).status).toBe('completed');
 
+  // Its input, its settings and its output are side by side; the last result of the step before it is there by itself.
   await open(member, `/workflows/${String(id)}?step=tax`);
   const side = sideOf(member);
-  const results = side.getByRole('textbox', { name: 'Results of earlier steps' });
   await side.getByRole('tab', { name: 'Test' }).click();
-  await expect(results).toContainText('"order": null');
-  await replaceText(results, '{"order": {"amount": 200}}');
+  for (const name of ['Input', 'Settings', 'Output'])
+    await expect(side.getByRole('region', { name, exact: true })).toBeInViewport();
+  await expect(side.getByRole('textbox', { name: 'Name' })).toHaveValue('Compute the tax');
+  await expect(resultsOf(member).getByText('Last test')).toBeVisible();
+  await expect(resultsOf(member).getByRole('region', { name: 'Result of order' })).toContainText('amount:50');
   await side.getByRole('button', { name: 'Test step' }).click();
   await expect(outcomeOf(member).getByRole('status')).toHaveText('Success');
+  await expect(outcomeOf(member).getByRole('region', { name: 'Result' })).toContainText('tax:10');
+  await expectThemesAccessible(member);
+
+  await resultsOf(member).getByRole('checkbox', { name: 'Edit as JSON' }).check();
+  await replaceText(jsonOf(member), '{"order": {"amount": 200}}');
+  await side.getByRole('button', { name: 'Test step' }).click();
   await expect(outcomeOf(member).getByRole('region', { name: 'Result' })).toContainText('tax:40');
   await expect(outcomeOf(member).getByRole('region', { name: 'Log' })).toContainText('asked');
-  await expectThemesAccessible(member);
 
   await side.getByRole('combobox', { name: 'Data from' }).click();
   // The oldest, which the test began with.
@@ -41,9 +57,23 @@ test('a step is tested with given results and with those of a run, by mouse', as
     .getByRole('option', { name: /Completed/ })
     .last()
     .click();
-  await expect(results).toContainText('"amount": 50');
+  await expect(jsonOf(member)).toContainText('"amount": 50');
   await side.getByRole('button', { name: 'Test step' }).click();
   await expect(outcomeOf(member).getByRole('region', { name: 'Result' })).toContainText('tax:10');
+
+  // A pinned result is kept in the draft, is on the step, and is what the whole draft is tested with.
+  await outcomeOf(member).getByRole('button', { name: 'Pin result' }).click();
+  await expect(side.getByRole('region', { name: 'Pinned result' })).toContainText('tax:10');
+  await expect(member.getByRole('group', { name: /Compute the tax.*pinned result/ })).toBeVisible();
+  await expect
+    .poll(async () => (await api.call('GET', workflow)).run_setup)
+    .toEqual({ pinned_results: { tax: { tax: 10 } } });
+  await expectThemesAccessible(member);
+  const again = await api.call('POST', `${workflow}/test-runs`, { params: { amount: 1_000 } });
+  const results = async () => (await api.call('GET', `${workflow}/runs/${String(again.run_id)}/context`)).steps;
+  await expect.poll(results).toEqual({ order: { result: { amount: 1_000 } }, tax: { result: { tax: 10 } } });
+  await side.getByRole('button', { name: 'Unpin' }).click();
+  await expect.poll(async () => (await api.call('GET', workflow)).run_setup).toEqual({});
 
   // What was tested is kept with its step, and is no run of the workflow.
   await member.reload();
@@ -52,7 +82,7 @@ test('a step is tested with given results and with those of a run, by mouse', as
   await expect(member.getByText('No run matches').or(member.getByText('No runs yet'))).toBeVisible();
   await member.getByRole('combobox', { name: 'Test runs' }).click();
   await member.getByRole('option', { name: 'Test runs only' }).click();
-  await expect(member.getByRole('row')).toHaveCount(4);
+  await expect(member.getByRole('row')).toHaveCount(6);
   await expect(member.getByRole('table')).not.toContainText('v-');
 });
 
@@ -70,10 +100,11 @@ test('a step in a loop is tested with an item and results of earlier steps', asy
   const { id } = await api.call('POST', '/v1/workflows', { name: 'Loop', graph: { steps: [...steps, loop] } });
   await open(member, `/workflows/${String(id)}?loop=each&step=sum&panel=test`);
   const side = sideOf(member);
-  const results = side.getByRole('textbox', { name: 'Results of earlier steps' });
-  await expect(results).toContainText('"price": null');
-  await expect(results).toContainText('"order": null');
-  await replaceText(results, '{"price": {"net": 5}}');
+  await expect(resultsOf(member).getByText('No result yet: read as null')).toHaveCount(2);
+  await resultsOf(member).getByRole('checkbox', { name: 'Edit as JSON' }).check();
+  await expect(jsonOf(member)).toContainText('"price": null');
+  await expect(jsonOf(member)).toContainText('"order": null');
+  await replaceText(jsonOf(member), '{"price": {"net": 5}}');
   await replaceText(side.getByRole('textbox', { name: 'Item' }), '{"count": 3}');
   await side.getByRole('button', { name: 'Test step' }).click();
   await expect(outcomeOf(member).getByRole('status')).toHaveText('Success');
@@ -104,10 +135,11 @@ test('a step is changed and tested with the keyboard alone, and says what is wro
   await pressUntilFocused(member, 'Shift+Tab', side.getByRole('tab', { name: 'Step' }));
   await keyboard.press('ArrowRight');
   await expect(side.getByRole('tab', { name: 'Test' })).toBeFocused();
-  await expect(side.getByRole('textbox', { name: 'Results of earlier steps' })).toBeVisible();
-  await type(side.getByRole('textbox', { name: 'Results of earlier steps' }), '{"order": 1');
+  await pressUntilFocused(member, 'Tab', resultsOf(member).getByRole('checkbox', { name: 'Edit as JSON' }));
+  await keyboard.press('Space');
+  await type(jsonOf(member), '{"order": 1');
   await expect(side.getByRole('button', { name: 'Test step' })).toBeDisabled();
-  await type(side.getByRole('textbox', { name: 'Results of earlier steps' }), '{"order": 1}');
+  await type(jsonOf(member), '{"order": 1}');
   await pressUntilFocused(member, 'Tab', side.getByRole('button', { name: 'Test step' }));
   await keyboard.press('Enter');
   await expect(outcomeOf(member).getByRole('status')).toHaveText('Failed');

@@ -11,6 +11,7 @@ import { RunChoice } from '../over/run-choice.tsx';
 import { StepPalette } from '../palette/step-palette.tsx';
 import type { StepTypeForm } from '../step-fields.ts';
 import { findSteps, StepSearch } from '../step-search.tsx';
+import { pinsOf } from '../trial/pins.ts';
 import type { Problem } from '../use-draft.ts';
 import type { Editor } from '../use-editor.ts';
 import { sayProblem } from '../use-history-keys.ts';
@@ -109,7 +110,9 @@ export function DraftCanvas(props: DraftCanvasProps) {
 
 type GraphProps = DraftCanvasProps & { found: ReadonlySet<string>; onMenu: (menu: CanvasMenuAt) => void };
 
-function Graph({ editor, problems, marks, editable, found, onMenu, onAdd, onInspect }: GraphProps) {
+function Graph({ view, editor, problems, marks, editable, found, onMenu, onAdd, onInspect }: GraphProps) {
+  const { run_setup } = view.state.draft;
+  const pinned = useMemo(() => new Set(Object.keys(pinsOf(run_setup))), [run_setup]);
   const errors = useMemo(() => countErrors(problems), [problems]);
   const drawing = useLateTexts(editor.drawing);
   if (!drawing.isLaidOut) return <Skeleton className="h-full w-full" />;
@@ -120,6 +123,7 @@ function Graph({ editor, problems, marks, editable, found, onMenu, onAdd, onInsp
       places={editor.places}
       problems={errors}
       marks={marks ?? noMarks}
+      pinned={pinned}
       selected={editor.selected}
       selectedEdge={editor.edge}
       selectedNote={editor.note}

@@ -53,6 +53,8 @@ export type CanvasProps = {
   /** Number of errors by step. */
   problems: ReadonlyMap<string, number>;
   marks: CanvasMarks;
+  /** The steps whose results are pinned. */
+  pinned?: ReadonlySet<string>;
   selected: ReadonlySet<string>;
   selectedEdge: string | null;
   selectedNote: string | null;

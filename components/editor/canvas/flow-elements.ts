@@ -20,6 +20,8 @@ export type NodeState = {
   editable: boolean;
   /** The change that a proposal shown over the draft makes to the step, or its status in a run shown over it; null: none. */
   mark: string | null;
+  /** Whether its result is pinned. */
+  pinned: boolean;
 };
 
 /** Whether what comes after a step belongs to one of its branches. */
@@ -41,7 +43,7 @@ export function toEditorNode(step: GraphStepInput, place: Point | undefined, sta
     // Above its neighbours and their “+”. React Flow would raise selected notes as well, over the steps that they explain.
     zIndex: state.selected ? 1_000 : 0,
     selected: state.selected,
-    ariaLabel: `${title}${mark === null ? '' : `: ${mark}`}${state.problems > 0 ? `: ${state.problems === 1 ? '1 problem' : `${state.problems} problems`}` : ''}`,
+    ariaLabel: `${title}${mark === null ? '' : `: ${mark}`}${state.pinned ? ': pinned result' : ''}${state.problems > 0 ? `: ${state.problems === 1 ? '1 problem' : `${state.problems} problems`}` : ''}`,
     data: {
       title,
       type: step.type,
@@ -52,6 +54,7 @@ export function toEditorNode(step: GraphStepInput, place: Point | undefined, sta
       problems: state.problems,
       disabled: step.disabled === true,
       gated: step.gated === true,
+      pinned: state.pinned,
       summary: summaryOf(step),
       inner: innerStepsOf(step),
       branches: hasBranches(step),

@@ -49,7 +49,8 @@ const isSame = (a: NodeState, b: NodeState): boolean =>
   a.selected === b.selected &&
   a.found === b.found &&
   a.editable === b.editable &&
-  a.mark === b.mark;
+  a.mark === b.mark &&
+  a.pinned === b.pinned;
 
 type Resized = { node: string; size: Size };
 
@@ -66,6 +67,7 @@ function useSteps(props: CanvasProps, dragged: Places | null): EditorFlowNode[] 
           found: found.has(id),
           editable,
           mark: marks.get(id) ?? null,
+          pinned: props.pinned?.has(id) === true,
         };
         const place = dragged?.get(id) ?? drawing.places.get(id);
         const last = keptNodes.current.get(id);
@@ -75,7 +77,7 @@ function useSteps(props: CanvasProps, dragged: Places | null): EditorFlowNode[] 
         keptNodes.current.set(id, { step, place, state, node });
         return node;
       }),
-    [drawing, problems, marks, selected, found, editable, dragged],
+    [drawing, problems, marks, selected, found, editable, dragged, props.pinned],
   );
 }
 

@@ -4,19 +4,18 @@ import { createContext, type ReactNode, useCallback, useContext, useMemo, useRef
 import type { Json, Step } from '../../../server/domains/workflows/edits/index.ts';
 import { useTRPC } from '../../trpc/provider.tsx';
 import { lastInput } from '../../workflows/run-input.ts';
+import { pinsOf } from '../trial/pins.ts';
 import type { Draft } from '../use-draft.ts';
+import { toRunValues, useLastValues } from '../values/last-results.ts';
 import type { CompletionSource } from './completion.ts';
-import { completionData, exampleOf, exampleOfOutput, type RunValues, sampleData } from './completion-data.ts';
+import { completionData, exampleOf, exampleOfOutput, sampleData } from './completion-data.ts';
 import type { CompletionData } from './example-values.ts';
 import { readableAt } from './readable.ts';
 
-/** The values that can be read somewhere: everything that is known of it, and the values that were there in the last run. */
+/** The values that can be read somewhere: everything that is known of it, and the last values that were there: pinned, or of the last run or test. */
 export type KnownValues = { known: CompletionData; samples: CompletionData };
 type Load = (path: readonly string[]) => Promise<KnownValues>;
 const LoadContext = createContext<Load | null>(null);
-
-/** How long the values of the last run are used, in ms. */
-const RUN_STALE_MS = 60_000;
 
 type Props = {
   workflowId: string;
@@ -28,7 +27,7 @@ type Props = {
 
 /** Lets the fields within it complete what the code of a step can read. */
 export function CompletionProvider({ workflowId, draft, loop, children }: Props) {
-  const lastRun = useLastRun(workflowId);
+  const lastValues = useLastValues(workflowId);
   const outputsOf = useCalledOutputs();
   const latest = useRef({ draft, loop });
   latest.current = { draft, loop };
@@ -39,7 +38,15 @@ export function CompletionProvider({ workflowId, draft, loop, children }: Props)
       // A field of the workflow itself, such as its output, reads every step.
       const readable =
         path[0] === '' ? { before: graph.steps, loops: [] } : readableAt(graph.steps, [...loop, ...path]);
-      const [run, outputs] = await Promise.all([lastRun(), outputsOf(readable.before)]);
+      const wanted = readable.before.map(({ id }) => id);
+      const [run, outputs] = await Promise.all([
+        // Completion does without: the graph and the saved inputs say enough.
+        lastValues(wanted).then(
+          last => toRunValues(last, pinsOf(run_setup)),
+          () => null,
+        ),
+        outputsOf(readable.before),
+      ]);
       const inputs = inputsOf(workflowId, run_setup);
       const declared = 'input_schema' in graph ? [exampleOf(graph.input_schema)] : [];
       return {
@@ -47,7 +54,7 @@ export function CompletionProvider({ workflowId, draft, loop, children }: Props)
         samples: sampleData(readable, { inputs, run }),
       };
     },
-    [workflowId, lastRun, outputsOf],
+    [workflowId, lastValues, outputsOf],
   );
   return <LoadContext value={load}>{children}</LoadContext>;
 }
@@ -58,30 +65,6 @@ function inputsOf(workflowId: string, setup: { readonly [field: string]: Json })
     ? setup.saved_inputs.map(entry => (entry as { input?: Json }).input)
     : [];
   return [setup.trigger_payload, ...saved, lastInput(workflowId)];
-}
-
-/** Returns a function that reads the values of the last run, once a minute; null where there is none or it cannot be read. */
-function useLastRun(workflowId: string): () => Promise<RunValues | null> {
-  const trpc = useTRPC();
-  const queryClient = useQueryClient();
-  return useCallback(async () => {
-    try {
-      const options = { staleTime: RUN_STALE_MS };
-      const { runs } = await queryClient.fetchQuery(
-        trpc.workflows_list_runs.queryOptions({ id: workflowId, limit: 5 }, options),
-      );
-      const run = runs.find(({ status }) => status === 'completed') ?? runs[0];
-      if (run === undefined) return null;
-      const context = await queryClient.fetchQuery(
-        trpc.runs_get_context.queryOptions({ id: workflowId, runID: run.run_id }, options),
-      );
-      const results = Object.entries(context.steps).map(([id, { result }]) => [id, result as Json] as const);
-      return { input: context.input as Json, results: new Map(results) };
-    } catch {
-      // Completion does without: the graph and the saved inputs say enough.
-      return null;
-    }
-  }, [workflowId, trpc, queryClient]);
 }
 
 /** Steps whose called workflows are read. */

@@ -8,7 +8,7 @@ import { useCompletion } from '../code/use-completion.tsx';
 import type { CodeHandle } from '../code-editor.tsx';
 import { FullScreenCode } from '../full-screen-code.tsx';
 import { LazyCodeEditor } from '../lazy-code-editor.tsx';
-import { fieldText, readFieldText, type StepField } from '../step-fields.ts';
+import { fieldText, JSON_KINDS, readFieldText, type StepField } from '../step-fields.ts';
 import { useValuePicker } from '../values/value-button.tsx';
 import { ValuePreview } from '../values/value-preview.tsx';
 import { explained } from './field-help.tsx';
@@ -68,13 +68,7 @@ export function CodeField(props: SchemaFieldProps & { text: string; keepsEmpty?:
       hint={hint}
       required={required}
       isLoop={step.type === 'for_each' && field.name === 'steps'}
-      language={
-        kind === 'lua' || kind === 'cel' || kind === 'json'
-          ? kind
-          : kind === 'input' || kind === 'tools'
-            ? 'json'
-            : 'text'
-      }
+      language={kind === 'lua' || kind === 'cel' ? kind : JSON_KINDS.has(kind) ? 'json' : 'text'}
       onChange={next => onChange(next === '' && !required && !keepsEmpty ? undefined : next)}
     />
   );

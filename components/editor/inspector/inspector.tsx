@@ -37,9 +37,11 @@ export type InspectorProps = {
   editable: boolean;
   unfinished: UnfinishedFields;
   onAdd: (place: Place) => void;
-  /** Shows the steps of a loop. */
-  onOpenLoop: (loop: string) => void;
+  onOpenLoop: OpenLoop;
 };
+
+/** Shows the steps of a loop: one of them, or with what adds one. */
+export type OpenLoop = (loop: string, at?: { step?: string; adds?: boolean }) => void;
 
 /** The selected step or note as a form. */
 export function Inspector(props: InspectorProps) {
@@ -142,6 +144,7 @@ function StepForm(props: StepProps) {
         problem={of(field.name, 'error')}
         readOnly={!editable}
         unfinished={unfinished}
+        onOpenLoop={props.onOpenLoop}
       />
       <Warning message={of(field.name, 'warning')} />
       {field.name === 'steps' ? <InnerProblems loop={step} problems={own.filter(isInLoop)} /> : null}

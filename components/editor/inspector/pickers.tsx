@@ -1,6 +1,6 @@
 'use client';
 import { useQuery } from '@tanstack/react-query';
-import { useState } from 'react';
+import { type ReactNode, useState } from 'react';
 import { usePermissions } from '../../shell/session.tsx';
 import { useTRPC } from '../../trpc/provider.tsx';
 import { Field, Input } from '../../ui/field.tsx';
@@ -11,8 +11,10 @@ import { FormError } from '../../ui/states.tsx';
 import type { SchemaFieldProps } from './code-field.tsx';
 import { explained } from './field-help.tsx';
 
+type Option<L> = { value: string; label: L; hint?: string };
+
 /** The options of a list, with the present value among them, which may no longer exist. */
-export function withPresent(options: readonly SelectOption<string>[], value: string): SelectOption<string>[] {
+export function withPresent<L extends ReactNode>(options: readonly Option<L>[], value: string): Option<L | string>[] {
   const isKnown = value === '' || options.some(option => option.value === value);
   return isKnown ? [...options] : [{ value, label: value, hint: 'Not in the list' }, ...options];
 }

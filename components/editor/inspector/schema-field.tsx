@@ -1,7 +1,9 @@
 'use client';
+import dynamic from 'next/dynamic';
 import { Checkbox } from '../../ui/checkbox.tsx';
 import { Field } from '../../ui/field.tsx';
 import { Select } from '../../ui/select.tsx';
+import { FormField } from '../schema-builder/form-field.tsx';
 import { fieldText } from '../step-fields.ts';
 import { ValueInput } from '../values/value-input.tsx';
 import { AgentToolsField } from './agent-tools-field.tsx';
@@ -10,12 +12,21 @@ import { CallInputField, VersionField } from './call-fields.tsx';
 import { choiceHint, choiceOptions } from './choice-words.ts';
 import { CodeField, JsonField, type SchemaFieldProps } from './code-field.tsx';
 import { explained } from './field-help.tsx';
+import type { OpenLoop } from './inspector.tsx';
 import { AgentField, InstanceField, ModelField, ToolField } from './pickers.tsx';
 import { TypedField } from './typed-field.tsx';
 import { WorkflowField } from './workflow-picker.tsx';
 
+const ANSWER_HINT = 'The fields that the final answer must have. Later steps read them by name.';
+
+const LimitsField = dynamic(() => import('../forms/agent/limits-field.tsx').then(module => module.LimitsField));
+const MemoryField = dynamic(() => import('../forms/agent/memory-field.tsx').then(module => module.MemoryField));
+const LoopStepsField = dynamic(() =>
+  import('../forms/for-each/loop-steps-field.tsx').then(module => module.LoopStepsField),
+);
+
 /** One field of a step, by what its schema says of it. */
-export function SchemaField(props: SchemaFieldProps) {
+export function SchemaField({ onOpenLoop, ...props }: SchemaFieldProps & { onOpenLoop?: OpenLoop }) {
   const { field, value, onChange, problem, readOnly } = props;
   const { label, required } = field;
   const help = explained(field.hint, label);
@@ -40,6 +51,21 @@ export function SchemaField(props: SchemaFieldProps) {
       return <CallInputField key={`${props.step.workflow_id}/${props.step.version}`} {...props} />;
     case 'tools':
       return <AgentToolsField {...props} />;
+    case 'limits':
+      return <LimitsField {...props} />;
+    case 'memory':
+      return <MemoryField {...props} />;
+    case 'schema':
+      return (
+        <FormField
+          {...props}
+          field={{ ...field, hint: ANSWER_HINT }}
+          list="Fields of the answer"
+          empty="No fields: the answer is text, in any form."
+        />
+      );
+    case 'steps':
+      return onOpenLoop ? <LoopStepsField {...props} onOpenLoop={onOpenLoop} /> : <JsonField {...props} />;
     case 'model':
       return <ModelField {...props} />;
     case 'agent':

@@ -5,6 +5,7 @@ import { fieldsOf, labelOf, type StepField, type StepTypeForm } from '../step-fi
 const ESSENTIAL = [
   'lua_script.script',
   'for_each.items',
+  'for_each.steps',
   'for_each.concurrency',
   'for_each.on_item_error',
   'call_workflow.workflow_id',
@@ -22,6 +23,7 @@ const ESSENTIAL = [
   'agent.model',
   'agent.instructions',
   'agent.tools',
+  'agent.response_schema',
 ] as const;
 /** The other fields of an agent are those of the agent that is named. */
 const BESIDE_AGENT: ReadonlySet<string> = new Set(['agent_id', 'prompt', 'limits']);

@@ -65,7 +65,7 @@ function LatestRuns({ workflowId }: { workflowId: string }) {
           <MenuItem
             key={run.run_id}
             icon={<Icon aria-hidden className="size-3.5 text-muted" />}
-            onSelect={() => url.set({ over: run.run_id })}
+            onSelect={() => url.set({ over: run.run_id, panel: 'run' })}
           >
             {label} <span className="text-muted">· {run.test ? 'test' : `v${run.version}`} · </span>
             <RelativeTime at={run.started_at} />

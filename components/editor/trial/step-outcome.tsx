@@ -1,5 +1,5 @@
 'use client';
-import { useQuery } from '@tanstack/react-query';
+import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { ArrowUpRight, Inbox } from 'lucide-react';
 import { useEffect, useRef } from 'react';
 import { LargeValue } from '../../runs/run-values.tsx';
@@ -14,6 +14,8 @@ import { Skeleton } from '../../ui/skeleton.tsx';
 import { ErrorState } from '../../ui/states.tsx';
 import { StatusBadge } from '../../ui/status-badge.tsx';
 import { Duration } from '../../ui/time.tsx';
+import type { Draft } from '../use-draft.ts';
+import { PinButton } from './pin-controls.tsx';
 import { outcomeOf } from './step-test-data.ts';
 
 /** How often a test under way is looked at, in ms. */
@@ -26,12 +28,16 @@ type Props = {
   /** The loop that the test executed the step in. */
   loop: string | undefined;
 };
-/** `reveal`: the test was just started, so that its outcome is brought into view. */
-type OutcomeProps = Props & { reveal: boolean };
+type OutcomeProps = Props & {
+  /** Whether the test was just started, so that its outcome is brought into view. */
+  reveal: boolean;
+  /** The draft in which the result can be pinned; null: in none. */
+  pinIn: Draft | null;
+};
 type StepSummary = Outputs['runs_get_summary']['steps'][number];
 
 /** Shows the outcome of a step test: its status while it runs, then its result, error and log. */
-export function StepOutcome({ workflowId, runId, step, loop, reveal }: OutcomeProps) {
+export function StepOutcome({ workflowId, runId, step, loop, reveal, pinIn }: OutcomeProps) {
   const showsCredits = useCreditsShown();
   const section = useRef<HTMLElement>(null);
   const trpc = useTRPC();
@@ -48,6 +54,11 @@ export function StepOutcome({ workflowId, runId, step, loop, reveal }: OutcomePr
     trpc.runs_list_events.queryOptions({ ...ref, step_id: executed, limit: 1000 }, { enabled: complete }),
   );
   const shown = complete && events.data !== undefined;
+  const queryClient = useQueryClient();
+  useEffect(() => {
+    // The result feeds the tests of the steps after it.
+    if (reveal && complete) void queryClient.invalidateQueries({ queryKey: trpc.workflows_list_runs.pathKey() });
+  }, [reveal, complete, queryClient, trpc]);
   // biome-ignore lint/correctness/useExhaustiveDependencies: the values are below the fold when they arrive
   useEffect(() => {
     if (reveal) section.current?.scrollIntoView({ block: 'nearest' });
@@ -58,7 +69,7 @@ export function StepOutcome({ workflowId, runId, step, loop, reveal }: OutcomePr
     );
   const own = ownSummary(summary.data, loop ?? step);
   return (
-    <section ref={section} aria-label="Last test" className="flex flex-col gap-3 border-t pt-4">
+    <section ref={section} aria-label="Last test" className="flex flex-col gap-3">
       <div className="flex flex-wrap items-center gap-2">
         <h2 className="text-sm font-medium">Last test</h2>
         <span role="status">
@@ -86,7 +97,7 @@ export function StepOutcome({ workflowId, runId, step, loop, reveal }: OutcomePr
       </div>
       {own ? <Problem step={{ ...own, step_id: executed }} runId={runId} /> : null}
       {!complete ? null : events.data ? (
-        <Values workflowId={workflowId} runId={runId} step={step} events={events.data.events} />
+        <Values workflowId={workflowId} runId={runId} step={step} events={events.data.events} pinIn={pinIn} />
       ) : events.isError ? (
         <ErrorState title="The result could not be read" error={events.error} onRetry={() => void events.refetch()} />
       ) : (
@@ -125,9 +136,9 @@ function Problem({ step, runId }: { step: StepSummary; runId: string }) {
   );
 }
 
-type ValueProps = Omit<Props, 'loop'> & { events: Outputs['runs_list_events']['events'] };
+type ValueProps = Omit<OutcomeProps, 'loop' | 'reveal'> & { events: Outputs['runs_list_events']['events'] };
 
-function Values({ workflowId, runId, step, events }: ValueProps) {
+function Values({ workflowId, runId, step, events, pinIn }: ValueProps) {
   const { result, resultRef, logs } = outcomeOf(events);
   return (
     <>
@@ -137,6 +148,7 @@ function Values({ workflowId, runId, step, events }: ValueProps) {
         <div className="flex flex-col gap-1">
           <h3 className="text-xs font-medium text-muted">Result</h3>
           <JsonTree label="Result" value={result} root={stepPath(step, 'result')} />
+          {pinIn === null ? null : <PinButton draft={pinIn} step={step} result={result} />}
         </div>
       )}
       {logs.length > 0 ? (

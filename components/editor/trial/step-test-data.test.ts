@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { JsonObject } from '@/server/platform/json.ts';
 import type { Step } from '../../../server/domains/workflows/edits/index.ts';
-import { emptyResults, levelsOf, outcomeOf, readItem, readResults, resultsOf, stepsBefore } from './step-test-data.ts';
+import { levelsOf, outcomeOf, readItem, readResults, resultsOf, stepsBefore } from './step-test-data.ts';
 
 const edge = (from: string, to: string) => ({ id: `${from}→${to}`, from, to, branch: null });
 const edges = [edge('a', 'b'), edge('b', 'c'), edge('x', 'c'), edge('c', 'd')];
@@ -10,7 +10,6 @@ test('the steps before a step are found, the nearest first, also where a draft h
   expect(stepsBefore(edges, 'c')).toEqual(['b', 'x', 'a']);
   expect(stepsBefore(edges, 'a')).toEqual([]);
   expect(stepsBefore([...edges, edge('d', 'a')], 'c')).toEqual(['b', 'x', 'a', 'd']);
-  expect(emptyResults(edges, 'c')).toEqual({ b: null, x: null });
 });
 
 test('a step in a loop has the steps before it in the loop and before the loop', () => {

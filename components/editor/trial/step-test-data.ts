@@ -22,11 +22,6 @@ export function stepsBefore(edges: readonly GraphEdge[], step: string): string[]
   return [...found];
 }
 
-/** Returns the results that a test of a step begins with: null for each step that it directly follows. */
-export function emptyResults(edges: readonly GraphEdge[], step: string): JsonObject {
-  return Object.fromEntries(edges.filter(({ to }) => to === step).map(({ from }) => [from, null]));
-}
-
 /** A step, or a loop around it, among the steps that it is connected with. */
 type Level = { edges: readonly GraphEdge[]; id: string };
 

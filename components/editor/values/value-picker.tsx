@@ -228,7 +228,7 @@ function Chevron({ node, isBranch, isOpen, onToggle }: ChevronProps) {
   );
 }
 
-/** The value in the last run, or else what kind of value it is. */
+/** The last value, or else what kind of value it is. */
 function Sample({ node }: { node: ValueNode }) {
   if (node.sample === undefined || node.kind === 'object' || node.kind === 'list')
     return (

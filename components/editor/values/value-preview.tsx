@@ -6,7 +6,7 @@ import type { CodeLanguage } from '../code/languages.ts';
 import { useValues } from '../code/use-completion.tsx';
 import { pathsRead, previewOf } from './template-preview.ts';
 
-/** Returns the values of the last run that a field can read, read again when `text` changes; null before, and where nothing is asked. */
+/** Returns the last values that a field can read, read again when `text` changes; null before, and where nothing is asked. */
 export function useSamples(step: string, text: string): CompletionData | null {
   const load = useValues(step);
   const [samples, setSamples] = useState<CompletionData | null>(null);
@@ -25,7 +25,7 @@ export function useSamples(step: string, text: string): CompletionData | null {
 
 type Props = { step: string; text: string; language: CodeLanguage };
 
-/** Shows what a text with templates was in the last run, or the values that an expression read there; nothing where they are not known. */
+/** Shows what a text with templates is with the last values of the steps, or the values that an expression reads then; nothing where they are not known. */
 export function ValuePreview({ step, text, language }: Props) {
   // Not at each key.
   const settled = useDebounced(text);
@@ -38,11 +38,11 @@ export function ValuePreview({ step, text, language }: Props) {
     : [{ name: '', value: previewOf(settled, samples) ?? '' }];
   if (lines.every(({ value }) => value === '')) return null;
   return (
-    <dl aria-label="With the values of the last run" className="rounded-md bg-sunken px-2 py-1.5 text-xs">
+    <dl aria-label="With the last values" className="rounded-md bg-sunken px-2 py-1.5 text-xs">
       {lines.map(({ name, value }) => (
         <div key={name} className="flex items-baseline gap-1.5">
           <dt className="shrink-0 text-muted">
-            {name === '' ? 'Last run:' : <code className="font-mono">{name} =</code>}
+            {name === '' ? 'With the last values:' : <code className="font-mono">{name} =</code>}
           </dt>
           <dd className="line-clamp-3 min-w-0 font-mono wrap-anywhere whitespace-pre-wrap text-ok">{value}</dd>
         </div>

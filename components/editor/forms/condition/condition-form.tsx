@@ -4,6 +4,7 @@ import { Button } from '../../../ui/button.tsx';
 import type { StepFormProps } from '../../inspector/step-forms.ts';
 import { FieldMessages } from '../field-message.tsx';
 import { GroupEditor } from './group-editor.tsx';
+import { keptText, readKept } from './kept-rules.ts';
 import { readRules } from './read-rules.ts';
 import { emptyRule, printRules, type RuleGroup } from './rules.ts';
 import { useFieldChoices } from './use-field-choices.ts';
@@ -12,15 +13,19 @@ type View = 'builder' | 'expression';
 
 /** The form of a condition: rules, or the expression that says the same. The expression is what is saved. */
 export function ConditionForm(props: StepFormProps) {
-  const { step, set, draw, problemOf, readOnly } = props;
+  const { step, set, draw, problemOf, readOnly, loop, unfinished } = props;
   const text = typeof step.expression === 'string' ? step.expression : '';
-  const [typed, setTyped] = useState<RuleGroup | null>(null);
+  const key = [...loop, step.id, 'rules'].join('.');
+  const [typed, setTyped] = useState<RuleGroup | null>(() => readKept(unfinished.get(key), text));
   const read = readRules(text);
   // Rules that are not finished are in no expression: they stay while the rest of it is what the rules say.
   const rules = typed !== null && printRules(typed) === text ? typed : read;
   const [view, setView] = useState<View>('reason' in read ? 'expression' : 'builder');
   const put = (next: RuleGroup) => {
     setTyped(next);
+    const kept = keptText(next);
+    if (kept === null) unfinished.delete(key);
+    else unfinished.set(key, kept);
     const expression = printRules(next);
     if (expression !== text) set({ expression });
   };

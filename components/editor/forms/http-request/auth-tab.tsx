@@ -8,6 +8,7 @@ import { usePermissions } from '../../../shell/session.tsx';
 import { useTRPC } from '../../../trpc/provider.tsx';
 import { Button } from '../../../ui/button.tsx';
 import { Field, Input } from '../../../ui/field.tsx';
+import { SearchSelect } from '../../../ui/search-select.tsx';
 import { Select } from '../../../ui/select.tsx';
 import { Skeleton } from '../../../ui/skeleton.tsx';
 import { FormError } from '../../../ui/states.tsx';
@@ -104,7 +105,7 @@ function ConnectionPicker({
       {list.data === undefined ? (
         <Skeleton className="h-8 w-full" />
       ) : (
-        <Select
+        <SearchSelect
           value={value}
           disabled={readOnly}
           onChange={onChange}

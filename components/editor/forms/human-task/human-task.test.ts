@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
+import { inSeconds, inUnit } from '../time-units.ts';
 import { candidatesOf, isAssignee, offered } from './assignees.ts';
-import { inSeconds, inUnit } from './time-limit.ts';
 
 const people = [
   { email: 'ann@example.com', name: 'Ann Lee', tenant_admin: false, role: 'project_contributor' },

@@ -1,0 +1,42 @@
+'use client';
+import { type ReactNode, useSyncExternalStore } from 'react';
+import { ScrollRegion } from '../ui/scroll-region.tsx';
+
+/** From this width of the window on there is room for three columns beside some of the canvas. */
+const WIDE = '(min-width: 1200px)';
+
+function subscribe(onChange: () => void): () => void {
+  const query = window.matchMedia(WIDE);
+  query.addEventListener('change', onChange);
+  return () => query.removeEventListener('change', onChange);
+}
+
+/** Whether the input, the settings and the output of a step are shown side by side; on smaller screens they are tabs. */
+export const useColumns = (): boolean =>
+  useSyncExternalStore(
+    subscribe,
+    () => window.matchMedia(WIDE).matches,
+    () => false,
+  );
+
+type Props = { input: ReactNode; settings: ReactNode; output: ReactNode };
+
+/** What a step reads, how it is set up, and what it returned, side by side. */
+export function StepColumns({ input, settings, output }: Props) {
+  return (
+    <div className="-mx-3 -mt-4 grid h-full min-h-0 grid-cols-3 divide-x">
+      <Column title="Input">{input}</Column>
+      <Column title="Settings">{settings}</Column>
+      <Column title="Output">{output}</Column>
+    </div>
+  );
+}
+
+function Column({ title, children }: { title: string; children: ReactNode }) {
+  return (
+    <ScrollRegion label={title} className="min-h-0 min-w-0 overflow-y-auto focus-visible:-outline-offset-2">
+      <h2 className="sticky top-0 z-5 border-b bg-surface px-4 py-2 text-xs font-medium text-muted">{title}</h2>
+      {children}
+    </ScrollRegion>
+  );
+}
