@@ -99,6 +99,7 @@ function StepsEditor({ view, path, takesFocus, adds, onLoop, ...props }: StepsEd
   const columns = useColumns() && hasColumns && editor.selected.size === 1;
   const over = path.length === 0 ? url.get('over') : '';
   useArrival(editor, takesFocus);
+  useShownBeside(editor, columns);
   const { inspect, addNote } = useInspection(editor, side);
   const jump = (problem: Problem) => {
     const here = innerProblem(problem, steps, path);
@@ -168,6 +169,22 @@ function useArrival({ refocus }: Editor, takesFocus: boolean): void {
     if (arrived.current) refocus();
     arrived.current = false;
   }, [refocus]);
+}
+
+/** Brings the selected step into what columns leave of the canvas. */
+function useShownBeside({ selected, show }: Editor, columns: boolean): void {
+  const step = useRef<string | undefined>(undefined);
+  [step.current] = selected;
+  useEffect(() => {
+    if (!columns) return;
+    // Once the canvas has its new width.
+    let frame = requestAnimationFrame(() => {
+      frame = requestAnimationFrame(() => {
+        if (step.current !== undefined) show([step.current], 'stays');
+      });
+    });
+    return () => cancelAnimationFrame(frame);
+  }, [columns, show]);
 }
 
 /** Returns what shows a form beside the canvas, which it opens: that of a step or note, and that of a new note. */

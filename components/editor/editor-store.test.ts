@@ -45,6 +45,7 @@ function setUp(...steps: Step[]) {
     refusals,
     ids,
     server: () => stored.draft.graph.steps,
+    setup: () => stored.draft.run_setup,
     later: (ms: number) => {
       now += ms;
     },
@@ -78,6 +79,18 @@ test('saves and undoes a change of the order of keys, typed as JSON or made by a
   expect(store.undo()).toBeNull();
   await pause();
   expect(saved()).toBe('{"properties":{"y":{},"x":{}}}');
+});
+
+test('saves and undoes a change of the run setup alone', async () => {
+  const { store, setup } = setUp(step('a'));
+  const run_setup = { pinned_results: { a: 1 } };
+  store.change([{ type: 'set_run_setup', run_setup }]);
+  expect(store.dirty).toBe(true);
+  await pause();
+  expect(setup()).toEqual(run_setup);
+  store.undo();
+  await pause();
+  expect(setup()).toEqual({});
 });
 
 describe('one history', () => {

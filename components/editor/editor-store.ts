@@ -388,4 +388,7 @@ function wayBack(before: Draft, after: Draft): Entry['back'] {
 
 /** Whether the server would store the same: it keeps the order of keys, which the forms of inputs show. */
 const isSameSaved = (a: Draft, b: Draft): boolean =>
-  a.name === b.name && a.description === b.description && identicalJson(a.graph, b.graph);
+  a.name === b.name &&
+  a.description === b.description &&
+  identicalJson(a.graph, b.graph) &&
+  identicalJson(a.run_setup, b.run_setup);

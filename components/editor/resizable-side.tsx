@@ -36,7 +36,7 @@ type SideProps = {
   columns: boolean;
   children: ReactNode;
 };
-/** What the columns leave to the canvas, and the width that they need at most. */
+/** The width of the columns: no more than they need, and some of the canvas stays. */
 const COLUMNS_WIDTH = 'min(1200px, calc(100% - 260px))';
 
 /** The forms beside the canvas, whose width a person chooses by the edge between the two. On small screens they are beneath it. */

@@ -21,7 +21,7 @@ export const useColumns = (): boolean =>
 
 type Props = { input: ReactNode; settings: ReactNode; output: ReactNode };
 
-/** What a step reads, how it is set up, and what it returned, side by side. */
+/** The input, the settings and the output of a step, side by side. */
 export function StepColumns({ input, settings, output }: Props) {
   return (
     <div className="-mx-3 -mt-4 grid h-full min-h-0 grid-cols-3 divide-x">

@@ -1,11 +1,13 @@
 'use client';
 import CodeMirror, { EditorView, keymap, Prec, placeholder as placeholderText } from '@uiw/react-codemirror';
 import { useTheme } from 'next-themes';
-import { useEffect, useMemo, useRef } from 'react';
+import { type RefObject, useEffect, useMemo, useRef } from 'react';
 import { cx } from '../../ui/classes.ts';
 import { type CompletionSource, completionExtensions } from '../code/completion.ts';
 import { languageExtensions } from '../code/languages.ts';
+import type { CodeHandle } from '../code-editor.tsx';
 import { editorLook, PLAIN, useEditorText } from '../editor-text.ts';
+import { insertValue, valueDrop } from '../values/insert-value.ts';
 
 export type LineEditorProps = {
   label: string;
@@ -18,6 +20,8 @@ export type LineEditorProps = {
   invalid?: boolean;
   required?: boolean;
   className?: string;
+  /** Filled once the editor stands. */
+  handle?: RefObject<CodeHandle | null> | undefined;
   /** Takes a text that is pasted, where it returns true: it is then not inserted. */
   onPaste?: ((text: string) => boolean) | undefined;
 };
@@ -35,7 +39,18 @@ const WITHOUT_BREAKS = EditorView.clipboardInputFilter.of(text => text.trim().re
 
 /** One line of text that may hold templates, with their completion. Tab moves the focus on. */
 export function LineEditor(props: LineEditorProps) {
-  const { label, value, onChange, readOnly, completion, placeholder = '', describedBy, invalid, required } = props;
+  const {
+    label,
+    value,
+    onChange,
+    readOnly,
+    completion,
+    placeholder = '',
+    describedBy,
+    invalid,
+    required,
+    handle,
+  } = props;
   const { resolvedTheme } = useTheme();
   const text = useEditorText(value, onChange);
   const paste = useRef(props.onPaste);
@@ -49,6 +64,7 @@ export function LineEditor(props: LineEditorProps) {
   const extensions = useMemo(
     () => [
       ...languageExtensions('text'),
+      valueDrop('text'),
       ...completing,
       editorLook,
       LINE,
@@ -76,6 +92,10 @@ export function LineEditor(props: LineEditorProps) {
   return (
     <CodeMirror
       {...text}
+      onCreateEditor={view => {
+        text.onCreateEditor(view);
+        if (handle) handle.current = { insert: path => insertValue(view, path, 'text'), focus: () => view.focus() };
+      }}
       readOnly={readOnly}
       maxHeight="96px"
       theme={resolvedTheme === 'dark' ? 'dark' : 'light'}

@@ -1,6 +1,7 @@
 'use client';
 import type { Edit, Json, Step } from '../../../server/domains/workflows/edits/index.ts';
 import { change } from '../change.ts';
+import { changeRenamed } from '../schema-builder/change-renamed.ts';
 import { FormField } from '../schema-builder/form-field.tsx';
 import type { StepField } from '../step-fields.ts';
 import { ValueMapField } from '../values/value-map-field.tsx';
@@ -47,6 +48,17 @@ export function GraphFields(props: InspectorProps) {
         {...graphField(props, INPUT)}
         list="Fields of the input"
         empty="No fields: any JSON object can be the input."
+        onRename={(value, renamed) =>
+          changeRenamed(props.store, {
+            owner: 'input',
+            renamed,
+            edit:
+              value === undefined
+                ? { type: 'update_graph', unset: ['input_schema'] }
+                : { type: 'update_graph', set: { input_schema: value } },
+            key: 'graph.input_schema',
+          })
+        }
       />
       <ValueMapField {...graphField(props, OUTPUT)} empty="The results of the last steps are the output." />
       <ValueMapField {...graphField(props, SEARCHABLE)} empty="No values yet." />

@@ -25,6 +25,19 @@ const LoopStepsField = dynamic(() =>
   import('../forms/for-each/loop-steps-field.tsx').then(module => module.LoopStepsField),
 );
 
+/** The JSON Schema of what a model answers. */
+function AnswerField(props: SchemaFieldProps) {
+  const field = { ...props.field, hint: ANSWER_HINT };
+  return (
+    <FormField
+      {...props}
+      field={field}
+      list="Fields of the answer"
+      empty="No fields: the answer is text, in any form."
+    />
+  );
+}
+
 /** One field of a step, by what its schema says of it. */
 export function SchemaField({ onOpenLoop, ...props }: SchemaFieldProps & { onOpenLoop?: OpenLoop }) {
   const { field, value, onChange, problem, readOnly } = props;
@@ -56,14 +69,7 @@ export function SchemaField({ onOpenLoop, ...props }: SchemaFieldProps & { onOpe
     case 'memory':
       return <MemoryField {...props} />;
     case 'schema':
-      return (
-        <FormField
-          {...props}
-          field={{ ...field, hint: ANSWER_HINT }}
-          list="Fields of the answer"
-          empty="No fields: the answer is text, in any form."
-        />
-      );
+      return <AnswerField {...props} />;
     case 'steps':
       return onOpenLoop ? <LoopStepsField {...props} onOpenLoop={onOpenLoop} /> : <JsonField {...props} />;
     case 'model':

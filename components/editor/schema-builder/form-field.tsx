@@ -1,9 +1,10 @@
 'use client';
 import { type ReactNode, useId, useState } from 'react';
-import type { Json } from '@/server/platform/json.ts';
+import type { Json, JsonObject } from '@/server/platform/json.ts';
 import { Checkbox } from '../../ui/checkbox.tsx';
 import { JsonField, type SchemaFieldProps } from '../inspector/code-field.tsx';
 import { formValue, readForm } from './form-model.ts';
+import { type FieldRename, renamedField } from './rename-field.ts';
 import { SchemaBuilder } from './schema-builder.tsx';
 
 type Props = SchemaFieldProps & {
@@ -13,10 +14,12 @@ type Props = SchemaFieldProps & {
   empty: string;
   /** Shown beside the heading. */
   action?: ReactNode;
+  /** Called in place of `onChange` where one field got another name. */
+  onRename?: (value: JsonObject | undefined, renamed: FieldRename) => void;
 };
 
 /** A JSON Schema of an object: a form to build, or JSON where the schema says more or a person prefers it. */
-export function FormField({ list, empty, action, ...props }: Props) {
+export function FormField({ list, empty, action, onRename, ...props }: Props) {
   const { field, value, onChange, problem, readOnly, unfinished, id } = props;
   const [prefersJson, setPrefersJson] = useState(() => unfinished.has(id));
   const heading = useId();
@@ -55,7 +58,9 @@ export function FormField({ list, empty, action, ...props }: Props) {
             readOnly={readOnly}
             onChange={next => {
               unfinished.delete(id);
-              onChange(formValue(next));
+              const renamed = onRename === undefined ? null : renamedField(form, next);
+              if (renamed === null) onChange(formValue(next));
+              else onRename?.(formValue(next), renamed);
             }}
           />
           {problem ? (

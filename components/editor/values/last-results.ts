@@ -13,7 +13,7 @@ export type LastResult = {
   /** The result is stored on its own, and is not known here. */
   isLarge: boolean;
 };
-/** What the last runs and tests of a workflow read and returned, the newest that each step has. */
+/** The input of the last run or test of a workflow, and the newest result of each step. */
 export type LastValues = { input: Json; results: ReadonlyMap<string, LastResult> };
 
 type Run = Pick<Outputs['workflows_list_runs']['runs'][number], 'run_id' | 'started_at' | 'ended_at' | 'test'>;

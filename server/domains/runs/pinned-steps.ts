@@ -1,7 +1,7 @@
 import type { Graph, GraphStep, JsonMap, JsonValue } from '../../orchestrator/core/index.ts';
 import { stepTypeDescription } from '../../orchestrator/steps/descriptions.ts';
 
-/** What a pinned step keeps of its own: where it stands, and whether it takes part. */
+/** The fields that a pinned step keeps: where it stands, and whether it takes part. */
 const KEPT_FIELDS = ['id', 'name', 'depends_on', 'position', 'disabled', 'gated'] as const;
 
 /**

@@ -90,7 +90,7 @@ export const RunSetupSchema = z.strictObject({
     description: 'Results by step id that tests of the draft take instead of executing the step; not in versions',
   }),
 });
-/** What leaves the draft: pinned results stay with it. */
+/** The run setup outside of the draft, which has no pinned results. */
 const SharedRunSetupSchema = RunSetupSchema.omit({ pinned_results: true });
 export const WorkflowStatus = z.enum(['draft', 'published', 'archived']);
 

@@ -58,6 +58,7 @@ export function HttpForm(props: StepFormProps) {
     <>
       <LineField
         label="URL"
+        step={step.id}
         required
         value={url}
         readOnly={readOnly}

@@ -7,6 +7,7 @@ import { Button } from '../../../ui/button.tsx';
 import { LazyMarkdown } from '../../../ui/lazy-markdown.tsx';
 import { useDebounced } from '../../../ui/use-debounced.ts';
 import type { StepFormProps } from '../../inspector/step-forms.ts';
+import { changeRenamed } from '../../schema-builder/change-renamed.ts';
 import { FormField } from '../../schema-builder/form-field.tsx';
 import { previewOf } from '../../values/template-preview.ts';
 import { useSamples } from '../../values/value-preview.tsx';
@@ -51,6 +52,17 @@ export function HumanTaskForm(props: StepFormProps) {
           unfinished={props.unfinished}
           problem={problemOf('form', 'error')}
           onChange={value => set({ form: value })}
+          onRename={(value, renamed) =>
+            changeRenamed(props.store, {
+              owner: { step: step.id },
+              renamed,
+              edit:
+                value === undefined
+                  ? { type: 'update_step', step: step.id, unset: ['form'] }
+                  : { type: 'update_step', step: step.id, set: { form: value } },
+              key: `${step.id}.form`,
+            })
+          }
           action={<PreviewButton step={step} instructions={instructions} />}
         />
       )}

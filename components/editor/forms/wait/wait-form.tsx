@@ -34,6 +34,7 @@ export function WaitForm(props: StepFormProps) {
       {way === 'template' ? (
         <LineField
           label="Seconds"
+          step={step.id}
           required
           value={String(step.seconds)}
           readOnly={readOnly}
@@ -44,6 +45,7 @@ export function WaitForm(props: StepFormProps) {
       {way === 'until' ? (
         <LineField
           label="Date and time"
+          step={step.id}
           required
           placeholder="2027-01-31T09:00:00Z"
           hint={

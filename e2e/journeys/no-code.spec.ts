@@ -1,0 +1,156 @@
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { Locator, Page } from '@playwright/test';
+import { test as base, expect, expectThemesAccessible, open } from '../fixtures/console.ts';
+import { canvasOf, formOf, outcomeOf } from '../fixtures/whole-job.ts';
+
+const orders = [
+  { sku: 'tea', price: 3 },
+  { sku: 'cup', price: 9 },
+];
+const paths: string[] = [];
+
+const test = base.extend<{ shop: string }>({
+  shop: async ({ perFile }, use) => {
+    const start = async (): Promise<Server> => {
+      const server = createServer(({ url = '' }, response) => {
+        paths.push(url);
+        response.setHeader('Content-Type', 'application/json');
+        response.end(JSON.stringify(url.startsWith('/orders') ? { orders } : { packed: true }));
+      });
+      await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve));
+      return server;
+    };
+    const server = await perFile('shop', start, async running => {
+      running.closeAllConnections();
+      running.close();
+    });
+    await use(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);
+  },
+});
+
+const stepOf = (page: Page, name: string) => canvasOf(page).locator('[data-step]').filter({ hasText: name });
+
+/** Chooses a step in the palette and names it. */
+async function choose(page: Page, kind: RegExp, name: string): Promise<void> {
+  await page.getByRole('dialog', { name: 'Add a step' }).getByRole('option', { name: kind }).first().click();
+  await formOf(page).getByRole('textbox', { name: /^Name/ }).fill(name);
+  await expect(stepOf(page, name)).toBeVisible();
+}
+
+async function addAfter(page: Page, button: string, kind: RegExp, name: string): Promise<void> {
+  await canvasOf(page).getByRole('button', { name: button }).click();
+  await choose(page, kind, name);
+}
+
+async function addField(page: Page, fields: Locator, kind: string, label: string): Promise<void> {
+  await fields.getByRole('button', { name: 'Add field' }).click();
+  await page.getByRole('menuitem', { name: kind, exact: true }).click();
+  await fields.getByRole('textbox', { name: 'Label', exact: true }).fill(label);
+}
+
+/** Picks a value from the tree beside a field. */
+async function insert(page: Page, field: string, search: string, value: RegExp): Promise<void> {
+  await formOf(page)
+    .getByRole('button', { name: `Insert a value into ${field}` })
+    .click();
+  const tree = page.getByRole('dialog', { name: 'Insert a value' });
+  await tree.getByRole('combobox', { name: 'Search values' }).fill(search);
+  await tree.getByRole('treeitem', { name: value }).first().click();
+  await expect(tree).toHaveCount(0);
+}
+
+test('a request, a condition, a form and a loop are built, published, run and approved without code, JSON or an ID', async ({
+  member,
+  api,
+  shop,
+}) => {
+  await open(member, '/workflows');
+  await expect(member.getByText('No workflows yet')).toBeVisible();
+  await member.getByRole('button', { name: 'Create workflow' }).first().click();
+  const creating = member.getByRole('dialog', { name: 'Create workflow' });
+  await creating.getByLabel('Name').fill('Pack orders');
+  await creating.getByRole('button', { name: 'Create' }).click();
+
+  // What a run is started with.
+  const form = formOf(member);
+  await form.getByText('Input, output and failure handling').click();
+  const input = form.getByRole('region', { name: 'Input', exact: true });
+  await addField(member, input, 'Text', 'Customer');
+  await addField(member, input, 'Number', 'Budget');
+
+  // A request, tested at once: its result is what the next steps choose from.
+  await canvasOf(member).getByRole('button', { name: 'Add the first step' }).click();
+  await choose(member, /HTTP request/, 'Find orders');
+  const url = form.getByRole('textbox', { name: 'URL' });
+  await url.fill(`${shop}/orders?of=`);
+  await insert(member, 'URL', 'customer', /customer/i);
+  await expect(url).toContainText('{{input.customer}}');
+  await form.getByRole('tab', { name: 'Test' }).click();
+  await form.getByRole('button', { name: 'Test step' }).click();
+  await expect(outcomeOf(member).getByRole('status')).toHaveText('Success');
+  await expect(outcomeOf(member).getByRole('region', { name: 'Result' })).toContainText('orders');
+  await form.getByRole('tab', { name: 'Step' }).click();
+
+  // A condition of the input.
+  await addAfter(member, 'Add a step after Find orders', /^Condition/, 'Is it much?');
+  await form.getByRole('combobox', { name: 'Rule 1: field' }).click();
+  await member.getByRole('option', { name: /budget/i }).click();
+  await form.getByRole('combobox', { name: 'Rule 1: operator' }).click();
+  await member.getByRole('option', { name: 'is at least', exact: true }).click();
+  await form.getByRole('textbox', { name: 'Rule 1: value' }).fill('100');
+
+  // A form that a person fills in.
+  await addAfter(member, 'Add a step after Is it much?, then', /^Human task/, 'Approve the order');
+  await form.getByRole('button', { name: 'Add person or role' }).click();
+  await member.getByRole('option', { name: /Administrators/ }).click();
+  const fields = form.getByRole('region', { name: 'Form', exact: true });
+  await addField(member, fields, 'Choice', 'Carrier');
+  await fields.getByRole('textbox', { name: 'Choice 1' }).fill('Post');
+  await fields.getByRole('textbox', { name: 'Choice 1' }).press('Enter');
+  await fields.getByRole('textbox', { name: 'Choice 2' }).fill('Bike');
+  await fields.getByRole('checkbox', { name: 'Required' }).check();
+
+  // A loop over what the request returned, with a request of its own for each item.
+  await addAfter(member, 'Add a step after Approve the order', /^For each/, 'Each order');
+  await insert(member, 'Items', 'orders', /orders/);
+  await expectThemesAccessible(member);
+  await form.getByRole('button', { name: 'Add a step to the loop' }).click();
+  await choose(member, /HTTP request/, 'Pack it');
+  await url.fill(`${shop}/pack/`);
+  await insert(member, 'URL', 'sku', /sku/);
+  await expect(url).toContainText('{{item.sku}}');
+  await member.getByRole('navigation', { name: 'Loops' }).getByRole('button', { name: 'Draft' }).click();
+  await expect(form.getByRole('region', { name: 'Steps of the loop' })).toContainText('Pack it');
+  await expectThemesAccessible(member);
+
+  await member.getByRole('button', { name: 'Publish' }).click();
+  await member.getByRole('dialog').getByRole('button', { name: 'Publish' }).click();
+  await expect(member.getByText('Version 1 is published')).toBeVisible();
+  await member.getByRole('button', { name: 'Run', exact: true }).click();
+  const starting = member.getByRole('dialog');
+  await starting.getByRole('textbox', { name: 'Customer' }).fill('Ann');
+  await starting.getByRole('spinbutton', { name: 'Budget' }).fill('250');
+  await starting.getByRole('button', { name: 'Start run' }).click();
+  await expect(member).toHaveURL(/\/runs\/[0-9a-f-]{36}/);
+  const [workflow = '', run = ''] = member.url().match(/[0-9a-f-]{36}/g) ?? [];
+  await expect(member.getByRole('heading', { level: 1 })).toContainText('Waiting for a person');
+  await member.getByRole('link', { name: /inbox/i }).last().click();
+  await member.getByRole('combobox', { name: 'Carrier' }).click();
+  await member.getByRole('option', { name: 'Bike' }).click();
+  await member.getByRole('button', { name: 'Approve' }).click();
+  const summary = async () => (await api.call('GET', `/v1/workflows/${workflow}/runs/${run}/summary`)).status;
+  await expect.poll(summary).toBe('completed');
+  expect(paths).toEqual(expect.arrayContaining(['/orders?of=Ann', '/pack/tea', '/pack/cup']));
+
+  // The next author sees what it was: in the tree, and beneath the field.
+  await open(member, `/workflows/${workflow}?step=http_request`);
+  await expect(form.getByLabel('With the last values')).toContainText('/orders?of=Ann');
+  await form.getByRole('button', { name: 'Insert a value into URL' }).click();
+  const tree = member.getByRole('dialog', { name: 'Insert a value' });
+  const budget = tree.getByRole('treeitem', { name: /budget/ });
+  await expect(budget).toContainText('250');
+  await expectThemesAccessible(member);
+  await budget.dragTo(url);
+  await expect(url).toContainText('{{input.budget}}');
+});
