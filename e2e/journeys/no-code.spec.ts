@@ -84,9 +84,10 @@ test('a request, a condition, a form and a loop are built, published, run and ap
   await choose(member, /HTTP request/, 'Find orders');
   const url = form.getByRole('textbox', { name: 'URL' });
   await url.fill(`${shop}/orders?of=`);
-  await insert(member, 'URL', 'customer', /customer/i);
+  await insert(member, 'URL', 'customer', /input\.customer/);
   await expect(url).toContainText('{{input.customer}}');
   await form.getByRole('tab', { name: 'Test' }).click();
+  await form.getByRole('textbox', { name: 'Customer' }).fill('Ann');
   await form.getByRole('button', { name: 'Test step' }).click();
   await expect(outcomeOf(member).getByRole('status')).toHaveText('Success');
   await expect(outcomeOf(member).getByRole('region', { name: 'Result' })).toContainText('orders');
@@ -113,12 +114,15 @@ test('a request, a condition, a form and a loop are built, published, run and ap
 
   // A loop over what the request returned, with a request of its own for each item.
   await addAfter(member, 'Add a step after Approve the order', /^For each/, 'Each order');
-  await insert(member, 'Items', 'orders', /orders/);
+  // What a new loop begins with is replaced.
+  await form.getByRole('textbox', { name: 'Items' }).click({ clickCount: 3 });
+  await insert(member, 'Items', 'body orders', /body\.orders(?!\[)/);
+  await expect(form.getByRole('textbox', { name: 'Items' })).toHaveText('{{steps.http_request.result.body.orders}}');
   await expectThemesAccessible(member);
   await form.getByRole('button', { name: 'Add a step to the loop' }).click();
   await choose(member, /HTTP request/, 'Pack it');
   await url.fill(`${shop}/pack/`);
-  await insert(member, 'URL', 'sku', /sku/);
+  await insert(member, 'URL', 'sku', /item\.sku/);
   await expect(url).toContainText('{{item.sku}}');
   await member.getByRole('navigation', { name: 'Loops' }).getByRole('button', { name: 'Draft' }).click();
   await expect(form.getByRole('region', { name: 'Steps of the loop' })).toContainText('Pack it');
@@ -135,7 +139,11 @@ test('a request, a condition, a form and a loop are built, published, run and ap
   await expect(member).toHaveURL(/\/runs\/[0-9a-f-]{36}/);
   const [workflow = '', run = ''] = member.url().match(/[0-9a-f-]{36}/g) ?? [];
   await expect(member.getByRole('heading', { level: 1 })).toContainText('Waiting for a person');
-  await member.getByRole('link', { name: /inbox/i }).last().click();
+  await member
+    .getByRole('region', { name: 'Steps' })
+    .getByRole('button', { name: /^Approve the order/ })
+    .click();
+  await member.getByRole('link', { name: 'Answer in the inbox' }).click();
   await member.getByRole('combobox', { name: 'Carrier' }).click();
   await member.getByRole('option', { name: 'Bike' }).click();
   await member.getByRole('button', { name: 'Approve' }).click();
@@ -151,6 +159,6 @@ test('a request, a condition, a form and a loop are built, published, run and ap
   const budget = tree.getByRole('treeitem', { name: /budget/ });
   await expect(budget).toContainText('250');
   await expectThemesAccessible(member);
-  await budget.dragTo(url);
+  await budget.dragTo(url, { targetPosition: { x: 4, y: 14 } });
   await expect(url).toContainText('{{input.budget}}');
 });

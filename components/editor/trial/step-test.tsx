@@ -24,6 +24,7 @@ import { PinnedResult } from './pin-controls.tsx';
 import { StepOutcome } from './step-outcome.tsx';
 import { resultsOf } from './step-test-data.ts';
 import { TestData } from './test-data.tsx';
+import { TestInput } from './test-input.tsx';
 import { type ChosenRun, useStepTest } from './use-step-test.ts';
 
 export type StepTestProps = {
@@ -72,7 +73,7 @@ function StepTestForm(props: FormProps) {
 
 type Test = ReturnType<typeof useStepTest>;
 
-function TestForm({ workflowId, loop, test }: FormProps & { test: Test }) {
+function TestForm({ workflowId, draft, loop, test }: FormProps & { test: Test }) {
   const { input, item, earlier } = test;
   const around = loop.at(-1);
   return (
@@ -92,7 +93,7 @@ function TestForm({ workflowId, loop, test }: FormProps & { test: Test }) {
         value={earlier.run?.id ?? ''}
         onChange={test.chooseRun}
       />
-      <TestData label="Input" hint="The input that the step reads." data={input} revision={earlier.run?.id ?? ''} />
+      <TestInput schema={draft.state.draft.graph.input_schema} data={input} revision={earlier.run?.id ?? ''} />
       {around === undefined ? null : (
         <TestData label="Item" hint={`The one item of “${around}” in this test.`} data={item} revision="" />
       )}

@@ -10,11 +10,15 @@ import { emptyRule, printRules, type RuleGroup } from './rules.ts';
 import { useFieldChoices } from './use-field-choices.ts';
 
 type View = 'builder' | 'expression';
+/** The expression of a condition that was just added. */
+const ALWAYS = 'true';
 
 /** The form of a condition: rules, or the expression that says the same. The expression is what is saved. */
 export function ConditionForm(props: StepFormProps) {
   const { step, set, draw, problemOf, readOnly, loop, unfinished } = props;
-  const text = typeof step.expression === 'string' ? step.expression : '';
+  const stored = typeof step.expression === 'string' ? step.expression : '';
+  // A new condition: there are no rules yet.
+  const text = stored === ALWAYS ? '' : stored;
   const key = [...loop, step.id, 'rules'].join('.');
   const [typed, setTyped] = useState<RuleGroup | null>(() => readKept(unfinished.get(key), text));
   const read = readRules(text);

@@ -24,7 +24,7 @@ export function TaskPreview({ name, instructions, form, onClose }: Props) {
       open
       onOpenChange={open => open || onClose()}
       title="As the person sees it"
-      description="With the values of the last run, where they are known. Nothing is sent."
+      description="With the last values of the steps, where they are known. Nothing is sent."
     >
       <div className="flex flex-col gap-4 rounded-lg border bg-page p-4">
         <h3 className="text-lg font-semibold tracking-tight">{name}</h3>
