@@ -3,7 +3,6 @@ import dynamic from 'next/dynamic';
 import { Checkbox } from '../../ui/checkbox.tsx';
 import { Field } from '../../ui/field.tsx';
 import { Select } from '../../ui/select.tsx';
-import { FormField } from '../schema-builder/form-field.tsx';
 import { fieldText } from '../step-fields.ts';
 import { ValueInput } from '../values/value-input.tsx';
 import { AgentToolsField } from './agent-tools-field.tsx';
@@ -17,26 +16,12 @@ import { AgentField, InstanceField, ModelField, ToolField } from './pickers.tsx'
 import { TypedField } from './typed-field.tsx';
 import { WorkflowField } from './workflow-picker.tsx';
 
-const ANSWER_HINT = 'The fields that the final answer must have. Later steps read them by name.';
-
+const AnswerField = dynamic(() => import('../forms/answer-field.tsx').then(module => module.AnswerField));
 const LimitsField = dynamic(() => import('../forms/agent/limits-field.tsx').then(module => module.LimitsField));
 const MemoryField = dynamic(() => import('../forms/agent/memory-field.tsx').then(module => module.MemoryField));
 const LoopStepsField = dynamic(() =>
   import('../forms/for-each/loop-steps-field.tsx').then(module => module.LoopStepsField),
 );
-
-/** The JSON Schema of what a model answers. */
-function AnswerField(props: SchemaFieldProps) {
-  const field = { ...props.field, hint: ANSWER_HINT };
-  return (
-    <FormField
-      {...props}
-      field={field}
-      list="Fields of the answer"
-      empty="No fields: the answer is text, in any form."
-    />
-  );
-}
 
 /** One field of a step, by what its schema says of it. */
 export function SchemaField({ onOpenLoop, ...props }: SchemaFieldProps & { onOpenLoop?: OpenLoop }) {
