@@ -3,14 +3,16 @@ import { Panel } from '@xyflow/react';
 import { type KeyboardEvent, useCallback, useMemo } from 'react';
 import { EditorCanvas } from '../editor/canvas/editor-canvas.tsx';
 import { type Direction, neighbour } from '../editor/canvas/flow-elements.ts';
+import { useLevels } from '../editor/canvas/use-levels.ts';
 import type { FocusRequest } from '../editor/use-editor.ts';
-import { type DrawnNote, noteNodeId } from '../graph/notes.ts';
+import type { DrawnNote } from '../graph/notes.ts';
 import { Skeleton } from '../ui/skeleton.tsx';
 import { useUrlState } from '../ui/use-url-state.ts';
 import { GhostLegend } from './ghost-legend.tsx';
 import type { GhostDrawing } from './use-ghosts.ts';
 
 const nothing = () => undefined;
+const isClosed = () => false;
 const noProblems: ReadonlyMap<string, number> = new Map();
 const noSteps: ReadonlySet<string> = new Set();
 const ARROWS: Readonly<Record<string, Direction>> = {
@@ -33,10 +35,7 @@ export function ProposalCanvas({ ghosts, notes, onClose }: Props) {
   );
   const selected = useMemo(() => (drawing.places.has(step) ? new Set([step]) : noSteps), [drawing.places, step]);
   const focus = useMemo((): FocusRequest | null => (step === '' ? null : { step, keyboard: 'stays' }), [step]);
-  const places = useMemo(
-    () => new Map([...drawing.places, ...notes.map(note => [noteNodeId(note.id), note.position] as const)]),
-    [drawing.places, notes],
-  );
+  const levels = useLevels(drawing, notes, isClosed);
   const onKeyDown = (event: KeyboardEvent) => {
     const node = event.target instanceof Element ? event.target.closest<HTMLElement>('.react-flow__node') : null;
     const at = node?.dataset.id ?? step;
@@ -57,9 +56,8 @@ export function ProposalCanvas({ ghosts, notes, onClose }: Props) {
     >
       {drawing.isLaidOut ? (
         <EditorCanvas
-          drawing={drawing}
+          levels={levels}
           notes={notes}
-          places={places}
           problems={noProblems}
           marks={marks}
           selected={selected}

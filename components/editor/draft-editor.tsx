@@ -1,10 +1,15 @@
 'use client';
 import { useCallback, useEffect, useMemo, useRef, useState } from 'react';
+import type { Step } from '../../server/domains/workflows/edits/index.ts';
 import { ProposalCanvas } from '../autopilot/proposal-canvas.tsx';
 import { useGhosts } from '../autopilot/use-ghosts.ts';
+import { drawnNotes } from '../graph/notes.ts';
 import { useHotkeys } from '../shell/use-hotkeys.ts';
 import { useUrlState } from '../ui/use-url-state.ts';
 import { DraftCanvas } from './canvas/draft-canvas.tsx';
+import { levelAt, placeOf } from './canvas/levels.ts';
+import { useLayout } from './canvas/use-layout.ts';
+import { useLevels, useOpenLoops } from './canvas/use-levels.ts';
 import { ConflictPanel } from './conflict-panel.tsx';
 import { DraftCheckFailure } from './draft-check-failure.tsx';
 import { graphSteps, type Place } from './editor-actions.ts';
@@ -14,7 +19,7 @@ import { KeptEditsBanner } from './kept/kept-edits-banner.tsx';
 import { useKeptEdits } from './kept/use-kept-edits.ts';
 import { innerProblem, problemsInside } from './loop-problems.ts';
 import type { StepsDraft } from './loop-store.ts';
-import { LoopPath, useLoops } from './loops.tsx';
+import { LoopPath, useLoops, useStepsDraft } from './loops.tsx';
 import { RunOver, type RunOverDraft } from './over/run-over.tsx';
 import { ProblemList } from './problem-list.tsx';
 import { inConsoleWords } from './problem-words.ts';
@@ -25,6 +30,7 @@ import type { StepTypeForm } from './step-fields.ts';
 import type { Draft, Problem, Validation } from './use-draft.ts';
 import { type Editor, useEditor } from './use-editor.ts';
 import { useHistoryKeys } from './use-history-keys.ts';
+import { useSelectedLevel } from './use-selected-level.ts';
 
 export type DraftEditorProps = {
   workflowId: string;
@@ -72,11 +78,12 @@ type StepsEditorProps = DraftEditorProps & {
   onLoop: (path: readonly string[], step?: string, adds?: boolean) => void;
 };
 
-function StepsEditor({ view, path, takesFocus, adds, onLoop, ...props }: StepsEditorProps) {
+function StepsEditor({ view: root, path, takesFocus, adds, onLoop, ...props }: StepsEditorProps) {
   const { workflowId, draft, validation, editable } = props;
   const url = useUrlState();
-  const editor = useEditor(view);
-  const [place, setPlace] = useState<Place | null>(adds ? { kind: 'free' } : null);
+  const canvas = useCanvasLevels(workflowId, draft, root, path);
+  const { view, editor, level } = canvas;
+  const { place, setPlace, onAdd } = useAdding(editor, adds);
   const json = useRef<JsonEditorHandle>(null);
   const side = useSide();
   useHotkeys({ ']': side.toggle });
@@ -84,16 +91,7 @@ function StepsEditor({ view, path, takesFocus, adds, onLoop, ...props }: StepsEd
   const { steps } = draft.state.draft.graph;
   const proposal = panel === 'autopilot' && path.length === 0 ? url.get('proposal') || url.get('drawn') : '';
   const ghosts = useGhosts(graphSteps(draft.state.draft), proposal === '' ? null : proposal);
-  // Here, because the page of a workflow is loaded without the words.
-  const allProblems = useMemo(() => validation.problems.map(problem => inConsoleWords(problem)), [validation.problems]);
-  const problems = useMemo(() => problemsInside(allProblems, steps, path), [allProblems, steps, path]);
-  const onAdd = useCallback(
-    (next: Place, type?: string) => {
-      setPlace(type === undefined ? next : null);
-      if (type !== undefined) editor.add(type, next);
-    },
-    [editor.add],
-  );
+  const { allProblems, canvasProblems, problems } = useProblems(validation, { steps, path, level });
   const [run, setRun] = useState<RunOverDraft | null>(null);
   const hasColumns = (panel === 'run' && run !== null) || panel === 'test';
   const columns = useColumns() && hasColumns && editor.selected.size === 1;
@@ -102,14 +100,14 @@ function StepsEditor({ view, path, takesFocus, adds, onLoop, ...props }: StepsEd
   useShownBeside(editor, columns);
   const { inspect, addNote } = useInspection(editor, side);
   const jump = (problem: Problem) => {
-    const here = innerProblem(problem, steps, path);
+    const here = innerProblem(problem, steps, level);
     if (panel === 'json') {
       if (here?.step_id != null) editor.show([here.step_id], 'stays');
       json.current?.jumpTo(problem);
     } else if (here?.step_id != null) inspect(here.step_id);
     else if (problem.step_id !== null) onLoop([], problem.step_id);
   };
-  const shared = { ...props, view, path, problems, editor, onAdd };
+  const shared = { ...props, view, problems, editor, onAdd };
   return (
     <>
       {over === '' ? null : (
@@ -120,17 +118,23 @@ function StepsEditor({ view, path, takesFocus, adds, onLoop, ...props }: StepsEd
           {ghosts === null ? (
             <DraftCanvas
               {...shared}
+              path={path}
+              root={root}
+              levels={canvas.levels}
+              isLaidOut={canvas.isLaidOut}
+              canvasProblems={canvasProblems}
+              onToggleLoop={canvas.toggleLoop}
               place={place}
               onPlace={setPlace}
               onInspect={inspect}
-              onAddNote={path.length === 0 ? addNote : undefined}
+              onAddNote={level.length === 0 ? addNote : undefined}
               marks={run?.marks ?? null}
               panel={side}
             />
           ) : (
             <ProposalCanvas
               ghosts={ghosts}
-              notes={editor.notes}
+              notes={drawnNotes(draft.state.draft.graph)}
               onClose={() => url.set({ proposal: undefined, drawn: undefined })}
             />
           )}
@@ -143,23 +147,77 @@ function StepsEditor({ view, path, takesFocus, adds, onLoop, ...props }: StepsEd
         <ResizableSide side={side} columns={columns}>
           <SidePanel
             {...shared}
+            path={level}
             allProblems={allProblems}
             panel={panel}
             columns={columns}
             json={json}
             run={run}
-            onOpenLoop={(loop, { step, adds = false } = {}) => onLoop([...path, loop], step, adds)}
+            onOpenLoop={(loop, { step, adds = false } = {}) => onLoop([...level, loop], step, adds)}
           />
         </ResizableSide>
       </div>
       <p className="sr-only" id="canvas-keys">
         {editable
-          ? 'Arrow keys move between steps and notes, Tab adds a step, N adds a note, Enter opens the form of a step or note, Delete removes it, Alt and an arrow key move it.'
+          ? 'Arrow keys move between steps and notes, Tab adds a step, N adds a note, Enter opens the form of a step or note, Delete removes it, Alt and an arrow key move it. O opens or closes a loop, Shift and Enter lead to its steps, Escape leads back. Shift and an arrow key select several steps, L groups them into a loop, X extracts a sub-workflow, Alt, Shift and an arrow key align them. S shows how the workflow starts, M shows or hides the map.'
           : 'Arrow keys move between steps and notes, Enter opens the form of one.'}{' '}
         Escape and then Tab leaves the canvas.
       </p>
     </>
   );
+}
+
+/** The place for which the palette is open, if it is: `isOpen` at first. A type that is given is added there at once. */
+function useAdding({ add }: Pick<Editor, 'add'>, isOpen: boolean) {
+  const [place, setPlace] = useState<Place | null>(isOpen ? { kind: 'free' } : null);
+  const onAdd = useCallback(
+    (next: Place, type?: string) => {
+      setPlace(type === undefined ? next : null);
+      if (type !== undefined) add(type, next);
+    },
+    [add],
+  );
+  return { place, setPlace, onAdd };
+}
+
+type Shown = { steps: readonly Step[]; path: readonly string[]; level: readonly string[] };
+
+/** The problems of the draft, those of the canvas, and those of the steps that are edited. */
+function useProblems({ problems: found }: Validation, { steps, path, level }: Shown) {
+  // Here, because the page of a workflow is loaded without the words.
+  const allProblems = useMemo(() => found.map(problem => inConsoleWords(problem)), [found]);
+  const canvasProblems = useMemo(() => problemsInside(allProblems, steps, path), [allProblems, steps, path]);
+  const problems = useMemo(() => problemsInside(allProblems, steps, level), [allProblems, steps, level]);
+  return { allProblems, canvasProblems, problems };
+}
+
+/** The steps of the canvas with those of its open loops, and the editor of the steps in which something is selected. */
+function useCanvasLevels(workflowId: string, draft: Draft, root: StepsDraft, path: readonly string[]) {
+  const { graph } = root.state.draft;
+  const drawing = useLayout(graphSteps(root.state.draft));
+  const selected = useSelectedLevel(graph.steps);
+  const { inside, select } = selected;
+  const level = useMemo(() => [...path, ...inside], [path, inside]);
+  const inner = useStepsDraft(draft, level);
+  const view = inside.length === 0 ? root : inner;
+  const notes = useMemo(() => drawnNotes(graph), [graph]);
+  const { isOpen, setLoop } = useOpenLoops(workflowId, path, drawing.steps);
+  const around = inside.join('.');
+  // The steps that are edited are shown in any case.
+  const isShown = useCallback((node: string) => isOpen(node) || `${around}.`.startsWith(`${node}.`), [isOpen, around]);
+  const levels = useLevels(drawing, notes, isShown);
+  const own = inside.length === 0 ? undefined : levelAt(levels, around);
+  const editor = useEditor(view, own === undefined ? drawing : { ...own, isLaidOut: true }, selected);
+  const toggleLoop = useCallback(
+    (loop: string, open: boolean) => {
+      setLoop(loop, open);
+      const isAround = !open && `${around}.`.startsWith(`${loop}.`);
+      const place = placeOf(loop);
+      if (isAround) select(new Set([place.step]), place.level);
+    },
+    [setLoop, select, around],
+  );
+  return { level, view, editor, levels, isLaidOut: drawing.isLaidOut, toggleLoop };
 }
 
 /** Gives the canvas the keyboard once, where a person came here from a loop or from the steps around it. */

@@ -60,6 +60,10 @@ const NO_IDS: readonly string[] = [];
 const takenIds = (draft: Draft, reserved: readonly string[]): ReadonlySet<string> =>
   new Set([...draft.graph.steps.flatMap(step => [step.id, ...idsInLoop(step)]), ...reserved]);
 
+/** Returns an id for a new step of a type, which no other step has. */
+export const freeStepId = (draft: Draft, type: string, reserved = NO_IDS): string =>
+  freeId(takenIds(draft, reserved), type);
+
 /** Plans a new step. `places` says where the steps are drawn now, `reserved` which ids it may not have. */
 export function planStep(draft: Draft, fresh: NewStep, place: Place, places: Places, reserved = NO_IDS): Plan {
   const { type, fields } = fresh;

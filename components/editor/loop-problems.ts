@@ -54,3 +54,18 @@ export function innerProblem(problem: Problem, steps: readonly Step[], path: rea
   }
   return inner;
 }
+
+/** Returns the nodes of a problem on the canvas: its step and the loops around it, the outermost first (canvas/levels.ts). */
+export function nodesOf({ step_id, path }: Pick<Problem, 'step_id' | 'path'>, steps: readonly Step[]): string[] {
+  if (step_id === null) return [];
+  const nodes = [step_id];
+  let level = steps.find(({ id }) => id === step_id);
+  let rest = path;
+  for (let found = FIRST_STEP.exec(rest); found !== null; found = FIRST_STEP.exec(rest)) {
+    level = level && stepsOfLoop(level)?.[Number(found[1])];
+    if (level === undefined) break;
+    nodes.push(`${nodes.at(-1)}.${level.id}`);
+    rest = rest.slice(found[0].length);
+  }
+  return nodes;
+}

@@ -13,6 +13,10 @@ import type { ChangeResult, EditorState, EditorStore } from './editor-store.ts';
 export type StepsStore = Pick<EditorStore, 'state' | 'change' | 'undo' | 'redo'> & {
   /** Ids that no new step may have, beside those of its own steps. */
   readonly reservedIds?: readonly string[];
+  /** The number of loops around its steps; absent: none. */
+  readonly depth?: number;
+  /** The ids of the steps around these loops, which its own steps may read. */
+  readonly aroundIds?: readonly string[];
 };
 /** A draft as canvas and forms edit it: all of it, or the steps of a loop. */
 export type StepsDraft = { state: EditorState; store: StepsStore };
@@ -90,6 +94,14 @@ export class LoopStore implements StepsStore {
 
   get reservedIds(): readonly string[] {
     return allIds(this.#store.state.draft.graph.steps);
+  }
+
+  get depth(): number {
+    return this.#path.length;
+  }
+
+  get aroundIds(): readonly string[] {
+    return [...idsAround(this.#store.state.draft.graph.steps, this.#path)];
   }
 
   /** Applies edits to the steps of the loop, all or none. */

@@ -9,26 +9,30 @@ import type { Draft } from './use-draft.ts';
 export function useLoops(draft: Draft) {
   const url = useUrlState();
   const named = url.get('loop');
-  const { state, store } = draft;
-  const { steps } = state.draft.graph;
+  const { steps } = draft.state.draft.graph;
   const exists = named !== '' && stepsAt(steps, named.split('.')) !== null;
   const shown = exists ? named : '';
   const path = useMemo(() => (shown === '' ? [] : shown.split('.')), [shown]);
-  const inner = useMemo(() => (path.length === 0 ? null : new LoopStore(store, path)), [store, path]);
-  const view = useMemo((): StepsDraft => {
-    return inner === null ? { state, store } : { state: inner.state, store: inner };
-  }, [inner, state, store]);
+  const view = useStepsDraft(draft, path);
   const moved = useRef(false);
   const adding = useRef<string | null>(null);
   const onLoop = useCallback(
     (to: readonly string[], step?: string, adds = false) => {
       moved.current = true;
       adding.current = adds ? to.join('.') : null;
-      url.set({ loop: to.join('.'), step, panel: undefined }, { push: true });
+      url.set({ loop: to.join('.'), step, inside: undefined, panel: undefined }, { push: true });
     },
     [url.set],
   );
   return { path, view, onLoop, moved: moved.current, adds: shown !== '' && adding.current === shown };
+}
+
+/** Returns the steps of the loop at `path` as a draft of their own; those of the draft itself for an empty path. */
+export function useStepsDraft({ state, store }: Pick<Draft, 'state' | 'store'>, path: readonly string[]): StepsDraft {
+  const inner = useMemo(() => (path.length === 0 ? null : new LoopStore(store, path)), [store, path]);
+  return useMemo((): StepsDraft => {
+    return inner === null ? { state, store } : { state: inner.state, store: inner };
+  }, [inner, state, store]);
 }
 
 type PathProps = { path: readonly string[]; onLoop: (path: readonly string[], step?: string) => void };

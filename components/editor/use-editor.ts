@@ -1,15 +1,16 @@
 'use client';
-import { useCallback, useEffect, useMemo, useRef, useState } from 'react';
+import { useCallback, useMemo, useRef, useState } from 'react';
 import type { Branch, Json, Step } from '../../server/domains/workflows/edits/index.ts';
+import type { Regrouping } from '../../server/domains/workflows/edits/regroup.ts';
 import type { Point } from '../graph/layout.ts';
 import { drawnNotes, noteNodeId, noteOfNode, type Size } from '../graph/notes.ts';
 import { toast } from '../ui/toaster.tsx';
-import { useUrlState } from '../ui/use-url-state.ts';
-import { type Drawing, useLayout } from './canvas/use-layout.ts';
+import { type Alignment, aligned, fewestFor } from './canvas/align.ts';
+import type { Drawing } from './canvas/use-layout.ts';
 import { change } from './change.ts';
 import {
   copyText,
-  graphSteps,
+  freeStepId,
   type Place,
   type Places,
   pastedSteps,
@@ -25,64 +26,35 @@ import {
 } from './editor-actions.ts';
 import type { StepsDraft, StepsStore } from './loop-store.ts';
 import { MAX_NOTES, planNote, planNoteChange, planNoteMoves } from './notes/note-actions.ts';
+import type { SelectedLevel } from './use-selected-level.ts';
 
 const none: ReadonlySet<string> = new Set();
 
-/**
- * The selected steps. The URL has one selected step, too, so that it can be shared, but it only follows: Next hands its search
- * parameters on in a transition, and what is selected must be drawn with the next frame.
- */
-function useSelectedSteps() {
-  const url = useUrlState();
-  const inUrl = url.get('step');
-  const [ids, setIds] = useState<ReadonlySet<string>>(() => idsOf(inUrl));
-  const written = useRef(inUrl);
-  useEffect(() => {
-    // Another link or Back, not an earlier selection of our own that arrives late.
-    const isCurrent = (new URLSearchParams(window.location.search).get('step') ?? '') === inUrl;
-    if (inUrl === written.current || !isCurrent) return;
-    written.current = inUrl;
-    setIds(idsOf(inUrl));
-  }, [inUrl]);
-  const select = useCallback(
-    (next: ReadonlySet<string>) => {
-      const [first = ''] = next;
-      written.current = next.size === 1 ? first : '';
-      setIds(next);
-      url.set({ step: written.current });
-    },
-    [url.set],
-  );
-  return [ids, select] as const;
-}
-
-const idsOf = (step: string): ReadonlySet<string> => (step === '' ? none : new Set([step]));
-
 /** Returns the selection on the canvas (steps, a connection or a note) and the functions that change it. */
-function useSelection(drawing: Drawing) {
-  const [ids, selectSteps] = useSelectedSteps();
+function useSelection(drawing: Drawing, { ids, select: selectSteps }: SelectedLevel) {
   const [edge, setEdge] = useState<string | null>(null);
   const [note, setNote] = useState<string | null>(null);
   const { places } = drawing;
   const selected = useMemo(() => new Set([...ids].filter(id => places.has(id))), [ids, places]);
   const select = useCallback(
-    (next: ReadonlySet<string>) => {
-      selectSteps(next);
+    (next: ReadonlySet<string>, inside?: string) => {
+      selectSteps(next, inside);
       setEdge(null);
       setNote(null);
     },
     [selectSteps],
   );
   const selectEdge = useCallback(
-    (id: string | null) => {
-      if (id !== null) select(none);
+    (id: string | null, inside?: string) => {
+      if (id !== null) select(none, inside);
       setEdge(id);
     },
     [select],
   );
   const selectNote = useCallback(
     (id: string | null) => {
-      if (id !== null) select(none);
+      // Notes are on the canvas itself, not in loops.
+      if (id !== null) select(none, '');
       setNote(id);
     },
     [select],
@@ -99,36 +71,74 @@ export type FocusRequest = { step: string | null; keyboard: 'canvas' | 'form' | 
 /** Everything that canvas, toolbar, keys and inspector do to a draft. */
 export type Editor = ReturnType<typeof useEditor>;
 
-/** The state of the editor around a draft: what is selected, where it is drawn, and what can be done to it. */
-export function useEditor(draft: StepsDraft) {
+type Selection = ReturnType<typeof useSelection>;
+
+/** Returns what brings steps and notes into view, and leads the keyboard to them. */
+function useShowing({ select, selectNote, ...selection }: Selection, inside: readonly string[]) {
+  const [focus, setFocus] = useState<FocusRequest | null>(null);
+  const latest = useRef({ ...selection, inside });
+  latest.current = { ...selection, inside };
+  const actions = useMemo(() => {
+    const show = (ids: readonly string[], keyboard: FocusRequest['keyboard'] = 'canvas', level?: string) => {
+      select(new Set(ids), level);
+      const [first] = ids;
+      if (first !== undefined) setFocus({ step: first, keyboard });
+    };
+    return {
+      show,
+      showNode: (node: string, keyboard: FocusRequest['keyboard'] = 'canvas') => {
+        const note = noteOfNode(node);
+        if (note === null) return show([node], keyboard);
+        selectNote(note);
+        setFocus({ step: node, keyboard });
+      },
+      /** Adds a step to those that are selected, or takes out the one that has the keyboard, which moves on to the step. */
+      extend: (step: string, from: string) => {
+        const next = new Set(latest.current.selected);
+        if (next.has(step)) next.delete(from);
+        else next.add(step);
+        select(next);
+        setFocus({ step, keyboard: 'canvas' });
+      },
+      /** Returns the keyboard to the canvas, as after a dialog is closed. */
+      refocus: () => {
+        const { note, selected } = latest.current;
+        const [step = null] = note === null ? selected : [noteNodeId(note)];
+        setFocus({ step, keyboard: 'canvas' });
+      },
+      /** Selects the loop around the steps that are edited, where it is drawn on the same canvas; false: there is none. */
+      leave: (): boolean => {
+        const around = latest.current.inside;
+        const loop = around.at(-1);
+        if (loop === undefined) return false;
+        show([loop], 'canvas', around.slice(0, -1).join('.'));
+        return true;
+      },
+      /** Leads the keyboard to the canvas itself, as where the element that had it is gone. */
+      focusCanvas: () => setFocus({ step: null, keyboard: 'canvas' }),
+      /** Called by the place that a request named, once it has the keyboard. */
+      onFocused: () => setFocus(null),
+    };
+  }, [select, selectNote]);
+  return { focus, ...actions };
+}
+
+/**
+ * The state of the editor around a draft: what is selected, where it is drawn, and what can be done to it. `draft` and `drawing` are those
+ * of the level that is edited: the canvas's own steps, or those of an open loop on it.
+ */
+export function useEditor(draft: StepsDraft, drawing: Drawing, level: SelectedLevel) {
   const { store } = draft;
-  const drawing = useLayout(graphSteps(draft.state.draft));
   const { notes: drafted } = draft.state.draft.graph;
   const notes = useMemo(() => drawnNotes({ notes: drafted }), [drafted]);
   const places = useMemo(
     () => new Map([...drawing.places, ...notes.map(note => [noteNodeId(note.id), note.position] as const)]),
     [drawing.places, notes],
   );
-  const selection = useSelection(drawing);
-  const [focus, setFocus] = useState<FocusRequest | null>(null);
-  const { select, selectNote } = selection;
-  const show = useCallback(
-    (ids: readonly string[], keyboard: FocusRequest['keyboard'] = 'canvas') => {
-      select(new Set(ids));
-      const [first] = ids;
-      if (first !== undefined) setFocus({ step: first, keyboard });
-    },
-    [select],
-  );
-  const showNode = useCallback(
-    (node: string, keyboard: FocusRequest['keyboard'] = 'canvas') => {
-      const note = noteOfNode(node);
-      if (note === null) return show([node], keyboard);
-      selectNote(note);
-      setFocus({ step: node, keyboard });
-    },
-    [show, selectNote],
-  );
+  const selection = useSelection(drawing, level);
+  const showing = useShowing(selection, level.inside);
+  const { select } = selection;
+  const { show, showNode, focusCanvas } = showing;
   const latest = useRef({ drawing, ...selection });
   latest.current = { drawing, ...selection };
   const actions = useMemo(() => {
@@ -137,13 +147,13 @@ export function useEditor(draft: StepsDraft) {
     const note = () => latest.current.note;
     return {
       ...stepActions(store, { places, selected, show }),
+      ...groupActions(store, { places, selected, show }),
       ...connectionActions(store),
       ...noteActions(store, { places, selected, note, showNode }),
       /** Removes the selected steps, the selected connection or the selected note. */
       removeSelected: () => {
         const { edge, note } = latest.current;
-        // The element that had the focus is gone: the keyboard stays on the canvas.
-        setFocus({ step: null, keyboard: 'canvas' });
+        focusCanvas();
         if (note !== null) {
           if (change(store, [{ type: 'remove_note', note }])) latest.current.selectNote(null);
           return;
@@ -155,19 +165,15 @@ export function useEditor(draft: StepsDraft) {
         } else if (change(store, planRemoval(selected()))) select(none);
       },
     };
-  }, [store, show, showNode, select]);
-  /** Returns the keyboard to the canvas, as after a dialog is closed. */
-  const refocus = useCallback(() => {
-    const { note, selected } = latest.current;
-    const [step = null] = note === null ? selected : [noteNodeId(note)];
-    setFocus({ step, keyboard: 'canvas' });
-  }, []);
-  /** Called by the place that a request named, once it has the keyboard. */
-  const onFocused = useCallback(() => setFocus(null), []);
-  return { drawing, notes, places, ...selection, focus, onFocused, show, showNode, refocus, ...actions };
+  }, [store, show, showNode, focusCanvas, select]);
+  return { drawing, notes, places, ...selection, inside: level.inside, ...showing, ...actions };
 }
 
-type Surroundings = { places: () => Places; selected: () => string[]; show: (ids: readonly string[]) => void };
+type Surroundings = {
+  places: () => Places;
+  selected: () => string[];
+  show: (ids: readonly string[], keyboard?: FocusRequest['keyboard']) => void;
+};
 
 function stepActions(store: StepsStore, { places, selected, show }: Surroundings) {
   const draft = () => store.state.draft;
@@ -201,6 +207,42 @@ function stepActions(store: StepsStore, { places, selected, show }: Surroundings
     },
     layOut: () => void change(store, planLayout(draft())),
     selectAll: () => show(draft().graph.steps.map(({ id }) => id)),
+  };
+}
+
+const loadRegrouping = () => import('../../server/domains/workflows/edits/regroup.ts');
+
+/** Returns the actions on several selected steps together. */
+function groupActions(store: StepsStore, { places, selected, show }: Surroundings) {
+  const draft = () => store.state.draft;
+  /** Applies what puts steps into one or takes them out of one; says why where that is not possible. */
+  const regroup = (result: Regrouping): boolean => {
+    if (!result.ok) toast.error(result.message);
+    return result.ok && change(store, [result.edit]);
+  };
+  return {
+    groupSelected: async () => {
+      const { groupIntoLoop } = await loadRegrouping();
+      const loop = freeStepId(draft(), 'for_each', store.reservedIds);
+      const result = groupIntoLoop(draft(), selected(), loop, store.depth);
+      if (regroup(result)) show([loop]);
+    },
+    /** Puts the steps of the selected loop in its place. */
+    dissolveSelected: async () => {
+      const { dissolveLoop } = await loadRegrouping();
+      const [loop = ''] = selected();
+      const result = dissolveLoop(draft(), loop, store.depth);
+      if (regroup(result) && result.ok) show([result.step]);
+    },
+    regroup,
+    alignSelected: (alignment: Alignment) => {
+      const at = selected().flatMap(id => {
+        const place = places().get(id);
+        return place === undefined ? [] : [[id, place] as const];
+      });
+      if (at.length < fewestFor(alignment)) return;
+      change(store, planMoves(draft(), aligned(new Map(at), alignment), places()));
+    },
   };
 }
 

@@ -9,6 +9,8 @@ export const MARGIN = 32;
 /** The room of a graph in pixels; `top` of its height is covered. */
 type Room = { width: number; height: number; top: number };
 export type View = Point & { zoom: number };
+/** A step, or an open loop, which is larger. */
+type Drawn = Point & { width?: number; height?: number };
 
 type Wish = {
   /** The smallest zoom at which all of the graph is shown. */
@@ -21,19 +23,19 @@ type Wish = {
  * Returns the view that a graph is opened with: all of it as large as possible, up to its natural size; where that would be smaller than
  * `smallest`, a part of it whose steps can be read.
  */
-export function firstView(places: readonly Point[], size: Room, { smallest = LEGIBLE_ZOOM, at }: Wish = {}): View {
+export function firstView(places: readonly Drawn[], size: Room, { smallest = LEGIBLE_ZOOM, at }: Wish = {}): View {
   if (places.length === 0) return { x: 0, y: 0, zoom: 1 };
   const left = Math.min(...places.map(({ x }) => x));
-  const right = Math.max(...places.map(({ x }) => x)) + nodeSize.width;
+  const right = Math.max(...places.map(({ x, width = nodeSize.width }) => x + width));
   const top = Math.min(...places.map(({ y }) => y));
-  const bottom = Math.max(...places.map(({ y }) => y)) + nodeSize.height;
+  const bottom = Math.max(...places.map(({ y, height = nodeSize.height }) => y + height));
   const room = { width: size.width - 2 * MARGIN, height: size.height - size.top - MARGIN };
   const fitting = Math.min(room.width / (right - left), room.height / (bottom - top));
   const zoom = fitting < smallest ? LEGIBLE_ZOOM : Math.min(1, fitting);
   const fits = { x: (right - left) * zoom <= room.width, y: (bottom - top) * zoom <= room.height };
   // Where the graph is wider than its room, its first step is in the middle.
-  const first = at ?? places.find(({ y }) => y === top);
-  const centre = fits.x ? (left + right) / 2 : (first?.x ?? left) + nodeSize.width / 2;
+  const first: Drawn | undefined = at ?? places.find(({ y }) => y === top);
+  const centre = fits.x ? (left + right) / 2 : (first?.x ?? left) + (first?.width ?? nodeSize.width) / 2;
   const middle = fits.y ? (top + bottom) / 2 : at === undefined ? null : at.y + nodeSize.height / 2;
   return {
     x: size.width / 2 - centre * zoom,

@@ -1,7 +1,10 @@
 'use client';
 import { Panel, useReactFlow, useStore } from '@xyflow/react';
 import { type PointerEvent, useMemo } from 'react';
+import type { StepFamily } from '@/server/contract/step-type.ts';
 import { nodeSize, type Point } from './layout.ts';
+import type { Size } from './notes.ts';
+import { stepTypeLook } from './step-icon.tsx';
 
 const WIDTH = 200;
 const HEIGHT = 150;
@@ -9,13 +12,43 @@ const PADDING = nodeSize.width;
 
 type Box = { x: number; y: number; width: number; height: number };
 
+/** A step, or an open loop, which is larger. */
+type Drawn = Point & Partial<Size>;
+type Places = ReadonlyMap<string, Drawn>;
+type MapProps = {
+  places: Places;
+  /** The types of the steps, by their nodes; what has none is no step. */
+  types: ReadonlyMap<string, string>;
+  problems?: { has: (node: string) => boolean };
+  selected?: { has: (node: string) => boolean };
+};
+const none: ReadonlySet<string> = new Set();
+
+/** Returns one path for the steps of each family, the open loops beneath the steps in them. */
+function pathsByFamily(places: Places, types: MapProps['types']): [StepFamily, string][] {
+  const paths = new Map<StepFamily, string>();
+  for (const [node, at] of places) {
+    const type = types.get(node);
+    if (type === undefined) continue;
+    const { family } = stepTypeLook(type);
+    // Of an open loop its head: the rest would hide what is in it.
+    const { width = nodeSize.width } = at;
+    paths.set(family, (paths.get(family) ?? '') + rectangle({ ...at, width, height: nodeSize.height }));
+  }
+  return [...paths];
+}
+
 /**
- * A map of the whole graph with the part in view, which a press or a drag moves. The steps are one path: React Flow's own map is an element
+ * A map of the whole graph with the part in view, which a press or a drag moves. The steps of a family are one path: React Flow's own map is an element
  * and a subscription for each of them, which takes 0.3 s for 2,000.
  */
-export function GraphMap({ places }: { places: ReadonlyMap<string, Point> }) {
+export function GraphMap({ places, types, problems = none, selected = none }: MapProps) {
   const box = useMemo(() => boxAround(places), [places]);
-  const steps = useMemo(() => [...places.values()].map(at => rectangle({ ...at, ...nodeSize })).join(''), [places]);
+  const families = useMemo(() => pathsByFamily(places, types), [places, types]);
+  // What needs attention is seen from afar: a step is two pixels high where there are a thousand.
+  const edge = Math.max(box.width / WIDTH, box.height / HEIGHT) * 2;
+  const marked = (of: { has: (node: string) => boolean }) =>
+    [...places].map(([node, at]) => (of.has(node) ? rectangle({ ...nodeSize, ...at }) : '')).join('');
   const { setCenter, getZoom } = useReactFlow();
   const move = (event: PointerEvent<SVGSVGElement>) => {
     const { left, top } = event.currentTarget.getBoundingClientRect();
@@ -42,7 +75,11 @@ export function GraphMap({ places }: { places: ReadonlyMap<string, Point> }) {
           if (event.currentTarget.hasPointerCapture(event.pointerId)) move(event);
         }}
       >
-        <path d={steps} fill="var(--line-strong)" />
+        {families.map(([family, path]) => (
+          <path key={family} d={path} fill={`var(--family-${family})`} fillOpacity={0.75} />
+        ))}
+        <path d={marked(problems)} fill="var(--bad)" stroke="var(--bad)" strokeWidth={edge} />
+        <path d={marked(selected)} fill="none" stroke="var(--accent)" strokeWidth={2 * edge} />
         <OutOfView box={box} />
       </svg>
     </Panel>
@@ -72,13 +109,13 @@ function rectangle({ x, y, width, height }: Box): string {
   return `M${x},${y}h${width}v${height}h${-width}z`;
 }
 
-function boxAround(places: ReadonlyMap<string, Point>): Box {
+function boxAround(places: Places): Box {
   let [left, top, right, bottom] = [Infinity, Infinity, -Infinity, -Infinity];
-  for (const { x, y } of places.values()) {
+  for (const { x, y, width = nodeSize.width, height = nodeSize.height } of places.values()) {
     left = Math.min(left, x);
     top = Math.min(top, y);
-    right = Math.max(right, x + nodeSize.width);
-    bottom = Math.max(bottom, y + nodeSize.height);
+    right = Math.max(right, x + width);
+    bottom = Math.max(bottom, y + height);
   }
   if (left === Infinity) return { x: 0, y: 0, ...nodeSize };
   return {

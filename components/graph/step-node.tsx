@@ -65,12 +65,16 @@ const farTile =
 const farIcon = 'group-data-[detail=far]/graph:size-10';
 const notFar = 'group-data-[detail=far]/graph:hidden';
 
+/** Returns the ring and the soft fill of a step by its problems and its status. */
+export function ringOf(data: StepNodeData): string | undefined {
+  const look = data.status === null ? null : statusLook('step', data.status);
+  return rings[data.problems > 0 ? 'bad' : (look?.tone ?? 'neutral')];
+}
+
 type StepCardProps = { id: string; data: StepNodeData; selected: boolean; found?: boolean };
 
 /** The face of a step, without the ends of its edges. */
 export function StepCard({ id, data, selected, found = false }: StepCardProps) {
-  const look = data.status === null ? null : statusLook('step', data.status);
-  const tone = data.problems > 0 ? 'bad' : (look?.tone ?? 'neutral');
   const isQuiet = data.disabled || data.status === 'skipped' || data.status === 'pending';
   const isDashed = isQuiet || data.status === 'added' || data.status === 'removed';
   return (
@@ -81,7 +85,7 @@ export function StepCard({ id, data, selected, found = false }: StepCardProps) {
       data-disabled={data.disabled || undefined}
       className={cx(
         'flex items-center gap-2.5 rounded-lg border px-3 transition-colors',
-        rings[tone],
+        ringOf(data),
         // What is disabled, or removed by a proposal, is pale, but as legible as any text.
         data.disabled || data.status === 'removed' ? 'bg-sunken!' : 'shadow-sm',
         'group-data-[detail=far]/graph:gap-3 group-data-[detail=far]/graph:border-2',
@@ -111,7 +115,7 @@ export function StepCard({ id, data, selected, found = false }: StepCardProps) {
 }
 
 /** The line below the name: what needs attention, else what the step does. */
-function SecondLine({ data }: { data: StepNodeData }) {
+export function SecondLine({ data }: { data: StepNodeData }) {
   const look = data.status === null ? null : statusLook('step', data.status);
   const status = look !== null && !PLAIN_STATUSES.includes(data.status ?? '') ? (data.statusLabel ?? look.label) : null;
   return (
@@ -131,7 +135,7 @@ function SecondLine({ data }: { data: StepNodeData }) {
 }
 
 /** The icon of a step's problems or of its status. */
-function StepSign({ data }: { data: StepNodeData }) {
+export function StepSign({ data }: { data: StepNodeData }) {
   if (data.problems > 0) return <CircleAlert aria-hidden className={cx('size-4 shrink-0 text-bad', farIcon)} />;
   if (data.status === null) return null;
   const look = statusLook('step', data.status);

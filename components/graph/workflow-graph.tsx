@@ -165,8 +165,23 @@ function Drawing({ graph, frame, notes, displays, problems, selected = null, onS
       <Background variant={BackgroundVariant.Dots} gap={16} size={1.5} color="var(--dots)" />
       {/* In a row: a column would cover the lowest steps of a graph that fills the width of a phone. */}
       <Controls showInteractive={false} orientation="horizontal" />
-      {steps.length >= MIN_STEPS_FOR_MAP ? <GraphMap places={places} /> : null}
+      {steps.length >= MIN_STEPS_FOR_MAP ? <StepMap {...{ steps, places, problems, selected }} /> : null}
     </ReactFlow>
+  );
+}
+
+type StepMapProps = Pick<LaidOut, 'steps' | 'places'> &
+  Pick<WorkflowGraphProps, 'problems'> & { selected: string | null };
+
+function StepMap({ steps, places, problems, selected }: StepMapProps) {
+  const types = useMemo(() => new Map(steps.map(({ id, type }) => [id, type])), [steps]);
+  return (
+    <GraphMap
+      places={places}
+      types={types}
+      problems={problems}
+      selected={new Set(selected === null ? [] : [selected])}
+    />
   );
 }
 

@@ -4,12 +4,15 @@ import {
   Copy,
   FlaskConical,
   LayoutDashboard,
+  Map as MapIcon,
   PencilLine,
+  Play,
   Plus,
   SquareDashedMousePointer,
   StickyNote,
   Trash2,
 } from 'lucide-react';
+import dynamic from 'next/dynamic';
 import { useRef } from 'react';
 import { noteOfNode } from '../../graph/notes.ts';
 import { MenuItem, MenuSeparator } from '../../ui/menu.tsx';
@@ -17,6 +20,7 @@ import { MenuContent } from '../../ui/menu-content.tsx';
 import { useUrlState } from '../../ui/use-url-state.ts';
 import type { Place } from '../editor-actions.ts';
 import type { Editor } from '../use-editor.ts';
+import { placeOf } from './levels.ts';
 
 /** Where the menu of the canvas was asked for, in pixels of the window, and over what; over nothing without `node` and `edge`. */
 export type CanvasMenuAt = { x: number; y: number; node?: string; edge?: { from: string; to: string } };
@@ -28,8 +32,15 @@ type MenuProps = {
   onAdd: (place: Place) => void;
   onAddNote: (() => void) | undefined;
   onInspect: (node: string) => void;
+  onExtract: () => void;
+  onStart: () => void;
+  onToggleMap: () => void;
   onClose: () => void;
 };
+
+const SelectionEntries = dynamic(() => import('./selection-entries.tsx').then(module => module.SelectionEntries), {
+  ssr: false,
+});
 
 const icon = 'size-3.5';
 
@@ -54,9 +65,9 @@ export function CanvasMenu(props: MenuProps) {
         side="bottom"
       >
         {at.node !== undefined ? (
-          <NodeEntries {...props} node={at.node} />
+          <NodeEntries {...props} node={placeOf(at.node).step} />
         ) : at.edge !== undefined ? (
-          <EdgeEntries {...props} edge={at.edge} />
+          <EdgeEntries {...props} edge={{ from: placeOf(at.edge.from).step, to: placeOf(at.edge.to).step }} />
         ) : (
           <CanvasEntries {...props} />
         )}
@@ -65,7 +76,7 @@ export function CanvasMenu(props: MenuProps) {
   );
 }
 
-function NodeEntries({ editor, editable, node, onAdd, onInspect }: MenuProps & { node: string }) {
+function NodeEntries({ editor, editable, node, onAdd, onInspect, onExtract }: MenuProps & { node: string }) {
   const url = useUrlState();
   const isNote = noteOfNode(node) !== null;
   return (
@@ -88,6 +99,8 @@ function NodeEntries({ editor, editable, node, onAdd, onInspect }: MenuProps & {
           <MenuItem icon={<Ban aria-hidden className={icon} />} shortcut="D" onSelect={editor.toggleDisabled}>
             Disable or enable
           </MenuItem>
+          <MenuSeparator />
+          <SelectionEntries editor={editor} onExtract={onExtract} />
         </>
       ) : null}
       {editable ? (
@@ -126,7 +139,7 @@ function EdgeEntries({ editor, editable, edge, onAdd }: MenuProps & { edge: { fr
   );
 }
 
-function CanvasEntries({ editor, editable, onAdd, onAddNote }: MenuProps) {
+function CanvasEntries({ editor, editable, onAdd, onAddNote, onStart, onToggleMap }: MenuProps) {
   return (
     <>
       {editable ? (
@@ -151,6 +164,12 @@ function CanvasEntries({ editor, editable, onAdd, onAddNote }: MenuProps) {
         onSelect={editor.selectAll}
       >
         Select all steps
+      </MenuItem>
+      <MenuItem icon={<Play aria-hidden className={icon} />} shortcut="S" onSelect={onStart}>
+        How it starts
+      </MenuItem>
+      <MenuItem icon={<MapIcon aria-hidden className={icon} />} shortcut="M" onSelect={onToggleMap}>
+        Show or hide the map
       </MenuItem>
     </>
   );

@@ -1,35 +1,59 @@
 'use client';
 import { LayoutDashboard, PanelRight, Plus, Redo2, Search, Sparkles, StickyNote, Undo2, Waypoints } from 'lucide-react';
-import { type RefObject, useEffect, useMemo, useRef, useState } from 'react';
+import dynamic from 'next/dynamic';
+import { type RefObject, useCallback, useEffect, useMemo, useRef, useState } from 'react';
+import type { Step } from '../../../server/domains/workflows/edits/index.ts';
+import { drawnNotes, noteOfNode } from '../../graph/notes.ts';
+import { readStored, store } from '../../ui/browser-storage.ts';
 import { Button, IconButton } from '../../ui/button.tsx';
 import { Skeleton } from '../../ui/skeleton.tsx';
 import { EmptyState } from '../../ui/states.tsx';
 import { useUrlState } from '../../ui/use-url-state.ts';
 import { graphSteps, type Place } from '../editor-actions.ts';
+import { nodesOf } from '../loop-problems.ts';
 import type { StepsDraft } from '../loop-store.ts';
 import { RunChoice } from '../over/run-choice.tsx';
 import { StepPalette } from '../palette/step-palette.tsx';
+import { useWebhooksOf } from '../start/use-webhooks-of.ts';
 import type { StepTypeForm } from '../step-fields.ts';
 import { findSteps, StepSearch } from '../step-search.tsx';
 import { pinsOf } from '../trial/pins.ts';
-import type { Problem } from '../use-draft.ts';
+import type { Draft, Problem } from '../use-draft.ts';
 import type { Editor } from '../use-editor.ts';
 import { sayProblem } from '../use-history-keys.ts';
 import { CanvasMenu, type CanvasMenuAt } from './canvas-menu.tsx';
 import { type CanvasMarks, EditorCanvas } from './editor-canvas.tsx';
+import { type Levels, nodeIn } from './levels.ts';
+import { useCanvasHands } from './use-canvas-hands.ts';
 import { useCanvasKeys } from './use-canvas-keys.ts';
-import { useLateTexts } from './use-layout.ts';
+import { useLateTexts } from './use-levels.ts';
+
+const SelectionBar = dynamic(() => import('./selection-bar.tsx').then(module => module.SelectionBar), { ssr: false });
+const StartDialog = dynamic(() => import('../start/start-dialog.tsx').then(module => module.StartDialog), {
+  ssr: false,
+});
+const RegroupDialog = dynamic(() => import('../regroup-dialogs.tsx').then(module => module.RegroupDialog), {
+  ssr: false,
+});
 
 const nothing: ReadonlySet<string> = new Set();
 const noMarks: CanvasMarks = new Map();
 
 export type DraftCanvasProps = {
   workflowId: string;
-  /** The steps that are edited: those of the draft, or of a loop in it. */
+  draft: Draft;
+  /** The ids of the loop whose steps the canvas shows, and of those around it; empty for those of the draft. */
+  path: readonly string[];
+  /** These steps. */
+  root: StepsDraft;
+  levels: Levels;
+  /** False until a graph that opens has its places. */
+  isLaidOut: boolean;
+  /** The steps that are edited: those of the canvas, or of an open loop on it. */
   view: StepsDraft;
   editor: Editor;
-  /** Those of the steps that are edited. */
-  problems: readonly Problem[];
+  /** Those of the canvas and of all loops on it. */
+  canvasProblems: readonly Problem[];
   stepTypes: readonly StepTypeForm[];
   editable: boolean;
   /** Where the palette adds a step; null: it is closed. */
@@ -39,6 +63,7 @@ export type DraftCanvasProps = {
   /** Absent where there are no notes: in loops. */
   onAddNote: (() => void) | undefined;
   onInspect: (node: string) => void;
+  onToggleLoop: (loop: string, open: boolean) => void;
   /** The statuses of the steps in the run that is shown over the draft. */
   marks: CanvasMarks | null;
   /** Whether the forms beside the canvas are shown. */
@@ -51,12 +76,31 @@ export function DraftCanvas(props: DraftCanvasProps) {
   const frame = useRef<HTMLElement>(null);
   const [search, setSearch] = useState<string | null>(null);
   const [menu, setMenu] = useState<CanvasMenuAt | null>(null);
+  const [dialog, setDialog] = useState<CanvasDialog | null>(null);
+  const map = useMapShown();
+  const onStart = useCallback(() => setDialog('start'), []);
+  const onExtract = () => {
+    if (editor.selected.size > 0) setDialog('regroup');
+  };
   const { steps } = editor.drawing;
   const found = useMemo(() => (search === null ? [] : findSteps(steps, search)), [steps, search]);
   const foundSet = useMemo(() => (found.length === 0 ? nothing : new Set(found)), [found]);
-  useCanvasKeys(frame, { editor, editable, onAdd, onAddNote, onSearch: () => setSearch(search ?? ''), onInspect });
+  useCanvasKeys(frame, {
+    editor,
+    editable,
+    onAdd,
+    onAddNote,
+    onSearch: () => setSearch(search ?? ''),
+    onInspect,
+    onExtract,
+    onStart,
+    onToggleMap: map.toggle,
+    onToggleLoop: props.onToggleLoop,
+    isLoopOpen: node => props.levels.some(level => level.node === node),
+  });
   useCanvasFocus(frame, props);
-  const isEmpty = steps.length === 0 && editor.notes.length === 0;
+  const { graph } = props.root.state.draft;
+  const isEmpty = graph.steps.length === 0 && drawnNotes(graph).length === 0;
   const closeSearch = () => {
     setSearch(null);
     editor.refocus();
@@ -72,8 +116,10 @@ export function DraftCanvas(props: DraftCanvasProps) {
     >
       {isEmpty ? (
         <EmptyCanvas editable={editable} onAdd={() => onAdd({ kind: 'free' })} />
+      ) : !props.isLaidOut ? (
+        <Skeleton className="h-full w-full" />
       ) : (
-        <Graph {...props} found={foundSet} onMenu={setMenu} />
+        <Graph {...props} found={foundSet} onMenu={setMenu} onStart={onStart} showsMap={map.isShown} />
       )}
       <div className="pointer-events-none absolute inset-x-2 top-2 z-5 flex items-start justify-between gap-2 *:pointer-events-auto">
         {isEmpty ? (
@@ -94,9 +140,11 @@ export function DraftCanvas(props: DraftCanvasProps) {
         )}
         <PanelToggle {...props.panel} />
       </div>
+      {editable && editor.selected.size > 1 ? <SelectionBar editor={editor} onExtract={onExtract} /> : null}
       <Palette {...props} />
+      <CanvasDialogs {...props} open={dialog} onClose={() => setDialog(null)} />
       <CanvasMenu
-        {...{ editor, editable, onAdd, onAddNote, onInspect }}
+        {...{ editor, editable, onAdd, onAddNote, onInspect, onExtract, onStart, onToggleMap: map.toggle }}
         at={menu}
         onClose={() => {
           setMenu(null);
@@ -108,42 +156,110 @@ export function DraftCanvas(props: DraftCanvasProps) {
   );
 }
 
-type GraphProps = DraftCanvasProps & { found: ReadonlySet<string>; onMenu: (menu: CanvasMenuAt) => void };
+const MAP_KEY = 'baton:map-hidden';
 
-function Graph({ view, editor, problems, marks, editable, found, onMenu, onAdd, onInspect }: GraphProps) {
-  const { run_setup } = view.state.draft;
+/** Whether large graphs have a map, as this browser keeps it. */
+function useMapShown() {
+  const [isShown, setShown] = useState(() => readStored(MAP_KEY) !== true);
+  const toggle = () => {
+    store(MAP_KEY, isShown);
+    setShown(!isShown);
+  };
+  return { isShown, toggle };
+}
+
+type CanvasDialog = 'start' | 'regroup';
+type DialogsProps = DraftCanvasProps & { open: CanvasDialog | null; onClose: () => void };
+
+/** The dialog that the canvas has opened. */
+function CanvasDialogs({ open, onClose, workflowId, draft, view, editor, editable }: DialogsProps) {
+  const { refocus } = editor;
+  const last = useRef(open);
+  useEffect(() => {
+    const isClosed = last.current === 'regroup' && open === null;
+    last.current = open;
+    // After the dialog, which would return the keyboard to a step that may be gone.
+    if (isClosed) setTimeout(refocus, 0);
+  }, [open, refocus]);
+  switch (open) {
+    case null:
+      return null;
+    case 'start':
+      return <StartDialog {...{ workflowId, draft, editable, onClose }} />;
+    case 'regroup':
+      return <RegroupDialog workflowId={workflowId} store={view.store} editor={editor} onClose={onClose} />;
+  }
+}
+
+type GraphProps = DraftCanvasProps & {
+  found: ReadonlySet<string>;
+  onMenu: (menu: CanvasMenuAt) => void;
+  onStart: () => void;
+  showsMap: boolean;
+};
+
+function Graph(props: GraphProps) {
+  const { editor, root, canvasProblems, marks, editable, found, onMenu } = props;
+  const { run_setup } = root.state.draft;
+  const { steps, notes } = root.state.draft.graph;
   const pinned = useMemo(() => new Set(Object.keys(pinsOf(run_setup))), [run_setup]);
-  const errors = useMemo(() => countErrors(problems), [problems]);
-  const drawing = useLateTexts(editor.drawing);
-  if (!drawing.isLaidOut) return <Skeleton className="h-full w-full" />;
+  const errors = useMemo(() => countErrors(canvasProblems, steps), [canvasProblems, steps]);
+  const drawn = useMemo(() => drawnNotes({ notes }), [notes]);
+  const levels = useLateTexts(props.levels);
+  const hands = useCanvasHands(props);
+  const nodes = useNodeNames(editor, found);
   return (
     <EditorCanvas
-      drawing={drawing}
-      notes={editor.notes}
-      places={editor.places}
+      levels={levels}
+      notes={drawn}
       problems={errors}
       marks={marks ?? noMarks}
       pinned={pinned}
-      selected={editor.selected}
-      selectedEdge={editor.edge}
+      {...nodes}
       selectedNote={editor.note}
-      found={found}
       editable={editable}
-      focus={editor.focus}
       onFocused={editor.onFocused}
-      onSelect={editor.select}
-      onSelectEdge={editor.selectEdge}
       onSelectNote={editor.selectNote}
       onResizeNote={editor.resizeNote}
-      onOpenNode={onInspect}
-      onAdd={onAdd}
-      onMove={editor.moveNodes}
-      onConnect={editor.connect}
-      onReconnect={editor.reconnect}
-      onDisconnect={editor.disconnect}
+      {...hands}
       onMenu={onMenu}
+      start={useStartNode(props)}
+      showsMap={props.showsMap}
     />
   );
+}
+
+/** Returns what the start of the workflow says on the canvas; undefined where that shows the steps of a loop. */
+function useStartNode({ workflowId, root, path, editable, onStart }: GraphProps) {
+  const isShown = path.length === 0;
+  const webhooks = useWebhooksOf(workflowId, editable && isShown).length;
+  const { tool } = root.state.draft.graph;
+  const detail = [
+    'On request',
+    ...(webhooks === 0 ? [] : [webhooks === 1 ? '1 webhook' : `${webhooks} webhooks`]),
+    ...(tool === undefined ? [] : ['Tool']),
+  ].join(' · ');
+  return useMemo(() => (isShown ? { detail, open: onStart } : undefined), [isShown, detail, onStart]);
+}
+
+const nodesIn = (level: string, ids: ReadonlySet<string>): ReadonlySet<string> =>
+  level === '' ? ids : new Set([...ids].map(id => nodeIn(level, id)));
+
+/** Returns the selected, the found and the asked-for steps by the nodes of the canvas. */
+function useNodeNames({ inside, selected, edge, focus }: Editor, found: ReadonlySet<string>) {
+  const level = inside.join('.');
+  const selectedNodes = useMemo(() => nodesIn(level, selected), [selected, level]);
+  const foundNodes = useMemo(() => nodesIn(level, found), [found, level]);
+  const focusNode = useMemo(() => {
+    if (focus?.step == null || noteOfNode(focus.step) !== null) return focus;
+    return { ...focus, step: nodeIn(level, focus.step) };
+  }, [focus, level]);
+  return {
+    selected: selectedNodes,
+    found: foundNodes,
+    focus: focusNode,
+    selectedEdge: edge === null ? null : nodeIn(level, edge),
+  };
 }
 
 /** Gives the canvas the keyboard when it is asked for, and when a person has just come to an empty workflow. */
@@ -263,10 +379,12 @@ function CanvasTools({
   );
 }
 
-function countErrors(problems: readonly Problem[]): Map<string, number> {
+/** The number of errors by node: those of the steps of a loop are errors of the loop, too. */
+function countErrors(problems: readonly Problem[], steps: readonly Step[]): Map<string, number> {
   const counts = new Map<string, number>();
-  for (const problem of problems)
-    if (problem.step_id !== null && problem.severity === 'error')
-      counts.set(problem.step_id, (counts.get(problem.step_id) ?? 0) + 1);
+  for (const problem of problems) {
+    if (problem.severity !== 'error') continue;
+    for (const node of nodesOf(problem, steps)) counts.set(node, (counts.get(node) ?? 0) + 1);
+  }
   return counts;
 }

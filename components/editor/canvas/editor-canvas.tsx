@@ -13,43 +13,49 @@ import { Maximize } from 'lucide-react';
 import { useTheme } from 'next-themes';
 import { memo, useMemo, useRef, useState } from 'react';
 import type { Branch } from '../../../server/domains/workflows/edits/index.ts';
+import type { Box } from '../../graph/containers.ts';
 import { useDetailLevel } from '../../graph/detail-level.ts';
 import { GraphMap } from '../../graph/graph-map.tsx';
 import { MAX_MINIMIZED } from '../../graph/layout.ts';
 import { type DrawnNote, noteOfNode, type Size } from '../../graph/notes.ts';
 import { useWheel } from '../../graph/use-wheel.ts';
 import { flowTheme, kept, MIN_STEPS_FOR_MAP } from '../../graph/workflow-graph.tsx';
+import { cx } from '../../ui/classes.ts';
 import type { Place, Places } from '../editor-actions.ts';
 import { type NoteFlowNode, NoteNode } from '../notes/note-node.tsx';
 import { isTaken } from '../over/run-marks.ts';
+import { startBox, startLines, toStartNode } from '../start/start-elements.ts';
+import { START_NODE, type StartFlowNode, StartNode } from '../start/start-node.tsx';
 import type { FocusRequest } from '../use-editor.ts';
 import { CanvasActionsContext } from './canvas-actions.tsx';
 import type { CanvasMenuAt } from './canvas-menu.tsx';
 import { EditorEdge, type EditorFlowEdge } from './editor-edge.tsx';
 import { type EditorFlowNode, EditorNode } from './editor-node.tsx';
 import { hasBranches, toEditorEdge } from './flow-elements.ts';
+import { boxesOf, type Levels, nodeIn, placeOf, sameStructure } from './levels.ts';
+import { LoopNode } from './loop-node.tsx';
 import { PointedEdge } from './pointed-edge.ts';
 import { useCanvasView } from './use-canvas-view.ts';
 import { useConnections } from './use-connections.ts';
 import { useDrop } from './use-drop.ts';
-import type { Drawing } from './use-layout.ts';
 import { useNodes } from './use-nodes.ts';
 
-const nodeTypes = { step: EditorNode, note: NoteNode };
+const nodeTypes = { step: EditorNode, loop: LoopNode, note: NoteNode, start: StartNode };
 const edgeTypes = { step: EditorEdge };
+/** Beyond this number of nodes they do not glide (app/globals.css): each one that does is a layer of its own. */
+const MAX_GLIDING = 200;
 const MULTI_SELECT = ['Shift', 'Meta', 'Control'];
 
 /** A node of the canvas: a step or a note. */
-export type CanvasNode = EditorFlowNode | NoteFlowNode;
+export type CanvasNode = EditorFlowNode | NoteFlowNode | StartFlowNode;
 
 /** The changes that a proposal shown over the draft makes, or the statuses in a run shown over it, by step. */
 export type CanvasMarks = ReadonlyMap<string, string>;
 
+/** Steps and their places are named by their nodes here: those of steps in open loops have the ids of these, too (levels.ts). */
 export type CanvasProps = {
-  drawing: Drawing;
+  levels: Levels;
   notes: readonly DrawnNote[];
-  /** Where steps and notes are, by the ids of their nodes. */
-  places: Places;
   /** Number of errors by step. */
   problems: ReadonlyMap<string, number>;
   marks: CanvasMarks;
@@ -68,12 +74,20 @@ export type CanvasProps = {
   onSelectNote: (note: string | null) => void;
   onResizeNote: (note: string, size: Size) => void;
   onOpenNode: (id: string) => void;
-  onAdd: (place: Place, type?: string) => void;
+  /** `level`: the loop in which a step is added that goes after no other. */
+  onAdd: (place: Place, type?: string, level?: string) => void;
+  /** Absent where loops stay closed. */
+  onToggleLoop?: (loop: string, open: boolean) => void;
+  /** The places are those of nodes within the loop around them. */
   onMove: (moved: Places) => void;
   onConnect: (from: string, to: string, branch: Branch | undefined) => void;
   onReconnect: (old: { from: string; to: string }, next: { from: string; to: string; branch?: Branch }) => void;
   onDisconnect: (from: string, to: string) => void;
   onMenu: (menu: CanvasMenuAt) => void;
+  /** Whether a large graph has a map. Default: it has. */
+  showsMap?: boolean;
+  /** How the workflow starts, above its first steps; absent for the steps of a loop. */
+  start?: StartFlowNode['data'] | undefined;
 };
 
 /**
@@ -89,24 +103,28 @@ export const EditorCanvas = memo(function EditorCanvas(props: CanvasProps) {
 });
 
 function Flow(props: CanvasProps) {
-  const { editable, selected, onAdd, onSelect, onSelectEdge, onResizeNote, onDisconnect, onMenu } = props;
+  const { editable, selected, levels, onAdd, onSelect, onSelectEdge, onMenu } = props;
   const { resolvedTheme } = useTheme();
   const frame = useRef<HTMLDivElement>(null);
-  const { nodes, ...hands } = useNodes(props);
-  const edges = useEdges(props);
+  const drawn = useNodes(props);
+  const { nodes: _, ...hands } = drawn;
   const [pointed] = useState(() => new PointedEdge());
-  const actions = useMemo(
-    () => ({ add: (place: Place) => onAdd(place), disconnect: onDisconnect, resizeNote: onResizeNote, pointed }),
-    [onAdd, onDisconnect, onResizeNote, pointed],
-  );
+  const actions = useActions(props, pointed);
+  const stepBoxes = useMemo(() => boxesOf(levels), [levels]);
+  const { nodes, edges, boxes } = useStart(props, drawn.nodes, useEdges(props), stepBoxes);
   const detail = useDetailLevel();
-  const view = useCanvasView(props.places, props.focus, props.onFocused, frame);
+  const view = useCanvasView(boxes, props.focus, props.onFocused, frame);
   const connections = useConnections(props, frame);
-  const drop = useDrop(onAdd);
+  const drop = useDrop(levels, stepBoxes, onAdd);
   const wheel = useWheel(frame, true);
   return (
     <CanvasActionsContext value={actions}>
-      <div ref={frame} data-detail={detail} className="group/graph h-full w-full" {...drop}>
+      <div
+        ref={frame}
+        data-detail={detail}
+        className={cx('group/graph h-full w-full', nodes.length <= MAX_GLIDING && 'glides')}
+        {...drop}
+      >
         <ReactFlow
           nodes={nodes}
           edges={edges}
@@ -119,9 +137,10 @@ function Flow(props: CanvasProps) {
             const isPlain = !event.shiftKey && !event.metaKey && !event.ctrlKey;
             if (isPlain && selected.size > 1 && selected.has(node.id)) onSelect(new Set([node.id]));
           }}
-          onNodeDoubleClick={(_, node) => props.onOpenNode(node.id)}
+          onNodeDoubleClick={(_, node) => node.type !== 'start' && props.onOpenNode(node.id)}
           onNodeContextMenu={(event, node) => {
             event.preventDefault();
+            if (node.type === 'start') return onMenu({ x: event.clientX, y: event.clientY });
             if (!selected.has(node.id) && noteOfNode(node.id) === null) onSelect(new Set([node.id]));
             onMenu({ x: event.clientX, y: event.clientY, node: node.id });
           }}
@@ -142,6 +161,7 @@ function Flow(props: CanvasProps) {
             onSelectEdge(null);
           }}
           {...connections}
+          isValidConnection={({ source, target }) => placeOf(source).level === placeOf(target).level}
           {...wheel}
           nodesDraggable={editable}
           nodesConnectable={editable}
@@ -166,32 +186,82 @@ function Flow(props: CanvasProps) {
               <Maximize aria-hidden className="fill-none!" />
             </ControlButton>
           </Controls>
-          {nodes.length >= MIN_STEPS_FOR_MAP ? <GraphMap places={props.places} /> : null}
+          {nodes.length >= MIN_STEPS_FOR_MAP && props.showsMap !== false ? (
+            <StepMap {...{ levels, boxes: stepBoxes, problems: props.problems, selected }} />
+          ) : null}
         </ReactFlow>
       </div>
     </CanvasActionsContext>
   );
 }
 
+type StepMapProps = Pick<CanvasProps, 'levels' | 'problems' | 'selected'> & { boxes: ReadonlyMap<string, Box> };
+
+function StepMap({ levels, boxes, problems, selected }: StepMapProps) {
+  const types = useMemo(
+    () => new Map(levels.flatMap(({ node, steps }) => steps.map(({ id, type }) => [nodeIn(node, id), type] as const))),
+    [levels],
+  );
+  return <GraphMap places={boxes} types={types} problems={problems} selected={selected} />;
+}
+
+/** Adds how the workflow starts to the drawing. */
+function useStart(
+  { levels, start }: CanvasProps,
+  steps: readonly CanvasNode[],
+  connections: readonly EditorFlowEdge[],
+  boxes: ReadonlyMap<string, Box>,
+) {
+  return useMemo(() => {
+    const box = start === undefined ? null : startBox(levels, boxes);
+    if (box === null || start === undefined) return { nodes: [...steps], edges: [...connections], boxes };
+    return {
+      nodes: [toStartNode(box, start), ...steps],
+      edges: [...startLines(levels), ...connections] as EditorFlowEdge[],
+      boxes: new Map([...boxes, [START_NODE, box] as const]),
+    };
+  }, [levels, start, steps, connections, boxes]);
+}
+
+/** The actions of nodes and connections, which stay the same object while the canvas lives. */
+function useActions({ onAdd, onToggleLoop, onDisconnect, onResizeNote }: CanvasProps, pointed: PointedEdge) {
+  return useMemo(
+    () => ({
+      add: (place: Place) => onAdd(place),
+      addIn: (loop: string) => onAdd({ kind: 'free' }, undefined, loop),
+      toggleLoop: onToggleLoop ?? null,
+      disconnect: onDisconnect,
+      resizeNote: onResizeNote,
+      pointed,
+    }),
+    [onAdd, onToggleLoop, onDisconnect, onResizeNote, pointed],
+  );
+}
+
 /** The connections for React Flow, which draws again only what is a new object. */
-function useEdges({ drawing, marks, selectedEdge, editable }: CanvasProps): EditorFlowEdge[] {
+function useEdges({ levels, marks, selectedEdge, editable }: CanvasProps): EditorFlowEdge[] {
   const keptEdges = useRef(new Map<string, EditorFlowEdge>());
-  const { steps, edges } = drawing;
-  // Typing into a step changes neither of the two.
-  const conditions = useMemo(() => JSON.stringify(steps.filter(hasBranches).map(({ id }) => id)), [steps]);
+  // Typing into a step changes no connection.
+  const conditions = JSON.stringify(
+    levels.flatMap(({ node, steps }) => steps.filter(hasBranches).map(({ id }) => nodeIn(node, id))),
+  );
+  const last = useRef(levels);
+  if (!sameStructure(last.current, levels)) last.current = levels;
+  const drawn = last.current;
   return useMemo(() => {
     const branching = new Set<string>(JSON.parse(conditions));
-    return edges.map(edge =>
-      kept(
-        keptEdges.current,
-        toEditorEdge(edge, {
-          branches: branching.has(edge.from),
-          selected: edge.id === selectedEdge,
+    return drawn.flatMap(({ node, edges }) =>
+      edges.map(edge => {
+        const [from, to] = [nodeIn(node, edge.from), nodeIn(node, edge.to)];
+        const state = {
+          branches: branching.has(from),
+          selected: nodeIn(node, edge.id) === selectedEdge,
           editable,
-          ghost: marks.get(edge.from) === 'added' || marks.get(edge.to) === 'added',
-          taken: isTaken(marks, edge.from, edge.to),
-        }),
-      ),
+          ghost: marks.get(from) === 'added' || marks.get(to) === 'added',
+          taken: isTaken(marks, from, to),
+        };
+        return kept(keptEdges.current, toEditorEdge(node, edge, state));
+      }),
     );
-  }, [edges, conditions, marks, selectedEdge, editable]);
+  }, [drawn, conditions, marks, selectedEdge, editable]);
 }

@@ -1,9 +1,10 @@
 'use client';
 import { Handle, type Node, type NodeProps, Position } from '@xyflow/react';
-import { Plus } from 'lucide-react';
+import { ChevronsDownUp, ChevronsUpDown, Plus } from 'lucide-react';
 import { memo } from 'react';
 import { nodeSize } from '../../graph/layout.ts';
 import { StepCard, type StepNodeData } from '../../graph/step-node.tsx';
+import { cx } from '../../ui/classes.ts';
 import { useCanvasActions } from './canvas-actions.tsx';
 import { outletsOf } from './outlets.ts';
 
@@ -13,20 +14,23 @@ export type EditorNodeData = StepNodeData & {
   /** Found by the search. */
   found: boolean;
   editable: boolean;
+  /** The step's id: that of its node names the loops around it, too. */
+  step: string;
+  /** The node of the open loop around it; empty: there is none. */
+  loop: string;
 };
-export type EditorFlowNode = Node<EditorNodeData, 'step'>;
+export type EditorFlowNode = Node<EditorNodeData, 'step' | 'loop'>;
 
-const handleClass =
+export const handleClass =
   'size-2.5! border-2! border-surface! bg-line-strong! transition-transform hover:scale-150 hover:bg-accent!';
 
 /** A step on the canvas of the editor: it can be dragged, connected by its handles, and continued with “+”. */
 export const EditorNode = memo(function EditorNode({ id, data, selected }: NodeProps<EditorFlowNode>) {
-  const { add } = useCanvasActions();
   const shown = outletsOf(data.branches);
   return (
     <div className="group relative" style={{ width: nodeSize.width, height: nodeSize.height }}>
       <Handle type="target" position={Position.Top} isConnectable={data.editable} className={handleClass} />
-      <StepCard id={id} data={data} selected={selected} found={data.found} />
+      <StepCard id={data.step} data={data} selected={selected} found={data.found} />
       {shown.map(outlet => (
         <Handle
           key={outlet.id}
@@ -39,32 +43,65 @@ export const EditorNode = memo(function EditorNode({ id, data, selected }: NodeP
           className={handleClass}
         />
       ))}
-      {data.editable
-        ? shown.map(outlet => (
-            <span
-              key={outlet.id}
-              style={{ left: `${outlet.at * 100}%` }}
-              // It begins in the middle of the handle, which must stay free to be dragged.
-              className={`pointer-events-none absolute top-full -translate-x-1/2 pt-1.5 transition-opacity group-hover:opacity-100 ${selected ? '' : 'opacity-0'}`}
-            >
-              {/* The keyboard has its own way (Tab); a stop at every "+" would be in its way. */}
-              <button
-                type="button"
-                tabIndex={-1}
-                aria-label={`Add a step after ${data.title}${data.branches ? `, ${outlet.name}` : ''}`}
-                title={data.branches ? `Add a step: ${outlet.name}` : 'Add a step after this one'}
-                onClick={event => {
-                  event.stopPropagation();
-                  add({ kind: 'after', step: id, ...(outlet.branch ? { branch: outlet.branch } : {}) });
-                }}
-                className="nodrag nopan pointer-events-auto flex h-6 min-w-6 items-center justify-center gap-0.5 rounded-full border bg-surface px-1 text-xs text-muted shadow-sm hover:border-accent hover:text-accent-text"
-              >
-                <Plus aria-hidden className="size-3.5" />
-                {data.branches && outlet.branch ? outlet.name : null}
-              </button>
-            </span>
-          ))
-        : null}
+      {data.inner === null ? null : <LoopToggle node={id} data={data} isOpen={false} />}
+      {data.editable ? <AddAfter node={id} data={data} selected={selected} /> : null}
     </div>
   );
 });
+
+type PartProps = { node: string; data: EditorNodeData };
+
+/** The “+” below a step, one for each of its outlets. */
+export function AddAfter({ node, data, selected }: PartProps & { selected: boolean }) {
+  const { add } = useCanvasActions();
+  return outletsOf(data.branches).map(outlet => (
+    <span
+      key={outlet.id}
+      style={{ left: `${outlet.at * 100}%` }}
+      // It begins in the middle of the handle, which must stay free to be dragged.
+      className={`pointer-events-none absolute top-full -translate-x-1/2 pt-1.5 transition-opacity group-hover:opacity-100 ${selected ? '' : 'opacity-0'}`}
+    >
+      {/* The keyboard has its own way (Tab); a stop at every "+" would be in its way. */}
+      <button
+        type="button"
+        tabIndex={-1}
+        aria-label={`Add a step after ${data.title}${data.branches ? `, ${outlet.name}` : ''}`}
+        title={data.branches ? `Add a step: ${outlet.name}` : 'Add a step after this one'}
+        onClick={event => {
+          event.stopPropagation();
+          add({ kind: 'after', step: node, ...(outlet.branch ? { branch: outlet.branch } : {}) });
+        }}
+        className="nodrag nopan pointer-events-auto flex h-6 min-w-6 items-center justify-center gap-0.5 rounded-full border bg-surface px-1 text-xs text-muted shadow-sm hover:border-accent hover:text-accent-text"
+      >
+        <Plus aria-hidden className="size-3.5" />
+        {data.branches && outlet.branch ? outlet.name : null}
+      </button>
+    </span>
+  ));
+}
+
+/** Opens a loop, so that its steps are drawn in it, or closes it. Not for the keyboard, which has O. */
+export function LoopToggle({ node, data, isOpen }: PartProps & { isOpen: boolean }) {
+  const { toggleLoop } = useCanvasActions();
+  if (toggleLoop === null) return null;
+  const Icon = isOpen ? ChevronsDownUp : ChevronsUpDown;
+  return (
+    <button
+      type="button"
+      tabIndex={-1}
+      aria-expanded={isOpen}
+      aria-label={`Steps of ${data.title}`}
+      title={isOpen ? 'Close the loop' : 'Open the loop'}
+      onClick={event => {
+        event.stopPropagation();
+        toggleLoop(node, !isOpen);
+      }}
+      className={cx(
+        'nodrag nopan pointer-events-auto flex size-6 items-center justify-center rounded-full border bg-surface text-muted shadow-sm hover:border-accent hover:text-accent-text',
+        isOpen ? 'shrink-0' : 'absolute -top-2.5 -right-2.5',
+      )}
+    >
+      <Icon aria-hidden className="size-3.5" />
+    </button>
+  );
+}

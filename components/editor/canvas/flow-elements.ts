@@ -8,10 +8,12 @@ import {
   nodeSize,
   type Point,
 } from '../../graph/layout.ts';
+import type { Size } from '../../graph/notes.ts';
 import { statusLook } from '../../ui/status-badge.tsx';
 import type { EditorFlowEdge } from './editor-edge.tsx';
 import type { EditorFlowNode } from './editor-node.tsx';
-import { handlesOf } from './outlets.ts';
+import { nodeIn, placeOf } from './levels.ts';
+import { handlesAt, handlesOf } from './outlets.ts';
 
 export type NodeState = {
   problems: number;
@@ -22,28 +24,40 @@ export type NodeState = {
   mark: string | null;
   /** Whether its result is pinned. */
   pinned: boolean;
+  /** The size of a loop that is open on the canvas; null: the step is drawn as a card. */
+  size: Size | null;
 };
 
 /** Whether what comes after a step belongs to one of its branches. */
 export const hasBranches = (step: GraphStepInput & { mode?: unknown }): boolean =>
   step.type === 'condition' && step.mode !== 'validate';
 
-/** Returns a step as React Flow draws it. */
-export function toEditorNode(step: GraphStepInput, place: Point | undefined, state: NodeState): EditorFlowNode {
+/** Returns a step of a level as React Flow draws it; `place` is within the loop around it. */
+export function toEditorNode(
+  level: string,
+  step: GraphStepInput,
+  place: Point | undefined,
+  state: NodeState,
+): EditorFlowNode {
+  const size = state.size ?? nodeSize;
   const title = (typeof step.name === 'string' && step.name) || step.id;
   const mark = state.mark === null ? null : statusLook('step', state.mark).label;
   return {
-    id: step.id,
-    type: 'step',
+    id: nodeIn(level, step.id),
+    type: state.size === null ? 'step' : 'loop',
+    ...(level === '' ? {} : { parentId: level }),
     position: place ?? { x: 0, y: 0 },
-    width: nodeSize.width,
-    height: nodeSize.height,
-    measured: nodeSize,
-    handles: handlesOf(hasBranches(step)),
+    width: size.width,
+    height: size.height,
+    measured: size,
+    handles: state.size === null ? handlesOf(hasBranches(step)) : handlesAt(size),
+    // Between its steps an open loop is the canvas, which is moved and clicked there.
+    ...(state.size === null ? {} : { style: { pointerEvents: 'none' } }),
     // Above its neighbours and their “+”. React Flow would raise selected notes as well, over the steps that they explain.
-    zIndex: state.selected ? 1_000 : 0,
+    // In a loop, its connections would be raised over the “+” of the steps before it.
+    zIndex: state.selected && level === '' ? 1_000 : 0,
     selected: state.selected,
-    ariaLabel: `${title}${mark === null ? '' : `: ${mark}`}${state.pinned ? ': pinned result' : ''}${state.problems > 0 ? `: ${state.problems === 1 ? '1 problem' : `${state.problems} problems`}` : ''}`,
+    ariaLabel: `${title}${level === '' ? '' : `, in ${placeOf(level).step}`}${mark === null ? '' : `: ${mark}`}${state.pinned ? ': pinned result' : ''}${state.problems > 0 ? `: ${state.problems === 1 ? '1 problem' : `${state.problems} problems`}` : ''}`,
     data: {
       title,
       type: step.type,
@@ -57,6 +71,8 @@ export function toEditorNode(step: GraphStepInput, place: Point | undefined, sta
       pinned: state.pinned,
       summary: summaryOf(step),
       inner: innerStepsOf(step),
+      step: step.id,
+      loop: level,
       branches: hasBranches(step),
       found: state.found,
       editable: state.editable,
@@ -73,14 +89,14 @@ type EdgeState = {
   taken: boolean;
 };
 
-/** Returns a connection as React Flow draws it. */
-export function toEditorEdge(edge: GraphEdge, state: EdgeState): EditorFlowEdge {
+/** Returns a connection between steps of a level as React Flow draws it. */
+export function toEditorEdge(level: string, edge: GraphEdge, state: EdgeState): EditorFlowEdge {
   const color = state.taken ? 'var(--ok)' : 'var(--line-strong)';
   return {
-    id: edge.id,
+    id: nodeIn(level, edge.id),
     type: 'step',
-    source: edge.from,
-    target: edge.to,
+    source: nodeIn(level, edge.from),
+    target: nodeIn(level, edge.to),
     // What both branches take leaves the step in the middle, as what neither names.
     sourceHandle: state.branches && (edge.branch === 'then' || edge.branch === 'else') ? edge.branch : 'out',
     selected: state.selected,

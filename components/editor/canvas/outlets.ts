@@ -1,6 +1,7 @@
 import { type NodeHandle, Position } from '@xyflow/react';
 import type { Branch } from '../../../server/domains/workflows/edits/index.ts';
 import { nodeSize } from '../../graph/layout.ts';
+import type { Size } from '../../graph/notes.ts';
 
 /** Where a connection leaves a step: `at` is its place along the lower edge. */
 export type Outlet = { id: string; branch: Branch | undefined; at: number; name: string };
@@ -18,8 +19,8 @@ export const outletsOf = (hasBranches: boolean): readonly Outlet[] => (hasBranch
 
 /** The side of a handle, as the node draws it. */
 const SIDE = 10;
-const handleAt = (at: number, y: number) => ({
-  x: nodeSize.width * at - SIDE / 2,
+const handleAt = (at: number, y: number, width = nodeSize.width) => ({
+  x: width * at - SIDE / 2,
   y: y - SIDE / 2,
   width: SIDE,
   height: SIDE,
@@ -38,3 +39,9 @@ const branchingHandles = handles(branching);
 
 /** The ends of connections: React Flow draws every step once to measure what it is not told. */
 export const handlesOf = (hasBranches: boolean): NodeHandle[] => (hasBranches ? branchingHandles : plainHandles);
+
+/** The ends of the connections of an open loop. */
+export const handlesAt = ({ width, height }: Size): NodeHandle[] => [
+  { type: 'target', position: Position.Top, ...handleAt(0.5, 0, width) },
+  { id: out.id, type: 'source', position: Position.Bottom, ...handleAt(0.5, height, width) },
+];

@@ -1,11 +1,15 @@
 'use client';
 import { type RefObject, useEffect, useRef } from 'react';
+import type { Step } from '../../../server/domains/workflows/edits/index.ts';
 import type { Point } from '../../graph/layout.ts';
-import { noteNodeId } from '../../graph/notes.ts';
+import { noteNodeId, noteOfNode } from '../../graph/notes.ts';
 import { isTyping } from '../../shell/use-hotkeys.ts';
 import type { Place } from '../editor-actions.ts';
+import { stepsOfLoop } from '../loop-store.ts';
 import type { Editor } from '../use-editor.ts';
+import type { Alignment } from './align.ts';
 import { type Direction, neighbour } from './flow-elements.ts';
+import { nodeIn, placeOf } from './levels.ts';
 
 type Keys = {
   editor: Editor;
@@ -16,6 +20,13 @@ type Keys = {
   onSearch: () => void;
   /** Moves the focus to the form of a step or a note. */
   onInspect: (node: string) => void;
+  onToggleLoop: (loop: string, open: boolean) => void;
+  /** Moves the selected steps into a workflow of their own, or those of the selected call back. */
+  onExtract: () => void;
+  /** Shows how the workflow starts. */
+  onStart: () => void;
+  onToggleMap: () => void;
+  isLoopOpen: (loop: string) => boolean;
 };
 
 const ARROWS: Readonly<Record<string, Direction>> = {
@@ -34,10 +45,13 @@ const DIRECTIONS: Readonly<Record<Direction, Point>> = {
   right: { x: NUDGE, y: 0 },
 };
 
-/** The node of the step or note that has the focus, or that is selected. */
-function nodeAt(target: EventTarget | null, { selected, note }: Editor): string | undefined {
-  const node = target instanceof Element ? target.closest<HTMLElement>('.react-flow__node') : null;
-  return node?.dataset.id ?? (note === null ? [...selected].at(-1) : noteNodeId(note));
+/** The step or the node of the note that has the focus, or that is selected. */
+function nodeAt(target: EventTarget | null, { inside, selected, note }: Editor): string | undefined {
+  const node = target instanceof Element ? target.closest<HTMLElement>('.react-flow__node')?.dataset.id : undefined;
+  const focused = node === undefined ? undefined : placeOf(node);
+  // Keys are about the steps that are edited; a step elsewhere may have their ids.
+  if (focused?.level === inside.join('.')) return focused.step;
+  return note === null ? [...selected].at(-1) : noteNodeId(note);
 }
 
 /** Does what a key means on the canvas; false: nothing. */
@@ -50,19 +64,71 @@ function onKey(event: KeyboardEvent, keys: Keys): boolean {
   if (mod && key === 'f') onSearch();
   else if (mod && key === 'a') editor.selectAll();
   else if (mod && key === 'd' && editable) editor.duplicateSelected();
+  else if (!mod && event.altKey && event.shiftKey && editable) return align(event, editor);
   else if (!mod && event.altKey && arrow !== undefined && editable) editor.nudge(DIRECTIONS[arrow]);
   else if (mod || event.altKey) return false;
   else if (arrow !== undefined) {
     const next = node === undefined ? [...editor.places.keys()][0] : neighbour(editor.places, node, arrow);
-    if (next) editor.showNode(next);
-  } else if ((key === 'Enter' || key === 'F2') && node !== undefined) onInspect(node);
+    if (next && event.shiftKey && node !== undefined && noteOfNode(next) === null) editor.extend(next, node);
+    else if (next) editor.showNode(next);
+  } else if (key === 'Enter' && event.shiftKey) return enterLoop(keys, node);
+  else if ((key === 'Enter' || key === 'F2') && node !== undefined) onInspect(node);
   else if (key === ' ' && node !== undefined) editor.showNode(node);
+  else if (key === 'o') return toggleLoop(keys, node);
+  else if (key === 's') keys.onStart();
+  else if (key === 'm') keys.onToggleMap();
   else if (!editable) return false;
   else if (key === 'Tab') onAdd(node === undefined ? { kind: 'free' } : editor.placeAfter(node));
   else if (key === 'n' && onAddNote !== undefined) onAddNote();
   else if (key === 'Delete' || key === 'Backspace') editor.removeSelected();
   else if (key === 'd') editor.toggleDisabled();
+  else if (key === 'l' && event.shiftKey) void editor.dissolveSelected();
+  else if (key === 'l') void editor.groupSelected();
+  else if (key === 'x') keys.onExtract();
   else return false;
+  return true;
+}
+
+/** Alt, Shift and a key align the selected steps. By the place of the key: with Alt it has another letter on some systems. */
+const ALIGNMENTS: Readonly<Record<string, Alignment>> = {
+  ArrowLeft: 'left',
+  ArrowRight: 'right',
+  ArrowUp: 'top',
+  ArrowDown: 'bottom',
+  KeyC: 'center',
+  KeyM: 'middle',
+  KeyH: 'across',
+  KeyV: 'down',
+};
+
+function align({ code }: KeyboardEvent, editor: Editor): boolean {
+  const alignment = ALIGNMENTS[code];
+  if (alignment !== undefined) editor.alignSelected(alignment);
+  return alignment !== undefined;
+}
+
+/** The node of a step that is a loop; null for any other. */
+function loopAt({ editor }: Keys, step: string | undefined): { node: string; first: string | undefined } | null {
+  const loop = editor.drawing.steps.find(({ id }) => id === step);
+  const steps = loop === undefined ? null : stepsOfLoop(loop as Step);
+  return steps === null || loop === undefined
+    ? null
+    : { node: nodeIn(editor.inside.join('.'), loop.id), first: steps[0]?.id };
+}
+
+function toggleLoop(keys: Keys, step: string | undefined): boolean {
+  const loop = loopAt(keys, step);
+  if (loop !== null) keys.onToggleLoop(loop.node, !keys.isLoopOpen(loop.node));
+  return loop !== null;
+}
+
+/** Selects the first step of a loop, which is opened; where there is none, the next step is added there. */
+function enterLoop(keys: Keys, step: string | undefined): boolean {
+  const loop = loopAt(keys, step);
+  if (loop === null) return false;
+  if (!keys.isLoopOpen(loop.node)) keys.onToggleLoop(loop.node, true);
+  keys.editor.show(loop.first === undefined ? [] : [loop.first], 'canvas', loop.node);
+  if (loop.first === undefined && keys.editable) keys.onAdd({ kind: 'free' });
   return true;
 }
 
@@ -82,7 +148,8 @@ export function useCanvasKeys(frame: RefObject<HTMLElement | null>, keys: Keys):
       const { editor } = latest.current;
       if (event.key === 'Escape') {
         leaving = true;
-        editor.select(new Set());
+        // Out of an open loop first.
+        if (!editor.leave()) editor.select(new Set());
         return;
       }
       // Buttons of the canvas keep Tab, Enter and Space for themselves.

@@ -1,9 +1,9 @@
 'use client';
 import { type ReactFlowInstance, useReactFlow } from '@xyflow/react';
 import { type RefObject, useCallback, useEffect, useRef } from 'react';
+import type { Box } from '../../graph/containers.ts';
 import { firstView, LEGIBLE_ZOOM, MARGIN } from '../../graph/first-view.ts';
 import { nodeSize } from '../../graph/layout.ts';
-import type { Places } from '../editor-actions.ts';
 import type { FocusRequest } from '../use-editor.ts';
 import type { CanvasNode } from './editor-canvas.tsx';
 import type { EditorFlowEdge } from './editor-edge.tsx';
@@ -31,7 +31,7 @@ type Instance = ReactFlowInstance<CanvasNode, EditorFlowEdge>;
  * asks for focus. `fit` shows the whole graph beneath the toolbars.
  */
 export function useCanvasView(
-  places: Places,
+  places: ReadonlyMap<string, Box>,
   focus: FocusRequest | null,
   onFocused: () => void,
   frame: RefObject<HTMLDivElement | null>,

@@ -17,7 +17,9 @@ export function useConnections({ onConnect, onReconnect, onAdd }: CanvasProps, f
       if (point === undefined) return;
       const over = document.elementFromPoint(point.clientX, point.clientY);
       if (over === null || !frame.current?.contains(over)) return;
-      const target = over.closest<HTMLElement>('.react-flow__node')?.dataset.id;
+      const node = over.closest<HTMLElement>('.react-flow__node')?.dataset.id;
+      // An open loop is the canvas of its own steps.
+      const target = node !== undefined && fromNode.id.startsWith(`${node}.`) ? undefined : node;
       const branch = branchOf(fromHandle.id);
       if (target !== undefined && target !== fromNode.id) {
         if (fromHandle.type === 'source') onConnect(fromNode.id, target, branch);

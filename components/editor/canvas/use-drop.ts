@@ -1,14 +1,16 @@
 'use client';
 import { useReactFlow } from '@xyflow/react';
 import { type DragEvent, useMemo } from 'react';
+import type { Box } from '../../graph/containers.ts';
 import { nodeSize } from '../../graph/layout.ts';
-import type { Place } from '../editor-actions.ts';
+import type { CanvasProps } from './editor-canvas.tsx';
+import { type Levels, levelAround } from './levels.ts';
 
 /** Under which a dragged type of step travels. */
 export const STEP_TYPE_FORMAT = 'application/x-baton-step-type';
 
 /** Dropping a type of step: on a connection it goes between, elsewhere where it is dropped. */
-export function useDrop(onAdd: (place: Place, type?: string) => void) {
+export function useDrop(levels: Levels, boxes: ReadonlyMap<string, Box>, onAdd: CanvasProps['onAdd']) {
   const flow = useReactFlow();
   return useMemo(
     () => ({
@@ -25,14 +27,12 @@ export function useDrop(onAdd: (place: Place, type?: string) => void) {
         if (edge !== undefined) onAdd({ kind: 'between', from: edge.source, to: edge.target }, type);
         else {
           const point = flow.screenToFlowPosition({ x: event.clientX, y: event.clientY });
-          const position = {
-            x: Math.round(point.x - nodeSize.width / 2),
-            y: Math.round(point.y - nodeSize.height / 2),
-          };
-          onAdd({ kind: 'free', position }, type);
+          const { level, at } = levelAround(levels, boxes, point);
+          const position = { x: Math.round(at.x - nodeSize.width / 2), y: Math.round(at.y - nodeSize.height / 2) };
+          onAdd({ kind: 'free', position }, type, level);
         }
       },
     }),
-    [flow, onAdd],
+    [flow, levels, boxes, onAdd],
   );
 }

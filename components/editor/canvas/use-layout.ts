@@ -1,5 +1,5 @@
 'use client';
-import { useDeferredValue, useEffect, useMemo, useRef, useState } from 'react';
+import { useEffect, useMemo, useRef, useState } from 'react';
 import {
   edgesOf,
   type GraphEdge,
@@ -30,13 +30,7 @@ type Structure = Pick<Drawing, 'steps' | 'edges' | 'places'> & { key: string; ta
  */
 export function useLayout(steps: readonly GraphStepInput[]): Drawing {
   const unique = useMemo(() => [...new Map(steps.map(step => [step.id, step])).values()], [steps]);
-  const key = useMemo(
-    () =>
-      JSON.stringify(
-        unique.map(step => [step.id, step.depends_on ?? 0, step.then ?? 0, step.else ?? 0, step.position ?? 0]),
-      ),
-    [unique],
-  );
+  const key = useMemo(() => structureKey(unique), [unique]);
   const last = useRef<Structure | null>(null);
   const drawn = useRef<Places | null>(null);
   if (last.current?.key !== key) last.current = structureOf(key, unique, drawn.current);
@@ -47,6 +41,18 @@ export function useLayout(steps: readonly GraphStepInput[]): Drawing {
   const isLaidOut = drawn.current !== null || late !== null || !structure.takesLong;
   if (isLaidOut) drawn.current = places;
   return useMemo(() => ({ steps: unique, edges, places, isLaidOut }), [unique, edges, places, isLaidOut]);
+}
+
+/** Returns a text that differs where steps must be laid out anew: not for their names and settings. */
+export const structureKey = (steps: readonly GraphStepInput[]): string =>
+  JSON.stringify(
+    steps.map(step => [step.id, step.depends_on ?? 0, step.then ?? 0, step.else ?? 0, step.position ?? 0]),
+  );
+
+/** Returns steps with their places at once: by ranks alone where a layout would hold the page. */
+export function drawAtOnce(steps: readonly GraphStepInput[]): Pick<Drawing, 'steps' | 'edges' | 'places'> {
+  const edges = edgesOf(steps);
+  return { steps, edges, places: takesLong(steps) ? layoutByRank(steps, edges) : layout(steps, edges) };
 }
 
 function structureOf(key: string, steps: readonly GraphStepInput[], drawn: Places | null): Structure {
@@ -77,13 +83,4 @@ function roughPlaces(steps: readonly GraphStepInput[], edges: readonly GraphEdge
     if (place !== undefined) rough.set(id, place);
   }
   return rough;
-}
-
-/**
- * Returns the drawing with the texts of its steps a moment late while somebody types in one of them: the letters appear in
- * the form first, and the graph follows when the browser has time. Steps, connections and places are never late.
- */
-export function useLateTexts(drawing: Drawing): Drawing {
-  const late = useDeferredValue(drawing);
-  return late.places === drawing.places && late.edges === drawing.edges ? late : drawing;
 }

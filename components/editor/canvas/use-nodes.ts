@@ -9,6 +9,7 @@ import { type NoteFlowNode, toNoteNode } from '../notes/note-node.tsx';
 import type { CanvasNode, CanvasProps } from './editor-canvas.tsx';
 import type { EditorFlowNode } from './editor-node.tsx';
 import { type NodeState, toEditorNode } from './flow-elements.ts';
+import { insetOf, nodeIn } from './levels.ts';
 
 /** Steps and notes as React Flow's nodes, and what it calls when a hand selects, drags or resizes them. */
 export function useNodes(props: CanvasProps) {
@@ -17,7 +18,7 @@ export function useNodes(props: CanvasProps) {
   const [resized, setResized] = useState<Resized | null>(null);
   const steps = useSteps(props, dragged);
   const notes = useNotes(props, dragged, resized);
-  const nodes = useMemo((): CanvasNode[] => [...notes, ...steps], [notes, steps]);
+  const nodes = useMemo((): readonly CanvasNode[] => [...notes, ...steps], [notes, steps]);
   const onNodesChange = useCallback(
     (changes: NodeChange<CanvasNode>[]) => {
       const moves = changes.flatMap((change): [string, Point][] =>
@@ -50,40 +51,48 @@ const isSame = (a: NodeState, b: NodeState): boolean =>
   a.found === b.found &&
   a.editable === b.editable &&
   a.mark === b.mark &&
-  a.pinned === b.pinned;
+  a.pinned === b.pinned &&
+  a.size?.width === b.size?.width &&
+  a.size?.height === b.size?.height;
 
 type Resized = { node: string; size: Size };
 
 function useSteps(props: CanvasProps, dragged: Places | null): EditorFlowNode[] {
-  const { drawing, problems, marks, selected, found, editable } = props;
+  const { levels, problems, marks, selected, found, editable } = props;
   const keptNodes = useRef(new Map<string, DrawnStep>());
   return useMemo(
     () =>
-      drawing.steps.map(step => {
-        const { id } = step;
-        const state = {
-          problems: problems.get(id) ?? 0,
-          selected: selected.has(id),
-          found: found.has(id),
-          editable,
-          mark: marks.get(id) ?? null,
-          pinned: props.pinned?.has(id) === true,
-        };
-        const place = dragged?.get(id) ?? drawing.places.get(id);
-        const last = keptNodes.current.get(id);
-        // A key changes one step of a thousand; the others are not even compared.
-        if (last?.step === step && last.place === place && isSame(last.state, state)) return last.node;
-        const node = toEditorNode(step, place, state);
-        keptNodes.current.set(id, { step, place, state, node });
-        return node;
+      levels.flatMap(level => {
+        const inset = insetOf(level);
+        return level.steps.map(step => {
+          const id = nodeIn(level.node, step.id);
+          const state = {
+            problems: problems.get(id) ?? 0,
+            selected: selected.has(id),
+            found: found.has(id),
+            editable,
+            mark: marks.get(id) ?? null,
+            pinned: props.pinned?.has(id) === true,
+            size: level.sizes.get(step.id) ?? null,
+          };
+          const drawn = level.drawn.get(step.id);
+          const place = dragged?.get(id) ?? (drawn && { x: drawn.x + inset.x, y: drawn.y + inset.y });
+          const last = keptNodes.current.get(id);
+          const isThere = last?.place?.x === place?.x && last?.place?.y === place?.y;
+          // A key changes one step of a thousand; the others are not even compared.
+          if (last?.step === step && isThere && isSame(last.state, state)) return last.node;
+          const node = toEditorNode(level.node, step, place, state);
+          keptNodes.current.set(id, { step, place, state, node });
+          return node;
+        });
       }),
-    [drawing, problems, marks, selected, found, editable, dragged, props.pinned],
+    [levels, problems, marks, selected, found, editable, dragged, props.pinned],
   );
 }
 
 /** The notes as nodes, with the places and the size that a hand gives them at this moment. */
 function useNotes(
-  { notes, selectedNote, editable }: CanvasProps,
+  { levels: [root], notes, selectedNote, editable }: CanvasProps,
   dragged: Places | null,
   resized: Resized | null,
 ): NoteFlowNode[] {
@@ -92,14 +101,14 @@ function useNotes(
     () =>
       notes.map(note => {
         const node = noteNodeId(note.id);
-        const position = dragged?.get(node) ?? note.position;
+        const position = dragged?.get(node) ?? root?.drawn.get(node) ?? note.position;
         const size = resized?.node === node ? resized.size : {};
         return kept(
           keptNotes.current,
           toNoteNode({ ...note, ...size, position }, { selected: note.id === selectedNote, editable }),
         );
       }),
-    [notes, selectedNote, editable, dragged, resized],
+    [root, notes, selectedNote, editable, dragged, resized],
   );
 }
 

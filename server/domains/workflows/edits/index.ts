@@ -5,6 +5,8 @@
  *   diff(a, b)                    what differs, by step and field
  *   merge(base, ours, theirs)     both sides' changes, or the conflicts
  *   choose(base, draft, steps)    the changes of these steps alone
+ *
+ * What puts steps into a loop or a workflow of their own is loaded when it is asked for: regroup.ts.
  */
 export { apply } from './apply.ts';
 export { choose } from './choose.ts';

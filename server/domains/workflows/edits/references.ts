@@ -17,6 +17,12 @@ const LUA_FIELDS: ReadonlyMap<string, readonly string[]> = new Map([['lua_script
 
 type Rename = { from: string; to: string };
 
+/** Returns the fields of a step type that hold code, in which paths are read without templates. */
+export const codeFieldsOf = (type: string): readonly { field: string; kind: 'expression' | 'script' }[] => [
+  ...(CEL_FIELDS.get(type) ?? []).map(field => ({ field, kind: 'expression' as const })),
+  ...(LUA_FIELDS.get(type) ?? []).map(field => ({ field, kind: 'script' as const })),
+];
+
 /** Returns the step with each reference to `from` in its texts changed; the same object where there is none. */
 export function renameInTexts(step: Step, rename: Rename): Step {
   return renameInFields(step, step.type, rename) as Step;
@@ -56,6 +62,9 @@ function stepsIn(value: Json | undefined): readonly Step[] | null {
     typeof item === 'object' && item !== null && 'id' in item && 'type' in item && isText(item.id) && isText(item.type);
   return Array.isArray(value) && value.every(isStep) ? (value as unknown as readonly Step[]) : null;
 }
+
+/** Returns the steps of a loop; none of any other step, and where it holds anything else. */
+export const innerOf = (step: Step): readonly Step[] => (step.type === LOOP ? (stepsIn(step.steps) ?? []) : []);
 
 /** The ids of the steps of a loop, at any depth; empty for any other step. */
 export function idsInLoop(step: Step): Set<string> {

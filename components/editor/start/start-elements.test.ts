@@ -1,0 +1,30 @@
+import { expect, test } from 'vitest';
+import { boxesOf, levelsOf } from '../canvas/levels.ts';
+import { drawAtOnce } from '../canvas/use-layout.ts';
+import { startBox, startLines } from './start-elements.ts';
+
+const levelsWith = (count: number) => {
+  const steps = Array.from({ length: count }, (_, n) => ({ id: `s${n}`, type: 'lua_script' }));
+  return levelsOf(drawAtOnce(steps), () => false, new Map());
+};
+const middle = ({ x, width }: { x: number; width: number }) => x + width / 2;
+
+test('the start is above the middle of a few first steps, and above the first of many', () => {
+  const few = levelsWith(2);
+  const boxes = boxesOf(few);
+  const [a, b] = [boxes.get('s0'), boxes.get('s1')];
+  const start = startBox(few, boxes);
+  if (!a || !b || !start) throw new Error('not drawn');
+  expect(middle(start)).toBe((middle(a) + middle(b)) / 2);
+  expect(start.y + start.height).toBeLessThan(a.y);
+  const many = levelsWith(400);
+  const first = boxesOf(many).get('s0');
+  const above = startBox(many, boxesOf(many));
+  expect(above && first && middle(above) - middle(first)).toBe(0);
+});
+
+test('a line leads to each of a few first steps, and to none of many', () => {
+  expect(startLines(levelsWith(2)).map(({ target }) => target)).toEqual(['s0', 's1']);
+  expect(startLines(levelsWith(400))).toEqual([]);
+  expect(startBox(levelsWith(0), new Map())).toBeNull();
+});

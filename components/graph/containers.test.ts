@@ -1,0 +1,80 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { boxAround, makeRoom } from './containers.ts';
+import { nodeSize, type Point, ROW_GAP } from './layout.ts';
+
+const row = nodeSize.height + ROW_GAP;
+const column = nodeSize.width + 32;
+
+describe('makeRoom', () => {
+  test('returns the same places while no loop is open', () => {
+    const places = new Map([['a', { x: 0, y: 0 }]]);
+    expect(makeRoom(places, new Map())).toBe(places);
+  });
+
+  test('moves down what is below an open loop, once for each one above it', () => {
+    const places = new Map([
+      ['first', { x: 0, y: 0 }],
+      ['loop', { x: 0, y: row }],
+      ['other', { x: 0, y: 2 * row }],
+      ['last', { x: 0, y: 3 * row }],
+    ]);
+    const size = { width: nodeSize.width, height: nodeSize.height + 100 };
+    const drawn = makeRoom(places, new Map([['loop', size]]));
+    expect(drawn.get('first')).toEqual({ x: 0, y: 0 });
+    expect(drawn.get('loop')).toEqual({ x: 0, y: row });
+    expect(drawn.get('last')?.y).toBe(3 * row + 100);
+    const both = makeRoom(
+      places,
+      new Map([
+        ['loop', size],
+        ['other', size],
+      ]),
+    );
+    expect(both.get('other')?.y).toBe(2 * row + 100);
+    expect(both.get('last')?.y).toBe(3 * row + 200);
+  });
+
+  test('keeps the middle of an open loop where it was, and moves its neighbours aside', () => {
+    const places = new Map([
+      ['left', { x: -column, y: 0 }],
+      ['loop', { x: 0, y: 0 }],
+      ['right', { x: column, y: 0 }],
+    ]);
+    const drawn = makeRoom(places, new Map([['loop', { width: nodeSize.width + 80, height: 300 }]]));
+    expect(drawn.get('loop')).toEqual({ x: -40, y: 0 });
+    expect(drawn.get('left')).toEqual({ x: -column - 40, y: 0 });
+    expect(drawn.get('right')).toEqual({ x: column + 40, y: 0 });
+  });
+
+  test('never draws two steps of a grid over each other', () => {
+    const sizes = fc.record({ width: fc.integer({ min: 220, max: 900 }), height: fc.integer({ min: 56, max: 900 }) });
+    const cells = fc.uniqueArray(fc.tuple(fc.integer({ min: 0, max: 4 }), fc.integer({ min: 0, max: 4 })), {
+      selector: ([x, y]) => `${x} ${y}`,
+      minLength: 1,
+    });
+    fc.assert(
+      fc.property(cells, fc.array(fc.option(sizes, { nil: null }), { minLength: 25, maxLength: 25 }), (at, open) => {
+        const places = new Map(at.map(([x, y], n): [string, Point] => [`s${n}`, { x: x * column, y: y * row }]));
+        const loops = new Map(at.flatMap((_, n) => (open[n] ? [[`s${n}` as string, open[n]] as const] : [])));
+        const drawn = [...makeRoom(places, loops)].map(([id, p]) => ({ ...p, ...(loops.get(id) ?? nodeSize) }));
+        for (const [n, a] of drawn.entries())
+          for (const b of drawn.slice(n + 1)) {
+            const apart =
+              a.x + a.width <= b.x || b.x + b.width <= a.x || a.y + a.height <= b.y || b.y + b.height <= a.y;
+            expect(apart).toBe(true);
+          }
+      }),
+    );
+  });
+});
+
+test('boxAround holds open loops, too', () => {
+  const drawn = new Map([
+    ['a', { x: 10, y: 20 }],
+    ['b', { x: 10, y: 200 }],
+  ]);
+  const box = boxAround(drawn, new Map([['b', { width: 400, height: 300 }]]));
+  expect(box).toEqual({ x: 10, y: 20, width: 400, height: 480 });
+  expect(boxAround(new Map(), new Map())).toBeNull();
+});

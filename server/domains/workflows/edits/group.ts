@@ -1,0 +1,297 @@
+import { type Draft, type Edit, idsIn, type Json, type Step, withStepFields } from './draft.ts';
+import { redirectInStep, redirectInValue, type Target } from './redirect.ts';
+import { codeFieldsOf, innerOf, readsInValue } from './references.ts';
+import { restoreOf } from './restore.ts';
+import {
+  BRANCHES,
+  CannotRegroup,
+  cannotRead,
+  connectedTo,
+  middleOf,
+  named,
+  readsStep,
+  requireNoScript,
+  requireNotAddressed,
+  type Selection,
+  selectionIn,
+  withoutOutside,
+} from './selection.ts';
+
+/** The edit that regroups steps, or why that is not possible. */
+export type Regrouping = { ok: true; edit: Edit; step: string; draft: Draft } | { ok: false; message: string };
+
+/** The fields of a graph that hold templates. */
+const GRAPH_TEXTS = ['output', 'searchable'] as const;
+/** How many loops a step can be in (docs/specification/steps.md#for_each). */
+const MAX_NESTING = 2;
+
+/** The list of a new loop: one item, so that its steps run once, as before. In a loop it is the item of that one. */
+export const ONE_ITEM = { outside: '[1]', inside: '[item]' };
+
+/** Runs a function that refuses by `CannotRegroup`, and returns what it makes of the draft as one edit. */
+export function regrouped(draft: Draft, make: () => { draft: Draft; step: string }): Regrouping {
+  try {
+    const { draft: after, step } = make();
+    return { ok: true, edit: restoreOf(after, draft), step, draft: after };
+  } catch (error) {
+    if (error instanceof CannotRegroup) return { ok: false, message: error.message };
+    throw error;
+  }
+}
+
+/**
+ * Makes steps the body of a new loop with the id `loop`, in their place. What read their results reads those of the first item. `depth`: the
+ * number of loops around the draft's steps.
+ */
+export function groupIntoLoop(draft: Draft, ids: readonly string[], loop: string, depth = 0): Regrouping {
+  return regrouped(draft, () => {
+    const selection = selectionIn(draft, ids);
+    const { inside, outside, has, before } = selection;
+    if (depth + 1 + Math.max(...inside.map(depthOf)) > MAX_NESTING)
+      throw new CannotRegroup(`A step can be in at most ${MAX_NESTING} loops.`);
+    requireNotAddressed(draft, inside);
+    requireNoScript(outside, inside);
+    const counted = depth > 0 ? inside.find(step => mentionsItem(step, /\bindex\b/)) : undefined;
+    if (counted) throw new CannotRegroup(`${named(counted)} reads the index of the loop around it. Change that first.`);
+    const targetOf = targetsIn(loop, selection);
+    const position = middleOf(inside);
+    const step: Step = {
+      id: loop,
+      type: 'for_each',
+      ...(before.length === 0 ? {} : { depends_on: before }),
+      items: depth > 0 ? ONE_ITEM.inside : ONE_ITEM.outside,
+      steps: inside.map(each => withoutOutside(each, has)),
+      ...(position === undefined ? {} : { position }),
+    };
+    const around = redirectReaders(connectedTo(loop, selection), inside, targetOf);
+    const at = draft.graph.steps.slice(0, draft.graph.steps.indexOf(inside[0] as Step)).filter(each => !has(each.id));
+    const steps = around.toSpliced(at.length, 0, step);
+    return { draft: withTexts({ ...draft, graph: { ...draft.graph, steps } }, inside, targetOf), step: loop };
+  });
+}
+
+export const depthOf = (step: Step): number =>
+  step.type === 'for_each' ? 1 + Math.max(0, ...innerOf(step).map(depthOf)) : 0;
+
+/** Where the results of the steps of a new loop are: only the last ones give a result of an item. */
+function targetsIn(loop: string, { last }: Selection): (step: Step) => Target {
+  return step => {
+    const error = `steps.${loop}.error`;
+    if (!last.includes(step)) return { result: null, error };
+    const first = `steps.${loop}.result.results[0]`;
+    return { result: last.length === 1 ? first : `${first}${keyPath(step.id)}`, error };
+  };
+}
+
+/** Returns a path to a key, for templates and expressions alike. */
+export const keyPath = (key: string): string => (/^[A-Za-z_]\w*$/.test(key) ? `.${key}` : `[${JSON.stringify(key)}]`);
+
+/** Returns the readers with what they read of `read` led elsewhere. */
+export function redirectReaders(
+  readers: readonly Step[],
+  read: readonly Step[],
+  targetOf: (step: Step, reader: Step) => Target,
+): Step[] {
+  return readers.map(reader => {
+    let next = reader;
+    for (const step of read) {
+      if (!readsStep(next, step.id)) continue;
+      const to = targetOf(step, reader);
+      if (to.result === null) throw notLast(named(reader), step);
+      const redirected = redirectInStep(next, step.id, to);
+      if (redirected === null) throw cannotRead(reader, step);
+      next = redirected;
+    }
+    return next;
+  });
+}
+
+const notLast = (reader: string, step: Step) =>
+  new CannotRegroup(`${reader} reads the result of ${named(step)}, which is not the last of the selected steps.`);
+
+/** Leads what the workflow's own output and searchable values read elsewhere. */
+export function withTexts(draft: Draft, read: readonly Step[], targetOf: (step: Step) => Target): Draft {
+  const fields: Record<string, Json> = {};
+  for (const field of GRAPH_TEXTS) {
+    let value = draft.graph[field];
+    if (value === undefined) continue;
+    for (const step of read) {
+      if (!readsInValue(value, step.id)) continue;
+      const what = field === 'output' ? 'The output of the workflow' : 'A searchable value';
+      const to = targetOf(step);
+      if (to.result === null) throw notLast(what, step);
+      const redirected = redirectInValue(value, step.id, to);
+      if (redirected === null) throw new CannotRegroup(`${what} reads ${named(step)} as a whole. Change that first.`);
+      value = redirected;
+    }
+    if (value !== draft.graph[field]) fields[field] = value;
+  }
+  return Object.keys(fields).length === 0 ? draft : { ...draft, graph: { ...draft.graph, ...fields } };
+}
+
+/** Whether a step may read the item of a loop, or its number: any mention in a template, an expression or a script counts. */
+export function mentionsItem(step: Step, words: RegExp): boolean {
+  const inValue = (value: Json, isCode: boolean): boolean => {
+    if (typeof value === 'string') {
+      const texts = isCode ? [value] : [...value.matchAll(/\{\{[\s\S]*?\}\}/g)].map(([text]) => text);
+      return texts.some(text => words.test(text));
+    }
+    if (typeof value !== 'object' || value === null) return false;
+    return Object.entries(value).some(([key, each]) => inValue(key, false) || inValue(each as Json, isCode));
+  };
+  const codes = codeFieldsOf(step.type);
+  return Object.entries(step).some(([field, value]) => {
+    if (field === 'id' || field === 'type' || field === 'name') return false;
+    // The steps of a loop in it read the item of that one; its list is read outside.
+    if (field === 'steps' && step.type === 'for_each') return false;
+    return inValue(
+      value,
+      codes.some(code => code.field === field),
+    );
+  });
+}
+
+/**
+ * Puts the steps of a loop in its place, where they run once. `depth`: the number of loops around it. Refuses a loop whose steps read its
+ * item, which there is no more, unless its list is that of a loop that `groupIntoLoop` has made.
+ */
+export function dissolveLoop(draft: Draft, id: string, depth = 0): Regrouping {
+  return regrouped(draft, () => {
+    const loop = draft.graph.steps.find(step => step.id === id);
+    const inner = loop === undefined ? [] : innerOf(loop);
+    if (loop === undefined || inner.length === 0) throw new CannotRegroup('Select a loop that has steps.');
+    const keepsItem = depth > 0 && typeof loop.items === 'string' && loop.items.replaceAll(' ', '') === ONE_ITEM.inside;
+    const reader = inner.find(step => mentionsItem(step, keepsItem ? /\bindex\b/ : /\b(?:item|index)\b/));
+    if (reader)
+      throw new CannotRegroup(
+        `${named(reader)} reads the item of the loop, which there is only in a loop. Change that first.`,
+      );
+    requireFreeIds(draft, loop, inner);
+    requireNotAddressed(draft, [loop]);
+    const { first, last } = selectionIn(
+      { ...draft, graph: { steps: inner } },
+      inner.map(step => step.id),
+    );
+    const readers = draft.graph.steps.filter(step => step !== loop);
+    requireNoScript(readers, [loop]);
+    const body = placedAt(inner, loop.position).map((step, at) =>
+      entered(step, loop, first.includes(inner[at] as Step)),
+    );
+    const outside = readers.map(step => leftFrom(loop.id, step, first, last));
+    const at = draft.graph.steps.indexOf(loop);
+    const steps = [
+      ...unwrapReaders(outside.slice(0, at), loop, last),
+      ...body,
+      ...unwrapReaders(outside.slice(at), loop, last),
+    ];
+    const graph = unwrapTexts({ ...draft, graph: { ...draft.graph, steps } }, loop, last);
+    return { draft: graph, step: body[0]?.id ?? id };
+  });
+}
+
+function requireFreeIds({ graph }: Draft, loop: Step, inner: readonly Step[]): void {
+  const taken = new Set(graph.steps.filter(step => step !== loop).flatMap(step => [step.id, ...innerIds(step)]));
+  const same = inner.flatMap(step => [step.id, ...innerIds(step)]).find(each => taken.has(each));
+  if (same !== undefined)
+    throw new CannotRegroup(`There is another step with the ID “${same}”. Change one of the two IDs first.`);
+}
+
+export const innerIds = (step: Step): string[] => innerOf(step).flatMap(each => [each.id, ...innerIds(each)]);
+
+/** A step of a dissolved loop: the first ones follow what the loop followed, and all are off where it was. */
+export function entered(step: Step, loop: Step, isFirst: boolean): Step {
+  const before = idsIn(loop.depends_on);
+  const after = isFirst && before.length > 0 ? withStepFields(step, { depends_on: [...before] }) : step;
+  return loop.disabled === true ? withStepFields(after, { disabled: true }) : after;
+}
+
+/** A step around a dissolved loop, connected with its first and its last steps instead. */
+export function leftFrom(loop: string, step: Step, first: readonly Step[], last: readonly Step[]): Step {
+  const instead = (ids: readonly string[], by: readonly Step[]) => [
+    ...new Set(ids.flatMap(id => (id === loop ? by.map(each => each.id) : [id]))),
+  ];
+  let next = step;
+  if (idsIn(step.depends_on).includes(loop))
+    next = withStepFields(next, { depends_on: instead(idsIn(step.depends_on), last) });
+  for (const branch of BRANCHES)
+    if (idsIn(step[branch]).includes(loop))
+      next = withStepFields(next, { [branch]: instead(idsIn(step[branch]), first) });
+  return next;
+}
+
+/** The distance of two rows of steps that nobody has placed. */
+const ROW = 116;
+
+/** Steps that take the place of one at `position`; without one, the layout places them all. */
+export function placedAt(steps: readonly Step[], position: Json | undefined): readonly Step[] {
+  const to = position as { x?: unknown; y?: unknown } | null | undefined;
+  if (typeof to?.x !== 'number' || typeof to.y !== 'number')
+    return steps.map(step => withStepFields(step, {}, ['position']));
+  const { x, y } = to;
+  const middle = middleOf(steps) as { x: number; y: number } | undefined;
+  return steps.map((step, at) => {
+    const own = step.position as { x: number; y: number };
+    const moved = middle === undefined ? { x, y: y + at * ROW } : { x: own.x - middle.x + x, y: own.y - middle.y + y };
+    return withStepFields(step, { position: moved });
+  });
+}
+
+const WRAPPED = 'the list of all results';
+
+/** Readers of the first item's result read that of the last step; nothing else is left of a loop. */
+function unwrapReaders(readers: readonly Step[], loop: Step, last: readonly Step[]): Step[] {
+  return readers.map(reader => {
+    if (!readsStep(reader, loop.id)) return reader;
+    const unwrapped = unwrap(reader, last, (value, to) => redirectInStep(value, loop.id, to));
+    if (unwrapped === null || readsStep(unwrapped, loop.id))
+      throw new CannotRegroup(`${named(reader)} reads ${WRAPPED} of ${named(loop)}. Change that first.`);
+    return unwrapped;
+  });
+}
+
+function unwrapTexts(draft: Draft, loop: Step, last: readonly Step[]): Draft {
+  const fields: Record<string, Json> = {};
+  for (const field of GRAPH_TEXTS) {
+    const value = draft.graph[field];
+    if (value === undefined || !readsInValue(value, loop.id)) continue;
+    const unwrapped = unwrap(value as Json, last, (each, to) => redirectInValue(each, loop.id, to));
+    if (unwrapped === null || readsInValue(unwrapped, loop.id)) {
+      const what = field === 'output' ? 'The output of the workflow' : 'A searchable value';
+      throw new CannotRegroup(`${what} reads ${WRAPPED} of ${named(loop)}. Change that first.`);
+    }
+    fields[field] = unwrapped;
+  }
+  return { ...draft, graph: { ...draft.graph, ...fields } };
+}
+
+/** Leads `steps.<loop>.result.results[0]` to the step that gave it; the rest of such a path stays. */
+function unwrap<T extends Json>(
+  value: T,
+  last: readonly Step[],
+  redirect: (value: T, to: Target) => T | null,
+): T | null {
+  const marker = 'steps.moved_loop_.result';
+  const moved = redirect(value, { result: marker, error: null });
+  if (moved === null) return null;
+  const [only] = last;
+  const replace = (text: string): string => {
+    const first = `${marker}.results[0]`;
+    if (last.length === 1 && only !== undefined) return text.replaceAll(first, `steps${keyPath(only.id)}.result`);
+    return last.reduce((next, step) => {
+      const path = new RegExp(`${escaped(`${first}${keyPath(step.id)}`)}(?![\\w-])`, 'g');
+      return next.replace(path, () => `steps${keyPath(step.id)}.result`);
+    }, text);
+  };
+  const walk = (each: Json): Json => {
+    if (typeof each === 'string') return replace(each);
+    if (typeof each !== 'object' || each === null) return each;
+    if (Array.isArray(each)) return (each as readonly Json[]).map(walk);
+    return Object.fromEntries(Object.entries(each).map(([key, item]) => [replace(key), walk(item as Json)]));
+  };
+  const after = walk(moved) as T;
+  return JSON.stringify(after, (_, each) => (typeof each === 'bigint' ? String(each) : each)).includes('moved_loop_')
+    ? null
+    : after;
+}
+
+const escaped = (text: string) => text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');

@@ -1,0 +1,65 @@
+import type { Fields, Json, Step } from './draft.ts';
+import { luaReferences, renameInTexts, renameInValue } from './references.ts';
+
+/** The paths that take the place of `steps.<id>.result` and `steps.<id>.error`; null: there is none. */
+export type Target = { result: string | null; error: string | null };
+
+/** A step id that no text holds: references to the step get this one first, by what reads templates and expressions. */
+function unusedId(value: unknown): string {
+  const text = JSON.stringify(value, (_, each) => (typeof each === 'bigint' ? String(each) : each)) ?? '';
+  let n = 0;
+  while (text.includes(`moved_${n}_`)) n += 1;
+  return `moved_${n}_`;
+}
+
+const WHOLE = (id: string) =>
+  new RegExp(
+    `steps(?:\\s*\\.\\s*${id}|\\s*\\[\\s*["']${id}["']\\s*\\])(?:\\s*\\.\\s*(result|error)\\b|\\s*\\[\\s*["'](result|error)["']\\s*\\])`,
+    'g',
+  );
+
+function inText(text: string, id: string, to: Target): string {
+  if (!text.includes(id)) return text;
+  return text.replace(WHOLE(id), (whole: string, dotted?: string, quoted?: string) => {
+    const path = (dotted ?? quoted) === 'result' ? to.result : to.error;
+    return path ?? whole;
+  });
+}
+
+function inAll(value: Json, id: string, to: Target): Json {
+  if (typeof value === 'string') return inText(value, id, to);
+  if (typeof value !== 'object' || value === null) return value;
+  if (Array.isArray(value)) return (value as readonly Json[]).map(each => inAll(each, id, to));
+  return Object.fromEntries(
+    Object.entries(value as Fields).map(([key, each]) => [inText(key, id, to), inAll(each, id, to)]),
+  );
+}
+
+const mentions = (value: Json, id: string): boolean =>
+  typeof value === 'string'
+    ? value.includes(id)
+    : typeof value === 'object' && value !== null
+      ? Object.entries(value).some(([key, each]) => key.includes(id) || mentions(each as Json, id))
+      : false;
+
+/**
+ * Returns the step with each reference to the result or the error of the step `id` led to another path; null where that is not possible:
+ * Lua may read it, or an expression reads the step as a whole. The same object where there is no reference.
+ */
+export function redirectInStep(step: Step, id: string, to: Target): Step | null {
+  if (luaReferences(step, id).length > 0) return null;
+  const moved = unusedId(step);
+  const renamed = renameInTexts(step, { from: id, to: moved });
+  if (renamed === step) return step;
+  const redirected = inAll(renamed, moved, to) as Step;
+  return mentions(redirected, moved) ? null : redirected;
+}
+
+/** Does the same for a value that holds templates, such as the output of a workflow. */
+export function redirectInValue(value: Json, id: string, to: Target): Json | null {
+  const moved = unusedId(value);
+  const renamed = renameInValue(value, { from: id, to: moved });
+  if (renamed === value) return value;
+  const redirected = inAll(renamed, moved, to);
+  return mentions(redirected, moved) ? null : redirected;
+}
