@@ -1,5 +1,6 @@
 'use client';
 import { ChartNoAxesCombined } from 'lucide-react';
+import dynamic from 'next/dynamic';
 import { useSyncExternalStore } from 'react';
 import { useCreditsShown, usePermissions } from '../shell/session.tsx';
 import { readError } from '../trpc/errors.ts';
@@ -7,6 +8,7 @@ import { Button, ButtonLink } from '../ui/button.tsx';
 import { Card } from '../ui/card.tsx';
 import { cx } from '../ui/classes.ts';
 import { Page, PageHeader, PageSkeleton } from '../ui/page.tsx';
+import { Skeleton } from '../ui/skeleton.tsx';
 import { EmptyState, ErrorState, NeedsContributor } from '../ui/states.tsx';
 import { formatLocal } from '../ui/time.tsx';
 import { useUrlState } from '../ui/use-url-state.ts';
@@ -16,7 +18,6 @@ import { type Filters, readFilters } from './filters.ts';
 import { Overview } from './overview.tsx';
 import { type Analytics, useAnalytics } from './queries.ts';
 import { RunsByWorkflow, RunsOverTime } from './run-sections.tsx';
-import { StepsByType } from './step-section.tsx';
 import {
   CreditsByAction,
   CreditsByWorkflow,
@@ -24,6 +25,11 @@ import {
   StepsOverTime,
   TokensOverTime,
 } from './usage-sections.tsx';
+
+// The tiles of step types are at the end of the page, and all icons with them.
+const StepsByType = dynamic(() => import('./step-section.tsx').then(module => module.StepsByType), {
+  loading: () => <Skeleton className="h-64 w-full" />,
+});
 
 const never = () => () => {};
 const browserZone = () => Intl.DateTimeFormat().resolvedOptions().timeZone;
