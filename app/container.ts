@@ -1,8 +1,8 @@
-import type { Container } from '../server/container.ts';
-import { ADDRESS_HEADER } from '../server/contract/request-headers.ts';
+import type { Container } from '../server/process/container.ts';
+import { ADDRESS_HEADER } from '../server/operation/request-headers.ts';
 
 /**
- * The running service. `server/main.ts` publishes it; routes import no server code (Next would bundle a second copy of it, and a
+ * The running service. `server/process/main.ts` publishes it; routes import no server code (Next would bundle a second copy of it, and a
  * second orchestrator would start). Throws where Next was started without the server.
  */
 export function container(): Container {

@@ -42,7 +42,7 @@ process.channel?.unref();
 
 // What V8 compiled and Node stripped of types is kept between starts: loading the modules takes 0.5 s of CPU instead of 1.2 s.
 enableCompileCache(join(root, 'node_modules', '.baton', 'compile-cache'));
-await import('../server/main.ts');
+await import('../server/process/main.ts');
 // Now, and not at the end alone: a process that is killed keeps nothing.
 flushCompileCache();
 process.off('SIGINT', keep);

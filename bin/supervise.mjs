@@ -168,5 +168,5 @@ function serve(args, env, started) {
 
 /** Ends the embedded PostgreSQL that a dead service left running. Resolves to the exit code. */
 async function stopDatabase(env) {
-  return run(ownNode, ['server/stop-database.ts'], { env });
+  return run(ownNode, ['server/process/stop-database.ts'], { env });
 }

@@ -3,8 +3,8 @@ import { basename, dirname, join, normalize } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type ESTree, parseSync, Visitor } from 'vite';
 import { describe, expect, test } from 'vitest';
-import { BILLABLE_ACTIONS } from './contract/billable-actions.ts';
-import { configVariables } from './contract/config.ts';
+import { BILLABLE_ACTIONS } from './orchestrator/ports/billable-actions.ts';
+import { configVariables } from './operation/config.ts';
 import { STEP_TYPES } from './orchestrator/steps/descriptions.ts';
 
 /**
@@ -284,7 +284,7 @@ describe('lists of names', () => {
   });
 
   test('of billable actions are two: the actions, and the columns of their rollups', () => {
-    const lists = ['server/contract/billable-actions.ts', 'server/domains/analytics/action-columns.ts'];
+    const lists = ['server/orchestrator/ports/billable-actions.ts', 'server/domains/analytics/action-columns.ts'];
     expect(listing(BILLABLE_ACTIONS).sort()).toEqual(lists);
   });
 });
@@ -402,8 +402,8 @@ describe('the edge of the process', () => {
     // The decoy that Next attaches its own upgrade listener to never listens.
     const may = [
       'server/api/edge.ts',
-      'server/process-end.ts',
-      'server/main.ts',
+      'server/process/process-end.ts',
+      'server/process/main.ts',
       'server/platform/postgres/free-port.ts',
     ];
     const handles =

@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import { readConfig } from '../../server/contract/config.ts';
+import { readConfig } from '../../server/operation/config.ts';
 import { createHttpRequester } from '../../server/domains/http-requests/requester.ts';
 import { createWorkflowCaller } from '../../server/domains/runs/workflow-caller.ts';
 import type { HttpRequester } from '../../server/orchestrator/steps/http-requester.ts';

@@ -1,11 +1,11 @@
 import type pg from 'pg';
 import { Registry } from 'prom-client';
-import { readConfig } from '../../server/contract/config.ts';
-import type { StepType } from '../../server/contract/step-type.ts';
+import { readConfig } from '../../server/operation/config.ts';
+import type { StepType } from '../../server/orchestrator/ports/step-type.ts';
 import type { Graph } from '../../server/orchestrator/core/index.ts';
 import { createEmbeddedOrchestrator, type EmbeddedOrchestrator } from '../../server/orchestrator/runtime.ts';
 import type { HttpRequester } from '../../server/orchestrator/steps/http-requester.ts';
-import type { LuaPool } from '../../server/orchestrator/steps/lua/index.ts';
+import type { LuaPool } from '../../server/orchestrator/languages/lua/index.ts';
 import { createStepTypes } from '../../server/orchestrator/steps/registry.ts';
 import type { WorkflowCaller } from '../../server/orchestrator/steps/workflow-caller.ts';
 import { createRunMetrics } from '../../server/orchestrator/telemetry/index.ts';

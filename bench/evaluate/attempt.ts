@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { CREDIT } from '../../server/contract/microcredits.ts';
+import { CREDIT } from '../../server/orchestrator/ports/microcredits.ts';
 import { AppError } from '../../server/platform/errors.ts';
 import type { About, Act, Goal, World } from './goal.ts';
 import { filled } from './scripted.ts';

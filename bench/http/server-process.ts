@@ -1,14 +1,14 @@
 import { listen } from '../../server/api/edge.ts';
 import { serveSurfaces } from '../../server/api/node-http.ts';
-import { createContainer } from '../../server/container.ts';
-import { readConfig } from '../../server/contract/config.ts';
+import { createContainer } from '../../server/process/container.ts';
+import { readConfig } from '../../server/operation/config.ts';
 import { seedFirstOwner } from '../../server/domains/identity/bootstrap.ts';
 import { createLogger } from '../../server/platform/logger.ts';
 import { openDatabase } from '../../server/platform/postgres/database.ts';
 import { monotonicMs, ownCpuSeconds, type ServerRequest, tellParent } from './protocol.ts';
 
 /**
- * The service as server/main.ts starts it (port, database, container, first owner), configured by the environment, but
+ * The service as server/process/main.ts starts it (port, database, container, first owner), configured by the environment, but
  * without the console: Next answers none of the requests measured here, and costs seconds of CPU at the start.
  */
 const config = readConfig();

@@ -1,6 +1,6 @@
 import type { Pool } from 'pg';
 import { Embedder } from '../../bin/fake-model/embeddings.ts';
-import type { Embed } from '../../server/contract/embed.ts';
+import type { Embed } from '../../server/operation/embed.ts';
 import { embedPending } from '../../server/domains/memory/embeddings/embed-pending.ts';
 import { searchByMeaning } from '../../server/domains/memory/embeddings/embed-query.ts';
 import { minCosine } from '../../server/domains/memory/embeddings/quantize.ts';

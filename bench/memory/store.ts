@@ -1,6 +1,6 @@
 import type { Pool } from 'pg';
-import type { Context, Principal } from '../../server/contract/context.ts';
-import type { Embed } from '../../server/contract/embed.ts';
+import type { Context, Principal } from '../../server/operation/context.ts';
+import type { Embed } from '../../server/operation/embed.ts';
 import { insertEpisode } from '../../server/domains/memory/episodes/store.ts';
 import { proposeItems } from '../../server/domains/memory/items/propose.ts';
 import { SearchInput } from '../../server/domains/memory/schemas.ts';

@@ -1,6 +1,6 @@
 import type { Pool } from 'pg';
 import { Embedder } from '../../bin/fake-model/embeddings.ts';
-import type { Embed } from '../../server/contract/embed.ts';
+import type { Embed } from '../../server/operation/embed.ts';
 import { embedPending } from '../../server/domains/memory/embeddings/embed-pending.ts';
 import { saveSettings } from '../../server/domains/memory/embeddings/store.ts';
 import type { Figures } from '../system/system.ts';

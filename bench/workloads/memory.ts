@@ -1,4 +1,4 @@
-import type { Embed } from '../../server/contract/embed.ts';
+import type { Embed } from '../../server/operation/embed.ts';
 import { bitsOf, codesOf } from '../../server/domains/memory/embeddings/quantize.ts';
 import type { BenchService } from '../baton/service.ts';
 import { percentile } from '../load.ts';

@@ -1,4 +1,4 @@
-import { ACTIONS } from '@/server/contract/billable-actions.ts';
+import { ACTIONS } from '@/server/orchestrator/ports/billable-actions.ts';
 
 const descriptions: Readonly<Record<string, { label: string }>> = ACTIONS;
 

@@ -1,5 +1,5 @@
 'use client';
-import { actionsOfSubject, BILLABLE_ACTIONS } from '../../server/contract/billable-actions.ts';
+import { actionsOfSubject, BILLABLE_ACTIONS } from '../../server/orchestrator/ports/billable-actions.ts';
 import { usageDimensions } from '../../server/domains/billing/schemas.ts';
 import { type Period, usePeriod } from '../ui/period-filter.tsx';
 import { useUrlState } from '../ui/use-url-state.ts';

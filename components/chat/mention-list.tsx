@@ -1,7 +1,7 @@
 'use client';
 import { useQuery } from '@tanstack/react-query';
 import { Bot, type LucideIcon, Waypoints, Workflow } from 'lucide-react';
-import type { Mention } from '@/server/contract/mentions.ts';
+import type { Mention } from '@/server/operation/mentions.ts';
 import { useSession } from '../shell/session.tsx';
 import { useTRPC } from '../trpc/provider.tsx';
 import { cx } from '../ui/classes.ts';

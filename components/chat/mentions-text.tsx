@@ -1,4 +1,4 @@
-import { splitMentions } from '@/server/contract/mentions.ts';
+import { splitMentions } from '@/server/operation/mentions.ts';
 import { Link } from '../ui/link.tsx';
 
 /** Shows a person's text as it was written, with each mention as a link to its page. */

@@ -1,6 +1,6 @@
 'use client';
 import { type KeyboardEvent, type RefObject, useId, useState } from 'react';
-import { mentionText } from '@/server/contract/mentions.ts';
+import { mentionText } from '@/server/operation/mentions.ts';
 import { type Entry, optionId, useMentionEntries } from './mention-list.tsx';
 import { mentionAt } from './mention-query.ts';
 

@@ -1,5 +1,5 @@
 import { afterAll, describe, expect, test } from 'vitest';
-import { LuaPool } from '../../server/orchestrator/steps/lua/index.ts';
+import { LuaPool } from '../../server/orchestrator/languages/lua/index.ts';
 import { createStepTypes } from '../../server/orchestrator/steps/registry.ts';
 import { validateGraph } from '../../server/orchestrator/validation/index.ts';
 import { inConsoleWords } from './problem-words.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { StepType } from '../../server/contract/step-type.ts';
+import type { StepType } from '../../server/orchestrator/ports/step-type.ts';
 import { callWorkflow } from '../../server/orchestrator/steps/call-workflow.ts';
 import { condition } from '../../server/orchestrator/steps/condition.ts';
 import { humanTask } from '../../server/orchestrator/steps/human-task.ts';

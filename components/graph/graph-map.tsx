@@ -1,7 +1,7 @@
 'use client';
 import { Panel, useReactFlow, useStore } from '@xyflow/react';
 import { type PointerEvent, useMemo } from 'react';
-import type { StepFamily } from '@/server/contract/step-type.ts';
+import type { StepFamily } from '@/server/orchestrator/ports/step-type.ts';
 import { nodeSize, type Point } from './layout.ts';
 import type { Size } from './notes.ts';
 import { stepTypeLook } from './step-icon.tsx';

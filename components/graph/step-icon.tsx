@@ -13,7 +13,7 @@ import {
   UserRoundCheck,
   Workflow,
 } from 'lucide-react';
-import type { StepFamily } from '@/server/contract/step-type.ts';
+import type { StepFamily } from '@/server/orchestrator/ports/step-type.ts';
 import { stepTypeDescription } from '@/server/orchestrator/steps/descriptions.ts';
 import { cx } from '../ui/classes.ts';
 

@@ -14,7 +14,7 @@ import {
 } from 'lucide-react';
 import dynamic from 'next/dynamic';
 import type { ComponentType } from 'react';
-import type { BillingMode } from '@/server/contract/billing-settings.ts';
+import type { BillingMode } from '@/server/operation/billing-settings.ts';
 
 export type PageIcon = ComponentType<{ className?: string; 'aria-hidden'?: boolean }>;
 

@@ -5,7 +5,7 @@ import type { inferRouterInputs, inferRouterOutputs } from '@trpc/server';
 import { createTRPCContext } from '@trpc/tanstack-react-query';
 import { type ReactNode, useState } from 'react';
 import type { AppRouter } from '@/server/api/trpc.ts';
-import { PLAIN_JSON } from '@/server/contract/trpc-transformer.ts';
+import { PLAIN_JSON } from '@/server/operation/trpc-transformer.ts';
 import { untilSignedIn } from '../auth/session-gate.ts';
 import { readError } from './errors.ts';
 import { ConsoleQueryClient } from './query-client.ts';

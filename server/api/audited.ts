@@ -1,6 +1,6 @@
-import type { Principal } from '../contract/context.ts';
-import { isReadOnly } from '../contract/operation.ts';
-import type { Services } from '../contract/services.ts';
+import type { Principal } from '../operation/context.ts';
+import { isReadOnly } from '../operation/operation.ts';
+import type { Services } from '../operation/services.ts';
 import { recordAudit, recordAuditLater } from '../domains/audit/record.ts';
 import { AppError } from '../platform/errors.ts';
 import { isPlainObject } from '../platform/json.ts';

@@ -1,7 +1,7 @@
-import type { Config } from '../contract/config.ts';
-import type { Principal } from '../contract/context.ts';
-import { PROJECT_HEADER, TENANT_HEADER } from '../contract/request-headers.ts';
-import type { Services } from '../contract/services.ts';
+import type { Config } from '../operation/config.ts';
+import type { Principal } from '../operation/context.ts';
+import { PROJECT_HEADER, TENANT_HEADER } from '../operation/request-headers.ts';
+import type { Services } from '../operation/services.ts';
 import { resolvePat, resolveSession } from '../domains/identity/principal.ts';
 import type { Session } from '../domains/identity/sessions.ts';
 import { noteShownSecrets } from '../platform/secrets/in-use.ts';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type Principal, type roles, type Scope, scopes } from '../contract/context.ts';
+import { type Principal, type roles, type Scope, scopes } from '../operation/context.ts';
 import { newId } from '../platform/ids.ts';
 import { createTestMember, createTestPat } from '../testing/identity.ts';
 import {

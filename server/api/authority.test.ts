@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type Principal, roles, scopes } from '../contract/context.ts';
+import { type Principal, roles, scopes } from '../operation/context.ts';
 import { newId } from '../platform/ids.ts';
 import { createTestMember, createTestPat } from '../testing/identity.ts';
 import {

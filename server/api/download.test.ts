@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { z } from 'zod';
-import { operation } from '../contract/operation.ts';
+import { operation } from '../operation/operation.ts';
 import { charge } from '../testing/billing/ledger.ts';
 import { startTestContainer, type TestContainer } from '../testing/container.ts';
 import { createTestPat, createTestTenant } from '../testing/identity.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { AnyOperation } from '../contract/operation.ts';
+import type { AnyOperation } from '../operation/operation.ts';
 import { operations } from './operations.ts';
 
 const intro = `# Endpoints

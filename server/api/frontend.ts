@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { Config } from '../contract/config.ts';
-import { ADDRESS_HEADER } from '../contract/request-headers.ts';
+import type { Config } from '../operation/config.ts';
+import { ADDRESS_HEADER } from '../operation/request-headers.ts';
 import { AppError } from '../platform/errors.ts';
 import { clientAddress } from './client-address.ts';
 import { consoleHeaders } from './console-headers.ts';

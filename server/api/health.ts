@@ -1,4 +1,4 @@
-import type { Services } from '../contract/services.ts';
+import type { Services } from '../operation/services.ts';
 import type { Page } from './rest.ts';
 
 const json = 'application/json; charset=utf-8';

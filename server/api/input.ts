@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import { problemsIn } from '../contract/bounded-issues.ts';
+import { problemsIn } from '../operation/bounded-issues.ts';
 import { AppError, badRequest, type ErrorDetail, invalid, MAX_DETAILS, notFound } from '../platform/errors.ts';
 import { isObject } from '../platform/json.ts';
 import { JsonNumberError, parseRequestJson } from '../platform/json-text.ts';

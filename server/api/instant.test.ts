@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { Instant } from '../contract/wire.ts';
+import { Instant } from '../operation/wire.ts';
 import { parseObject } from './input.ts';
 import { operations } from './operations.ts';
 import { createRegistry } from './registry.ts';

@@ -6,10 +6,10 @@ import {
   roles,
   type Scope,
   type StreamConnection,
-} from '../contract/context.ts';
-import { featureOff } from '../contract/features.ts';
-import type { AnyOperation } from '../contract/operation.ts';
-import type { Services } from '../contract/services.ts';
+} from '../operation/context.ts';
+import { featureOff } from '../operation/features.ts';
+import type { AnyOperation } from '../operation/operation.ts';
+import type { Services } from '../operation/services.ts';
 import { AppError, forbidden, unauthenticated } from '../platform/errors.ts';
 import { type CallerLineage, currentLineage, LINEAGE_HEADER, withLineage } from '../platform/lineage.ts';
 import { inSecretScope } from '../platform/secrets/in-use.ts';

@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { Services } from '../contract/services.ts';
+import type { Services } from '../operation/services.ts';
 import { type AppError, badRequest } from '../platform/errors.ts';
 import { newRequestId } from '../platform/ids.ts';
 import type { RateLimitState } from '../platform/rate-limit.ts';

@@ -1,5 +1,5 @@
-import type { Principal } from '../contract/context.ts';
-import { PROJECT_HEADER, TENANT_HEADER } from '../contract/request-headers.ts';
+import type { Principal } from '../operation/context.ts';
+import { PROJECT_HEADER, TENANT_HEADER } from '../operation/request-headers.ts';
 import { AppError } from '../platform/errors.ts';
 import { type Authenticator, authenticate, type Credential, type Headers } from './authenticate.ts';
 import { asAppError } from './failure.ts';

@@ -1,4 +1,4 @@
-import type { AnyOperation } from '../contract/operation.ts';
+import type { AnyOperation } from '../operation/operation.ts';
 import type { Link } from './links.ts';
 import type { JsonSchema } from './parameters.ts';
 import type { RegisteredOperation } from './registry.ts';

@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import type { AnyOperation } from '../contract/operation.ts';
+import type { AnyOperation } from '../operation/operation.ts';
 import { exampleOf } from './examples.ts';
 import { type Link, linksFrom } from './links.ts';
 import { describeResponses, type Responses } from './openapi-responses.ts';

@@ -1,4 +1,4 @@
-import type { AnyOperation } from '../contract/operation.ts';
+import type { AnyOperation } from '../operation/operation.ts';
 import { agentOperations } from '../domains/agents/operations.ts';
 import { analyticsOperations } from '../domains/analytics/operations.ts';
 import { auditOperations } from '../domains/audit/operations.ts';

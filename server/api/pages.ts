@@ -1,4 +1,4 @@
-import type { Services } from '../contract/services.ts';
+import type { Services } from '../operation/services.ts';
 import { healthz, readyz } from './health.ts';
 import type { Metrics } from './metrics.ts';
 import { describeApi } from './openapi.ts';

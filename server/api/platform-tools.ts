@@ -1,4 +1,4 @@
-import type { Principal, Scope } from '../contract/context.ts';
+import type { Principal, Scope } from '../operation/context.ts';
 import type { JsonMap, JsonValue } from '../orchestrator/core/index.ts';
 import type { OfferedTool } from '../orchestrator/steps/agent-tools.ts';
 import type { PlatformCall, PlatformTools } from '../orchestrator/steps/platform-tools.ts';

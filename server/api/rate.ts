@@ -1,5 +1,5 @@
-import type { Principal } from '../contract/context.ts';
-import type { RequestLimiter } from '../contract/rate-limits.ts';
+import type { Principal } from '../operation/context.ts';
+import type { RequestLimiter } from '../operation/rate-limits.ts';
 import { AppError } from '../platform/errors.ts';
 import type { RateLimitState } from '../platform/rate-limit.ts';
 import { principalKey } from './authenticate.ts';

@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { roles, scopes } from '../contract/context.ts';
-import type { AnyOperation } from '../contract/operation.ts';
-import { REQUEST_HEADERS } from '../contract/request-headers.ts';
+import { roles, scopes } from '../operation/context.ts';
+import type { AnyOperation } from '../operation/operation.ts';
+import { REQUEST_HEADERS } from '../operation/request-headers.ts';
 import {
   inputJsonSchema,
   type JsonSchema,

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest';
 import { z } from 'zod';
-import { type AnyOperation, operation } from '../contract/operation.ts';
+import { type AnyOperation, operation } from '../operation/operation.ts';
 import { systemClock } from '../platform/clock.ts';
 import { RequestTurns } from '../platform/request-turns.ts';
 import { startTestApi, type TestApi } from '../testing/api.ts';

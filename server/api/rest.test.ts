@@ -1,10 +1,10 @@
 import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { z } from 'zod';
-import type { Principal } from '../contract/context.ts';
-import { type AnyOperation, operation } from '../contract/operation.ts';
-import { createRequestLimiter } from '../contract/rate-limits.ts';
-import { AnyObject, Id, page } from '../contract/wire.ts';
+import type { Principal } from '../operation/context.ts';
+import { type AnyOperation, operation } from '../operation/operation.ts';
+import { createRequestLimiter } from '../operation/rate-limits.ts';
+import { AnyObject, Id, page } from '../operation/wire.ts';
 import { ManualClock } from '../platform/clock.ts';
 import { conflict } from '../platform/errors.ts';
 import { noteDatabaseError } from '../platform/postgres/away.ts';

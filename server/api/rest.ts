@@ -1,5 +1,5 @@
-import type { Principal, RawRequest } from '../contract/context.ts';
-import { type AnyOperation, type RawBody, STREAM_DONE, type StreamFrame } from '../contract/operation.ts';
+import type { Principal, RawRequest } from '../operation/context.ts';
+import { type AnyOperation, type RawBody, STREAM_DONE, type StreamFrame } from '../operation/operation.ts';
 import { constantTimeEqual } from '../platform/crypto/digest.ts';
 import { AppError, invalid, notFound, unauthenticated } from '../platform/errors.ts';
 import { readJson } from '../platform/json-text.ts';

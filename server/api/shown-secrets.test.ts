@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { WebSocket } from 'ws';
 import { z } from 'zod';
-import type { Scope } from '../contract/context.ts';
-import { operation } from '../contract/operation.ts';
-import type { Services } from '../contract/services.ts';
+import type { Scope } from '../operation/context.ts';
+import { operation } from '../operation/operation.ts';
+import type { Services } from '../operation/services.ts';
 import { webhookOperations } from '../domains/webhooks/operations.ts';
 import { workflowOperations } from '../domains/workflows/operations.ts';
 import { createLogger } from '../platform/logger.ts';

@@ -1,5 +1,5 @@
-import type { Principal, StreamConnection } from '../contract/context.ts';
-import type { StreamFrame } from '../contract/operation.ts';
+import type { Principal, StreamConnection } from '../operation/context.ts';
+import type { StreamFrame } from '../operation/operation.ts';
 import { type Alarm, systemAlarm } from '../platform/clock.ts';
 import type { Credential, Headers } from './authenticate.ts';
 import type { OpenStreams } from './open-streams.ts';

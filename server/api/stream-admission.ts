@@ -1,4 +1,4 @@
-import type { Principal } from '../contract/context.ts';
+import type { Principal } from '../operation/context.ts';
 
 /** Streams that may be open: of one person and of one workspace, however many tokens they use. */
 export type StreamLimits = { perUser: number; perTenant: number };

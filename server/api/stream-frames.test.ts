@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { StreamItem } from '../contract/orchestrator.ts';
+import type { StreamItem } from '../orchestrator/ports/orchestrator.ts';
 import { frameOf, framesOf } from './stream-frames.ts';
 
 const item = (seq: number, text: string): StreamItem => ({

@@ -1,4 +1,4 @@
-import type { CommittedEvent, RejectedStart, StreamItem } from '../contract/orchestrator.ts';
+import type { CommittedEvent, RejectedStart, StreamItem } from '../orchestrator/ports/orchestrator.ts';
 import { eventOf } from '../domains/runs/event-selection.ts';
 
 /**

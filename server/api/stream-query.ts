@@ -1,5 +1,5 @@
-import { PROJECT_HEADER, TENANT_HEADER } from '../contract/request-headers.ts';
-import { MAX_INTEGER } from '../contract/wire.ts';
+import { PROJECT_HEADER, TENANT_HEADER } from '../operation/request-headers.ts';
+import { MAX_INTEGER } from '../operation/wire.ts';
 import type { StreamQuery } from '../domains/runs/event-selection.ts';
 import { type ErrorDetail, invalid } from '../platform/errors.ts';
 import { isId } from '../platform/ids.ts';

@@ -1,7 +1,7 @@
 import type { Duplex } from 'node:stream';
 import { WebSocket } from 'ws';
-import type { StreamItem } from '../contract/orchestrator.ts';
-import type { Services } from '../contract/services.ts';
+import type { StreamItem } from '../orchestrator/ports/orchestrator.ts';
+import type { Services } from '../operation/services.ts';
 import { replayPages, Selection, type StreamTarget, seqOf } from '../domains/runs/event-selection.ts';
 import type { ReadableItems } from '../domains/runs/readers.ts';
 import { frameOf, framesOf, readyFrame } from './stream-frames.ts';

@@ -1,8 +1,8 @@
 import { once } from 'node:events';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { type ClientOptions, WebSocket } from 'ws';
-import type { Principal, Scope } from '../contract/context.ts';
-import { createRequestLimiter } from '../contract/rate-limits.ts';
+import type { Principal, Scope } from '../operation/context.ts';
+import { createRequestLimiter } from '../operation/rate-limits.ts';
 import { type Alarm, ManualClock } from '../platform/clock.ts';
 import { newId } from '../platform/ids.ts';
 import { sessionCookieOf, startTestApi, type TestApi } from '../testing/api.ts';

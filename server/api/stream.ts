@@ -1,7 +1,7 @@
 import { type IncomingMessage, STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { type WebSocket, WebSocketServer } from 'ws';
-import type { Principal } from '../contract/context.ts';
+import type { Principal } from '../operation/context.ts';
 import type { StreamTarget } from '../domains/runs/event-selection.ts';
 import { ReadableItems, requireReadable } from '../domains/runs/readers.ts';
 import { findWorkflow } from '../domains/workflows/store.ts';

@@ -1,6 +1,6 @@
 import { createTRPCClient, httpBatchLink, httpLink, TRPCClientError } from '@trpc/client';
 import { afterAll, beforeAll, describe, expect, expectTypeOf, test } from 'vitest';
-import { createRequestLimiter } from '../contract/rate-limits.ts';
+import { createRequestLimiter } from '../operation/rate-limits.ts';
 import { ManualClock } from '../platform/clock.ts';
 import { sessionCookieOf, startTenantApi, startTestApi, type TenantApi, type TestApi } from '../testing/api.ts';
 import { createTestServices, type TestTenant } from '../testing/identity.ts';

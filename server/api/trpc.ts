@@ -1,9 +1,9 @@
 import { initTRPC, type TRPCError, type TRPCMutationProcedure, type TRPCQueryProcedure } from '@trpc/server';
 import { fetchRequestHandler } from '@trpc/server/adapters/fetch';
 import type { z } from 'zod';
-import type { Principal } from '../contract/context.ts';
-import type { AnyOperation, RawBody } from '../contract/operation.ts';
-import { PLAIN_JSON } from '../contract/trpc-transformer.ts';
+import type { Principal } from '../operation/context.ts';
+import type { AnyOperation, RawBody } from '../operation/operation.ts';
+import { PLAIN_JSON } from '../operation/trpc-transformer.ts';
 import { AppError, type ErrorDetail } from '../platform/errors.ts';
 import type { Json } from '../platform/json.ts';
 import { markNumbers, refuseNumber, reviveNumbers } from '../platform/json-text.ts';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { Services } from '../contract/services.ts';
+import type { Services } from '../operation/services.ts';
 import { identityOperations } from '../domains/identity/operations.ts';
 import { verifyPassword } from '../domains/identity/sign-in.ts';
 import { createCall } from '../testing/call.ts';

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { check } from '../domains/analytics/check.ts';
 import type { Difference } from '../domains/analytics/comparison-store.ts';
 import { rebuild } from '../domains/analytics/rebuild.ts';
-import { loadConfig } from '../load-config.ts';
+import { loadConfig } from '../process/load-config.ts';
 import { createLogger } from '../platform/logger.ts';
 import { reachDatabase } from '../platform/postgres/running.ts';
 import { StartupError } from '../platform/postgres/startup-error.ts';

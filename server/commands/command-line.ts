@@ -1,5 +1,5 @@
 import { Command, CommanderError, type CommandUnknownOpts } from '@commander-js/extra-typings';
-import { ConfigError } from '../contract/config.ts';
+import { ConfigError } from '../operation/config.ts';
 import { MasterKeyError } from '../platform/crypto/master-key.ts';
 import { AppError } from '../platform/errors.ts';
 import { StartupError } from '../platform/postgres/startup-error.ts';

@@ -1,6 +1,6 @@
 import pg from 'pg';
-import type { Services } from '../contract/services.ts';
-import { loadConfig } from '../load-config.ts';
+import type { Services } from '../operation/services.ts';
+import { loadConfig } from '../process/load-config.ts';
 import { systemClock } from '../platform/clock.ts';
 import { createLogger } from '../platform/logger.ts';
 import { createPool } from '../platform/postgres/database.ts';

@@ -5,7 +5,7 @@ import { planRetention, type RetentionPlan } from '../domains/retention/plan.ts'
 import { type Cutoffs, cutoffsAt, type RetentionPolicy } from '../domains/retention/policy.ts';
 import { SESSION } from '../domains/retention/session.ts';
 import { type RetentionResult, sweep } from '../domains/retention/sweep.ts';
-import { loadConfig } from '../load-config.ts';
+import { loadConfig } from '../process/load-config.ts';
 import { type Clock, systemClock } from '../platform/clock.ts';
 import { createLogger } from '../platform/logger.ts';
 import { type DatabaseClock, readDatabaseClock } from '../platform/postgres/database-clock.ts';

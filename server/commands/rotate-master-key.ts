@@ -1,7 +1,7 @@
 import { link, open, rename, unlink } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import type pg from 'pg';
-import { loadConfig } from '../load-config.ts';
+import { loadConfig } from '../process/load-config.ts';
 import { type Clock, isoTimestamp, systemClock } from '../platform/clock.ts';
 import { DecryptionError } from '../platform/crypto/envelope.ts';
 import { makeKeyFile, masterKeyFile, readKeyFile } from '../platform/crypto/master-key.ts';

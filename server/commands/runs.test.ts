@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { Services } from '../contract/services.ts';
+import type { Services } from '../operation/services.ts';
 import { runOperations } from '../domains/runs/operations.ts';
 import { AppError } from '../platform/errors.ts';
 import { newId } from '../platform/ids.ts';

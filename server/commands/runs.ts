@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Command } from '@commander-js/extra-typings';
-import { Id } from '../contract/wire.ts';
+import { Id } from '../operation/wire.ts';
 import { hasTenant } from '../domains/billing/subscriptions/store.ts';
 import { requestStop, toJob } from '../domains/run-stops/request.ts';
 import { StopFilter } from '../domains/run-stops/schemas.ts';

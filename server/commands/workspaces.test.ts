@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { Services } from '../contract/services.ts';
+import type { Services } from '../operation/services.ts';
 import { resolveSession } from '../domains/identity/principal.ts';
 import { verifyPassword } from '../domains/identity/sign-in.ts';
 import { runBaton, runCommand } from '../testing/commands.ts';

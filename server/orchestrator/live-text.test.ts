@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { AttemptPiece } from '../contract/live-text.ts';
+import type { AttemptPiece } from './ports/live-text.ts';
 import { createLiveText, MAX_LIVE_CHARS } from './live-text.ts';
 
 test('who follows a run gets what was written so far, once, and then every piece', () => {

@@ -1,4 +1,4 @@
-import type { AttemptPiece, LivePiece, LiveText } from '../contract/live-text.ts';
+import type { AttemptPiece, LivePiece, LiveText } from './ports/live-text.ts';
 
 /** An attempt beyond this length is shown no further while it writes; its result has all of it. */
 export const MAX_LIVE_CHARS = 4_000_000;

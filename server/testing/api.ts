@@ -10,10 +10,10 @@ import { fromFetch, toFetch } from '../api/request.ts';
 import { createRest } from '../api/rest.ts';
 import { createStream, type StreamOptions } from '../api/stream.ts';
 import { createTrpc } from '../api/trpc.ts';
-import type { Principal } from '../contract/context.ts';
-import { featuresOf } from '../contract/features.ts';
-import type { AnyOperation } from '../contract/operation.ts';
-import type { Services } from '../contract/services.ts';
+import type { Principal } from '../operation/context.ts';
+import { featuresOf } from '../operation/features.ts';
+import type { AnyOperation } from '../operation/operation.ts';
+import type { Services } from '../operation/services.ts';
 import { createTestPat, createTestServices, createTestTenant, type TestTenant } from './identity.ts';
 import { createTestDatabase, type TestDatabase } from './postgres.ts';
 

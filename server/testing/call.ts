@@ -1,10 +1,10 @@
 import { parseObject } from '../api/input.ts';
 import { invoke } from '../api/invoke.ts';
 import { createRegistry } from '../api/registry.ts';
-import type { Context, Principal } from '../contract/context.ts';
-import { featuresOf } from '../contract/features.ts';
-import type { AnyOperation } from '../contract/operation.ts';
-import type { Services } from '../contract/services.ts';
+import type { Context, Principal } from '../operation/context.ts';
+import { featuresOf } from '../operation/features.ts';
+import type { AnyOperation } from '../operation/operation.ts';
+import type { Services } from '../operation/services.ts';
 import { newId } from '../platform/ids.ts';
 
 export type Call<Operations extends readonly AnyOperation[]> = (

@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import type { Orchestrator, StreamItem } from '../contract/orchestrator.ts';
+import type { Orchestrator, StreamItem } from '../orchestrator/ports/orchestrator.ts';
 import type { RunStatus } from '../orchestrator/core/index.ts';
 import { newId } from '../platform/ids.ts';
 import type { TestDatabase } from './postgres.ts';

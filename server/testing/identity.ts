@@ -1,8 +1,8 @@
-import { type Config, readConfig } from '../contract/config.ts';
-import type { Context, Principal, Role, Scope } from '../contract/context.ts';
-import type { Orchestrator } from '../contract/orchestrator.ts';
-import type { RequestLimiter } from '../contract/rate-limits.ts';
-import type { Services } from '../contract/services.ts';
+import { type Config, readConfig } from '../operation/config.ts';
+import type { Context, Principal, Role, Scope } from '../operation/context.ts';
+import type { Orchestrator } from '../orchestrator/ports/orchestrator.ts';
+import type { RequestLimiter } from '../operation/rate-limits.ts';
+import type { Services } from '../operation/services.ts';
 import { readCatalog } from '../domains/billing/plans/catalog.ts';
 import { createManualProvider } from '../domains/billing/provider/manual.ts';
 import { addMember, createTenant, createUser } from '../domains/identity/account-store.ts';

@@ -1,6 +1,6 @@
 import type { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
 import { z } from 'zod';
-import type { Services } from '../contract/services.ts';
+import type { Services } from '../operation/services.ts';
 import { connectionOperations } from '../domains/connections/operations.ts';
 import { mcpServerOperations } from '../domains/mcp-servers/operations.ts';
 import { ManualClock } from '../platform/clock.ts';

@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import type { Principal } from '../contract/context.ts';
+import type { Principal } from '../operation/context.ts';
 import { memoryOperations } from '../domains/memory/operations.ts';
 import type * as schema from '../domains/memory/schemas.ts';
 import { newId } from '../platform/ids.ts';

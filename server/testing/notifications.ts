@@ -1,6 +1,6 @@
 import type { z } from 'zod';
-import type { Principal } from '../contract/context.ts';
-import type { Services } from '../contract/services.ts';
+import type { Principal } from '../operation/context.ts';
+import type { Services } from '../operation/services.ts';
 import { deliverDue } from '../domains/notifications/deliver.ts';
 import { enqueueNext } from '../domains/notifications/enqueue.ts';
 import { notificationOperations } from '../domains/notifications/operations.ts';

@@ -1,4 +1,4 @@
-import type { AnyOperation } from '../contract/operation.ts';
+import type { AnyOperation } from '../operation/operation.ts';
 
 type ByName<Operations extends readonly AnyOperation[]> = {
   readonly [Operation in Operations[number] as Operation['name']]: Operation;

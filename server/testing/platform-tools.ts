@@ -2,8 +2,8 @@ import type { McpOptions, PlatformTool } from '../api/mcp/platform-tool.ts';
 import { toolSet } from '../api/mcp/surface.ts';
 import { operations } from '../api/operations.ts';
 import { createRegistry } from '../api/registry.ts';
-import { readConfig } from '../contract/config.ts';
-import { MCP_GROUPS } from '../contract/mcp-groups.ts';
+import { readConfig } from '../operation/config.ts';
+import { MCP_GROUPS } from '../operation/mcp-groups.ts';
 
 /** The tools of a deployment with every feature, and with these groups, risk tools included. Only their definitions are of use. */
 export function toolsOf(groups: readonly string[]): PlatformTool[] {

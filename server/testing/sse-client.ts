@@ -1,6 +1,6 @@
 import { get } from 'node:http';
 import type { UIMessageChunk } from 'ai';
-import { STREAM_DONE } from '../contract/operation.ts';
+import { STREAM_DONE } from '../operation/operation.ts';
 
 export type ReceivedChunk = { id: string | null; chunk: UIMessageChunk };
 /** One connection to a stream of server-sent events. */

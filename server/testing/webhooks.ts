@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto';
 import { operations } from '../api/operations.ts';
-import type { Scope } from '../contract/context.ts';
-import type { Services } from '../contract/services.ts';
+import type { Scope } from '../operation/context.ts';
+import type { Services } from '../operation/services.ts';
 import { settleDeliveries } from '../domains/webhooks/delivery-log.ts';
 import { ManualClock } from '../platform/clock.ts';
 import { startTestApi } from './api.ts';

@@ -1,9 +1,9 @@
 import { z } from 'zod';
-import type { Context, Principal } from '../contract/context.ts';
-import type { Operation } from '../contract/operation.ts';
-import type { Services } from '../contract/services.ts';
+import type { Context, Principal } from '../operation/context.ts';
+import type { Operation } from '../operation/operation.ts';
+import type { Services } from '../operation/services.ts';
 import type { RunStatus } from '../orchestrator/core/index.ts';
-import { LuaPool } from '../orchestrator/steps/lua/index.ts';
+import { LuaPool } from '../orchestrator/languages/lua/index.ts';
 import { createStepTypes } from '../orchestrator/steps/registry.ts';
 import { AppError } from '../platform/errors.ts';
 import { newId } from '../platform/ids.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { StepType } from '../../../server/contract/step-type.ts';
+import type { StepType } from '../../../server/orchestrator/ports/step-type.ts';
 import { condition } from '../../../server/orchestrator/steps/condition.ts';
 import { forEach } from '../../../server/orchestrator/steps/for-each.ts';
 import { httpRequest } from '../../../server/orchestrator/steps/http-request.ts';

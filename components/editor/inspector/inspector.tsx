@@ -1,7 +1,7 @@
 'use client';
 import { Ban, Copy, MousePointerClick, Repeat, Trash2, TriangleAlert } from 'lucide-react';
 import { type ReactNode, type RefObject, useEffect, useRef, useState } from 'react';
-import { languagesOf } from '@/server/orchestrator/steps/language-help.ts';
+import { languagesOf } from '@/server/orchestrator/languages/language-help.ts';
 import type { Json } from '../../../server/domains/workflows/edits/index.ts';
 import { Button } from '../../ui/button.tsx';
 import { Field, Input } from '../../ui/field.tsx';

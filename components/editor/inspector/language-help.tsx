@@ -1,5 +1,5 @@
 'use client';
-import { EXAMPLE_DATA, LANGUAGE_HELP, type LanguageName } from '@/server/orchestrator/steps/language-help.ts';
+import { EXAMPLE_DATA, LANGUAGE_HELP, type LanguageName } from '@/server/orchestrator/languages/language-help.ts';
 import { CopyButton } from '../../ui/copy.tsx';
 
 /** The reference of a language that a step's fields are written in: what to know, and examples with their results. */

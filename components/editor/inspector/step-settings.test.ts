@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { StepType } from '../../../server/contract/step-type.ts';
+import type { StepType } from '../../../server/orchestrator/ports/step-type.ts';
 import { agent } from '../../../server/orchestrator/steps/agent.ts';
 import { callWorkflow } from '../../../server/orchestrator/steps/call-workflow.ts';
 import { forEach } from '../../../server/orchestrator/steps/for-each.ts';

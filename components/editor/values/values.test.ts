@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { Step } from '../../../server/domains/workflows/edits/index.ts';
-import { parseTemplate } from '../../../server/orchestrator/steps/templates.ts';
+import { parseTemplate } from '../../../server/orchestrator/languages/templates.ts';
 import { memberPath } from '../../ui/json-path.ts';
 import { completionData, exampleOf, sampleData } from '../code/completion-data.ts';
 import type { CompletionData } from '../code/example-values.ts';

@@ -1,6 +1,6 @@
 import { readdirSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { Context } from '../../../server/contract/context.ts';
+import type { Context } from '../../../server/operation/context.ts';
 import { createInstance } from '../../../server/domains/mcp-servers/instances/create.ts';
 import { createServer } from '../../../server/domains/mcp-servers/servers/create.ts';
 import { discoverServer } from '../../../server/domains/mcp-servers/servers/discover.ts';

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer, request as httpRequest, IncomingMessage, ServerResponse } from 'node:http';
 import { Socket } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { demoApiAddresses, demoOrders } from '../../contract/demo-api.ts';
+import { demoApiAddresses, demoOrders } from '../../operation/demo-api.ts';
 import { createEgress, EgressRefused } from '../../platform/egress/egress.ts';
 import { freePort } from '../../platform/postgres/free-port.ts';
 import { startTestContainer, type TestContainer } from '../../testing/container.ts';

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
-import { type DemoOrder, demoApiPath, demoOrders } from '../../contract/demo-api.ts';
+import { type DemoOrder, demoApiPath, demoOrders } from '../../operation/demo-api.ts';
 import { AppError, badRequest, forbidden, notFound } from '../../platform/errors.ts';
 import { newRequestId } from '../../platform/ids.ts';
 import { type DemoCallers, foreignReason } from '../demo-callers.ts';

@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { demoMcpPath } from '../../contract/demo-mcp.ts';
+import { demoMcpPath } from '../../operation/demo-mcp.ts';
 import type { Clock } from '../../platform/clock.ts';
 import { type DemoCallers, foreignReason } from '../demo-callers.ts';
 import type { DemoSession } from './session.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { Id } from '../../contract/wire.ts';
+import { Id } from '../../operation/wire.ts';
 import { briefSchema } from './brief-schema.ts';
 
 test('leaves out what only repeats or bounds, and keeps what tells how to write arguments', () => {

@@ -1,4 +1,4 @@
-import { Id, Instant, Timestamp } from '../../contract/wire.ts';
+import { Id, Instant, Timestamp } from '../../operation/wire.ts';
 import type { JsonMap, JsonValue } from '../../orchestrator/core/index.ts';
 import { isObject } from '../../platform/json.ts';
 

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { AnyObject } from '../../contract/wire.ts';
+import { AnyObject } from '../../operation/wire.ts';
 import { invalid, notFound } from '../../platform/errors.ts';
 import { parseInput, readJsonBody, readQuery } from '../input.ts';
 import { hasRole, hasScope } from '../invoke.ts';

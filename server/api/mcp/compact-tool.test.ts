@@ -1,8 +1,8 @@
 import { Validator } from '@cfworker/json-schema';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { readConfig } from '../../contract/config.ts';
-import { MCP_GROUPS } from '../../contract/mcp-groups.ts';
+import { readConfig } from '../../operation/config.ts';
+import { MCP_GROUPS } from '../../operation/mcp-groups.ts';
 import { allTools, toolsOf } from '../../testing/platform-tools.ts';
 import { RequestDraws, type Schema } from '../../testing/requests.ts';
 import { compactTool } from './compact-tool.ts';

@@ -1,7 +1,7 @@
 import type { Tool } from '@modelcontextprotocol/sdk/types.js';
 import type { z } from 'zod';
-import { isAnnounced } from '../../contract/features.ts';
-import { isReadOnly, type ToolHints } from '../../contract/operation.ts';
+import { isAnnounced } from '../../operation/features.ts';
+import { isReadOnly, type ToolHints } from '../../operation/operation.ts';
 import type { JsonMap } from '../../orchestrator/core/index.ts';
 import { AppError } from '../../platform/errors.ts';
 import { parseObject } from '../input.ts';

@@ -1,6 +1,6 @@
 import type { Tool } from '@modelcontextprotocol/sdk/types.js';
-import type { Context, Principal } from '../../contract/context.ts';
-import type { McpGroup } from '../../contract/mcp-groups.ts';
+import type { Context, Principal } from '../../operation/context.ts';
+import type { McpGroup } from '../../operation/mcp-groups.ts';
 import type { Invoker } from '../invoke.ts';
 import type { Registry } from '../registry.ts';
 

@@ -1,4 +1,4 @@
-import { TENANT_HEADER } from '../../contract/request-headers.ts';
+import { TENANT_HEADER } from '../../operation/request-headers.ts';
 import { AppError, badRequest, forbidden, invalid, unauthenticated } from '../../platform/errors.ts';
 import { LINEAGE_HEADER } from '../../platform/lineage.ts';
 import { type Authenticator, authenticate, readCredential, servedOverHttps } from '../authenticate.ts';

@@ -1,7 +1,7 @@
 import type { Tool } from '@modelcontextprotocol/sdk/types.js';
 import { expect, test } from 'vitest';
-import { readConfig } from '../../contract/config.ts';
-import type { McpGroup } from '../../contract/mcp-groups.ts';
+import { readConfig } from '../../operation/config.ts';
+import type { McpGroup } from '../../operation/mcp-groups.ts';
 import { operations } from '../operations.ts';
 import { createRegistry } from '../registry.ts';
 import type { McpOptions } from './platform-tool.ts';

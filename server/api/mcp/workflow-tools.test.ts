@@ -3,7 +3,7 @@ import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type Principal, type Scope, scopes } from '../../contract/context.ts';
+import { type Principal, type Scope, scopes } from '../../operation/context.ts';
 import { runEndsOf } from '../../domains/runs/run-ends.ts';
 import { createCall } from '../../testing/call.ts';
 import { startTestContainer, type TestContainer } from '../../testing/container.ts';

@@ -1,6 +1,6 @@
 import { ErrorCode, McpError, type Tool } from '@modelcontextprotocol/sdk/types.js';
 import type { z } from 'zod';
-import type { Principal } from '../../contract/context.ts';
+import type { Principal } from '../../operation/context.ts';
 import { carriedScopes } from '../../domains/identity/authority.ts';
 import type { RunResult } from '../../domains/runs/schemas.ts';
 import { lackingScope } from '../../domains/runs/step-scopes.ts';

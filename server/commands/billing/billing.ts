@@ -4,7 +4,7 @@ import type pg from 'pg';
 import { readCatalog } from '../../domains/billing/plans/catalog.ts';
 import { seedPlans } from '../../domains/billing/plans/store.ts';
 import { openProvider } from '../../domains/billing/provider/open.ts';
-import { loadConfig } from '../../load-config.ts';
+import { loadConfig } from '../../process/load-config.ts';
 import { systemClock } from '../../platform/clock.ts';
 import { createLogger } from '../../platform/logger.ts';
 import { reachDatabase } from '../../platform/postgres/running.ts';

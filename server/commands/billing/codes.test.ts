@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { CREDIT } from '../../contract/microcredits.ts';
-import type { Services } from '../../contract/services.ts';
+import { CREDIT } from '../../orchestrator/ports/microcredits.ts';
+import type { Services } from '../../operation/services.ts';
 import { generateCode } from '../../domains/billing/codes/code.ts';
 import { ensureOnboarded } from '../../domains/billing/subscriptions/onboard.ts';
 import { ManualClock } from '../../platform/clock.ts';

@@ -1,5 +1,5 @@
 import { type Command, InvalidArgumentError, Option } from '@commander-js/extra-typings';
-import { CREDIT } from '../../contract/microcredits.ts';
+import { CREDIT } from '../../orchestrator/ports/microcredits.ts';
 import { type BillingCode, normalizeCode } from '../../domains/billing/codes/code.ts';
 import { createCodes, NewCodes } from '../../domains/billing/codes/create.ts';
 import { disableCode, listCodes } from '../../domains/billing/codes/store.ts';

@@ -1,6 +1,6 @@
 import { type Command, InvalidArgumentError } from '@commander-js/extra-typings';
-import { ACTIONS, BILLABLE_ACTIONS } from '../../contract/billable-actions.ts';
-import type { PlanRow } from '../../contract/plan.ts';
+import { ACTIONS, BILLABLE_ACTIONS } from '../../orchestrator/ports/billable-actions.ts';
+import type { PlanRow } from '../../operation/plan.ts';
 import { formatMoney } from '../../domains/billing/payments/money.ts';
 import { changePlanFields, retirePlan } from '../../domains/billing/plans/change.ts';
 import { listPlanChanges, listPlans, type PlanChangeRow } from '../../domains/billing/plans/store.ts';

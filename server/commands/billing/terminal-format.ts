@@ -1,4 +1,4 @@
-import { CREDIT } from '../../contract/microcredits.ts';
+import { CREDIT } from '../../orchestrator/ports/microcredits.ts';
 
 /** Lines of a table, the columns as wide as they must be. */
 export function table(rows: readonly (readonly string[])[]): string {

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import type { ScriptInput } from '../../../bin/fake-model/script.ts';
-import { CREDIT } from '../../contract/microcredits.ts';
+import { CREDIT } from '../../orchestrator/ports/microcredits.ts';
 import { type ChatService, saidIn, startChatService } from '../../testing/chat.ts';
 import { reached } from '../../testing/runs.ts';
 

@@ -2,7 +2,7 @@ import type { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { z } from 'zod';
 import type { FakeModel } from '../../../bin/fake-model/server.ts';
-import type { Principal } from '../../contract/context.ts';
+import type { Principal } from '../../operation/context.ts';
 import { type ChatService, startChatService } from '../../testing/chat.ts';
 import type { TestContainer } from '../../testing/container.ts';
 import { createTestMember, createTestPat, createTestTenant, type TestTenant } from '../../testing/identity.ts';

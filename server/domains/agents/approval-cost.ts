@@ -1,4 +1,4 @@
-import type { ActionPrices } from '../../contract/billable-actions.ts';
+import type { ActionPrices } from '../../orchestrator/ports/billable-actions.ts';
 import type { PlannedTool } from '../../orchestrator/steps/agent-plan.ts';
 import { PERSON } from '../../orchestrator/steps/ask-user.ts';
 import { MEMORY } from '../../orchestrator/steps/memory-tools.ts';

@@ -1,6 +1,6 @@
 import type { z } from 'zod';
-import type { Context } from '../../contract/context.ts';
-import type { Services } from '../../contract/services.ts';
+import type { Context } from '../../operation/context.ts';
+import type { Services } from '../../operation/services.ts';
 import type { ApprovalSettings } from '../../orchestrator/steps/agent-tool-plan.ts';
 import { approvalsInRun, readApprovals, saveApprovals } from './approval-settings-store.ts';
 import type { AgentSettingsSchema, PatchAgentSettingsInput } from './schemas.ts';

@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import type { Context } from '../../contract/context.ts';
+import type { Context } from '../../operation/context.ts';
 import { AppError } from '../../platform/errors.ts';
 import { archiveWorkflow } from '../workflows/sql/store.ts';
 import { projectScope } from '../workflows/view.ts';

@@ -1,6 +1,6 @@
-import { scopes } from '../../contract/context.ts';
-import type { Services } from '../../contract/services.ts';
-import type { Attempt } from '../../contract/step-type.ts';
+import { scopes } from '../../operation/context.ts';
+import type { Services } from '../../operation/services.ts';
+import type { Attempt } from '../../orchestrator/ports/step-type.ts';
 import type { RunAuthority, Standing } from '../../orchestrator/steps/run-authority.ts';
 import { setBounded } from '../../platform/bounded-map.ts';
 import { whileDatabaseAway } from '../../platform/postgres/while-away.ts';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { operation } from '../../contract/operation.ts';
+import { operation } from '../../operation/operation.ts';
 import { CommandOutput } from '../runs/schemas.ts';
 import { startScopes } from '../runs/step-scopes.ts';
 import { getAgentSettings, patchAgentSettings } from './approval-settings.ts';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { Principal } from '../../contract/context.ts';
+import type { Principal } from '../../operation/context.ts';
 import { newId } from '../../platform/ids.ts';
 import { type ChatService, startChatService } from '../../testing/chat.ts';
 import { type ClientAnswer, type Clients, clientSurfaces, createClients } from '../../testing/clients.ts';

@@ -2,7 +2,7 @@ import type { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { WebSocket } from 'ws';
 import { z } from 'zod';
-import { type Principal, type Scope, scopes } from '../../contract/context.ts';
+import { type Principal, type Scope, scopes } from '../../operation/context.ts';
 import type { Graph } from '../../orchestrator/core/index.ts';
 import { newId } from '../../platform/ids.ts';
 import { type ChatService, startChatService } from '../../testing/chat.ts';

@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import type { Context } from '../../contract/context.ts';
+import type { Context } from '../../operation/context.ts';
 import { startLatest } from '../runs/command.ts';
 import type { CommandOutput } from '../runs/schemas.ts';
 import type { RunAgentInput } from './schemas.ts';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { AnyObject, Id, Instant, NameText, nextCursor, PlainText, page, Timestamp } from '../../contract/wire.ts';
+import { AnyObject, Id, Instant, NameText, nextCursor, PlainText, page, Timestamp } from '../../operation/wire.ts';
 import { AgentLimits, AgentMemory, AgentTool, agentFields } from '../../orchestrator/steps/agent-settings.ts';
 import { Description, RecentRun, ValidationReport } from '../workflows/schemas.ts';
 

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { Attempt } from '../../contract/step-type.ts';
+import type { Attempt } from '../../orchestrator/ports/step-type.ts';
 import { newId } from '../../platform/ids.ts';
 import { type AgentService, startAgentService } from '../../testing/agents.ts';
 import { createTestTenant, type TestTenant } from '../../testing/identity.ts';

@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import type { Context } from '../../contract/context.ts';
+import type { Context } from '../../operation/context.ts';
 import { invalid } from '../../platform/errors.ts';
 import { acceptDraft } from '../workflows/draft.ts';
 import { validateDraft } from '../workflows/validate.ts';

@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import type { Context } from '../../contract/context.ts';
+import type { Context } from '../../operation/context.ts';
 import type { Graph } from '../../orchestrator/core/index.ts';
 import { listVersions } from '../workflows/versions/list.ts';
 import type { ListAgentVersionsInput, ListAgentVersionsOutput } from './schemas.ts';

@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import type { Context } from '../../contract/context.ts';
+import type { Context } from '../../operation/context.ts';
 import { isoTimestamp } from '../../platform/clock.ts';
 import { AppError, conflict, notFound } from '../../platform/errors.ts';
 import { findWorkflow, type WorkflowRow } from '../workflows/store.ts';

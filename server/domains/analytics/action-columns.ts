@@ -1,4 +1,4 @@
-import type { BillableAction } from '../../contract/billable-actions.ts';
+import type { BillableAction } from '../../orchestrator/ports/billable-actions.ts';
 
 /**
  * The name of each action's quantity in the time series, and the column of analytics_totals with its microcredits. The

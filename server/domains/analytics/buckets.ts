@@ -1,4 +1,4 @@
-import type { WorkflowKind } from '../../contract/workflow-kinds.ts';
+import type { WorkflowKind } from '../../operation/workflow-kinds.ts';
 import { DAY_MS, HOUR_MS, QUARTER_HOUR_MS } from '../../platform/clock.ts';
 
 /**

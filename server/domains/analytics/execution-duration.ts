@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import type { Context } from '../../contract/context.ts';
+import type { Context } from '../../operation/context.ts';
 import { Histogram } from './histogram.ts';
 import type { AnalyticsInput, ExecutionDuration } from './schemas.ts';
 import { queryRollups } from './snapshot.ts';

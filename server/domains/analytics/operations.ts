@@ -1,4 +1,4 @@
-import { operation } from '../../contract/operation.ts';
+import { operation } from '../../operation/operation.ts';
 import { creditsConsumed } from './credits-consumed.ts';
 import { executionDuration } from './execution-duration.ts';
 import { liveRuns } from './live-runs.ts';

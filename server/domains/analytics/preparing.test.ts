@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { declareAnalytics } from '../../commands/analytics.ts';
 import { UsageError } from '../../commands/command-line.ts';
-import type { Context } from '../../contract/context.ts';
-import type { Services } from '../../contract/services.ts';
+import type { Context } from '../../operation/context.ts';
+import type { Services } from '../../operation/services.ts';
 import { ManualClock } from '../../platform/clock.ts';
 import { createLogger } from '../../platform/logger.ts';
 import { noteDatabaseError } from '../../platform/postgres/away.ts';

@@ -1,4 +1,4 @@
-import { BILLABLE_ACTIONS, type BillableAction } from '../../contract/billable-actions.ts';
+import { BILLABLE_ACTIONS, type BillableAction } from '../../orchestrator/ports/billable-actions.ts';
 import { ACTION_COLUMNS } from './action-columns.ts';
 import { grains, WHOLE_PROJECT } from './buckets.ts';
 

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { Principal } from '../../contract/context.ts';
+import type { Principal } from '../../operation/context.ts';
 import { ManualClock } from '../../platform/clock.ts';
 import { BUSY, generateUsage } from '../../testing/analytics-scale.ts';
 import { createCall } from '../../testing/call.ts';

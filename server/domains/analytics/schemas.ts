@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { Id, Instant, kindFilter, PlainText, Timestamp } from '../../contract/wire.ts';
+import { Id, Instant, kindFilter, PlainText, Timestamp } from '../../operation/wire.ts';
 import { perQuantity } from './action-columns.ts';
 
 export const windows = ['week', 'month', 'all'] as const;

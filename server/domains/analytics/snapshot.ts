@@ -1,5 +1,5 @@
-import type { Context } from '../../contract/context.ts';
-import type { WorkflowKind } from '../../contract/workflow-kinds.ts';
+import type { Context } from '../../operation/context.ts';
+import type { WorkflowKind } from '../../operation/workflow-kinds.ts';
 import { isoTimestamp } from '../../platform/clock.ts';
 import { AppError, unavailable } from '../../platform/errors.ts';
 import { isDatabaseAway } from '../../platform/postgres/away.ts';

@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import type { Context } from '../../contract/context.ts';
+import type { Context } from '../../operation/context.ts';
 import type { AnalyticsInput, StepsExecuted, StepsSummary } from './schemas.ts';
 import { queryRollups } from './snapshot.ts';
 import { sumSteps, sumTotals } from './store.ts';

@@ -1,4 +1,4 @@
-import type { WorkflowKind } from '../../contract/workflow-kinds.ts';
+import type { WorkflowKind } from '../../operation/workflow-kinds.ts';
 import type { Queryable } from '../../platform/postgres/transaction.ts';
 import { QUARTER, type Segment, wholeProject } from './buckets.ts';
 import { totalColumns } from './rollup-store.ts';

@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import type { Context } from '../../contract/context.ts';
-import { cutPage, decodeCursor } from '../../contract/cursor.ts';
-import { Id } from '../../contract/wire.ts';
+import type { Context } from '../../operation/context.ts';
+import { cutPage, decodeCursor } from '../../operation/cursor.ts';
+import { Id } from '../../operation/wire.ts';
 import { isoTimestamp } from '../../platform/clock.ts';
 import { type CsvColumn, writeCsv } from '../../platform/csv.ts';
 import { readNames } from './names-store.ts';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { operation } from '../../contract/operation.ts';
+import { operation } from '../../operation/operation.ts';
 import { exportAudit, listAudit } from './list.ts';
 import * as schema from './schemas.ts';
 

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { Id, Instant, nextCursor, PlainText, page, Timestamp } from '../../contract/wire.ts';
+import { Id, Instant, nextCursor, PlainText, page, Timestamp } from '../../operation/wire.ts';
 
 const filters = {
   from: Instant.optional().meta({ description: 'From this instant on' }),

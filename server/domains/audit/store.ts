@@ -1,5 +1,5 @@
 import type { Pool } from 'pg';
-import type { Context } from '../../contract/context.ts';
+import type { Context } from '../../operation/context.ts';
 import { isSave, ofSameSession, PAUSE } from './session-store.ts';
 
 /** One operation that may have changed something. */

@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import type { Context } from '../../contract/context.ts';
+import type { Context } from '../../operation/context.ts';
 import { listTools } from '../mcp-servers/catalog/list-tools.ts';
 import type { FindToolsInput, FindToolsOutput } from './schemas.ts';
 

@@ -1,4 +1,4 @@
-import { operation, streamOperation } from '../../contract/operation.ts';
+import { operation, streamOperation } from '../../operation/operation.ts';
 import { SentOutput, StreamChunk } from '../chat/schemas.ts';
 import { EDIT_SCOPE } from '../runs/override-rights.ts';
 import { startScopes } from '../runs/step-scopes.ts';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { AnyObject, Id, Json, NameText, nextCursor, PlainText, page, Timestamp } from '../../contract/wire.ts';
+import { AnyObject, Id, Json, NameText, nextCursor, PlainText, page, Timestamp } from '../../operation/wire.ts';
 import { MAX_BUDGET_CREDITS, MIN_BUDGET_CREDITS } from '../../orchestrator/steps/agent-settings.ts';
 import { Message, MessageId, StreamInput, WhenBusy } from '../chat/schemas.ts';
 import { MAX_WAIT_S } from '../runs/schemas.ts';

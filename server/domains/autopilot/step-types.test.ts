@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { Context } from '../../contract/context.ts';
+import type { Context } from '../../operation/context.ts';
 import { STEP_TYPES } from '../../orchestrator/steps/descriptions.ts';
 import { createTestTenant } from '../../testing/identity.ts';
 import { operationsByName } from '../../testing/operations.ts';

@@ -1,4 +1,4 @@
-import type { Services } from '../../contract/services.ts';
+import type { Services } from '../../operation/services.ts';
 import { type Alarm, HOUR_MS } from '../../platform/clock.ts';
 import { transact } from '../../platform/postgres/transaction.ts';
 import { BATCH, chargedTenants, dueTenants, nextDue } from './due-store.ts';

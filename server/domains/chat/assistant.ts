@@ -1,4 +1,4 @@
-import type { Context } from '../../contract/context.ts';
+import type { Context } from '../../operation/context.ts';
 import { type AppError, invalid } from '../../platform/errors.ts';
 import { derivedId } from '../../platform/ids.ts';
 import { type AgentSettings, ALL_MEMORIES, graphOf, newSettings } from '../agents/settings.ts';

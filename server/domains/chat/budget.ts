@@ -1,5 +1,5 @@
 import { AI_BUDGET_EXHAUSTED, type StepError } from '../../orchestrator/core/index.ts';
-import { type Day, dayOf, type SpendingSource } from '../../orchestrator/spending.ts';
+import { type Day, dayOf, type SpendingSource } from '../../orchestrator/ports/spending.ts';
 import { type Clock, isoTimestamp } from '../../platform/clock.ts';
 import { invalid } from '../../platform/errors.ts';
 import type { Queryable } from '../../platform/postgres/transaction.ts';

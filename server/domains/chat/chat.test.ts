@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { WebSocket } from 'ws';
 import { z } from 'zod';
-import { type Principal, scopes } from '../../contract/context.ts';
+import { type Principal, scopes } from '../../operation/context.ts';
 import { newId } from '../../platform/ids.ts';
 import { type ChatService, saidIn, startChatService } from '../../testing/chat.ts';
 import { createTestMember, createTestPat, createTestTenant } from '../../testing/identity.ts';

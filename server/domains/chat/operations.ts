@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { operation, streamOperation } from '../../contract/operation.ts';
+import { operation, streamOperation } from '../../operation/operation.ts';
 import { ListGrantsInput, ListGrantsOutput, RevokeGrantInput } from '../agents/schemas.ts';
 import { startScopes } from '../runs/step-scopes.ts';
 import { readAnswer } from './answers/read-answer.ts';

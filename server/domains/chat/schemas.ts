@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { Id, Json, MAX_INTEGER, NameText, nextCursor, PlainText, page, Timestamp } from '../../contract/wire.ts';
+import { Id, Json, MAX_INTEGER, NameText, nextCursor, PlainText, page, Timestamp } from '../../operation/wire.ts';
 import { PHASES, RUN_STATUSES } from '../../orchestrator/core/events.ts';
 
 const MAX_MESSAGE_CHARS = 100_000;

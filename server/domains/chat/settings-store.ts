@@ -1,4 +1,4 @@
-import type { Day } from '../../orchestrator/spending.ts';
+import type { Day } from '../../orchestrator/ports/spending.ts';
 import type { Queryable } from '../../platform/postgres/transaction.ts';
 
 export type ChatSettingsRow = {

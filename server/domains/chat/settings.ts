@@ -1,7 +1,7 @@
 import type { z } from 'zod';
-import type { Context } from '../../contract/context.ts';
-import { CREDIT } from '../../contract/microcredits.ts';
-import { dayOf } from '../../orchestrator/spending.ts';
+import type { Context } from '../../operation/context.ts';
+import { CREDIT } from '../../orchestrator/ports/microcredits.ts';
+import { dayOf } from '../../orchestrator/ports/spending.ts';
 import { isoTimestamp } from '../../platform/clock.ts';
 import { newId } from '../../platform/ids.ts';
 import { newSettings } from '../agents/settings.ts';

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { Principal } from '../../contract/context.ts';
-import { CREDIT } from '../../contract/microcredits.ts';
+import type { Principal } from '../../operation/context.ts';
+import { CREDIT } from '../../orchestrator/ports/microcredits.ts';
 import { type ChatService, startChatService } from '../../testing/chat.ts';
 import { reached } from '../../testing/runs.ts';
 

@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import type { Context } from '../../contract/context.ts';
+import type { Context } from '../../operation/context.ts';
 import { impliedOrigins, originsOf } from './origins.ts';
 import { requireSharing } from './ownership.ts';
 import { saveNew } from './save-new.ts';

@@ -1,4 +1,4 @@
-import type { Services } from '../../contract/services.ts';
+import type { Services } from '../../operation/services.ts';
 import { setBounded } from '../../platform/bounded-map.ts';
 import { AppError } from '../../platform/errors.ts';
 import { createRedactor, type Redactor } from '../../platform/secrets/redaction.ts';

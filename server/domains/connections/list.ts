@@ -1,6 +1,6 @@
 import type { z } from 'zod';
-import type { Context } from '../../contract/context.ts';
-import { cutPage, decodeCursor, TimeIdKey } from '../../contract/cursor.ts';
+import type { Context } from '../../operation/context.ts';
+import { cutPage, decodeCursor, TimeIdKey } from '../../operation/cursor.ts';
 import type { ListConnectionsInput, ListConnectionsOutput } from './schemas.ts';
 import { listCounted } from './sql/list-store.ts';
 import { toConnection } from './view.ts';

@@ -1,4 +1,4 @@
-import { operation } from '../../contract/operation.ts';
+import { operation } from '../../operation/operation.ts';
 import { NoContent, Nothing as NoInput } from '../identity/schemas.ts';
 import { createConnection } from './create.ts';
 import { credentialMetadata } from './credential-metadata.ts';

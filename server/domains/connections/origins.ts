@@ -1,4 +1,4 @@
-import type { Context } from '../../contract/context.ts';
+import type { Context } from '../../operation/context.ts';
 import { conflict, type ErrorDetail, invalid } from '../../platform/errors.ts';
 import { isModelProvider, providerFacts } from '../../platform/models/providers.ts';
 import { bindFirstOrigin, type ConnectionRow } from './store.ts';

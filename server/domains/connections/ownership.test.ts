@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { Principal } from '../../contract/context.ts';
-import type { Services } from '../../contract/services.ts';
+import type { Principal } from '../../operation/context.ts';
+import type { Services } from '../../operation/services.ts';
 import { ManualClock } from '../../platform/clock.ts';
 import { createCall } from '../../testing/call.ts';
 import { createTestServices, createTestTenant, type TestTenant } from '../../testing/identity.ts';

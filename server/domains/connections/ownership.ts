@@ -1,4 +1,4 @@
-import type { Context } from '../../contract/context.ts';
+import type { Context } from '../../operation/context.ts';
 import { forbidden } from '../../platform/errors.ts';
 import type { ConnectionRow } from './store.ts';
 

@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import type { Context } from '../../contract/context.ts';
+import type { Context } from '../../operation/context.ts';
 import { conflict, invalid } from '../../platform/errors.ts';
 import { NO_SECRET } from './document.ts';
 import { connectionRef, requireConnection } from './get.ts';

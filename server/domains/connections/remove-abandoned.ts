@@ -1,4 +1,4 @@
-import type { Services } from '../../contract/services.ts';
+import type { Services } from '../../operation/services.ts';
 import { connectionSecret } from './document.ts';
 import { tryWithConnectionLock } from './sql/lock-store.ts';
 import { deleteHidden, isHidden, listHidden } from './store.ts';

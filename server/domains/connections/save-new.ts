@@ -1,4 +1,4 @@
-import type { Services } from '../../contract/services.ts';
+import type { Services } from '../../operation/services.ts';
 import { newId } from '../../platform/ids.ts';
 import { connectionSecret, documentOf } from './document.ts';
 import { withConnectionLock } from './sql/lock-store.ts';

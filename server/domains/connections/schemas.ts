@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { AnyObject, Id, NameText, nextCursor, PlainText, page, Timestamp } from '../../contract/wire.ts';
+import { AnyObject, Id, NameText, nextCursor, PlainText, page, Timestamp } from '../../operation/wire.ts';
 import { BoundedRecord } from '../../platform/bounded-record.ts';
 
 export const connectionStatuses = ['active', 'expired', 'error'] as const;

@@ -1,6 +1,6 @@
 import { Writable } from 'node:stream';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import type { Services } from '../../contract/services.ts';
+import type { Services } from '../../operation/services.ts';
 import { createLogger } from '../../platform/logger.ts';
 import { startTestApi, type TestApi } from '../../testing/api.ts';
 import { createTestPat, createTestServices, createTestTenant } from '../../testing/identity.ts';

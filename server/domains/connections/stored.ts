@@ -1,4 +1,4 @@
-import type { Services } from '../../contract/services.ts';
+import type { Services } from '../../operation/services.ts';
 import { AppError, conflict, notFound } from '../../platform/errors.ts';
 import { noteSecrets } from '../../platform/secrets/in-use.ts';
 import { createRedactor } from '../../platform/secrets/redaction.ts';

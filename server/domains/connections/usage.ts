@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import type { Context } from '../../contract/context.ts';
+import type { Context } from '../../operation/context.ts';
 import { connectionRef, requireConnection } from './get.ts';
 import type { ById, ConnectionUsage } from './schemas.ts';
 import { findUsers } from './sql/usage-store.ts';

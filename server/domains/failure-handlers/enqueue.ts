@@ -1,4 +1,4 @@
-import type { Services } from '../../contract/services.ts';
+import type { Services } from '../../operation/services.ts';
 import { transact } from '../../platform/postgres/transaction.ts';
 import { enqueueHandlers, hasNews, lockNextRange, saveProgress } from './enqueue-store.ts';
 

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import type { Principal } from '../../contract/context.ts';
-import type { Services } from '../../contract/services.ts';
+import type { Principal } from '../../operation/context.ts';
+import type { Services } from '../../operation/services.ts';
 import type { Graph, JsonMap } from '../../orchestrator/core/index.ts';
 import { HOUR_MS, ManualClock, MINUTE_MS } from '../../platform/clock.ts';
 import { newId } from '../../platform/ids.ts';

@@ -1,4 +1,4 @@
-import type { Services } from '../../contract/services.ts';
+import type { Services } from '../../operation/services.ts';
 import type { Alarm } from '../../platform/clock.ts';
 import { type RepeatingJob, startRepeatingJob } from '../../platform/repeating-job.ts';
 import { enqueueNext } from './enqueue.ts';

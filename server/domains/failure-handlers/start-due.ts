@@ -1,5 +1,5 @@
-import { scopes } from '../../contract/context.ts';
-import type { Services } from '../../contract/services.ts';
+import { scopes } from '../../operation/context.ts';
+import type { Services } from '../../operation/services.ts';
 import type { JsonMap } from '../../orchestrator/core/index.ts';
 import { isoTimestamp, MINUTE_MS } from '../../platform/clock.ts';
 import { AppError } from '../../platform/errors.ts';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createRequestLimiter } from '../../contract/rate-limits.ts';
+import { createRequestLimiter } from '../../operation/rate-limits.ts';
 import { type AccountWorld, createAccountWorld, OWN_PASSWORD, STOLEN_PASSWORD } from '../../testing/accounts.ts';
 import { createCall } from '../../testing/call.ts';
 import { createTestPat } from '../../testing/identity.ts';

@@ -1,5 +1,5 @@
 import type { Pool } from 'pg';
-import type { Services } from '../../contract/services.ts';
+import type { Services } from '../../operation/services.ts';
 import type { Message } from '../../platform/mail/mailer.ts';
 
 type MailServices = Pick<Services, 'mail' | 'rateLimiter' | 'logger' | 'pool'>;

@@ -1,4 +1,4 @@
-import { operation } from '../../contract/operation.ts';
+import { operation } from '../../operation/operation.ts';
 import { confirmAddress } from './confirmation.ts';
 import { requestPasswordReset, resetPassword } from './password-reset.ts';
 import * as schema from './schemas.ts';

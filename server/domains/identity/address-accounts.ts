@@ -1,5 +1,5 @@
 import type { Pool } from 'pg';
-import type { Services } from '../../contract/services.ts';
+import type { Services } from '../../operation/services.ts';
 import { MINUTE_MS } from '../../platform/clock.ts';
 import type { Requester } from '../../platform/crypto/fair-queue.ts';
 import { haveSameSalt, matchPassword } from '../../platform/crypto/password.ts';

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Role, roles, scopes } from '../../contract/context.ts';
-import type { AnyOperation } from '../../contract/operation.ts';
-import type { Services } from '../../contract/services.ts';
+import { type Role, roles, scopes } from '../../operation/context.ts';
+import type { AnyOperation } from '../../operation/operation.ts';
+import type { Services } from '../../operation/services.ts';
 import { newId } from '../../platform/ids.ts';
 import { createCall } from '../../testing/call.ts';
 import {

@@ -1,4 +1,4 @@
-import { type Principal, type Scope, scopes } from '../../contract/context.ts';
+import { type Principal, type Scope, scopes } from '../../operation/context.ts';
 import { forbidden } from '../../platform/errors.ts';
 
 /** The scopes a credential carries; a session carries every one (docs/specification/authentication.md#scopes). */

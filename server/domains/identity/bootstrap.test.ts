@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { scopes } from '../../contract/context.ts';
-import { createRequestLimiter } from '../../contract/rate-limits.ts';
-import type { Services } from '../../contract/services.ts';
+import { scopes } from '../../operation/context.ts';
+import { createRequestLimiter } from '../../operation/rate-limits.ts';
+import type { Services } from '../../operation/services.ts';
 import { ManualClock } from '../../platform/clock.ts';
 import { createCall } from '../../testing/call.ts';
 import { createTestServices, createTestTenant, testConfig } from '../../testing/identity.ts';

@@ -1,5 +1,5 @@
-import { ConfigError, type OwnerSettings } from '../../contract/config.ts';
-import type { Services } from '../../contract/services.ts';
+import { ConfigError, type OwnerSettings } from '../../operation/config.ts';
+import type { Services } from '../../operation/services.ts';
 import { randomToken } from '../../platform/crypto/digest.ts';
 import { hashPassword } from '../../platform/crypto/password.ts';
 import { generatePatToken, isWellFormedPat } from '../pats/token.ts';

@@ -1,6 +1,6 @@
 import type { z } from 'zod';
-import type { Context, PublicContext } from '../../contract/context.ts';
-import type { Services } from '../../contract/services.ts';
+import type { Context, PublicContext } from '../../operation/context.ts';
+import type { Services } from '../../operation/services.ts';
 import { DAY_MS } from '../../platform/clock.ts';
 import { verifyPassword } from '../../platform/crypto/password.ts';
 import { conflict, forbidden, notFound } from '../../platform/errors.ts';

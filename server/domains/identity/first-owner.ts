@@ -1,6 +1,6 @@
 import type { Pool } from 'pg';
-import { scopes } from '../../contract/context.ts';
-import type { Services } from '../../contract/services.ts';
+import { scopes } from '../../operation/context.ts';
+import type { Services } from '../../operation/services.ts';
 import { newId } from '../../platform/ids.ts';
 import { transact } from '../../platform/postgres/transaction.ts';
 import { insertPat } from '../pats/store.ts';

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createRequestLimiter } from '../../contract/rate-limits.ts';
-import type { Services } from '../../contract/services.ts';
+import { createRequestLimiter } from '../../operation/rate-limits.ts';
+import type { Services } from '../../operation/services.ts';
 import { DAY_MS, ManualClock } from '../../platform/clock.ts';
 import { newId } from '../../platform/ids.ts';
 import { createCall } from '../../testing/call.ts';

@@ -1,6 +1,6 @@
 import type { z } from 'zod';
-import { type Context, type PublicContext, projectRoles } from '../../contract/context.ts';
-import { cutPage, decodeCursor, TimeIdKey } from '../../contract/cursor.ts';
+import { type Context, type PublicContext, projectRoles } from '../../operation/context.ts';
+import { cutPage, decodeCursor, TimeIdKey } from '../../operation/cursor.ts';
 import { DAY_MS, isoTimestamp } from '../../platform/clock.ts';
 import { randomToken, sha256 } from '../../platform/crypto/digest.ts';
 import { conflict, notFound } from '../../platform/errors.ts';

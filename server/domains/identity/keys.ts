@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 import type { Pool } from 'pg';
-import type { Config } from '../../contract/config.ts';
+import type { Config } from '../../operation/config.ts';
 import type { Clock } from '../../platform/clock.ts';
 import { deriveKey } from '../../platform/crypto/digest.ts';
 import { DecryptionError } from '../../platform/crypto/envelope.ts';

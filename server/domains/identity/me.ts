@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import type { Context } from '../../contract/context.ts';
+import type { Context } from '../../operation/context.ts';
 import { matchPassword, verifyPassword } from '../../platform/crypto/password.ts';
 import { forbidden, unauthenticated } from '../../platform/errors.ts';
 import { changePasswordHash, readAccount, renameAccount } from './account-store.ts';

@@ -1,4 +1,4 @@
-import type { TimeIdKey } from '../../contract/cursor.ts';
+import type { TimeIdKey } from '../../operation/cursor.ts';
 import type { Membership } from '../../platform/postgres/generated/client.ts';
 import { olderThan } from '../../platform/postgres/prisma.ts';
 import type { Transaction } from '../../platform/postgres/transaction.ts';

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Principal } from '../../contract/context.ts';
-import type { Services } from '../../contract/services.ts';
+import type { Principal } from '../../operation/context.ts';
+import type { Services } from '../../operation/services.ts';
 import { ManualClock } from '../../platform/clock.ts';
 import { newId } from '../../platform/ids.ts';
 import { createCall } from '../../testing/call.ts';

@@ -1,7 +1,7 @@
 import type { z } from 'zod';
-import { type Context, projectRoles } from '../../contract/context.ts';
-import { cutPage, decodeCursor, TimeIdKey } from '../../contract/cursor.ts';
-import type { Services } from '../../contract/services.ts';
+import { type Context, projectRoles } from '../../operation/context.ts';
+import { cutPage, decodeCursor, TimeIdKey } from '../../operation/cursor.ts';
+import type { Services } from '../../operation/services.ts';
 import { isoTimestamp } from '../../platform/clock.ts';
 import { conflict, notFound } from '../../platform/errors.ts';
 import { transact } from '../../platform/postgres/transaction.ts';

@@ -1,4 +1,4 @@
-import { operation } from '../../contract/operation.ts';
+import { operation } from '../../operation/operation.ts';
 import { accountOperations } from './account-operations.ts';
 import { requestConfirmation } from './confirmation.ts';
 import { acceptInvitation, createInvitation, deleteInvitation, listInvitations } from './invitations.ts';

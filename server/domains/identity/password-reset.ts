@@ -1,6 +1,6 @@
 import type { z } from 'zod';
-import type { PublicContext } from '../../contract/context.ts';
-import type { Services } from '../../contract/services.ts';
+import type { PublicContext } from '../../operation/context.ts';
+import type { Services } from '../../operation/services.ts';
 import { DAY_MS, HOUR_MS } from '../../platform/clock.ts';
 import { matchPassword } from '../../platform/crypto/password.ts';
 import { notFound } from '../../platform/errors.ts';

@@ -1,7 +1,7 @@
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { scopes } from '../../contract/context.ts';
-import type { Services } from '../../contract/services.ts';
+import { scopes } from '../../operation/context.ts';
+import type { Services } from '../../operation/services.ts';
 import { ManualClock } from '../../platform/clock.ts';
 import { newId } from '../../platform/ids.ts';
 import { createCall } from '../../testing/call.ts';

@@ -1,5 +1,5 @@
-import { type Principal, projectRoles, type Role } from '../../contract/context.ts';
-import type { Services } from '../../contract/services.ts';
+import { type Principal, projectRoles, type Role } from '../../operation/context.ts';
+import type { Services } from '../../operation/services.ts';
 import { MINUTE_MS } from '../../platform/clock.ts';
 import { forbidden } from '../../platform/errors.ts';
 import { isWellFormedPat, patHashText } from '../pats/token.ts';

@@ -1,4 +1,4 @@
-import type { Services } from '../../contract/services.ts';
+import type { Services } from '../../operation/services.ts';
 import type { User } from '../../platform/postgres/generated/client.ts';
 import type { Transaction } from '../../platform/postgres/transaction.ts';
 import { patSecretName } from '../pats/token.ts';

@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { billingModes } from '../../contract/billing-settings.ts';
-import { projectRoles, roles, scopes } from '../../contract/context.ts';
-import { Id, NameText, nextCursor, page, Timestamp } from '../../contract/wire.ts';
+import { billingModes } from '../../operation/billing-settings.ts';
+import { projectRoles, roles, scopes } from '../../operation/context.ts';
+import { Id, NameText, nextCursor, page, Timestamp } from '../../operation/wire.ts';
 
 export const Email = z.email().max(320).toLowerCase();
 /**

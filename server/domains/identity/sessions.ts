@@ -1,5 +1,5 @@
-import type { Context } from '../../contract/context.ts';
-import type { Services } from '../../contract/services.ts';
+import type { Context } from '../../operation/context.ts';
+import type { Services } from '../../operation/services.ts';
 import { DAY_MS } from '../../platform/clock.ts';
 import { requireEveryScope } from './authority.ts';
 import { endAllSessions, hasEnded, isCurrentEpoch, nextSessionEpoch, rememberEnded } from './session-store.ts';

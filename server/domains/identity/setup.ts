@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import type { PublicContext } from '../../contract/context.ts';
+import type { PublicContext } from '../../operation/context.ts';
 import { constantTimeEqual } from '../../platform/crypto/digest.ts';
 import { hashPassword } from '../../platform/crypto/password.ts';
 import { forbidden, notFound } from '../../platform/errors.ts';

@@ -1,8 +1,8 @@
 import { Writable } from 'node:stream';
 import { pino } from 'pino';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
-import { createRequestLimiter } from '../../contract/rate-limits.ts';
-import type { Services } from '../../contract/services.ts';
+import { createRequestLimiter } from '../../operation/rate-limits.ts';
+import type { Services } from '../../operation/services.ts';
 import { ManualClock } from '../../platform/clock.ts';
 import { hashPassword } from '../../platform/crypto/password.ts';
 import { createCall } from '../../testing/call.ts';

@@ -1,4 +1,4 @@
-import type { Services } from '../../contract/services.ts';
+import type { Services } from '../../operation/services.ts';
 import { needsRehash } from '../../platform/crypto/password.ts';
 import { AppError } from '../../platform/errors.ts';
 import type { RateLimitState } from '../../platform/rate-limit.ts';

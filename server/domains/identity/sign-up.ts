@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import type { PublicContext } from '../../contract/context.ts';
+import type { PublicContext } from '../../operation/context.ts';
 import { notFound } from '../../platform/errors.ts';
 import { withAccount } from './address-accounts.ts';
 import { sendConfirmation } from './confirmation.ts';

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Principal, scopes } from '../../contract/context.ts';
-import { createRequestLimiter } from '../../contract/rate-limits.ts';
-import type { Services } from '../../contract/services.ts';
+import { type Principal, scopes } from '../../operation/context.ts';
+import { createRequestLimiter } from '../../operation/rate-limits.ts';
+import type { Services } from '../../operation/services.ts';
 import { ManualClock } from '../../platform/clock.ts';
 import { type Call, createCall } from '../../testing/call.ts';
 import {

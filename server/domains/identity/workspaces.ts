@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import type { Context } from '../../contract/context.ts';
-import { cutPage, decodeCursor } from '../../contract/cursor.ts';
+import type { Context } from '../../operation/context.ts';
+import { cutPage, decodeCursor } from '../../operation/cursor.ts';
 import { isoTimestamp } from '../../platform/clock.ts';
 import { conflict, forbidden } from '../../platform/errors.ts';
 import { isUniqueViolation } from '../../platform/postgres/prisma.ts';

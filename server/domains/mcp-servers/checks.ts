@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import type { Services } from '../../contract/services.ts';
+import type { Services } from '../../operation/services.ts';
 import { egressRefusal } from '../../platform/egress/egress.ts';
 import type { McpTool } from '../../platform/mcp-client/index.ts';
 import { describeDiff, diffCatalogs } from './catalog/diff.ts';

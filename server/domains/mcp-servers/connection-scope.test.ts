@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type Principal, scopes } from '../../contract/context.ts';
+import { type Principal, scopes } from '../../operation/context.ts';
 import { createTestPat } from '../../testing/identity.ts';
 import {
   createConnection,

@@ -1,4 +1,4 @@
-import type { Services } from '../../contract/services.ts';
+import type { Services } from '../../operation/services.ts';
 import type { JsonObject } from '../../platform/json.ts';
 import { type ConnectOptions, connectMcp, McpFailure, type McpTool } from '../../platform/mcp-client/index.ts';
 import { createRedactor } from '../../platform/secrets/redaction.ts';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { AnyObject, Id, MAX_INTEGER, NameText, nextCursor, PlainText, page, Timestamp } from '../../contract/wire.ts';
+import { AnyObject, Id, MAX_INTEGER, NameText, nextCursor, PlainText, page, Timestamp } from '../../operation/wire.ts';
 import { GraphSchema } from '../workflows/schemas.ts';
 
 /** Limits of a workspace. Limits of what a server sends are in catalog/clean.ts. */

@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import type { Context } from '../../contract/context.ts';
-import { CursorTime, cutPage, decodeCursor } from '../../contract/cursor.ts';
-import { Id } from '../../contract/wire.ts';
+import type { Context } from '../../operation/context.ts';
+import { CursorTime, cutPage, decodeCursor } from '../../operation/cursor.ts';
+import { Id } from '../../operation/wire.ts';
 import { listChunks, listEpisodes } from './episodes/store.ts';
 import { episodesOf } from './episodes/view.ts';
 import { listEvidence, listItems } from './items/store.ts';

@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import type { Context } from '../../contract/context.ts';
+import type { Context } from '../../operation/context.ts';
 import { forbidden, invalid, notFound } from '../../platform/errors.ts';
 import { isId } from '../../platform/ids.ts';
 import { deleteForgotten, deleteRecallsOf, type Forgotten, findForgotten } from './forget-store.ts';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { Principal } from '../../contract/context.ts';
+import type { Principal } from '../../operation/context.ts';
 import { AppError } from '../../platform/errors.ts';
 import { createTestMember } from '../../testing/identity.ts';
 import { createTestMemory, type TestMemory } from '../../testing/memory.ts';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { Principal } from '../../contract/context.ts';
+import type { Principal } from '../../operation/context.ts';
 import { createTestMember, createTestTenant, type TestTenant } from '../../testing/identity.ts';
 import { createTestMemory, type EpisodeResult, type TestMemory } from '../../testing/memory.ts';
 import { createTestProject } from '../../testing/workflows.ts';

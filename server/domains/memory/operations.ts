@@ -1,4 +1,4 @@
-import { operation } from '../../contract/operation.ts';
+import { operation } from '../../operation/operation.ts';
 import { NoContent, Nothing } from '../identity/schemas.ts';
 import { getSettings, patchSettings } from './embeddings/settings.ts';
 import { indexConversation, indexFile } from './episodes/index-text.ts';

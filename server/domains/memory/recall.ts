@@ -1,4 +1,4 @@
-import type { Services } from '../../contract/services.ts';
+import type { Services } from '../../operation/services.ts';
 import type { MemoryRecaller, RecallCall, Recalled, RecalledMemory } from '../../orchestrator/steps/memory-recaller.ts';
 import { readMessage } from '../../orchestrator/steps/message-context.ts';
 import type { RunAuthority } from '../../orchestrator/steps/run-authority.ts';

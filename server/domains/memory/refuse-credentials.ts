@@ -1,4 +1,4 @@
-import type { Context } from '../../contract/context.ts';
+import type { Context } from '../../operation/context.ts';
 import { invalid } from '../../platform/errors.ts';
 import { readKnownSecrets } from '../connections/known-secrets.ts';
 import { looksLikeCredential } from './credential-forms.ts';

@@ -9,7 +9,7 @@ import {
   PlainText,
   page,
   Timestamp,
-} from '../../contract/wire.ts';
+} from '../../operation/wire.ts';
 
 export const ITEM_KINDS = ['fact', 'preference', 'instruction', 'procedure', 'outcome'] as const;
 export type ItemKind = (typeof ITEM_KINDS)[number];

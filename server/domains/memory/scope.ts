@@ -1,4 +1,4 @@
-import type { Principal, Role } from '../../contract/context.ts';
+import type { Principal, Role } from '../../operation/context.ts';
 import { forbidden } from '../../platform/errors.ts';
 
 /** The visibility of a memory: one person in a project, the project, or the whole workspace may see it. */

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { Principal } from '../../contract/context.ts';
+import type { Principal } from '../../operation/context.ts';
 import { MINUTE_MS } from '../../platform/clock.ts';
 import { createTestMember } from '../../testing/identity.ts';
 import { createTestMemory, type TestMemory } from '../../testing/memory.ts';

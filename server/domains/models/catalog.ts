@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import type { Context } from '../../contract/context.ts';
+import type { Context } from '../../operation/context.ts';
 import { type ModelProvider, modelProviders, providerFacts } from '../../platform/models/providers.ts';
 import { isEmbeddingModel, knownModels } from './known-models.ts';
 import type { CatalogOutput } from './schemas.ts';

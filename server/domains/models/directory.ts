@@ -1,5 +1,5 @@
-import type { Services } from '../../contract/services.ts';
-import type { CheckScope, StepProblem } from '../../contract/step-type.ts';
+import type { Services } from '../../operation/services.ts';
+import type { CheckScope, StepProblem } from '../../orchestrator/ports/step-type.ts';
 import type { JsonMap } from '../../orchestrator/core/index.ts';
 import { validateForm } from '../../orchestrator/steps/form.ts';
 import { AppError } from '../../platform/errors.ts';

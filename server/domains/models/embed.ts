@@ -1,4 +1,4 @@
-import type { EmbedRequest } from '../../contract/embed.ts';
+import type { EmbedRequest } from '../../operation/embed.ts';
 import { type Embeddings, embedTexts } from '../../platform/models/embed.ts';
 import { inSecretScope } from '../../platform/secrets/in-use.ts';
 import { ModelDirectory, type ModelServices } from './directory.ts';

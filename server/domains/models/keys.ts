@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import type { Context } from '../../contract/context.ts';
+import type { Context } from '../../operation/context.ts';
 import { egressRefusal } from '../../platform/egress/egress.ts';
 import { AppError, type ErrorDetail, invalid, notFound } from '../../platform/errors.ts';
 import type { JsonObject } from '../../platform/json.ts';

@@ -1,4 +1,4 @@
-import { operation } from '../../contract/operation.ts';
+import { operation } from '../../operation/operation.ts';
 import { NoContent } from '../identity/schemas.ts';
 import { listCatalog } from './catalog.ts';
 import { createModelKey, deleteModelKey, listModelKeys, patchModelKey } from './keys.ts';

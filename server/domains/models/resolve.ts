@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import type { Context } from '../../contract/context.ts';
+import type { Context } from '../../operation/context.ts';
 import { invalid } from '../../platform/errors.ts';
 import { isEmbeddingModel } from './known-models.ts';
 import { type ModelReference, parseReference } from './reference.ts';

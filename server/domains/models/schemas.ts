@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { Id, nextCursor, page, Timestamp } from '../../contract/wire.ts';
+import { Id, nextCursor, page, Timestamp } from '../../operation/wire.ts';
 import { connectionStatuses, DisplayName, HeaderSecret, Shared } from '../connections/schemas.ts';
 
 /** Those of server/platform/models/providers.ts, which the console must not run; a test compares them. */

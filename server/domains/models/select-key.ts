@@ -1,4 +1,4 @@
-import type { Services } from '../../contract/services.ts';
+import type { Services } from '../../operation/services.ts';
 import { type ModelProvider, providerFacts } from '../../platform/models/providers.ts';
 import { type ConnectionRow, listOfService } from '../connections/store.ts';
 import type { ModelReference, ReferenceProblem } from './reference.ts';

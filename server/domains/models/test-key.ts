@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import type { Context } from '../../contract/context.ts';
+import type { Context } from '../../operation/context.ts';
 import { notFound } from '../../platform/errors.ts';
 import { listModels } from '../../platform/models/list-models.ts';
 import { providerFacts } from '../../platform/models/providers.ts';

@@ -1,4 +1,4 @@
-import type { Services } from '../../contract/services.ts';
+import type { Services } from '../../operation/services.ts';
 import { lineageOf } from '../../orchestrator/core/index.ts';
 import { HOUR_MS, MINUTE_MS } from '../../platform/clock.ts';
 import { type CallerLineage, withLineage } from '../../platform/lineage.ts';

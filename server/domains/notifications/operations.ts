@@ -1,4 +1,4 @@
-import { operation } from '../../contract/operation.ts';
+import { operation } from '../../operation/operation.ts';
 import { Nothing } from '../identity/schemas.ts';
 import { listMyDeliveries } from './list.ts';
 import { getPreferences, patchPreferences } from './preferences.ts';

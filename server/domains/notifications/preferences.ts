@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import type { Context } from '../../contract/context.ts';
+import type { Context } from '../../operation/context.ts';
 import { invalid, unauthenticated } from '../../platform/errors.ts';
 import { requireEveryScope } from '../identity/authority.ts';
 import { type PreferencesOfPerson, readPreferences, savePreferences } from './preference-store.ts';

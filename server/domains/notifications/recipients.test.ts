@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
-import type { Principal } from '../../contract/context.ts';
+import type { Principal } from '../../operation/context.ts';
 import { createTestMember } from '../../testing/identity.ts';
 import { failing, type NotificationWorld, startNotificationWorld } from '../../testing/notifications.ts';
 import { asking, publishGraph, reached } from '../../testing/runs.ts';

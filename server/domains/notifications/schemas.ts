@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { Id, nextCursor, PlainText, page, Timestamp } from '../../contract/wire.ts';
+import { Id, nextCursor, PlainText, page, Timestamp } from '../../operation/wire.ts';
 
 /** The events that people are notified of. */
 const NOTIFICATION_KINDS = ['task_waiting', 'run_failed'] as const;

@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import type { Context } from '../../contract/context.ts';
+import type { Context } from '../../operation/context.ts';
 import { AppError, invalid } from '../../platform/errors.ts';
 import { MailError } from '../../platform/mail/mailer.ts';
 import { requireEveryScope } from '../identity/authority.ts';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Services } from '../../contract/services.ts';
+import type { Services } from '../../operation/services.ts';
 import { randomToken } from '../../platform/crypto/digest.ts';
 import { egressRefusal } from '../../platform/egress/egress.ts';
 import { invalid } from '../../platform/errors.ts';

@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import { type Context, scopes } from '../../contract/context.ts';
+import { type Context, scopes } from '../../operation/context.ts';
 import { isoTimestamp } from '../../platform/clock.ts';
 import { invalid } from '../../platform/errors.ts';
 import { newId } from '../../platform/ids.ts';

@@ -1,4 +1,4 @@
-import type { Principal } from '../../contract/context.ts';
+import type { Principal } from '../../operation/context.ts';
 import { AppError, unauthenticated } from '../../platform/errors.ts';
 import type { Transaction } from '../../platform/postgres/transaction.ts';
 import { findExpiry } from './store.ts';

@@ -1,6 +1,6 @@
 import type { z } from 'zod';
-import type { Context } from '../../contract/context.ts';
-import { cutPage, decodeCursor, TimeIdKey } from '../../contract/cursor.ts';
+import type { Context } from '../../operation/context.ts';
+import { cutPage, decodeCursor, TimeIdKey } from '../../operation/cursor.ts';
 import { isoTimestamp } from '../../platform/clock.ts';
 import type { ListPatsInput, ListPatsOutput } from './schemas.ts';
 import { listPatRows, type PatFilter } from './sql/store.ts';

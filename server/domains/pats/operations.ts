@@ -1,4 +1,4 @@
-import { operation } from '../../contract/operation.ts';
+import { operation } from '../../operation/operation.ts';
 import { createPat } from './create.ts';
 import { listPats } from './list.ts';
 import { revealPat } from './reveal.ts';

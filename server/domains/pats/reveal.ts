@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import type { Context } from '../../contract/context.ts';
+import type { Context } from '../../operation/context.ts';
 import { notFound } from '../../platform/errors.ts';
 import { requireScopes } from '../identity/authority.ts';
 import { requireLifetime } from './lifetime.ts';

@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import type { Context } from '../../contract/context.ts';
+import type { Context } from '../../operation/context.ts';
 import { notFound } from '../../platform/errors.ts';
 import { transact } from '../../platform/postgres/transaction.ts';
 import { principalCache } from '../identity/principal-cache.ts';

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { scopes } from '../../contract/context.ts';
-import { Id, Instant, NameText, nextCursor, page, Timestamp } from '../../contract/wire.ts';
+import { scopes } from '../../operation/context.ts';
+import { Id, Instant, NameText, nextCursor, page, Timestamp } from '../../operation/wire.ts';
 
 export const Pat = z.strictObject({
   id: Id,

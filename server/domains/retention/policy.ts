@@ -1,4 +1,4 @@
-import type { Config } from '../../contract/config.ts';
+import type { Config } from '../../operation/config.ts';
 import { DAY_MS } from '../../platform/clock.ts';
 import { monthOf } from '../../platform/postgres/months.ts';
 

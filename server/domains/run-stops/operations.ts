@@ -1,4 +1,4 @@
-import { operation } from '../../contract/operation.ts';
+import { operation } from '../../operation/operation.ts';
 import { EDIT_SCOPE } from '../runs/override-rights.ts';
 import { startScopes } from '../runs/step-scopes.ts';
 import { getBulk, listBulk, previewBulk, startBulk } from './bulk.ts';

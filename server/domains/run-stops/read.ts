@@ -1,6 +1,6 @@
 import type { z } from 'zod';
-import type { Context } from '../../contract/context.ts';
-import { cutPage, decodeCursor, TimeIdKey } from '../../contract/cursor.ts';
+import type { Context } from '../../operation/context.ts';
+import { cutPage, decodeCursor, TimeIdKey } from '../../operation/cursor.ts';
 import { notFound } from '../../platform/errors.ts';
 import { toJob } from './request.ts';
 import type { ListStopsInput, ListStopsOutput, StopJob, StopRef } from './schemas.ts';

@@ -1,6 +1,6 @@
 import type { z } from 'zod';
-import type { Context } from '../../contract/context.ts';
-import type { Services } from '../../contract/services.ts';
+import type { Context } from '../../operation/context.ts';
+import type { Services } from '../../operation/services.ts';
 import { isoTimestamp, MINUTE_MS } from '../../platform/clock.ts';
 import { sha256 } from '../../platform/crypto/digest.ts';
 import { AppError, notFound } from '../../platform/errors.ts';

@@ -1,8 +1,8 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { operations } from '../../api/operations.ts';
-import type { Principal } from '../../contract/context.ts';
-import type { Orchestrator } from '../../contract/orchestrator.ts';
-import type { Services } from '../../contract/services.ts';
+import type { Principal } from '../../operation/context.ts';
+import type { Orchestrator } from '../../orchestrator/ports/orchestrator.ts';
+import type { Services } from '../../operation/services.ts';
 import type { Graph } from '../../orchestrator/core/index.ts';
 import { MINUTE_MS } from '../../platform/clock.ts';
 import { AppError, unavailable } from '../../platform/errors.ts';

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { Id, Instant, nextCursor, PlainText, page, Timestamp } from '../../contract/wire.ts';
-import { WORKFLOW_KINDS } from '../../contract/workflow-kinds.ts';
+import { Id, Instant, nextCursor, PlainText, page, Timestamp } from '../../operation/wire.ts';
+import { WORKFLOW_KINDS } from '../../operation/workflow-kinds.ts';
 import { RUN_STATUSES } from '../../orchestrator/core/events.ts';
 import { SearchableFilter } from '../runs/schemas.ts';
 import { BULK_ACTIONS } from './actions.ts';

@@ -1,5 +1,5 @@
-import type { Context } from '../../contract/context.ts';
-import { isBusy } from '../../contract/orchestrator.ts';
+import type { Context } from '../../operation/context.ts';
+import { isBusy } from '../../orchestrator/ports/orchestrator.ts';
 import { rootOf } from '../../orchestrator/core/step-ids.ts';
 import { AppError } from '../../platform/errors.ts';
 import { withLineage } from '../../platform/lineage.ts';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { operation } from '../../contract/operation.ts';
+import { operation } from '../../operation/operation.ts';
 import { ListViewsInput, ListViewsOutput, PatchViewInput, RunView, SaveViewInput, ViewRef } from './schemas.ts';
 import { deleteRunView, listRunViews, patchRunView, saveRunView } from './views.ts';
 

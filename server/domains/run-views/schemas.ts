@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { Id, NameText, PlainText, Timestamp } from '../../contract/wire.ts';
+import { Id, NameText, PlainText, Timestamp } from '../../operation/wire.ts';
 import { ListTenantRunsInput } from '../runs/schemas.ts';
 
 /** The most views of a person in a project. */

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import type { Context, Principal } from '../../contract/context.ts';
-import type { Services } from '../../contract/services.ts';
+import type { Context, Principal } from '../../operation/context.ts';
+import type { Services } from '../../operation/services.ts';
 import { contextFor, createTestMember, createTestServices, createTestTenant } from '../../testing/identity.ts';
 import { operationsByName } from '../../testing/operations.ts';
 import { createTestDatabase, type TestDatabase } from '../../testing/postgres.ts';

@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import { type Context, roles } from '../../contract/context.ts';
+import { type Context, roles } from '../../operation/context.ts';
 import { isoTimestamp } from '../../platform/clock.ts';
 import { conflict, forbidden, notFound } from '../../platform/errors.ts';
 import { newId } from '../../platform/ids.ts';

@@ -1,5 +1,5 @@
 import type { Pool } from 'pg';
-import type { CheckScope } from '../../contract/step-type.ts';
+import type { CheckScope } from '../../orchestrator/ports/step-type.ts';
 import { allSteps, type GraphStep } from '../../orchestrator/core/index.ts';
 import { isObject } from '../../platform/json.ts';
 import { findStartable } from './startable-store.ts';

@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import type { Context } from '../../contract/context.ts';
-import { cutPage, decodeCursor } from '../../contract/cursor.ts';
-import { MAX_INTEGER } from '../../contract/wire.ts';
+import type { Context } from '../../operation/context.ts';
+import { cutPage, decodeCursor } from '../../operation/cursor.ts';
+import { MAX_INTEGER } from '../../operation/wire.ts';
 import { listCalls } from './called-runs-store.ts';
 import { requireRun, runScope } from './find.ts';
 import type { ListCalledRunsInput, ListCalledRunsOutput } from './schemas.ts';

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { Context, Principal } from '../../contract/context.ts';
-import type { StreamItem } from '../../contract/orchestrator.ts';
+import type { Context, Principal } from '../../operation/context.ts';
+import type { StreamItem } from '../../orchestrator/ports/orchestrator.ts';
 import { newId } from '../../platform/ids.ts';
 import { createTestPat, createTestTenant, type TestTenant } from '../../testing/identity.ts';
 import { operationsByName } from '../../testing/operations.ts';

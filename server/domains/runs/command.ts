@@ -1,7 +1,7 @@
 import type { Pool } from 'pg';
 import type { z } from 'zod';
-import type { Context } from '../../contract/context.ts';
-import type { RunSnapshot } from '../../contract/orchestrator.ts';
+import type { Context } from '../../operation/context.ts';
+import type { RunSnapshot } from '../../orchestrator/ports/orchestrator.ts';
 import { isoTimestamp } from '../../platform/clock.ts';
 import { invalid } from '../../platform/errors.ts';
 import { formatTraceparent, parseTraceparent } from '../../platform/telemetry/trace-context.ts';

@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import type { Context } from '../../contract/context.ts';
+import type { Context } from '../../operation/context.ts';
 import { requireRun } from './find.ts';
 import { NO_OUTPUT, type RunOutput, readOutput } from './output.ts';
 import { readRecordedValues } from './recorded-values.ts';

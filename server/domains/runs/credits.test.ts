@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type CreditSource, FREE, type TenantCredits } from '../../orchestrator/credits.ts';
+import { type CreditSource, FREE, type TenantCredits } from '../../orchestrator/ports/credits.ts';
 import { newId } from '../../platform/ids.ts';
 import { createTestTenant, type TestTenant } from '../../testing/identity.ts';
 import { operationsByName } from '../../testing/operations.ts';

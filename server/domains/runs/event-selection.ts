@@ -1,6 +1,6 @@
-import type { Principal } from '../../contract/context.ts';
-import type { RejectedStart, StreamItem } from '../../contract/orchestrator.ts';
-import type { Services } from '../../contract/services.ts';
+import type { Principal } from '../../operation/context.ts';
+import type { RejectedStart, StreamItem } from '../../orchestrator/ports/orchestrator.ts';
+import type { Services } from '../../operation/services.ts';
 import { isTerminal } from '../../orchestrator/core/index.ts';
 import { readEvents, toWireEvent, type WireEvent } from '../../orchestrator/log/index.ts';
 import { isoTimestamp } from '../../platform/clock.ts';

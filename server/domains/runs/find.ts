@@ -1,4 +1,4 @@
-import type { Context } from '../../contract/context.ts';
+import type { Context } from '../../operation/context.ts';
 import { notFound } from '../../platform/errors.ts';
 import { requireReader } from './readers.ts';
 import { findRun, type RunRow, type RunScope } from './store.ts';

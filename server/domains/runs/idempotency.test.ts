@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import type { Services } from '../../contract/services.ts';
+import type { Services } from '../../operation/services.ts';
 import { DAY_MS, ManualClock } from '../../platform/clock.ts';
 import { conflict, invalid } from '../../platform/errors.ts';
 import { isId, newId } from '../../platform/ids.ts';

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { v7 } from 'uuid';
-import type { Context } from '../../contract/context.ts';
-import type { Services } from '../../contract/services.ts';
+import type { Context } from '../../operation/context.ts';
+import type { Services } from '../../operation/services.ts';
 import type { JsonMap } from '../../orchestrator/core/index.ts';
 import { AppError, conflict, invalid } from '../../platform/errors.ts';
 import { canonicalJson } from '../workflows/checksum.ts';

@@ -1,6 +1,6 @@
 import type { z } from 'zod';
-import type { Context } from '../../contract/context.ts';
-import { cutPage, decodeCursor, TimeIdKey } from '../../contract/cursor.ts';
+import type { Context } from '../../operation/context.ts';
+import { cutPage, decodeCursor, TimeIdKey } from '../../operation/cursor.ts';
 import { readFieldFilter } from '../../orchestrator/core/searchable.ts';
 import { requireWorkflow } from '../workflows/get.ts';
 import type { ListRunsOutput, ListTenantRunsInput, ListWorkflowRunsInput } from './schemas.ts';

@@ -1,4 +1,4 @@
-import { operation, streamOperation } from '../../contract/operation.ts';
+import { operation, streamOperation } from '../../operation/operation.ts';
 import { listCalledRuns } from './called-runs.ts';
 import { executeCommand } from './command.ts';
 import { getContext } from './context.ts';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { Principal } from '../../contract/context.ts';
+import type { Principal } from '../../operation/context.ts';
 import type { Graph, JsonValue } from '../../orchestrator/core/index.ts';
 import { createTestTenant, type TestTenant } from '../../testing/identity.ts';
 import { operationsByName } from '../../testing/operations.ts';

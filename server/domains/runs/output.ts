@@ -5,8 +5,8 @@ import {
   Rendering,
   TemplateKeyInvalid,
   TemplateUnresolved,
-} from '../../orchestrator/steps/rendering.ts';
-import { collectReferences, type Reference, TemplateSyntaxError } from '../../orchestrator/steps/templates.ts';
+} from '../../orchestrator/languages/rendering.ts';
+import { collectReferences, type Reference, TemplateSyntaxError } from '../../orchestrator/languages/templates.ts';
 import { type RecordedValues, readRecordedValues } from './recorded-values.ts';
 import { findStepErrors } from './store.ts';
 

@@ -1,5 +1,5 @@
-import type { Scope } from '../../contract/context.ts';
-import type { Services } from '../../contract/services.ts';
+import type { Scope } from '../../operation/context.ts';
+import type { Services } from '../../operation/services.ts';
 import type { Graph, JsonMap } from '../../orchestrator/core/index.ts';
 import { guardedFields, passedOver } from '../../orchestrator/validation/index.ts';
 import { AppError, type ErrorDetail } from '../../platform/errors.ts';

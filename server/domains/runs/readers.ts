@@ -1,7 +1,7 @@
-import type { Context, Principal } from '../../contract/context.ts';
-import type { StreamItem } from '../../contract/orchestrator.ts';
-import type { Services } from '../../contract/services.ts';
-import { DEFAULT_KIND, type WorkflowKind } from '../../contract/workflow-kinds.ts';
+import type { Context, Principal } from '../../operation/context.ts';
+import type { StreamItem } from '../../orchestrator/ports/orchestrator.ts';
+import type { Services } from '../../operation/services.ts';
+import { DEFAULT_KIND, type WorkflowKind } from '../../operation/workflow-kinds.ts';
 import { forbidden } from '../../platform/errors.ts';
 import { CHAT_TRIGGER } from '../chat/answers/trigger-type.ts';
 import { listUnreadable } from './reader-store.ts';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { Principal, Scope } from '../../contract/context.ts';
+import type { Principal, Scope } from '../../operation/context.ts';
 import { createTestTenant, type TestTenant, withScopes } from '../../testing/identity.ts';
 import { operationsByName } from '../../testing/operations.ts';
 import { type RunningService, reached, startTestService } from '../../testing/runs.ts';

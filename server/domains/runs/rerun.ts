@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import type { Context } from '../../contract/context.ts';
+import type { Context } from '../../operation/context.ts';
 import type { Graph, JsonValue, RunStartedData } from '../../orchestrator/core/index.ts';
 import { compile, outsideInputOf, privateInputOf } from '../../orchestrator/core/index.ts';
 import { conflict, invalid, notFound } from '../../platform/errors.ts';

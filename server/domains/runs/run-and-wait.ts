@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import type { Context, PublicContext } from '../../contract/context.ts';
+import type { Context, PublicContext } from '../../operation/context.ts';
 import { forbidden } from '../../platform/errors.ts';
 import { startLatest } from './command.ts';
 import { readOutput } from './output.ts';

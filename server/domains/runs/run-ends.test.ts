@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { StreamItem } from '../../contract/orchestrator.ts';
+import type { StreamItem } from '../../orchestrator/ports/orchestrator.ts';
 import { RunEnds } from './run-ends.ts';
 
 type Listener = { tenantId: string; listener: (items: StreamItem[]) => void; interrupt?: (() => void) | undefined };

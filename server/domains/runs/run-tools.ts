@@ -1,6 +1,6 @@
 import type { Pool } from 'pg';
-import type { Services } from '../../contract/services.ts';
-import type { CheckScope, StepProblem } from '../../contract/step-type.ts';
+import type { Services } from '../../operation/services.ts';
+import type { CheckScope, StepProblem } from '../../orchestrator/ports/step-type.ts';
 import { AGENT_INPUT, type RunToolKind, type RunToolOffer, type RunTools } from '../../orchestrator/steps/run-tools.ts';
 import { isId } from '../../platform/ids.ts';
 import { whileDatabaseAway } from '../../platform/postgres/while-away.ts';

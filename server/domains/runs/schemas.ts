@@ -11,7 +11,7 @@ import {
   PlainText,
   page,
   Timestamp,
-} from '../../contract/wire.ts';
+} from '../../operation/wire.ts';
 import { PHASES, RUN_STATUSES } from '../../orchestrator/core/events.ts';
 import {
   FIELD_FILTER,

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { Context } from '../../contract/context.ts';
+import type { Context } from '../../operation/context.ts';
 import type { JsonMap } from '../../orchestrator/core/index.ts';
 import { newId } from '../../platform/ids.ts';
 import { createTestTenant, type TestTenant } from '../../testing/identity.ts';

@@ -1,6 +1,6 @@
 import type { z } from 'zod';
-import type { RunSnapshot, StartRun } from '../../contract/orchestrator.ts';
-import type { Services } from '../../contract/services.ts';
+import type { RunSnapshot, StartRun } from '../../orchestrator/ports/orchestrator.ts';
+import type { Services } from '../../operation/services.ts';
 import type { JsonMap, RunStartedData, StartedBeneath } from '../../orchestrator/core/index.ts';
 import {
   approvalProblems,

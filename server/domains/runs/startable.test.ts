@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { Services } from '../../contract/services.ts';
+import type { Services } from '../../operation/services.ts';
 import { createTestServices, createTestTenant, type TestTenant } from '../../testing/identity.ts';
 import { createTestDatabase, type TestDatabase } from '../../testing/postgres.ts';
 import { asking, publishGraph } from '../../testing/runs.ts';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { Id, Json, MAX_INTEGER } from '../../contract/wire.ts';
+import { Id, Json, MAX_INTEGER } from '../../operation/wire.ts';
 import { RunStepInput, StepSnapshot } from './schemas.ts';
 
 /** One item of a loop, with the steps that were added for it. */

@@ -1,7 +1,7 @@
 import type { Pool } from 'pg';
-import type { Scope } from '../../contract/context.ts';
-import type { Services } from '../../contract/services.ts';
-import type { StepTypeDescription } from '../../contract/step-type.ts';
+import type { Scope } from '../../operation/context.ts';
+import type { Services } from '../../operation/services.ts';
+import type { StepTypeDescription } from '../../orchestrator/ports/step-type.ts';
 import type { RunStartedData } from '../../orchestrator/core/index.ts';
 import { STEP_TYPES } from '../../orchestrator/steps/descriptions.ts';
 import { setBounded } from '../../platform/bounded-map.ts';

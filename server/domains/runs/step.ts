@@ -1,8 +1,8 @@
 import type { z } from 'zod';
-import type { Context } from '../../contract/context.ts';
+import type { Context } from '../../operation/context.ts';
 import { type Graph, type GraphStep, innerSteps, type JsonValue } from '../../orchestrator/core/index.ts';
-import { Rendering, type TemplateScope } from '../../orchestrator/steps/rendering.ts';
-import { collectReferences, hasTemplate } from '../../orchestrator/steps/templates.ts';
+import { Rendering, type TemplateScope } from '../../orchestrator/languages/rendering.ts';
+import { collectReferences, hasTemplate } from '../../orchestrator/languages/templates.ts';
 import { notFound } from '../../platform/errors.ts';
 import { type AddedStep, argumentsOf, findAddedStep } from './added-step.ts';
 import { requireRun } from './find.ts';

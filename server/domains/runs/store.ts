@@ -1,6 +1,6 @@
 import type { Pool } from 'pg';
-import type { RejectedStart } from '../../contract/orchestrator.ts';
-import { DEFAULT_KIND, type WorkflowKind } from '../../contract/workflow-kinds.ts';
+import type { RejectedStart } from '../../orchestrator/ports/orchestrator.ts';
+import { DEFAULT_KIND, type WorkflowKind } from '../../operation/workflow-kinds.ts';
 import type { Graph } from '../../orchestrator/core/graph.ts';
 import type { JsonMap, Phase, RunStatus } from '../../orchestrator/core/index.ts';
 import { runsWithValue, searchRuns } from './search-store.ts';

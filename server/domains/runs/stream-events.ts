@@ -1,7 +1,7 @@
 import type { z } from 'zod';
-import type { Context, StreamConnection } from '../../contract/context.ts';
-import type { StreamFrame } from '../../contract/operation.ts';
-import type { CommittedEvent, RejectedStart, StreamItem } from '../../contract/orchestrator.ts';
+import type { Context, StreamConnection } from '../../operation/context.ts';
+import type { StreamFrame } from '../../operation/operation.ts';
+import type { CommittedEvent, RejectedStart, StreamItem } from '../../orchestrator/ports/orchestrator.ts';
 import { isTerminal } from '../../orchestrator/core/index.ts';
 import { BoundedQueue } from '../../platform/bounded-queue.ts';
 import { invalid, notFound, unavailable } from '../../platform/errors.ts';

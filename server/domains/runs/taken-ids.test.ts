@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
-import type { Principal } from '../../contract/context.ts';
+import type { Principal } from '../../operation/context.ts';
 import type { Graph } from '../../orchestrator/core/index.ts';
 import { newId } from '../../platform/ids.ts';
 import { createTestTenant, type TestTenant } from '../../testing/identity.ts';

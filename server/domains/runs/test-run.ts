@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import type { Context } from '../../contract/context.ts';
+import type { Context } from '../../operation/context.ts';
 import { type Graph, type JsonMap, outsideInputOf, privateInputOf } from '../../orchestrator/core/index.ts';
 import { conflict, invalid } from '../../platform/errors.ts';
 import { isObject } from '../../platform/json.ts';

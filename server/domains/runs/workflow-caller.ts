@@ -1,5 +1,5 @@
 import type { Pool } from 'pg';
-import type { Attempt, CheckScope, StepProblem } from '../../contract/step-type.ts';
+import type { Attempt, CheckScope, StepProblem } from '../../orchestrator/ports/step-type.ts';
 import type { JsonMap } from '../../orchestrator/core/index.ts';
 import type { CalledWorkflow, CallFailure, WorkflowCaller } from '../../orchestrator/steps/workflow-caller.ts';
 import { AppError } from '../../platform/errors.ts';

@@ -1,5 +1,5 @@
-import type { Context, Principal } from '../../contract/context.ts';
-import type { Services } from '../../contract/services.ts';
+import type { Context, Principal } from '../../operation/context.ts';
+import type { Services } from '../../operation/services.ts';
 import type { JsonMap } from '../../orchestrator/core/index.ts';
 import { newId } from '../../platform/ids.ts';
 import { executeCommand } from '../runs/command.ts';

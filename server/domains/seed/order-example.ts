@@ -1,4 +1,4 @@
-import type { Context } from '../../contract/context.ts';
+import type { Context } from '../../operation/context.ts';
 import { createInstance } from '../mcp-servers/instances/create.ts';
 import { listInstances } from '../mcp-servers/instances/read.ts';
 import { createServer } from '../mcp-servers/servers/create.ts';

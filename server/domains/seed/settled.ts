@@ -1,4 +1,4 @@
-import type { Context } from '../../contract/context.ts';
+import type { Context } from '../../operation/context.ts';
 import type { Phase } from '../../orchestrator/core/index.ts';
 import { requireRun } from '../runs/find.ts';
 

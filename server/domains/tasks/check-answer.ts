@@ -1,4 +1,4 @@
-import type { Context } from '../../contract/context.ts';
+import type { Context } from '../../operation/context.ts';
 import type { JsonMap } from '../../orchestrator/core/index.ts';
 import { PERSON } from '../../orchestrator/steps/ask-user.ts';
 import { validateForm } from '../../orchestrator/steps/form.ts';

@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import type { Context, Principal } from '../../contract/context.ts';
+import type { Context, Principal } from '../../operation/context.ts';
 import type { JsonMap } from '../../orchestrator/core/index.ts';
 import { isoTimestamp } from '../../platform/clock.ts';
 import { AppError, conflict, forbidden, invalid, notFound } from '../../platform/errors.ts';

@@ -1,6 +1,6 @@
 import type { z } from 'zod';
-import type { Context } from '../../contract/context.ts';
-import { cutPage } from '../../contract/cursor.ts';
+import type { Context } from '../../operation/context.ts';
+import { cutPage } from '../../operation/cursor.ts';
 import type { ListAnsweredInput, ListRunTasksOutput } from './schemas.ts';
 import { listAnsweredTasks } from './store.ts';
 import { blankAsNone, readTaskCursor, taskProjects } from './task-list.ts';

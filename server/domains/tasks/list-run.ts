@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import type { Context } from '../../contract/context.ts';
-import { CursorTime, cutPage, decodeCursor } from '../../contract/cursor.ts';
+import type { Context } from '../../operation/context.ts';
+import { CursorTime, cutPage, decodeCursor } from '../../operation/cursor.ts';
 import { maxCostOfCall } from '../agents/approval-cost.ts';
 import { type AskedCall, findAskedCall } from '../agents/grants/asked-call.ts';
 import { grantable } from '../agents/grants/give.ts';

@@ -1,4 +1,4 @@
-import { operation } from '../../contract/operation.ts';
+import { operation } from '../../operation/operation.ts';
 import { GRANT_SCOPES } from '../agents/grants/give.ts';
 import { assignTask } from './assign.ts';
 import { completeTask } from './complete.ts';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { AnyObject, Id, nextCursor, PlainText, page, Timestamp } from '../../contract/wire.ts';
+import { AnyObject, Id, nextCursor, PlainText, page, Timestamp } from '../../operation/wire.ts';
 import { GrantFor, GrantInput } from '../agents/schemas.ts';
 
 export const TaskSchema = z.strictObject({

@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import type { Context } from '../../contract/context.ts';
-import { CursorTime, decodeCursor } from '../../contract/cursor.ts';
-import { Id } from '../../contract/wire.ts';
+import type { Context } from '../../operation/context.ts';
+import { CursorTime, decodeCursor } from '../../operation/cursor.ts';
+import { Id } from '../../operation/wire.ts';
 import { visibleProjects } from '../runs/visibility.ts';
 import type { TaskKey } from './store.ts';
 

@@ -1,4 +1,4 @@
-import type { Principal } from '../../contract/context.ts';
+import type { Principal } from '../../operation/context.ts';
 import { closedThread, isDecidable } from '../runs/reader-store.ts';
 
 /** The person who reads tasks. */

@@ -1,5 +1,5 @@
-import type { Scope } from '../../contract/context.ts';
-import type { Services } from '../../contract/services.ts';
+import type { Scope } from '../../operation/context.ts';
+import type { Services } from '../../operation/services.ts';
 import { AppError, unauthenticated, unavailable } from '../../platform/errors.ts';
 import { isId } from '../../platform/ids.ts';
 import { noteShownSecrets } from '../../platform/secrets/in-use.ts';

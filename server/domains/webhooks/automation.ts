@@ -1,4 +1,4 @@
-import type { Context } from '../../contract/context.ts';
+import type { Context } from '../../operation/context.ts';
 import { invalid } from '../../platform/errors.ts';
 import { requireScopes } from '../identity/authority.ts';
 import { effectiveRole } from '../identity/principal.ts';

@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import type { Context } from '../../contract/context.ts';
+import type { Context } from '../../operation/context.ts';
 import { invalid, notFound } from '../../platform/errors.ts';
 import { newId } from '../../platform/ids.ts';
 import { type Transaction, transact } from '../../platform/postgres/transaction.ts';

@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import type { Services } from '../../contract/services.ts';
+import type { Services } from '../../operation/services.ts';
 import type { JsonMap } from '../../orchestrator/core/index.ts';
 import { AppError } from '../../platform/errors.ts';
 import { newId } from '../../platform/ids.ts';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { createRequestLimiter } from '../../contract/rate-limits.ts';
+import { createRequestLimiter } from '../../operation/rate-limits.ts';
 import {
   createTestWebhook,
   startWebhookService,

@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Pool } from 'pg';
-import type { Services } from '../../contract/services.ts';
+import type { Services } from '../../operation/services.ts';
 import { MINUTE_MS } from '../../platform/clock.ts';
 import { groupCalls } from '../../platform/group-calls.ts';
 import { newId } from '../../platform/ids.ts';

@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import type { PublicContext } from '../../contract/context.ts';
+import type { PublicContext } from '../../operation/context.ts';
 import { AppError, invalid } from '../../platform/errors.ts';
 import { callersTrace } from '../runs/command.ts';
 import { idempotencyKey } from '../runs/idempotency.ts';

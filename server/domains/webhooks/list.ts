@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import type { Context } from '../../contract/context.ts';
-import { cutPage, decodeCursor, TimeIdKey } from '../../contract/cursor.ts';
-import { Id } from '../../contract/wire.ts';
+import type { Context } from '../../operation/context.ts';
+import { cutPage, decodeCursor, TimeIdKey } from '../../operation/cursor.ts';
+import { Id } from '../../operation/wire.ts';
 import type {
   ListDeliveriesInput,
   ListDeliveriesOutput,

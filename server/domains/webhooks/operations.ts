@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import { operation, rawOperation } from '../../contract/operation.ts';
+import { operation, rawOperation } from '../../operation/operation.ts';
 import { NoContent } from '../identity/schemas.ts';
 import { startScopes } from '../runs/step-scopes.ts';
 import { answerChallenge } from './challenge.ts';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { AnyObject, Id, Json, NameText, nextCursor, page, Timestamp } from '../../contract/wire.ts';
+import { AnyObject, Id, Json, NameText, nextCursor, page, Timestamp } from '../../operation/wire.ts';
 import { RunResult } from '../runs/schemas.ts';
 import { PRESET_NAMES } from './presets/catalog.ts';
 

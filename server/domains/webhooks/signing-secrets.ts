@@ -1,4 +1,4 @@
-import type { Services } from '../../contract/services.ts';
+import type { Services } from '../../operation/services.ts';
 import { randomToken } from '../../platform/crypto/digest.ts';
 import { SigningSecrets, signingSecretName } from './signature.ts';
 

@@ -1,6 +1,6 @@
 import type { z } from 'zod';
-import type { Context } from '../../contract/context.ts';
-import { DEFAULT_KIND } from '../../contract/workflow-kinds.ts';
+import type { Context } from '../../operation/context.ts';
+import { DEFAULT_KIND } from '../../operation/workflow-kinds.ts';
 import { requireScopes } from '../identity/authority.ts';
 import { requestStop } from '../run-stops/request.ts';
 import { whyUnchanged } from './precondition.ts';

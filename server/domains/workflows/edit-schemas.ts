@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { AnyObject, Id, Json } from '../../contract/wire.ts';
+import { AnyObject, Id, Json } from '../../operation/wire.ts';
 import { GRAPH_FIELDS } from './edits/draft.ts';
 import type { Edit } from './edits/index.ts';
 import {

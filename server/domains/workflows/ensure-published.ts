@@ -1,5 +1,5 @@
-import type { Context } from '../../contract/context.ts';
-import type { WorkflowKind } from '../../contract/workflow-kinds.ts';
+import type { Context } from '../../operation/context.ts';
+import type { WorkflowKind } from '../../operation/workflow-kinds.ts';
 import type { Graph } from '../../orchestrator/core/index.ts';
 import { transact } from '../../platform/postgres/transaction.ts';
 import { checksum } from './checksum.ts';

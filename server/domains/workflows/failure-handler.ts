@@ -1,5 +1,5 @@
-import type { Services } from '../../contract/services.ts';
-import type { CheckScope } from '../../contract/step-type.ts';
+import type { Services } from '../../operation/services.ts';
+import type { CheckScope } from '../../orchestrator/ports/step-type.ts';
 import type { Graph } from '../../orchestrator/core/graph.ts';
 import { type GraphProblem, ProblemList } from '../../orchestrator/validation/index.ts';
 import { isId } from '../../platform/ids.ts';

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { Context } from '../../contract/context.ts';
-import { WORKFLOW_KINDS, type WorkflowKind } from '../../contract/workflow-kinds.ts';
+import type { Context } from '../../operation/context.ts';
+import { WORKFLOW_KINDS, type WorkflowKind } from '../../operation/workflow-kinds.ts';
 import { newId } from '../../platform/ids.ts';
 import { createTestTenant, type TestTenant } from '../../testing/identity.ts';
 import { operationsByName } from '../../testing/operations.ts';

@@ -1,6 +1,6 @@
 import type { z } from 'zod';
-import type { Context } from '../../contract/context.ts';
-import { cutPage, decodeCursor, TimeIdKey } from '../../contract/cursor.ts';
+import type { Context } from '../../operation/context.ts';
+import { cutPage, decodeCursor, TimeIdKey } from '../../operation/cursor.ts';
 import type { ListWorkflowsInput, ListWorkflowsOutput } from './schemas.ts';
 import { listWorkflows as selectPage } from './sql/store.ts';
 import { projectScope, toWorkflowHead } from './view.ts';

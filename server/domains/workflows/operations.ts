@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { operation } from '../../contract/operation.ts';
+import { operation } from '../../operation/operation.ts';
 import { archive } from './archive.ts';
 import { createWorkflow } from './create.ts';
 import { editWorkflow } from './edit.ts';

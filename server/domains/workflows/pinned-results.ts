@@ -1,4 +1,4 @@
-import type { Context } from '../../contract/context.ts';
+import type { Context } from '../../operation/context.ts';
 import type { Graph, JsonMap } from '../../orchestrator/core/index.ts';
 import { invalid } from '../../platform/errors.ts';
 import type { Json } from '../../platform/json.ts';

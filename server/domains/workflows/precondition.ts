@@ -1,5 +1,5 @@
-import type { Context } from '../../contract/context.ts';
-import { DEFAULT_KIND, type WorkflowKind } from '../../contract/workflow-kinds.ts';
+import type { Context } from '../../operation/context.ts';
+import { DEFAULT_KIND, type WorkflowKind } from '../../operation/workflow-kinds.ts';
 import { AppError, conflict, invalid, notFound } from '../../platform/errors.ts';
 import { requireWorkflow } from './get.ts';
 import { findWorkflow, type WorkflowRow } from './store.ts';

@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import type { Context } from '../../contract/context.ts';
+import type { Context } from '../../operation/context.ts';
 import { conflict, invalid } from '../../platform/errors.ts';
 import { archived, requireEditable } from './precondition.ts';
 import { toDetails } from './problems.ts';

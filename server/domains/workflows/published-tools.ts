@@ -1,4 +1,4 @@
-import type { Services } from '../../contract/services.ts';
+import type { Services } from '../../operation/services.ts';
 import type { Graph } from '../../orchestrator/core/graph.ts';
 import { type GraphProblem, ProblemList } from '../../orchestrator/validation/index.ts';
 import { type DeclaredTool, listDeclaredTools, readToolSources } from './sql/tools-store.ts';

@@ -1,5 +1,5 @@
-import type { Context } from '../../contract/context.ts';
-import { DEFAULT_KIND } from '../../contract/workflow-kinds.ts';
+import type { Context } from '../../operation/context.ts';
+import { DEFAULT_KIND } from '../../operation/workflow-kinds.ts';
 import { type Transaction, transact } from '../../platform/postgres/transaction.ts';
 import { recordSave } from './editors/sql/store.ts';
 import { type DraftChange, updateDraft, type WorkflowRow } from './store.ts';

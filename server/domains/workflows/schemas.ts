@@ -13,8 +13,8 @@ import {
   PlainText,
   page,
   Timestamp,
-} from '../../contract/wire.ts';
-import { WORKFLOW_KINDS } from '../../contract/workflow-kinds.ts';
+} from '../../operation/wire.ts';
+import { WORKFLOW_KINDS } from '../../operation/workflow-kinds.ts';
 import { PHASES } from '../../orchestrator/core/events.ts';
 import { FolderPath, Tags } from './folders/names.ts';
 

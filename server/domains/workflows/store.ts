@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import { DEFAULT_KIND, type WorkflowKind } from '../../contract/workflow-kinds.ts';
+import { DEFAULT_KIND, type WorkflowKind } from '../../operation/workflow-kinds.ts';
 import type { Graph } from '../../orchestrator/core/graph.ts';
 import type { Workflow } from '../../platform/postgres/generated/client.ts';
 import { exactJson } from '../../platform/postgres/prisma.ts';

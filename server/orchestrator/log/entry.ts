@@ -1,4 +1,4 @@
-import type { BillableAction } from '../../contract/billable-actions.ts';
+import type { BillableAction } from '../ports/billable-actions.ts';
 import type { ParentCall, Phase, RunStatus } from '../core/index.ts';
 import type { EventRow, PayloadRow } from './encode.ts';
 

@@ -1,4 +1,4 @@
-import { type OrchestratorObserver, unobserved } from '../observer.ts';
+import { type OrchestratorObserver, unobserved } from '../ports/observer.ts';
 import { CommitQueue, DEFAULT_LIMITS, type Waiting, type WriterLimits } from './commit-queue.ts';
 import { entryBytes, type LogEntry } from './entry.ts';
 

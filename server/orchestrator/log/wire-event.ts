@@ -1,4 +1,4 @@
-import type { CommittedEvent } from '../../contract/orchestrator.ts';
+import type { CommittedEvent } from '../ports/orchestrator.ts';
 import { isoTimestamp } from '../../platform/clock.ts';
 import type { JsonMap, RunEvent } from '../core/index.ts';
 

@@ -1,4 +1,4 @@
-import type { Orchestrator, RunRef, RunSnapshot } from '../../contract/orchestrator.ts';
+import type { Orchestrator, RunRef, RunSnapshot } from '../ports/orchestrator.ts';
 import { AppError } from '../../platform/errors.ts';
 import type { Command, JsonMap } from '../core/index.ts';
 import type { Promises } from './checkers/promises.ts';

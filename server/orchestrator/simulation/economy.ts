@@ -1,5 +1,5 @@
-import { type ActionPrices, perAction } from '../../contract/billable-actions.ts';
-import type { CreditSource, TenantCredits } from '../credits.ts';
+import { type ActionPrices, perAction } from '../ports/billable-actions.ts';
+import type { CreditSource, TenantCredits } from '../ports/credits.ts';
 import type { Database } from './database.ts';
 import type { Random } from './random.ts';
 import { answerOf } from './reader.ts';

@@ -1,4 +1,4 @@
-import type { LeaderTerms } from '../executors/embedded/leadership/leader-terms.ts';
+import type { LeaderTerms } from '../runtime/leadership/leader-terms.ts';
 import { answerOf } from './reader.ts';
 import type { Server } from './server.ts';
 import type { Surroundings } from './surroundings.ts';

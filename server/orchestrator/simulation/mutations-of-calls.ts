@@ -7,7 +7,7 @@ const OF_AGENTS = { agents: 80 } as const;
 export const CALLS: readonly Mutation[] = [
   {
     name: 'the end of a called run is not reported to the run that waits for it',
-    file: 'executors/embedded/runs/child-runs.ts',
+    file: 'runtime/runs/child-runs.ts',
     find: 'if (end !== null) void this.#report(key, this.#endCommand(parent.step_id, state.runId, end));',
     replace: '',
     caughtBy: ['calls', 'not-stuck', 'liveness'],
@@ -15,7 +15,7 @@ export const CALLS: readonly Mutation[] = [
   },
   {
     name: 'a step returns before the run that it called has ended',
-    file: 'executors/embedded/runs/child-runs.ts',
+    file: 'runtime/runs/child-runs.ts',
     find: "case 'paused':\n      return null;",
     replace: "case 'paused':\n      return { status: 'completed' };",
     caughtBy: ['calls', 'projection', 'durability'],
@@ -23,7 +23,7 @@ export const CALLS: readonly Mutation[] = [
   },
   {
     name: 'a called run that failed counts as completed',
-    file: 'executors/embedded/runs/child-runs.ts',
+    file: 'runtime/runs/child-runs.ts',
     find: "const cause = failure === null ? '' :",
     replace: "if (failure !== null) return { status: 'completed' };\n      const cause = failure === null ? '' :",
     caughtBy: ['calls'],
@@ -31,7 +31,7 @@ export const CALLS: readonly Mutation[] = [
   },
   {
     name: 'the runs that a stopped run has called go on',
-    file: 'executors/embedded/runs/child-runs.ts',
+    file: 'runtime/runs/child-runs.ts',
     find: "for (const runId of state.abandoned ?? []) aim(runId, 'stop', row => this.#abandon(run, runId, row));",
     replace: '',
     caughtBy: ['calls'],
@@ -39,7 +39,7 @@ export const CALLS: readonly Mutation[] = [
   },
   {
     name: 'the runs that were called are forgotten when the process dies before it has stopped them',
-    file: 'executors/embedded/runs/recovery.ts',
+    file: 'runtime/runs/recovery.ts',
     find: 'await recoverPages(reader.idleCallers, runtime, signal);',
     replace: '',
     caughtBy: ['calls'],
@@ -47,7 +47,7 @@ export const CALLS: readonly Mutation[] = [
   },
   {
     name: 'a run that is being stopped does not stop what it has called',
-    file: 'executors/embedded/runs/child-runs.ts',
+    file: 'runtime/runs/child-runs.ts',
     find: "if (isStopping) aim(call.runId, 'drain', () => this.#drain(run, step, call));\n      else if (state.status",
     replace: 'if (state.status',
     caughtBy: ['calls', 'liveness', 'not-stuck'],
@@ -103,7 +103,7 @@ export const CALLS: readonly Mutation[] = [
   },
   {
     name: 'a run that waits for another one never leaves memory',
-    file: 'executors/embedded/runs/child-runs.ts',
+    file: 'runtime/runs/child-runs.ts',
     find: 'for (const [, { runId, detach }] of awaitedCalls(run.state)) if (!detach && this.#host.live.has(runId)) return true;\n    return false;',
     replace: 'return true;',
     caughtBy: ['memory', 'liveness', 'calls'],
@@ -119,7 +119,7 @@ export const CALLS: readonly Mutation[] = [
   },
   {
     name: 'a run does not know which agent has called it',
-    file: 'executors/embedded/runs/child-runs.ts',
+    file: 'runtime/runs/child-runs.ts',
     find: '...(agent === undefined ? [] : [agent.id])',
     replace: '',
     caughtBy: ['calls'],

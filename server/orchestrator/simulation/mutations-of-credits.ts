@@ -1,7 +1,7 @@
 import type { Mutation } from './mutations.ts';
 
-const METER = 'executors/embedded/credits/credit-account.ts';
-const RUN = 'executors/embedded/credits/run-credits.ts';
+const METER = 'runtime/credits/credit-account.ts';
+const RUN = 'runtime/credits/run-credits.ts';
 
 /** Ways to charge too much, too little or twice, and to start or deny steps wrongly. */
 export const CREDITS: readonly Mutation[] = [
@@ -77,7 +77,7 @@ export const CREDITS: readonly Mutation[] = [
   },
   {
     name: 'a cancelled attempt keeps its reservation',
-    file: 'executors/embedded/runs/live-run.ts',
+    file: 'runtime/runs/live-run.ts',
     find: 'this.#attempts.delete(step);\n    this.#releaseStep(step, attempt.slot);',
     replace: 'this.#attempts.delete(step);\n    this.#host.releaseSlot(this.tenantId, attempt.slot);',
     caughtBy: ['credits'],
@@ -85,7 +85,7 @@ export const CREDITS: readonly Mutation[] = [
   },
   {
     name: 'an attempt that waits for a person keeps its reservation',
-    file: 'executors/embedded/runs/live-run.ts',
+    file: 'runtime/runs/live-run.ts',
     find: 'this.#lost?.delete(command.step);\n        this.#credits.release(command.step);',
     replace:
       "this.#lost?.delete(command.step);\n        if (command.type !== 'attempt_waiting') this.#credits.release(command.step);",
@@ -136,21 +136,21 @@ export const CREDITS: readonly Mutation[] = [
   },
   {
     name: 'callers that wait for a balance never get it',
-    file: 'executors/embedded/credits/credit-meter.ts',
+    file: 'runtime/credits/credit-meter.ts',
     find: 'if (!this.#over) known();',
     replace: '',
     caughtBy: ['not-stuck', 'memory', 'liveness'],
   },
   {
     name: 'a read that fails is not tried again',
-    file: 'executors/embedded/credits/credit-meter.ts',
+    file: 'runtime/credits/credit-meter.ts',
     find: 'this.#host.timers.set(this.#host.now() + RETRY_MS, () => void this.rereadUntilKnown(account, known));',
     replace: '',
     caughtBy: ['not-stuck', 'memory', 'liveness'],
   },
   {
     name: 'a start is refused by an outdated balance',
-    file: 'executors/embedded/credits/credit-meter.ts',
+    file: 'runtime/credits/credit-meter.ts',
     find: '(account.affordsStep ? account : this.reread(tenantId))',
     replace: 'account',
     caughtBy: ['credits', 'liveness'],
@@ -164,14 +164,14 @@ export const CREDITS: readonly Mutation[] = [
   },
   {
     name: 'a step that is denied for lack of credits starts',
-    file: 'executors/embedded/runs/live-run.ts',
+    file: 'runtime/runs/live-run.ts',
     find: 'this.#denyStep(turn, step, now);\n        return false;',
     replace: 'return true;',
     caughtBy: ['credits'],
   },
   {
     name: 'a run that continues after it got credits claims no slot',
-    file: 'executors/embedded/runs/live-run.ts',
+    file: 'runtime/runs/live-run.ts',
     find: "if (this.#asksForCredits === 'answered') this.#asksForCredits = 'no';",
     replace: '',
     caughtBy: ['not-stuck', 'memory', 'liveness'],

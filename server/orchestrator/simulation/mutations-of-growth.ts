@@ -137,7 +137,7 @@ export const GROWTH: readonly Mutation[] = [
   },
   {
     name: 'a loop that may go on after a denial of credits does not claim a slot',
-    file: 'executors/embedded/runs/live-run.ts',
+    file: 'runtime/runs/live-run.ts',
     find: 'if (turn.cancelled.length > 0 && this.wants()) this.#host.claim(this);',
     replace: '',
     caughtBy: ['fairness', 'not-stuck', 'slots'],

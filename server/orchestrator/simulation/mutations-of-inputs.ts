@@ -69,7 +69,7 @@ export const INPUTS: readonly Mutation[] = [
   },
   {
     name: 'timers are set for invalid times',
-    file: 'executors/embedded/runs/timers.ts',
+    file: 'runtime/runs/timers.ts',
     find: 'if (!Number.isFinite(dueAt)) throw',
     replace: 'if (dueAt === null) throw',
     caughtBy: ['timers'],
@@ -84,7 +84,7 @@ export const INPUTS: readonly Mutation[] = [
   },
   {
     name: 'a run whose row has an unusable time is forgotten',
-    file: 'executors/embedded/runs/recovery.ts',
+    file: 'runtime/runs/recovery.ts',
     find: 'unusable.slice(at, at + PAGE).map(run => runtime.recover(run))',
     replace: '[]',
     caughtBy: ['not-stuck', 'liveness'],

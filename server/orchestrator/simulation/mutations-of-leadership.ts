@@ -1,7 +1,7 @@
 import type { Mutation } from './mutations.ts';
 
-const LEADERSHIP = 'executors/embedded/leadership/leadership.ts';
-const ORCHESTRATOR = 'executors/embedded/embedded-orchestrator.ts';
+const LEADERSHIP = 'runtime/leadership/leadership.ts';
+const ORCHESTRATOR = 'runtime/embedded-orchestrator.ts';
 
 /** Ways to lead where or when a process must not, and to fail to lead or to stop when it must. */
 export const LEADING: readonly Mutation[] = [
@@ -49,7 +49,7 @@ export const LEADING: readonly Mutation[] = [
   },
   {
     name: 'a leadership that fails at once does not lengthen the wait',
-    file: 'executors/embedded/leadership/backoff.ts',
+    file: 'runtime/leadership/backoff.ts',
     find: "end === 'fruitless' ? this.#fruitless + 1 : 0;",
     replace: '1;',
     caughtBy: ['leadership'],

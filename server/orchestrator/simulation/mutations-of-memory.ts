@@ -1,7 +1,7 @@
 import type { Mutation } from './mutations.ts';
 
-const LOADER = 'executors/embedded/runs/loader.ts';
-const RESULTS = 'executors/embedded/memory/stored-results.ts';
+const LOADER = 'runtime/runs/loader.ts';
+const RESULTS = 'runtime/memory/stored-results.ts';
 
 /** Ways to hold too much in memory, to see wrong values, and to die repeatedly of the same run. */
 export const MEMORY: readonly Mutation[] = [
@@ -29,28 +29,28 @@ export const MEMORY: readonly Mutation[] = [
   },
   {
     name: 'runs are started although memory is used up',
-    file: 'executors/embedded/runs/run-starts.ts',
+    file: 'runtime/runs/run-starts.ts',
     find: 'resources.memory.admit(tenantId, this.#bytesOfParent(data));',
     replace: '',
     caughtBy: ['memory'],
   },
   {
     name: 'a repeated start is refused for want of what its own run has taken',
-    file: 'executors/embedded/runs/run-starts.ts',
+    file: 'runtime/runs/run-starts.ts',
     find: 'if (await this.#exists(runId)) throw runIdTaken();',
     replace: '',
     caughtBy: ['durability'],
   },
   {
     name: 'a run that has ended still counts',
-    file: 'executors/embedded/runtime.ts',
+    file: 'runtime/runtime.ts',
     find: 'run.leaveMemory();\n    this.observer.runReleased(run.identity.runId);',
     replace: 'this.observer.runReleased(run.identity.runId);',
     caughtBy: ['memory', 'not-stuck', 'liveness'],
   },
   {
     name: 'no run is loaded when memory is free again',
-    file: 'executors/embedded/memory/live-memory.ts',
+    file: 'runtime/memory/live-memory.ts',
     find: 'for (const act of this.#whenRoom.splice(0)) act();',
     replace: 'this.#whenRoom.length = 0;',
     caughtBy: ['not-stuck'],
@@ -64,7 +64,7 @@ export const MEMORY: readonly Mutation[] = [
   },
   {
     name: 'the cache of results has no limit',
-    file: 'executors/embedded/memory/stored-results.ts',
+    file: 'runtime/memory/stored-results.ts',
     find: 'if (this.#texts.has(id) || text.length > this.#limit) return;',
     replace:
       'if (this.#texts.has(id)) return;\n    this.#texts.set(id, text);\n    this.#size += text.length;\n    return;',
@@ -80,14 +80,14 @@ export const MEMORY: readonly Mutation[] = [
   },
   {
     name: 'a step starts before its large results are loaded',
-    file: 'executors/embedded/runs/live-attempt.ts',
+    file: 'runtime/runs/live-attempt.ts',
     find: 'else void this.#loadAndExecute(type, wanted);',
     replace: 'else void this.#execute(type);',
     caughtBy: ['defect', 'undisturbed'],
   },
   {
     name: 'results that could not be read are not read again',
-    file: 'executors/embedded/runs/live-attempt.ts',
+    file: 'runtime/runs/live-attempt.ts',
     find: 'if (this.#live) void this.#loadAndExecute(type, results);',
     replace: '',
     caughtBy: ['liveness', 'slots', 'not-stuck'],
@@ -102,7 +102,7 @@ export const MEMORY: readonly Mutation[] = [
   },
   {
     name: 'a turn takes all results that have arrived',
-    file: 'executors/embedded/runs/mailbox.ts',
+    file: 'runtime/runs/mailbox.ts',
     find: 'if (count > 0 && bytes > maxBytes) return this.#messages.splice(0, count);',
     replace: '',
     caughtBy: ['log'],
@@ -110,7 +110,7 @@ export const MEMORY: readonly Mutation[] = [
   },
   {
     name: 'results that did not fit into a turn are forgotten',
-    file: 'executors/embedded/runs/mailbox.ts',
+    file: 'runtime/runs/mailbox.ts',
     find: 'return this.#messages.splice(0, count);',
     replace: 'return this.takeAll().slice(0, count);',
     caughtBy: ['not-stuck', 'slots', 'answers', 'memory'],
@@ -118,7 +118,7 @@ export const MEMORY: readonly Mutation[] = [
   },
   {
     name: 'a run has no budget',
-    file: 'executors/embedded/memory/run-budget.ts',
+    file: 'runtime/memory/run-budget.ts',
     find: 'fits(state.bytes, command.result, maxBytes)) return command;',
     replace: 'maxBytes > 0) return command;',
     caughtBy: ['memory'],
@@ -126,7 +126,7 @@ export const MEMORY: readonly Mutation[] = [
   },
   {
     name: 'the process dies repeatedly while it loads the same run',
-    file: 'executors/embedded/runs/load-suspects.ts',
+    file: 'runtime/runs/load-suspects.ts',
     find: 'return deaths < MAX_LOAD_DEATHS ? null :',
     replace: 'return deaths < 1_000 ? null :',
     caughtBy: ['liveness'],

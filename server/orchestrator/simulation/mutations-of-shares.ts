@@ -1,9 +1,9 @@
 import type { Mutation } from './mutations.ts';
 
 const QUEUE = 'log/commit-queue.ts';
-const TURNS = 'executors/embedded/runs/turn-queue.ts';
-const PACE = 'executors/embedded/runs/paced-turns.ts';
-const RUNTIME = 'executors/embedded/runtime.ts';
+const TURNS = 'runtime/runs/turn-queue.ts';
+const PACE = 'runtime/runs/paced-turns.ts';
+const RUNTIME = 'runtime/runtime.ts';
 /** Without faults, so that many entries wait at the same time. */
 const LARGE_ENDS = { largeEnds: 100, faults: 0 };
 

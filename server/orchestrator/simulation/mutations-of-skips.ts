@@ -48,7 +48,7 @@ export const SKIPS: readonly Mutation[] = [
   },
   {
     name: 'the runs beneath a run are not limited',
-    file: 'executors/embedded/runs/descendants.ts',
+    file: 'runtime/runs/descendants.ts',
     find: 'if (family.started >= maxDescendants)',
     replace: 'if (family.started > 1e9 + maxDescendants)',
     caughtBy: ['descendants'],
@@ -56,7 +56,7 @@ export const SKIPS: readonly Mutation[] = [
   },
   {
     name: 'the runs that are active beneath a run are not limited',
-    file: 'executors/embedded/runs/descendants.ts',
+    file: 'runtime/runs/descendants.ts',
     find: 'if (family.active >= maxActiveDescendants)',
     replace: 'if (family.active > 1e9 + maxActiveDescendants)',
     caughtBy: ['descendants'],
@@ -64,7 +64,7 @@ export const SKIPS: readonly Mutation[] = [
   },
   {
     name: 'a new leader forgets which runs are beneath a run',
-    file: 'executors/embedded/runs/descendants.ts',
+    file: 'runtime/runs/descendants.ts',
     find: 'this.#families.set(root, { started, active: Math.max(0, active - ended) });',
     replace: 'this.#families.set(root, { started: 0 * started, active: 0 * (active - ended) });',
     caughtBy: ['descendants'],

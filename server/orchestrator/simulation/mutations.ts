@@ -107,7 +107,7 @@ const CORE: readonly Mutation[] = [
   },
   {
     name: 'the error of a step is forgotten',
-    file: 'executors/embedded/runs/live-attempt.ts',
+    file: 'runtime/runs/live-attempt.ts',
     find: 'return this.#state.steps.get(readStep(this.#state, this.step.id, step))?.error;',
     replace: 'return undefined;',
     caughtBy: ['replay'],

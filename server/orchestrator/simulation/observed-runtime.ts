@@ -1,8 +1,8 @@
-import type { LeaderSession } from '../executors/embedded/leadership/leadership.ts';
-import type { LiveRun } from '../executors/embedded/runs/live-run.ts';
-import type { SlotKind } from '../executors/embedded/runs/slots.ts';
-import { Runtime } from '../executors/embedded/runtime.ts';
-import type { RuntimeServices } from '../executors/embedded/runtime-services.ts';
+import type { LeaderSession } from '../runtime/leadership/leadership.ts';
+import type { LiveRun } from '../runtime/runs/live-run.ts';
+import type { SlotKind } from '../runtime/runs/slots.ts';
+import { Runtime } from '../runtime/runtime.ts';
+import type { RuntimeServices } from '../runtime/runtime-services.ts';
 import type { LogEntry } from '../log/index.ts';
 import { CreditWatch } from './checkers/credits.ts';
 import { checkReplay } from './checkers/replay.ts';

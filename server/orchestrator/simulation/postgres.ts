@@ -1,4 +1,4 @@
-import type { SessionState } from '../executors/embedded/leadership/leader-connection.ts';
+import type { SessionState } from '../runtime/leadership/leader-connection.ts';
 import type { Auditor } from './auditor.ts';
 import type { Database } from './database.ts';
 import type { Session } from './session.ts';

@@ -1,7 +1,7 @@
 import type { Logger } from '../../platform/logger.ts';
-import { Embedded } from '../executors/embedded/embedded-orchestrator.ts';
-import type { LeaderSession } from '../executors/embedded/leadership/leadership.ts';
-import type { RuntimeServices } from '../executors/embedded/runtime-services.ts';
+import { Embedded } from '../runtime/embedded-orchestrator.ts';
+import type { LeaderSession } from '../runtime/leadership/leadership.ts';
+import type { RuntimeServices } from '../runtime/runtime-services.ts';
 import type { LogReader, WriterLimits } from '../log/index.ts';
 import type { LeadershipWatch } from './checkers/leadership.ts';
 import { simulatedCredits } from './economy.ts';

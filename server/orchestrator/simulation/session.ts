@@ -2,8 +2,8 @@ import type {
   LeaderConnection,
   LockAttempt,
   SessionState,
-} from '../executors/embedded/leadership/leader-connection.ts';
-import { LEASE_MS } from '../executors/embedded/leadership/leader-connection.ts';
+} from '../runtime/leadership/leader-connection.ts';
+import { LEASE_MS } from '../runtime/leadership/leader-connection.ts';
 import { type LogEntry, MAX_BATCHES } from '../log/index.ts';
 import { DatabaseError } from './database.ts';
 import type { Backend, Postgres } from './postgres.ts';

@@ -1,5 +1,5 @@
 import { sizeOf } from '../core/index.ts';
-import type { MemoryLimits } from '../executors/embedded/memory/memory-limits.ts';
+import type { MemoryLimits } from '../runtime/memory/memory-limits.ts';
 import { Agenda } from './agenda.ts';
 import { type AuditedRun, Auditor } from './auditor.ts';
 import { LeadershipWatch } from './checkers/leadership.ts';

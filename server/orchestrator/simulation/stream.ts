@@ -1,4 +1,4 @@
-import type { Orchestrator, StreamItem } from '../../contract/orchestrator.ts';
+import type { Orchestrator, StreamItem } from '../ports/orchestrator.ts';
 import { readJson } from '../../platform/json-text.ts';
 import { expandRow, STEPS_SKIPPED } from '../log/compact-skips.ts';
 import type { StoredEvent } from '../log/decode.ts';

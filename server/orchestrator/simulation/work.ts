@@ -1,4 +1,4 @@
-import type { Attempt, Gathered, Outcome, StepType, StepTypes } from '../../contract/step-type.ts';
+import type { Attempt, Gathered, Outcome, StepType, StepTypes } from '../ports/step-type.ts';
 import { isObject } from '../../platform/json.ts';
 import {
   type AgentProgress,

@@ -1,4 +1,4 @@
-import type { Attempt, Outcome, StepType } from '../../contract/step-type.ts';
+import type { Attempt, Outcome, StepType } from '../ports/step-type.ts';
 import type { JsonMap } from '../core/index.ts';
 import { type PlannedTool, workOf } from './agent-plan.ts';
 import { AGENT_STEP } from './agent-step.ts';

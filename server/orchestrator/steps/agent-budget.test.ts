@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { AgentPlan } from '../core/index.ts';
-import { FREE } from '../credits.ts';
+import { FREE } from '../ports/credits.ts';
 import { fitTurn } from './agent-budget.ts';
 
 const prices = { ...FREE.prices, workflow_step: 100, llm_input_tokens: 1, llm_output_tokens: 2 };

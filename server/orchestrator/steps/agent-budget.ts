@@ -1,5 +1,5 @@
-import type { ActionPrices } from '../../contract/billable-actions.ts';
-import type { Attempt } from '../../contract/step-type.ts';
+import type { ActionPrices } from '../ports/billable-actions.ts';
+import type { Attempt } from '../ports/step-type.ts';
 import { type AgentLimit, type AgentProgress, type StepError, usableBudget } from '../core/index.ts';
 import { reserveTokens } from './reserve-tokens.ts';
 

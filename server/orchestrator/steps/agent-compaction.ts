@@ -1,4 +1,4 @@
-import type { Attempt, Outcome, StepType } from '../../contract/step-type.ts';
+import type { Attempt, Outcome, StepType } from '../ports/step-type.ts';
 import { type AgentProgress, CONTEXT_LENGTH_EXCEEDED, type GraphStep, type JsonValue } from '../core/index.ts';
 import {
   type Conversation,

@@ -1,4 +1,4 @@
-import type { Attempt, Outcome } from '../../contract/step-type.ts';
+import type { Attempt, Outcome } from '../ports/step-type.ts';
 import { isObject } from '../../platform/json.ts';
 import { callId, type JsonMap, type JsonValue, type TurnCall } from '../core/index.ts';
 import { ratioOf } from './agent-conversation.ts';

@@ -1,4 +1,4 @@
-import type { Attempt } from '../../contract/step-type.ts';
+import type { Attempt } from '../ports/step-type.ts';
 import { isObject } from '../../platform/json.ts';
 import type { JsonMap, JsonValue } from '../core/index.ts';
 import type { PlannedTool } from './agent-plan.ts';

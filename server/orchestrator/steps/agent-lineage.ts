@@ -1,6 +1,6 @@
 import type { z } from 'zod';
-import { CREDIT } from '../../contract/microcredits.ts';
-import type { Attempt, Outcome } from '../../contract/step-type.ts';
+import { CREDIT } from '../ports/microcredits.ts';
+import type { Attempt, Outcome } from '../ports/step-type.ts';
 import { stricterLimits } from './agent-named.ts';
 import { type AgentLimits, DEFAULT_AGENT_LIMITS, MIN_BUDGET_CREDITS } from './agent-settings.ts';
 import { failed } from './failure.ts';

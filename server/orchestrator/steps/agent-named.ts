@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Attempt, CheckScope, Outcome, StepProblem } from '../../contract/step-type.ts';
+import type { Attempt, CheckScope, Outcome, StepProblem } from '../ports/step-type.ts';
 import type { GraphStep } from '../core/index.ts';
 import { agentFields } from './agent-settings.ts';
 import type { AgentSource } from './agent-source.ts';

@@ -1,4 +1,4 @@
-import type { Attempt, Outcome } from '../../contract/step-type.ts';
+import type { Attempt, Outcome } from '../ports/step-type.ts';
 import type { JsonMap } from '../core/index.ts';
 import { agentIdOf, mayNotCall } from './agent-lineage.ts';
 import type { AgentWork, PlannedTool } from './agent-plan.ts';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { StepType } from '../../contract/step-type.ts';
+import type { StepType } from '../ports/step-type.ts';
 
 /** The properties that all types of steps under an agent share: only agents add them, and they work with the agent's settings. */
 export const AGENT_STEP = {

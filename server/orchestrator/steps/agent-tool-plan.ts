@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import type { Attempt, GraphCheck, Outcome } from '../../contract/step-type.ts';
+import type { Attempt, GraphCheck, Outcome } from '../ports/step-type.ts';
 import { isId } from '../../platform/ids.ts';
 import {
   ALL_TOOLS,

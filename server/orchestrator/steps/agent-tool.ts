@@ -1,4 +1,4 @@
-import type { Attempt, Outcome, StepType } from '../../contract/step-type.ts';
+import type { Attempt, Outcome, StepType } from '../ports/step-type.ts';
 import { isObject } from '../../platform/json.ts';
 import {
   type AgentProgress,

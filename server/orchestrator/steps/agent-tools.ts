@@ -1,4 +1,4 @@
-import type { CheckScope, StepProblem } from '../../contract/step-type.ts';
+import type { CheckScope, StepProblem } from '../ports/step-type.ts';
 import type { JsonMap } from '../core/index.ts';
 
 /** A tool as the published version of its server describes it. Where the server says nothing, the worse case is assumed. */

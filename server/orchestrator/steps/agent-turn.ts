@@ -1,5 +1,5 @@
-import type { LiveText } from '../../contract/live-text.ts';
-import type { Attempt, Outcome, StepType } from '../../contract/step-type.ts';
+import type { LiveText } from '../ports/live-text.ts';
+import type { Attempt, Outcome, StepType } from '../ports/step-type.ts';
 import { isObject } from '../../platform/json.ts';
 import type { AgentLimit, AgentProgress, Consumption, JsonMap, TurnCall, TurnEnd } from '../core/index.ts';
 import { reserveTurn } from './agent-budget.ts';

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { CREDIT } from '../../contract/microcredits.ts';
-import type { Attempt, CheckScope, Outcome, StepProblem, StepType } from '../../contract/step-type.ts';
+import { CREDIT } from '../ports/microcredits.ts';
+import type { Attempt, CheckScope, Outcome, StepProblem, StepType } from '../ports/step-type.ts';
 import type { AgentPlan, AgentProgress, GraphStep, JsonMap, JsonValue } from '../core/index.ts';
 import {
   COMPACT_AT,
@@ -32,10 +32,10 @@ import { outsideOfAnswer, outsideOfEarlier } from './outside-conversation.ts';
 import type { PlatformTools } from './platform-tools.ts';
 import { privateOfEarlier, privateOfMemories } from './private-conversation.ts';
 import { stepsInTemplates } from './reads.ts';
-import { Rendering } from './rendering.ts';
+import { Rendering } from '../languages/rendering.ts';
 import type { RunAuthority } from './run-authority.ts';
 import type { RunTools } from './run-tools.ts';
-import { collectReferences, hasTemplate } from './templates.ts';
+import { collectReferences, hasTemplate } from '../languages/templates.ts';
 import type { TurnCaller } from './turn-caller.ts';
 import type { TurnMessage } from './turn-messages.ts';
 import { turnResultOf } from './turn-result.ts';

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import type { Attempt, CheckScope, Outcome, StepProblem, StepType } from '../../contract/step-type.ts';
-import { Json } from '../../contract/wire.ts';
+import type { Attempt, CheckScope, Outcome, StepProblem, StepType } from '../ports/step-type.ts';
+import { Json } from '../../operation/wire.ts';
 import { isId } from '../../platform/ids.ts';
 import type { GraphStep, JsonMap } from '../core/index.ts';
 import { fieldReader, InvalidStep, ownFields, unavailableMessage } from './common-fields.ts';
@@ -8,8 +8,8 @@ import { STEP_TYPES } from './descriptions.ts';
 import { failed, outcomeOf } from './failure.ts';
 import { outsideOf, privateOf } from './outside.ts';
 import { stepsInTemplates } from './reads.ts';
-import { Rendering } from './rendering.ts';
-import { hasTemplate } from './templates.ts';
+import { Rendering } from '../languages/rendering.ts';
+import { hasTemplate } from '../languages/templates.ts';
 import type { WorkflowCaller } from './workflow-caller.ts';
 
 const MAX_ID_LENGTH = 1_000;

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { StepType } from '../../contract/step-type.ts';
+import type { StepType } from '../ports/step-type.ts';
 import { MAX_TIMEOUT_S } from '../core/compile.ts';
 import { type GraphStep, type JsonMap, templateOf } from '../core/index.ts';
 import { STEP_TYPES } from './descriptions.ts';

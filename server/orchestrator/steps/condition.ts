@@ -1,14 +1,14 @@
 import { z } from 'zod';
-import type { Attempt, GraphCheck, Outcome, StepProblem, StepType } from '../../contract/step-type.ts';
+import type { Attempt, GraphCheck, Outcome, StepProblem, StepType } from '../ports/step-type.ts';
 import type { GraphStep } from '../core/index.ts';
-import { CelSyntaxError, type Expression, expression, MAX_EXPRESSION_LENGTH, typeName } from './cel/index.ts';
+import { CelSyntaxError, type Expression, expression, MAX_EXPRESSION_LENGTH, typeName } from '../languages/cel/index.ts';
 import { fieldReader } from './common-fields.ts';
 import { STEP_TYPES } from './descriptions.ts';
 import { DataTooLarge, dataOf, TOO_COSTLY } from './expression-data.ts';
 import { failed, outcomeOf } from './failure.ts';
-import type { LuaPool, LuaRun, Verdict } from './lua/index.ts';
+import type { LuaPool, LuaRun, Verdict } from '../languages/lua/index.ts';
 import { stepsInTemplates } from './reads.ts';
-import { Rendering } from './rendering.ts';
+import { Rendering } from '../languages/rendering.ts';
 
 const fields = z.strictObject({
   expression: z.string().min(1).max(MAX_EXPRESSION_LENGTH).meta({

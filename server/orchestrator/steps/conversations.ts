@@ -1,4 +1,4 @@
-import type { Attempt } from '../../contract/step-type.ts';
+import type { Attempt } from '../ports/step-type.ts';
 import type { TurnMessage } from './turn-messages.ts';
 
 /** The conversation before a message. */

@@ -1,4 +1,4 @@
-import type { StepTypeDescription } from '../../contract/step-type.ts';
+import type { StepTypeDescription } from '../ports/step-type.ts';
 
 /**
  * The facts about each step type that the rest of the product needs, beside its execution. Pure data: the console reads

@@ -1,4 +1,4 @@
-import type { StepProblem } from '../../contract/step-type.ts';
+import type { StepProblem } from '../ports/step-type.ts';
 import type { ErrorDetail } from '../../platform/errors.ts';
 import { isObject, isTexts } from '../../platform/json.ts';
 import { SchemaReader } from '../../platform/json-schema/expand.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { z } from 'zod';
-import type { Attempt, GraphCheck, StepProblem } from '../../contract/step-type.ts';
+import type { Attempt, GraphCheck, StepProblem } from '../ports/step-type.ts';
 import type { GraphStep, JsonMap, JsonValue } from '../core/index.ts';
 import { hostileValue } from '../simulation/hostile-values.ts';
 import { Random } from '../simulation/random.ts';

@@ -6,7 +6,7 @@ import type {
   StepProblem,
   StepTrial,
   StepType,
-} from '../../contract/step-type.ts';
+} from '../ports/step-type.ts';
 import type { GraphStep, JsonValue } from '../core/index.ts';
 import { fieldReader, ownFields, unavailableMessage } from './common-fields.ts';
 import { STEP_TYPES } from './descriptions.ts';
@@ -19,7 +19,7 @@ import { beforeTemplateInHost, fixedOrigin } from './http/url.ts';
 import type { HttpAnswer, HttpCall, HttpRequester } from './http-requester.ts';
 import { askAboutLost } from './on-lost.ts';
 import { stepsInTemplates } from './reads.ts';
-import { hasTemplate } from './templates.ts';
+import { hasTemplate } from '../languages/templates.ts';
 
 const read = fieldReader(httpRequestFields);
 const unavailable = unavailableMessage('http_request', 'this server sends no HTTP requests');

@@ -1,4 +1,4 @@
-import type { CheckScope, StepProblem } from '../../contract/step-type.ts';
+import type { CheckScope, StepProblem } from '../ports/step-type.ts';
 import type { JsonMap, JsonValue } from '../core/index.ts';
 
 /** How the credentials of a connection are sent (docs/specification/steps.md#credentials-of-a-request). */

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import type { Attempt, Outcome, StepProblem, StepType, TrialFacts } from '../../contract/step-type.ts';
-import { Json } from '../../contract/wire.ts';
+import type { Attempt, Outcome, StepProblem, StepType, TrialFacts } from '../ports/step-type.ts';
+import { Json } from '../../operation/wire.ts';
 import { isObject } from '../../platform/json.ts';
 import type { GraphStep, JsonMap, JsonValue } from '../core/index.ts';
 import { fieldReader, InvalidStep, MAX_INSTRUCTIONS_LENGTH } from './common-fields.ts';
@@ -9,8 +9,8 @@ import { exampleValue } from './example-value.ts';
 import { outcomeOf } from './failure.ts';
 import { checkForm } from './form.ts';
 import { stepsInTemplates } from './reads.ts';
-import { Rendering } from './rendering.ts';
-import { collectReferences, hasTemplate } from './templates.ts';
+import { Rendering } from '../languages/rendering.ts';
+import { collectReferences, hasTemplate } from '../languages/templates.ts';
 
 const ROLES = new Set(['project_contributor', 'tenant_admin']);
 

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Attempt, Outcome, StepProblem, StepType } from '../../contract/step-type.ts';
+import type { Attempt, Outcome, StepProblem, StepType } from '../ports/step-type.ts';
 import { JsonObjectSchema } from '../../platform/json-object-schema.ts';
 import type { GraphStep, JsonMap, StepError } from '../core/index.ts';
 import { DEFAULT_CONTEXT_WINDOW, TOKENS_PER_CHARACTER } from './agent-conversation.ts';
@@ -9,9 +9,9 @@ import { failed, outcomeOf } from './failure.ts';
 import { checkForm } from './form.ts';
 import type { ModelAnswer, ModelCall, ModelCaller, TokenUsage } from './model-caller.ts';
 import { stepsInTemplates } from './reads.ts';
-import { Rendering } from './rendering.ts';
+import { Rendering } from '../languages/rendering.ts';
 import { reserveTokens } from './reserve-tokens.ts';
-import { collectReferences, hasTemplate } from './templates.ts';
+import { collectReferences, hasTemplate } from '../languages/templates.ts';
 
 const unavailable = unavailableMessage('llm_call', 'this server has no model providers configured');
 /**

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { Attempt, Outcome } from '../../contract/step-type.ts';
+import type { Attempt, Outcome } from '../ports/step-type.ts';
 import type { GraphStep, JsonMap } from '../core/index.ts';
 import { mcpCall } from './mcp-call.ts';
 import type { ToolAnswer, ToolCall, ToolCaller } from './tool-caller.ts';

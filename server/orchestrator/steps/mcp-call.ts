@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Attempt, Outcome, StepTrial, StepType } from '../../contract/step-type.ts';
+import type { Attempt, Outcome, StepTrial, StepType } from '../ports/step-type.ts';
 import { JsonObjectSchema } from '../../platform/json-object-schema.ts';
 import type { JsonMap } from '../core/index.ts';
 import { fieldReader, unavailableMessage } from './common-fields.ts';
@@ -8,8 +8,8 @@ import { exampleValue } from './example-value.ts';
 import { failed, outcomeOf } from './failure.ts';
 import { askAboutLost, onLostField, quoted } from './on-lost.ts';
 import { stepsInTemplates } from './reads.ts';
-import { Rendering } from './rendering.ts';
-import { hasTemplate } from './templates.ts';
+import { Rendering } from '../languages/rendering.ts';
+import { hasTemplate } from '../languages/templates.ts';
 import type { ToolAnswer, ToolCaller } from './tool-caller.ts';
 
 const fields = z.strictObject({

@@ -1,4 +1,4 @@
-import type { Attempt, CheckScope, StepProblem } from '../../contract/step-type.ts';
+import type { Attempt, CheckScope, StepProblem } from '../ports/step-type.ts';
 import type { JsonMap } from '../core/index.ts';
 import type { TokenUsage } from './model-caller.ts';
 

@@ -1,4 +1,4 @@
-import type { Attempt } from '../../contract/step-type.ts';
+import type { Attempt } from '../ports/step-type.ts';
 
 /** The scopes of memories that an agent can get: of the person who asked, of the project, of the workspace. */
 export const MEMORY_SCOPES = ['private', 'project', 'workspace'] as const;

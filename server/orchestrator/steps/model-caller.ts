@@ -1,4 +1,4 @@
-import type { CheckScope, StepProblem } from '../../contract/step-type.ts';
+import type { CheckScope, StepProblem } from '../ports/step-type.ts';
 import type { JsonMap, JsonValue } from '../core/index.ts';
 
 /** A question to a language model, as an `llm_call` step asks it. */

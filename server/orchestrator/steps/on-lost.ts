@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Outcome } from '../../contract/step-type.ts';
+import type { Outcome } from '../ports/step-type.ts';
 import { isObject } from '../../platform/json.ts';
 import type { JsonMap, JsonValue } from '../core/index.ts';
 import { fenced, inline } from './quoted.ts';

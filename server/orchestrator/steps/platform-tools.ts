@@ -1,4 +1,4 @@
-import type { Attempt } from '../../contract/step-type.ts';
+import type { Attempt } from '../ports/step-type.ts';
 import type { JsonMap } from '../core/index.ts';
 import type { OfferedTool } from './agent-tools.ts';
 import type { ToolAnswer } from './tool-caller.ts';

@@ -1,5 +1,5 @@
-import type { LiveText } from '../../contract/live-text.ts';
-import type { StepTypes } from '../../contract/step-type.ts';
+import type { LiveText } from '../ports/live-text.ts';
+import type { StepTypes } from '../ports/step-type.ts';
 import { agent } from './agent.ts';
 import { agentApproval } from './agent-approval.ts';
 import { agentCompaction } from './agent-compaction.ts';
@@ -17,7 +17,7 @@ import { httpRequest } from './http-request.ts';
 import type { HttpRequester } from './http-requester.ts';
 import { humanTask } from './human-task.ts';
 import { llmCall } from './llm-call.ts';
-import type { LuaPool } from './lua/index.ts';
+import type { LuaPool } from '../languages/lua/index.ts';
 import { luaScript } from './lua-script.ts';
 import { mcpCall } from './mcp-call.ts';
 import { memoryExtract } from './memory-extract.ts';

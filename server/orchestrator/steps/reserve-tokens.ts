@@ -1,4 +1,4 @@
-import type { Attempt } from '../../contract/step-type.ts';
+import type { Attempt } from '../ports/step-type.ts';
 import type { StepError } from '../core/index.ts';
 
 /** Until a provider has counted, a conversation may have this many tokens, whatever its characters say. */

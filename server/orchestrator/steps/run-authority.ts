@@ -1,5 +1,5 @@
-import type { Role } from '../../contract/context.ts';
-import type { Attempt } from '../../contract/step-type.ts';
+import type { Role } from '../../operation/context.ts';
+import type { Attempt } from '../ports/step-type.ts';
 
 /**
  * The rights that the person who asked for a run has at this moment. `lost`: the user, the token or the role on the

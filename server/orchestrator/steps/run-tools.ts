@@ -1,4 +1,4 @@
-import type { Attempt, CheckScope, StepProblem } from '../../contract/step-type.ts';
+import type { Attempt, CheckScope, StepProblem } from '../ports/step-type.ts';
 import { isObject } from '../../platform/json.ts';
 import type { JsonMap, JsonValue } from '../core/index.ts';
 import type { OfferedTool } from './agent-tools.ts';

@@ -1,7 +1,7 @@
 import { isObject } from '../../platform/json.ts';
 import { SchemaReader } from '../../platform/json-schema/expand.ts';
 import { type JsonMap, type JsonValue, MAX_SEARCHABLE_FIELDS, SEARCHABLE_NAME } from '../core/index.ts';
-import { parseTemplate, type Reference, readsItem, TemplateSyntaxError } from './templates.ts';
+import { parseTemplate, type Reference, readsItem, TemplateSyntaxError } from '../languages/templates.ts';
 
 /** A value of a run that it is found by: the input or the result of a step, at a path. */
 export type SearchableField = { name: string; reference: Reference };

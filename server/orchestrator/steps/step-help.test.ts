@@ -5,7 +5,7 @@ import { contextFor, createTestTenant } from '../../testing/identity.ts';
 import { publishGraph, reached, startTestService } from '../../testing/runs.ts';
 import { validateGraph } from '../validation/index.ts';
 import { STEP_TYPES } from './descriptions.ts';
-import { LuaPool } from './lua/index.ts';
+import { LuaPool } from '../languages/lua/index.ts';
 import { createStepTypes } from './registry.ts';
 import { STEP_HELP } from './step-help.ts';
 

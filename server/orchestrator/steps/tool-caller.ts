@@ -1,4 +1,4 @@
-import type { CheckScope, StepProblem } from '../../contract/step-type.ts';
+import type { CheckScope, StepProblem } from '../ports/step-type.ts';
 import type { JsonMap, JsonValue } from '../core/index.ts';
 
 /** A call of a tool on an MCP instance, as an `mcp_call` step makes it. */

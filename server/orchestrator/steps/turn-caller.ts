@@ -1,4 +1,4 @@
-import type { CheckScope, StepProblem } from '../../contract/step-type.ts';
+import type { CheckScope, StepProblem } from '../ports/step-type.ts';
 import type { JsonMap, JsonValue } from '../core/index.ts';
 import type { TokenUsage } from './model-caller.ts';
 import type { ContentPart, TurnMessage } from './turn-messages.ts';

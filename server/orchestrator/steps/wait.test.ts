@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { Attempt } from '../../contract/step-type.ts';
+import type { Attempt } from '../ports/step-type.ts';
 import type { JsonMap } from '../core/index.ts';
 import { wait } from './wait.ts';
 

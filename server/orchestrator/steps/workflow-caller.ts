@@ -1,4 +1,4 @@
-import type { Attempt, CallLineage, CheckScope, StepProblem } from '../../contract/step-type.ts';
+import type { Attempt, CallLineage, CheckScope, StepProblem } from '../ports/step-type.ts';
 import type { JsonMap, JsonValue } from '../core/index.ts';
 
 /** The workflow that a `call_workflow` step names, with the rendered input. */

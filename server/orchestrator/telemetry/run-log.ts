@@ -1,6 +1,6 @@
 import type { Logger } from '../../platform/logger.ts';
 import { isTerminal, type RunEvent, type RunState } from '../core/index.ts';
-import { type ObservedRun, type OrchestratorObserver, unobserved } from '../observer.ts';
+import { type ObservedRun, type OrchestratorObserver, unobserved } from '../ports/observer.ts';
 
 /**
  * A debug line for each run's start and end and for each attempt that failed. Not at info: 1,500 runs a second

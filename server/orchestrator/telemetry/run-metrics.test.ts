@@ -14,7 +14,7 @@ import { parseSamples, type Samples } from '../../testing/metrics.ts';
 import { createTestDatabase, type TestDatabase } from '../../testing/postgres.ts';
 import type { Graph } from '../core/index.ts';
 import { DEFAULT_LIMITS, GroupCommitLog, type LogEntry } from '../log/index.ts';
-import type { OrchestratorLoad } from '../observer.ts';
+import type { OrchestratorLoad } from '../ports/observer.ts';
 import { createRunMetrics, loadMetrics } from './index.ts';
 
 let db: TestDatabase;

@@ -2,7 +2,7 @@ import type { Attributes, Context, Link, Span } from '@opentelemetry/api';
 import { formatTraceparent, parseTraceparent, spanIdOf, traceIdOf } from '../../platform/telemetry/trace-context.ts';
 import type { Tracing } from '../../platform/telemetry/tracing.ts';
 import { isTerminal, type RunEvent, type RunState, stepSpec } from '../core/index.ts';
-import { type ObservedRun, type OrchestratorObserver, unobserved } from '../observer.ts';
+import { type ObservedRun, type OrchestratorObserver, unobserved } from '../ports/observer.ts';
 
 /** Spans of a run in memory; the root and the attempts in flight are open, and an open span is never sent. */
 type TracedRun = { root: Span; context: Context; attempts: Map<string, Span> };

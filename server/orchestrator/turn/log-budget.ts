@@ -1,4 +1,4 @@
-import type { Outcome } from '../../contract/step-type.ts';
+import type { Outcome } from '../ports/step-type.ts';
 import { cleanText } from '../../platform/clean-json.ts';
 
 /** Log lines kept for one step of a run, all attempts together (docs/specification/limits.md#sizes). Bytes of UTF-8. */

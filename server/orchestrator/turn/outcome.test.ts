@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { Outcome } from '../../contract/step-type.ts';
+import type { Outcome } from '../ports/step-type.ts';
 import { cleanJson } from '../../platform/clean-json.ts';
 import { type JsonMap, type JsonValue, StoredValue } from '../core/index.ts';
 import { LogBudget, MAX_LOG_BYTES } from './log-budget.ts';

@@ -1,4 +1,4 @@
-import type { Outcome } from '../../contract/step-type.ts';
+import type { Outcome } from '../ports/step-type.ts';
 import { cleanJson } from '../../platform/clean-json.ts';
 import { derivedId, newId } from '../../platform/ids.ts';
 import { isInt64 } from '../../platform/json-text.ts';

@@ -1,5 +1,5 @@
-import type { ActionPrices } from '../../contract/billable-actions.ts';
-import { cost, MAX_MICROCREDITS } from '../../contract/microcredits.ts';
+import type { ActionPrices } from '../ports/billable-actions.ts';
+import { cost, MAX_MICROCREDITS } from '../ports/microcredits.ts';
 import { type Command, type Consumption, INSUFFICIENT_CREDITS, isUnpaid } from '../core/index.ts';
 
 /**

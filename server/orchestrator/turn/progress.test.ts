@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { runProjection } from '../../testing/engine/projection.ts';
 import { ManualTime } from '../../testing/engine/runtime.ts';
-import { Timers } from '../executors/embedded/runs/timers.ts';
+import { Timers } from '../runtime/runs/timers.ts';
 import { PROGRESS_LAG_MS, ProgressSweep, RunProgress } from './progress.ts';
 
 const at = (stepsDone: number, more = {}) =>

@@ -10,7 +10,7 @@ import {
   seedOf,
 } from '../core/index.ts';
 import type { LargeResult, SearchValue } from '../log/index.ts';
-import { resolve, TemplateUnresolved } from '../steps/rendering.ts';
+import { resolve, TemplateUnresolved } from '../languages/rendering.ts';
 import { type SearchableField, searchableFields } from '../steps/searchable.ts';
 
 /** Kept under the graph, which all runs of a version share. */

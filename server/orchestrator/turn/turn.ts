@@ -1,6 +1,6 @@
-import type { ActionPrices } from '../../contract/billable-actions.ts';
-import type { CommittedEvent, RunSnapshot, StreamItem } from '../../contract/orchestrator.ts';
-import type { StepTypes } from '../../contract/step-type.ts';
+import type { ActionPrices } from '../ports/billable-actions.ts';
+import type { CommittedEvent, RunSnapshot, StreamItem } from '../ports/orchestrator.ts';
+import type { StepTypes } from '../ports/step-type.ts';
 import { cleanText } from '../../platform/clean-json.ts';
 import { AppError } from '../../platform/errors.ts';
 import { newId } from '../../platform/ids.ts';

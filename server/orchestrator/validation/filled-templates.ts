@@ -1,5 +1,5 @@
 import type { JsonValue } from '../core/index.ts';
-import { hasTemplate, holdsTemplate, parseTemplate, pathsOf, type Template } from '../steps/templates.ts';
+import { hasTemplate, holdsTemplate, parseTemplate, pathsOf, type Template } from '../languages/templates.ts';
 
 /**
  * Whether `given` is `published` with each template of the run's input replaced by a value and nothing else changed:

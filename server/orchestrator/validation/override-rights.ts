@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { StepType, StepTypes } from '../../contract/step-type.ts';
+import type { StepType, StepTypes } from '../ports/step-type.ts';
 import { allSteps, type Graph, type GraphStep, type JsonMap, type JsonValue } from '../core/index.ts';
 import { openableFields } from '../steps/common-fields.ts';
 import { fillsTemplates } from './filled-templates.ts';

@@ -1,5 +1,5 @@
 import { setImmediate } from 'node:timers/promises';
-import type { CheckScope, StepTypes } from '../../contract/step-type.ts';
+import type { CheckScope, StepTypes } from '../ports/step-type.ts';
 import type { Graph, GraphStep, JsonMap } from '../core/index.ts';
 import { commonFieldNames } from '../steps/common-fields.ts';
 import { PatternBudget } from './pattern-budget.ts';

@@ -1,5 +1,5 @@
 import { afterAll, expect, test } from 'vitest';
-import { LuaPool } from '../steps/lua/index.ts';
+import { LuaPool } from '../languages/lua/index.ts';
 import { MAX_PATTERN_SIZE, patternSize } from '../steps/pattern.ts';
 import { createStepTypes } from '../steps/registry.ts';
 import { validateGraph, validateOverrides } from './index.ts';

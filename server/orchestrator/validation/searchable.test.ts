@@ -1,6 +1,6 @@
 import { afterAll, describe, expect, test } from 'vitest';
 import type { Graph, JsonMap } from '../core/index.ts';
-import { LuaPool } from '../steps/lua/index.ts';
+import { LuaPool } from '../languages/lua/index.ts';
 import { createStepTypes } from '../steps/registry.ts';
 import { checkShape, validateGraph } from './index.ts';
 

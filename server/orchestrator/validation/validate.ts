@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
 import type { z } from 'zod';
-import type { CheckScope, GraphCheck, StepType, StepTypes } from '../../contract/step-type.ts';
+import type { CheckScope, GraphCheck, StepType, StepTypes } from '../ports/step-type.ts';
 import { isId } from '../../platform/ids.ts';
 import { isObject } from '../../platform/json.ts';
 import {
@@ -15,7 +15,7 @@ import {
 import { CommonStepFields, commonFieldNames, openableFields, ownFields } from '../steps/common-fields.ts';
 import { checkForm } from '../steps/form.ts';
 import { isSecretInput, readSearchable } from '../steps/searchable.ts';
-import { collectReferences, readsItem } from '../steps/templates.ts';
+import { collectReferences, readsItem } from '../languages/templates.ts';
 import { certainDependency } from './certain-edges.ts';
 import { didYouMean, type Hint } from './hints.ts';
 import { PatternBudget } from './pattern-budget.ts';

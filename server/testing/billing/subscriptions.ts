@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
 import type { z } from 'zod';
-import type { Services } from '../../contract/services.ts';
+import type { Services } from '../../operation/services.ts';
 import { readBalances } from '../../domains/billing/ledger/post.ts';
 import type { Balances } from '../../domains/billing/ledger/store.ts';
 import { billingOperations } from '../../domains/billing/operations.ts';

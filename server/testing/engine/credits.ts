@@ -1,6 +1,6 @@
 import type { Pool } from 'pg';
-import type { ActionPrices } from '../../contract/billable-actions.ts';
-import { type CreditSource, FREE, type TenantCredits } from '../../orchestrator/credits.ts';
+import type { ActionPrices } from '../../orchestrator/ports/billable-actions.ts';
+import { type CreditSource, FREE, type TenantCredits } from '../../orchestrator/ports/credits.ts';
 
 export const PRICES: ActionPrices = {
   ...FREE.prices,

@@ -1,4 +1,4 @@
-import { CelSyntaxError, type Node, parse } from '@/server/orchestrator/steps/cel/syntax.ts';
+import { CelSyntaxError, type Node, parse } from '@/server/orchestrator/languages/cel/syntax.ts';
 import {
   COMPARISONS,
   emptyRule,

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { expression } from '@/server/orchestrator/steps/cel/index.ts';
+import { expression } from '@/server/orchestrator/languages/cel/index.ts';
 import { readRules } from './read-rules.ts';
 import {
   emptyRule,

@@ -1,4 +1,4 @@
-import type { Context } from '../../../contract/context.ts';
+import type { Context } from '../../../operation/context.ts';
 import { addedId, agentStepType, turnId } from '../../../orchestrator/core/index.ts';
 import { AgentWork, type PlannedTool } from '../../../orchestrator/steps/agent-plan.ts';
 import { projectScope } from '../../workflows/view.ts';

@@ -1,4 +1,4 @@
-import type { Services } from '../../../contract/services.ts';
+import type { Services } from '../../../operation/services.ts';
 import type { AgentGrants } from '../../../orchestrator/steps/agent-grants.ts';
 import { whileDatabaseAway } from '../../../platform/postgres/while-away.ts';
 import { grantsInForce } from '../sql/grants-store.ts';

@@ -1,7 +1,7 @@
 import type { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { z } from 'zod';
-import type { Principal } from '../../../contract/context.ts';
+import type { Principal } from '../../../operation/context.ts';
 import { newId } from '../../../platform/ids.ts';
 import { type ChatService, startChatService } from '../../../testing/chat.ts';
 import { createTestMember, createTestTenant, withScopes } from '../../../testing/identity.ts';

@@ -1,6 +1,6 @@
 import type { z } from 'zod';
-import type { Context } from '../../../contract/context.ts';
-import type { StreamFrame } from '../../../contract/operation.ts';
+import type { Context } from '../../../operation/context.ts';
+import type { StreamFrame } from '../../../operation/operation.ts';
 import { invalid } from '../../../platform/errors.ts';
 import { sendMessage } from '../../chat/messages/send.ts';
 import type { SentOutput } from '../../chat/schemas.ts';

@@ -1,4 +1,4 @@
-import type { Context } from '../../../contract/context.ts';
+import type { Context } from '../../../operation/context.ts';
 import { notFound } from '../../../platform/errors.ts';
 import { derivedId, newId } from '../../../platform/ids.ts';
 import { graphOf } from '../../agents/settings.ts';

@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import type { Context } from '../../../contract/context.ts';
+import type { Context } from '../../../operation/context.ts';
 import { isoTimestamp } from '../../../platform/clock.ts';
 import { conflict, invalid } from '../../../platform/errors.ts';
 import { derivedId, newId } from '../../../platform/ids.ts';

@@ -1,4 +1,4 @@
-import type { Context } from '../../../contract/context.ts';
+import type { Context } from '../../../operation/context.ts';
 import type { Conflict, Draft, Json } from '../../workflows/edits/index.ts';
 import type { WorkflowRow } from '../../workflows/store.ts';
 import { validateDraft } from '../../workflows/validate.ts';

@@ -1,6 +1,6 @@
 import type { z } from 'zod';
-import type { Context } from '../../../contract/context.ts';
-import { cutPage, decodeCursor, TimeIdKey } from '../../../contract/cursor.ts';
+import type { Context } from '../../../operation/context.ts';
+import { cutPage, decodeCursor, TimeIdKey } from '../../../operation/cursor.ts';
 import { projectScope } from '../../workflows/view.ts';
 import type { ListProposalsInput, ListProposalsOutput, ProposalRef, ProposalSchema } from '../schemas.ts';
 import { listProposalRows } from './store.ts';

@@ -1,4 +1,4 @@
-import type { Context } from '../../../contract/context.ts';
+import type { Context } from '../../../operation/context.ts';
 import { agentStepType } from '../../../orchestrator/core/index.ts';
 import { callsOf, turnResultOf } from '../../../orchestrator/steps/turn-result.ts';
 import { isObject } from '../../../platform/json.ts';

@@ -1,4 +1,4 @@
-import type { Context } from '../../../contract/context.ts';
+import type { Context } from '../../../operation/context.ts';
 import { AppError, conflict } from '../../../platform/errors.ts';
 import { projectScope } from '../../workflows/view.ts';
 import { MAX_ROUNDS } from '../schemas.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { JsonValue } from '../../../orchestrator/core/index.ts';
-import { valueAt } from '../../../orchestrator/steps/value-at.ts';
+import { valueAt } from '../../../orchestrator/languages/value-at.ts';
 import { type CheckInput, judge } from './checks.ts';
 
 const result = { total: 3, name: 'Ada', list: [{ id: 1 }], none: null };

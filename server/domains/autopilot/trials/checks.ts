@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 import type { JsonValue } from '../../../orchestrator/core/index.ts';
-import { valueAt } from '../../../orchestrator/steps/value-at.ts';
+import { valueAt } from '../../../orchestrator/languages/value-at.ts';
 import { isNumber } from '../../../platform/json-text.ts';
 import { type Json, sameJson } from '../../workflows/edits/index.ts';
 import type { Check, CheckResult } from '../schemas.ts';

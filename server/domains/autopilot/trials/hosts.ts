@@ -1,5 +1,5 @@
-import type { Context } from '../../../contract/context.ts';
-import type { StepTrial } from '../../../contract/step-type.ts';
+import type { Context } from '../../../operation/context.ts';
+import type { StepTrial } from '../../../orchestrator/ports/step-type.ts';
 import type { GraphStep, JsonValue } from '../../../orchestrator/core/index.ts';
 import { instancesOf, startsRuns } from '../../../orchestrator/steps/agent-reach.ts';
 import { type ErrorDetail, invalid } from '../../../platform/errors.ts';

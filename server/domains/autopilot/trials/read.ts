@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import type { Context } from '../../../contract/context.ts';
+import type { Context } from '../../../operation/context.ts';
 import { compile, type Graph } from '../../../orchestrator/core/index.ts';
 import { notFound } from '../../../platform/errors.ts';
 import { readRecordedValues } from '../../runs/recorded-values.ts';

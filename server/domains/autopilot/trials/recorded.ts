@@ -1,4 +1,4 @@
-import type { Services } from '../../../contract/services.ts';
+import type { Services } from '../../../operation/services.ts';
 import type { GraphStep, JsonValue } from '../../../orchestrator/core/index.ts';
 import { readRecordedValues } from '../../runs/recorded-values.ts';
 import { findGraph } from '../../runs/store.ts';

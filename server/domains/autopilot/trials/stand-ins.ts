@@ -1,7 +1,7 @@
-import type { StandInReason, StepType, StepTypes, TrialFacts } from '../../../contract/step-type.ts';
+import type { StandInReason, StepType, StepTypes, TrialFacts } from '../../../orchestrator/ports/step-type.ts';
 import { type Graph, type GraphStep, innerSteps, type JsonValue } from '../../../orchestrator/core/index.ts';
 import { ownFields } from '../../../orchestrator/steps/common-fields.ts';
-import { holdsTemplate } from '../../../orchestrator/steps/templates.ts';
+import { holdsTemplate } from '../../../orchestrator/languages/templates.ts';
 import { digestOf } from '../../../orchestrator/steps/turn-result.ts';
 import { isObject } from '../../../platform/json.ts';
 

@@ -2,7 +2,7 @@ import type { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { operations } from '../../../api/operations.ts';
-import type { Principal } from '../../../contract/context.ts';
+import type { Principal } from '../../../operation/context.ts';
 import { newId } from '../../../platform/ids.ts';
 import { createCall } from '../../../testing/call.ts';
 import { startTestContainer, type TestContainer } from '../../../testing/container.ts';

@@ -1,6 +1,6 @@
-import type { Context } from '../../../contract/context.ts';
-import type { AppliedDiscount } from '../../../contract/payment-provider.ts';
-import type { PlanRow } from '../../../contract/plan.ts';
+import type { Context } from '../../../operation/context.ts';
+import type { AppliedDiscount } from '../../../operation/payment-provider.ts';
+import type { PlanRow } from '../../../operation/plan.ts';
 import { newId } from '../../../platform/ids.ts';
 import { transact } from '../../../platform/postgres/transaction.ts';
 import { isSubscribed, presentPlan } from '../subscriptions/choose.ts';

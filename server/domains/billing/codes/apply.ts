@@ -1,6 +1,6 @@
 import type { z } from 'zod';
-import type { Context } from '../../../contract/context.ts';
-import { CREDIT } from '../../../contract/microcredits.ts';
+import type { Context } from '../../../operation/context.ts';
+import { CREDIT } from '../../../orchestrator/ports/microcredits.ts';
 import { DAY_MS } from '../../../platform/clock.ts';
 import { transact } from '../../../platform/postgres/transaction.ts';
 import { grantCredits } from '../ledger/post.ts';

@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import type { AppliedDiscount, PaymentProvider } from '../../../contract/payment-provider.ts';
-import type { PlanRow } from '../../../contract/plan.ts';
-import type { Services } from '../../../contract/services.ts';
+import type { AppliedDiscount, PaymentProvider } from '../../../operation/payment-provider.ts';
+import type { PlanRow } from '../../../operation/plan.ts';
+import type { Services } from '../../../operation/services.ts';
 import type { Queryable } from '../../../platform/postgres/transaction.ts';
 import { periodStart } from '../plans/period.ts';
 import type { Discount } from '../schemas.ts';

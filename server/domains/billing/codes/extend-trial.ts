@@ -1,4 +1,4 @@
-import type { Context } from '../../../contract/context.ts';
+import type { Context } from '../../../operation/context.ts';
 import { DAY_MS } from '../../../platform/clock.ts';
 import { transact } from '../../../platform/postgres/transaction.ts';
 import { lockSubscription } from '../subscriptions/store.ts';

@@ -1,4 +1,4 @@
-import type { Services } from '../../../contract/services.ts';
+import type { Services } from '../../../operation/services.ts';
 import { AppError } from '../../../platform/errors.ts';
 
 /** The user and the workspace that try a code. */

@@ -1,4 +1,4 @@
-import { operation } from '../../../contract/operation.ts';
+import { operation } from '../../../operation/operation.ts';
 import * as schema from '../schemas.ts';
 import { applyCode } from './apply.ts';
 import { validateDiscount } from './validate.ts';

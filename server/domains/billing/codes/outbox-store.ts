@@ -1,4 +1,4 @@
-import type { AppliedDiscount } from '../../../contract/payment-provider.ts';
+import type { AppliedDiscount } from '../../../operation/payment-provider.ts';
 import { newId } from '../../../platform/ids.ts';
 import type { Queryable } from '../../../platform/postgres/transaction.ts';
 

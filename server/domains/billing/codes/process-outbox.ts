@@ -1,4 +1,4 @@
-import type { Context } from '../../../contract/context.ts';
+import type { Context } from '../../../operation/context.ts';
 import { AppError } from '../../../platform/errors.ts';
 import { transact } from '../../../platform/postgres/transaction.ts';
 import { applyProviderState } from '../subscriptions/apply-provider-state.ts';

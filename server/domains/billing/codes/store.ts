@@ -1,4 +1,4 @@
-import { toMicrocredits } from '../../../contract/microcredits.ts';
+import { toMicrocredits } from '../../../orchestrator/ports/microcredits.ts';
 import { newId } from '../../../platform/ids.ts';
 import type { Queryable } from '../../../platform/postgres/transaction.ts';
 import type { BillingCode, CodeKind } from './code.ts';

@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import type { Context } from '../../../contract/context.ts';
+import type { Context } from '../../../operation/context.ts';
 import type { ValidateDiscountInput, ValidateDiscountOutput } from '../schemas.ts';
 import { choosePlan } from '../subscriptions/choose.ts';
 import { processDueBilling } from '../subscriptions/process-due.ts';

@@ -1,5 +1,5 @@
 import type { Pool } from 'pg';
-import { MAX_MICROCREDITS, toMicrocredits } from '../../../contract/microcredits.ts';
+import { MAX_MICROCREDITS, toMicrocredits } from '../../../orchestrator/ports/microcredits.ts';
 import { type Queryable, transact } from '../../../platform/postgres/transaction.ts';
 
 /**

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { MAX_MICROCREDITS } from '../../../contract/microcredits.ts';
+import { MAX_MICROCREDITS } from '../../../orchestrator/ports/microcredits.ts';
 import { newId } from '../../../platform/ids.ts';
 import { transact } from '../../../platform/postgres/transaction.ts';
 import { insertUsage } from '../../../testing/analytics.ts';

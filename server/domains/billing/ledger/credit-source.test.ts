@@ -1,6 +1,6 @@
 import { pino } from 'pino';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { BillingMode } from '../../../contract/billing-settings.ts';
+import type { BillingMode } from '../../../operation/billing-settings.ts';
 import { ManualClock } from '../../../platform/clock.ts';
 import { newId } from '../../../platform/ids.ts';
 import { transact } from '../../../platform/postgres/transaction.ts';

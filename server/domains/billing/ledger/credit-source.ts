@@ -1,6 +1,6 @@
 import type { Pool } from 'pg';
-import type { Services } from '../../../contract/services.ts';
-import type { CreditSource } from '../../../orchestrator/credits.ts';
+import type { Services } from '../../../operation/services.ts';
+import type { CreditSource } from '../../../orchestrator/ports/credits.ts';
 import { ensureOnboarded } from '../subscriptions/onboard.ts';
 import { total } from './books.ts';
 import { insertWarning, readCredits } from './credit-store.ts';

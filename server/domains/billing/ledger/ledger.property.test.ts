@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import pg from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { LEADER_LOCK } from '../../../orchestrator/executors/embedded/leadership/leader-connection.ts';
+import { LEADER_LOCK } from '../../../orchestrator/runtime/leadership/leader-connection.ts';
 import { commitStatement } from '../../../orchestrator/log/index.ts';
 import { newId } from '../../../platform/ids.ts';
 import { type Queryable, transact } from '../../../platform/postgres/transaction.ts';

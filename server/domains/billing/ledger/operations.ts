@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { operation } from '../../../contract/operation.ts';
+import { operation } from '../../../operation/operation.ts';
 import * as schema from '../schemas.ts';
 import { getBalances, listLedger } from './list.ts';
 

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { CREDIT, MAX_MICROCREDITS } from '../../../contract/microcredits.ts';
+import { CREDIT, MAX_MICROCREDITS } from '../../../orchestrator/ports/microcredits.ts';
 import { newId } from '../../../platform/ids.ts';
 import { transact } from '../../../platform/postgres/transaction.ts';
 import { charge } from '../../../testing/billing/ledger.ts';

@@ -1,4 +1,4 @@
-import { MAX_MICROCREDITS } from '../../../contract/microcredits.ts';
+import { MAX_MICROCREDITS } from '../../../orchestrator/ports/microcredits.ts';
 import { invalid } from '../../../platform/errors.ts';
 import type { Queryable } from '../../../platform/postgres/transaction.ts';
 import {

@@ -1,4 +1,4 @@
-import { MAX_MICROCREDITS, toMicrocredits } from '../../../contract/microcredits.ts';
+import { MAX_MICROCREDITS, toMicrocredits } from '../../../orchestrator/ports/microcredits.ts';
 import type { Queryable } from '../../../platform/postgres/transaction.ts';
 import { type Account, type Amounts, accounts, type Books, type Grant, nextExpiry, nothing } from './books.ts';
 import { COUNTED, readUncounted } from './count-store.ts';

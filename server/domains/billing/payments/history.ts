@@ -1,6 +1,6 @@
 import type { z } from 'zod';
-import type { Context } from '../../../contract/context.ts';
-import { cutPage, decodeCursor, TimeIdKey } from '../../../contract/cursor.ts';
+import type { Context } from '../../../operation/context.ts';
+import { cutPage, decodeCursor, TimeIdKey } from '../../../operation/cursor.ts';
 import { isoTimestamp } from '../../../platform/clock.ts';
 import { type CsvColumn, writeCsv } from '../../../platform/csv.ts';
 import type { Queryable } from '../../../platform/postgres/transaction.ts';

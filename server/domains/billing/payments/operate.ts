@@ -1,4 +1,4 @@
-import type { Services } from '../../../contract/services.ts';
+import type { Services } from '../../../operation/services.ts';
 import { conflict, notFound } from '../../../platform/errors.ts';
 import { isId } from '../../../platform/ids.ts';
 import { applyProviderEnd } from '../subscriptions/apply-provider-state.ts';

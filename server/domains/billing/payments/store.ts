@@ -1,4 +1,4 @@
-import { toMicrocredits } from '../../../contract/microcredits.ts';
+import { toMicrocredits } from '../../../orchestrator/ports/microcredits.ts';
 import type { Queryable } from '../../../platform/postgres/transaction.ts';
 
 export type PaymentStatus = 'pending' | 'succeeded' | 'failed' | 'cancelled' | 'refunded';

@@ -2,7 +2,7 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { ConfigError } from '../../../contract/config.ts';
+import { ConfigError } from '../../../operation/config.ts';
 import { transact } from '../../../platform/postgres/transaction.ts';
 import { createCall } from '../../../testing/call.ts';
 import { createTestServices, createTestTenant } from '../../../testing/identity.ts';

@@ -1,4 +1,4 @@
-import type { PlanRow } from '../../../contract/plan.ts';
+import type { PlanRow } from '../../../operation/plan.ts';
 import { invalid } from '../../../platform/errors.ts';
 import type { Queryable } from '../../../platform/postgres/transaction.ts';
 import { type PlanFields, PlanFields as PlanSchema, toPlanFields, toPlanRow } from './catalog.ts';

@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import type { Context } from '../../../contract/context.ts';
+import type { Context } from '../../../operation/context.ts';
 import type { ListPlansOutput } from '../schemas.ts';
 import { onboardingPlan } from '../subscriptions/onboard.ts';
 import { listPlans } from './store.ts';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { operation } from '../../../contract/operation.ts';
+import { operation } from '../../../operation/operation.ts';
 import { ListPlansOutput } from '../schemas.ts';
 import { listPlansForSale } from './list.ts';
 

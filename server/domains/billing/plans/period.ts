@@ -1,4 +1,4 @@
-import type { PlanRow } from '../../../contract/plan.ts';
+import type { PlanRow } from '../../../operation/plan.ts';
 import { DAY_MS } from '../../../platform/clock.ts';
 
 /**

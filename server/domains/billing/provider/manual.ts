@@ -4,8 +4,8 @@ import type {
   PaymentProvider,
   ProviderSubscription,
   SubscriptionRef,
-} from '../../../contract/payment-provider.ts';
-import type { PlanRow } from '../../../contract/plan.ts';
+} from '../../../operation/payment-provider.ts';
+import type { PlanRow } from '../../../operation/plan.ts';
 import type { Clock } from '../../../platform/clock.ts';
 import { conflict } from '../../../platform/errors.ts';
 import { newId } from '../../../platform/ids.ts';

@@ -1,5 +1,5 @@
-import type { PaymentProvider } from '../../../contract/payment-provider.ts';
-import type { Services } from '../../../contract/services.ts';
+import type { PaymentProvider } from '../../../operation/payment-provider.ts';
+import type { Services } from '../../../operation/services.ts';
 import { createManualProvider } from './manual.ts';
 
 /** Creates the payment provider of the deployment. Stripe's SDK is loaded only where it is needed: 200 modules, 85 ms of a start. */

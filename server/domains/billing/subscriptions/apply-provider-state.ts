@@ -1,5 +1,5 @@
-import type { ProviderSubscription } from '../../../contract/payment-provider.ts';
-import type { PlanRow } from '../../../contract/plan.ts';
+import type { ProviderSubscription } from '../../../operation/payment-provider.ts';
+import type { PlanRow } from '../../../operation/plan.ts';
 import type { Queryable } from '../../../platform/postgres/transaction.ts';
 import { pendingPayments } from '../payments/store.ts';
 import { findPlan } from '../plans/store.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { PaymentProvider, ProviderSubscription } from '../../../contract/payment-provider.ts';
+import type { PaymentProvider, ProviderSubscription } from '../../../operation/payment-provider.ts';
 import { ManualClock } from '../../../platform/clock.ts';
 import { transact } from '../../../platform/postgres/transaction.ts';
 import { charge } from '../../../testing/billing/ledger.ts';

@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import type { Context } from '../../../contract/context.ts';
+import type { Context } from '../../../operation/context.ts';
 import { conflict } from '../../../platform/errors.ts';
 import type { CancelInput, SubscriptionOutput } from '../schemas.ts';
 import { applyProviderState } from './apply-provider-state.ts';

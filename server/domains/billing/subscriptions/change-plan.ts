@@ -1,13 +1,13 @@
 import type { z } from 'zod';
-import type { Context } from '../../../contract/context.ts';
+import type { Context } from '../../../operation/context.ts';
 import type {
   AppliedDiscount,
   ChangeQuote,
   PaymentProvider,
   ProviderSubscription,
   SubscriptionRef,
-} from '../../../contract/payment-provider.ts';
-import type { PlanRow } from '../../../contract/plan.ts';
+} from '../../../operation/payment-provider.ts';
+import type { PlanRow } from '../../../operation/plan.ts';
 import { isoTimestamp } from '../../../platform/clock.ts';
 import { conflict } from '../../../platform/errors.ts';
 import { resolveDiscount, storeDiscount } from '../codes/discount.ts';

@@ -1,7 +1,7 @@
-import type { Context } from '../../../contract/context.ts';
-import type { BillingCustomer, PaymentProvider, SubscriptionRef } from '../../../contract/payment-provider.ts';
-import type { PlanRow } from '../../../contract/plan.ts';
-import type { Services } from '../../../contract/services.ts';
+import type { Context } from '../../../operation/context.ts';
+import type { BillingCustomer, PaymentProvider, SubscriptionRef } from '../../../operation/payment-provider.ts';
+import type { PlanRow } from '../../../operation/plan.ts';
+import type { Services } from '../../../operation/services.ts';
 import { unavailable } from '../../../platform/errors.ts';
 import { type Queryable, transact } from '../../../platform/postgres/transaction.ts';
 import { createManualProvider } from '../provider/manual.ts';

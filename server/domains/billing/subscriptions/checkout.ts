@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import type { PaymentProvider, ProviderSubscription } from '../../../contract/payment-provider.ts';
+import type { PaymentProvider, ProviderSubscription } from '../../../operation/payment-provider.ts';
 import type { Checkout } from '../schemas.ts';
 
 /** The data that the browser has to confirm, for the wire; null if there is none. */

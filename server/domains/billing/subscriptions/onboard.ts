@@ -1,5 +1,5 @@
-import type { PlanRow } from '../../../contract/plan.ts';
-import type { Services } from '../../../contract/services.ts';
+import type { PlanRow } from '../../../operation/plan.ts';
+import type { Services } from '../../../operation/services.ts';
 import type { Queryable } from '../../../platform/postgres/transaction.ts';
 import { transact } from '../../../platform/postgres/transaction.ts';
 import { openAccount } from '../ledger/store.ts';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { operation } from '../../../contract/operation.ts';
+import { operation } from '../../../operation/operation.ts';
 import * as schema from '../schemas.ts';
 import { cancel } from './cancel.ts';
 import { changePlan } from './change-plan.ts';

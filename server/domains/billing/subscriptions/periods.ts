@@ -1,4 +1,4 @@
-import type { PlanRow } from '../../../contract/plan.ts';
+import type { PlanRow } from '../../../operation/plan.ts';
 import { isoTimestamp } from '../../../platform/clock.ts';
 import type { Queryable } from '../../../platform/postgres/transaction.ts';
 import { grantCredits, reverseGrant } from '../ledger/post.ts';

@@ -1,5 +1,5 @@
-import type { PlanRow } from '../../../contract/plan.ts';
-import type { Services } from '../../../contract/services.ts';
+import type { PlanRow } from '../../../operation/plan.ts';
+import type { Services } from '../../../operation/services.ts';
 import { type Queryable, transact } from '../../../platform/postgres/transaction.ts';
 import { readDiscount } from '../codes/discount.ts';
 import { expireDue, readBalances } from '../ledger/post.ts';

@@ -1,5 +1,5 @@
-import type { AppliedDiscount } from '../../../contract/payment-provider.ts';
-import type { PlanRow } from '../../../contract/plan.ts';
+import type { AppliedDiscount } from '../../../operation/payment-provider.ts';
+import type { PlanRow } from '../../../operation/plan.ts';
 import { discountedAmount } from '../codes/discount.ts';
 
 /**

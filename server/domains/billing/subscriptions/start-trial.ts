@@ -1,7 +1,7 @@
 import type { z } from 'zod';
-import type { Context } from '../../../contract/context.ts';
-import type { PaymentProvider } from '../../../contract/payment-provider.ts';
-import type { PlanRow } from '../../../contract/plan.ts';
+import type { Context } from '../../../operation/context.ts';
+import type { PaymentProvider } from '../../../operation/payment-provider.ts';
+import type { PlanRow } from '../../../operation/plan.ts';
 import { DAY_MS } from '../../../platform/clock.ts';
 import { conflict, invalid } from '../../../platform/errors.ts';
 import { createManualProvider } from '../provider/manual.ts';

@@ -1,7 +1,7 @@
 import type { z } from 'zod';
-import type { Context } from '../../../contract/context.ts';
-import type { AppliedDiscount, PaymentProvider, ProviderSubscription } from '../../../contract/payment-provider.ts';
-import type { PlanRow } from '../../../contract/plan.ts';
+import type { Context } from '../../../operation/context.ts';
+import type { AppliedDiscount, PaymentProvider, ProviderSubscription } from '../../../operation/payment-provider.ts';
+import type { PlanRow } from '../../../operation/plan.ts';
 import { conflict } from '../../../platform/errors.ts';
 import { storeDiscount } from '../codes/discount.ts';
 import { createManualPayment } from '../payments/manual-payment.ts';

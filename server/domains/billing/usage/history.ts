@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import type { Context } from '../../../contract/context.ts';
-import { CursorTime, cutPage, decodeCursor } from '../../../contract/cursor.ts';
-import { Id, MAX_INTEGER } from '../../../contract/wire.ts';
+import type { Context } from '../../../operation/context.ts';
+import { CursorTime, cutPage, decodeCursor } from '../../../operation/cursor.ts';
+import { Id, MAX_INTEGER } from '../../../operation/wire.ts';
 import { isoTimestamp } from '../../../platform/clock.ts';
 import { type CsvColumn, writeCsv } from '../../../platform/csv.ts';
 import type { ExportUsageInput, ListUsageInput, ListUsageOutput, UsageLine } from '../schemas.ts';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { operation } from '../../../contract/operation.ts';
+import { operation } from '../../../operation/operation.ts';
 import * as schema from '../schemas.ts';
 import { usageByDimension } from './dimensions.ts';
 import { exportUsage, usageHistory } from './history.ts';

@@ -1,5 +1,5 @@
 import type { Pool } from 'pg';
-import { toMicrocredits } from '../../../contract/microcredits.ts';
+import { toMicrocredits } from '../../../orchestrator/ports/microcredits.ts';
 import { QUARTER_HOUR_MS } from '../../../platform/clock.ts';
 import { conditions, type UsageFilter } from './store.ts';
 

@@ -1,6 +1,6 @@
 import type { Pool } from 'pg';
-import { BILLABLE_ACTIONS, type BillableAction } from '../../../contract/billable-actions.ts';
-import { toMicrocredits } from '../../../contract/microcredits.ts';
+import { BILLABLE_ACTIONS, type BillableAction } from '../../../orchestrator/ports/billable-actions.ts';
+import { toMicrocredits } from '../../../orchestrator/ports/microcredits.ts';
 
 /** The filters of usage; times in ms since the epoch, `from` inclusive, `to` exclusive. */
 export type UsageFilter = {

@@ -1,7 +1,7 @@
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { Principal } from '../../../contract/context.ts';
+import type { Principal } from '../../../operation/context.ts';
 import { newId } from '../../../platform/ids.ts';
 import { type ChatService, startChatService } from '../../../testing/chat.ts';
 import { createTestMember, createTestTenant, withScopes } from '../../../testing/identity.ts';

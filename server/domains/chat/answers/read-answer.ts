@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import type { Context } from '../../../contract/context.ts';
+import type { Context } from '../../../operation/context.ts';
 import { addedId } from '../../../orchestrator/core/index.ts';
 import { unavailable } from '../../../platform/errors.ts';
 import { requireRun } from '../../runs/find.ts';

@@ -1,5 +1,5 @@
-import type { CommittedEvent, StreamItem } from '../../../contract/orchestrator.ts';
-import type { Services } from '../../../contract/services.ts';
+import type { CommittedEvent, StreamItem } from '../../../orchestrator/ports/orchestrator.ts';
+import type { Services } from '../../../operation/services.ts';
 import { agentStepType, type JsonMap } from '../../../orchestrator/core/index.ts';
 import { readEvents, readPayload, toWireEvent } from '../../../orchestrator/log/index.ts';
 import { isObject } from '../../../platform/json.ts';

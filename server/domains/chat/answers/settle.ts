@@ -1,4 +1,4 @@
-import type { Services } from '../../../contract/services.ts';
+import type { Services } from '../../../operation/services.ts';
 import { type AnswerError, type EndedAnswer, saveAnswer } from '../messages/store.ts';
 import { AnswerFrames } from '../stream/frames.ts';
 import { type MessagePart, MessageParts } from '../stream/parts.ts';

@@ -1,5 +1,5 @@
-import { type Scope, scopes } from '../../../contract/context.ts';
-import type { Services } from '../../../contract/services.ts';
+import { type Scope, scopes } from '../../../operation/context.ts';
+import type { Services } from '../../../operation/services.ts';
 import { AppError } from '../../../platform/errors.ts';
 import { findRights } from '../../agents/sql/authority-store.ts';
 import { effectiveRole } from '../../identity/principal.ts';

@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import type { Context } from '../../../contract/context.ts';
+import type { Context } from '../../../operation/context.ts';
 import type { Graph } from '../../../orchestrator/core/index.ts';
 import { invalid, notFound } from '../../../platform/errors.ts';
 import { requireScopes } from '../../identity/authority.ts';

@@ -1,6 +1,6 @@
 import type { z } from 'zod';
-import type { Context } from '../../../contract/context.ts';
-import { withoutMentions } from '../../../contract/mentions.ts';
+import type { Context } from '../../../operation/context.ts';
+import { withoutMentions } from '../../../operation/mentions.ts';
 import { sha256 } from '../../../platform/crypto/digest.ts';
 import { AppError, conflict, invalid } from '../../../platform/errors.ts';
 import { newId } from '../../../platform/ids.ts';

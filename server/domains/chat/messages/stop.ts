@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import type { Context } from '../../../contract/context.ts';
+import type { Context } from '../../../operation/context.ts';
 import { stopRun, tellRefused } from '../answers/start.ts';
 import type { StopOutput, ThreadRef } from '../schemas.ts';
 import { requireThread } from '../threads/view.ts';

@@ -1,8 +1,8 @@
 import type { z } from 'zod';
-import type { Context, StreamConnection } from '../../../contract/context.ts';
-import type { AttemptPiece } from '../../../contract/live-text.ts';
-import { STREAM_DONE, type StreamFrame } from '../../../contract/operation.ts';
-import type { StreamItem } from '../../../contract/orchestrator.ts';
+import type { Context, StreamConnection } from '../../../operation/context.ts';
+import type { AttemptPiece } from '../../../orchestrator/ports/live-text.ts';
+import { STREAM_DONE, type StreamFrame } from '../../../operation/operation.ts';
+import type { StreamItem } from '../../../orchestrator/ports/orchestrator.ts';
 import { BoundedQueue } from '../../../platform/bounded-queue.ts';
 import { invalid, unavailable } from '../../../platform/errors.ts';
 import { seqOf } from '../../runs/event-selection.ts';

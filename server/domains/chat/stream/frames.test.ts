@@ -1,7 +1,7 @@
 import { uiMessageChunkSchema } from 'ai';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { AttemptPiece } from '../../../contract/live-text.ts';
+import type { AttemptPiece } from '../../../orchestrator/ports/live-text.ts';
 import type { JsonMap } from '../../../orchestrator/core/index.ts';
 import type { ContentPart } from '../../../orchestrator/steps/turn-messages.ts';
 import { type AnswerEvent, AnswerFrames, type Frame } from './frames.ts';

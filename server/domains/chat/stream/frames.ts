@@ -1,5 +1,5 @@
 import type { UIMessageChunk } from 'ai';
-import type { AttemptPiece } from '../../../contract/live-text.ts';
+import type { AttemptPiece } from '../../../orchestrator/ports/live-text.ts';
 import type { JsonMap, JsonValue } from '../../../orchestrator/core/index.ts';
 import { addedId, agentStepType, approvalId } from '../../../orchestrator/core/index.ts';
 import type { ToolCallPart } from '../../../orchestrator/steps/turn-messages.ts';

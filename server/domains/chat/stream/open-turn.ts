@@ -1,5 +1,5 @@
 import type { UIMessageChunk } from 'ai';
-import type { LivePiece } from '../../../contract/live-text.ts';
+import type { LivePiece } from '../../../orchestrator/ports/live-text.ts';
 import type { ContentPart } from '../../../orchestrator/steps/turn-messages.ts';
 
 type Written = { type: 'text' | 'reasoning'; text: string; isEnded: boolean };

@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import type { Context } from '../../../contract/context.ts';
+import type { Context } from '../../../operation/context.ts';
 import { invalid } from '../../../platform/errors.ts';
 import { stopRun } from '../answers/start.ts';
 import type { ArchiveThreadInput, PatchThreadInput, ThreadRef, ThreadSchema } from '../schemas.ts';

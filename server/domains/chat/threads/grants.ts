@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import type { Context } from '../../../contract/context.ts';
+import type { Context } from '../../../operation/context.ts';
 import { forbidden, notFound } from '../../../platform/errors.ts';
 import { listGrants } from '../../agents/grants/manage.ts';
 import type { ListGrantsInput, ListGrantsOutput, RevokeGrantInput } from '../../agents/schemas.ts';

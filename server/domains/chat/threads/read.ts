@@ -1,6 +1,6 @@
 import type { z } from 'zod';
-import type { Context } from '../../../contract/context.ts';
-import { cutPage, decodeCursor, TimeIdKey } from '../../../contract/cursor.ts';
+import type { Context } from '../../../operation/context.ts';
+import { cutPage, decodeCursor, TimeIdKey } from '../../../operation/cursor.ts';
 import type { ListThreadsInput, ListThreadsOutput, ThreadRef, ThreadSchema } from '../schemas.ts';
 import { listThreadRows } from './store.ts';
 import { requireThread, threadScope, toThread } from './view.ts';

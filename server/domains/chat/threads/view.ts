@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import type { Context, Principal } from '../../../contract/context.ts';
+import type { Context, Principal } from '../../../operation/context.ts';
 import { isoTimestamp } from '../../../platform/clock.ts';
 import { type AppError, conflict, forbidden, notFound } from '../../../platform/errors.ts';
 import type { ThreadSchema } from '../schemas.ts';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Services } from '../../../contract/services.ts';
+import type { Services } from '../../../operation/services.ts';
 import { EgressRefused } from '../../../platform/egress/egress.ts';
 import { AppError, invalid, unavailable } from '../../../platform/errors.ts';
 import type { MessagingSettings } from '../../../platform/oauth/settings.ts';

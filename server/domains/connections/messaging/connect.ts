@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import type { Context } from '../../../contract/context.ts';
-import type { Services } from '../../../contract/services.ts';
+import type { Context } from '../../../operation/context.ts';
+import type { Services } from '../../../operation/services.ts';
 import { notFound } from '../../../platform/errors.ts';
 import type { MessagingSettings, OauthSettings } from '../../../platform/oauth/settings.ts';
 import { connectionRef, requireConnection } from '../get.ts';

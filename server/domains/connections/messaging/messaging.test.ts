@@ -2,7 +2,7 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { inspect } from 'node:util';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import type { Services } from '../../../contract/services.ts';
+import type { Services } from '../../../operation/services.ts';
 import { ManualClock } from '../../../platform/clock.ts';
 import { createEgress } from '../../../platform/egress/egress.ts';
 import type { AppError } from '../../../platform/errors.ts';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { Id } from '../../../contract/wire.ts';
+import { Id } from '../../../operation/wire.ts';
 import { DisplayName, OauthCallback, Origins, Secret } from '../schemas.ts';
 
 /** Used as a path segment of the API. */

@@ -11,7 +11,7 @@ import {
   ResponseBodyError,
   type ServerMetadata,
 } from 'openid-client';
-import type { Services } from '../../../contract/services.ts';
+import type { Services } from '../../../operation/services.ts';
 import { HOUR_MS } from '../../../platform/clock.ts';
 import { EgressRefused } from '../../../platform/egress/egress.ts';
 import { type AppError, unavailable } from '../../../platform/errors.ts';

@@ -7,8 +7,8 @@ import {
   randomPKCECodeVerifier,
 } from 'openid-client';
 import { z } from 'zod';
-import type { Context } from '../../../contract/context.ts';
-import type { Services } from '../../../contract/services.ts';
+import type { Context } from '../../../operation/context.ts';
+import type { Services } from '../../../operation/services.ts';
 import { isoTimestamp } from '../../../platform/clock.ts';
 import { randomToken, sha256 } from '../../../platform/crypto/digest.ts';
 import { invalid } from '../../../platform/errors.ts';

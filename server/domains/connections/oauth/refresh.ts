@@ -1,5 +1,5 @@
 import { refreshTokenGrant } from 'openid-client';
-import type { Services } from '../../../contract/services.ts';
+import type { Services } from '../../../operation/services.ts';
 import { AppError, conflict } from '../../../platform/errors.ts';
 import type { OauthSettings } from '../../../platform/oauth/settings.ts';
 import { maySend, originOf } from '../origins.ts';

@@ -1,5 +1,5 @@
 import type { Pool } from 'pg';
-import type { TimeIdKey } from '../../../contract/cursor.ts';
+import type { TimeIdKey } from '../../../operation/cursor.ts';
 import { escapeLike } from '../../../platform/postgres/prisma.ts';
 import type { ConnectionRef, CountedRow } from '../store.ts';
 

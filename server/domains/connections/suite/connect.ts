@@ -1,7 +1,7 @@
 import { fetchUserInfo, skipSubjectCheck } from 'openid-client';
 import { z } from 'zod';
-import type { Context } from '../../../contract/context.ts';
-import type { Services } from '../../../contract/services.ts';
+import type { Context } from '../../../operation/context.ts';
+import type { Services } from '../../../operation/services.ts';
 import { conflict, invalid, notFound } from '../../../platform/errors.ts';
 import type { SuiteSettings } from '../../../platform/oauth/settings.ts';
 import { connectionRef, requireConnection } from '../get.ts';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { AnyObject, Id } from '../../../contract/wire.ts';
+import { AnyObject, Id } from '../../../operation/wire.ts';
 import { BoundedRecord } from '../../../platform/bounded-record.ts';
 import { connectionStatuses, DisplayName, OauthCallback, Origins } from '../schemas.ts';
 

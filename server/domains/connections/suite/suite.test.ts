@@ -1,7 +1,7 @@
 import { inspect } from 'node:util';
 import pg from 'pg';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import type { Services } from '../../../contract/services.ts';
+import type { Services } from '../../../operation/services.ts';
 import { HOUR_MS, ManualClock } from '../../../platform/clock.ts';
 import { createEgress } from '../../../platform/egress/egress.ts';
 import { type AppError, unavailable } from '../../../platform/errors.ts';

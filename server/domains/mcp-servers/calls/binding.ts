@@ -1,5 +1,5 @@
-import type { Services } from '../../../contract/services.ts';
-import type { StepProblem } from '../../../contract/step-type.ts';
+import type { Services } from '../../../operation/services.ts';
+import type { StepProblem } from '../../../orchestrator/ports/step-type.ts';
 import type { JsonMap } from '../../../orchestrator/core/index.ts';
 import { AppError, conflict, notFound } from '../../../platform/errors.ts';
 import { isId } from '../../../platform/ids.ts';

@@ -1,11 +1,11 @@
-import type { StepProblem } from '../../../contract/step-type.ts';
+import type { StepProblem } from '../../../orchestrator/ports/step-type.ts';
 import type { JsonMap, JsonValue } from '../../../orchestrator/core/index.ts';
 import {
   hasTemplate,
   holdsTemplate,
   parseTemplate,
   TemplateSyntaxError,
-} from '../../../orchestrator/steps/templates.ts';
+} from '../../../orchestrator/languages/templates.ts';
 import { isObject } from '../../../platform/json.ts';
 import { References } from '../../../platform/json-schema/references.ts';
 import { isInteger, isSame, quoteValue, typeOf } from '../../../platform/json-schema/value.ts';

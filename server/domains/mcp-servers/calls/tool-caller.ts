@@ -1,4 +1,4 @@
-import type { StepProblem } from '../../../contract/step-type.ts';
+import type { StepProblem } from '../../../orchestrator/ports/step-type.ts';
 import type { JsonMap, JsonValue } from '../../../orchestrator/core/index.ts';
 import type { ToolAnswer, ToolCall, ToolCaller } from '../../../orchestrator/steps/tool-caller.ts';
 import { cleanJson } from '../../../platform/clean-json.ts';

@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import type { Context } from '../../../contract/context.ts';
-import { cutPage, decodeCursor } from '../../../contract/cursor.ts';
-import { demoMcpUrl } from '../../../contract/demo-mcp.ts';
+import type { Context } from '../../../operation/context.ts';
+import { cutPage, decodeCursor } from '../../../operation/cursor.ts';
+import { demoMcpUrl } from '../../../operation/demo-mcp.ts';
 import type { PlatformCatalogInput, PlatformCatalogOutput } from '../schemas.ts';
 import { parseCanonicalUrl } from '../servers/canonical-url.ts';
 import { serversByUrl } from '../servers/store.ts';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { operation } from '../../../contract/operation.ts';
+import { operation } from '../../../operation/operation.ts';
 import * as schema from '../schemas.ts';
 import { deleteInstance, patchInstance } from './change.ts';
 import { createInstance } from './create.ts';

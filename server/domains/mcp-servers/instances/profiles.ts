@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import type { Context } from '../../../contract/context.ts';
-import { cutPage, decodeCursor } from '../../../contract/cursor.ts';
-import { Id, PlainText } from '../../../contract/wire.ts';
+import type { Context } from '../../../operation/context.ts';
+import { cutPage, decodeCursor } from '../../../operation/cursor.ts';
+import { Id, PlainText } from '../../../operation/wire.ts';
 import { conflict, invalid, notFound } from '../../../platform/errors.ts';
 import { newId } from '../../../platform/ids.ts';
 import {

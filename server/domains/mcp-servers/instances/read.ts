@@ -1,6 +1,6 @@
 import type { z } from 'zod';
-import type { Context } from '../../../contract/context.ts';
-import { cutPage, decodeCursor, TimeIdKey } from '../../../contract/cursor.ts';
+import type { Context } from '../../../operation/context.ts';
+import { cutPage, decodeCursor, TimeIdKey } from '../../../operation/cursor.ts';
 import type { InstanceDetail, InstanceRef, ListInstancesInput, ListInstancesOutput } from '../schemas.ts';
 import { listInstanceRows } from './sql/store.ts';
 import { describeInstance, toInstance } from './view.ts';

@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import type { Context } from '../../../contract/context.ts';
+import type { Context } from '../../../operation/context.ts';
 import { allSteps, type GraphStep } from '../../../orchestrator/core/index.ts';
 import { MAX_STEPS } from '../../../orchestrator/validation/index.ts';
 import { invalid } from '../../../platform/errors.ts';

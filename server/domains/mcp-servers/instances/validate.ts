@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import type { Context } from '../../../contract/context.ts';
+import type { Context } from '../../../operation/context.ts';
 import { AppError } from '../../../platform/errors.ts';
 import { connectionRef } from '../../connections/get.ts';
 import { findConnection } from '../../connections/store.ts';

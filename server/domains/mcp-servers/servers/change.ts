@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import type { Context } from '../../../contract/context.ts';
+import type { Context } from '../../../operation/context.ts';
 import { conflict, forbidden, notFound } from '../../../platform/errors.ts';
 import { requireScopes } from '../../identity/authority.ts';
 import type { DeleteServerInput, PatchServerInput, ServerDetail } from '../schemas.ts';

@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import type { Context } from '../../../contract/context.ts';
+import type { Context } from '../../../operation/context.ts';
 import { conflict, invalid } from '../../../platform/errors.ts';
 import { readLive } from '../live.ts';
 import type { ServerDetail, WithConnection } from '../schemas.ts';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { Principal } from '../../../contract/context.ts';
+import type { Principal } from '../../../operation/context.ts';
 import { newId } from '../../../platform/ids.ts';
 import { createMcpWorld, type McpWorld, publishedServer, startToolServer } from '../../../testing/mcp-servers.ts';
 import { createTestProject } from '../../../testing/workflows.ts';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { operation } from '../../../contract/operation.ts';
+import { operation } from '../../../operation/operation.ts';
 import { listTools } from '../catalog/list-tools.ts';
 import { platformCatalog } from '../catalog/platform.ts';
 import * as schema from '../schemas.ts';

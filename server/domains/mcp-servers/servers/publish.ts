@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import type { Context } from '../../../contract/context.ts';
+import type { Context } from '../../../operation/context.ts';
 import { conflict, notFound } from '../../../platform/errors.ts';
 import { catalogChecksum } from '../catalog/diff.ts';
 import type { PublishServerInput, Version } from '../schemas.ts';

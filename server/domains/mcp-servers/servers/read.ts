@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import type { Context } from '../../../contract/context.ts';
-import { cutPage, decodeCursor, TimeIdKey } from '../../../contract/cursor.ts';
-import { MAX_INTEGER } from '../../../contract/wire.ts';
+import type { Context } from '../../../operation/context.ts';
+import { cutPage, decodeCursor, TimeIdKey } from '../../../operation/cursor.ts';
+import { MAX_INTEGER } from '../../../operation/wire.ts';
 import { notFound } from '../../../platform/errors.ts';
 import type {
   ListServersInput,

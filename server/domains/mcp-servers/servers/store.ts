@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import type { Services } from '../../../contract/services.ts';
+import type { Services } from '../../../operation/services.ts';
 import type { McpTool } from '../../../platform/mcp-client/index.ts';
 import { type McpServer, Prisma } from '../../../platform/postgres/generated/client.ts';
 import { containing, escapeLike, exactJson, olderThan } from '../../../platform/postgres/prisma.ts';

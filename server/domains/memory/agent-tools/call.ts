@@ -1,4 +1,4 @@
-import type { Services } from '../../../contract/services.ts';
+import type { Services } from '../../../operation/services.ts';
 import type { JsonMap } from '../../../orchestrator/core/index.ts';
 import { FORGET, type MemoryToolCall, type MemoryTools, REMEMBER } from '../../../orchestrator/steps/memory-tools.ts';
 import type { RunAuthority, Standing } from '../../../orchestrator/steps/run-authority.ts';

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { Services } from '../../../contract/services.ts';
+import type { Services } from '../../../operation/services.ts';
 import type { JsonMap } from '../../../orchestrator/core/index.ts';
 import type { MemoryToolCall, Said } from '../../../orchestrator/steps/memory-tools.ts';
 import { isId, newId } from '../../../platform/ids.ts';

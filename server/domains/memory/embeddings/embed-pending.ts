@@ -1,5 +1,5 @@
-import type { EmbedAnswer } from '../../../contract/embed.ts';
-import type { Services } from '../../../contract/services.ts';
+import type { EmbedAnswer } from '../../../operation/embed.ts';
+import type { Services } from '../../../operation/services.ts';
 import { SHARED_KEYS } from './embed-query.ts';
 import { bitsOf, codesOf } from './quantize.ts';
 import {

@@ -1,4 +1,4 @@
-import type { Services } from '../../../contract/services.ts';
+import type { Services } from '../../../operation/services.ts';
 import type { MemoryScope, Narrowing } from '../scope.ts';
 import { bitsOf, cosine, minCosine } from './quantize.ts';
 import { findNearest, readSettings } from './store.ts';

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { afterAll, beforeEach, describe, expect, test } from 'vitest';
 import { Embedder } from '../../../../bin/fake-model/embeddings.ts';
-import type { Embed, EmbedAnswer } from '../../../contract/embed.ts';
+import type { Embed, EmbedAnswer } from '../../../operation/embed.ts';
 import { createTestMember } from '../../../testing/identity.ts';
 import { createTestMemory, type TestMemory } from '../../../testing/memory.ts';
 import { embedPending } from './embed-pending.ts';

@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import type { Context } from '../../../contract/context.ts';
+import type { Context } from '../../../operation/context.ts';
 import { AppError, invalid } from '../../../platform/errors.ts';
 import type { PatchSettingsInput, Settings } from '../schemas.ts';
 import { endPause, SHARED_KEYS } from './embed-query.ts';

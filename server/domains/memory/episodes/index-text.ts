@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { z } from 'zod';
-import type { Context } from '../../../contract/context.ts';
+import type { Context } from '../../../operation/context.ts';
 import { invalid } from '../../../platform/errors.ts';
 import { requireRun } from '../../runs/find.ts';
 import { refuseCredentials } from '../refuse-credentials.ts';

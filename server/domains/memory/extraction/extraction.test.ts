@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { z } from 'zod';
 import type { FakeModel } from '../../../../bin/fake-model/server.ts';
 import { operations } from '../../../api/operations.ts';
-import type { Principal } from '../../../contract/context.ts';
+import type { Principal } from '../../../operation/context.ts';
 import { createCall } from '../../../testing/call.ts';
 import { type ChatService, startChatService } from '../../../testing/chat.ts';
 import type { TestContainer } from '../../../testing/container.ts';

@@ -1,4 +1,4 @@
-import type { Context } from '../../../contract/context.ts';
+import type { Context } from '../../../operation/context.ts';
 import { newId } from '../../../platform/ids.ts';
 import { transact } from '../../../platform/postgres/transaction.ts';
 import { checksum } from '../../workflows/checksum.ts';

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { z } from 'zod';
-import type { Principal } from '../../../contract/context.ts';
+import type { Principal } from '../../../operation/context.ts';
 import { DAY_MS, ManualClock } from '../../../platform/clock.ts';
 import { createTestMember } from '../../../testing/identity.ts';
 import { createTestMemory, programOf, type TestMemory } from '../../../testing/memory.ts';

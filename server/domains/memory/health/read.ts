@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import type { Context } from '../../../contract/context.ts';
+import type { Context } from '../../../operation/context.ts';
 import { DAY_MS } from '../../../platform/clock.ts';
 import { findItems } from '../items/store.ts';
 import { itemOf } from '../items/view.ts';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { Principal } from '../../../contract/context.ts';
+import type { Principal } from '../../../operation/context.ts';
 import { DAY_MS, ManualClock } from '../../../platform/clock.ts';
 import { createTestMember } from '../../../testing/identity.ts';
 import { createTestMemory, type ItemResult, programOf, type TestMemory } from '../../../testing/memory.ts';

@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import type { Context } from '../../../contract/context.ts';
+import type { Context } from '../../../operation/context.ts';
 import { invalid } from '../../../platform/errors.ts';
 import type { Queryable } from '../../../platform/postgres/transaction.ts';
 import { type Basis, basisOf, mayBecomeActive } from '../belief/basis.ts';

@@ -1,6 +1,6 @@
 import type { z } from 'zod';
-import type { Context } from '../../../contract/context.ts';
-import type { Services } from '../../../contract/services.ts';
+import type { Context } from '../../../operation/context.ts';
+import type { Services } from '../../../operation/services.ts';
 import { isoTimestamp } from '../../../platform/clock.ts';
 import { searchByMeaning } from '../embeddings/embed-query.ts';
 import { fold, isCommon, wordsOf } from '../folding.ts';

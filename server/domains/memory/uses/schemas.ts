@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { Id, nextCursor, PlainText, page, Timestamp } from '../../../contract/wire.ts';
+import { Id, nextCursor, PlainText, page, Timestamp } from '../../../operation/wire.ts';
 import { SEARCH_KINDS, TRUSTS } from '../schemas.ts';
 
 export const ListUsesInput = z.strictObject({ id: Id, ...page });

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { Id, Timestamp } from '../../../contract/wire.ts';
+import { Id, Timestamp } from '../../../operation/wire.ts';
 
 /** The most people that one answer names. */
 export const MAX_EDITORS = 50;

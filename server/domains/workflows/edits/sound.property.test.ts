@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { afterAll, describe, expect, test } from 'vitest';
 import type { Graph } from '../../../orchestrator/core/index.ts';
-import { LuaPool } from '../../../orchestrator/steps/lua/index.ts';
+import { LuaPool } from '../../../orchestrator/languages/lua/index.ts';
 import { createStepTypes } from '../../../orchestrator/steps/registry.ts';
 import { validateGraph } from '../../../orchestrator/validation/index.ts';
 import { apply, type Draft, diff, type Edit, type Json, merge, type Step } from './index.ts';

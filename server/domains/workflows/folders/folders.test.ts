@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import type { Context } from '../../../contract/context.ts';
+import type { Context } from '../../../operation/context.ts';
 import { newId } from '../../../platform/ids.ts';
 import { startTestContainer, type TestContainer } from '../../../testing/container.ts';
 import { createTestPat, createTestTenant, type TestTenant } from '../../../testing/identity.ts';

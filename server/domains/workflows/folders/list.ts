@@ -1,6 +1,6 @@
 import type { z } from 'zod';
-import type { Context } from '../../../contract/context.ts';
-import { DEFAULT_KIND } from '../../../contract/workflow-kinds.ts';
+import type { Context } from '../../../operation/context.ts';
+import { DEFAULT_KIND } from '../../../operation/workflow-kinds.ts';
 import { projectScope } from '../view.ts';
 import type { ListFoldersOutput } from './schemas.ts';
 import { countFolders, countTags } from './sql/store.ts';

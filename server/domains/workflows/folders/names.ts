@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { PlainText } from '../../../contract/wire.ts';
+import { PlainText } from '../../../operation/wire.ts';
 
 /** The most folders that are inside each other. */
 export const MAX_FOLDER_DEPTH = 5;

@@ -1,6 +1,6 @@
 import type { z } from 'zod';
-import type { Context } from '../../../contract/context.ts';
-import { DEFAULT_KIND } from '../../../contract/workflow-kinds.ts';
+import type { Context } from '../../../operation/context.ts';
+import { DEFAULT_KIND } from '../../../operation/workflow-kinds.ts';
 import { invalid, notFound } from '../../../platform/errors.ts';
 import { transact } from '../../../platform/postgres/transaction.ts';
 import { managedElsewhere } from '../precondition.ts';

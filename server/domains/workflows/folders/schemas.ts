@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { Id } from '../../../contract/wire.ts';
+import { Id } from '../../../operation/wire.ts';
 import { FolderPath, Tags } from './names.ts';
 
 /** The most workflows that one request moves or tags. */

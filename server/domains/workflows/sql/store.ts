@@ -1,6 +1,6 @@
 import type { Pool } from 'pg';
 import type { z } from 'zod';
-import type { WorkflowKind } from '../../../contract/workflow-kinds.ts';
+import type { WorkflowKind } from '../../../operation/workflow-kinds.ts';
 import { escapeLike } from '../../../platform/postgres/prisma.ts';
 import type { RecentRun } from '../schemas.ts';
 import type { ProjectScope, WorkflowRow, WorkflowState } from '../store.ts';

@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import type { Context } from '../../../contract/context.ts';
+import type { Context } from '../../../operation/context.ts';
 import { requireWorkflow } from '../get.ts';
 import { withoutPins } from '../pinned-results.ts';
 import type { ExportInput, ExportOutput } from '../schemas.ts';

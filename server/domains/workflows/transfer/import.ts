@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import type { Context } from '../../../contract/context.ts';
+import type { Context } from '../../../operation/context.ts';
 import { type ErrorDetail, invalid } from '../../../platform/errors.ts';
 import { storageProblem } from '../../../platform/storable-json.ts';
 import { createWorkflow } from '../create.ts';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { Services } from '../../../contract/services.ts';
+import type { Services } from '../../../operation/services.ts';
 import { AppError } from '../../../platform/errors.ts';
 import { createTestTenant, type TestTenant } from '../../../testing/identity.ts';
 import { operationsByName } from '../../../testing/operations.ts';

@@ -1,6 +1,6 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
-import { TenantQueue } from '../../../orchestrator/steps/lua/queue.ts';
+import { TenantQueue } from '../../../orchestrator/languages/lua/queue.ts';
 import { compileCacheOfThisProcess } from '../../../platform/compile-cache.ts';
 import { AppError } from '../../../platform/errors.ts';
 

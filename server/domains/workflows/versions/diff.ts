@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import type { Context } from '../../../contract/context.ts';
+import type { Context } from '../../../operation/context.ts';
 import type { DiffVersionsInput, DiffVersionsOutput } from '../edit-schemas.ts';
 import { type Draft, diff } from '../edits/index.ts';
 import { requireWorkflow } from '../get.ts';

@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import type { Context } from '../../../contract/context.ts';
-import { cutPage, decodeCursor } from '../../../contract/cursor.ts';
-import { MAX_INTEGER } from '../../../contract/wire.ts';
+import type { Context } from '../../../operation/context.ts';
+import { cutPage, decodeCursor } from '../../../operation/cursor.ts';
+import { MAX_INTEGER } from '../../../operation/wire.ts';
 import { requireWorkflow } from '../get.ts';
 import type { ListVersionsInput, ListVersionsOutput } from '../schemas.ts';
 import { toVersion } from '../view.ts';

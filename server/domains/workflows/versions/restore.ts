@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import type { Context } from '../../../contract/context.ts';
+import type { Context } from '../../../operation/context.ts';
 import { expectedRevision, whyUnchanged } from '../precondition.ts';
 import { saveDraft } from '../save-draft.ts';
 import type { VersionRef, WorkflowSchema } from '../schemas.ts';

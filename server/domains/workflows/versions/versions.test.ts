@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { Services } from '../../../contract/services.ts';
+import type { Services } from '../../../operation/services.ts';
 import { createTestTenant, type TestTenant } from '../../../testing/identity.ts';
 import { operationsByName } from '../../../testing/operations.ts';
 import { createTestDatabase, type TestDatabase } from '../../../testing/postgres.ts';

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { RunSnapshot } from '../../../contract/orchestrator.ts';
+import type { RunSnapshot } from '../../ports/orchestrator.ts';
 import type { AppError } from '../../../platform/errors.ts';
 import { type Command, isTerminal, type RunEvent, type RunStatus } from '../../core/index.ts';
 import type { Auditor } from '../auditor.ts';

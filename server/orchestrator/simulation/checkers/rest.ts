@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { GraphStep, RunEvent } from '../../core/index.ts';
-import type { Timers } from '../../executors/embedded/runs/timers.ts';
+import type { Timers } from '../../runtime/runs/timers.ts';
 import type { AuditedRun } from '../auditor.ts';
 import { returnsRunId } from '../calls.ts';
 import type { Clients } from '../clients.ts';

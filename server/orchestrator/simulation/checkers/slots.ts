@@ -1,5 +1,5 @@
-import type { LiveRun } from '../../executors/embedded/runs/live-run.ts';
-import { guaranteedSlots, type SlotKind, type SlotLimits } from '../../executors/embedded/runs/slots.ts';
+import type { LiveRun } from '../../runtime/runs/live-run.ts';
+import { guaranteedSlots, type SlotKind, type SlotLimits } from '../../runtime/runs/slots.ts';
 import type { Surroundings } from '../surroundings.ts';
 
 /** The longest that a tenant may wait for a slot that it is guaranteed, ms: a frozen process grants none. */

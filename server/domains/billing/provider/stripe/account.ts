@@ -1,6 +1,6 @@
 import type { Pool } from 'pg';
 import type Stripe from 'stripe';
-import type { ProviderSubscription } from '../../../../contract/payment-provider.ts';
+import type { ProviderSubscription } from '../../../../operation/payment-provider.ts';
 import type { Clock } from '../../../../platform/clock.ts';
 import type { Logger } from '../../../../platform/logger.ts';
 import { planCodeOfPrice } from './plan-price-store.ts';

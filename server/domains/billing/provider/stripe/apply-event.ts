@@ -1,5 +1,5 @@
-import type { ProviderFact } from '../../../../contract/payment-provider.ts';
-import type { Services } from '../../../../contract/services.ts';
+import type { ProviderFact } from '../../../../operation/payment-provider.ts';
+import type { Services } from '../../../../operation/services.ts';
 import { applyProviderFact } from '../../subscriptions/apply.ts';
 import type { StripeAccount } from './account.ts';
 import { translateError } from './errors.ts';

@@ -4,8 +4,8 @@ import type {
   ChangeQuote,
   ProviderSubscription,
   SubscriptionRef,
-} from '../../../../contract/payment-provider.ts';
-import type { PlanRow } from '../../../../contract/plan.ts';
+} from '../../../../operation/payment-provider.ts';
+import type { PlanRow } from '../../../../operation/plan.ts';
 import type { StripeAccount } from './account.ts';
 import { type DiscountChoice, discountChoice } from './discounts.ts';
 import { idOf, nextPriceOf, priceOf, subscriptionExpand } from './state.ts';

@@ -1,5 +1,5 @@
 import Stripe from 'stripe';
-import type { StripeSettings } from '../../../../contract/billing-settings.ts';
+import type { StripeSettings } from '../../../../operation/billing-settings.ts';
 import { createEgress, type Egress } from '../../../../platform/egress/egress.ts';
 
 /**

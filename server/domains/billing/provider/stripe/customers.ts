@@ -1,4 +1,4 @@
-import type { BillingCustomer } from '../../../../contract/payment-provider.ts';
+import type { BillingCustomer } from '../../../../operation/payment-provider.ts';
 import { sha256 } from '../../../../platform/crypto/digest.ts';
 import type { StripeAccount } from './account.ts';
 import { isMissing } from './errors.ts';

@@ -1,6 +1,6 @@
 import Stripe from 'stripe';
-import type { AppliedDiscount } from '../../../../contract/payment-provider.ts';
-import type { PlanRow } from '../../../../contract/plan.ts';
+import type { AppliedDiscount } from '../../../../operation/payment-provider.ts';
+import type { PlanRow } from '../../../../operation/plan.ts';
 import { sha256 } from '../../../../platform/crypto/digest.ts';
 import type { StripeAccount } from './account.ts';
 import { idOf } from './state.ts';

@@ -1,5 +1,5 @@
 import type Stripe from 'stripe';
-import type { ProviderFact } from '../../../../contract/payment-provider.ts';
+import type { ProviderFact } from '../../../../operation/payment-provider.ts';
 import { readState, type StripeAccount } from './account.ts';
 import { isMissing } from './errors.ts';
 import type { Subject } from './event.ts';

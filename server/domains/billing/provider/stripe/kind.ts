@@ -1,4 +1,4 @@
-import type { PaymentProvider } from '../../../../contract/payment-provider.ts';
+import type { PaymentProvider } from '../../../../operation/payment-provider.ts';
 import type { StripeAccount } from './account.ts';
 
 /** Stripe as the payment provider; `account` is for notifications and reconciliation. */

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import type { PublicContext } from '../../../../contract/context.ts';
-import { rawOperation } from '../../../../contract/operation.ts';
+import type { PublicContext } from '../../../../operation/context.ts';
+import { rawOperation } from '../../../../operation/operation.ts';
 import { notFound } from '../../../../platform/errors.ts';
 import { isStripe } from './kind.ts';
 

@@ -1,5 +1,5 @@
-import type { StripeSettings } from '../../../../contract/billing-settings.ts';
-import type { Services } from '../../../../contract/services.ts';
+import type { StripeSettings } from '../../../../operation/billing-settings.ts';
+import type { Services } from '../../../../operation/services.ts';
 import { createAccount, type StripeAccount } from './account.ts';
 import { applyDiscount, changePlan, quoteChange } from './change-plan.ts';
 import { createStripeClient } from './client.ts';

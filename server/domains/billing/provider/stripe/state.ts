@@ -1,5 +1,5 @@
 import type Stripe from 'stripe';
-import type { ProviderSubscription } from '../../../../contract/payment-provider.ts';
+import type { ProviderSubscription } from '../../../../operation/payment-provider.ts';
 
 /** The objects requested with a subscription, so that one answer has its whole state. */
 export const subscriptionExpand = ['latest_invoice.confirmation_secret', 'pending_setup_intent', 'schedule'];

@@ -4,8 +4,8 @@ import type {
   BillingCustomer,
   ProviderSubscription,
   SubscriptionRef,
-} from '../../../../contract/payment-provider.ts';
-import type { PlanRow } from '../../../../contract/plan.ts';
+} from '../../../../operation/payment-provider.ts';
+import type { PlanRow } from '../../../../operation/plan.ts';
 import { invalid } from '../../../../platform/errors.ts';
 import { readState, type StripeAccount } from './account.ts';
 import { ownership, withCustomer } from './customers.ts';

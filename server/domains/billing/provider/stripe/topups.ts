@@ -1,5 +1,5 @@
 import type Stripe from 'stripe';
-import type { BillingCustomer, ProviderPayment } from '../../../../contract/payment-provider.ts';
+import type { BillingCustomer, ProviderPayment } from '../../../../operation/payment-provider.ts';
 import type { StripeAccount } from './account.ts';
 import { ownership, withCustomer } from './customers.ts';
 import { idOf } from './state.ts';

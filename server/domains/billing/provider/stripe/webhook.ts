@@ -1,5 +1,5 @@
 import Stripe from 'stripe';
-import type { PublicContext } from '../../../../contract/context.ts';
+import type { PublicContext } from '../../../../operation/context.ts';
 import { AppError, badRequest } from '../../../../platform/errors.ts';
 import type { StripeAccount } from './account.ts';
 import { applyEvent } from './apply-event.ts';

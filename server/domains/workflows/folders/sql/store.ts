@@ -1,5 +1,5 @@
 import type { Pool } from 'pg';
-import type { WorkflowKind } from '../../../../contract/workflow-kinds.ts';
+import type { WorkflowKind } from '../../../../operation/workflow-kinds.ts';
 import type { Queryable } from '../../../../platform/postgres/transaction.ts';
 import type { ProjectScope } from '../../store.ts';
 

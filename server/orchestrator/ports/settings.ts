@@ -1,0 +1,82 @@
+import { getHeapStatistics } from 'node:v8';
+import { z } from 'zod';
+import { integer } from '../../platform/setting-types.ts';
+
+export type OrchestratorSettings = {
+  maxInFlight: number;
+  maxInFlightPerTenant: number;
+  /** Attempts that only wait for tools and models; they do not count towards `maxInFlight`. */
+  maxCallsInFlight: number;
+  maxActiveRunsPerTenant: number;
+  /** Runs that a run and the runs beneath it may start, directly and indirectly: in all, and active at a time. */
+  maxDescendants: number;
+  maxActiveDescendants: number;
+  luaWorkers: number;
+  shutdownGraceMs: number;
+  /** Limits in bytes; orchestrator/runtime/memory/memory-limits.ts defines what each one limits. */
+  memory: {
+    runBytes: number;
+    liveBytes: number;
+    liveBytesPerTenant: number;
+    landingBytes: number;
+    loadingBytes: number;
+    cacheBytes: number;
+  };
+};
+
+/** The environment of the orchestrator (docs/configuration.md). */
+export const orchestratorSchema = z.object({
+  BATON_MAX_IN_FLIGHT: integer(512, 1, 100_000),
+  BATON_MAX_IN_FLIGHT_PER_TENANT: integer(256, 1, 100_000),
+  BATON_MAX_CALLS_IN_FLIGHT: integer(2_048, 1, 100_000),
+  BATON_MAX_ACTIVE_RUNS_PER_TENANT: integer(20_000, 1, 10_000_000),
+  /** The limits of the runs beneath one run. */
+  BATON_MAX_DESCENDANTS: integer(10_000, 1, 10_000_000),
+  BATON_MAX_ACTIVE_DESCENDANTS: integer(2_000, 1, 10_000_000),
+  /** Lua worker threads; default: one per core, at least 2. */
+  BATON_LUA_WORKERS: integer(0, 0, 64),
+  BATON_SHUTDOWN_GRACE_S: integer(10, 0, 600),
+  /** The results and the input of one run. */
+  BATON_MAX_RUN_MIB: integer(256, 1, 1_000_000),
+  /** Runs and results in memory; 0 = a quarter of the heap. */
+  BATON_MEMORY_MIB: integer(0, 0, 1_000_000),
+  /** Runs of one workspace in memory; 0 = half of the limit for all runs. */
+  BATON_MEMORY_MIB_PER_TENANT: integer(0, 0, 1_000_000),
+});
+
+/** Returns the settings. */
+export function orchestratorSettings(env: z.output<typeof orchestratorSchema>): OrchestratorSettings {
+  return {
+    maxInFlight: env.BATON_MAX_IN_FLIGHT,
+    maxInFlightPerTenant: env.BATON_MAX_IN_FLIGHT_PER_TENANT,
+    maxCallsInFlight: env.BATON_MAX_CALLS_IN_FLIGHT,
+    maxActiveRunsPerTenant: env.BATON_MAX_ACTIVE_RUNS_PER_TENANT,
+    maxDescendants: env.BATON_MAX_DESCENDANTS,
+    maxActiveDescendants: env.BATON_MAX_ACTIVE_DESCENDANTS,
+    luaWorkers: env.BATON_LUA_WORKERS,
+    shutdownGraceMs: env.BATON_SHUTDOWN_GRACE_S * 1000,
+    memory: memoryLimits(env),
+  };
+}
+
+const MIB = 1024 * 1024;
+/** So that even the smallest share holds two results of the largest size. */
+const LEAST_MEMORY = 16 * MIB;
+
+/**
+ * Half of the memory is for runs, a quarter for results that scripts return, and an eighth each for results being
+ * read and for results kept.
+ */
+function memoryLimits(env: z.output<typeof orchestratorSchema>): OrchestratorSettings['memory'] {
+  const set = env.BATON_MEMORY_MIB * MIB || getHeapStatistics().heap_size_limit / 4;
+  const memory = Math.max(LEAST_MEMORY, Math.floor(set));
+  const liveBytes = memory / 2;
+  return {
+    runBytes: env.BATON_MAX_RUN_MIB * MIB,
+    liveBytes,
+    liveBytesPerTenant: env.BATON_MEMORY_MIB_PER_TENANT * MIB || liveBytes / 2,
+    landingBytes: memory / 4,
+    loadingBytes: memory / 8,
+    cacheBytes: memory / 8,
+  };
+}

@@ -1,0 +1,396 @@
+import type { Pool } from 'pg';
+import type { Orchestrator, OrchestratorStatus, RunRef, RunSnapshot } from '../ports/orchestrator.ts';
+import type { OrchestratorSettings } from '../ports/settings.ts';
+import type { StepTypes } from '../ports/step-type.ts';
+import { type Alarm, type Clock, systemAlarm } from '../../platform/clock.ts';
+import { pause, within } from '../../platform/deadlines.ts';
+import { unavailable } from '../../platform/errors.ts';
+import { newId } from '../../platform/ids.ts';
+import type { Logger } from '../../platform/logger.ts';
+import type { Command } from '../core/index.ts';
+import type { CreditSource } from '../ports/credits.ts';
+import {
+  createLoadJournal,
+  createLogReader,
+  type LoadJournal,
+  type LogReader,
+  type WriterLimits,
+} from '../log/index.ts';
+import { type OrchestratorLoad, type OrchestratorObserver, unobserved } from '../ports/observer.ts';
+import type { SpendingSource } from '../ports/spending.ts';
+import { EventBroadcaster } from './event-broadcaster.ts';
+import { Backoff, type LeadingEnd } from './leadership/backoff.ts';
+import { type LeaderConnector, postgresConnector } from './leadership/leader-connection.ts';
+import { createLeaderTerms, type LeaderTerms, type OwnTerm } from './leadership/leader-terms.ts';
+import { acquireLeadership, CannotLeadError, type LeaderSession } from './leadership/leadership.ts';
+import { LeadershipLog } from './leadership/leadership-log.ts';
+import { IDLE } from './load.ts';
+import { GraphCache, type LoadVersion, loadVersionFrom } from './runs/graph-cache.ts';
+import { recoverRuns } from './runs/recovery.ts';
+import { Runtime } from './runtime.ts';
+import type { RuntimeServices } from './runtime-services.ts';
+
+export type EmbeddedOrchestratorOptions = {
+  /** The pool for reading; shared with the rest of the process. */
+  pool: Pool;
+  /**
+   * The address for the one session that holds the leader's lock and writes the log; not through a pooler in
+   * transaction mode.
+   */
+  connectionString: string;
+  clock: Clock;
+  logger: Logger;
+  stepTypes: StepTypes;
+  config: OrchestratorSettings;
+  /** Default: `workflow_versions`. */
+  loadVersion?: LoadVersion;
+  /** 0..1, for the jitter of retries; default Math.random. */
+  random?: () => number;
+  /** The alarm for waits in real time; default setTimeout. */
+  alarm?: Alarm;
+  writerLimits?: WriterLimits;
+  /** The advisory lock's key: processes with different keys do not see each other. */
+  lock?: number;
+  /** Default: no observer. */
+  observer?: OrchestratorObserver;
+  /** Default: everything is free. */
+  credits?: CreditSource;
+  /** Default: no person's day is limited. */
+  spending?: SpendingSource;
+  /**
+   * Called each time this process holds the leader's lock, before it reads or runs anything. Where it throws, the process
+   * does not lead: it releases the lock, `unavailableReason()` is the error's message, and it tries again later. The
+   * message is shown by `/readyz` without authentication. `signal` aborts when the process stops.
+   */
+  beforeLeading?: (signal: AbortSignal) => Promise<void>;
+  /** Replaced by the simulation. */
+  ports?: Partial<OrchestratorPorts>;
+};
+
+export type OrchestratorPorts = {
+  /** Default: by `pool`. */
+  reader: LogReader;
+  /** Default: by `pool`. */
+  terms: LeaderTerms;
+  journal: LoadJournal;
+  /** Default: to `connectionString`. */
+  connect: LeaderConnector;
+  /** The alarm of leadership, whose intervals concern the connection and not runs. Default setTimeout. */
+  alarm: Alarm;
+  /** Default setImmediate. */
+  defer: (callback: () => void) => void;
+  createRuntime: (services: RuntimeServices, session: LeaderSession) => Runtime;
+};
+
+export type EmbeddedOrchestrator = Orchestrator & {
+  /** Settles as soon as this process either leads (and serves) or stands by. */
+  readonly ready: Promise<void>;
+  /** Settles when the runs found at the latest takeover are loaded; null while not leading. */
+  readonly recovered: Promise<{ recovered: number }> | null;
+  /** Runs in memory. */
+  readonly liveRuns: number;
+  /** How much there is to do; all zero while not leading. Costs O(runs in memory). */
+  load(): OrchestratorLoad;
+  /**
+   * Graceful shutdown: refuses commands, lets attempts in flight finish for up to `shutdownGraceMs`, writes all pending
+   * entries and releases the lock. The next leader starts unfinished attempts again. If the database does not answer,
+   * it waits no longer than that grace plus the time limit of one read of the pool.
+   */
+  close(): Promise<void>;
+};
+
+/**
+ * The longest that the time between acquiring the lock and leading may be: `beforeLeading`,
+ * and counting the active runs.
+ */
+const PREPARATION_TIMEOUT_MS = 15_000;
+const RECOVERY_RETRY_MS = 1_000;
+
+/** The default executor: one process leads and runs everything in memory, backed by the log. Starts at once. */
+export function createEmbeddedOrchestrator(options: EmbeddedOrchestratorOptions): EmbeddedOrchestrator {
+  return new Embedded(options);
+}
+
+export class Embedded implements EmbeddedOrchestrator {
+  readonly ready: Promise<void>;
+  recovered: Promise<{ recovered: number }> | null = null;
+  readonly #options: EmbeddedOrchestratorOptions;
+  readonly #ports: OrchestratorPorts;
+  readonly #observer: OrchestratorObserver;
+  readonly #log: LeadershipLog;
+  readonly #broadcaster: EventBroadcaster;
+  readonly #graphs: GraphCache;
+  readonly #backoff = new Backoff();
+  readonly #closing = new AbortController();
+  readonly #whenClosing: Promise<void>;
+  readonly #stopped: Promise<void>;
+  #closed: Promise<void> | null = null;
+  #status: OrchestratorStatus = 'starting';
+  #reason: string | null = null;
+  #runtime: Runtime | null = null;
+  /** Reads of the pool that may still be in progress after the leadership that they were for has ended. */
+  readonly #reads = new Set<Promise<unknown>>();
+  #markReady: () => void;
+
+  constructor(options: EmbeddedOrchestratorOptions) {
+    this.#options = options;
+    this.#ports = {
+      reader: options.ports?.reader ?? createLogReader(options.pool),
+      terms: options.ports?.terms ?? createLeaderTerms(options.pool, options.clock),
+      journal: options.ports?.journal ?? createLoadJournal(options.pool, newId()),
+      connect: options.ports?.connect ?? postgresConnector(options.connectionString, options.lock),
+      alarm: systemAlarm,
+      defer: setImmediate,
+      createRuntime: (services, session) => new Runtime(services, session, cause => session.break(cause)),
+      ...options.ports,
+    };
+    this.#observer = options.observer ?? unobserved;
+    this.#log = new LeadershipLog(options.logger);
+    this.#broadcaster = new EventBroadcaster(options.logger);
+    this.#graphs = new GraphCache(options.loadVersion ?? loadVersionFrom(options.pool));
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.ready = promise;
+    this.#markReady = resolve;
+    this.#whenClosing = new Promise(closing =>
+      this.#closing.signal.addEventListener('abort', () => closing(), { once: true }),
+    );
+    this.#stopped = this.#live();
+  }
+
+  get liveRuns(): number {
+    return this.#runtime?.liveRuns ?? 0;
+  }
+
+  load(): OrchestratorLoad {
+    return { status: this.#status, ...(this.#runtime?.load() ?? IDLE) };
+  }
+
+  status(): OrchestratorStatus {
+    return this.#status;
+  }
+
+  unavailableReason(): string | null {
+    return this.#status === 'unavailable' ? this.#reason : null;
+  }
+
+  start: Orchestrator['start'] = async run => this.#leading().start(run);
+
+  command: Orchestrator['command'] = async (ref, command) => this.#leading().command(ref, command);
+
+  completeTask: Orchestrator['completeTask'] = async (ref: RunRef, answer) => {
+    const command: Command = { type: 'complete_task', ...answer };
+    await (this.#leading().command(ref, command) satisfies Promise<RunSnapshot>);
+  };
+
+  reject: Orchestrator['reject'] = async rejected => {
+    this.#leading();
+    const { runId, tenantId, projectId, workflowId, code, message, at } = rejected;
+    await this.#options.pool.query(
+      `INSERT INTO run_rejections (run_id, tenant_id, project_id, workflow_id, code, message, created_at)
+       VALUES ($1, $2, $3, $4, $5, $6, to_timestamp($7::float8 / 1000)) ON CONFLICT (run_id) DO NOTHING`,
+      [runId, tenantId, projectId, workflowId, code, message, at],
+    );
+    this.#broadcaster.publish([{ kind: 'rejected', item: rejected }]);
+  };
+
+  creditsChanged: Orchestrator['creditsChanged'] = tenantId => this.#runtime?.meter.changed(tenantId);
+
+  subscribe: Orchestrator['subscribe'] = (...subscription) => this.#broadcaster.subscribe(...subscription);
+
+  close(): Promise<void> {
+    this.#closed ??= this.#close();
+    return this.#closed;
+  }
+
+  /** The session is not touched here: only #leadOnce uses it, at any moment of this call. */
+  async #close(): Promise<void> {
+    this.#status = 'stopping';
+    // Before anything else: a supervisor may kill the process before the attempts have ended.
+    this.#recordSurvival();
+    this.#closing.abort();
+    await this.#stopped;
+    // The caller closes the pool next, so no read may hold one of its connections.
+    await Promise.allSettled(this.#reads);
+    this.#status = 'stopped';
+    this.#markReady();
+  }
+
+  #leading(): Runtime {
+    if (this.#runtime === null || this.#status !== 'leading')
+      throw unavailable('not_leading', `This server is not the leader: its status is ${this.#status}.`, 2);
+    return this.#runtime;
+  }
+
+  /** Leads whenever it can, until closed. */
+  async #live(): Promise<void> {
+    const { signal } = this.#closing;
+    while (!signal.aborted) {
+      const { end, cause } = await this.#leadOnce();
+      if (signal.aborted) return;
+      this.#reason = reasonOf(cause);
+      this.#log.cannotLead(this.#reason, cause);
+      this.#setStatus('unavailable');
+      await pause(this.#ports.alarm, this.#backoff.after(end), signal);
+    }
+  }
+
+  /**
+   * One attempt to lead: from the wait for the lock to the loss of the session or the shutdown.
+   * Always releases the session.
+   */
+  async #leadOnce(): Promise<{ end: LeadingEnd; cause: unknown }> {
+    const { connect, alarm } = this.#ports;
+    let session: LeaderSession;
+    try {
+      const onStandby = () => {
+        this.#log.backInOrder('standby');
+        this.#setStatus('standby');
+        this.#recordSurvival();
+      };
+      session = await acquireLeadership({ connect, alarm, signal: this.#closing.signal, onStandby });
+    } catch (cause) {
+      return { end: cause instanceof CannotLeadError ? 'fruitless' : 'unreachable', cause };
+    }
+    try {
+      await this.#prepare(session);
+      const cause = await this.#lead(session);
+      return { end: session.isProven ? 'fruitful' : 'fruitless', cause };
+    } catch (cause) {
+      return { end: 'fruitless', cause };
+    } finally {
+      await session.release();
+    }
+  }
+
+  async #prepare(session: LeaderSession): Promise<void> {
+    const { beforeLeading } = this.#options;
+    if (beforeLeading === undefined) return;
+    const checked = beforeLeading(this.#closing.signal).catch((cause: unknown) => {
+      throw new CannotLeadError(cause instanceof Error ? cause.message : String(cause), { cause });
+    });
+    await this.#inTime('the check before leading', session, checked);
+  }
+
+  /** Leads on a session that holds the lock, until it is lost or this process stops. Returns why it no longer leads. */
+  async #lead(session: LeaderSession): Promise<unknown> {
+    const { reader, terms } = this.#ports;
+    const active = await this.#inTime('counting the active runs', session, reader.countActiveRuns());
+    const leader = await this.#inTime('recording the term', session, terms.begin());
+    const over = new AbortController();
+    const runtime = this.#newRuntime(session, leader);
+    try {
+      runtime.setActiveRuns(active.byTenant);
+      this.#observer.leadershipTaken(active.byStatus);
+      this.#runtime = runtime;
+      this.#setStatus('leading');
+      void session.proven.then(() => this.#log.backInOrder('leading'));
+      this.recovered = this.#recover(runtime, over.signal);
+      this.#track(this.recovered);
+      const cause = await Promise.race([session.lost, this.#whenClosing]);
+      if (this.#closing.signal.aborted)
+        await Promise.race([session.lost, runtime.close(this.#options.config.shutdownGraceMs)]);
+      return cause;
+    } finally {
+      over.abort();
+      this.#runtime = null;
+      this.recovered = null;
+      runtime.abandon(new Error('the session of the leader ended'));
+      // A commit whose answer was lost with the session may be in the log, and no listener has received its events.
+      this.#broadcaster.interrupt();
+    }
+  }
+
+  /**
+   * Rejects when the session is lost or the process stops meanwhile. The read itself
+   * continues, and close() waits for it.
+   */
+  #inTime<T>(what: string, session: LeaderSession, read: Promise<T>): Promise<T> {
+    this.#track(read);
+    const { signal } = this.#closing;
+    return within(read, {
+      alarm: this.#ports.alarm,
+      ms: PREPARATION_TIMEOUT_MS,
+      what,
+      signal,
+      lost: session.lost,
+    });
+  }
+
+  #track(read: Promise<unknown>): void {
+    this.#reads.add(read);
+    const settled = () => void this.#reads.delete(read);
+    read.then(settled, settled);
+  }
+
+  /** If this fails, the terms stay open and count as those of a process that died, which does no harm. */
+  #recordSurvival(): void {
+    this.#track(this.#ports.terms.survive());
+  }
+
+  #newRuntime(session: LeaderSession, leader: OwnTerm): Runtime {
+    const { clock, logger, stepTypes, config, random, alarm, writerLimits, credits, spending } = this.#options;
+    const { reader, journal, defer, createRuntime } = this.#ports;
+    const services: RuntimeServices = {
+      reader,
+      leader,
+      journal,
+      clock,
+      alarm: alarm ?? systemAlarm,
+      logger,
+      stepTypes,
+      config,
+      random: random ?? Math.random,
+      defer,
+      graphs: this.#graphs,
+      broadcaster: this.#broadcaster,
+      ...(writerLimits === undefined ? {} : { writerLimits }),
+      observer: this.#observer,
+      credits,
+      spending,
+    };
+    return createRuntime(services, session);
+  }
+
+  /**
+   * Runs in the background and is repeated until all runs are loaded: a failed read must not
+   * cause a run to be forgotten.
+   */
+  async #recover(runtime: Runtime, signal: AbortSignal): Promise<{ recovered: number }> {
+    const began = performance.now();
+    this.#observer.recoveryBegan();
+    for (;;) {
+      try {
+        const result = await recoverRuns(this.#ports.reader, runtime, signal);
+        if (signal.aborted) return result;
+        this.#observer.recoveryEnded(result.recovered, performance.now() - began);
+        this.#log.recovered(result);
+        return result;
+      } catch (error) {
+        if (signal.aborted) return { recovered: 0 };
+        this.#options.logger.error({ err: error }, 'taking up runs failed; trying again');
+        await pause(this.#options.alarm ?? systemAlarm, RECOVERY_RETRY_MS, signal);
+      }
+    }
+  }
+
+  #setStatus(status: OrchestratorStatus): void {
+    if (this.#status === 'stopping' || this.#status === status) return;
+    this.#log.status(status);
+    this.#status = status;
+    this.#observer.statusChanged(status);
+    if (status === 'leading' || status === 'standby') this.#markReady();
+  }
+}
+
+const SQLSTATE = /^(?=.*\d)[0-9A-Z]{5}$/;
+/** SQLSTATEs of a failed connection, and of a server that shuts down. */
+const SESSION_ENDED = /^(?:08|57P)/;
+
+/** Shown by /readyz without authentication: nothing that the database or the driver said goes in here. */
+function reasonOf(cause: unknown): string {
+  if (cause instanceof CannotLeadError) return cause.message;
+  const code = cause instanceof Error && 'code' in cause ? String(cause.code) : '';
+  if (!SQLSTATE.test(code) || SESSION_ENDED.test(code)) return 'The database cannot be reached, or does not answer.';
+  if (code === '25006') return 'The database is read-only.';
+  return `The database refuses what the orchestrator writes (SQLSTATE ${code}).`;
+}

@@ -1,0 +1,76 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { newId } from '../../../platform/ids.ts';
+import { createTestDatabase, type TestDatabase } from '../../../testing/postgres.ts';
+import type { RunEvent } from '../../core/index.ts';
+import { encodeEvent, type LogEntry } from '../../log/index.ts';
+import { type LeaderConnection, postgresConnector } from './leader-connection.ts';
+
+let db: TestDatabase;
+beforeAll(async () => {
+  db = await createTestDatabase();
+});
+afterAll(() => db.close());
+
+async function open(): Promise<LeaderConnection> {
+  const connection = postgresConnector(db.url)();
+  await connection.open();
+  return connection;
+}
+
+const PROJECT = newId();
+
+/** An entry with one event of a run for which nothing else is written. */
+function entry(): LogEntry {
+  const event: RunEvent = { at: Date.now(), type: 'step_log', step: 'a', attempt: 1, data: { lines: ['x'] } };
+  const owner = { tenantId: 'acme', projectId: PROJECT, workflowId: PROJECT };
+  const nothing = { payloads: [], projection: null, tasks: [], usage: [], startedBy: '' };
+  return { runId: newId(), rows: [encodeEvent(event, 1, [])], owner, ...nothing };
+}
+
+const set = async (...settings: string[]) => {
+  const name = new URL(db.url).pathname.slice(1);
+  for (const setting of settings) await db.pool.query(`ALTER DATABASE ${name} ${setting}`);
+};
+
+test('one connection gets the lock, and the next one once that is released or its connection is dropped', async () => {
+  const [first, second, third] = [await open(), await open(), await open()];
+  const before = await first.tryLock();
+  expect(before).toMatchObject({ acquired: true, marked: true, holdsLock: false, readOnly: null });
+  expect(await first.check()).toEqual({ backend: before.backend, marked: true, holdsLock: true, readOnly: null });
+  expect(await second.tryLock()).toMatchObject({ acquired: false, marked: true, holdsLock: false });
+  await first.end();
+  expect(await second.tryLock()).toMatchObject({ acquired: true });
+  // Like behind a pooler that shares backends: the same backend is granted the lock again,
+  // and reports that it holds it.
+  expect(await second.tryLock()).toMatchObject({ acquired: true, holdsLock: true });
+  second.destroy();
+  await second.lost;
+  await expect.poll(async () => (await third.tryLock()).acquired).toBe(true);
+  await third.end();
+});
+
+test('a limit that the database sets for all sessions does not end a commit that waits for a lock', async () => {
+  await set("SET lock_timeout = '1ms'", "SET statement_timeout = '20s'");
+  const connection = await open();
+  const holder = await db.pool.connect();
+  await holder.query('BEGIN; SET LOCAL lock_timeout = 0; LOCK TABLE run_events');
+  const committed = connection.commit([entry()]);
+  const waiting = "SELECT FROM pg_locks WHERE relation = 'run_events'::regclass AND NOT granted";
+  await expect.poll(async () => (await holder.query(waiting)).rowCount).toBe(1);
+  await holder.query('COMMIT');
+  holder.release(true);
+  await committed;
+  await set('RESET ALL');
+  await connection.end();
+});
+
+test('a database that is set to read-only is recognized', async () => {
+  await set('SET default_transaction_read_only = on');
+  const connection = await open();
+  expect(await connection.tryLock()).toMatchObject({ readOnly: 'setting' });
+  await connection.end();
+  const client = await db.pool.connect();
+  await client.query('SET default_transaction_read_only = off');
+  await client.query(`ALTER DATABASE ${new URL(db.url).pathname.slice(1)} RESET ALL`);
+  client.release();
+});

@@ -1,0 +1,164 @@
+import { randomUUID } from 'node:crypto';
+import { Socket } from 'node:net';
+import pg from 'pg';
+import { commitStatement, type LogSession, PLANNING } from '../../log/index.ts';
+
+/** Arbitrary; advisory locks belong to one database, so every Baton uses the same. Next to the migrations' 4216033. */
+export const LEADER_LOCK = 4_216_034;
+/**
+ * The server ends a session that has sent nothing for this long, such as that of a process that is suspended, or
+ * that is cut off by a network that drops every packet. In both cases the connection stays open, and the session
+ * would keep the lock forever.
+ */
+export const LEASE_MS = 10_000;
+/** The kernel also notices a peer that is gone: it probes after this time, and then every second (libuv), ten times. */
+const KEEPALIVE_DELAY_MS = 5_000;
+
+/** The database's answer about the session that asked. */
+export type SessionState = {
+  /** The backend that served the statement. */
+  backend: number;
+  /** Whether that backend carries the mark that this connection gave it. */
+  marked: boolean;
+  /** Whether that backend holds the leader's lock. */
+  holdsLock: boolean;
+  /** Why nothing can be written: the server is a standby, or its transactions are read-only. */
+  readOnly: 'standby' | 'setting' | null;
+};
+
+/** `state` is as of before the attempt: PostgreSQL grants a lock again to the backend that already holds it. */
+export type LockAttempt = SessionState & { acquired: boolean };
+
+/**
+ * The connection of a process that leads or wants to: everything that leadership asks of a database. Its promises have
+ * no time limits; the caller sets them (leadership.ts).
+ */
+export type LeaderConnection = LogSession & {
+  /** Settles when the connection is gone, with the cause. */
+  readonly lost: Promise<unknown>;
+  /** Connects and prepares the session. */
+  open(): Promise<void>;
+  tryLock(): Promise<LockAttempt>;
+  check(): Promise<SessionState>;
+  /** Releases the lock, then ends the session. */
+  end(): Promise<void>;
+  /** Drops the connection without asking the database. */
+  destroy(): void;
+};
+
+/** Makes a connection that is not open yet. */
+export type LeaderConnector = () => LeaderConnection;
+
+export function postgresConnector(connectionString: string, lock: number = LEADER_LOCK): LeaderConnector {
+  return () => new PostgresConnection(connectionString, lock);
+}
+
+/**
+ * The defaults of a role or a database must not end commits or change what they see, except for
+ * `default_transaction_read_only`, which is respected. A waiting commit is ended by the lease check and not by a
+ * timeout of its own: with SQLSTATE 55P03 or 57014, every lock that another session holds would cost the leadership.
+ */
+const PREPARE = `
+  SET idle_session_timeout = ${LEASE_MS};
+  SET statement_timeout = 0;
+  SET lock_timeout = 0;
+  SET synchronous_commit = on;
+  SET default_transaction_isolation = 'read committed';
+  ${PLANNING}`;
+
+/**
+ * $1: the lock, $2: the mark. The mark is a setting with a made-up name: it belongs to the backend, and no pooler
+ * carries it along. If it is missing or has another connection's value, a pooler shares backends between connections.
+ * The pid shows the same, unless the pooler happens to pick the same backend each time.
+ */
+const STATE = `
+  SELECT pg_backend_pid() AS backend,
+         coalesce(current_setting('baton.session', true) = $2, false) AS marked,
+         EXISTS (
+           SELECT FROM pg_locks
+           WHERE locktype = 'advisory' AND classid = 0 AND objid = $1::bigint::oid AND objsubid = 1
+             AND granted AND pid = pg_backend_pid()
+         ) AS holds_lock,
+         pg_is_in_recovery() AS in_recovery,
+         current_setting('transaction_read_only') = 'on' AS read_only`;
+
+type StateRow = { backend: number; marked: boolean; holds_lock: boolean; in_recovery: boolean; read_only: boolean };
+
+const stateOf = ({ backend, marked, holds_lock, in_recovery, read_only }: StateRow): SessionState => ({
+  backend,
+  marked,
+  holdsLock: holds_lock,
+  readOnly: in_recovery ? 'standby' : read_only ? 'setting' : null,
+});
+
+class PostgresConnection implements LeaderConnection {
+  readonly lost: Promise<unknown>;
+  readonly #lock: number;
+  readonly #mark: string = randomUUID();
+  readonly #socket = new Socket();
+  readonly #client: pg.Client;
+
+  constructor(connectionString: string, lock: number) {
+    this.#lock = lock;
+    this.#client = new pg.Client({
+      connectionString,
+      application_name: 'baton-orchestrator',
+      keepAlive: true,
+      keepAliveInitialDelayMillis: KEEPALIVE_DELAY_MS,
+      // The next batch is sent before the last one is answered.
+      pipeline: true,
+      stream: () => this.#socket,
+    });
+    const { promise, resolve } = Promise.withResolvers<unknown>();
+    this.lost = promise;
+    this.#client.on('error', resolve);
+    this.#client.on('end', () => resolve(new Error('the session ended')));
+  }
+
+  async open(): Promise<void> {
+    await this.#client.connect();
+    await this.#client.query(PREPARE);
+    // PostgreSQL 17 and later have a timeout for transactions too.
+    await this.#client.query(
+      `SELECT set_config('baton.session', $1, false)
+       UNION ALL SELECT set_config(name, '0', false) FROM pg_settings WHERE name = 'transaction_timeout'`,
+      [this.#mark],
+    );
+  }
+
+  async tryLock(): Promise<LockAttempt> {
+    const { rows } = await this.#client.query<StateRow & { acquired: boolean }>(
+      `WITH before AS MATERIALIZED (${STATE}) SELECT *, pg_try_advisory_lock($1::bigint) AS acquired FROM before`,
+      [this.#lock, this.#mark],
+    );
+    return { ...stateOf(only(rows)), acquired: only(rows).acquired };
+  }
+
+  async check(): Promise<SessionState> {
+    const { rows } = await this.#client.query<StateRow>(STATE, [this.#lock, this.#mark]);
+    return stateOf(only(rows));
+  }
+
+  /**
+   * Sent immediately, behind the statements in flight. PostgreSQL executes them one after the other, each as a
+   * transaction of its own.
+   */
+  commit: LogSession['commit'] = batch => this.#client.query(commitStatement(batch));
+
+  async end(): Promise<void> {
+    // The lock is released explicitly: the server may take a while to end the session, and a
+    // standby would wait for that.
+    await this.#client.query('SELECT pg_advisory_unlock_all()');
+    await this.#client.end();
+  }
+
+  destroy(): void {
+    this.#socket.destroy();
+  }
+}
+
+function only<T>(rows: readonly T[]): T {
+  const [row] = rows;
+  if (row === undefined) throw new Error('the database answered without a row');
+  return row;
+}

@@ -1,0 +1,54 @@
+import type { StreamItem } from '../../ports/orchestrator.ts';
+import type { StepType } from '../../ports/step-type.ts';
+import type { AppError } from '../../../platform/errors.ts';
+import type { LeaderTerm, RunState } from '../../core/index.ts';
+import type { LogEntry } from '../../log/index.ts';
+import type { WakeUp } from '../../turn/due.ts';
+import type { RunIdentity } from '../../turn/turn.ts';
+import type { AttemptHost } from './live-attempt.ts';
+import type { LiveRun } from './live-run.ts';
+import type { SlotKind } from './slots.ts';
+
+/** A run, and the tenant among whose runs it takes its turn; the empty string where that is not known yet. */
+export type RunKey = { readonly runId: string; readonly tenantId: string };
+
+/** The parts of the runtime that a run in memory needs. */
+export type RunHost = AttemptHost & {
+  /** The term of its attempts. */
+  readonly leader: LeaderTerm;
+  random(): number;
+  stepType(name: string): StepType | undefined;
+  /**
+   * Has `takeTurn` called soon, together with those of other scheduled runs; if `isUrgent`, before those of other runs of
+   * the tenant.
+   */
+  schedule(run: LiveRun, isUrgent?: boolean): void;
+  /** Queues the run for slots and grants the free ones. */
+  claim(run: LiveRun): void;
+  releaseSlot(tenantId: string, kind: SlotKind): void;
+  /** Counts an attempt as a call from now on; returns false if it keeps its slot. */
+  moveToCalls(tenantId: string): boolean;
+  append(entry: LogEntry): Promise<void>;
+  /** Has `catchUp` called soon, or cancels that. */
+  progressBehind(run: LiveRun, behind: boolean): void;
+  wantsStream(tenantId: string): boolean;
+  publish(items: StreamItem[]): void;
+  /** Sets when the run is to be woken; null = not any more. */
+  setWakeUpAt(run: RunKey, wakeUp: WakeUp | null): void;
+  committed(run: LiveRun, turn: { isNew: boolean; ended: boolean }): void;
+  /**
+   * Drops the run, because its turn was not written and its memory is no longer valid; returns
+   * the error for its callers.
+   */
+  appendFailed(run: LiveRun, failure: { error: unknown; isNew: boolean; outcomes: AttemptRef[] }): AppError;
+  /** A turn could not be decided or acted upon, which is a defect. The run's memory cannot be trusted any more. */
+  turnDefect(run: LiveRun, error: unknown): void;
+};
+
+/**
+ * The initial state of a run in memory. `quarantined`: the reason for ending it immediately; its state then has none of
+ * its values. `isBehind`: its row has not the progress of its last events.
+ */
+export type HeldRun = { identity: RunIdentity; state: RunState; isBehind: boolean; quarantined: string | null };
+
+export type AttemptRef = { step: string; attempt: number };

@@ -1,0 +1,95 @@
+import { spawn } from 'node:child_process';
+import { mkdtemp, readdir, rm } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { expect, test } from 'vitest';
+import { listen } from '../api/edge.ts';
+import { listenFailure, starting } from '../api/http-server.ts';
+import { createLogger } from '../platform/logger.ts';
+import { COMPILE_CACHE } from '../testing/compile-cache.ts';
+import { testConfig } from '../testing/identity.ts';
+
+const main = fileURLToPath(new URL('main.ts', import.meta.url));
+
+/** Starts the process and waits for its end. */
+function run(env: Record<string, string>): Promise<{ code: number | null; stderr: string }> {
+  const child = spawn(process.execPath, ['--experimental-wasm-modules', main], {
+    env: {
+      NODE_ENV: 'production',
+      PATH: process.env.PATH,
+      NODE_NO_WARNINGS: '1',
+      BATON_LOG_LEVEL: 'silent',
+      ...COMPILE_CACHE,
+      ...env,
+    },
+    stdio: ['ignore', 'ignore', 'pipe'],
+  });
+  let stderr = '';
+  child.stderr.on('data', chunk => {
+    stderr += chunk;
+  });
+  return new Promise(resolve => child.once('close', code => resolve({ code, stderr })));
+}
+
+test('a port in use is one clear line, and nothing was made', async () => {
+  const taken = createServer();
+  await new Promise<void>(resolve => taken.listen(0, '127.0.0.1', resolve));
+  const { port } = taken.address() as AddressInfo;
+  const folder = await mkdtemp(join(tmpdir(), 'baton-main-'));
+  const { code, stderr } = await run({ PORT: String(port), BATON_DATA_DIR: join(folder, 'data') });
+  expect(code).toBe(1);
+  expect(stderr).toBe(`baton: Port ${port} on 127.0.0.1 is in use: stop what listens there, or set PORT.\n`);
+  await rm(folder, { recursive: true });
+  await new Promise(resolve => taken.close(resolve));
+});
+
+test('a configuration that cannot be used names each variable before anything is made', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'baton-main-'));
+  const { code, stderr } = await run({
+    PORT: 'http',
+    BATON_TENANT: 'Not A Slug',
+    BATON_OWNER_EMAIL: 'nobody',
+    BATON_PAT: 'pat_x',
+    BATON_MASTER_KEY: 'short',
+    BATON_PLANS_FILE: '/no/plans.json',
+    BATON_RETENTION_DAY: '3',
+    BATON_DATA_DIR: join(folder, 'data'),
+  });
+  expect(code).toBe(1);
+  expect(stderr.split('\n').filter(Boolean)).toEqual([
+    'baton: BATON_RETENTION_DAY is not a setting and is ignored: did you mean BATON_RETENTION_DAYS? (docs/configuration.md)',
+    'baton: the configuration cannot be used:',
+    expect.stringMatching(/^PORT: /),
+    expect.stringMatching(/^BATON_TENANT: /),
+    expect.stringMatching(/^BATON_MASTER_KEY: /),
+    expect.stringMatching(/^BATON_OWNER_EMAIL: /),
+    expect.stringMatching(/^BATON_PAT: /),
+    expect.stringMatching(/^BATON_OWNER_PASSWORD: /),
+    expect.stringMatching(/^BATON_PLANS_FILE: /),
+    expect.stringMatching(/^ {2}ENOENT/),
+  ]);
+  expect(await readdir(folder)).toEqual([]);
+  await rm(folder, { recursive: true });
+});
+
+test('a host that is not of this machine, or no name, is one clear line', async () => {
+  const at = (host: string) => ({ host, port: 0 });
+  const options = { ...testConfig().http, logger: createLogger('silent') };
+  const error = await listen(at('192.0.2.1'), () => starting, options).catch(thrown => thrown);
+  expect(listenFailure(error, at('192.0.2.1'))).toMatch(/^HOST=192\.0\.2\.1 is not an address of this machine: .*$/);
+  for (const code of ['ENOTFOUND', 'EAI_AGAIN']) {
+    const failure = listenFailure(Object.assign(new Error(), { code }), at('nowhere'));
+    expect(failure).toMatch(/^HOST=nowhere is a name that does not resolve \(\w+\): .*$/);
+  }
+});
+
+test('a database that cannot be reached is one clear line without its password', async () => {
+  const url = 'postgresql://u:sw0rdfish@127.0.0.1:1/db';
+  const { code, stderr } = await run({ PORT: '0', DATABASE_URL: url });
+  expect(code).toBe(1);
+  expect(stderr).toMatch(/^baton: The database 127\.0\.0\.1:1\/db cannot be reached: .*\n$/);
+  expect(stderr).not.toContain('sw0rdfish');
+});

@@ -1,0 +1,50 @@
+import { readFileSync } from 'node:fs';
+import type { Pool } from 'pg';
+import { Registry } from 'prom-client';
+import type { Config } from '../operation/config.ts';
+import { allOf, type OrchestratorObserver } from '../orchestrator/ports/observer.ts';
+import type { EmbeddedOrchestrator } from '../orchestrator/runtime.ts';
+import type { LuaPool } from '../orchestrator/languages/lua/index.ts';
+import { createRunLog, createRunMetrics, createRunTraces, loadMetrics } from '../orchestrator/telemetry/index.ts';
+import type { Logger } from '../platform/logger.ts';
+import { buildInfo, poolMetrics, retentionMetrics } from '../platform/telemetry/process-metrics.ts';
+import { startTracing } from '../platform/telemetry/tracing.ts';
+
+export type MetricsRegistry = Registry;
+
+/** The service's metrics, traces and logs for one container (docs/observability.md). */
+export type Telemetry = {
+  registry: MetricsRegistry;
+  /** Given to the orchestrator. */
+  observer: OrchestratorObserver;
+  /** The values that are read when metrics are requested. */
+  watch(parts: { orchestrator: EmbeddedOrchestrator; luaPool: LuaPool; pool: Pool }): void;
+  /** Given to the retention job. */
+  retention: { clockDoubted(doubted: boolean): void };
+  /** Sends the spans that wait. */
+  close(): Promise<void>;
+};
+
+const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as {
+  version: string;
+};
+
+/** Metrics always; traces where they are configured; a line for each run where debug lines are asked for. */
+export async function startTelemetry(config: Pick<Config, 'tracing'>, logger: Logger): Promise<Telemetry> {
+  const registry = new Registry();
+  buildInfo(registry, version);
+  const tracing = config.tracing === null ? null : await startTracing(config.tracing, version, logger);
+  const observers = [createRunMetrics(registry)];
+  if (tracing !== null) observers.push(createRunTraces(tracing));
+  if (logger.isLevelEnabled('debug')) observers.push(createRunLog(logger));
+  return {
+    registry,
+    observer: allOf(observers),
+    watch({ orchestrator, luaPool, pool }) {
+      loadMetrics(registry, { load: () => orchestrator.load(), lua: luaPool });
+      poolMetrics(registry, pool);
+    },
+    retention: retentionMetrics(registry),
+    close: async () => tracing?.close(),
+  };
+}
