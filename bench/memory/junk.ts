@@ -5,7 +5,7 @@ import { insertParts } from '../../server/domains/memory/extraction/store.ts';
 import { normalizeBlanks } from '../../server/domains/memory/folding.ts';
 import { insertRecall } from '../../server/domains/memory/recalls-store.ts';
 import { scopeOf } from '../../server/domains/memory/scope.ts';
-import type { ModelCaller } from '../../server/orchestrator/steps/model-caller.ts';
+import type { ModelCaller } from '../../server/orchestrator/steps/llm-call/model-caller.ts';
 import { newId } from '../../server/platform/ids.ts';
 import type { Figures } from '../system/system.ts';
 import { type Conversation, NoisyTalk, TURNS } from './noisy-talk.ts';

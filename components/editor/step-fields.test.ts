@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import type { StepType } from '../../server/orchestrator/ports/step-type.ts';
-import { callWorkflow } from '../../server/orchestrator/steps/call-workflow.ts';
-import { condition } from '../../server/orchestrator/steps/condition.ts';
-import { humanTask } from '../../server/orchestrator/steps/human-task.ts';
-import { llmCall } from '../../server/orchestrator/steps/llm-call.ts';
+import { callWorkflow } from '../../server/orchestrator/steps/call-workflow/call-workflow.ts';
+import { condition } from '../../server/orchestrator/steps/condition/condition.ts';
+import { humanTask } from '../../server/orchestrator/steps/human-task/human-task.ts';
+import { llmCall } from '../../server/orchestrator/steps/llm-call/llm-call.ts';
 import { type FieldKind, type FieldsSchema, fieldsOf, fieldText, labelOf, readFieldText } from './step-fields.ts';
 
 const formOf = ({ type, fields, retries }: StepType) => ({

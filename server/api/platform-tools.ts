@@ -1,9 +1,9 @@
 import type { Principal, Scope } from '../operation/context.ts';
 import type { JsonMap, JsonValue } from '../orchestrator/core/index.ts';
-import type { OfferedTool } from '../orchestrator/steps/agent-tools.ts';
-import type { PlatformCall, PlatformTools } from '../orchestrator/steps/platform-tools.ts';
-import type { RunAuthority, Standing } from '../orchestrator/steps/run-authority.ts';
-import type { ToolAnswer } from '../orchestrator/steps/tool-caller.ts';
+import type { OfferedTool } from '../orchestrator/steps/agent/tools.ts';
+import type { PlatformCall, PlatformTools } from '../orchestrator/steps/agent/platform-tools.ts';
+import type { RunAuthority, Standing } from '../orchestrator/steps/agent/run-authority.ts';
+import type { ToolAnswer } from '../orchestrator/steps/mcp-call/tool-caller.ts';
 import { AppError, type ErrorDetail } from '../platform/errors.ts';
 import { newId } from '../platform/ids.ts';
 import { whileDatabaseAway } from '../platform/postgres/while-away.ts';

@@ -59,7 +59,7 @@ import { runEndsOf } from '../domains/runs/run-ends.ts';
 import { createRunTools } from '../domains/runs/run-tools.ts';
 import { createWorkflowCaller } from '../domains/runs/workflow-caller.ts';
 import { settleDeliveries } from '../domains/webhooks/delivery-log.ts';
-import { createLiveText } from '../orchestrator/live-text.ts';
+import { createLiveText } from '../orchestrator/runtime/live-text.ts';
 import { createEmbeddedOrchestrator } from '../orchestrator/runtime.ts';
 import { LuaPool } from '../orchestrator/languages/lua/index.ts';
 import { createStepTypes } from '../orchestrator/steps/registry.ts';

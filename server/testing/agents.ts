@@ -3,7 +3,7 @@ import type { Services } from '../operation/services.ts';
 import type { Attempt, Outcome, StepType } from '../orchestrator/ports/step-type.ts';
 import { createWorkflowCaller } from '../domains/runs/workflow-caller.ts';
 import { createEmbeddedOrchestrator } from '../orchestrator/runtime.ts';
-import { agentFields } from '../orchestrator/steps/agent-settings.ts';
+import { agentFields } from '../orchestrator/steps/agent/settings.ts';
 import { LuaPool } from '../orchestrator/languages/lua/index.ts';
 import { createStepTypes } from '../orchestrator/steps/registry.ts';
 import { createTestServices, testConfig } from './identity.ts';

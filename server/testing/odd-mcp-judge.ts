@@ -1,6 +1,6 @@
 import { answerOf } from '../domains/mcp-servers/calls/tool-result.ts';
 import { readLive } from '../domains/mcp-servers/live.ts';
-import type { ToolAnswer } from '../orchestrator/steps/tool-caller.ts';
+import type { ToolAnswer } from '../orchestrator/steps/mcp-call/tool-caller.ts';
 import { systemClock } from '../platform/clock.ts';
 import { connectMcp, McpFailure } from '../platform/mcp-client/index.ts';
 import type { OddServer, OddSwitches } from './odd-mcp-server.ts';

@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
 import type { StepType } from '../../../server/orchestrator/ports/step-type.ts';
-import { condition } from '../../../server/orchestrator/steps/condition.ts';
-import { forEach } from '../../../server/orchestrator/steps/for-each.ts';
-import { httpRequest } from '../../../server/orchestrator/steps/http-request.ts';
-import { humanTask } from '../../../server/orchestrator/steps/human-task.ts';
-import { mcpCall } from '../../../server/orchestrator/steps/mcp-call.ts';
+import { condition } from '../../../server/orchestrator/steps/condition/condition.ts';
+import { forEach } from '../../../server/orchestrator/steps/for-each/for-each.ts';
+import { httpRequest } from '../../../server/orchestrator/steps/http-request/http-request.ts';
+import { humanTask } from '../../../server/orchestrator/steps/human-task/human-task.ts';
+import { mcpCall } from '../../../server/orchestrator/steps/mcp-call/mcp-call.ts';
 import { type FieldsSchema, fieldsOf } from '../step-fields.ts';
 import { choiceOptions } from './choice-words.ts';
 

@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
 import type { StepType } from '../../../server/orchestrator/ports/step-type.ts';
-import { agent } from '../../../server/orchestrator/steps/agent.ts';
-import { callWorkflow } from '../../../server/orchestrator/steps/call-workflow.ts';
-import { forEach } from '../../../server/orchestrator/steps/for-each.ts';
-import { llmCall } from '../../../server/orchestrator/steps/llm-call.ts';
-import { mcpCall } from '../../../server/orchestrator/steps/mcp-call.ts';
+import { agent } from '../../../server/orchestrator/steps/agent/agent.ts';
+import { callWorkflow } from '../../../server/orchestrator/steps/call-workflow/call-workflow.ts';
+import { forEach } from '../../../server/orchestrator/steps/for-each/for-each.ts';
+import { llmCall } from '../../../server/orchestrator/steps/llm-call/llm-call.ts';
+import { mcpCall } from '../../../server/orchestrator/steps/mcp-call/mcp-call.ts';
 import { type FieldsSchema, fieldsOf } from '../step-fields.ts';
 import { formOf } from './step-settings.ts';
 

@@ -1,7 +1,7 @@
 import type { z } from 'zod';
 import type { Context } from '../../operation/context.ts';
 import type { Services } from '../../operation/services.ts';
-import type { ApprovalSettings } from '../../orchestrator/steps/agent-tool-plan.ts';
+import type { ApprovalSettings } from '../../orchestrator/steps/agent/tool-plan.ts';
 import { approvalsInRun, readApprovals, saveApprovals } from './approval-settings-store.ts';
 import type { AgentSettingsSchema, PatchAgentSettingsInput } from './schemas.ts';
 

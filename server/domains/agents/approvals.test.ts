@@ -2,7 +2,7 @@ import type { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import type { Principal } from '../../operation/context.ts';
-import type { PlannedTool } from '../../orchestrator/steps/agent-plan.ts';
+import type { PlannedTool } from '../../orchestrator/steps/agent/plan.ts';
 import { newId } from '../../platform/ids.ts';
 import { type ChatService, startChatService } from '../../testing/chat.ts';
 import { createTestTenant, withScopes } from '../../testing/identity.ts';

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { type Principal, type Scope, scopes } from '../../operation/context.ts';
-import { decideCall, type Standing } from '../../orchestrator/steps/run-authority.ts';
+import { decideCall, type Standing } from '../../orchestrator/steps/agent/run-authority.ts';
 import { ManualClock } from '../../platform/clock.ts';
 import { newId } from '../../platform/ids.ts';
 import { type AgentService, startAgentService } from '../../testing/agents.ts';

@@ -1,7 +1,7 @@
 import { scopes } from '../../operation/context.ts';
 import type { Services } from '../../operation/services.ts';
 import type { Attempt } from '../../orchestrator/ports/step-type.ts';
-import type { RunAuthority, Standing } from '../../orchestrator/steps/run-authority.ts';
+import type { RunAuthority, Standing } from '../../orchestrator/steps/agent/run-authority.ts';
 import { setBounded } from '../../platform/bounded-map.ts';
 import { whileDatabaseAway } from '../../platform/postgres/while-away.ts';
 import { effectiveRole } from '../identity/principal.ts';

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { AnyObject, Id, Instant, NameText, nextCursor, PlainText, page, Timestamp } from '../../operation/wire.ts';
-import { AgentLimits, AgentMemory, AgentTool, agentFields } from '../../orchestrator/steps/agent-settings.ts';
+import { AgentLimits, AgentMemory, AgentTool, agentFields } from '../../orchestrator/steps/agent/settings.ts';
 import { Description, RecentRun, ValidationReport } from '../workflows/schemas.ts';
 
 const MAX_STARTERS = 10;

@@ -5,7 +5,7 @@ import {
   type AgentMemory,
   type AgentTool,
   DEFAULT_AGENT_LIMITS,
-} from '../../orchestrator/steps/agent-settings.ts';
+} from '../../orchestrator/steps/agent/settings.ts';
 import type { CreateAgentInput, ValidateAgentInput } from './schemas.ts';
 
 /** The step of an agent's own workflow. */

@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net';
 import { brotliCompressSync, gzipSync } from 'node:zlib';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import type { HttpAnswer, HttpCall } from '../../orchestrator/steps/http-requester.ts';
+import type { HttpAnswer, HttpCall } from '../../orchestrator/steps/http-request/http-requester.ts';
 import { ManualClock } from '../../platform/clock.ts';
 import { createEgress, type Egress } from '../../platform/egress/egress.ts';
 import { createTestServices } from '../../testing/identity.ts';

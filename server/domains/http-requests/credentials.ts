@@ -1,4 +1,4 @@
-import type { HttpAuth } from '../../orchestrator/steps/http-requester.ts';
+import type { HttpAuth } from '../../orchestrator/steps/http-request/http-requester.ts';
 import { isHeaderValue } from '../connections/schemas.ts';
 import { credentialHeaders } from '../mcp-servers/credential-headers.ts';
 

@@ -1,5 +1,5 @@
-import { UNSAFE_METHODS } from '../../orchestrator/steps/http/fields.ts';
-import type { HttpAnswer, HttpCall, HttpFailed } from '../../orchestrator/steps/http-requester.ts';
+import { UNSAFE_METHODS } from '../../orchestrator/steps/http-request/fields.ts';
+import type { HttpAnswer, HttpCall, HttpFailed } from '../../orchestrator/steps/http-request/http-requester.ts';
 import { redirectBefore } from '../../platform/egress/redirects.ts';
 import { BodyMalformed } from '../../platform/http-client/body.ts';
 import { httpFailure } from '../../platform/http-client/failure.ts';

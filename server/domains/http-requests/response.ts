@@ -1,5 +1,5 @@
-import { UNSAFE_METHODS } from '../../orchestrator/steps/http/fields.ts';
-import type { HttpFailed, HttpResponse } from '../../orchestrator/steps/http-requester.ts';
+import { UNSAFE_METHODS } from '../../orchestrator/steps/http-request/fields.ts';
+import type { HttpFailed, HttpResponse } from '../../orchestrator/steps/http-request/http-requester.ts';
 import { BodyTooLarge } from '../../platform/egress/limit-body.ts';
 import { beginningOf, excerptOf, readBody } from '../../platform/http-client/body.ts';
 import type { Json, JsonObject } from '../../platform/json.ts';

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { FakeModel } from '../../../bin/fake-model/server.ts';
 import { operations } from '../../api/operations.ts';
 import type { Principal } from '../../operation/context.ts';
-import { withContext } from '../../orchestrator/steps/message-context.ts';
+import { withContext } from '../../orchestrator/steps/agent/message-context.ts';
 import { createCall } from '../../testing/call.ts';
 import { type ChatService, startChatService } from '../../testing/chat.ts';
 import type { TestContainer } from '../../testing/container.ts';

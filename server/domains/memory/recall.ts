@@ -1,7 +1,7 @@
 import type { Services } from '../../operation/services.ts';
-import type { MemoryRecaller, RecallCall, Recalled, RecalledMemory } from '../../orchestrator/steps/memory-recaller.ts';
-import { readMessage } from '../../orchestrator/steps/message-context.ts';
-import type { RunAuthority } from '../../orchestrator/steps/run-authority.ts';
+import type { MemoryRecaller, RecallCall, Recalled, RecalledMemory } from '../../orchestrator/steps/agent/memory-recaller.ts';
+import { readMessage } from '../../orchestrator/steps/agent/message-context.ts';
+import type { RunAuthority } from '../../orchestrator/steps/agent/run-authority.ts';
 import { isoTimestamp } from '../../platform/clock.ts';
 import { whileDatabaseAway } from '../../platform/postgres/while-away.ts';
 import { listPinned } from './items/store.ts';

@@ -1,4 +1,4 @@
-import type { ModelAnswer, ModelCall, ModelCaller } from '../../orchestrator/steps/model-caller.ts';
+import type { ModelAnswer, ModelCall, ModelCaller } from '../../orchestrator/steps/llm-call/model-caller.ts';
 import { askModel, type ModelQuestion, type ModelReply } from '../../platform/models/ask-model.ts';
 import { inSecretScope } from '../../platform/secrets/in-use.ts';
 import type { Redactor } from '../../platform/secrets/redaction.ts';

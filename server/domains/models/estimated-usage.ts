@@ -1,5 +1,5 @@
-import { TOKENS_PER_CHARACTER } from '../../orchestrator/steps/agent-conversation.ts';
-import type { TokenUsage } from '../../orchestrator/steps/model-caller.ts';
+import { TOKENS_PER_CHARACTER } from '../../orchestrator/steps/agent/conversation.ts';
+import type { TokenUsage } from '../../orchestrator/steps/llm-call/model-caller.ts';
 
 /**
  * Estimates the tokens of a provider that told none, by the characters that were sent and written: what is not counted would be free,

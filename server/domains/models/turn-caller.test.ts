@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { type FakeModel, startFakeModel } from '../../../bin/fake-model/server.ts';
 import { scopes } from '../../operation/context.ts';
-import type { TurnCaller, TurnPiece, TurnRequest } from '../../orchestrator/steps/turn-caller.ts';
+import type { TurnCaller, TurnPiece, TurnRequest } from '../../orchestrator/steps/agent/turn-caller.ts';
 import { startTestContainer, type TestContainer } from '../../testing/container.ts';
 import { createTestPat, createTestTenant, type TestTenant } from '../../testing/identity.ts';
 import { createEmbed } from './embed.ts';

@@ -1,5 +1,5 @@
-import { charactersOf } from '../../orchestrator/steps/agent-conversation.ts';
-import type { TurnAnswer, TurnCaller, TurnRequest, TurnUsage } from '../../orchestrator/steps/turn-caller.ts';
+import { charactersOf } from '../../orchestrator/steps/agent/conversation.ts';
+import type { TurnAnswer, TurnCaller, TurnRequest, TurnUsage } from '../../orchestrator/steps/agent/turn-caller.ts';
 import type { TokenCounts } from '../../platform/models/read-stream.ts';
 import { askTurn, type TurnQuestion, type TurnReply } from '../../platform/models/turn.ts';
 import { inSecretScope } from '../../platform/secrets/in-use.ts';

@@ -13,7 +13,7 @@ import {
   templateStep,
   turnId,
 } from '../../orchestrator/core/index.ts';
-import { argumentsOfCall } from '../../orchestrator/steps/agent-tool.ts';
+import { argumentsOfCall } from '../../orchestrator/steps/agent/tool.ts';
 import { findAddedFields, findLoopItem } from './added-step-store.ts';
 
 /** A step that was added to a run, as the step that its graph or the log describes. */

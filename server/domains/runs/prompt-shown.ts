@@ -1,6 +1,6 @@
 import type { z } from 'zod';
-import type { Prompt } from '../../orchestrator/steps/agent-prompt.ts';
-import type { TurnMessage } from '../../orchestrator/steps/turn-messages.ts';
+import type { Prompt } from '../../orchestrator/steps/agent/prompt.ts';
+import type { TurnMessage } from '../../orchestrator/steps/agent/turn-messages.ts';
 import type { Json } from '../../platform/json.ts';
 import type { RunPrompt } from './step-schemas.ts';
 

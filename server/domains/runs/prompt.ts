@@ -13,9 +13,9 @@ import {
   type RunState,
 } from '../../orchestrator/core/index.ts';
 import { decodeEvent, payloadRefs, type StoredEvent } from '../../orchestrator/log/decode.ts';
-import { compactionPrompt } from '../../orchestrator/steps/agent-compaction.ts';
-import { workOf } from '../../orchestrator/steps/agent-plan.ts';
-import { type Prompt, turnPrompt } from '../../orchestrator/steps/agent-prompt.ts';
+import { compactionPrompt } from '../../orchestrator/steps/agent/compaction.ts';
+import { workOf } from '../../orchestrator/steps/agent/plan.ts';
+import { type Prompt, turnPrompt } from '../../orchestrator/steps/agent/prompt.ts';
 import { notFound } from '../../platform/errors.ts';
 import { findAddedStep } from './added-step.ts';
 import { requireRun } from './find.ts';

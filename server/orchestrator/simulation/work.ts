@@ -16,7 +16,7 @@ import {
   type TurnCall,
 } from '../core/index.ts';
 import { stepTypeDescription } from '../steps/descriptions.ts';
-import { loopResult } from '../steps/for-each.ts';
+import { loopResult } from '../steps/for-each/for-each.ts';
 import { type AgentScript, closesItself } from './agents.ts';
 import type { Auditor } from './auditor.ts';
 import type { CallPlan } from './calls.ts';

@@ -9,7 +9,7 @@ import { SchemaValidator } from '../../platform/json-schema/validator.ts';
 import { isNumeric, quoteValue } from '../../platform/json-schema/value.ts';
 import type { Finding } from '../../platform/json-schema/words.ts';
 import type { JsonMap, JsonValue } from '../core/index.ts';
-import { compilePattern, MAX_PATTERN_CHARACTERS, patternSize } from './pattern.ts';
+import { compilePattern, MAX_PATTERN_CHARACTERS, patternSize } from '../languages/pattern.ts';
 
 /**
  * Forms of human tasks, what a model's answer must be, and the input of a workflow: a JSON Schema (2020-12) of an object, as

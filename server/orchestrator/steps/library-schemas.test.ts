@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import type { JsonMap } from '../core/index.ts';
-import { questionOf } from './ask-user.ts';
+import { questionOf } from './agent/ask-user.ts';
 import { checkForm, validateForm } from './form.ts';
 import { isSecretInput } from './searchable.ts';
 

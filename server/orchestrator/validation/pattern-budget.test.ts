@@ -1,6 +1,6 @@
 import { afterAll, expect, test } from 'vitest';
 import { LuaPool } from '../languages/lua/index.ts';
-import { MAX_PATTERN_SIZE, patternSize } from '../steps/pattern.ts';
+import { MAX_PATTERN_SIZE, patternSize } from '../languages/pattern.ts';
 import { createStepTypes } from '../steps/registry.ts';
 import { validateGraph, validateOverrides } from './index.ts';
 import { MAX_GRAPH_PATTERNS_SIZE, PatternBudget } from './pattern-budget.ts';

@@ -1,5 +1,5 @@
 import type { GraphStep, JsonValue } from '../core/index.ts';
-import { MAX_PATTERN_CHARACTERS, patternSize } from '../steps/pattern.ts';
+import { MAX_PATTERN_CHARACTERS, patternSize } from '../languages/pattern.ts';
 
 /**
  * The number of instructions to which all patterns of a graph together may compile. Checking a graph compiles each

@@ -1,6 +1,6 @@
 import type { Context } from '../../../operation/context.ts';
 import { addedId, agentStepType, turnId } from '../../../orchestrator/core/index.ts';
-import { AgentWork, type PlannedTool } from '../../../orchestrator/steps/agent-plan.ts';
+import { AgentWork, type PlannedTool } from '../../../orchestrator/steps/agent/plan.ts';
 import { projectScope } from '../../workflows/view.ts';
 import { type AskedRow, findAsked } from '../sql/grants-store.ts';
 

@@ -1,7 +1,7 @@
 import type { z } from 'zod';
 import type { Context, Scope } from '../../../operation/context.ts';
 import type { JsonMap } from '../../../orchestrator/core/index.ts';
-import { toolDigest } from '../../../orchestrator/steps/agent-grants.ts';
+import { toolDigest } from '../../../orchestrator/steps/agent/grants.ts';
 import { AppError, forbidden, invalid } from '../../../platform/errors.ts';
 import { isId, newId } from '../../../platform/ids.ts';
 import { storageProblem } from '../../../platform/storable-json.ts';

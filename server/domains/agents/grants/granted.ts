@@ -1,5 +1,5 @@
 import type { Services } from '../../../operation/services.ts';
-import type { AgentGrants } from '../../../orchestrator/steps/agent-grants.ts';
+import type { AgentGrants } from '../../../orchestrator/steps/agent/grants.ts';
 import { whileDatabaseAway } from '../../../platform/postgres/while-away.ts';
 import { grantsInForce } from '../sql/grants-store.ts';
 

@@ -1,6 +1,6 @@
 import type { Pool } from 'pg';
 import type { JsonMap } from '../../../orchestrator/core/index.ts';
-import type { AgentGrant } from '../../../orchestrator/steps/agent-grants.ts';
+import type { AgentGrant } from '../../../orchestrator/steps/agent/grants.ts';
 import type { ProjectScope } from '../../workflows/store.ts';
 
 /** The subject of a grant: an agent, or a conversation. */

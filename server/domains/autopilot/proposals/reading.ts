@@ -1,6 +1,6 @@
 import type { Context } from '../../../operation/context.ts';
 import { agentStepType } from '../../../orchestrator/core/index.ts';
-import { callsOf, turnResultOf } from '../../../orchestrator/steps/turn-result.ts';
+import { callsOf, turnResultOf } from '../../../orchestrator/steps/agent/turn-result.ts';
 import { isObject } from '../../../platform/json.ts';
 import { readAnswerEvents } from '../../chat/answers/read-events.ts';
 import { findAnswered, findHistory } from '../../chat/messages/store.ts';

@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 import { agentStepType, type JsonValue } from '../../../orchestrator/core/index.ts';
-import { turnResultOf } from '../../../orchestrator/steps/turn-result.ts';
+import { turnResultOf } from '../../../orchestrator/steps/agent/turn-result.ts';
 import { isObject } from '../../../platform/json.ts';
 import type { AnswerUsage as UsageSchema } from '../schemas.ts';
 import type { AnswerEvent } from '../stream/frames.ts';

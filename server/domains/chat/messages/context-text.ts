@@ -1,4 +1,4 @@
-import { withContext } from '../../../orchestrator/steps/message-context.ts';
+import { withContext } from '../../../orchestrator/steps/agent/message-context.ts';
 import { type MessagePart, textOf } from '../stream/parts.ts';
 
 /** Returns the text that an agent reads for a person's message: the message itself, and what it is about. */

@@ -1,4 +1,4 @@
-import type { TurnMessage } from '../../../orchestrator/steps/turn-messages.ts';
+import type { TurnMessage } from '../../../orchestrator/steps/agent/turn-messages.ts';
 import type { SummaryPart } from '../stream/parts.ts';
 
 /**

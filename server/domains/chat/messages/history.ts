@@ -2,7 +2,7 @@ import {
   type Conversations,
   type EarlierMessages,
   NO_EARLIER_MESSAGES,
-} from '../../../orchestrator/steps/conversations.ts';
+} from '../../../orchestrator/steps/agent/conversations.ts';
 import { whileDatabaseAway } from '../../../platform/postgres/while-away.ts';
 import { type AnswerServices, readAnswerOf } from '../answers/settle.ts';
 import type { MessagePart } from '../stream/parts.ts';

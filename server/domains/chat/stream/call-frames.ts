@@ -1,8 +1,8 @@
 import type { UIMessageChunk } from 'ai';
 import { changeText } from '../../../orchestrator/core/changed-arguments.ts';
-import { ASK_USER } from '../../../orchestrator/steps/ask-user.ts';
-import type { ToolCallPart } from '../../../orchestrator/steps/turn-messages.ts';
-import type { TurnResult } from '../../../orchestrator/steps/turn-result.ts';
+import { ASK_USER } from '../../../orchestrator/steps/agent/ask-user.ts';
+import type { ToolCallPart } from '../../../orchestrator/steps/agent/turn-messages.ts';
+import type { TurnResult } from '../../../orchestrator/steps/agent/turn-result.ts';
 import { isObject } from '../../../platform/json.ts';
 import type { AnswerEvent } from './frames.ts';
 

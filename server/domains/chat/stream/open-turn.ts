@@ -1,6 +1,6 @@
 import type { UIMessageChunk } from 'ai';
 import type { LivePiece } from '../../../orchestrator/ports/live-text.ts';
-import type { ContentPart } from '../../../orchestrator/steps/turn-messages.ts';
+import type { ContentPart } from '../../../orchestrator/steps/agent/turn-messages.ts';
 
 type Written = { type: 'text' | 'reasoning'; text: string; isEnded: boolean };
 

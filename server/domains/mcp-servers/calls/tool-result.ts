@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { JsonMap, JsonValue } from '../../../orchestrator/core/index.ts';
-import type { ToolAnswer } from '../../../orchestrator/steps/tool-caller.ts';
+import type { ToolAnswer } from '../../../orchestrator/steps/mcp-call/tool-caller.ts';
 import { cleanJson } from '../../../platform/clean-json.ts';
 import { isObject } from '../../../platform/json.ts';
 import { parseAnswerJson } from '../../../platform/json-text.ts';

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import type { JsonMap } from '../../../orchestrator/core/index.ts';
-import type { MemoryToolCall, Said } from '../../../orchestrator/steps/memory-tools.ts';
+import type { MemoryToolCall, Said } from '../../../orchestrator/steps/agent/memory-tools.ts';
 import { type ChatService, startChatService } from '../../../testing/chat.ts';
 import { createTestMember, createTestPat } from '../../../testing/identity.ts';
 import type { ItemResult } from '../../../testing/memory.ts';

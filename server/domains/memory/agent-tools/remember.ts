@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Services } from '../../../operation/services.ts';
 import type { JsonMap } from '../../../orchestrator/core/index.ts';
-import type { MemoryToolCall, Said } from '../../../orchestrator/steps/memory-tools.ts';
+import type { MemoryToolCall, Said } from '../../../orchestrator/steps/agent/memory-tools.ts';
 import { isId, newId } from '../../../platform/ids.ts';
 import { readKnownSecrets } from '../../connections/known-secrets.ts';
 import { isAskedFor } from '../belief/asked.ts';

@@ -1,5 +1,5 @@
 import { canonicalNumber, isNumber, readNumber } from '../../../platform/json-text.ts';
-import { compilePattern, MAX_PATTERN_CHARACTERS, MAX_PATTERN_SIZE, patternSize } from '../../steps/pattern.ts';
+import { compilePattern, MAX_PATTERN_CHARACTERS, MAX_PATTERN_SIZE, patternSize } from '../pattern.ts';
 import { bytesOf, textOf } from './encoders.ts';
 import type { CelNumber } from './numbers.ts';
 import { timeMethods } from './time.ts';

@@ -5,12 +5,12 @@ import { TestCredits } from '../../../testing/engine/credits.ts';
 import { createHarness, type Harness } from '../../../testing/engine/runtime.ts';
 import { createTestDatabase, type TestDatabase } from '../../../testing/postgres.ts';
 import type { JsonMap } from '../../core/index.ts';
-import { agent } from '../../steps/agent.ts';
-import { agentTool } from '../../steps/agent-tool.ts';
-import type { AgentTools } from '../../steps/agent-tools.ts';
-import { agentTurn } from '../../steps/agent-turn.ts';
-import type { TurnCaller, TurnRequest } from '../../steps/turn-caller.ts';
-import type { ContentPart } from '../../steps/turn-messages.ts';
+import { agent } from '../../steps/agent/agent.ts';
+import { agentTool } from '../../steps/agent/tool.ts';
+import type { AgentTools } from '../../steps/agent/tools.ts';
+import { agentTurn } from '../../steps/agent/turn.ts';
+import type { TurnCaller, TurnRequest } from '../../steps/agent/turn-caller.ts';
+import type { ContentPart } from '../../steps/agent/turn-messages.ts';
 
 /** A step costs 100 microcredits, a call 30 more, a token read 2 and a token written 5. */
 const STEP = 100;

@@ -6,14 +6,14 @@ import { createHarness, type Harness, outline, stepType } from '../../../testing
 import { createTestDatabase, type TestDatabase } from '../../../testing/postgres.ts';
 import type { Graph, JsonMap, RunEvent } from '../../core/index.ts';
 import { createLogReader } from '../../log/log-reader.ts';
-import { agent } from '../../steps/agent.ts';
-import { agentTool } from '../../steps/agent-tool.ts';
-import { agentTurn } from '../../steps/agent-turn.ts';
-import { callWorkflow } from '../../steps/call-workflow.ts';
-import type { RunTools } from '../../steps/run-tools.ts';
-import type { TurnCaller } from '../../steps/turn-caller.ts';
-import type { ContentPart } from '../../steps/turn-messages.ts';
-import type { WorkflowCaller } from '../../steps/workflow-caller.ts';
+import { agent } from '../../steps/agent/agent.ts';
+import { agentTool } from '../../steps/agent/tool.ts';
+import { agentTurn } from '../../steps/agent/turn.ts';
+import { callWorkflow } from '../../steps/call-workflow/call-workflow.ts';
+import type { RunTools } from '../../steps/agent/run-tools.ts';
+import type { TurnCaller } from '../../steps/agent/turn-caller.ts';
+import type { ContentPart } from '../../steps/agent/turn-messages.ts';
+import type { WorkflowCaller } from '../../steps/call-workflow/workflow-caller.ts';
 
 /** Runs that agents call: what they may spend, and that no crash loses or doubles one. A step costs 100 microcredits, a token read 2. */
 let say: (turn: number) => ContentPart[];

@@ -2,13 +2,13 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createHarness, type Harness } from '../../../testing/engine/runtime.ts';
 import { createTestDatabase, type TestDatabase } from '../../../testing/postgres.ts';
 import type { JsonMap, JsonValue } from '../../core/index.ts';
-import { agent } from '../../steps/agent.ts';
-import { agentApproval } from '../../steps/agent-approval.ts';
-import { agentTool } from '../../steps/agent-tool.ts';
-import type { AgentTools } from '../../steps/agent-tools.ts';
-import { agentTurn } from '../../steps/agent-turn.ts';
-import type { TurnCaller, TurnRequest } from '../../steps/turn-caller.ts';
-import type { ContentPart } from '../../steps/turn-messages.ts';
+import { agent } from '../../steps/agent/agent.ts';
+import { agentApproval } from '../../steps/agent/approval.ts';
+import { agentTool } from '../../steps/agent/tool.ts';
+import type { AgentTools } from '../../steps/agent/tools.ts';
+import { agentTurn } from '../../steps/agent/turn.ts';
+import type { TurnCaller, TurnRequest } from '../../steps/agent/turn-caller.ts';
+import type { ContentPart } from '../../steps/agent/turn-messages.ts';
 
 const wants = (name: string): ContentPart => ({ type: 'tool_call', id: 'c', name, arguments: {} });
 const turnOf = (...content: ContentPart[]): JsonMap => ({

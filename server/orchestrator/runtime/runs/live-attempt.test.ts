@@ -7,7 +7,7 @@ import { FREE } from '../../ports/credits.ts';
 import type { LogReader } from '../../log/index.ts';
 import { unobserved } from '../../ports/observer.ts';
 import { LuaPool } from '../../languages/lua/index.ts';
-import { luaScript } from '../../steps/lua-script.ts';
+import { luaScript } from '../../steps/lua-script/lua-script.ts';
 import { RunResources } from '../memory/run-resources.ts';
 import { FaultLog } from './fault-log.ts';
 import { LiveAttempt } from './live-attempt.ts';

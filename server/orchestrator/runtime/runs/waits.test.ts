@@ -10,7 +10,7 @@ import {
 import { createTestDatabase, type TestDatabase } from '../../../testing/postgres.ts';
 import type { Graph } from '../../core/index.ts';
 import { unobserved } from '../../ports/observer.ts';
-import { wait } from '../../steps/wait.ts';
+import { wait } from '../../steps/wait/wait.ts';
 
 let db: TestDatabase;
 beforeAll(async () => {

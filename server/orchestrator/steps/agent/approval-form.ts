@@ -1,0 +1,42 @@
+import { isObject } from '../../../platform/json.ts';
+import type { JsonMap } from '../../core/index.ts';
+import { checkForm, validateForm } from '../form.ts';
+import { unknownFields } from '../unknown-fields.ts';
+
+const MAX_REASON = 2_000;
+/** References of the tool's schema start from this address, and not from the form around it. */
+const ADDRESS = 'schema:///arguments';
+
+const about = (args: JsonMap): JsonMap => ({
+  title: 'Arguments',
+  description: 'Those of the agent, unless you change them',
+  default: args,
+});
+
+/**
+ * Returns the form of an approval. The arguments are drawn from the schema of the tool; where that is no schema of a form, or does not have
+ * the arguments of the agent, they are an object of any fields.
+ */
+export function approvalForm(inputSchema: JsonMap, args: JsonMap): JsonMap {
+  const drawn = formWith(drawnFrom(inputSchema, args));
+  const asked = { arguments: args };
+  const isUsable =
+    checkForm(drawn).length === 0 &&
+    validateForm(drawn, asked).length === 0 &&
+    unknownFields(drawn, asked).length === 0;
+  return isUsable ? drawn : formWith({ type: 'object', ...about(args) });
+}
+
+function formWith(args: JsonMap): JsonMap {
+  const reason = { type: 'string', title: 'Reason', maxLength: MAX_REASON };
+  return { type: 'object', properties: { arguments: args, reason }, additionalProperties: false };
+}
+
+/** A model may give fields that the schema does not name, and may keep them. */
+function drawnFrom(schema: JsonMap, args: JsonMap): JsonMap {
+  const { $schema: _, properties, ...others } = schema;
+  const drawn = { $id: ADDRESS, ...others, type: 'object', ...about(args) };
+  if (!isObject(properties)) return drawn;
+  const unnamed = Object.keys(args).filter(name => !Object.hasOwn(properties, name));
+  return { ...drawn, properties: { ...properties, ...Object.fromEntries(unnamed.map(name => [name, {}])) } };
+}

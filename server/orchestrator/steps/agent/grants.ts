@@ -1,0 +1,55 @@
+import type { Attempt } from '../../ports/step-type.ts';
+import { isObject } from '../../../platform/json.ts';
+import type { JsonMap, JsonValue } from '../../core/index.ts';
+import type { PlannedTool } from './plan.ts';
+import { digestOf } from './turn-result.ts';
+
+/**
+ * A permanent permission by a person: calls of a tool as it was described then, with these arguments (null: any).
+ */
+export type AgentGrant = {
+  id: string;
+  instanceId: string;
+  tool: string;
+  toolDigest: string;
+  arguments: JsonMap | null;
+};
+
+/** The port through which agents read grants; the domain of agents implements it. */
+export type AgentGrants = {
+  /**
+   * Returns what counts now in the run: for the agent that a step names (undefined: whose own run it is), and for the conversation
+   * that the run answers in. Waits while the database is away, until `signal` aborts.
+   */
+  of(run: Attempt['run'], agentId: string | undefined, signal: AbortSignal): Promise<readonly AgentGrant[]>;
+};
+
+/** Returns the digest that a grant is bound to: a tool with another description is another tool. */
+export function toolDigest({ description, input_schema, read_only, open_world, destructive }: PlannedTool): string {
+  return digestOf({ description, input_schema, read_only, open_world, destructive: destructive === true } as JsonMap);
+}
+
+/** The grant that allows a call; undefined if none does. */
+export function grantFor(
+  grants: readonly AgentGrant[],
+  tool: PlannedTool,
+  args: JsonValue | undefined,
+): AgentGrant | undefined {
+  const digest = toolDigest(tool);
+  return grants.find(
+    grant =>
+      grant.instanceId === tool.instance_id.toLowerCase() &&
+      grant.tool === tool.tool &&
+      grant.toolDigest === digest &&
+      hasArguments(args, grant.arguments),
+  );
+}
+
+function hasArguments(args: JsonValue | undefined, wanted: JsonMap | null): boolean {
+  if (wanted === null) return true;
+  if (!isObject(args)) return false;
+  return Object.entries(wanted).every(([name, value]) => {
+    const given = Object.hasOwn(args, name) ? args[name] : undefined;
+    return given !== undefined && digestOf(given as JsonValue) === digestOf(value);
+  });
+}

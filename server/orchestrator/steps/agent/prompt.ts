@@ -1,0 +1,46 @@
+import type { AgentLimit, AgentProgress, GraphStep, JsonMap } from '../../core/index.ts';
+import type { AgentWork } from './plan.ts';
+import { type TranscriptSource, transcript } from './transcript.ts';
+import { readResultTool } from './read-result.ts';
+import type { TurnRequest } from './turn-caller.ts';
+import type { TurnMessage } from './turn-messages.ts';
+
+/** The content of a request to a model, without its address and the form of the answer. */
+export type Prompt = Pick<TurnRequest, 'messages' | 'tools' | 'toolChoice'>;
+
+/** Returns the prompt of the turn `step` of an agent. The same earlier steps always give the same prompt, also later from the log. */
+export function turnPrompt(work: AgentWork, agent: AgentProgress, step: GraphStep, source: TranscriptSource): Prompt {
+  const open = openPrompt(work, agent, source);
+  const closing = closingOf(step);
+  return closing === null ? open : closePrompt(open, closing);
+}
+
+/** Returns the prompt of a turn that may call tools. */
+export function openPrompt(work: AgentWork, agent: AgentProgress, source: TranscriptSource): Prompt {
+  const offered = work.tools.map(({ name, description, input_schema }) => ({
+    name,
+    description,
+    inputSchema: input_schema as JsonMap,
+  }));
+  return {
+    messages: transcript(work, agent, source),
+    tools: offered.length === 0 ? [] : [...offered, readResultTool],
+    toolChoice: offered.length === 0 ? 'none' : 'auto',
+  };
+}
+
+/** The same for the turn in which the agent ends because of `limit`. */
+export const closePrompt = ({ messages, tools }: Prompt, limit: AgentLimit): Prompt => ({
+  messages: [...messages, closingMessage(limit)],
+  tools,
+  toolChoice: 'none',
+});
+
+/** The limit at which the agent ends with this turn; null for any other turn. */
+export const closingOf = ({ closing }: GraphStep): AgentLimit | null =>
+  typeof closing === 'string' ? (closing as AgentLimit) : null;
+
+function closingMessage(limit: AgentLimit): TurnMessage {
+  const text = `You have reached the limit ${limit}: no more tools can be called. Answer now with what you have, and say what is missing.`;
+  return { role: 'user', content: [{ type: 'text', text }] };
+}

@@ -1,0 +1,24 @@
+import type { Attempt, CallLineage, CheckScope, StepProblem } from '../../ports/step-type.ts';
+import type { JsonMap, JsonValue } from '../../core/index.ts';
+
+/** The workflow that a `call_workflow` step names, with the rendered input. */
+export type CalledWorkflow = { workflowId: string; version: number | undefined; input: JsonMap };
+
+export type CallFailure = { kind: 'failed'; code: string; message: string };
+/** The version to start. */
+export type Callable = { kind: 'callable'; version: number } | CallFailure;
+export type CallOutput = { kind: 'output'; output: JsonValue } | CallFailure;
+
+/** The port of `call_workflow`; the domain of runs implements it. All of it is about the project of the calling run alone. */
+export type WorkflowCaller = {
+  /** Returns the problems of a step that names this workflow, among them that it calls itself. */
+  check(scope: CheckScope, call: { workflowId: string; version: number | undefined }): Promise<StepProblem[]>;
+  /** Decides whether the run may call the workflow, and which version. Waits while the database is away, until `signal` aborts. */
+  resolve(
+    run: Attempt['run'],
+    call: CalledWorkflow,
+    on: { lineage: CallLineage; signal: AbortSignal },
+  ): Promise<Callable>;
+  /** Reads the output of a run that has completed. Waits while the database is away, until `signal` aborts. */
+  output(run: Attempt['run'], child: { runId: string; workflowId: string }, signal: AbortSignal): Promise<CallOutput>;
+};

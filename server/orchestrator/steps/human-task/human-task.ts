@@ -1,0 +1,133 @@
+import { z } from 'zod';
+import type { Attempt, Outcome, StepProblem, StepType, TrialFacts } from '../../ports/step-type.ts';
+import { Json } from '../../../operation/wire.ts';
+import { isObject } from '../../../platform/json.ts';
+import type { GraphStep, JsonMap, JsonValue } from '../../core/index.ts';
+import { fieldReader, InvalidStep, MAX_INSTRUCTIONS_LENGTH } from '../common-fields.ts';
+import { STEP_TYPES } from '../descriptions.ts';
+import { exampleValue } from '../example-value.ts';
+import { outcomeOf } from '../failure.ts';
+import { checkForm } from '../form.ts';
+import { stepsInTemplates } from '../reads.ts';
+import { Rendering } from '../../languages/rendering.ts';
+import { collectReferences, hasTemplate } from '../../languages/templates.ts';
+
+const ROLES = new Set(['project_contributor', 'tenant_admin']);
+
+const fields = z.strictObject({
+  instructions: z
+    .string()
+    .max(MAX_INSTRUCTIONS_LENGTH)
+    .optional()
+    .meta({ description: 'Markdown; may contain templates' }),
+  form: z
+    .record(z.string(), Json)
+    .optional()
+    .meta({ description: 'JSON Schema (2020-12) of an object: checked against result on completion' }),
+  assignees: z.array(z.string().min(1).max(320)).max(100).optional().meta({
+    description: 'Email addresses or the roles project_contributor and tenant_admin; empty = any contributor',
+  }),
+  on_timeout: z.enum(['fail', 'approve', 'reject']).optional().meta({ description: 'Default fail' }),
+});
+const read = fieldReader(fields);
+
+// Deliberately loose: the address is compared with members' addresses, never written to.
+const isEmail = (text: string) => text.length <= 320 && /^[^\s@]+@[^\s@]+$/.test(text);
+const isAssignee = (text: string) => ROLES.has(text) || isEmail(text);
+
+const exampleDecision = ({ form }: GraphStep, { now }: TrialFacts): JsonValue => {
+  const values = exampleValue(form);
+  const decision = { approved: true, completed_by: 'stand-in', completed_at: now };
+  return isObject(values) ? { ...values, ...decision } : decision;
+};
+
+/** Rendered assignees: a template may give one text or a list of them. */
+function assigneesOf(texts: string[], rendering: Rendering): string[] {
+  const rendered = (rendering.value('assignees', texts) as JsonValue[]).flat();
+  return rendered.map(value => {
+    if (typeof value !== 'string' || !isAssignee(value)) {
+      throw new InvalidStep(`assignees: ${JSON.stringify(value).slice(0, 100)} is neither an email address nor a role`);
+    }
+    return isEmail(value) ? value.toLowerCase() : value;
+  });
+}
+
+function formOf(form: JsonMap | undefined, rendering: Rendering): JsonMap | null {
+  if (!form) return null;
+  const rendered = rendering.value('form', form) as JsonMap;
+  const [problem] = checkForm(rendered);
+  if (problem) throw new InvalidStep(`${problem.path}: ${problem.message}`);
+  return rendered;
+}
+
+function ask(attempt: Attempt): Outcome {
+  const { step } = attempt;
+  const { instructions, form, assignees, on_timeout } = read(step);
+  const rendering = new Rendering(attempt);
+  const text = rendering.text('instructions', instructions ?? '');
+  if (text.length > MAX_INSTRUCTIONS_LENGTH) throw new InvalidStep('instructions: too long once rendered');
+  return {
+    kind: 'waiting',
+    task: {
+      name: step.name ? rendering.text('name', step.name).slice(0, 500) : step.id,
+      instructions: text,
+      form: formOf(form, rendering),
+      assignees: assigneesOf(assignees ?? [], rendering),
+      due_at: step.timeout_s === undefined ? null : attempt.now + step.timeout_s * 1000,
+      on_timeout: on_timeout ?? 'fail',
+    },
+  };
+}
+
+function check(step: GraphStep): StepProblem[] {
+  const parsed = fields.safeParse({ form: step.form, assignees: step.assignees });
+  if (!parsed.success) return [];
+  const { form, assignees } = parsed.data;
+  const problems: StepProblem[] = [];
+  // A form with templates (choices that come from a step, say) can only be judged once rendered, when the task is asked.
+  if (form && collectReferences(form).length === 0) problems.push(...checkForm(form));
+  for (const [index, assignee] of (assignees ?? []).entries()) {
+    if (hasTemplate(assignee) || isAssignee(assignee)) continue;
+    problems.push({
+      path: `assignees[${index}]`,
+      code: 'assignee_invalid',
+      message: `"${assignee.slice(0, 80)}" is neither an email address nor a role (${[...ROLES].join(', ')})`,
+    });
+  }
+  return problems;
+}
+
+/**
+ * `human_task`: asks a person and waits (docs/specification/steps.md#human_task). Its timeout belongs to the task,
+ * not to the attempt.
+ */
+export const humanTask: StepType = {
+  type: 'human_task',
+  ...STEP_TYPES.human_task,
+  fields,
+  available: true,
+  defaultTimeoutS: null,
+  retries: false,
+  dataFields: ['instructions'],
+  decides: true,
+  approvalFields: ['assignees', 'form', 'on_timeout', 'timeout_s', 'disabled', 'gated'],
+  rawFields: [],
+  trial: { replacedBecause: () => 'asks_people', example: exampleDecision },
+  reads: stepsInTemplates,
+  check,
+  checkInGraph(step, graph) {
+    if (step.on_timeout === undefined || step.timeout_s !== undefined) return;
+    graph.warn({
+      path: 'on_timeout',
+      code: 'timeout_never',
+      message: 'on_timeout has no effect without timeout_s',
+    });
+  },
+  async execute(attempt) {
+    try {
+      return ask(attempt);
+    } catch (error) {
+      return outcomeOf(error);
+    }
+  },
+};

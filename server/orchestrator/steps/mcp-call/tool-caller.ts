@@ -1,0 +1,45 @@
+import type { CheckScope, StepProblem } from '../../ports/step-type.ts';
+import type { JsonMap, JsonValue } from '../../core/index.ts';
+
+/** A call of a tool on an MCP instance, as an `mcp_call` step makes it. */
+export type ToolCall = {
+  tenantId: string;
+  projectId: string;
+  instanceId: string;
+  toolName: string;
+  /** Rendered already. */
+  args: JsonMap;
+  /** `<run_id>:<step_id>`, sent in `_meta` (docs/specification/steps.md#idempotency-key). */
+  idempotencyKey: string;
+  traceparent?: string | undefined;
+};
+
+/**
+ * The outcome of a call. `unsent`: the call certainly never reached the tool, so it is not charged. `details`: what the tool or its
+ * server said about the failure as JSON.
+ */
+export type ToolAnswer =
+  | { kind: 'result'; result: JsonValue }
+  | {
+      kind: 'failed';
+      code: string;
+      message: string;
+      details?: JsonValue;
+      retryable: boolean;
+      retryAfterMs?: number;
+      unsent?: true;
+    };
+
+/** The port of `mcp_call`; the domain of MCP servers implements it. */
+export type ToolCaller = {
+  /** Returns the problems of a step that names this instance and tool; templates in `args` stand for any value. */
+  check(
+    scope: CheckScope,
+    call: { instanceId: string; toolName: string; args: JsonMap | undefined },
+  ): Promise<StepProblem[]>;
+  /**
+   * Calls the tool once. Resolves soon after `signal` aborts, having told the server so. Progress notifications become log
+   * lines. Values of the connection's credentials are redacted from everything it returns and logs.
+   */
+  call(call: ToolCall, on: { signal: AbortSignal; log: (lines: string[]) => void }): Promise<ToolAnswer>;
+};

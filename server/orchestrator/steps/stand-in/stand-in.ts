@@ -1,0 +1,56 @@
+import { z } from 'zod';
+import type { Attempt, Outcome, StepType } from '../../ports/step-type.ts';
+import { JsonObjectSchema } from '../../../platform/json-object-schema.ts';
+import type { JsonMap, JsonValue } from '../../core/index.ts';
+import { fieldReader } from '../common-fields.ts';
+import { ADDED_STEP_TYPES } from '../descriptions.ts';
+import { outcomeOf } from '../failure.ts';
+import { Rendering } from '../../languages/rendering.ts';
+
+const fields = z.strictObject({
+  stands_for: z.string().max(200),
+  /** The fields of the replaced step. Their templates are rendered, so that one that does not resolve fails here too. */
+  inputs: JsonObjectSchema,
+  /** Returned unchanged. */
+  result: z.custom<JsonValue>(),
+});
+const read = fieldReader(fields);
+const MAX_INPUT_BYTES = 4 * 1024 * 1024;
+/** The most that the log shows of the fields that the step would get, in characters. */
+const MAX_SHOWN = 8_000;
+
+/**
+ * `stand_in`: takes the place of a step that would write, send or ask people, in a trial of a workflow. It does nothing, and
+ * returns a result that was decided before. Only trials have it.
+ */
+export const standIn: StepType = {
+  type: 'stand_in',
+  ...ADDED_STEP_TYPES.stand_in,
+  fields,
+  available: true,
+  internal: true,
+  defaultTimeoutS: null,
+  retries: false,
+  dataFields: [],
+  rawFields: ['result'],
+  check: () => [],
+  execute: async attempt => {
+    try {
+      return standInFor(attempt);
+    } catch (error) {
+      return outcomeOf(error);
+    }
+  },
+};
+
+function standInFor(attempt: Attempt): Outcome {
+  const { stands_for, inputs, result } = read(attempt.step);
+  const given = new Rendering(attempt).value('inputs', inputs as JsonMap, MAX_INPUT_BYTES);
+  const shown = JSON.stringify(given).slice(0, MAX_SHOWN).toWellFormed();
+  // A person sees here what exactly the step would send.
+  return {
+    kind: 'completed',
+    result,
+    log: [`Simulated: this step stands in for ${stands_for}.`, `It would get: ${shown}`],
+  };
+}
