@@ -2,7 +2,7 @@ import type { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { WebSocket } from 'ws';
 import { z } from 'zod';
-import { scopes } from './operation/context.ts';
+import { scopes } from './orchestrator/ports/authority.ts';
 import { isObject, type Json } from './platform/json.ts';
 import { readJson } from './platform/json-text.ts';
 import { startTestContainer, type TestContainer } from './testing/container.ts';

@@ -3,7 +3,7 @@ import type { RunRef, StreamItem } from '../../server/orchestrator/ports/orchest
 import { insertWorkflow } from '../../server/domains/workflows/store.ts';
 import { insertVersion } from '../../server/domains/workflows/versions/sql/store.ts';
 import type { Graph, RunStartedData } from '../../server/orchestrator/core/index.ts';
-import type { EmbeddedOrchestrator } from '../../server/orchestrator/runtime.ts';
+import type { EmbeddedOrchestrator } from '../../server/orchestrator/runtime/index.ts';
 import { LuaPool } from '../../server/orchestrator/languages/lua/index.ts';
 import { systemClock } from '../../server/platform/clock.ts';
 import { newId } from '../../server/platform/ids.ts';

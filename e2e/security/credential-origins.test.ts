@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { scopes } from '../../server/operation/context.ts';
+import { scopes } from '../../server/orchestrator/ports/authority.ts';
 import { createTestMember, createTestPat } from '../../server/testing/identity.ts';
 import { startToolServer } from '../../server/testing/mcp-servers.ts';
 import { reached } from '../../server/testing/runs.ts';

@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { describeApi } from '../../server/api/openapi.ts';
 import type { RegisteredOperation } from '../../server/api/registry.ts';
-import { scopes } from '../../server/operation/context.ts';
+import { scopes } from '../../server/orchestrator/ports/authority.ts';
 import { readAnswer } from '../../server/testing/http-answer.ts';
 import { createTestPat } from '../../server/testing/identity.ts';
 import { RequestDraws, type Schema } from '../../server/testing/requests.ts';

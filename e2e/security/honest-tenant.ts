@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect } from 'vitest';
-import { scopes } from '../../server/operation/context.ts';
+import { scopes } from '../../server/orchestrator/ports/authority.ts';
 import { createTestPat, createTestServices, createTestTenant } from '../../server/testing/identity.ts';
 import type { TestDatabase } from '../../server/testing/postgres.ts';
 import { Client } from '../faults/client.ts';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { createEmbeddedOrchestrator } from '../../server/orchestrator/runtime.ts';
+import { createEmbeddedOrchestrator } from '../../server/orchestrator/runtime/index.ts';
 import { systemClock } from '../../server/platform/clock.ts';
 import { createLogger } from '../../server/platform/logger.ts';
 import { createPool, openDatabase } from '../../server/platform/postgres/database.ts';

@@ -2,7 +2,7 @@ import { request } from 'node:http';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { scopes } from '../operation/context.ts';
+import { scopes } from '../orchestrator/ports/authority.ts';
 import { startTestContainer, type TestContainer } from '../testing/container.ts';
 import { createTestPat, createTestTenant } from '../testing/identity.ts';
 import { codingOf, compressed } from './compression.ts';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type Scope, scopes } from '../operation/context.ts';
+import { type Scope, scopes } from '../orchestrator/ports/authority.ts';
 import { featuresOf } from '../operation/features.ts';
 import type { AnyOperation } from '../operation/operation.ts';
 import { newId } from '../platform/ids.ts';

@@ -1,6 +1,6 @@
 import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { scopes } from '../operation/context.ts';
+import { scopes } from '../orchestrator/ports/authority.ts';
 import { ManualClock } from '../platform/clock.ts';
 import { startTestContainer, type TestContainer } from '../testing/container.ts';
 import { createTestPat, createTestTenant } from '../testing/identity.ts';

@@ -1,12 +1,5 @@
-import {
-  type Context,
-  type Principal,
-  type RawRequest,
-  type Role,
-  roles,
-  type Scope,
-  type StreamConnection,
-} from '../operation/context.ts';
+import { type Context, type Principal, type RawRequest, type StreamConnection } from '../operation/context.ts';
+import { type Role, roles, type Scope } from '../orchestrator/ports/authority.ts';
 import { featureOff } from '../operation/features.ts';
 import type { AnyOperation } from '../operation/operation.ts';
 import type { Services } from '../operation/services.ts';

@@ -1,4 +1,5 @@
-import type { Principal, Scope } from '../operation/context.ts';
+import type { Principal } from '../operation/context.ts';
+import type { Scope } from '../orchestrator/ports/authority.ts';
 import type { JsonMap, JsonValue } from '../orchestrator/core/index.ts';
 import type { OfferedTool } from '../orchestrator/steps/agent/tools.ts';
 import type { PlatformCall, PlatformTools } from '../orchestrator/steps/agent/platform-tools.ts';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { roles, scopes } from '../operation/context.ts';
+import { roles, scopes } from '../orchestrator/ports/authority.ts';
 import type { AnyOperation } from '../operation/operation.ts';
 import { REQUEST_HEADERS } from '../operation/request-headers.ts';
 import {

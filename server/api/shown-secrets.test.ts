@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { WebSocket } from 'ws';
 import { z } from 'zod';
-import type { Scope } from '../operation/context.ts';
+import type { Scope } from '../orchestrator/ports/authority.ts';
 import { operation } from '../operation/operation.ts';
 import type { Services } from '../operation/services.ts';
 import { webhookOperations } from '../domains/webhooks/operations.ts';

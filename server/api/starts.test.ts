@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type Scope, scopes } from '../operation/context.ts';
+import { type Scope, scopes } from '../orchestrator/ports/authority.ts';
 import type { Graph } from '../orchestrator/core/index.ts';
 import { newId } from '../platform/ids.ts';
 import { startTestContainer, type TestContainer } from '../testing/container.ts';

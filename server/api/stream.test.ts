@@ -1,7 +1,8 @@
 import { once } from 'node:events';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { type ClientOptions, WebSocket } from 'ws';
-import type { Principal, Scope } from '../operation/context.ts';
+import type { Principal } from '../operation/context.ts';
+import type { Scope } from '../orchestrator/ports/authority.ts';
 import { createRequestLimiter } from '../operation/rate-limits.ts';
 import { type Alarm, ManualClock } from '../platform/clock.ts';
 import { newId } from '../platform/ids.ts';

@@ -1,7 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
-import { AnyObject, asSent, Json, ObjectOfObjects } from './wire.ts';
+import { AnyObject, asSent, ObjectOfObjects } from './wire.ts';
+import { JsonValueSchema } from '../platform/zod-json.ts';
 
 /** z.json() with large integers (docs/adr/0024). */
 const Model: z.ZodType = z.lazy(() =>
@@ -12,7 +13,7 @@ describe('a JSON value', () => {
   test('is one that z.json() takes, or has large integers, and stays as it is', () => {
     fc.assert(
       fc.property(fc.anything({ withDate: true, withMap: true, withNullPrototype: true, withBigInt: true }), value => {
-        const ours = Json.safeParse(value);
+        const ours = JsonValueSchema.safeParse(value);
         expect(ours.success).toBe(Model.safeParse(value).success);
         if (ours.success) expect(ours.data).toBe(value);
       }),
@@ -30,17 +31,17 @@ describe('a JSON value', () => {
     new Map(),
     { a: [{ b: undefined }] },
   ])('is not %s', value => {
-    expect(Json.safeParse(value).success).toBe(false);
+    expect(JsonValueSchema.safeParse(value).success).toBe(false);
   });
 
   test('may be nested deeper than the stack', () => {
     let deep: unknown = 1;
     for (let level = 0; level < 100_000; level++) deep = [deep];
-    expect(Json.safeParse(deep).success).toBe(true);
+    expect(JsonValueSchema.safeParse(deep).success).toBe(true);
   });
 
   test('is demanded where it is a field', () => {
-    expect(z.strictObject({ body: Json }).safeParse({}).success).toBe(false);
+    expect(z.strictObject({ body: JsonValueSchema }).safeParse({}).success).toBe(false);
   });
 });
 

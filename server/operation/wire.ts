@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { isoTimestamp, LATEST_MS } from '../platform/clock.ts';
-import { isJson, isPlainObject, type Json as JsonType } from '../platform/json.ts';
-import { JsonObjectSchema } from '../platform/json-object-schema.ts';
+import { isJson, isPlainObject } from '../platform/json.ts';
+import { JsonObjectSchema } from '../platform/zod-json.ts';
 import { BoundedIssues } from './bounded-issues.ts';
 import { DEFAULT_KIND, WORKFLOW_KINDS } from './workflow-kinds.ts';
 
@@ -54,11 +54,6 @@ export const Instant = z
     return z.NEVER;
   });
 
-/**
- * Any JSON value, unchanged. Not z.json(): that tries a union of schemas on every value inside and copies it, which
- * takes 20 ms for 50 KB of objects (this: 1) and blocks the event loop.
- */
-export const Json = z.custom<JsonType>(isJson, 'must be a JSON value');
 export const AnyObject = JsonObjectSchema;
 /** An object of objects under any keys, unchanged. */
 export const ObjectOfObjects = z

@@ -60,7 +60,7 @@ import { createRunTools } from '../domains/runs/run-tools.ts';
 import { createWorkflowCaller } from '../domains/runs/workflow-caller.ts';
 import { settleDeliveries } from '../domains/webhooks/delivery-log.ts';
 import { createLiveText } from '../orchestrator/runtime/live-text.ts';
-import { createEmbeddedOrchestrator } from '../orchestrator/runtime.ts';
+import { createEmbeddedOrchestrator } from '../orchestrator/runtime/index.ts';
 import { LuaPool } from '../orchestrator/languages/lua/index.ts';
 import { createStepTypes } from '../orchestrator/steps/registry.ts';
 import { type Alarm, type Clock, systemAlarm, systemClock } from '../platform/clock.ts';

@@ -3,7 +3,7 @@ import type { Pool } from 'pg';
 import { Registry } from 'prom-client';
 import type { Config } from '../operation/config.ts';
 import { allOf, type OrchestratorObserver } from '../orchestrator/ports/observer.ts';
-import type { EmbeddedOrchestrator } from '../orchestrator/runtime.ts';
+import type { EmbeddedOrchestrator } from '../orchestrator/runtime/index.ts';
 import type { LuaPool } from '../orchestrator/languages/lua/index.ts';
 import { createRunLog, createRunMetrics, createRunTraces, loadMetrics } from '../orchestrator/telemetry/index.ts';
 import type { Logger } from '../platform/logger.ts';

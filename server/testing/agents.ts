@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { Services } from '../operation/services.ts';
 import type { Attempt, Outcome, StepType } from '../orchestrator/ports/step-type.ts';
 import { createWorkflowCaller } from '../domains/runs/workflow-caller.ts';
-import { createEmbeddedOrchestrator } from '../orchestrator/runtime.ts';
+import { createEmbeddedOrchestrator } from '../orchestrator/runtime/index.ts';
 import { agentFields } from '../orchestrator/steps/agent/settings.ts';
 import { LuaPool } from '../orchestrator/languages/lua/index.ts';
 import { createStepTypes } from '../orchestrator/steps/registry.ts';

@@ -1,5 +1,6 @@
 import { type Config, readConfig } from '../operation/config.ts';
-import type { Context, Principal, Role, Scope } from '../operation/context.ts';
+import type { Context, Principal } from '../operation/context.ts';
+import type { Role, Scope } from '../orchestrator/ports/authority.ts';
 import type { Orchestrator } from '../orchestrator/ports/orchestrator.ts';
 import type { RequestLimiter } from '../operation/rate-limits.ts';
 import type { Services } from '../operation/services.ts';

@@ -5,7 +5,7 @@ import { insertWorkflow } from '../domains/workflows/store.ts';
 import { insertVersion } from '../domains/workflows/versions/sql/store.ts';
 import type { Graph, Phase } from '../orchestrator/core/index.ts';
 import type { CreditSource } from '../orchestrator/ports/credits.ts';
-import { createEmbeddedOrchestrator } from '../orchestrator/runtime.ts';
+import { createEmbeddedOrchestrator } from '../orchestrator/runtime/index.ts';
 import { LuaPool } from '../orchestrator/languages/lua/index.ts';
 import { createStepTypes } from '../orchestrator/steps/registry.ts';
 import { newId } from '../platform/ids.ts';

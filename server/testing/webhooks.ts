@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto';
 import { operations } from '../api/operations.ts';
-import type { Scope } from '../operation/context.ts';
+import type { Scope } from '../orchestrator/ports/authority.ts';
 import type { Services } from '../operation/services.ts';
 import { settleDeliveries } from '../domains/webhooks/delivery-log.ts';
 import { ManualClock } from '../platform/clock.ts';

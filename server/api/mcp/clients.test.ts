@@ -3,7 +3,7 @@ import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { scopes } from '../../operation/context.ts';
+import { scopes } from '../../orchestrator/ports/authority.ts';
 import { startTestContainer, type TestContainer } from '../../testing/container.ts';
 import { createTestPat, createTestTenant } from '../../testing/identity.ts';
 

@@ -1,4 +1,4 @@
-import { scopes } from '../../operation/context.ts';
+import { scopes } from '../../orchestrator/ports/authority.ts';
 import type { Services } from '../../operation/services.ts';
 import type { Attempt } from '../../orchestrator/ports/step-type.ts';
 import type { RunAuthority, Standing } from '../../orchestrator/steps/agent/run-authority.ts';

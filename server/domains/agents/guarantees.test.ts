@@ -3,7 +3,7 @@ import type { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import type { ScriptInput } from '../../../bin/fake-model/script.ts';
-import { scopes } from '../../operation/context.ts';
+import { scopes } from '../../orchestrator/ports/authority.ts';
 import { type ChatService, startChatService } from '../../testing/chat.ts';
 import { createTestPat } from '../../testing/identity.ts';
 import { startSdkServer, type TestServer } from '../../testing/mcp-server.ts';

@@ -1,7 +1,7 @@
 import pg from 'pg';
 import { pino } from 'pino';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type Scope, scopes } from '../../operation/context.ts';
+import { type Scope, scopes } from '../../orchestrator/ports/authority.ts';
 import { ManualClock } from '../../platform/clock.ts';
 import { newId } from '../../platform/ids.ts';
 import { startTestContainer, type TestContainer } from '../../testing/container.ts';

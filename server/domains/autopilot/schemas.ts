@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { AnyObject, Id, Json, NameText, nextCursor, PlainText, page, Timestamp } from '../../operation/wire.ts';
+import { AnyObject, Id, NameText, nextCursor, PlainText, page, Timestamp } from '../../operation/wire.ts';
+import { JsonValueSchema } from '../../platform/zod-json.ts';
 import { MAX_BUDGET_CREDITS, MIN_BUDGET_CREDITS } from '../../orchestrator/steps/agent/settings.ts';
 import { Message, MessageId, StreamInput, WhenBusy } from '../chat/schemas.ts';
 import { MAX_WAIT_S } from '../runs/schemas.ts';
@@ -42,9 +43,9 @@ const DraftDiff = DiffVersionsOutput.extend({
 const Conflict = z.strictObject({
   step: z.string().nullable().meta({ description: 'null: something outside of the steps' }),
   field: z.string().nullable().meta({ description: 'null: the whole step, which one side removed' }),
-  base: Json.optional().meta({ description: 'What both sides started from' }),
-  proposal: Json.optional().meta({ description: 'Absent where the proposal has no such step or field' }),
-  draft: Json.optional().meta({ description: 'Absent where the draft has no such step or field' }),
+  base: JsonValueSchema.optional().meta({ description: 'What both sides started from' }),
+  proposal: JsonValueSchema.optional().meta({ description: 'Absent where the proposal has no such step or field' }),
+  draft: JsonValueSchema.optional().meta({ description: 'Absent where the draft has no such step or field' }),
 });
 
 /** The answer of a person, in the words of the client. */
@@ -162,14 +163,14 @@ export const Check = z.strictObject({
     .default('')
     .meta({ description: 'Where in the result, such as `items[0].name`; empty: the whole result' }),
   op: z.enum(CHECK_OPS),
-  value: Json.optional().meta({ description: 'What the value is compared with' }),
+  value: JsonValueSchema.optional().meta({ description: 'What the value is compared with' }),
 });
 export const CheckResult = z.strictObject({
   ...Check.shape,
   path: z.string(),
   result: z.enum(['proven', 'simulated', 'failed']),
   reason: z.string().nullable().meta({ description: 'Why it failed' }),
-  actual: Json.optional().meta({ description: 'What the value is, unless it is long' }),
+  actual: JsonValueSchema.optional().meta({ description: 'What the value is, unless it is long' }),
 });
 export const StandInSchema = z.strictObject({
   step: z.string().meta({ description: 'For a step of a loop: the loop' }),

@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { Id, Json, MAX_INTEGER, NameText, nextCursor, PlainText, page, Timestamp } from '../../operation/wire.ts';
+import { Id, MAX_INTEGER, NameText, nextCursor, PlainText, page, Timestamp } from '../../operation/wire.ts';
+import { JsonValueSchema } from '../../platform/zod-json.ts';
 import { PHASES, RUN_STATUSES } from '../../orchestrator/core/events.ts';
 
 const MAX_MESSAGE_CHARS = 100_000;
@@ -135,8 +136,8 @@ export const Part = z.discriminatedUnion('type', [
     toolCallId: z.string(),
     toolName: z.string(),
     state: ToolState,
-    input: Json.optional(),
-    output: Json.optional(),
+    input: JsonValueSchema.optional(),
+    output: JsonValueSchema.optional(),
     errorText: z.string().optional(),
     approval: z
       .strictObject({

@@ -1,4 +1,4 @@
-import { scopes } from '../../operation/context.ts';
+import { scopes } from '../../orchestrator/ports/authority.ts';
 import type { Services } from '../../operation/services.ts';
 import type { JsonMap } from '../../orchestrator/core/index.ts';
 import { isoTimestamp, MINUTE_MS } from '../../platform/clock.ts';

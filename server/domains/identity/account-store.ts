@@ -1,4 +1,4 @@
-import type { ProjectRole } from '../../operation/context.ts';
+import type { ProjectRole } from '../../orchestrator/ports/authority.ts';
 import { newId } from '../../platform/ids.ts';
 import type { Prisma, PrismaClient, User } from '../../platform/postgres/generated/client.ts';
 import type { Transaction } from '../../platform/postgres/transaction.ts';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Role, roles, scopes } from '../../operation/context.ts';
+import { type Role, roles, scopes } from '../../orchestrator/ports/authority.ts';
 import type { AnyOperation } from '../../operation/operation.ts';
 import type { Services } from '../../operation/services.ts';
 import { newId } from '../../platform/ids.ts';

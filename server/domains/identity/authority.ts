@@ -1,4 +1,5 @@
-import { type Principal, type Scope, scopes } from '../../operation/context.ts';
+import { type Principal } from '../../operation/context.ts';
+import { type Scope, scopes } from '../../orchestrator/ports/authority.ts';
 import { forbidden } from '../../platform/errors.ts';
 
 /** The scopes a credential carries; a session carries every one (docs/specification/authentication.md#scopes). */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { scopes } from '../../operation/context.ts';
+import { scopes } from '../../orchestrator/ports/authority.ts';
 import { createRequestLimiter } from '../../operation/rate-limits.ts';
 import type { Services } from '../../operation/services.ts';
 import { ManualClock } from '../../platform/clock.ts';

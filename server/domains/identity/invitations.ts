@@ -1,5 +1,6 @@
 import type { z } from 'zod';
-import { type Context, type PublicContext, projectRoles } from '../../operation/context.ts';
+import { type Context, type PublicContext } from '../../operation/context.ts';
+import { projectRoles } from '../../orchestrator/ports/authority.ts';
 import { cutPage, decodeCursor, TimeIdKey } from '../../operation/cursor.ts';
 import { DAY_MS, isoTimestamp } from '../../platform/clock.ts';
 import { randomToken, sha256 } from '../../platform/crypto/digest.ts';

@@ -1,5 +1,6 @@
 import type { z } from 'zod';
-import { type Context, projectRoles } from '../../operation/context.ts';
+import { type Context } from '../../operation/context.ts';
+import { projectRoles } from '../../orchestrator/ports/authority.ts';
 import { cutPage, decodeCursor, TimeIdKey } from '../../operation/cursor.ts';
 import type { Services } from '../../operation/services.ts';
 import { isoTimestamp } from '../../platform/clock.ts';

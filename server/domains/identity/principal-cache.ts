@@ -1,5 +1,5 @@
 import type { Pool } from 'pg';
-import type { Scope } from '../../operation/context.ts';
+import type { Scope } from '../../orchestrator/ports/authority.ts';
 
 /** The principal of a token, as read from the database at `readAt`. */
 export type PatGrant = {

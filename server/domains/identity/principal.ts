@@ -1,4 +1,5 @@
-import { type Principal, projectRoles, type Role } from '../../operation/context.ts';
+import { type Principal } from '../../operation/context.ts';
+import { projectRoles, type Role } from '../../orchestrator/ports/authority.ts';
 import type { Services } from '../../operation/services.ts';
 import { MINUTE_MS } from '../../platform/clock.ts';
 import { forbidden } from '../../platform/errors.ts';

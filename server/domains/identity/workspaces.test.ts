@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Principal, scopes } from '../../operation/context.ts';
+import { type Principal } from '../../operation/context.ts';
+import { scopes } from '../../orchestrator/ports/authority.ts';
 import { createRequestLimiter } from '../../operation/rate-limits.ts';
 import type { Services } from '../../operation/services.ts';
 import { ManualClock } from '../../platform/clock.ts';

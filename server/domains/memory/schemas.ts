@@ -1,15 +1,6 @@
 import { z } from 'zod';
-import {
-  Id,
-  Instant,
-  Json,
-  MAX_INTEGER,
-  NameText,
-  nextCursor,
-  PlainText,
-  page,
-  Timestamp,
-} from '../../operation/wire.ts';
+import { Id, Instant, MAX_INTEGER, NameText, nextCursor, PlainText, page, Timestamp } from '../../operation/wire.ts';
+import { JsonValueSchema } from '../../platform/zod-json.ts';
 
 export const ITEM_KINDS = ['fact', 'preference', 'instruction', 'procedure', 'outcome'] as const;
 export type ItemKind = (typeof ITEM_KINDS)[number];
@@ -284,9 +275,9 @@ export const TOOLS = [
 ] as const;
 export const ToolCallInput = z.strictObject({
   tool: z.enum(TOOLS),
-  arguments: z.record(z.string(), Json).default({}),
+  arguments: z.record(z.string(), JsonValueSchema).default({}),
 });
-export const ToolCallOutput = z.strictObject({ result: Json });
+export const ToolCallOutput = z.strictObject({ result: JsonValueSchema });
 
 export const ExportInput = z.strictObject({ ...page, of: z.enum(['me', 'project']).default('me') });
 export const ExportOutput = z.strictObject({

@@ -1,4 +1,5 @@
-import type { Principal, Role } from '../../operation/context.ts';
+import type { Principal } from '../../operation/context.ts';
+import type { Role } from '../../orchestrator/ports/authority.ts';
 import { forbidden } from '../../platform/errors.ts';
 
 /** The visibility of a memory: one person in a project, the project, or the whole workspace may see it. */

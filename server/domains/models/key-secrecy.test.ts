@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
-import { scopes } from '../../operation/context.ts';
+import { scopes } from '../../orchestrator/ports/authority.ts';
 import { createLogger } from '../../platform/logger.ts';
 import { startTestContainer, type TestContainer } from '../../testing/container.ts';
 import { createTestPat, createTestTenant } from '../../testing/identity.ts';

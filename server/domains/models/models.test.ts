@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
-import { scopes } from '../../operation/context.ts';
+import { scopes } from '../../orchestrator/ports/authority.ts';
 import { modelProviders } from '../../platform/models/providers.ts';
 import { startTestContainer, type TestContainer } from '../../testing/container.ts';
 import { createTestPat, createTestTenant } from '../../testing/identity.ts';

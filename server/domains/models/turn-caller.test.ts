@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { type FakeModel, startFakeModel } from '../../../bin/fake-model/server.ts';
-import { scopes } from '../../operation/context.ts';
+import { scopes } from '../../orchestrator/ports/authority.ts';
 import type { TurnCaller, TurnPiece, TurnRequest } from '../../orchestrator/steps/agent/turn-caller.ts';
 import { startTestContainer, type TestContainer } from '../../testing/container.ts';
 import { createTestPat, createTestTenant, type TestTenant } from '../../testing/identity.ts';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type Scope, scopes } from '../../operation/context.ts';
+import { type Scope, scopes } from '../../orchestrator/ports/authority.ts';
 import { createCall } from '../../testing/call.ts';
 import { createTestServices, testConfig, withScopes } from '../../testing/identity.ts';
 import { type NotificationWorld, startNotificationWorld } from '../../testing/notifications.ts';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { scopes } from '../../operation/context.ts';
+import { scopes } from '../../orchestrator/ports/authority.ts';
 import { Id, Instant, NameText, nextCursor, page, Timestamp } from '../../operation/wire.ts';
 
 export const Pat = z.strictObject({

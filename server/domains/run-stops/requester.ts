@@ -1,4 +1,5 @@
-import { type Context, type Principal, type Scope, scopes } from '../../operation/context.ts';
+import { type Context, type Principal } from '../../operation/context.ts';
+import { type Scope, scopes } from '../../orchestrator/ports/authority.ts';
 import type { Services } from '../../operation/services.ts';
 import { newRequestId } from '../../platform/ids.ts';
 import { findRights } from '../agents/sql/authority-store.ts';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { Scope } from '../../operation/context.ts';
+import type { Scope } from '../../orchestrator/ports/authority.ts';
 import type { Graph, JsonMap } from '../../orchestrator/core/index.ts';
 import { newId } from '../../platform/ids.ts';
 import { createTestPat, createTestTenant, type TestTenant } from '../../testing/identity.ts';

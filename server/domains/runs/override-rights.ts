@@ -1,4 +1,4 @@
-import type { Scope } from '../../operation/context.ts';
+import type { Scope } from '../../orchestrator/ports/authority.ts';
 import type { Services } from '../../operation/services.ts';
 import type { Graph, JsonMap } from '../../orchestrator/core/index.ts';
 import { guardedFields, passedOver } from '../../orchestrator/validation/index.ts';

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { Principal, Scope } from '../../operation/context.ts';
+import type { Principal } from '../../operation/context.ts';
+import type { Scope } from '../../orchestrator/ports/authority.ts';
 import { createTestTenant, type TestTenant, withScopes } from '../../testing/identity.ts';
 import { operationsByName } from '../../testing/operations.ts';
 import { type RunningService, reached, startTestService } from '../../testing/runs.ts';

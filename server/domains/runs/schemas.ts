@@ -1,17 +1,6 @@
 import { z } from 'zod';
-import {
-  AnyObject,
-  Id,
-  Instant,
-  Json,
-  kindFilter,
-  MAX_INTEGER,
-  nextCursor,
-  ObjectOfObjects,
-  PlainText,
-  page,
-  Timestamp,
-} from '../../operation/wire.ts';
+import { AnyObject, Id, Instant, kindFilter, MAX_INTEGER, nextCursor, ObjectOfObjects, PlainText, page, Timestamp } from '../../operation/wire.ts';
+import { JsonValueSchema } from '../../platform/zod-json.ts';
 import { PHASES, RUN_STATUSES } from '../../orchestrator/core/events.ts';
 import {
   FIELD_FILTER,
@@ -69,7 +58,7 @@ const childRun = RunLink.nullable().meta({
 const StepErrorSchema = z.strictObject({
   code: z.string(),
   message: z.string(),
-  details: Json.optional().meta({ description: 'What is known besides, such as what a tool or a server said' }),
+  details: JsonValueSchema.optional().meta({ description: 'What is known besides, such as what a tool or a server said' }),
 });
 export const StepSummary = z.strictObject({
   step_id: z.string(),
@@ -89,7 +78,7 @@ const AddedSteps = z
   .strictObject({ total: z.number().int(), done: z.number().int() })
   .meta({ description: 'Steps that the run added to its graph; `steps_total` and `steps_done` do not count them' });
 const outputFields = {
-  output: Json.meta({ description: 'The output of a run that has completed, at most 4 MiB; otherwise null' }),
+  output: JsonValueSchema.meta({ description: 'The output of a run that has completed, at most 4 MiB; otherwise null' }),
   output_error: z.strictObject({ code: z.string(), message: z.string() }).nullable().meta({
     description:
       'Why a run that has completed has no output: `template_unresolved`, `template_key_invalid` or `output_too_large`',
@@ -189,7 +178,7 @@ export const RunContext = z.strictObject({
   steps: z.record(
     z.string(),
     z.strictObject({
-      result: Json,
+      result: JsonValueSchema,
       result_ref: z.strictObject({ payload_id: Id, bytes: z.number().int() }).optional(),
     }),
   ),
@@ -197,7 +186,7 @@ export const RunContext = z.strictObject({
 /** One value that a step read: a field whose templates are resolved, or a value that its script or expression names. */
 const ResolvedValue = z.strictObject({
   name: z.string().meta({ description: 'A field such as `prompt`, or a reference such as `steps.a.result.total`' }),
-  value: Json,
+  value: JsonValueSchema,
   problem: z.string().nullable().meta({ description: 'Why there is no value' }),
 });
 export const RunStep = z.strictObject({
@@ -206,7 +195,7 @@ export const RunStep = z.strictObject({
   definition: AnyObject.meta({ description: "The step of the run's version, with the overrides of this run" }),
   resolved: z.array(ResolvedValue),
   has_result: z.boolean(),
-  result: Json,
+  result: JsonValueSchema,
   result_ref: z.strictObject({ payload_id: Id, bytes: z.number().int() }).optional(),
   reused: z.boolean().meta({ description: 'Whether the result was given at the start: that of the run of `rerun_of`' }),
 });
@@ -214,7 +203,7 @@ export const RunRef = z.strictObject({ id: Id, runID: Id });
 /** The id of an added step begins with those of its parents. */
 export const RunStepInput = z.strictObject({ id: Id, runID: Id, step_id: z.string().min(1).max(512) });
 export const PayloadInput = z.strictObject({ id: Id, runID: Id, payload_id: Id });
-export const PayloadOutput = z.strictObject({ payload_id: Id, run_id: Id, body: Json });
+export const PayloadOutput = z.strictObject({ payload_id: Id, run_id: Id, body: JsonValueSchema });
 export const RerunInput = z.strictObject({
   id: Id,
   runID: Id,
@@ -234,7 +223,7 @@ export const TestRunInput = z.strictObject({
   step: z.string().min(1).max(MAX_STEP_PATH).optional().meta({
     description: 'Runs this step of the draft alone. A step in a loop is named with its loop, as in `each.fetch`',
   }),
-  item: Json.optional().meta({
+  item: JsonValueSchema.optional().meta({
     description: 'With a `step` in a loop: the item that it reads, as the first and only one; default: null',
   }),
   results: AnyObject.optional().meta({
@@ -274,7 +263,7 @@ export const RunInput = z.strictObject({
 });
 /** The answer to a start, with the output if the run has ended. */
 export const RunResult = CommandOutput.omit({ orchestration_phase: true }).extend({
-  output: Json.optional().meta({ description: 'Present once the run has ended; null unless it has completed' }),
+  output: JsonValueSchema.optional().meta({ description: 'Present once the run has ended; null unless it has completed' }),
   output_error: outputFields.output_error.optional(),
   error: RunErrorSchema.nullable().optional().meta({ description: 'Why the run failed' }),
 });

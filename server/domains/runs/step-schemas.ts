@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { Id, Json, MAX_INTEGER } from '../../operation/wire.ts';
+import { Id, MAX_INTEGER } from '../../operation/wire.ts';
+import { JsonValueSchema } from '../../platform/zod-json.ts';
 import { RunStepInput, StepSnapshot } from './schemas.ts';
 
 /** One item of a loop, with the steps that were added for it. */
@@ -26,7 +27,7 @@ export const LoopItemsInput = RunStepInput.extend({
 
 const PromptPart = z.discriminatedUnion('type', [
   z.strictObject({ type: z.enum(['text', 'reasoning']), text: z.string() }),
-  z.strictObject({ type: z.literal('tool_call'), id: z.string(), name: z.string(), arguments: Json }),
+  z.strictObject({ type: z.literal('tool_call'), id: z.string(), name: z.string(), arguments: JsonValueSchema }),
   z.strictObject({
     type: z.literal('tool_result'),
     id: z.string().meta({ description: 'Of the call' }),

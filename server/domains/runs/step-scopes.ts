@@ -1,5 +1,5 @@
 import type { Pool } from 'pg';
-import type { Scope } from '../../operation/context.ts';
+import type { Scope } from '../../orchestrator/ports/authority.ts';
 import type { Services } from '../../operation/services.ts';
 import type { StepTypeDescription } from '../../orchestrator/ports/step-type.ts';
 import type { RunStartedData } from '../../orchestrator/core/index.ts';

@@ -1,4 +1,4 @@
-import type { Scope } from '../../operation/context.ts';
+import type { Scope } from '../../orchestrator/ports/authority.ts';
 import type { Services } from '../../operation/services.ts';
 import { AppError, unauthenticated, unavailable } from '../../platform/errors.ts';
 import { isId } from '../../platform/ids.ts';

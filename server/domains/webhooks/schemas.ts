@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { AnyObject, Id, Json, NameText, nextCursor, page, Timestamp } from '../../operation/wire.ts';
+import { AnyObject, Id, NameText, nextCursor, page, Timestamp } from '../../operation/wire.ts';
+import { JsonValueSchema } from '../../platform/zod-json.ts';
 import { RunResult } from '../runs/schemas.ts';
 import { PRESET_NAMES } from './presets/catalog.ts';
 
@@ -157,7 +158,7 @@ export const PatchWebhookOutput = Webhook.extend({ signing_secret: z.string().op
 export const ListDeliveriesInput = z.strictObject({ ...WebhookId, ...page });
 export const ListDeliveriesOutput = z.strictObject({ deliveries: z.array(Delivery), ...nextCursor });
 
-export const TestWebhookInput = z.strictObject({ ...WebhookId, payload: Json.default({}) });
+export const TestWebhookInput = z.strictObject({ ...WebhookId, payload: JsonValueSchema.default({}) });
 
 /** Any text: a malformed id is answered like an unknown one. */
 const Segment = z.string().meta({

@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { AnyObject, Id, Json } from '../../operation/wire.ts';
+import { AnyObject, Id } from '../../operation/wire.ts';
+import { JsonValueSchema } from '../../platform/zod-json.ts';
 import { GRAPH_FIELDS } from './edits/draft.ts';
 import type { Edit } from './edits/index.ts';
 import {
@@ -132,8 +133,8 @@ const VersionOrDraft = z.union([z.literal('draft'), VersionNumber], {
 export const DiffVersionsInput = z.strictObject({ id: Id, a: VersionOrDraft, b: VersionOrDraft });
 export const FieldChange = z.strictObject({
   field: z.string(),
-  before: Json.optional().meta({ description: 'Absent where the field was' }),
-  after: Json.optional().meta({ description: 'Absent where the field is' }),
+  before: JsonValueSchema.optional().meta({ description: 'Absent where the field was' }),
+  after: JsonValueSchema.optional().meta({ description: 'Absent where the field is' }),
 });
 const StepChange = z.discriminatedUnion('change', [
   z.strictObject({ change: z.literal('added'), step: z.string(), after: StepSchema }),

@@ -1,19 +1,6 @@
 import { z } from 'zod';
-import {
-  AnyObject,
-  asSent,
-  Id,
-  Json,
-  kindFilter,
-  listAsSent,
-  MAX_INTEGER,
-  NameText,
-  nextCursor,
-  ObjectOfObjects,
-  PlainText,
-  page,
-  Timestamp,
-} from '../../operation/wire.ts';
+import { AnyObject, asSent, Id, kindFilter, listAsSent, MAX_INTEGER, NameText, nextCursor, ObjectOfObjects, PlainText, page, Timestamp } from '../../operation/wire.ts';
+import { JsonValueSchema } from '../../platform/zod-json.ts';
 import { WORKFLOW_KINDS } from '../../operation/workflow-kinds.ts';
 import { PHASES } from '../../orchestrator/core/events.ts';
 import { FolderPath, Tags } from './folders/names.ts';
@@ -58,7 +45,7 @@ export const GraphSchema = z.strictObject({
   input_schema: AnyObject.optional().meta({
     description: 'JSON Schema (2020-12) of the input: a start whose input does not fit it is refused',
   }),
-  output: Json.optional().meta({
+  output: JsonValueSchema.optional().meta({
     description: 'The output of a run, with templates; default: the results of its last steps',
   }),
   on_failure: z

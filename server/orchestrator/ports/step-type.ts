@@ -13,7 +13,7 @@ import type {
 } from '../core/index.ts';
 import type { McpTool } from '../../platform/mcp-client/index.ts';
 import type { ActionPrices } from './billable-actions.ts';
-import type { Scope } from '../../operation/context.ts';
+import type { Scope } from './authority.ts';
 
 /** A semantic problem found in a graph; `path` is relative to the step, such as `script` or `tool_args.url`. */
 export type StepProblem = { path: string; code: string; message: string };

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { isJson, type Json } from '../json.ts';
-import { JsonObjectSchema } from '../json-object-schema.ts';
+import { JsonObjectSchema } from '../zod-json.ts';
 
 /**
  * The messages of a conversation with a model that may call tools, as plain JSON: they are kept in the event log, so a field

@@ -1,5 +1,6 @@
 import type { z } from 'zod';
-import type { Context, Scope } from '../../../operation/context.ts';
+import type { Context } from '../../../operation/context.ts';
+import type { Scope } from '../../../orchestrator/ports/authority.ts';
 import type { JsonMap } from '../../../orchestrator/core/index.ts';
 import { toolDigest } from '../../../orchestrator/steps/agent/grants.ts';
 import { AppError, forbidden, invalid } from '../../../platform/errors.ts';

@@ -1,6 +1,6 @@
 import type { Pool } from 'pg';
 import type { z } from 'zod';
-import type { Role } from '../../../operation/context.ts';
+import type { Role } from '../../../orchestrator/ports/authority.ts';
 import type { Queryable } from '../../../platform/postgres/transaction.ts';
 import type { Draft, Edit } from '../../workflows/edits/index.ts';
 import type { ValidationReport } from '../../workflows/schemas.ts';

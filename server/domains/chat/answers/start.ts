@@ -1,4 +1,4 @@
-import { type Scope, scopes } from '../../../operation/context.ts';
+import { type Scope, scopes } from '../../../orchestrator/ports/authority.ts';
 import type { Services } from '../../../operation/services.ts';
 import { AppError } from '../../../platform/errors.ts';
 import { findRights } from '../../agents/sql/authority-store.ts';

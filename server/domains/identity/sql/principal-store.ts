@@ -1,6 +1,6 @@
 import type { Pool } from 'pg';
 import type { z } from 'zod';
-import { projectRoles, type Scope, scopes } from '../../../operation/context.ts';
+import { projectRoles, type Scope, scopes } from '../../../orchestrator/ports/authority.ts';
 import { MINUTE_MS } from '../../../platform/clock.ts';
 import type { PatGrant } from '../principal-cache.ts';
 import type { Me } from '../schemas.ts';

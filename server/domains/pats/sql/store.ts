@@ -1,5 +1,5 @@
 import type { Pool } from 'pg';
-import { type Scope, scopes } from '../../../operation/context.ts';
+import { type Scope, scopes } from '../../../orchestrator/ports/authority.ts';
 import type { TimeIdKey } from '../../../operation/cursor.ts';
 import type { Queryable } from '../../../platform/postgres/transaction.ts';
 

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { isObject } from '../../../platform/json.ts';
-import { JsonObjectSchema } from '../../../platform/json-object-schema.ts';
+import { JsonObjectSchema } from '../../../platform/zod-json.ts';
 import { SchemaReader } from '../../../platform/json-schema/expand.ts';
 import { subschemasOf } from '../../../platform/json-schema/references.ts';
 import type { JsonMap, JsonValue } from '../../core/index.ts';

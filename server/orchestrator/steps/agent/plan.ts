@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { JsonObjectSchema } from '../../../platform/json-object-schema.ts';
+import { JsonObjectSchema } from '../../../platform/zod-json.ts';
 import type { JsonMap } from '../../core/index.ts';
 import { MEMORY_SCOPES, MEMORY_WRITES } from './memory-recaller.ts';
 import { READ_RESULT } from './read-result.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Role } from '../../../operation/context.ts';
+import type { Role } from '../../ports/authority.ts';
 import { decideCall, type Standing } from './run-authority.ts';
 
 const held = (role: Role, scopes: readonly string[] = ['mcp:execute']): Standing => ({

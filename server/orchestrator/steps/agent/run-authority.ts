@@ -1,4 +1,4 @@
-import type { Role } from '../../../operation/context.ts';
+import type { Role } from '../../ports/authority.ts';
 import type { Attempt } from '../../ports/step-type.ts';
 
 /**

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { JsonObjectSchema } from '../../../platform/json-object-schema.ts';
+import { JsonObjectSchema } from '../../../platform/zod-json.ts';
 import { MAX_TIMEOUT_S } from '../../core/compile.ts';
 import { MAX_INSTRUCTIONS_LENGTH } from '../common-fields.ts';
 import { MAX_FORM_LENGTH } from '../form.ts';

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { Attempt, CheckScope, Outcome, StepProblem, StepType } from '../../ports/step-type.ts';
-import { Json } from '../../../operation/wire.ts';
+import { JsonValueSchema } from '../../../platform/zod-json.ts';
 import { isId } from '../../../platform/ids.ts';
 import type { GraphStep, JsonMap } from '../../core/index.ts';
 import { fieldReader, InvalidStep, ownFields, unavailableMessage } from '../common-fields.ts';
@@ -20,7 +20,7 @@ const fields = z.strictObject({
   version: z.number().int().min(1).max(MAX_VERSION).optional().meta({
     description: 'Default: the latest when the step starts',
   }),
-  input: z.record(z.string(), Json).optional().meta({
+  input: z.record(z.string(), JsonValueSchema).optional().meta({
     description: 'The input of the called run; may contain templates',
   }),
   detach: z.boolean().optional().meta({

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { isJson } from '../../../platform/json.ts';
-import { JsonObjectSchema } from '../../../platform/json-object-schema.ts';
+import { JsonObjectSchema } from '../../../platform/zod-json.ts';
 import type { JsonValue } from '../../core/index.ts';
 import { MAX_TEXT_LENGTH } from '../common-fields.ts';
 import { onLostField } from '../on-lost.ts';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { JsonObjectSchema } from '../../../platform/json-object-schema.ts';
+import { JsonObjectSchema } from '../../../platform/zod-json.ts';
 
 /** docs/specification/limits.md#http-requests */
 export const MAX_URL_LENGTH = 8 * 1024;

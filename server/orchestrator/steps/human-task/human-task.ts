@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { Attempt, Outcome, StepProblem, StepType, TrialFacts } from '../../ports/step-type.ts';
-import { Json } from '../../../operation/wire.ts';
+import { JsonValueSchema } from '../../../platform/zod-json.ts';
 import { isObject } from '../../../platform/json.ts';
 import type { GraphStep, JsonMap, JsonValue } from '../../core/index.ts';
 import { fieldReader, InvalidStep, MAX_INSTRUCTIONS_LENGTH } from '../common-fields.ts';
@@ -21,7 +21,7 @@ const fields = z.strictObject({
     .optional()
     .meta({ description: 'Markdown; may contain templates' }),
   form: z
-    .record(z.string(), Json)
+    .record(z.string(), JsonValueSchema)
     .optional()
     .meta({ description: 'JSON Schema (2020-12) of an object: checked against result on completion' }),
   assignees: z.array(z.string().min(1).max(320)).max(100).optional().meta({

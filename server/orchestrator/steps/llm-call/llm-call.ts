@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { Attempt, Outcome, StepProblem, StepType } from '../../ports/step-type.ts';
-import { JsonObjectSchema } from '../../../platform/json-object-schema.ts';
+import { JsonObjectSchema } from '../../../platform/zod-json.ts';
 import type { GraphStep, JsonMap, StepError } from '../../core/index.ts';
 import { DEFAULT_CONTEXT_WINDOW, TOKENS_PER_CHARACTER } from '../agent/conversation.ts';
 import { fieldReader, InvalidStep, MAX_TEXT_LENGTH, unavailableMessage } from '../common-fields.ts';

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { Attempt, Outcome, StepTrial, StepType } from '../../ports/step-type.ts';
-import { JsonObjectSchema } from '../../../platform/json-object-schema.ts';
+import { JsonObjectSchema } from '../../../platform/zod-json.ts';
 import type { JsonMap } from '../../core/index.ts';
 import { fieldReader, unavailableMessage } from '../common-fields.ts';
 import { STEP_TYPES } from '../descriptions.ts';

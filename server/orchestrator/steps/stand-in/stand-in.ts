@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { Attempt, Outcome, StepType } from '../../ports/step-type.ts';
-import { JsonObjectSchema } from '../../../platform/json-object-schema.ts';
+import { JsonObjectSchema } from '../../../platform/zod-json.ts';
 import type { JsonMap, JsonValue } from '../../core/index.ts';
 import { fieldReader } from '../common-fields.ts';
 import { ADDED_STEP_TYPES } from '../descriptions.ts';
