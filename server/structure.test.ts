@@ -371,7 +371,7 @@ describe('credentials', () => {
       'server/domains/connections/oauth/flow.ts',
       'server/domains/connections/stored.ts',
       'server/domains/notifications/webhook-target.ts',
-      'server/domains/pats/reveal.ts',
+      'server/domains/identity/pats/reveal.ts',
       'server/domains/webhooks/signing-secrets.ts',
     ]);
     const readers = imports.filter(({ to }) => to === 'server/domains/connections/stored.ts').map(({ from }) => from);

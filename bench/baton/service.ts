@@ -1,7 +1,7 @@
 import pg from 'pg';
 import type { RunRef, StreamItem } from '../../server/orchestrator/ports/orchestrator.ts';
 import { insertWorkflow } from '../../server/domains/workflows/store.ts';
-import { insertVersion } from '../../server/domains/workflows/versions/sql/store.ts';
+import { insertVersion } from '../../server/domains/workflows/versions/queries.ts';
 import type { Graph, RunStartedData } from '../../server/orchestrator/core/index.ts';
 import type { EmbeddedOrchestrator } from '../../server/orchestrator/runtime/index.ts';
 import { LuaPool } from '../../server/orchestrator/languages/lua/index.ts';

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { globSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import pg from 'pg';
-import { generatePatToken } from '../../server/domains/pats/token.ts';
+import { generatePatToken } from '../../server/domains/identity/pats/token.ts';
 import type { Graph } from '../../server/orchestrator/core/index.ts';
 import { withDatabase } from '../../server/platform/postgres/cluster.ts';
 import { startTestCluster } from '../../server/testing/postgres-cluster.ts';

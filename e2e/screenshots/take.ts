@@ -3,7 +3,7 @@ import { relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type Browser, type BrowserContext, chromium, type Page } from '@playwright/test';
 import { startFakeModel } from '../../bin/fake-model/server.ts';
-import { generatePatToken } from '../../server/domains/pats/token.ts';
+import { generatePatToken } from '../../server/domains/identity/pats/token.ts';
 import { freePort } from '../../server/platform/postgres/free-port.ts';
 import { newDataDir, startServer, type TestServer } from '../fixtures/server.ts';
 import { fillAssistants } from './assistants.ts';

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
-import { generatePatToken } from '../../server/domains/pats/token.ts';
+import { generatePatToken } from '../../server/domains/identity/pats/token.ts';
 import { freePort } from '../../server/platform/postgres/free-port.ts';
 import { COMPILE_CACHE } from '../../server/testing/compile-cache.ts';
 import { createTestDatabase } from '../../server/testing/postgres.ts';

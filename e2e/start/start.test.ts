@@ -6,7 +6,7 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { generatePatToken } from '../../server/domains/pats/token.ts';
+import { generatePatToken } from '../../server/domains/identity/pats/token.ts';
 import { isRunning, openCluster, postmaster, stopCluster } from '../../server/platform/postgres/cluster.ts';
 import { checkVersion } from '../../server/platform/postgres/database.ts';
 import { freePort } from '../../server/platform/postgres/free-port.ts';

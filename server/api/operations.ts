@@ -11,7 +11,7 @@ import { mcpServerOperations } from '../domains/mcp-servers/operations.ts';
 import { memoryOperations } from '../domains/memory/operations.ts';
 import { modelOperations } from '../domains/models/operations.ts';
 import { notificationOperations } from '../domains/notifications/operations.ts';
-import { patOperations } from '../domains/pats/operations.ts';
+import { patOperations } from '../domains/identity/pats/operations.ts';
 import { runStopOperations } from '../domains/run-stops/operations.ts';
 import { runViewOperations } from '../domains/run-views/operations.ts';
 import { runOperations } from '../domains/runs/operations.ts';

@@ -8,7 +8,7 @@ import { readCatalog } from '../domains/billing/plans/catalog.ts';
 import { createManualProvider } from '../domains/billing/provider/manual.ts';
 import { addMember, createTenant, createUser } from '../domains/identity/account-store.ts';
 import { createEmbed } from '../domains/models/embed.ts';
-import { generatePatToken, patHash } from '../domains/pats/token.ts';
+import { generatePatToken, patHash } from '../domains/identity/pats/token.ts';
 import { createLiveText } from '../orchestrator/runtime/live-text.ts';
 import { systemAlarm, systemClock } from '../platform/clock.ts';
 import { hashPassword } from '../platform/crypto/password.ts';

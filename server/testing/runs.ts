@@ -2,7 +2,7 @@ import type { Principal } from '../operation/context.ts';
 import type { Services } from '../operation/services.ts';
 import { settled } from '../domains/seed/settled.ts';
 import { insertWorkflow } from '../domains/workflows/store.ts';
-import { insertVersion } from '../domains/workflows/versions/sql/store.ts';
+import { insertVersion } from '../domains/workflows/versions/queries.ts';
 import type { Graph, Phase } from '../orchestrator/core/index.ts';
 import type { CreditSource } from '../orchestrator/ports/credits.ts';
 import { createEmbeddedOrchestrator } from '../orchestrator/runtime/index.ts';

@@ -1,10 +1,10 @@
 import type { z } from 'zod';
 import type { Context } from '../../operation/context.ts';
 import { AppError } from '../../platform/errors.ts';
-import { archiveWorkflow } from '../workflows/sql/store.ts';
+import { archiveWorkflow } from '../workflows/queries.ts';
 import { projectScope } from '../workflows/view.ts';
 import type { ArchiveAgentInput } from './schemas.ts';
-import { usesOfAgent } from './sql/store.ts';
+import { usesOfAgent } from './queries.ts';
 import { requireAgent } from './view.ts';
 
 /** Workflows that an error names. */

@@ -5,8 +5,8 @@ import type { RunAuthority, Standing } from '../../orchestrator/steps/agent/run-
 import { setBounded } from '../../platform/bounded-map.ts';
 import { whileDatabaseAway } from '../../platform/postgres/while-away.ts';
 import { effectiveRole } from '../identity/principal.ts';
-import { findAnswerers } from '../tasks/store.ts';
-import { type ActsFor, findActsFor, findRights } from './sql/authority-store.ts';
+import { findAnswerers } from '../identity/answerer-queries.ts';
+import { type ActsFor, findActsFor, findRights } from './authority-queries.ts';
 
 /** A right that ends is seen after this long at the latest. */
 export const STANDING_TTL_MS = 2_000;

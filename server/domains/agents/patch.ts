@@ -5,7 +5,7 @@ import { transact } from '../../platform/postgres/transaction.ts';
 import { checksum } from '../workflows/checksum.ts';
 import { expectedRevision } from '../workflows/precondition.ts';
 import { updateDraft } from '../workflows/store.ts';
-import { insertVersion } from '../workflows/versions/sql/store.ts';
+import { insertVersion } from '../workflows/versions/queries.ts';
 import { projectScope } from '../workflows/view.ts';
 import type { AgentSchema, PatchAgentInput } from './schemas.ts';
 import { changedSettings, changeSettings, graphOf } from './settings.ts';

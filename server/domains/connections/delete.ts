@@ -5,7 +5,7 @@ import { connectionSecret } from './document.ts';
 import { connectionRef, requireConnection } from './get.ts';
 import { requireManageable } from './ownership.ts';
 import type { DeleteConnectionInput } from './schemas.ts';
-import { withConnectionLock } from './sql/lock-store.ts';
+import { withConnectionLock } from './lock-queries.ts';
 import { deleteHidden, findConnection, hideConnection, showConnection } from './store.ts';
 import { usageOf } from './usage.ts';
 

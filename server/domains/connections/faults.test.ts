@@ -12,7 +12,7 @@ import { loadCredentials } from './credentials.ts';
 import { connectionSecret } from './document.ts';
 import { connectionOperations } from './operations.ts';
 import { removeAbandonedConnections } from './remove-abandoned.ts';
-import { withConnectionLock } from './sql/lock-store.ts';
+import { withConnectionLock } from './lock-queries.ts';
 
 let db: TestDatabase;
 let services: Services;

@@ -2,7 +2,7 @@ import type { z } from 'zod';
 import type { Context } from '../../operation/context.ts';
 import { cutPage, decodeCursor, TimeIdKey } from '../../operation/cursor.ts';
 import type { ListConnectionsInput, ListConnectionsOutput } from './schemas.ts';
-import { listCounted } from './sql/list-store.ts';
+import { listCounted } from './list-queries.ts';
 import { toConnection } from './view.ts';
 
 /** GET /v1/connections: those of the project and those shared with the workspace, newest first. */

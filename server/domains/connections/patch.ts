@@ -6,7 +6,7 @@ import { connectionRef, requireConnection } from './get.ts';
 import { impliedOrigins, maySend, originsOf, requireSecretsForOrigins } from './origins.ts';
 import { requireManageable, requireSharing } from './ownership.ts';
 import { type Connection, flowProviders, MAX_CREDENTIALS, type PatchConnectionInput } from './schemas.ts';
-import { withConnectionLock } from './sql/lock-store.ts';
+import { withConnectionLock } from './lock-queries.ts';
 import type { ConnectionChange, ConnectionRow } from './store.ts';
 import { change, readForWriting, replaceSecret } from './stored.ts';
 import { usageOf } from './usage.ts';

@@ -1,6 +1,6 @@
 import type { Services } from '../../operation/services.ts';
 import { connectionSecret } from './document.ts';
-import { tryWithConnectionLock } from './sql/lock-store.ts';
+import { tryWithConnectionLock } from './lock-queries.ts';
 import { deleteHidden, isHidden, listHidden } from './store.ts';
 
 /** More than a crash can leave: a process creates two at a time. */

@@ -1,7 +1,7 @@
 import type { Services } from '../../operation/services.ts';
 import { newId } from '../../platform/ids.ts';
 import { connectionSecret, documentOf } from './document.ts';
-import { withConnectionLock } from './sql/lock-store.ts';
+import { withConnectionLock } from './lock-queries.ts';
 import { activate, type ConnectionKey, type ConnectionRow, deleteHidden, insertPending } from './store.ts';
 import { writeDocument } from './stored.ts';
 

@@ -3,7 +3,7 @@ import { AppError, conflict, notFound } from '../../platform/errors.ts';
 import { noteSecrets } from '../../platform/secrets/in-use.ts';
 import { createRedactor } from '../../platform/secrets/redaction.ts';
 import { type CredentialDocument, connectionSecret, decodeDocument, documentOf, encodeDocument } from './document.ts';
-import { withConnectionLock } from './sql/lock-store.ts';
+import { withConnectionLock } from './lock-queries.ts';
 import {
   type ConnectionChange,
   type ConnectionKey,

@@ -2,7 +2,7 @@ import type { z } from 'zod';
 import type { Context } from '../../operation/context.ts';
 import { connectionRef, requireConnection } from './get.ts';
 import type { ById, ConnectionUsage } from './schemas.ts';
-import { findUsers } from './sql/usage-store.ts';
+import { findUsers } from './usage-queries.ts';
 
 type Usage = z.input<typeof ConnectionUsage>;
 

@@ -11,7 +11,7 @@ import { asking, publishGraph, type RunningService, reached, startTestService } 
 import { runOperations } from '../runs/operations.ts';
 import { startRun } from '../runs/start.ts';
 import { enqueueNext } from './enqueue.ts';
-import { handlerRunId } from './handler-run.ts';
+import { handlerRunId } from '../runs/handler-run.ts';
 import { startDueHandlers } from './start-due.ts';
 
 type Ref = { id: string; runID: string };

@@ -7,7 +7,7 @@ import { AppError, unavailable } from '../../platform/errors.ts';
 import type { User } from '../../platform/postgres/generated/client.ts';
 import { type Transaction, transact } from '../../platform/postgres/transaction.ts';
 import { createUser, readAccounts } from './account-store.ts';
-import { lockAddress } from './sql/lock-store.ts';
+import { lockAddress } from './lock-queries.ts';
 
 /**
  * Several accounts may have one address: at most one that was confirmed through it, and unconfirmed ones, which claim

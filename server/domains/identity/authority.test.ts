@@ -12,7 +12,7 @@ import {
   testConfig,
 } from '../../testing/identity.ts';
 import { createTestDatabase, type TestDatabase } from '../../testing/postgres.ts';
-import { patOperations } from '../pats/operations.ts';
+import { patOperations } from './pats/operations.ts';
 import { identityOperations } from './operations.ts';
 
 const operations: readonly AnyOperation[] = [...identityOperations, ...patOperations];

@@ -6,7 +6,7 @@ import { ManualClock } from '../../platform/clock.ts';
 import { createCall } from '../../testing/call.ts';
 import { createTestServices, createTestTenant, testConfig } from '../../testing/identity.ts';
 import { createTestDatabase, type TestDatabase } from '../../testing/postgres.ts';
-import { generatePatToken } from '../pats/token.ts';
+import { generatePatToken } from './pats/token.ts';
 import { exampleOwnerEmail, seedFirstOwner } from './bootstrap.ts';
 import { createFirstOwner } from './first-owner.ts';
 import { identityOperations } from './operations.ts';

@@ -14,7 +14,7 @@ import { principalCache } from './principal-cache.ts';
 import { claimAddress, forgetTokens } from './replace-accounts.ts';
 import type { ConfirmAddressInput, ConfirmAddressOutput } from './schemas.ts';
 import { limitAttempts, limitAttemptsFrom } from './sign-in.ts';
-import { lockAddress } from './sql/lock-store.ts';
+import { lockAddress } from './lock-queries.ts';
 
 const PURPOSE = 'confirm_address';
 const VALID_FOR_MS = 3 * DAY_MS;

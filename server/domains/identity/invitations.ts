@@ -33,7 +33,7 @@ import type {
   ListInvitationsOutput,
 } from './schemas.ts';
 import { limitAttempts, limitAttemptsFrom } from './sign-in.ts';
-import { lockTenant } from './sql/lock-store.ts';
+import { lockTenant } from './lock-queries.ts';
 
 const VALID_FOR_MS = 7 * DAY_MS;
 const tokenHash = (token: string) => new Uint8Array(sha256(token));

@@ -8,7 +8,7 @@ import { checkPassword } from './address-accounts.ts';
 import { carriedScopes, requireEveryScope } from './authority.ts';
 import type { ChangePasswordInput, Me, UpdateMeInput, UpdateMeOutput } from './schemas.ts';
 import { limitAttempts } from './sign-in.ts';
-import { type ReachableRow, readReachable } from './sql/principal-store.ts';
+import { type ReachableRow, readReachable } from './principal-queries.ts';
 
 /** GET /v1/me. A token sees only the tenant to which it is bound, not the other tenants of its user. */
 export async function getMe(ctx: Context): Promise<z.input<typeof Me>> {

@@ -6,7 +6,7 @@ import type { Services } from '../../operation/services.ts';
 import { isoTimestamp } from '../../platform/clock.ts';
 import { conflict, notFound } from '../../platform/errors.ts';
 import { transact } from '../../platform/postgres/transaction.ts';
-import { deleteTarget } from '../notifications/webhook-target.ts';
+import { deletePersonalSecrets } from './personal-secrets.ts';
 import { addMember } from './account-store.ts';
 import { requireEveryScope } from './authority.ts';
 import {
@@ -21,7 +21,7 @@ import {
 import { principalCache } from './principal-cache.ts';
 import { forgetTokens } from './replace-accounts.ts';
 import type { ListMembersInput, ListMembersOutput, Member, RemoveMemberInput, UpdateMemberInput } from './schemas.ts';
-import { lockTenant } from './sql/lock-store.ts';
+import { lockTenant } from './lock-queries.ts';
 
 const lastAdmin = () => conflict('last_tenant_admin', 'A workspace must keep at least one administrator.');
 
@@ -110,7 +110,7 @@ export async function removeMember(
 /** Deletes the sealed address of the person's notifications. Nothing is sent there any more, so a failure is only logged. */
 async function forgetWebhook(services: Services, ref: { tenantId: string; userId: string }): Promise<void> {
   try {
-    await deleteTarget(services, ref);
+    await deletePersonalSecrets(services, ref);
   } catch (error) {
     services.logger.warn(
       { err: error, tenant_id: ref.tenantId },

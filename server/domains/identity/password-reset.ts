@@ -14,7 +14,7 @@ import { principalCache } from './principal-cache.ts';
 import { claimAddress, forgetTokens } from './replace-accounts.ts';
 import type { RequestPasswordResetInput, ResetPasswordInput, ResetPasswordOutput } from './schemas.ts';
 import { limitAttemptsFrom } from './sign-in.ts';
-import { lockAddress } from './sql/lock-store.ts';
+import { lockAddress } from './lock-queries.ts';
 
 const PURPOSE = 'reset_password';
 const MAILED_FOR_MS = HOUR_MS;

@@ -13,8 +13,8 @@ import {
   type TestTenant,
 } from '../../testing/identity.ts';
 import { createTestDatabase, type TestDatabase } from '../../testing/postgres.ts';
-import { patOperations } from '../pats/operations.ts';
-import { generatePatToken } from '../pats/token.ts';
+import { patOperations } from './pats/operations.ts';
+import { generatePatToken } from './pats/token.ts';
 import { createTenant } from './account-store.ts';
 import { identityOperations } from './operations.ts';
 import { resolvePat, resolveSession, settleLastUsed } from './principal.ts';

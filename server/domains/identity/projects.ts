@@ -26,7 +26,7 @@ import type {
   Project,
   UpdateProjectInput,
 } from './schemas.ts';
-import { lockTenant, lockWorkflows } from './sql/lock-store.ts';
+import { lockTenant, lockWorkflows } from './lock-queries.ts';
 
 type ProjectOutput = z.input<typeof Project>;
 

@@ -1,7 +1,7 @@
 import type { Services } from '../../operation/services.ts';
 import type { User } from '../../platform/postgres/generated/client.ts';
 import type { Transaction } from '../../platform/postgres/transaction.ts';
-import { patSecretName } from '../pats/token.ts';
+import { patSecretName } from './pats/token.ts';
 import { confirmAccount, readAccounts, retireAccount } from './account-store.ts';
 import {
   type DeadToken,
@@ -10,8 +10,8 @@ import {
   readMemberships,
   readUnconfirmedMembers,
 } from './member-store.ts';
-import { lockTenant } from './sql/lock-store.ts';
-import { copyMembership } from './sql/member-store.ts';
+import { lockTenant } from './lock-queries.ts';
+import { copyMembership } from './member-queries.ts';
 
 /**
  * Ends the memberships of unconfirmed accounts with this address in a workspace, because another account has accepted

@@ -12,7 +12,7 @@ import type {
   ListWorkspacesInput,
   ListWorkspacesOutput,
 } from './schemas.ts';
-import { lockUser } from './sql/lock-store.ts';
+import { lockUser } from './lock-queries.ts';
 import { countCreatedBy, isAdmin, readWorkspaces } from './workspace-store.ts';
 
 export type NewWorkspace = { slug: string; name: string };

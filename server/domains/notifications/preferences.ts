@@ -4,7 +4,8 @@ import { invalid, unauthenticated } from '../../platform/errors.ts';
 import { requireEveryScope } from '../identity/authority.ts';
 import { type PreferencesOfPerson, readPreferences, savePreferences } from './preference-store.ts';
 import type { NotificationPreferences, PatchPreferencesInput, PatchPreferencesOutput } from './schemas.ts';
-import { deleteTarget, readTarget, saveTarget } from './webhook-target.ts';
+import { readTarget, saveTarget } from './webhook-target.ts';
+import { deletePersonalSecrets } from '../identity/personal-secrets.ts';
 
 /** GET /v1/me/notifications: the person's preferences in this workspace. */
 export async function getPreferences(ctx: Context): Promise<z.input<typeof NotificationPreferences>> {
@@ -32,7 +33,7 @@ export async function patchPreferences(
   const webhook = changed.origin === undefined ? {} : { webhookOrigin: changed.origin };
   await savePreferences(services.pool, principal, { ...kinds, ...webhook }, services.clock.now());
   // The row no longer refers to the webhook, so its secret is deleted last.
-  if (changed.origin === null) await deleteTarget(services, principal);
+  if (changed.origin === null) await deletePersonalSecrets(services, principal);
   const after = toWire(ctx, await requirePreferences(ctx));
   return changed.secret === undefined ? after : { ...after, webhook_secret: changed.secret };
 }

@@ -5,7 +5,7 @@ import { failing, type NotificationWorld, startNotificationWorld } from '../../t
 import { asking, publishGraph, reached } from '../../testing/runs.ts';
 import { createTestProject } from '../../testing/workflows.ts';
 import { mayAnswer } from '../tasks/complete.ts';
-import { insertVersion } from '../workflows/versions/sql/store.ts';
+import { insertVersion } from '../workflows/versions/queries.ts';
 import { enqueueNext } from './enqueue.ts';
 
 let world: NotificationWorld;

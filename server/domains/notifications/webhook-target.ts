@@ -4,6 +4,7 @@ import { randomToken } from '../../platform/crypto/digest.ts';
 import { egressRefusal } from '../../platform/egress/egress.ts';
 import { invalid } from '../../platform/errors.ts';
 import { httpFailure } from '../../platform/http-client/failure.ts';
+import { notificationSecret } from '../identity/personal-secrets.ts';
 import { signedHeaders } from './notice.ts';
 
 /**
@@ -14,7 +15,6 @@ const WebhookTarget = z.strictObject({ url: z.string(), secret: z.string() });
 type WebhookTarget = z.output<typeof WebhookTarget>;
 type Person = { tenantId: string; userId: string };
 
-const secretName = (userId: string) => `notification-webhook/${userId}`;
 const newSecret = () => `whsec_${randomToken(32)}`;
 /** A slower receiver is tried again later. */
 const TIMEOUT_MS = 10_000;
@@ -24,7 +24,7 @@ export async function readTarget(
   { secrets }: Pick<Services, 'secrets'>,
   { tenantId, userId }: Person,
 ): Promise<WebhookTarget | null> {
-  const stored = await secrets.get(tenantId, secretName(userId));
+  const stored = await secrets.get(tenantId, notificationSecret(userId));
   return stored === null ? null : (WebhookTarget.safeParse(JSON.parse(stored)).data ?? null);
 }
 
@@ -36,16 +36,8 @@ export async function saveTarget(
 ): Promise<{ secret: string; origin: string }> {
   const origin = await checkUrl(services, url);
   const secret = newSecret();
-  await services.secrets.put(tenantId, secretName(userId), JSON.stringify({ url, secret } satisfies WebhookTarget));
+  await services.secrets.put(tenantId, notificationSecret(userId), JSON.stringify({ url, secret } satisfies WebhookTarget));
   return { secret, origin };
-}
-
-/** Deletes the webhook of a person. AppError 503. */
-export async function deleteTarget(
-  { secrets }: Pick<Services, 'secrets'>,
-  { tenantId, userId }: Person,
-): Promise<void> {
-  await secrets.delete(tenantId, secretName(userId));
 }
 
 /** Returns the origin of an address that may be called. */

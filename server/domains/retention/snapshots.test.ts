@@ -4,7 +4,7 @@ import { createTestServices, createTestTenant } from '../../testing/identity.ts'
 import { createTestDatabase } from '../../testing/postgres.ts';
 import { DAY, idAt, makeMonths, NOW, silent, writeRuns } from '../../testing/retention.ts';
 import { publishGraph } from '../../testing/runs.ts';
-import { insertTestVersion } from '../workflows/versions/sql/store.ts';
+import { insertTestVersion } from '../workflows/versions/queries.ts';
 import { cutoffsAt } from './policy.ts';
 import { sweep } from './sweep.ts';
 

@@ -7,7 +7,7 @@ import { DAY, idAt, makeMonths, NOW, silent, writeRuns } from '../../testing/ret
 import { call, contextFor, createServicesWithSteps } from '../../testing/workflows.ts';
 import { autopilotOperations } from '../autopilot/operations.ts';
 import { insertWorkflow } from '../workflows/store.ts';
-import { insertTestVersion } from '../workflows/versions/sql/store.ts';
+import { insertTestVersion } from '../workflows/versions/queries.ts';
 import { cutoffsAt } from './policy.ts';
 import { sweep } from './sweep.ts';
 

@@ -2,7 +2,7 @@ import { type Context, type Principal } from '../../operation/context.ts';
 import { type Scope, scopes } from '../../orchestrator/ports/authority.ts';
 import type { Services } from '../../operation/services.ts';
 import { newRequestId } from '../../platform/ids.ts';
-import { findRights } from '../agents/sql/authority-store.ts';
+import { findRights } from '../agents/authority-queries.ts';
 import { effectiveRole } from '../identity/principal.ts';
 import type { Requester } from './actions.ts';
 import type { StopRow } from './store.ts';

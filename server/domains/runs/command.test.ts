@@ -6,7 +6,7 @@ import { createTestPat, createTestTenant, type TestTenant } from '../../testing/
 import { operationsByName } from '../../testing/operations.ts';
 import { asking, publishGraph, type RunningService, reached, startTestService } from '../../testing/runs.ts';
 import { call, contextFor, createTestProject, refusal } from '../../testing/workflows.ts';
-import { archiveWorkflow } from '../workflows/sql/store.ts';
+import { archiveWorkflow } from '../workflows/queries.ts';
 import { runOperations } from './operations.ts';
 import { MAX_INPUT_BYTES } from './start.ts';
 

@@ -3,7 +3,7 @@ import type { StreamItem } from '../../orchestrator/ports/orchestrator.ts';
 import type { Services } from '../../operation/services.ts';
 import { DEFAULT_KIND, type WorkflowKind } from '../../operation/workflow-kinds.ts';
 import { forbidden } from '../../platform/errors.ts';
-import { CHAT_TRIGGER } from '../chat/answers/trigger-type.ts';
+import { CHAT_TRIGGER } from './chat-trigger.ts';
 import { listUnreadable } from './reader-store.ts';
 
 /**

@@ -5,7 +5,7 @@ import { createTestTenant, type TestTenant } from '../../testing/identity.ts';
 import { operationsByName } from '../../testing/operations.ts';
 import { asking, publishGraph, type RunningService, reached, startTestService } from '../../testing/runs.ts';
 import { call, contextFor, createTestProject, luaStep as lua, refusal } from '../../testing/workflows.ts';
-import { archiveWorkflow } from '../workflows/sql/store.ts';
+import { archiveWorkflow } from '../workflows/queries.ts';
 import { runOperations } from './operations.ts';
 
 const {

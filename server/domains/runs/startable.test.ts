@@ -4,7 +4,7 @@ import { createTestServices, createTestTenant, type TestTenant } from '../../tes
 import { createTestDatabase, type TestDatabase } from '../../testing/postgres.ts';
 import { asking, publishGraph } from '../../testing/runs.ts';
 import { createTestProject } from '../../testing/workflows.ts';
-import { archiveWorkflow } from '../workflows/sql/store.ts';
+import { archiveWorkflow } from '../workflows/queries.ts';
 import { findStartable } from './startable-store.ts';
 
 let db: TestDatabase;

@@ -11,7 +11,7 @@ import { archived } from '../workflows/precondition.ts';
 import { toDetails } from '../workflows/problems.ts';
 import type { RunSetup, WorkflowRow } from '../workflows/store.ts';
 import { validateDraft } from '../workflows/validate.ts';
-import { insertTestVersion } from '../workflows/versions/sql/store.ts';
+import { insertTestVersion } from '../workflows/versions/queries.ts';
 import { projectScope } from '../workflows/view.ts';
 import { callersTrace, startOncePerKey, toStarted } from './command.ts';
 import { requireRun } from './find.ts';

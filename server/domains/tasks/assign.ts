@@ -6,7 +6,8 @@ import { holdProgress } from '../notifications/progress-store.ts';
 import { runScope } from '../runs/find.ts';
 import { alreadyEnded, mayAnswer } from './complete.ts';
 import type { AssignTaskInput, RunTaskSchema } from './schemas.ts';
-import { assignPendingTask, findAnswerers, findTask } from './store.ts';
+import { assignPendingTask, findTask } from './store.ts';
+import { findAnswerers } from '../identity/answerer-queries.ts';
 import { toRunTask } from './view.ts';
 import { readerOf } from './visible-store.ts';
 

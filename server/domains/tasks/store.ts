@@ -165,21 +165,6 @@ export async function findTask(
   return rows[0] ?? null;
 }
 
-/** Returns which of these addresses belong to people who may answer tasks of the project. `emails` are in lower case. */
-export async function findAnswerers(
-  pool: Pool,
-  { tenantId, projectId }: Pick<RunScope, 'tenantId' | 'projectId'>,
-  emails: readonly string[],
-): Promise<string[]> {
-  const { rows } = await pool.query<{ email: string }>(
-    `SELECT DISTINCT u.email FROM memberships m JOIN users u ON u.id = m.user_id
-       LEFT JOIN project_members pm ON pm.project_id = $2 AND pm.user_id = m.user_id
-      WHERE m.tenant_id = $1 AND u.email = ANY($3) AND (m.tenant_admin OR pm.role = 'project_contributor')`,
-    [tenantId, projectId, emails],
-  );
-  return rows.map(({ email }) => email);
-}
-
 /**
  * Assigns a pending task, or with `to: null` gives it back to those that its workflow names. Returns false if it no longer
  * waits. The caller holds the progress of notifications: the task takes a new number, by which those who may answer it now

@@ -5,7 +5,7 @@ import { isId } from '../../platform/ids.ts';
 import { noteShownSecrets } from '../../platform/secrets/in-use.ts';
 import { recordUse } from '../identity/principal.ts';
 import type { PatGrant } from '../identity/principal-cache.ts';
-import { generatePatToken, isWellFormedPat, patHash } from '../pats/token.ts';
+import { generatePatToken, isWellFormedPat, patHash } from '../identity/pats/token.ts';
 import type { ActsFor } from '../runs/step-scopes.ts';
 import { mayStart } from './automation.ts';
 import { PRESETS } from './presets/catalog.ts';
@@ -13,7 +13,7 @@ import type { Failure, Received } from './presets/preset.ts';
 import { presetRules } from './presets/rules.ts';
 import { acceptedSecrets } from './signature.ts';
 import { readSigningSecrets } from './signing-secrets.ts';
-import { findIngress, type Ingress, type IngressRow } from './sql/store.ts';
+import { findIngress, type Ingress, type IngressRow } from './queries.ts';
 
 /** `webhookId` null: there is no webhook to record the refusal for. `error` is the answer to the sender. */
 export type Authentication =

@@ -3,8 +3,8 @@ import { invalid } from '../../platform/errors.ts';
 import { requireScopes } from '../identity/authority.ts';
 import { effectiveRole } from '../identity/principal.ts';
 import type { PatGrant } from '../identity/principal-cache.ts';
-import { isWellFormedPat, patHash } from '../pats/token.ts';
-import { findProjectGrant, type ProjectScope } from './sql/store.ts';
+import { isWellFormedPat, patHash } from '../identity/pats/token.ts';
+import { findProjectGrant, type ProjectScope } from './queries.ts';
 
 /**
  * Returns whether a token may start runs of this project now: it is live and of this project, has the scope, and its

@@ -3,13 +3,13 @@ import type { PublicContext } from '../../operation/context.ts';
 import { constantTimeEqual } from '../../platform/crypto/digest.ts';
 import { unauthenticated, unavailable } from '../../platform/errors.ts';
 import { noteShownSecrets } from '../../platform/secrets/in-use.ts';
-import { patHash } from '../pats/token.ts';
+import { patHash } from '../identity/pats/token.ts';
 import { nobody, readAddress } from './authenticate-delivery.ts';
 import { recordDelivery } from './delivery-log.ts';
 import { PRESETS } from './presets/catalog.ts';
 import { type ChallengeAnswer, type ChallengeInput, TESTED } from './schemas.ts';
 import { readVerifyToken } from './signing-secrets.ts';
-import { findIngress } from './sql/store.ts';
+import { findIngress } from './queries.ts';
 
 /**
  * GET /v1/inbound-webhooks/{id}/callback: the request by which Meta tests an address. It is answered with its challenge

@@ -10,7 +10,7 @@ import { requireAutomation, requirePresetFields } from './presets/fields.ts';
 import { secretFor } from './presets/secrets.ts';
 import { type CreateWebhookInput, type CreateWebhookOutput, MAX_WEBHOOKS } from './schemas.ts';
 import { deleteSecrets, renewVerifyToken, storeSigningSecret } from './signing-secrets.ts';
-import { lockProject, lockWorkflowStatus, type WorkflowKey } from './sql/store.ts';
+import { lockProject, lockWorkflowStatus, type WorkflowKey } from './queries.ts';
 import { countWebhooks, insertWebhook } from './store.ts';
 import { requireWebhook, shownAddress, toWebhook } from './view.ts';
 

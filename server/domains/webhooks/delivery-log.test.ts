@@ -7,7 +7,7 @@ import {
   type WebhookService,
 } from '../../testing/webhooks.ts';
 import { MAX_NOISE_ROWS_PER_MINUTE, recordDelivery, settleDeliveries } from './delivery-log.ts';
-import { kept } from './sql/deliveries-store.ts';
+import { kept } from './deliveries-queries.ts';
 
 let service: WebhookService;
 let webhook: TestWebhook;

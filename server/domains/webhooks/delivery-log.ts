@@ -10,7 +10,7 @@ import {
   isNoise,
   type NewDelivery,
   pruneDeliveries,
-} from './sql/deliveries-store.ts';
+} from './deliveries-queries.ts';
 
 type LogServices = Pick<Services, 'pool' | 'logger'>;
 export type Delivery = Omit<DeliveryRow, 'id'> & { subscriptionId: string };

@@ -13,7 +13,7 @@ import {
   tokenOf,
   type WebhookService,
 } from '../../testing/webhooks.ts';
-import { generatePatToken } from '../pats/token.ts';
+import { generatePatToken } from '../identity/pats/token.ts';
 import { settleDeliveries } from './delivery-log.ts';
 import { ingest } from './ingest.ts';
 

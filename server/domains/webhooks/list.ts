@@ -10,7 +10,7 @@ import type {
   Webhook,
   WebhookRef,
 } from './schemas.ts';
-import { listWebhookRows } from './sql/store.ts';
+import { listWebhookRows } from './queries.ts';
 import { listDeliveryRows } from './store.ts';
 import { requireWebhook, toDelivery, toWebhook } from './view.ts';
 

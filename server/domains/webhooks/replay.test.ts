@@ -8,7 +8,7 @@ import {
   type WebhookService,
 } from '../../testing/webhooks.ts';
 import { TIMESTAMP_TOLERANCE_MS } from './signature.ts';
-import { claimSignature } from './sql/signature-store.ts';
+import { claimSignature } from './signature-queries.ts';
 
 let service: WebhookService;
 let webhook: TestWebhook;

@@ -1,7 +1,7 @@
 import type { WebhookDelivery, WebhookSubscription } from '../../platform/postgres/generated/client.ts';
 import { exactJson } from '../../platform/postgres/prisma.ts';
 import type { Transaction } from '../../platform/postgres/transaction.ts';
-import type { ProjectScope } from './sql/store.ts';
+import type { ProjectScope } from './queries.ts';
 
 type Models = Pick<Transaction, 'webhookSubscription'>;
 type NewWebhook = Pick<

@@ -6,7 +6,7 @@ import { notFound } from '../../platform/errors.ts';
 import type { WebhookDelivery } from '../../platform/postgres/generated/client.ts';
 import { PRESETS } from './presets/catalog.ts';
 import type { Delivery, DeliveryOutcome, Webhook } from './schemas.ts';
-import { findWebhookRow, type WebhookRow } from './sql/store.ts';
+import { findWebhookRow, type WebhookRow } from './queries.ts';
 
 const iso = (date: Date) => isoTimestamp(date.getTime());
 

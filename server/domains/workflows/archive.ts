@@ -5,7 +5,7 @@ import { requireScopes } from '../identity/authority.ts';
 import { requestStop } from '../run-stops/request.ts';
 import { whyUnchanged } from './precondition.ts';
 import type { ArchiveWorkflowInput } from './schemas.ts';
-import { archiveWorkflow } from './sql/store.ts';
+import { archiveWorkflow } from './queries.ts';
 import { projectScope } from './view.ts';
 
 /**

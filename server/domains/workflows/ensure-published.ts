@@ -5,7 +5,7 @@ import { transact } from '../../platform/postgres/transaction.ts';
 import { checksum } from './checksum.ts';
 import { insertPublished } from './insert-published.ts';
 import { findWorkflow, updateDraft } from './store.ts';
-import { insertVersion } from './versions/sql/store.ts';
+import { insertVersion } from './versions/queries.ts';
 import { projectScope } from './view.ts';
 
 type Own = { id: string; name: string; kind: WorkflowKind; graph: Graph };

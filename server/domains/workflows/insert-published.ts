@@ -1,6 +1,6 @@
 import { checksum } from './checksum.ts';
 import { insertWorkflow } from './store.ts';
-import { insertVersion } from './versions/sql/store.ts';
+import { insertVersion } from './versions/queries.ts';
 
 type Tx = Parameters<typeof insertVersion>[0] & Parameters<typeof insertWorkflow>[0];
 type NewWorkflow = Omit<Parameters<typeof insertWorkflow>[1], 'runSetup' | 'graphChecksum'>;

@@ -12,7 +12,7 @@ import { runOperations } from '../runs/operations.ts';
 import { taskOperations } from '../tasks/operations.ts';
 import { workflowOperations } from './operations.ts';
 import { insertWorkflow } from './store.ts';
-import { insertVersion } from './versions/sql/store.ts';
+import { insertVersion } from './versions/queries.ts';
 
 const workflows = operationsByName(workflowOperations);
 const runs = operationsByName(runOperations);

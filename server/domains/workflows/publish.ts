@@ -5,7 +5,7 @@ import { archived, requireEditable } from './precondition.ts';
 import { toDetails } from './problems.ts';
 import type { PublishInput, VersionSchema } from './schemas.ts';
 import { validateDraft } from './validate.ts';
-import { insertVersion } from './versions/sql/store.ts';
+import { insertVersion } from './versions/queries.ts';
 import { projectScope, toVersion } from './view.ts';
 
 /** The draft may change while it is being validated; then the new one is validated. */

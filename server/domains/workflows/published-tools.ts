@@ -1,7 +1,7 @@
 import type { Services } from '../../operation/services.ts';
 import type { Graph } from '../../orchestrator/core/graph.ts';
 import { type GraphProblem, ProblemList } from '../../orchestrator/validation/index.ts';
-import { type DeclaredTool, listDeclaredTools, readToolSources } from './sql/tools-store.ts';
+import { type DeclaredTool, listDeclaredTools, readToolSources } from './tools-queries.ts';
 import type { ProjectScope } from './store.ts';
 import { distinctNames } from './tool-names.ts';
 import { toolName, toolOfWorkflow, type WorkflowTool } from './tool-of-workflow.ts';

@@ -1,7 +1,7 @@
 import type { Context } from '../../operation/context.ts';
 import { DEFAULT_KIND } from '../../operation/workflow-kinds.ts';
 import { type Transaction, transact } from '../../platform/postgres/transaction.ts';
-import { recordSave } from './editors/sql/store.ts';
+import { recordSave } from './editors/queries.ts';
 import { type DraftChange, updateDraft, type WorkflowRow } from './store.ts';
 import { projectScope } from './view.ts';
 

@@ -3,7 +3,7 @@ import type { Context } from '../../operation/context.ts';
 import { isoTimestamp } from '../../platform/clock.ts';
 import type { VersionSchema, WorkflowSchema } from './schemas.ts';
 import type { ProjectScope, WorkflowRow } from './store.ts';
-import type { VersionRow } from './versions/sql/store.ts';
+import type { VersionRow } from './versions/queries.ts';
 
 /** The project a request is made in: all that these routes can see. */
 export function projectScope(ctx: Context): ProjectScope {

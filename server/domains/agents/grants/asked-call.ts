@@ -2,7 +2,7 @@ import type { Context } from '../../../operation/context.ts';
 import { addedId, agentStepType, turnId } from '../../../orchestrator/core/index.ts';
 import { AgentWork, type PlannedTool } from '../../../orchestrator/steps/agent/plan.ts';
 import { projectScope } from '../../workflows/view.ts';
-import { type AskedRow, findAsked } from '../sql/grants-store.ts';
+import { type AskedRow, findAsked } from '../grants-queries.ts';
 
 /** The call of an agent that a task asks about. */
 export type AskedCall = { run: string; tool: PlannedTool; work: AgentWork; row: AskedRow };

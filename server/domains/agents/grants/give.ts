@@ -9,8 +9,8 @@ import { storageProblem } from '../../../platform/storable-json.ts';
 import { effectiveRole } from '../../identity/principal.ts';
 import { projectScope } from '../../workflows/view.ts';
 import type { GrantFor, GrantInput } from '../schemas.ts';
-import { findActsFor, findRights } from '../sql/authority-store.ts';
-import { type GrantSubject, insertGrant } from '../sql/grants-store.ts';
+import { findActsFor, findRights } from '../authority-queries.ts';
+import { type GrantSubject, insertGrant } from '../grants-queries.ts';
 import { type AskedCall, findAskedCall } from './asked-call.ts';
 
 const MAX_ARGUMENTS_LENGTH = 16_384;

@@ -1,7 +1,7 @@
 import type { Services } from '../../../operation/services.ts';
 import type { AgentGrants } from '../../../orchestrator/steps/agent/grants.ts';
 import { whileDatabaseAway } from '../../../platform/postgres/while-away.ts';
-import { grantsInForce } from '../sql/grants-store.ts';
+import { grantsInForce } from '../grants-queries.ts';
 
 /**
  * Creates the port through which agents read grants. It reads the database each time, so a grant that was withdrawn no

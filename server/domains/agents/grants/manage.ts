@@ -5,7 +5,7 @@ import { isoTimestamp } from '../../../platform/clock.ts';
 import { notFound } from '../../../platform/errors.ts';
 import { projectScope } from '../../workflows/view.ts';
 import type { GrantSchema, ListGrantsInput, ListGrantsOutput, RevokeGrantInput } from '../schemas.ts';
-import { deleteGrant, type GrantRow, type GrantSubject, listGrantRows } from '../sql/grants-store.ts';
+import { deleteGrant, type GrantRow, type GrantSubject, listGrantRows } from '../grants-queries.ts';
 import { requireAgent } from '../view.ts';
 
 type List = z.output<typeof ListGrantsInput>;

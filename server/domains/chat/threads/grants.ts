@@ -3,7 +3,7 @@ import type { Context } from '../../../operation/context.ts';
 import { forbidden, notFound } from '../../../platform/errors.ts';
 import { listGrants } from '../../agents/grants/manage.ts';
 import type { ListGrantsInput, ListGrantsOutput, RevokeGrantInput } from '../../agents/schemas.ts';
-import { deleteGrant } from '../../agents/sql/grants-store.ts';
+import { deleteGrant } from '../../agents/grants-queries.ts';
 import { projectScope } from '../../workflows/view.ts';
 import { requireThread } from './view.ts';
 

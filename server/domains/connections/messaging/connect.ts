@@ -10,7 +10,7 @@ import { originOf, originsOf } from '../origins.ts';
 import { requireManageable } from '../ownership.ts';
 import { saveNew } from '../save-new.ts';
 import type { Connection, OauthUrl } from '../schemas.ts';
-import { withConnectionLock } from '../sql/lock-store.ts';
+import { withConnectionLock } from '../lock-queries.ts';
 import { findConnection } from '../store.ts';
 import { readForWriting, replaceSecret } from '../stored.ts';
 import { toConnection } from '../view.ts';

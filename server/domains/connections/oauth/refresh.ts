@@ -3,7 +3,7 @@ import type { Services } from '../../../operation/services.ts';
 import { AppError, conflict } from '../../../platform/errors.ts';
 import type { OauthSettings } from '../../../platform/oauth/settings.ts';
 import { maySend, originOf } from '../origins.ts';
-import { withConnectionLock } from '../sql/lock-store.ts';
+import { withConnectionLock } from '../lock-queries.ts';
 import type { ConnectionRef, ConnectionRow } from '../store.ts';
 import { change, readHeld, replaceSecret, type StoredConnection } from '../stored.ts';
 import { narrowedScope } from '../suite/services.ts';

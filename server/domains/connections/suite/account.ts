@@ -3,7 +3,7 @@ import type { Context } from '../../../operation/context.ts';
 import { invalid } from '../../../platform/errors.ts';
 import type { SuiteSettings } from '../../../platform/oauth/settings.ts';
 import { requireManageable } from '../ownership.ts';
-import { withConnectionLock } from '../sql/lock-store.ts';
+import { withConnectionLock } from '../lock-queries.ts';
 import type { ConnectionRow } from '../store.ts';
 import { change } from '../stored.ts';
 import { requireSuite, requireSuiteConnection } from './connect.ts';

@@ -7,9 +7,9 @@ import type { McpTool } from '../../../platform/mcp-client/index.ts';
 import { loadCredentials } from '../../connections/credentials.ts';
 import { credentialHeaders } from '../credential-headers.ts';
 import { effectiveSettings } from '../instances/settings.ts';
-import { type BoundRow, findBound, type InstanceRef } from './sql/store.ts';
+import { type BoundRow, findBound, type InstanceRef } from './queries.ts';
 
-export type { InstanceRef } from './sql/store.ts';
+export type { InstanceRef } from './queries.ts';
 
 export type BindingServices = Pick<Services, 'pool' | 'prisma' | 'secrets' | 'clock' | 'egress' | 'config'>;
 

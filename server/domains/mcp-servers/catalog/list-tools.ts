@@ -4,7 +4,7 @@ import { cutPage, decodeCursor } from '../../../operation/cursor.ts';
 import { Id, PlainText } from '../../../operation/wire.ts';
 import type { ListToolsInput, ListToolsOutput } from '../schemas.ts';
 import { bounds } from './clean.ts';
-import { listToolRows } from './sql/store.ts';
+import { listToolRows } from './queries.ts';
 import { toTool } from './view.ts';
 
 const ToolKey = z.tuple([Id, PlainText(bounds.nameLength)]);

@@ -5,7 +5,7 @@ import type { DeleteInstanceInput, InstanceDetail, PatchInstanceInput } from '..
 import { requireServer } from '../servers/view.ts';
 import { requireVersion } from './create.ts';
 import { checkSettings } from './settings.ts';
-import { usesOfInstance } from './sql/store.ts';
+import { usesOfInstance } from './queries.ts';
 import { deleteInstanceRow, updateInstance } from './store.ts';
 import { describeInstance, instanceKey, MAX_USES_SHOWN, requireInstance, requireOwnConnection } from './view.ts';
 

@@ -16,7 +16,7 @@ import {
 } from '../schemas.ts';
 import { requireServer } from '../servers/view.ts';
 import { checkSettings } from './settings.ts';
-import { deleteProfileRow, findProfile, insertProfile, listProfileRows, type ProfileKey } from './sql/profile-store.ts';
+import { deleteProfileRow, findProfile, insertProfile, listProfileRows, type ProfileKey } from './profile-queries.ts';
 import { setActiveProfile, updateProfile } from './store.ts';
 import { instanceKey, requireInstance, requireOwnConnection, toProfile } from './view.ts';
 

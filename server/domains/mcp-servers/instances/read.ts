@@ -2,7 +2,7 @@ import type { z } from 'zod';
 import type { Context } from '../../../operation/context.ts';
 import { cutPage, decodeCursor, TimeIdKey } from '../../../operation/cursor.ts';
 import type { InstanceDetail, InstanceRef, ListInstancesInput, ListInstancesOutput } from '../schemas.ts';
-import { listInstanceRows } from './sql/store.ts';
+import { listInstanceRows } from './queries.ts';
 import { describeInstance, toInstance } from './view.ts';
 
 /** Lists the project's instances, newest first. */

@@ -7,7 +7,7 @@ import { isId } from '../../../platform/ids.ts';
 import { maySend } from '../../connections/origins.ts';
 import { requireWorkflow } from '../../workflows/get.ts';
 import type { Resolution, ResolveInput, ResolveOutput } from '../schemas.ts';
-import { type BindingRow, findBindings, findOffers, type OfferRow } from './sql/store.ts';
+import { type BindingRow, findBindings, findOffers, type OfferRow } from './queries.ts';
 
 type Step = { id: string; toolName: string | null; instanceId: string | null };
 type Problem = z.output<typeof Resolution>['problems'][number];

@@ -1,8 +1,8 @@
 import type { JsonMap } from '../../../orchestrator/core/index.ts';
 import { exactJson, isUniqueViolation } from '../../../platform/postgres/prisma.ts';
 import type { Transaction } from '../../../platform/postgres/transaction.ts';
-import type { ProfileKey } from './sql/profile-store.ts';
-import type { InstanceKey } from './sql/store.ts';
+import type { ProfileKey } from './profile-queries.ts';
+import type { InstanceKey } from './queries.ts';
 
 export type InstanceChange = {
   name?: string | undefined;

@@ -6,8 +6,8 @@ import { findConnection } from '../../connections/store.ts';
 import { type Binding, bindInstance } from '../calls/binding.ts';
 import { type Check, checkLive, failed, liveChecks, notChecked, passed, report } from '../checks.ts';
 import type { CheckReport, InstanceRef } from '../schemas.ts';
-import { findProfile, type ProfileRow } from './sql/profile-store.ts';
-import type { InstanceRow } from './sql/store.ts';
+import { findProfile, type ProfileRow } from './profile-queries.ts';
+import type { InstanceRow } from './queries.ts';
 import { instanceKey, requireInstance } from './view.ts';
 
 /**

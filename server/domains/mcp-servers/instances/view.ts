@@ -7,8 +7,8 @@ import { requireOrBindOrigin } from '../../connections/origins.ts';
 import { findConnection } from '../../connections/store.ts';
 import { requireScopes } from '../../identity/authority.ts';
 import type { AuthMode, Instance, InstanceDetail, Profile } from '../schemas.ts';
-import type { ProfileRow } from './sql/profile-store.ts';
-import { findInstance, type InstanceKey, type InstanceRow, usesOfInstance } from './sql/store.ts';
+import type { ProfileRow } from './profile-queries.ts';
+import { findInstance, type InstanceKey, type InstanceRow, usesOfInstance } from './queries.ts';
 
 /** The maximum number of workflows named as users of an instance. */
 export const MAX_USES_SHOWN = 20;

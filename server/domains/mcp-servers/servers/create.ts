@@ -6,7 +6,7 @@ import { newId } from '../../../platform/ids.ts';
 import { type CreateServerInput, limits, type Server } from '../schemas.ts';
 import { parseCanonicalUrl } from './canonical-url.ts';
 import { freeSlug, serviceSlug } from './service-slug.ts';
-import { insertServer } from './sql/store.ts';
+import { insertServer } from './queries.ts';
 import { findServer, takenServices } from './store.ts';
 import { toServer } from './view.ts';
 

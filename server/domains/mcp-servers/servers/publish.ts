@@ -3,7 +3,7 @@ import type { Context } from '../../../operation/context.ts';
 import { conflict, notFound } from '../../../platform/errors.ts';
 import { catalogChecksum } from '../catalog/diff.ts';
 import type { PublishServerInput, Version } from '../schemas.ts';
-import { findServerVersion, insertServerVersion } from './sql/version-store.ts';
+import { findServerVersion, insertServerVersion } from './version-queries.ts';
 import { describeVersion, latestVersion, requireServerDetail, serverKey } from './view.ts';
 
 /** Concurrent callers may discover or publish; then the present tools are published. */

@@ -13,7 +13,7 @@ import type {
   Version,
   VersionRef,
 } from '../schemas.ts';
-import { findServerVersion, listServerVersions } from './sql/version-store.ts';
+import { findServerVersion, listServerVersions } from './version-queries.ts';
 import { listServerRows } from './store.ts';
 import {
   describeServer,

@@ -5,7 +5,7 @@ import { type McpServer, Prisma } from '../../../platform/postgres/generated/cli
 import { containing, escapeLike, exactJson, olderThan } from '../../../platform/postgres/prisma.ts';
 import { type Transaction, transact } from '../../../platform/postgres/transaction.ts';
 import type { AuthMode, ServerMode, ServerStatus } from '../schemas.ts';
-import { lockServer } from './sql/store.ts';
+import { lockServer } from './queries.ts';
 
 export type StoredServerInfo = {
   name: string;

@@ -3,7 +3,7 @@ import type { Context } from '../../../operation/context.ts';
 import { requireWorkflow } from '../get.ts';
 import { answerEditors } from './list.ts';
 import type { AnnounceEditorInput, EditorsOutput } from './schemas.ts';
-import { recordSeen } from './sql/store.ts';
+import { recordSeen } from './queries.ts';
 
 /**
  * POST /v1/workflows/{id}/editors: the caller has the editor of the draft open, or has left it. Returns who edits it. Throws

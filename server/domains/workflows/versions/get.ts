@@ -4,7 +4,7 @@ import { notFound } from '../../../platform/errors.ts';
 import { requireWorkflow } from '../get.ts';
 import type { ReadVersionInput, VersionRef, VersionSchema } from '../schemas.ts';
 import { toVersion } from '../view.ts';
-import { findVersion, type VersionRow } from './sql/store.ts';
+import { findVersion, type VersionRow } from './queries.ts';
 
 /** A published version of a workflow of the request's project. Throws AppError 404. */
 export async function requireVersion(ctx: Context, ref: z.output<typeof VersionRef>): Promise<VersionRow> {

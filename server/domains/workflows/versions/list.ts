@@ -5,7 +5,7 @@ import { MAX_INTEGER } from '../../../operation/wire.ts';
 import { requireWorkflow } from '../get.ts';
 import type { ListVersionsInput, ListVersionsOutput } from '../schemas.ts';
 import { toVersion } from '../view.ts';
-import { listVersions as selectPage } from './sql/store.ts';
+import { listVersions as selectPage } from './queries.ts';
 
 const VersionKey = z.tuple([z.number().int().min(1).max(MAX_INTEGER)]);
 

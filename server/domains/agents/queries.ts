@@ -1,0 +1,103 @@
+import type { Pool } from 'pg';
+import type { z } from 'zod';
+import { containsPattern } from '../../platform/postgres/prisma.ts';
+import { RECENT_RUN } from '../workflows/queries.ts';
+import type { ProjectScope, WorkflowRow } from '../workflows/store.ts';
+import type { AgentStatus, ListAgentsOutput } from './schemas.ts';
+import type { AgentSettings } from './settings.ts';
+import type { AgentExtras } from './store.ts';
+
+type Run = z.output<typeof ListAgentsOutput>['agents'][number]['recent_runs'][number];
+export type AgentListRow = Omit<WorkflowRow, 'graph' | 'runSetup' | 'status'> & {
+  archived: boolean;
+  extras: AgentExtras;
+  /** Without what may be large. */
+  settings: Omit<AgentSettings, 'instructions' | 'response_schema'>;
+  recentRuns: Run[];
+};
+
+export type AgentFilter = {
+  status: z.output<typeof AgentStatus> | undefined;
+  q: string | undefined;
+  after: { at: Date; id: string } | null;
+  limit: number;
+};
+
+/** Newest first, each with its last 20 runs. */
+export async function listAgentRows(
+  pool: Pool,
+  { tenantId, projectId }: ProjectScope,
+  filter: AgentFilter,
+): Promise<AgentListRow[]> {
+  const { rows } = await pool.query<AgentListRow>(
+    `WITH page AS (
+       SELECT w.id, w.tenant_id AS "tenantId", w.project_id AS "projectId", w.name, w.description, w.kind, w.revision,
+              w.latest_version AS "latestVersion", w.graph_checksum AS "graphChecksum", w.created_by AS "createdBy",
+              w.created_at AS "createdAt", w.updated_at AS "updatedAt", w.status = 'archived' AS archived,
+              json_build_object('status', a.status, 'starters', a.starters) AS extras,
+              (w.graph->'steps'->0)::jsonb - '{id,type,prompt,instructions,response_schema,memory}'::text[] AS settings
+         FROM workflows w JOIN agents a ON a.id = w.id AND a.tenant_id = w.tenant_id
+        WHERE w.tenant_id = $1 AND w.project_id = $2 AND w.kind = 'agent'
+          AND (CASE WHEN $3::text IS NULL THEN w.status <> 'archived' WHEN $3 = 'archived' THEN w.status = 'archived'
+                    ELSE w.status <> 'archived' AND a.status = $3 END)
+          AND ($4::text IS NULL OR w.name ILIKE $4 OR w.description ILIKE $4 OR w.id::text = lower($5))
+          AND ($6::timestamptz IS NULL OR (w.created_at, w.id) < ($6, $7::uuid))
+        ORDER BY w.created_at DESC, w.id DESC LIMIT $8)
+     SELECT page.*, coalesce(recent.runs, '[]'::json) AS "recentRuns"
+       FROM page LEFT JOIN LATERAL (
+         SELECT json_agg(json_build_object(${RECENT_RUN}, 'credits_microcredits', credits_microcredits)
+                  ORDER BY started_at DESC, id DESC) AS runs
+           FROM (SELECT * FROM runs
+                  WHERE workflow_id = page.id AND tenant_id = $1 AND version > 0
+                  ORDER BY started_at DESC, id DESC LIMIT 20) last_runs) recent ON true
+      ORDER BY page."createdAt" DESC, page.id DESC`,
+    [
+      tenantId,
+      projectId,
+      filter.status ?? null,
+      containsPattern(filter.q),
+      filter.q ?? null,
+      filter.after?.at ?? null,
+      filter.after?.id ?? null,
+      filter.limit,
+    ],
+  );
+  return rows;
+}
+
+export type AgentUse = { workflow_id: string; name: string; published: boolean };
+
+/** The project's workflows, at most `limit`, with a step in the draft or the latest version that names the agent. */
+export async function usesOfAgent(
+  pool: Pool,
+  { tenantId, projectId, id }: ProjectScope & { id: string },
+  limit: number,
+): Promise<AgentUse[]> {
+  const { rows } = await pool.query<AgentUse>(
+    `WITH candidate AS MATERIALIZED (
+       SELECT w.id, w.name, w.graph AS draft, v.graph_snapshot AS version
+         FROM workflows w
+         LEFT JOIN workflow_versions v ON v.workflow_id = w.id AND v.version = w.latest_version AND v.tenant_id = w.tenant_id
+        WHERE w.tenant_id = $1 AND w.project_id = $2 AND w.status <> 'archived' AND w.id <> $3
+          AND (strpos(w.graph::text, $3::text) > 0 OR strpos(v.graph_snapshot::text, $3::text) > 0)
+        ORDER BY w.id LIMIT 1000),
+     found(id, published, step) AS (
+       WITH RECURSIVE steps(id, published, step) AS (
+         SELECT c.id, g.published, json_array_elements(g.graph->'steps')
+           FROM candidate c CROSS JOIN LATERAL (VALUES (false, c.draft), (true, c.version)) g(published, graph)
+          WHERE json_typeof(g.graph->'steps') = 'array'
+         UNION ALL
+         SELECT id, published, json_array_elements(step->'steps') FROM steps
+          WHERE step->>'type' = 'for_each' AND json_typeof(step->'steps') = 'array')
+       SELECT * FROM steps)
+     SELECT c.id AS workflow_id, c.name, bool_or(f.published) AS published
+       FROM candidate c JOIN found f ON f.id = c.id
+      WHERE f.step->>'type' = 'agent' AND (lower(f.step->>'agent_id') = $3::text
+         OR EXISTS (
+              SELECT FROM json_array_elements(CASE WHEN json_typeof(f.step->'tools') = 'array' THEN f.step->'tools' ELSE '[]' END) tool
+               WHERE tool->>'type' = 'agent' AND lower(tool->>'agent_id') = $3::text))
+      GROUP BY c.id, c.name ORDER BY c.name, c.id LIMIT $4`,
+    [tenantId, projectId, id, limit],
+  );
+  return rows;
+}

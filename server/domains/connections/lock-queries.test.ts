@@ -1,0 +1,18 @@
+import pg from 'pg';
+import { expect, test } from 'vitest';
+import { createTestDatabase } from '../../testing/postgres.ts';
+import { withConnectionLock } from './lock-queries.ts';
+
+test('more holders than the pool has connections leave some for their work', async () => {
+  await using db = await createTestDatabase();
+  const pool = new pg.Pool({ connectionString: db.url, max: 4, connectionTimeoutMillis: 10_000 });
+  try {
+    const numbers = Array.from({ length: 12 }, (_, n) => n);
+    const hold = (n: number) =>
+      withConnectionLock({ pool }, `connection-${n}`, () => pool.query('SELECT $1::int AS n', [n]));
+    const results = await Promise.all(numbers.map(hold));
+    expect(results.map(({ rows }) => rows[0].n)).toEqual(numbers);
+  } finally {
+    await pool.end();
+  }
+});

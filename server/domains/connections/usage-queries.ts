@@ -1,0 +1,48 @@
+import type { Pool } from 'pg';
+import type { ConnectionKey } from './store.ts';
+
+export type ConnectionUser = { id: string; name: string; project_id: string } & (
+  | { kind: 'instance' | 'workflow' }
+  | { kind: 'profile'; instance_id: string; instance_name: string }
+);
+
+/**
+ * Returns everything that uses a connection, in every project of the tenant, by name. Among the workflows that are not
+ * archived, those with an `http_request` step (also in a loop) that names it, and with `modelsOf` those with an LLM
+ * step with a model of this provider, in the draft or in the version that starts; only in the project `owner`, if the
+ * connection belongs to one.
+ */
+export async function findUsers(
+  pool: Pool,
+  ref: ConnectionKey,
+  { modelsOf, owner }: { modelsOf: string | null; owner: string | null },
+): Promise<ConnectionUser[]> {
+  const { rows } = await pool.query<ConnectionUser>(
+    `SELECT 'instance' AS kind, i.id, i.name, i.project_id, NULL::uuid AS instance_id, NULL AS instance_name
+       FROM mcp_instances i WHERE i.tenant_id = $1 AND i.connection_id = $2
+     UNION ALL
+     SELECT 'profile', p.id, p.name, i.project_id, i.id, i.name
+       FROM mcp_config_profiles p JOIN mcp_instances i ON i.id = p.instance_id
+      WHERE p.tenant_id = $1 AND i.tenant_id = $1 AND p.connection_id = $2
+     UNION ALL
+     SELECT 'workflow', w.id, w.name, w.project_id, NULL, NULL
+       FROM workflows w
+       LEFT JOIN workflow_versions v ON v.workflow_id = w.id AND v.tenant_id = w.tenant_id AND v.version = w.latest_version
+      WHERE w.tenant_id = $1 AND ($4::uuid IS NULL OR w.project_id = $4) AND w.status <> 'archived'
+        AND ($3::text IS NOT NULL OR strpos(w.graph::text, $2::uuid::text) > 0
+             OR strpos(v.graph_snapshot::text, $2::uuid::text) > 0)
+        AND EXISTS (
+        WITH RECURSIVE found(step) AS (
+          SELECT json_array_elements(graph -> 'steps') FROM (VALUES (w.graph), (v.graph_snapshot)) graphs(graph)
+           WHERE json_typeof(graph -> 'steps') = 'array'
+          UNION ALL
+          SELECT json_array_elements(step -> 'steps') FROM found
+           WHERE step ->> 'type' = 'for_each' AND json_typeof(step -> 'steps') = 'array')
+        SELECT 1 FROM found
+        WHERE (step ->> 'type' = 'http_request' AND step ->> 'connection_id' = $2::uuid::text)
+           OR (step ->> 'type' IN ('llm_call', 'agent') AND starts_with(step ->> 'model', $3 || '/')))
+     ORDER BY name, id`,
+    [ref.tenantId, ref.connectionId, modelsOf, owner],
+  );
+  return rows;
+}
