@@ -2,7 +2,7 @@ import { cookies, headers } from 'next/headers';
 import type { ReactNode } from 'react';
 import { LazyCreditNotice } from '@/components/billing/lazy-credit-notice.tsx';
 import { NOTICE_COOKIE } from '@/components/billing/notice-cookie.ts';
-import { ConsoleSession, type Me } from '@/components/shell/session.tsx';
+import { ConsoleSession, type Me } from '@/components/session/session.tsx';
 import { Shell } from '@/components/shell/shell.tsx';
 import { readSidebarChoices } from '@/components/shell/sidebar-choice.ts';
 import { SidebarProvider } from '@/components/shell/use-sidebar.tsx';

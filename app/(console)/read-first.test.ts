@@ -1,7 +1,7 @@
 import { encode } from 'next-auth/jwt';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { pendingTasksInput, readFilter } from '../../components/inbox/inbox-filter.ts';
-import { runListInput } from '../../components/run-feed/read-run-filters.ts';
+import { runListInput } from '../../components/runs/feed/read-run-filters.ts';
 import { SCOPE_COOKIE } from '../../components/trpc/scope.ts';
 import { workflowListInput } from '../../components/workflows/list-input.ts';
 import { createWorkflow } from '../../server/domains/workflows/create.ts';

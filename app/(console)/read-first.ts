@@ -1,4 +1,4 @@
-import type { FirstRead } from '../../components/trpc/first-read.ts';
+import type { FirstRead } from '../../components/session/first-read.ts';
 import type { Inputs, Outputs } from '../../components/trpc/provider.tsx';
 import { scopeHeaders } from '../../components/trpc/scope.ts';
 import { readJson } from '../../server/platform/json-text.ts';

@@ -1,14 +1,14 @@
 'use client';
 import type { ReactNode } from 'react';
 import { ModelField } from '../editor/inspector/pickers.tsx';
-import { useSession } from '../shell/session.tsx';
+import { useSession } from '../session/session.tsx';
 import { Card } from '../ui/card.tsx';
 import { Field, Input, Textarea } from '../ui/field.tsx';
 import { Select } from '../ui/select.tsx';
 import type { AgentDraft } from './agent-draft.ts';
 import { LimitsEstimate } from './limits-estimate.tsx';
 import { MemoryCard } from './memory-card.tsx';
-import { ToolsField } from './tools-field.tsx';
+import { ToolsField } from '../agent-tools/tools-field.tsx';
 
 type Props = {
   agentId: string;

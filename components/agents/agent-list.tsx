@@ -2,7 +2,7 @@
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { Bot, Plus, SearchX } from 'lucide-react';
 import dynamic from 'next/dynamic';
-import { useCreditsShown, usePermissions, useSession } from '../shell/session.tsx';
+import { useCreditsShown, usePermissions, useSession } from '../session/session.tsx';
 import { type Outputs, useTRPC } from '../trpc/provider.tsx';
 import { Button } from '../ui/button.tsx';
 import { Credits } from '../ui/credits.tsx';
@@ -21,7 +21,7 @@ import { Sparkline } from '../workflows/sparkline.tsx';
 import { figuresOf } from './agent-figures.ts';
 import { AgentStatus } from './agent-status.tsx';
 import { AgentsOff } from './agents-off.tsx';
-import { MissingKey } from './missing-key.tsx';
+import { MissingKey } from '../models/missing-key.tsx';
 
 const loadCreate = () => import('./create-agent.tsx');
 const CreateAgentDialog = dynamic(() => loadCreate().then(module => module.CreateAgentDialog), { ssr: false });

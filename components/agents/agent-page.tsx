@@ -1,7 +1,7 @@
 'use client';
 import { useQuery } from '@tanstack/react-query';
 import dynamic from 'next/dynamic';
-import { usePermissions, useSession } from '../shell/session.tsx';
+import { usePermissions, useSession } from '../session/session.tsx';
 import { useTRPC } from '../trpc/provider.tsx';
 import { Button } from '../ui/button.tsx';
 import { Page, PageHeader, PageSkeleton } from '../ui/page.tsx';
@@ -13,7 +13,7 @@ import type { Agent } from './agent-draft.ts';
 import { AgentForm } from './agent-form.tsx';
 import { AgentStatus } from './agent-status.tsx';
 import { AgentsOff } from './agents-off.tsx';
-import { MissingKey } from './missing-key.tsx';
+import { MissingKey } from '../models/missing-key.tsx';
 import { TestPanel } from './test-panel.tsx';
 import { type AgentEditing, useAgentDraft } from './use-agent-draft.ts';
 

@@ -3,7 +3,7 @@ import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useRouter } from 'next/navigation';
 import { useState } from 'react';
 import { ModelField } from '../editor/inspector/pickers.tsx';
-import { readError } from '../trpc/errors.ts';
+import { readError } from '../ui/errors.ts';
 import { useTRPC } from '../trpc/provider.tsx';
 import { Field, Input } from '../ui/field.tsx';
 import { FormDialog } from '../ui/form-dialog.tsx';

@@ -1,6 +1,6 @@
 'use client';
 import { useQuery } from '@tanstack/react-query';
-import { useCreditsShown } from '../shell/session.tsx';
+import { useCreditsShown } from '../session/session.tsx';
 import { useTRPC } from '../trpc/provider.tsx';
 import { creditsInWords } from '../ui/credits.tsx';
 import { formatDuration } from '../ui/time.tsx';

@@ -1,7 +1,7 @@
 'use client';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useEffect, useState } from 'react';
-import { readError } from '../trpc/errors.ts';
+import { readError } from '../ui/errors.ts';
 import { ifMatch, useTRPC } from '../trpc/provider.tsx';
 import { toast } from '../ui/toaster.tsx';
 import { type Agent, type AgentDraft, draftOf, isSame, patchOf } from './agent-draft.ts';

@@ -1,7 +1,7 @@
 'use client';
 import { X } from 'lucide-react';
 import { useMemo } from 'react';
-import { WorkflowSelect } from '../run-feed/workflow-select.tsx';
+import { WorkflowSelect } from '../runs/feed/workflow-select.tsx';
 import { Button } from '../ui/button.tsx';
 import { cx } from '../ui/classes.ts';
 import { DayInput } from '../ui/day-input.tsx';

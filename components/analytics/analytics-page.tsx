@@ -2,8 +2,8 @@
 import { ChartNoAxesCombined } from 'lucide-react';
 import dynamic from 'next/dynamic';
 import { useSyncExternalStore } from 'react';
-import { useCreditsShown, usePermissions } from '../shell/session.tsx';
-import { readError } from '../trpc/errors.ts';
+import { useCreditsShown, usePermissions } from '../session/session.tsx';
+import { readError } from '../ui/errors.ts';
 import { Button, ButtonLink } from '../ui/button.tsx';
 import { Card } from '../ui/card.tsx';
 import { cx } from '../ui/classes.ts';

@@ -1,7 +1,7 @@
 'use client';
 import { formatFigure } from '../charts/figures.ts';
 import { StatCard } from '../charts/stat-card.tsx';
-import { useCreditsShown } from '../shell/session.tsx';
+import { useCreditsShown } from '../session/session.tsx';
 import { Credits, formatCredits } from '../ui/credits.tsx';
 import { formatDuration } from '../ui/time.tsx';
 import type { Analytics } from './queries.ts';

@@ -2,7 +2,7 @@
 import { BarList } from '../charts/bar-list.tsx';
 import { ChartCard, LIST_HEIGHT } from '../charts/chart-card.tsx';
 import { StepTypeLabel, stepTypeLook } from '../graph/step-icon.tsx';
-import { useCreditsShown } from '../shell/session.tsx';
+import { useCreditsShown } from '../session/session.tsx';
 import type { Query, StepsSummary } from './queries.ts';
 
 const attempts = ({ completed, failed, retried }: StepsSummary['steps'][number]) => completed + failed + retried;

@@ -1,5 +1,5 @@
-import { isRecord } from '../trpc/errors.ts';
-import { leaveSession, tellTabs } from './session-gate.ts';
+import { isRecord } from '../ui/errors.ts';
+import { leaveSession, tellTabs } from '../trpc/session-gate.ts';
 
 // The two calls of next-auth's own client that the console makes; next-auth/react is 11 KB of JavaScript (gzip).
 

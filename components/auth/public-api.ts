@@ -1,4 +1,4 @@
-import { isRecord } from '../trpc/errors.ts';
+import { isRecord } from '../ui/errors.ts';
 
 /** Carries the API's answer in the form `readError` understands. */
 class ApiError extends Error {

@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 /** The modules, new for each test as for each page, in a browser with two tabs less the page. */
 async function newPage() {
   vi.resetModules();
-  const gate = await import('./session-gate.ts');
+  const gate = await import('../trpc/session-gate.ts');
   const recovery = await import('./session-recovery.ts');
   return { ...gate, ...recovery };
 }

@@ -1,6 +1,6 @@
 'use client';
 import { type FormEvent, useState } from 'react';
-import { readError } from '../trpc/errors.ts';
+import { readError } from '../ui/errors.ts';
 import { Button } from '../ui/button.tsx';
 import { Field, Input } from '../ui/field.tsx';
 import { Link } from '../ui/link.tsx';

@@ -1,7 +1,7 @@
 'use client';
 import { CreditCard } from 'lucide-react';
 import { useEffect } from 'react';
-import { usePermissions, useSession } from '../shell/session.tsx';
+import { usePermissions, useSession } from '../session/session.tsx';
 import { Card } from '../ui/card.tsx';
 import { Page, PageHeader } from '../ui/page.tsx';
 import { EmptyState } from '../ui/states.tsx';

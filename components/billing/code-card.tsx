@@ -2,8 +2,8 @@
 import { useMutation } from '@tanstack/react-query';
 import { CircleCheck, TicketCheck } from 'lucide-react';
 import { type FormEvent, useState } from 'react';
-import { usePermissions } from '../shell/session.tsx';
-import { readError } from '../trpc/errors.ts';
+import { usePermissions } from '../session/session.tsx';
+import { readError } from '../ui/errors.ts';
 import { useTRPC } from '../trpc/provider.tsx';
 import { Button } from '../ui/button.tsx';
 import { Card } from '../ui/card.tsx';

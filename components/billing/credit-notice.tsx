@@ -1,7 +1,7 @@
 'use client';
 import { CircleAlert, TriangleAlert, X } from 'lucide-react';
 import { useState } from 'react';
-import { useSession } from '../shell/session.tsx';
+import { useSession } from '../session/session.tsx';
 import { keepCookie } from '../ui/browser-cookie.ts';
 import { ButtonLink, IconButton } from '../ui/button.tsx';
 import { cx } from '../ui/classes.ts';

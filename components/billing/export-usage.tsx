@@ -1,5 +1,5 @@
 'use client';
-import { usePermissions } from '../shell/session.tsx';
+import { usePermissions } from '../session/session.tsx';
 import { useTRPCClient } from '../trpc/provider.tsx';
 import { ExportButton } from '../ui/export-button.tsx';
 import { useUsageView } from './usage-filters.ts';

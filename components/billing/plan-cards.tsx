@@ -1,7 +1,7 @@
 'use client';
 import { Check } from 'lucide-react';
 import type { ReactNode } from 'react';
-import { usePermissions } from '../shell/session.tsx';
+import { usePermissions } from '../session/session.tsx';
 import { Badge } from '../ui/badge.tsx';
 import { Button } from '../ui/button.tsx';
 import { cx } from '../ui/classes.ts';

@@ -3,7 +3,7 @@ import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { X } from 'lucide-react';
 import { actionLabel } from '../analytics/labels.ts';
 import { stepTypeLook } from '../graph/step-icon.tsx';
-import { usePermissions } from '../shell/session.tsx';
+import { usePermissions } from '../session/session.tsx';
 import { useTRPC } from '../trpc/provider.tsx';
 import { Button } from '../ui/button.tsx';
 import { PeriodFilter } from '../ui/period-filter.tsx';

@@ -3,7 +3,7 @@ import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { ReceiptText } from 'lucide-react';
 import { actionLabel } from '../analytics/labels.ts';
 import { stepTypeLook } from '../graph/step-icon.tsx';
-import { ScopedLink } from '../shell/scoped-link.tsx';
+import { ScopedLink } from '../session/scoped-link.tsx';
 import { useTRPC } from '../trpc/provider.tsx';
 import { ButtonLink } from '../ui/button.tsx';
 import { Credits } from '../ui/credits.tsx';

@@ -1,6 +1,6 @@
 'use client';
 import { useQuery } from '@tanstack/react-query';
-import { usePermissions, useSession } from '../shell/session.tsx';
+import { usePermissions, useSession } from '../session/session.tsx';
 import { useTRPC } from '../trpc/provider.tsx';
 import type { BillingStatus } from './wire.ts';
 

@@ -1,6 +1,6 @@
 'use client';
 import { useMutation } from '@tanstack/react-query';
-import { usePermissions } from '../shell/session.tsx';
+import { usePermissions } from '../session/session.tsx';
 import { useTRPC } from '../trpc/provider.tsx';
 import { Card } from '../ui/card.tsx';
 import { toast, toastError } from '../ui/toaster.tsx';

@@ -3,7 +3,7 @@ import { ArrowLeft, Plus } from 'lucide-react';
 import dynamic from 'next/dynamic';
 import { useRouter } from 'next/navigation';
 import { AgentsOff } from '../agents/agents-off.tsx';
-import { useSession } from '../shell/session.tsx';
+import { useSession } from '../session/session.tsx';
 import { ButtonLink } from '../ui/button.tsx';
 import { cx } from '../ui/classes.ts';
 import { Link } from '../ui/link.tsx';

@@ -1,7 +1,7 @@
 'use client';
 import { FlaskConical, GitPullRequestArrow, Waypoints } from 'lucide-react';
 import Link from 'next/link';
-import { proposalHref } from '../autopilot/proposal-href.ts';
+import { proposalHref } from './proposal-href.ts';
 import { Badge, type Tone } from '../ui/badge.tsx';
 import type { Part } from './parts.ts';
 

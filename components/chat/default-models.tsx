@@ -1,6 +1,6 @@
 'use client';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
-import { usePermissions, useSession } from '../shell/session.tsx';
+import { usePermissions, useSession } from '../session/session.tsx';
 import { type Outputs, useTRPC } from '../trpc/provider.tsx';
 import { Card } from '../ui/card.tsx';
 import { Field } from '../ui/field.tsx';

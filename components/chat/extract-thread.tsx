@@ -3,7 +3,7 @@ import { useMutation } from '@tanstack/react-query';
 import { Brain } from 'lucide-react';
 import dynamic from 'next/dynamic';
 import { useState } from 'react';
-import { usePermissions, useSession } from '../shell/session.tsx';
+import { usePermissions, useSession } from '../session/session.tsx';
 import { useTRPC } from '../trpc/provider.tsx';
 import { IconButton } from '../ui/button.tsx';
 import { branchTo, textOf } from './branches.ts';

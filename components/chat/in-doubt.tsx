@@ -1,7 +1,7 @@
 'use client';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
-import { usePermissions } from '../shell/session.tsx';
-import { readError } from '../trpc/errors.ts';
+import { usePermissions } from '../session/session.tsx';
+import { readError } from '../ui/errors.ts';
 import { useTRPC } from '../trpc/provider.tsx';
 import { Button } from '../ui/button.tsx';
 import { Link } from '../ui/link.tsx';

@@ -3,7 +3,7 @@ import { useChat } from '@ai-sdk/react';
 import { useQueryClient } from '@tanstack/react-query';
 import { DefaultChatTransport } from 'ai';
 import { useEffect, useMemo } from 'react';
-import { useSession } from '../shell/session.tsx';
+import { useSession } from '../session/session.tsx';
 import { useTRPC } from '../trpc/provider.tsx';
 import { scopeHeaders } from '../trpc/scope.ts';
 import { cx } from '../ui/classes.ts';

@@ -2,7 +2,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { Bot, type LucideIcon, Waypoints, Workflow } from 'lucide-react';
 import type { Mention } from '@/server/operation/mentions.ts';
-import { useSession } from '../shell/session.tsx';
+import { useSession } from '../session/session.tsx';
 import { useTRPC } from '../trpc/provider.tsx';
 import { cx } from '../ui/classes.ts';
 import { shownStatus, statusLook } from '../ui/status-badge.tsx';

@@ -1,7 +1,7 @@
 'use client';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { GrantRows } from '../agents/grant-list.tsx';
-import { usePermissions, useSession } from '../shell/session.tsx';
+import { usePermissions, useSession } from '../session/session.tsx';
 import { useTRPC } from '../trpc/provider.tsx';
 import { toast, toastError } from '../ui/toaster.tsx';
 import type { Thread } from './use-thread.ts';

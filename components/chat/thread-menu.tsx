@@ -2,8 +2,8 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { Archive, ArchiveRestore, Ellipsis, Lock, Pencil, Trash2, Users } from 'lucide-react';
 import { useState } from 'react';
-import { usePermissions, useSession } from '../shell/session.tsx';
-import { readError } from '../trpc/errors.ts';
+import { usePermissions, useSession } from '../session/session.tsx';
+import { readError } from '../ui/errors.ts';
 import { useTRPC } from '../trpc/provider.tsx';
 import { IconButton } from '../ui/button.tsx';
 import { Confirm } from '../ui/confirm.tsx';

@@ -1,6 +1,6 @@
 'use client';
 import { useQuery } from '@tanstack/react-query';
-import { useCreditsShown } from '../shell/session.tsx';
+import { useCreditsShown } from '../session/session.tsx';
 import { useTRPC } from '../trpc/provider.tsx';
 import { cx } from '../ui/classes.ts';
 import { Credits } from '../ui/credits.tsx';

@@ -1,9 +1,9 @@
 'use client';
 import { useMutation } from '@tanstack/react-query';
 import { Building2, FolderClosed } from 'lucide-react';
-import { useRefreshModels } from '../models/use-refresh-models.ts';
-import { usePermissions } from '../shell/session.tsx';
-import { readError } from '../trpc/errors.ts';
+import { useRefreshModels } from './use-refresh-models.ts';
+import { usePermissions } from '../session/session.tsx';
+import { readError } from '../ui/errors.ts';
 import { useTRPC } from '../trpc/provider.tsx';
 import { Badge } from '../ui/badge.tsx';
 import { toast } from '../ui/toaster.tsx';

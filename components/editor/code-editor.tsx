@@ -7,7 +7,7 @@ import { cx } from '../ui/classes.ts';
 import { type CompletionSource, completionExtensions } from './code/completion.ts';
 import { placeProblem } from './code/field-problem.ts';
 import { type CodeLanguage, languageExtensions } from './code/languages.ts';
-import { editorLook, PLAIN, useEditorText } from './editor-text.ts';
+import { editorLook, PLAIN, useEditorText } from '../code/editor-text.ts';
 import { insertValue, valueDrop } from './values/insert-value.ts';
 import type { ValuePath } from './values/value-path.ts';
 

@@ -4,7 +4,7 @@ import { RadioGroup } from 'radix-ui';
 import { useId, useState } from 'react';
 import type { Conflict, Json, Side } from '../../server/domains/workflows/edits/index.ts';
 import { StepTile } from '../graph/step-icon.tsx';
-import { useSession } from '../shell/session.tsx';
+import { useSession } from '../session/session.tsx';
 import { Button } from '../ui/button.tsx';
 import { type ConflictGroup, deedOf, groupConflicts, keyOf } from './conflict-groups.ts';
 import { otherSide } from './people.ts';

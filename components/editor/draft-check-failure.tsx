@@ -1,6 +1,6 @@
 'use client';
 import { CircleAlert, LoaderCircle } from 'lucide-react';
-import { readError } from '../trpc/errors.ts';
+import { readError } from '../ui/errors.ts';
 import { Button } from '../ui/button.tsx';
 import type { Validation } from './use-draft.ts';
 

@@ -1,4 +1,4 @@
-import type { GraphProblem } from './locate-problem.ts';
+import type { GraphProblem } from '../code/locate-problem.ts';
 import { labelOf } from './step-fields.ts';
 
 /** A problem in the words of the console; `hint` is left out where the message says what to do. */

@@ -1,4 +1,4 @@
-import { readError } from '../trpc/errors.ts';
+import { readError } from '../ui/errors.ts';
 
 /** Says that a draft could not be saved, and what a person can do where repeating it cannot help. */
 export function describeSaveFailure({ error, retryAt }: { error: unknown; retryAt: number | null }): string {

@@ -1,4 +1,4 @@
-import { isRecord, readError } from '../trpc/errors.ts';
+import { isRecord, readError } from '../ui/errors.ts';
 
 /**
  * Returns after how many ms at least a failed request is worth repeating; undefined leaves that to the caller, and null

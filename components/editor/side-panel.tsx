@@ -8,13 +8,13 @@ import { useUrlState } from '../ui/use-url-state.ts';
 import { CompletionProvider } from './code/use-completion.tsx';
 import { formatGraph } from './graph-text.ts';
 import { Inspector, type InspectorProps } from './inspector/inspector.tsx';
-import type { JsonEditorHandle } from './json-editor.tsx';
+import type { JsonEditorHandle } from '../code/json-editor.tsx';
 import type { StepsDraft } from './loop-store.ts';
 import type { RunOverDraft } from './over/run-over.tsx';
 import type { StepTypeForm } from './step-fields.ts';
 import type { Draft, Problem } from './use-draft.ts';
 
-const AutopilotPanel = dynamic(() => import('../autopilot/autopilot-panel.tsx').then(module => module.AutopilotPanel), {
+const AutopilotPanel = dynamic(() => import('./autopilot/autopilot-panel.tsx').then(module => module.AutopilotPanel), {
   ssr: false,
   loading: () => <Skeleton className="m-4 h-40" />,
 });
@@ -23,7 +23,7 @@ const StepTest = dynamic(() => import('./trial/step-test.tsx').then(module => mo
   ssr: false,
   loading: () => <Skeleton className="m-4 h-40" />,
 });
-const JsonEditor = dynamic(() => import('./json-editor.tsx').then(module => module.JsonEditor), { ssr: false });
+const JsonEditor = dynamic(() => import('../code/json-editor.tsx').then(module => module.JsonEditor), { ssr: false });
 
 export type PanelName = 'step' | 'run' | 'test' | 'json' | 'autopilot';
 export const panels: readonly PanelName[] = ['step', 'run', 'test', 'json', 'autopilot'];

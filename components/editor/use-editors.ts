@@ -1,7 +1,7 @@
 'use client';
 import { useQuery } from '@tanstack/react-query';
 import { useEffect, useMemo } from 'react';
-import { useSession } from '../shell/session.tsx';
+import { useSession } from '../session/session.tsx';
 import { type Outputs, useTRPC, useTRPCClient } from '../trpc/provider.tsx';
 import type { EditorStore, Person } from './editor-store.ts';
 

@@ -3,7 +3,7 @@ import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { Eye, GitCompare, History, RotateCcw } from 'lucide-react';
 import { useState } from 'react';
 import { WorkflowGraph } from '../graph/workflow-graph.tsx';
-import { usePermissions } from '../shell/session.tsx';
+import { usePermissions } from '../session/session.tsx';
 import { type Outputs, useTRPC, useTRPCClient } from '../trpc/provider.tsx';
 import { Badge } from '../ui/badge.tsx';
 import { Button } from '../ui/button.tsx';

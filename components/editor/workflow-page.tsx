@@ -2,8 +2,8 @@
 import { useQuery } from '@tanstack/react-query';
 import dynamic from 'next/dynamic';
 import { type ComponentProps, useState } from 'react';
-import { usePermissions, useSession } from '../shell/session.tsx';
-import { useHotkeys } from '../shell/use-hotkeys.ts';
+import { usePermissions, useSession } from '../session/session.tsx';
+import { useHotkeys } from '../ui/use-hotkeys.ts';
 import { useTRPC } from '../trpc/provider.tsx';
 import { FullBleed, Page, PageSkeleton } from '../ui/page.tsx';
 import { Skeleton } from '../ui/skeleton.tsx';

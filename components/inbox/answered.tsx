@@ -1,6 +1,6 @@
 'use client';
 import { CircleCheck, CircleSlash, CircleX, Clock, type LucideIcon } from 'lucide-react';
-import { ScopedLink } from '../shell/scoped-link.tsx';
+import { ScopedLink } from '../session/scoped-link.tsx';
 import { buttonClass } from '../ui/button.tsx';
 import { RelativeTime } from '../ui/time.tsx';
 import { TaskHeading } from './task-heading.tsx';

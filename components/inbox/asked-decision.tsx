@@ -1,6 +1,6 @@
 'use client';
 import { createContext, type ReactNode, use, useEffect, useMemo, useState } from 'react';
-import { useHotkeys } from '../shell/use-hotkeys.ts';
+import { useHotkeys } from '../ui/use-hotkeys.ts';
 
 type Asked = { task: string; approved: boolean };
 const AskedContext = createContext<{ asked: Asked | null; clear: () => void }>({ asked: null, clear: () => undefined });

@@ -3,7 +3,7 @@ import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { Undo2, UserRound, UserRoundPlus } from 'lucide-react';
 import dynamic from 'next/dynamic';
 import { useState } from 'react';
-import { useSession } from '../shell/session.tsx';
+import { useSession } from '../session/session.tsx';
 import { inScope, useTRPC } from '../trpc/provider.tsx';
 import { Button } from '../ui/button.tsx';
 import { toast, toastError } from '../ui/toaster.tsx';

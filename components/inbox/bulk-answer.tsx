@@ -2,8 +2,8 @@
 import { useQueryClient } from '@tanstack/react-query';
 import { Check, X } from 'lucide-react';
 import { useState } from 'react';
-import { useSession } from '../shell/session.tsx';
-import { readError } from '../trpc/errors.ts';
+import { useSession } from '../session/session.tsx';
+import { readError } from '../ui/errors.ts';
 import { inScope, useTRPC, useTRPCClient } from '../trpc/provider.tsx';
 import { Button } from '../ui/button.tsx';
 import { Checkbox } from '../ui/checkbox.tsx';

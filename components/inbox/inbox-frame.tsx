@@ -1,8 +1,8 @@
 'use client';
 import { useParams, usePathname, useRouter, useSearchParams } from 'next/navigation';
 import { type ReactNode, useEffect, useRef, useState } from 'react';
-import { useHotkeys } from '../shell/use-hotkeys.ts';
-import type { FirstRead } from '../trpc/first-read.ts';
+import { useHotkeys } from '../ui/use-hotkeys.ts';
+import type { FirstRead } from '../session/first-read.ts';
 import { cx } from '../ui/classes.ts';
 import { Link } from '../ui/link.tsx';
 import { AnsweredList } from './answered-list.tsx';

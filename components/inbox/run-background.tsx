@@ -1,6 +1,6 @@
 'use client';
 import { useQuery } from '@tanstack/react-query';
-import { useSession } from '../shell/session.tsx';
+import { useSession } from '../session/session.tsx';
 import { inScope, useTRPC } from '../trpc/provider.tsx';
 import { stepPath } from '../ui/json-path.ts';
 import { JsonTree } from '../ui/json-tree.tsx';

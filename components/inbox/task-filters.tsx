@@ -1,6 +1,6 @@
 'use client';
 import { useQuery } from '@tanstack/react-query';
-import { useSession } from '../shell/session.tsx';
+import { useSession } from '../session/session.tsx';
 import { useTRPC } from '../trpc/provider.tsx';
 import { SearchInput } from '../ui/search-input.tsx';
 import { Select } from '../ui/select.tsx';

@@ -1,6 +1,6 @@
 'use client';
-import { ScopedLink } from '../shell/scoped-link.tsx';
-import { useSession } from '../shell/session.tsx';
+import { ScopedLink } from '../session/scoped-link.tsx';
+import { useSession } from '../session/session.tsx';
 import { Badge } from '../ui/badge.tsx';
 import { CopyId } from '../ui/copy.tsx';
 import { Markdown } from '../ui/markdown.tsx';

@@ -2,7 +2,7 @@
 import { useQueries, useQuery } from '@tanstack/react-query';
 import { ArrowLeft } from 'lucide-react';
 import { useSearchParams } from 'next/navigation';
-import { useSession } from '../shell/session.tsx';
+import { useSession } from '../session/session.tsx';
 import { inScope, type Outputs, useTRPC } from '../trpc/provider.tsx';
 import { Link } from '../ui/link.tsx';
 import { Skeleton } from '../ui/skeleton.tsx';

@@ -1,6 +1,6 @@
 'use client';
 import { Blocks, LibraryBig, Plus } from 'lucide-react';
-import { usePermissions } from '../shell/session.tsx';
+import { usePermissions } from '../session/session.tsx';
 import { Button } from '../ui/button.tsx';
 import { Page, PageHeader } from '../ui/page.tsx';
 import { NeedsContributor } from '../ui/states.tsx';

@@ -2,7 +2,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { Blocks, Radar, Rocket } from 'lucide-react';
 import { useState } from 'react';
-import { usePermissions } from '../shell/session.tsx';
+import { usePermissions } from '../session/session.tsx';
 import { useTRPC } from '../trpc/provider.tsx';
 import { Button } from '../ui/button.tsx';
 import { Card } from '../ui/card.tsx';

@@ -1,8 +1,8 @@
 'use client';
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { useEffect, useRef, useState } from 'react';
-import { usePermissions } from '../shell/session.tsx';
-import { readError } from '../trpc/errors.ts';
+import { usePermissions } from '../session/session.tsx';
+import { readError } from '../ui/errors.ts';
 import { type Outputs, useTRPC } from '../trpc/provider.tsx';
 import { Button } from '../ui/button.tsx';
 import { cx } from '../ui/classes.ts';

@@ -4,7 +4,7 @@ import { Brain } from 'lucide-react';
 import dynamic from 'next/dynamic';
 import { useState } from 'react';
 import type { Snapshot } from '@/server/domains/runs/run-state.ts';
-import { usePermissions, useSession } from '../shell/session.tsx';
+import { usePermissions, useSession } from '../session/session.tsx';
 import { useTRPC, useTRPCClient } from '../trpc/provider.tsx';
 import { IconButton } from '../ui/button.tsx';
 import { Field } from '../ui/field.tsx';

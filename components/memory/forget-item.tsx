@@ -1,6 +1,6 @@
 'use client';
 import { useMutation } from '@tanstack/react-query';
-import { readError } from '../trpc/errors.ts';
+import { readError } from '../ui/errors.ts';
 import { useTRPC } from '../trpc/provider.tsx';
 import { Confirm } from '../ui/confirm.tsx';
 import { toast } from '../ui/toaster.tsx';

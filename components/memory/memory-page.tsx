@@ -1,7 +1,7 @@
 'use client';
 import { BrainCircuit, Plus } from 'lucide-react';
 import dynamic from 'next/dynamic';
-import { useSession } from '../shell/session.tsx';
+import { useSession } from '../session/session.tsx';
 import { Button } from '../ui/button.tsx';
 import { Card } from '../ui/card.tsx';
 import { Page, PageHeader } from '../ui/page.tsx';

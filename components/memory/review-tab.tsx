@@ -2,8 +2,8 @@
 import { useQuery } from '@tanstack/react-query';
 import { CheckCheck } from 'lucide-react';
 import { useState } from 'react';
-import { usePermissions } from '../shell/session.tsx';
-import { useHotkeys } from '../shell/use-hotkeys.ts';
+import { usePermissions } from '../session/session.tsx';
+import { useHotkeys } from '../ui/use-hotkeys.ts';
 import { useTRPC } from '../trpc/provider.tsx';
 import { Button } from '../ui/button.tsx';
 import { Card } from '../ui/card.tsx';

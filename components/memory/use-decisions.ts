@@ -1,6 +1,6 @@
 'use client';
 import { useRef, useState } from 'react';
-import { readError } from '../trpc/errors.ts';
+import { readError } from '../ui/errors.ts';
 import { useTRPCClient } from '../trpc/provider.tsx';
 import { toast } from '../ui/toaster.tsx';
 import { useRefreshMemory } from './use-refresh-memory.ts';

@@ -2,7 +2,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { Brain } from 'lucide-react';
 import { useState } from 'react';
-import { useSession } from '../shell/session.tsx';
+import { useSession } from '../session/session.tsx';
 import { type Outputs, useTRPC } from '../trpc/provider.tsx';
 import { Link } from '../ui/link.tsx';
 import { Skeleton } from '../ui/skeleton.tsx';

@@ -2,7 +2,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { BrainCircuit, Plus } from 'lucide-react';
 import { type ReactNode, useState } from 'react';
-import { usePermissions } from '../shell/session.tsx';
+import { usePermissions } from '../session/session.tsx';
 import { useTRPC } from '../trpc/provider.tsx';
 import { Button } from '../ui/button.tsx';
 import { ListCard } from '../ui/list-card.tsx';

@@ -1,7 +1,7 @@
 'use client';
 import { useQuery } from '@tanstack/react-query';
 import { useEffect } from 'react';
-import { useSession } from '../shell/session.tsx';
+import { useSession } from '../session/session.tsx';
 import { type Outputs, useTRPC } from '../trpc/provider.tsx';
 import { readStored, store } from '../ui/browser-storage.ts';
 import { BROWSER_NEWS, useBrowserWanted } from './browser-wanted.ts';

@@ -1,7 +1,7 @@
 'use client';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { Bell, CircleAlert, CircleCheck, CircleSlash, Clock, type LucideIcon, RotateCw } from 'lucide-react';
-import { ScopedLink } from '../shell/scoped-link.tsx';
+import { ScopedLink } from '../session/scoped-link.tsx';
 import { type Outputs, useTRPC } from '../trpc/provider.tsx';
 import { Badge, type Tone } from '../ui/badge.tsx';
 import { ListCard } from '../ui/list-card.tsx';

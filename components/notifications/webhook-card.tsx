@@ -1,6 +1,6 @@
 'use client';
 import { useState } from 'react';
-import { readError } from '../trpc/errors.ts';
+import { readError } from '../ui/errors.ts';
 import { Button } from '../ui/button.tsx';
 import { Card } from '../ui/card.tsx';
 import { Confirm } from '../ui/confirm.tsx';

@@ -1,7 +1,7 @@
 'use client';
 import type { RunState } from '@/server/domains/runs/run-state.ts';
 import { StepTile } from '../graph/step-icon.tsx';
-import { useCreditsShown } from '../shell/session.tsx';
+import { useCreditsShown } from '../session/session.tsx';
 import { cx } from '../ui/classes.ts';
 import { Credits } from '../ui/credits.tsx';
 import { StatusBadge } from '../ui/status-badge.tsx';

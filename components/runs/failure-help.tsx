@@ -1,6 +1,6 @@
 'use client';
 import { useQuery } from '@tanstack/react-query';
-import { askHref, wishes } from '../autopilot/wishes.ts';
+import { askHref, wishes } from './autopilot-request.ts';
 import { useTRPC } from '../trpc/provider.tsx';
 import { ButtonLink } from '../ui/button.tsx';
 

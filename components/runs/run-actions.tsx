@@ -6,7 +6,7 @@ import { useState } from 'react';
 import { isTerminal } from '@/server/domains/runs/run-state.ts';
 import type { RunStatus } from '@/server/orchestrator/core/events.ts';
 import { addedId, agentStepType, rootOf, turnId } from '@/server/orchestrator/core/step-ids.ts';
-import { usePermissions } from '../shell/session.tsx';
+import { usePermissions } from '../session/session.tsx';
 import { useTRPC } from '../trpc/provider.tsx';
 import { Button, ButtonLink } from '../ui/button.tsx';
 import { Confirm } from '../ui/confirm.tsx';

@@ -3,7 +3,7 @@ import { useQuery } from '@tanstack/react-query';
 import dynamic from 'next/dynamic';
 import { isTerminal, type Snapshot } from '@/server/domains/runs/run-state.ts';
 import { useHydrated } from '../auth/use-hydrated.ts';
-import { useSession } from '../shell/session.tsx';
+import { useSession } from '../session/session.tsx';
 import { useTRPC } from '../trpc/provider.tsx';
 import { PageHeader } from '../ui/page.tsx';
 import { StatusBadge } from '../ui/status-badge.tsx';

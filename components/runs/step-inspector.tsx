@@ -5,7 +5,7 @@ import type { ReactNode } from 'react';
 import { type AttemptState, isAgentStep, type Snapshot, type StepState } from '@/server/domains/runs/run-state.ts';
 import type { Json } from '@/server/platform/json.ts';
 import { StepTile, stepTypeLook } from '../graph/step-icon.tsx';
-import { useCreditsShown, usePermissions } from '../shell/session.tsx';
+import { useCreditsShown, usePermissions } from '../session/session.tsx';
 import { ButtonLink, IconButton } from '../ui/button.tsx';
 import { cx } from '../ui/classes.ts';
 import { Credits, creditsInWords } from '../ui/credits.tsx';

@@ -8,7 +8,7 @@ import {
   stateOf,
   type WireEvent,
 } from '@/server/domains/runs/run-state.ts';
-import { useSession } from '../shell/session.tsx';
+import { useSession } from '../session/session.tsx';
 import { RunStream, type StreamState } from './run-stream.ts';
 
 /**

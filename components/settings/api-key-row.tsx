@@ -2,8 +2,8 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { Eye, Trash2 } from 'lucide-react';
 import { useState } from 'react';
-import { useSession } from '../shell/session.tsx';
-import { readError } from '../trpc/errors.ts';
+import { useSession } from '../session/session.tsx';
+import { readError } from '../ui/errors.ts';
 import { type Outputs, useTRPC, useTRPCClient } from '../trpc/provider.tsx';
 import { Badge } from '../ui/badge.tsx';
 import { Button, IconButton } from '../ui/button.tsx';

@@ -1,7 +1,7 @@
 'use client';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { History } from 'lucide-react';
-import { usePermissions } from '../shell/session.tsx';
+import { usePermissions } from '../session/session.tsx';
 import { useTRPC, useTRPCClient } from '../trpc/provider.tsx';
 import { Card } from '../ui/card.tsx';
 import { ExportButton } from '../ui/export-button.tsx';

@@ -2,8 +2,8 @@
 import { useMutation } from '@tanstack/react-query';
 import { Pencil, Trash2 } from 'lucide-react';
 import { useState } from 'react';
-import { usePermissions, useSession } from '../shell/session.tsx';
-import { readError } from '../trpc/errors.ts';
+import { usePermissions, useSession } from '../session/session.tsx';
+import { readError } from '../ui/errors.ts';
 import { type Outputs, useTRPC } from '../trpc/provider.tsx';
 import { Badge } from '../ui/badge.tsx';
 import { Button, IconButton } from '../ui/button.tsx';

@@ -24,7 +24,7 @@ import { CreateWorkspaceDialog } from '../workspaces/create-workspace-dialog.tsx
 import { settingsHome } from './pages.ts';
 import { type Entry, findEntries } from './palette-entries.ts';
 import { useObjectEntries, useRunEntries, useWorkflowEntries } from './palette-objects.tsx';
-import { usePermissions, useSession } from './session.tsx';
+import { usePermissions, useSession } from '../session/session.tsx';
 import { SETTINGS_DESCRIPTIONS } from './settings-descriptions.ts';
 import { usePages } from './use-pages.ts';
 import { useSidebar } from './use-sidebar.tsx';

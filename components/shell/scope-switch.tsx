@@ -4,7 +4,7 @@ import dynamic from 'next/dynamic';
 import { Fragment, useState } from 'react';
 import { Menu, MenuChoice, MenuItem, MenuLabel, MenuSeparator } from '../ui/menu.tsx';
 import { useLoadedEarly, useOpened } from '../ui/use-opened.ts';
-import { useSession } from './session.tsx';
+import { useSession } from '../session/session.tsx';
 
 const loadCreate = () => import('../workspaces/create-workspace-dialog.tsx');
 const CreateWorkspaceDialog = dynamic(() => loadCreate().then(module => module.CreateWorkspaceDialog), { ssr: false });

@@ -8,9 +8,9 @@ import { cx } from '../ui/classes.ts';
 import { useLoadedEarly, useOpened } from '../ui/use-opened.ts';
 import { Logo } from './logo.tsx';
 import { settingsHome } from './pages.ts';
-import { useSession } from './session.tsx';
+import { useSession } from '../session/session.tsx';
 import { Sidebar } from './sidebar.tsx';
-import { useHotkeys } from './use-hotkeys.ts';
+import { useHotkeys } from '../ui/use-hotkeys.ts';
 import { usePages } from './use-pages.ts';
 import { useSidebar } from './use-sidebar.tsx';
 

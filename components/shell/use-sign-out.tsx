@@ -4,7 +4,7 @@ import { type ReactNode, useState } from 'react';
 import { signOut } from '../auth/auth-requests.ts';
 import { toastError } from '../ui/toaster.tsx';
 import { useOpened } from '../ui/use-opened.ts';
-import { useSession } from './session.tsx';
+import { useSession } from '../session/session.tsx';
 
 const loadDialog = () => import('../auth/sign-out-dialog.tsx');
 const SignOutDialog = dynamic(() => loadDialog().then(module => module.SignOutDialog), { ssr: false });

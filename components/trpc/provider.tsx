@@ -6,8 +6,8 @@ import { createTRPCContext } from '@trpc/tanstack-react-query';
 import { type ReactNode, useState } from 'react';
 import type { AppRouter } from '@/server/api/trpc.ts';
 import { PLAIN_JSON } from '@/server/operation/trpc-transformer.ts';
-import { untilSignedIn } from '../auth/session-gate.ts';
-import { readError } from './errors.ts';
+import { untilSignedIn } from './session-gate.ts';
+import { readError } from '../ui/errors.ts';
 import { ConsoleQueryClient } from './query-client.ts';
 import { type Scope, scopeHeaders } from './scope.ts';
 

@@ -1,7 +1,7 @@
 'use client';
 import { useMutation } from '@tanstack/react-query';
 import { Download } from 'lucide-react';
-import { download } from '../workflows/download.ts';
+import { download } from './download.ts';
 import { Button } from './button.tsx';
 import { toastError } from './toaster.tsx';
 

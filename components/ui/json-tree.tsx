@@ -4,7 +4,7 @@ import { createContext, use, useMemo, useState } from 'react';
 import { isObject, type Json } from '@/server/platform/json.ts';
 // JSON.stringify writes bigints, also of values that the server has rendered.
 import '@/server/platform/json-text.ts';
-import { download, fileName } from '../workflows/download.ts';
+import { download, fileName } from './download.ts';
 import { IconButton } from './button.tsx';
 import { cx } from './classes.ts';
 import { CopyButton, useCopy } from './copy.tsx';

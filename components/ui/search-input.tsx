@@ -1,7 +1,7 @@
 'use client';
 import { Search } from 'lucide-react';
 import { useEffect, useId, useRef, useState } from 'react';
-import { useHotkeys } from '../shell/use-hotkeys.ts';
+import { useHotkeys } from './use-hotkeys.ts';
 import { cx } from './classes.ts';
 import { Echoes } from './echoes.ts';
 import { Input } from './field.tsx';

@@ -1,7 +1,7 @@
 'use client';
 import { CircleAlert, type LucideIcon, RotateCw } from 'lucide-react';
 import type { ReactNode } from 'react';
-import { readError } from '../trpc/errors.ts';
+import { readError } from './errors.ts';
 import { Button } from './button.tsx';
 import { Card } from './card.tsx';
 import { CopyId } from './copy.tsx';

@@ -2,7 +2,7 @@
 import dynamic from 'next/dynamic';
 import { useSyncExternalStore } from 'react';
 import type { ExternalToast } from 'sonner';
-import { readError } from '../trpc/errors.ts';
+import { readError } from './errors.ts';
 import { useLoadedEarly } from './use-opened.ts';
 
 // No page begins with a notice: the list is loaded once the page stands, and what is announced before waits for it.

@@ -3,7 +3,7 @@ import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { CirclePause, CirclePlay, Ellipsis, Pencil, RefreshCw, Send, Trash2 } from 'lucide-react';
 import { useRouter } from 'next/navigation';
 import { useState } from 'react';
-import { readError } from '../trpc/errors.ts';
+import { readError } from '../ui/errors.ts';
 import { useTRPC } from '../trpc/provider.tsx';
 import { IconButton } from '../ui/button.tsx';
 import { Confirm } from '../ui/confirm.tsx';

@@ -3,7 +3,7 @@ import { useQuery } from '@tanstack/react-query';
 import { Send, Webhook as WebhookIcon } from 'lucide-react';
 import { type ReactNode, useState } from 'react';
 import { PRESETS } from '@/server/domains/webhooks/presets/catalog.ts';
-import { usePermissions } from '../shell/session.tsx';
+import { usePermissions } from '../session/session.tsx';
 import { useTRPC } from '../trpc/provider.tsx';
 import { Button } from '../ui/button.tsx';
 import { Card } from '../ui/card.tsx';

@@ -1,7 +1,7 @@
 'use client';
 import { FileUp, Plus, Sparkles } from 'lucide-react';
 import { useId } from 'react';
-import { useSession } from '../shell/session.tsx';
+import { useSession } from '../session/session.tsx';
 import { Button, ButtonLink } from '../ui/button.tsx';
 import { GraphPicture } from './graph-picture.tsx';
 import { messageTriage } from './templates/message-triage.ts';

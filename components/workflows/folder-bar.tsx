@@ -2,7 +2,7 @@
 import { ChevronRight, Folder as FolderIcon, FolderPen, Tag, X } from 'lucide-react';
 import dynamic from 'next/dynamic';
 import { type DragEvent, type ReactNode, useState } from 'react';
-import { usePermissions } from '../shell/session.tsx';
+import { usePermissions } from '../session/session.tsx';
 import type { Outputs } from '../trpc/provider.tsx';
 import { Button } from '../ui/button.tsx';
 import { cx } from '../ui/classes.ts';

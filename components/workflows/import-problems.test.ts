@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { ImportedDocument } from '../../server/domains/workflows/schemas.ts';
-import { readError } from '../trpc/errors.ts';
+import { readError } from '../ui/errors.ts';
 import { inImportWords } from './import-problems.ts';
 
 /** Returns what the dialog shows for a document, as the server refuses it. */

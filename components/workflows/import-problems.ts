@@ -1,4 +1,4 @@
-import { isRecord, readError } from '../trpc/errors.ts';
+import { isRecord, readError } from '../ui/errors.ts';
 
 /** The types of JSON, as zod and JSON Schema call them. */
 const TYPES: Readonly<Record<string, string>> = {

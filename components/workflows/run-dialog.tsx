@@ -8,7 +8,7 @@ import type { JsonObject } from '@/server/platform/json.ts';
 import { formFields, prune, validateValues } from '../forms/form-schema.ts';
 import { JsonForm } from '../forms/json-form.tsx';
 import { CreditShortage, INSUFFICIENT_CREDITS } from '../runs/credit-shortage.tsx';
-import { readError } from '../trpc/errors.ts';
+import { readError } from '../ui/errors.ts';
 import { type Outputs, useTRPC } from '../trpc/provider.tsx';
 import { Button } from '../ui/button.tsx';
 import { Checkbox } from '../ui/checkbox.tsx';
@@ -24,7 +24,7 @@ import { useInputSchema, withDefaults } from './use-input-schema.ts';
 const NO_PROBLEMS: ReadonlyMap<string, string> = new Map();
 
 // Half a megabyte that only those who edit JSON need; the dialog itself is on every page, behind the palette.
-const JsonEditor = dynamic(() => import('../editor/json-editor.tsx').then(module => module.JsonEditor), { ssr: false });
+const JsonEditor = dynamic(() => import('../code/json-editor.tsx').then(module => module.JsonEditor), { ssr: false });
 
 export type StartableWorkflow = Pick<
   Outputs['workflows_get'],

@@ -3,7 +3,7 @@ import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { Save, Trash2 } from 'lucide-react';
 import { useState } from 'react';
 import { type Json, sameJson } from '../../server/domains/workflows/edits/index.ts';
-import { usePermissions } from '../shell/session.tsx';
+import { usePermissions } from '../session/session.tsx';
 import { ifMatch, type Outputs, useTRPC, useTRPCClient } from '../trpc/provider.tsx';
 import { Button, IconButton } from '../ui/button.tsx';
 import { Field, Input } from '../ui/field.tsx';

@@ -3,7 +3,7 @@ import { Archive, Copy, Download, Ellipsis, ExternalLink, FolderInput, Play } fr
 import dynamic from 'next/dynamic';
 import { useRouter } from 'next/navigation';
 import { useCallback, useState } from 'react';
-import { usePermissions } from '../shell/session.tsx';
+import { usePermissions } from '../session/session.tsx';
 import type { Outputs } from '../trpc/provider.tsx';
 import { IconButton } from '../ui/button.tsx';
 import { Menu, MenuItem, MenuSeparator } from '../ui/menu.tsx';

@@ -1,6 +1,6 @@
 import type { Metadata } from 'next';
-import { runListInput } from '@/components/run-feed/read-run-filters.ts';
-import { RunFeed } from '@/components/run-feed/run-feed.tsx';
+import { runListInput } from '@/components/runs/feed/read-run-filters.ts';
+import { RunFeed } from '@/components/runs/feed/run-feed.tsx';
 import { readerOf, readFirst } from '../read-first.ts';
 
 export const metadata: Metadata = { title: 'Runs' };

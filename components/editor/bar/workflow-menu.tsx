@@ -2,7 +2,7 @@
 import { Archive, Copy, Download, Ellipsis, FileText, Link2, PencilLine, Settings2 } from 'lucide-react';
 import dynamic from 'next/dynamic';
 import { useState } from 'react';
-import { useSession } from '../../shell/session.tsx';
+import { useSession } from '../../session/session.tsx';
 import { IconButton } from '../../ui/button.tsx';
 import { useCopy } from '../../ui/copy.tsx';
 import { Menu, MenuItem, MenuSeparator } from '../../ui/menu.tsx';

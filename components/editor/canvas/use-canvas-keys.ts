@@ -3,7 +3,7 @@ import { type RefObject, useEffect, useRef } from 'react';
 import type { Step } from '../../../server/domains/workflows/edits/index.ts';
 import type { Point } from '../../graph/layout.ts';
 import { noteNodeId, noteOfNode } from '../../graph/notes.ts';
-import { isTyping } from '../../shell/use-hotkeys.ts';
+import { isTyping } from '../../ui/use-hotkeys.ts';
 import type { Place } from '../editor-actions.ts';
 import { stepsOfLoop } from '../loop-store.ts';
 import type { Editor } from '../use-editor.ts';

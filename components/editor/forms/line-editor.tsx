@@ -6,7 +6,7 @@ import { cx } from '../../ui/classes.ts';
 import { type CompletionSource, completionExtensions } from '../code/completion.ts';
 import { languageExtensions } from '../code/languages.ts';
 import type { CodeHandle } from '../code-editor.tsx';
-import { editorLook, PLAIN, useEditorText } from '../editor-text.ts';
+import { editorLook, PLAIN, useEditorText } from '../../code/editor-text.ts';
 import { insertValue, valueDrop } from '../values/insert-value.ts';
 
 export type LineEditorProps = {

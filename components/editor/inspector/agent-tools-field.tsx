@@ -1,8 +1,8 @@
 'use client';
 import { useState } from 'react';
 import type { Json } from '@/server/platform/json.ts';
-import type { AgentTools } from '../../agents/tool-choices.ts';
-import { ToolsField } from '../../agents/tools-field.tsx';
+import type { AgentTools } from '../../agent-tools/tool-choices.ts';
+import { ToolsField } from '../../agent-tools/tools-field.tsx';
 import { Checkbox } from '../../ui/checkbox.tsx';
 import { readAgentTools } from './agent-tools.ts';
 import { JsonField, type SchemaFieldProps } from './code-field.tsx';

@@ -1,5 +1,5 @@
 import { isObject, isTexts } from '@/server/platform/json.ts';
-import type { AgentTools } from '../../agents/tool-choices.ts';
+import type { AgentTools } from '../../agent-tools/tool-choices.ts';
 
 /** Returns the tools of an agent step as the lists show them; null for a value that they cannot show, such as one that is unfinished. */
 export function readAgentTools(value: unknown): AgentTools | null {

@@ -1,7 +1,7 @@
 'use client';
 import { useQuery } from '@tanstack/react-query';
 import { type ReactNode, useState } from 'react';
-import { usePermissions } from '../../shell/session.tsx';
+import { usePermissions } from '../../session/session.tsx';
 import { useTRPC } from '../../trpc/provider.tsx';
 import { Field, Input } from '../../ui/field.tsx';
 import { Link } from '../../ui/link.tsx';

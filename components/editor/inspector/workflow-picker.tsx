@@ -4,7 +4,7 @@ import { Command } from 'cmdk';
 import { Check, ChevronDown } from 'lucide-react';
 import { Popover } from 'radix-ui';
 import { useState } from 'react';
-import { readError } from '../../trpc/errors.ts';
+import { readError } from '../../ui/errors.ts';
 import { useTRPC } from '../../trpc/provider.tsx';
 import { Badge } from '../../ui/badge.tsx';
 import { cx } from '../../ui/classes.ts';

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import type { Draft, Step } from '../../../server/domains/workflows/edits/index.ts';
-import { leaveSession } from '../../auth/session-gate.ts';
+import { leaveSession } from '../../trpc/session-gate.ts';
 import type { SaveOutcome } from '../draft-saver.ts';
 import { EditorStore } from '../editor-store.ts';
 import { EditsKeeper, KEEP_AFTER_MS } from './edits-keeper.ts';

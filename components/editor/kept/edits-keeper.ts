@@ -1,4 +1,4 @@
-import { hasForgottenEdits } from '../../auth/session-gate.ts';
+import { hasForgottenEdits } from '../../trpc/session-gate.ts';
 import type { EditorStore } from '../editor-store.ts';
 import { type EditsInBrowser, newKey } from './kept-edits.ts';
 import { holdKey } from './live-keys.ts';

@@ -6,7 +6,7 @@ import { isTerminal, type Snapshot } from '@/server/domains/runs/run-state.ts';
 import { shownStatus, waitsFor } from '../../runs/outcome.ts';
 import type { Steps } from '../../runs/run-graph.tsx';
 import { type LiveRun, useRun } from '../../runs/use-run.ts';
-import { readError } from '../../trpc/errors.ts';
+import { readError } from '../../ui/errors.ts';
 import { type Outputs, useTRPC } from '../../trpc/provider.tsx';
 import { IconButton } from '../../ui/button.tsx';
 import { Link } from '../../ui/link.tsx';

@@ -3,7 +3,7 @@ import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { ArrowUpRight, Inbox } from 'lucide-react';
 import { useEffect, useRef } from 'react';
 import { LargeValue } from '../../runs/run-values.tsx';
-import { useCreditsShown } from '../../shell/session.tsx';
+import { useCreditsShown } from '../../session/session.tsx';
 import { type Outputs, useTRPC } from '../../trpc/provider.tsx';
 import { ButtonLink } from '../../ui/button.tsx';
 import { Credits } from '../../ui/credits.tsx';

@@ -4,7 +4,7 @@ import { FlaskConical } from 'lucide-react';
 import type { ReactNode } from 'react';
 import type { Step } from '../../../server/domains/workflows/edits/index.ts';
 import { CreditShortage, INSUFFICIENT_CREDITS } from '../../runs/credit-shortage.tsx';
-import { readError } from '../../trpc/errors.ts';
+import { readError } from '../../ui/errors.ts';
 import { useTRPC, useTRPCClient } from '../../trpc/provider.tsx';
 import { Button } from '../../ui/button.tsx';
 import { Field } from '../../ui/field.tsx';

@@ -1,5 +1,5 @@
 import type { Metadata } from 'next';
-import { ProposalsPage } from '@/components/autopilot/proposals-page.tsx';
+import { ProposalsPage } from '@/components/editor/autopilot/proposals-page.tsx';
 
 export const metadata: Metadata = { title: 'Proposals' };
 

@@ -4,7 +4,7 @@ import { Plus } from 'lucide-react';
 import dynamic from 'next/dynamic';
 import { useState } from 'react';
 import type { JsonObject } from '@/server/platform/json.ts';
-import { usePermissions } from '../../../shell/session.tsx';
+import { usePermissions } from '../../../session/session.tsx';
 import { useTRPC } from '../../../trpc/provider.tsx';
 import { Button } from '../../../ui/button.tsx';
 import { Field, Input } from '../../../ui/field.tsx';

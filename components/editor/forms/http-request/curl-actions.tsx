@@ -1,7 +1,7 @@
 'use client';
 import { ClipboardPaste, Copy, Plus, X } from 'lucide-react';
 import { useState } from 'react';
-import { usePermissions } from '../../../shell/session.tsx';
+import { usePermissions } from '../../../session/session.tsx';
 import { Button, IconButton } from '../../../ui/button.tsx';
 import { useCopy } from '../../../ui/copy.tsx';
 import { Field, Textarea } from '../../../ui/field.tsx';

@@ -1,5 +1,5 @@
 import type { Metadata } from 'next';
-import { NewWorkflowProposal } from '@/components/autopilot/new-workflow-proposal.tsx';
+import { NewWorkflowProposal } from '@/components/editor/autopilot/new-workflow-proposal.tsx';
 
 export const metadata: Metadata = { title: 'Proposal' };
 

@@ -1,0 +1,18 @@
+'use client';
+import { useQueryClient } from '@tanstack/react-query';
+import { useRefreshConnections } from './use-refresh-connections.ts';
+import { useTRPC } from '../trpc/provider.tsx';
+
+/** Reads model keys and the catalog again, after a change; a key is a connection too. */
+export function useRefreshModels(): () => Promise<void> {
+  const trpc = useTRPC();
+  const queries = useQueryClient();
+  const refreshConnections = useRefreshConnections();
+  return async () => {
+    await Promise.all([
+      queries.invalidateQueries(trpc.llm_provider_keys_list.queryFilter()),
+      queries.invalidateQueries(trpc.llm_catalog_list.queryFilter()),
+      refreshConnections(),
+    ]);
+  };
+}

@@ -1,0 +1,66 @@
+import type { StepChange } from '../../../server/domains/workflows/edits/index.ts';
+import { withoutMoves } from '../changes/describe-changes.ts';
+import { type GraphStepInput, nodeSize, ownPosition, type Point, ROW_GAP } from '../../graph/layout.ts';
+
+/** The change that a proposal makes to a step. */
+export type Mark = StepChange['change'];
+export type Ghosts = { steps: readonly GraphStepInput[]; marks: ReadonlyMap<string, Mark> };
+
+/** Between two steps in a row. */
+const COLUMN_GAP = 32;
+
+/**
+ * Returns the steps of a draft as they are, with what a proposal would add, change and remove marked. Steps that the draft has got
+ * or lost since the proposal was made are shown as the draft has them.
+ */
+export function ghostsOf(present: readonly GraphStepInput[], changes: readonly StepChange[]): Ghosts {
+  const steps = new Map(present.map(step => [step.id, step]));
+  const marks = new Map<string, Mark>();
+  for (const change of withoutMoves([...changes]).steps) {
+    const now = steps.get(change.step);
+    switch (change.change) {
+      case 'added':
+        marks.set(change.step, now === undefined ? 'added' : 'changed');
+        steps.set(change.step, now ?? change.after);
+        break;
+      case 'removed':
+        if (now !== undefined) marks.set(change.step, 'removed');
+        break;
+      case 'changed': {
+        if (now === undefined) break;
+        marks.set(change.step, 'changed');
+        const fields = change.fields.map(({ field, after }) => [field, after] as const);
+        steps.set(change.step, { ...now, ...Object.fromEntries(fields) });
+      }
+    }
+  }
+  return { steps: placed(present, [...steps.values()]), marks };
+}
+
+/** Puts new steps below what they depend on where people have placed all the others: else the layout would move these. */
+function placed(present: readonly GraphStepInput[], steps: readonly GraphStepInput[]): readonly GraphStepInput[] {
+  const places = new Map<string, Point>();
+  for (const step of present) {
+    const place = ownPosition(step);
+    if (place === null) return steps;
+    places.set(step.id, place);
+  }
+  if (places.size === 0) return steps;
+  const lowest = Math.max(...[...places.values()].map(({ y }) => y));
+  const rest = [...places.values()].find(({ y }) => y === lowest) ?? { x: 0, y: lowest };
+  return steps.map(step => {
+    const own = places.get(step.id) ?? ownPosition(step);
+    const above = Array.isArray(step.depends_on) ? step.depends_on.map(id => places.get(id)).find(Boolean) : undefined;
+    const position = own ?? free(below(above ?? rest), [...places.values()]);
+    places.set(step.id, position);
+    return own === null ? { ...step, position } : step;
+  });
+}
+
+const below = ({ x, y }: Point): Point => ({ x, y: y + nodeSize.height + ROW_GAP });
+
+/** Returns the nearest place to the right at which no step is. */
+function free(at: Point, taken: readonly Point[]): Point {
+  const covered = taken.find(({ x, y }) => Math.abs(x - at.x) < nodeSize.width && Math.abs(y - at.y) < nodeSize.height);
+  return covered === undefined ? at : free({ x: covered.x + nodeSize.width + COLUMN_GAP, y: at.y }, taken);
+}

@@ -1,0 +1,71 @@
+'use client';
+import { Check } from 'lucide-react';
+import { Checkbox } from 'radix-ui';
+import { useEffect, useRef } from 'react';
+import type { DraftDiff } from '../../../server/domains/workflows/edits/index.ts';
+import { ChangeList } from '../changes/change-list.tsx';
+import { useUrlState } from '../../ui/use-url-state.ts';
+import { changesOutside } from './proposal.ts';
+
+type Props = {
+  diff: DraftDiff;
+  /** The steps whose changes would be applied. */
+  chosen: ReadonlySet<string>;
+  /** Those that a person has left out. */
+  left: ReadonlySet<string>;
+  /** Absent where nothing can be chosen. */
+  onToggle: ((step: string, isChosen: boolean) => void) | undefined;
+};
+
+/** Shows the changes of a proposal, each step with a checkbox where some can be applied alone. */
+export function ProposalChanges({ diff, chosen, left, onToggle }: Props) {
+  const url = useUrlState();
+  const selected = url.get('step');
+  const frame = useRef<HTMLElement>(null);
+  useEffect(() => {
+    // The step that was chosen on the graph.
+    if (selected !== '') frame.current?.querySelector('li.border-accent')?.scrollIntoView({ block: 'nearest' });
+  }, [selected]);
+  return (
+    <section ref={frame} aria-label="What it changes" className="flex flex-col gap-2">
+      <h3 className="text-sm font-semibold">Changes</h3>
+      <ChangeList
+        diff={diff}
+        whole
+        selected={selected}
+        onShow={step => url.set({ step })}
+        {...(onToggle && {
+          before: (step: string) => (
+            <StepBox
+              step={step}
+              checked={chosen.has(step)}
+              isNeeded={chosen.has(step) && left.has(step)}
+              onChange={isChosen => onToggle(step, isChosen)}
+            />
+          ),
+        })}
+      />
+      {left.size > 0 && changesOutside(diff) ? (
+        <p className="text-xs text-muted">If you apply only some steps, changes outside those steps are left out.</p>
+      ) : null}
+    </section>
+  );
+}
+
+type BoxProps = { step: string; checked: boolean; isNeeded: boolean; onChange: (checked: boolean) => void };
+
+function StepBox({ step, checked, isNeeded, onChange }: BoxProps) {
+  return (
+    <Checkbox.Root
+      aria-label={`Apply ${step}`}
+      title={isNeeded ? 'Required by another selected step.' : undefined}
+      checked={checked}
+      onCheckedChange={value => onChange(value === true)}
+      className="relative flex size-4 shrink-0 items-center justify-center rounded-sm border border-line-strong bg-surface after:absolute after:-inset-1 data-[state=checked]:border-accent data-[state=checked]:bg-accent"
+    >
+      <Checkbox.Indicator>
+        <Check aria-hidden className="size-3 text-on-accent" strokeWidth={3} />
+      </Checkbox.Indicator>
+    </Checkbox.Root>
+  );
+}

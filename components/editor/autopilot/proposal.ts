@@ -1,0 +1,150 @@
+import { parseJson } from '@/server/platform/json-text.ts';
+import type { DraftDiff, StepChange } from '../../../server/domains/workflows/edits/index.ts';
+import type { Inputs, Outputs } from '../../trpc/provider.tsx';
+import type { Tone } from '../../ui/badge.tsx';
+
+export type Proposal = Outputs['autopilot_get_proposal'];
+export type ProposalHead = Outputs['autopilot_list_proposals']['proposals'][number];
+export type Trial = Outputs['autopilot_get_trial'];
+export type Check = Inputs['autopilot_try_proposal']['checks'][number];
+export type CheckOp = Check['op'];
+/** A step that a trial replaces, or executes only because a person agreed to it, and the reason. */
+export type Effect = Omit<Trial['stand_ins'][number], 'source'>;
+
+/** An open proposal is read again so often: an assistant may go on editing it, and others the draft. */
+export const PROPOSAL_REFRESH_MS = 3_000;
+
+/** Whether it can be tried, applied and discarded. */
+export const isOpen = ({ status }: Pick<ProposalHead, 'status'>): boolean =>
+  status === 'building' || status === 'ready' || status === 'needs_input';
+
+/** How a status reads. */
+export const statusLooks: Record<ProposalHead['status'], { label: string; tone: Tone }> = {
+  building: { label: 'Has errors', tone: 'warn' },
+  ready: { label: 'Ready', tone: 'ok' },
+  needs_input: { label: 'Needs input', tone: 'warn' },
+  applied: { label: 'Applied', tone: 'accent' },
+  undone: { label: 'Undone', tone: 'neutral' },
+  discarded: { label: 'Discarded', tone: 'neutral' },
+  superseded: { label: 'Replaced', tone: 'neutral' },
+};
+
+/** Returns the differences as the editor has them. */
+export const diffOf = ({ diff }: Proposal): DraftDiff => diff as DraftDiff;
+
+/** Whether it changes more than steps: what is left out where only some steps are applied. */
+export function changesOutside({ graph, notes, run_setup, details, reordered }: DraftDiff): boolean {
+  return reordered || [graph, notes, run_setup, details].some(({ length }) => length > 0);
+}
+
+/** The fields that name other steps. */
+const LINKS = ['depends_on', 'then', 'else'] as const;
+
+/**
+ * Returns the chosen steps with the new ones that they lead to or come from: without these they could not be applied. A removal
+ * is needed by none.
+ */
+export function withNeeded(changes: readonly StepChange[], chosen: ReadonlySet<string>): ReadonlySet<string> {
+  const added = new Set(changes.flatMap(({ change, step }) => (change === 'added' ? [step] : [])));
+  const links = new Map(changes.map(change => [change.step, linksOf(change)]));
+  const all = new Set(chosen);
+  for (const id of all) for (const link of links.get(id) ?? []) if (added.has(link)) all.add(link);
+  return all;
+}
+
+function linksOf(change: StepChange): string[] {
+  const values =
+    change.change === 'added'
+      ? LINKS.map(name => change.after[name])
+      : change.change === 'changed'
+        ? change.fields.flatMap(({ field, after }) => (LINKS.some(name => name === field) ? [after] : []))
+        : [];
+  return values.flatMap(value => (Array.isArray(value) ? value.filter(each => typeof each === 'string') : []));
+}
+
+/** The comparisons of a check, as people read them between the value and what it is compared with. */
+export const opLabels: Record<CheckOp, string> = {
+  equals: 'equals',
+  not_equals: 'does not equal',
+  contains: 'contains',
+  exists: 'exists',
+  absent: 'is absent',
+  at_least: 'is at least',
+  at_most: 'is at most',
+  completed: 'has completed',
+  skipped: 'was skipped',
+};
+const ALONE: readonly CheckOp[] = ['exists', 'absent', 'completed', 'skipped'];
+const ABOUT_STEP: readonly CheckOp[] = ['completed', 'skipped'];
+
+/** Whether a comparison needs a value. */
+export const takesValue = (op: CheckOp): boolean => !ALONE.includes(op);
+/** Whether a comparison is about a place in the result. */
+export const takesPath = (op: CheckOp): boolean => !ABOUT_STEP.includes(op);
+
+/** Returns a check as a sentence: "total.sum equals 12". */
+export function describeCheck({ step, path, op, value }: Check): string {
+  const what = path ? `${step}.${path}` : step;
+  return `${what} ${opLabels[op]}${takesValue(op) ? ` ${JSON.stringify(value) ?? ''}` : ''}`;
+}
+
+/** A check while it is typed. */
+export type CheckText = { step: string; path: string; op: CheckOp; value: string };
+
+/** The most checks of a trial. */
+export const MAX_CHECKS = 50;
+
+/** Returns a check as it is typed. */
+export function checkText({ step, path = '', op, value }: Check): CheckText {
+  const text = typeof value === 'string' && jsonOr(value) === value ? value : (JSON.stringify(value) ?? '');
+  return { step, path, op, value: takesValue(op) ? text : '' };
+}
+
+/** The data of a trial as it is typed: that of `run` from `step` on, or `input` where `run` is empty. */
+export type TrialSource = { run: string; step: string; input: string };
+
+/** Returns what a typed check means. A value that is no JSON is a text. */
+export function readCheck({ step, path, op, value }: CheckText): Check {
+  return {
+    step,
+    op,
+    ...(takesPath(op) && path.trim() !== '' ? { path: path.trim() } : {}),
+    ...(takesValue(op) ? { value: jsonOr(value) } : {}),
+  };
+}
+
+function jsonOr(text: string): Check['value'] {
+  try {
+    return parseJson(text) as Check['value'];
+  } catch {
+    return text;
+  }
+}
+
+/** The checks that a trial begins with: what the proposal adds or changes has to complete. */
+export function firstChecks(changes: readonly StepChange[], most = MAX_CHECKS): CheckText[] {
+  return changes
+    .filter(({ change }) => change !== 'removed')
+    .slice(0, most)
+    .map(({ step }) => ({ step, path: '', op: 'completed', value: '' }));
+}
+
+/** Why a step is replaced in a trial. */
+export const effectLabels: Record<Effect['why'], string> = {
+  writes: 'writes',
+  sends: 'sends',
+  asks_people: 'asks a person',
+  waits: 'waits',
+  starts_runs: 'starts runs',
+  unknown_tool: 'calls an unknown tool',
+  unseen: 'sends text written by a model',
+};
+export const verdictLooks: Record<'proven' | 'simulated' | 'failed', { label: string; tone: Tone; what: string }> = {
+  proven: { label: 'Proven', tone: 'ok', what: 'All checks passed, and none depends on a replaced step.' },
+  simulated: {
+    label: 'Simulated',
+    tone: 'info',
+    what: 'All checks passed, provided that the replaced steps return what their stand-ins returned.',
+  },
+  failed: { label: 'Failed', tone: 'bad', what: 'A check failed, or the run did not complete.' },
+};

@@ -1,0 +1,24 @@
+import { branchTo, type Message } from '../../chat/branches.ts';
+import type { ProposalHead } from './proposal.ts';
+
+/** A message, and the applied proposals of its answer and of later ones, the one that was applied last first. */
+export type RestorePoint = { message: Message; undo: readonly ProposalHead[] };
+
+/** Returns the messages of a conversation before which the draft can be restored, newest first: those whose answers changed it. */
+export function restorePoints(messages: readonly Message[], proposals: readonly ProposalHead[]): RestorePoint[] {
+  const places = new Map(messages.map(({ id }, at) => [id, at]));
+  const applied = proposals
+    .filter(({ status }) => status === 'applied')
+    .flatMap(proposal => {
+      const asked = branchTo(messages, proposal.message_id).findLast(({ message }) => message.role === 'user')?.message;
+      return asked === undefined ? [] : [{ proposal, asked, at: places.get(asked.id) ?? 0 }];
+    })
+    .sort((one, other) => Date.parse(other.proposal.applied_at ?? '') - Date.parse(one.proposal.applied_at ?? ''));
+  const points = new Map(applied.map(({ asked, at }) => [asked.id, { asked, at }]));
+  return [...points.values()]
+    .sort((one, other) => other.at - one.at)
+    .map(({ asked, at }) => ({
+      message: asked,
+      undo: applied.filter(each => each.at >= at).map(({ proposal }) => proposal),
+    }));
+}

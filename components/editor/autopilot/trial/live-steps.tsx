@@ -1,0 +1,94 @@
+'use client';
+import { TriangleAlert } from 'lucide-react';
+import { stepPreview } from '@/server/orchestrator/steps/step-previews.ts';
+import type { Step } from '../../../../server/domains/workflows/edits/index.ts';
+import { Checkbox } from '../../../ui/checkbox.tsx';
+import { Field, Input } from '../../../ui/field.tsx';
+import { type Effect, effectLabels } from '../proposal.ts';
+import { hostsOf, isHostUnknown } from './effects.ts';
+
+type Props = {
+  effects: ReadonlyMap<string, readonly Effect[]>;
+  steps: readonly Step[];
+  really: ReadonlySet<string>;
+  onReally: (steps: ReadonlySet<string>) => void;
+  /** The hosts that a person has agreed to. */
+  hosts: ReadonlySet<string>;
+  onHosts: (hosts: ReadonlySet<string>) => void;
+  budget: string;
+  onBudget: (budget: string) => void;
+};
+
+const deedOf = (step: Step | undefined) => step && stepPreview(step.type).deed?.(step);
+
+function toggled(all: ReadonlySet<string>, one: string, isChosen: boolean): ReadonlySet<string> {
+  const next = new Set(all);
+  if (isChosen) next.add(one);
+  else next.delete(one);
+  return next;
+}
+
+/** Lists the steps that a trial can execute for real: a person agrees to each, to each host, and to a budget for the run. */
+export function LiveSteps({ effects, steps, really, onReally, hosts, onHosts, budget, onBudget }: Props) {
+  const asked = hostsOf(effects, really);
+  return (
+    <>
+      <p className="flex items-start gap-2 rounded-md bg-warn-soft px-3 py-2 text-sm text-warn">
+        <TriangleAlert aria-hidden className="mt-0.5 size-4 shrink-0" />
+        The steps you select are executed for real. This cannot be undone. All other steps are replaced as before.
+      </p>
+      <fieldset className="flex flex-col gap-2">
+        <legend className="mb-1 text-sm font-medium">Steps to execute for real</legend>
+        {[...effects].map(([step, of]) => (
+          <div key={step} className="rounded-md border px-3 py-2 wrap-anywhere">
+            <Checkbox
+              checked={really.has(step)}
+              disabled={isHostUnknown(of)}
+              onCheckedChange={isChosen => onReally(toggled(really, step, isChosen))}
+              label={
+                <>
+                  <code>{step}</code> {[...new Set(of.map(({ why }) => effectLabels[why]))].join(', ')}
+                </>
+              }
+              hint={
+                isHostUnknown(of)
+                  ? 'Its host is known only during the run, so a trial never executes it for real.'
+                  : deedOf(steps.find(({ id }) => id === step))
+              }
+            />
+            <details className="mt-1 pl-6">
+              <summary className="cursor-default text-xs text-accent-text">Exactly what it does</summary>
+              <pre className="mt-1 max-h-60 overflow-auto rounded bg-sunken p-2 text-xs whitespace-pre-wrap">
+                {JSON.stringify(steps.find(({ id }) => id === step) ?? {}, null, 2)}
+              </pre>
+            </details>
+          </div>
+        ))}
+      </fieldset>
+      {asked.length === 0 ? null : (
+        <fieldset className="flex flex-col gap-2">
+          <legend className="mb-1 text-sm font-medium">Hosts that may receive data from these steps</legend>
+          {asked.map(host => (
+            <Checkbox
+              key={host}
+              checked={hosts.has(host)}
+              onCheckedChange={isChosen => onHosts(toggled(hosts, host, isChosen))}
+              label={<code>{host}</code>}
+            />
+          ))}
+        </fieldset>
+      )}
+      <Field label="Budget in credits" hint="The run is stopped when it exceeds this budget.">
+        <Input
+          type="number"
+          min={0.000_001}
+          max={1_000_000}
+          step="any"
+          required
+          value={budget}
+          onChange={event => onBudget(event.target.value)}
+        />
+      </Field>
+    </>
+  );
+}

@@ -1,0 +1,14 @@
+'use client';
+import { useQuery } from '@tanstack/react-query';
+import { useMemo } from 'react';
+import { useTRPC } from '../../trpc/provider.tsx';
+
+/** Returns what the members of the workspace are called, by their addresses; for anybody else, such as one who has left, the address. */
+export function useNames(): (email: string) => string {
+  const trpc = useTRPC();
+  const { data } = useQuery(trpc.members_list.queryOptions({ limit: 100 }, { staleTime: 60_000 }));
+  return useMemo(() => {
+    const names = new Map(data?.members.map(({ email, name }) => [email, name] as const));
+    return email => names.get(email) ?? email;
+  }, [data]);
+}

@@ -1,0 +1,54 @@
+import { RUN_STATUSES } from '@/server/orchestrator/core/events.ts';
+import { readFieldFilter } from '@/server/orchestrator/core/searchable.ts';
+import type { Inputs } from '../../trpc/provider.tsx';
+import { isDay } from '../../ui/calendar-day.ts';
+
+type Query = Exclude<Inputs['runs_list_tenant'], void>;
+type Filters = Pick<Query, 'q' | 'field' | 'status' | 'workflow_id' | 'from' | 'to' | 'test'>;
+
+const UUID = /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/;
+
+/**
+ * The filters in the URL as the API takes them; what is malformed is left out. The search box takes `name=value` of a
+ * searchable field, too. Days are those of the browser's time zone, both included. On the page of a workflow, its own is the one.
+ */
+export function readRunFilters(get: (key: string) => string, workflowId?: string): Filters {
+  const status = RUN_STATUSES.find(each => each === get('status'));
+  const [q, workflow, from, to] = [get('q'), workflowId ?? get('workflow_id'), get('from'), get('to')];
+  return {
+    ...(q ? (readFieldFilter(q) === null ? { q } : { field: q }) : {}),
+    ...(status ? { status } : {}),
+    ...(UUID.test(workflow) ? { workflow_id: workflow } : {}),
+    ...(isDay(from) ? { from: new Date(`${from}T00:00:00`).toISOString() } : {}),
+    ...(isDay(to) ? { to: new Date(`${to}T23:59:59.999`).toISOString() } : {}),
+  };
+}
+
+/** Whether a text is the status of a run. */
+export const isRunStatus = (text: string): boolean => RUN_STATUSES.some(each => each === text);
+
+export type Kind = '' | 'test' | 'all';
+/** Which runs a list has: a person's, tests of drafts, or both. */
+export const KINDS: readonly { value: Kind; label: string }[] = [
+  { value: '', label: 'Without test runs' },
+  { value: 'test', label: 'Test runs only' },
+  { value: 'all', label: 'With test runs' },
+];
+export const kindOf = (get: (key: string) => string): Kind =>
+  KINDS.find(({ value }) => value === get('kind'))?.value ?? '';
+
+/** Whether test runs are listed, by the URL: not unless a person asks for them. */
+function readRunKind(get: (key: string) => string): Pick<Filters, 'test'> {
+  const kind = kindOf(get);
+  // A run that continues another one with the draft is not there to try it.
+  return kind === 'all' ? {} : { test: kind === 'test' ? 'true' : 'reruns' };
+}
+
+/**
+ * Returns the query of the list of runs for the filters of the URL. The server uses the same query for the first page
+ * that it renders.
+ */
+export function runListInput(get: (key: string) => string, filters: Filters = readRunFilters(get)): Query {
+  const cursor = get('cursor');
+  return { limit: 50, ...filters, ...readRunKind(get), ...(cursor ? { cursor } : {}) };
+}
