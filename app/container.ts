@@ -1,5 +1,5 @@
-import type { Container } from '../server/process/container.ts';
 import { ADDRESS_HEADER } from '../server/operation/request-headers.ts';
+import type { Container } from '../server/process/container.ts';
 
 /**
  * The running service. `server/process/main.ts` publishes it; routes import no server code (Next would bundle a second copy of it, and a

@@ -3,8 +3,8 @@ import { basename, dirname, join, normalize } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type ESTree, parseSync, Visitor } from 'vite';
 import { describe, expect, test } from 'vitest';
-import { BILLABLE_ACTIONS } from './orchestrator/ports/billable-actions.ts';
 import { configVariables } from './operation/config.ts';
+import { BILLABLE_ACTIONS } from './orchestrator/ports/billable-actions.ts';
 import { STEP_TYPES } from './orchestrator/steps/descriptions.ts';
 
 /**

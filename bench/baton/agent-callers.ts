@@ -1,6 +1,6 @@
 import type { AgentTools } from '../../server/orchestrator/steps/agent/tools.ts';
-import type { ToolCaller } from '../../server/orchestrator/steps/mcp-call/tool-caller.ts';
 import type { TurnCaller } from '../../server/orchestrator/steps/agent/turn-caller.ts';
+import type { ToolCaller } from '../../server/orchestrator/steps/mcp-call/tool-caller.ts';
 
 /** Each agent of the measurements calls its tool in so many turns, and then answers. */
 export const AGENT_CALLS = 10;

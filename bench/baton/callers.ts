@@ -1,9 +1,9 @@
 import type pg from 'pg';
-import { readConfig } from '../../server/operation/config.ts';
 import { createHttpRequester } from '../../server/domains/http-requests/requester.ts';
 import { createWorkflowCaller } from '../../server/domains/runs/workflow-caller.ts';
-import type { HttpRequester } from '../../server/orchestrator/steps/http-request/http-requester.ts';
+import { readConfig } from '../../server/operation/config.ts';
 import type { WorkflowCaller } from '../../server/orchestrator/steps/call-workflow/workflow-caller.ts';
+import type { HttpRequester } from '../../server/orchestrator/steps/http-request/http-requester.ts';
 import { systemClock } from '../../server/platform/clock.ts';
 import { createEgress } from '../../server/platform/egress/egress.ts';
 import type { PrismaClient } from '../../server/platform/postgres/generated/client.ts';

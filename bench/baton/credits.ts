@@ -1,7 +1,7 @@
 import type pg from 'pg';
-import { toMicrocredits } from '../../server/orchestrator/ports/microcredits.ts';
 import { COUNTED, countCharges, readUncounted } from '../../server/domains/billing/ledger/count-store.ts';
 import { type CreditSource, FREE, type TenantCredits } from '../../server/orchestrator/ports/credits.ts';
+import { toMicrocredits } from '../../server/orchestrator/ports/microcredits.ts';
 
 const PRICES = { ...FREE.prices, workflow_step: 1_000, tool_call: 5_000, llm_input_tokens: 10, llm_output_tokens: 40 };
 /** A thousand million credits, in two accounts: more than any measurement spends. */

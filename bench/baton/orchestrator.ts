@@ -1,13 +1,13 @@
 import type pg from 'pg';
 import { Registry } from 'prom-client';
 import { readConfig } from '../../server/operation/config.ts';
-import type { StepType } from '../../server/orchestrator/ports/step-type.ts';
 import type { Graph } from '../../server/orchestrator/core/index.ts';
-import { createEmbeddedOrchestrator, type EmbeddedOrchestrator } from '../../server/orchestrator/runtime/index.ts';
-import type { HttpRequester } from '../../server/orchestrator/steps/http-request/http-requester.ts';
 import type { LuaPool } from '../../server/orchestrator/languages/lua/index.ts';
-import { createStepTypes } from '../../server/orchestrator/steps/registry.ts';
+import type { StepType } from '../../server/orchestrator/ports/step-type.ts';
+import { createEmbeddedOrchestrator, type EmbeddedOrchestrator } from '../../server/orchestrator/runtime/index.ts';
 import type { WorkflowCaller } from '../../server/orchestrator/steps/call-workflow/workflow-caller.ts';
+import type { HttpRequester } from '../../server/orchestrator/steps/http-request/http-requester.ts';
+import { createStepTypes } from '../../server/orchestrator/steps/registry.ts';
 import { createRunMetrics } from '../../server/orchestrator/telemetry/index.ts';
 import { systemClock } from '../../server/platform/clock.ts';
 import { createLogger } from '../../server/platform/logger.ts';

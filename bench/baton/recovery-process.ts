@@ -5,9 +5,9 @@
 import { once } from 'node:events';
 import { flushCompileCache } from 'node:module';
 import pg from 'pg';
+import { LuaPool } from '../../server/orchestrator/languages/lua/index.ts';
 import type { StepType } from '../../server/orchestrator/ports/step-type.ts';
 import { condition } from '../../server/orchestrator/steps/condition/condition.ts';
-import { LuaPool } from '../../server/orchestrator/languages/lua/index.ts';
 import { newId } from '../../server/platform/ids.ts';
 import { chain } from '../graphs.ts';
 import { keepInFlight } from '../load.ts';

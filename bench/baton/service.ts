@@ -1,10 +1,10 @@
 import pg from 'pg';
-import type { RunRef, StreamItem } from '../../server/orchestrator/ports/orchestrator.ts';
 import { insertWorkflow } from '../../server/domains/workflows/store.ts';
 import { insertVersion } from '../../server/domains/workflows/versions/queries.ts';
 import type { Graph, RunStartedData } from '../../server/orchestrator/core/index.ts';
-import type { EmbeddedOrchestrator } from '../../server/orchestrator/runtime/index.ts';
 import { LuaPool } from '../../server/orchestrator/languages/lua/index.ts';
+import type { RunRef, StreamItem } from '../../server/orchestrator/ports/orchestrator.ts';
+import type { EmbeddedOrchestrator } from '../../server/orchestrator/runtime/index.ts';
 import { systemClock } from '../../server/platform/clock.ts';
 import { newId } from '../../server/platform/ids.ts';
 import { createLogger } from '../../server/platform/logger.ts';

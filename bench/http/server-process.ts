@@ -1,10 +1,10 @@
 import { listen } from '../../server/api/edge.ts';
 import { serveSurfaces } from '../../server/api/node-http.ts';
-import { createContainer } from '../../server/process/container.ts';
-import { readConfig } from '../../server/operation/config.ts';
 import { seedFirstOwner } from '../../server/domains/identity/bootstrap.ts';
+import { readConfig } from '../../server/operation/config.ts';
 import { createLogger } from '../../server/platform/logger.ts';
 import { openDatabase } from '../../server/platform/postgres/database.ts';
+import { createContainer } from '../../server/process/container.ts';
 import { monotonicMs, ownCpuSeconds, type ServerRequest, tellParent } from './protocol.ts';
 
 /**

@@ -1,11 +1,11 @@
 import type { Pool } from 'pg';
 import { Embedder } from '../../bin/fake-model/embeddings.ts';
-import type { Embed } from '../../server/operation/embed.ts';
 import { embedPending } from '../../server/domains/memory/embeddings/embed-pending.ts';
 import { searchByMeaning } from '../../server/domains/memory/embeddings/embed-query.ts';
 import { minCosine } from '../../server/domains/memory/embeddings/quantize.ts';
 import { saveSettings } from '../../server/domains/memory/embeddings/store.ts';
 import { scopeOf } from '../../server/domains/memory/scope.ts';
+import type { Embed } from '../../server/operation/embed.ts';
 import type { Figures } from '../system/system.ts';
 import { SeededRandom } from './random.ts';
 import { createRememberer, indexTexts, type Rememberer, rememberFacts, search } from './store.ts';

@@ -1,10 +1,10 @@
 import type { Pool } from 'pg';
-import type { Context, Principal } from '../../server/operation/context.ts';
-import type { Embed } from '../../server/operation/embed.ts';
 import { insertEpisode } from '../../server/domains/memory/episodes/store.ts';
 import { proposeItems } from '../../server/domains/memory/items/propose.ts';
 import { SearchInput } from '../../server/domains/memory/schemas.ts';
 import { searchMemory } from '../../server/domains/memory/search/search.ts';
+import type { Context, Principal } from '../../server/operation/context.ts';
+import type { Embed } from '../../server/operation/embed.ts';
 import { newId } from '../../server/platform/ids.ts';
 
 /** A workspace with a person, whose memories are measured. */

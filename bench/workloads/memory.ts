@@ -1,5 +1,5 @@
-import type { Embed } from '../../server/operation/embed.ts';
 import { bitsOf, codesOf } from '../../server/domains/memory/embeddings/quantize.ts';
+import type { Embed } from '../../server/operation/embed.ts';
 import type { BenchService } from '../baton/service.ts';
 import { percentile } from '../load.ts';
 import { measureJunk } from '../memory/junk.ts';

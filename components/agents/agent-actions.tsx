@@ -4,10 +4,10 @@ import { Archive, CirclePause, CirclePlay, Ellipsis, Waypoints } from 'lucide-re
 import { useRouter } from 'next/navigation';
 import { useState } from 'react';
 import { usePermissions } from '../session/session.tsx';
-import { readError } from '../ui/errors.ts';
 import { useTRPC } from '../trpc/provider.tsx';
 import { IconButton } from '../ui/button.tsx';
 import { Confirm } from '../ui/confirm.tsx';
+import { readError } from '../ui/errors.ts';
 import { Menu, MenuItem, MenuSeparator } from '../ui/menu.tsx';
 import { toast, toastError } from '../ui/toaster.tsx';
 import type { Agent } from './agent-draft.ts';

@@ -1,5 +1,6 @@
 'use client';
 import type { ReactNode } from 'react';
+import { ToolsField } from '../agent-tools/tools-field.tsx';
 import { ModelField } from '../editor/inspector/pickers.tsx';
 import { useSession } from '../session/session.tsx';
 import { Card } from '../ui/card.tsx';
@@ -8,7 +9,6 @@ import { Select } from '../ui/select.tsx';
 import type { AgentDraft } from './agent-draft.ts';
 import { LimitsEstimate } from './limits-estimate.tsx';
 import { MemoryCard } from './memory-card.tsx';
-import { ToolsField } from '../agent-tools/tools-field.tsx';
 
 type Props = {
   agentId: string;

@@ -2,6 +2,7 @@
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { Bot, Plus, SearchX } from 'lucide-react';
 import dynamic from 'next/dynamic';
+import { MissingKey } from '../models/missing-key.tsx';
 import { useCreditsShown, usePermissions, useSession } from '../session/session.tsx';
 import { type Outputs, useTRPC } from '../trpc/provider.tsx';
 import { Button } from '../ui/button.tsx';
@@ -21,7 +22,6 @@ import { Sparkline } from '../workflows/sparkline.tsx';
 import { figuresOf } from './agent-figures.ts';
 import { AgentStatus } from './agent-status.tsx';
 import { AgentsOff } from './agents-off.tsx';
-import { MissingKey } from '../models/missing-key.tsx';
 
 const loadCreate = () => import('./create-agent.tsx');
 const CreateAgentDialog = dynamic(() => loadCreate().then(module => module.CreateAgentDialog), { ssr: false });

@@ -1,6 +1,7 @@
 'use client';
 import { useQuery } from '@tanstack/react-query';
 import dynamic from 'next/dynamic';
+import { MissingKey } from '../models/missing-key.tsx';
 import { usePermissions, useSession } from '../session/session.tsx';
 import { useTRPC } from '../trpc/provider.tsx';
 import { Button } from '../ui/button.tsx';
@@ -13,7 +14,6 @@ import type { Agent } from './agent-draft.ts';
 import { AgentForm } from './agent-form.tsx';
 import { AgentStatus } from './agent-status.tsx';
 import { AgentsOff } from './agents-off.tsx';
-import { MissingKey } from '../models/missing-key.tsx';
 import { TestPanel } from './test-panel.tsx';
 import { type AgentEditing, useAgentDraft } from './use-agent-draft.ts';
 

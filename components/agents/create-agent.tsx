@@ -3,8 +3,8 @@ import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useRouter } from 'next/navigation';
 import { useState } from 'react';
 import { ModelField } from '../editor/inspector/pickers.tsx';
-import { readError } from '../ui/errors.ts';
 import { useTRPC } from '../trpc/provider.tsx';
+import { readError } from '../ui/errors.ts';
 import { Field, Input } from '../ui/field.tsx';
 import { FormDialog } from '../ui/form-dialog.tsx';
 

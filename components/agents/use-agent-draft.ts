@@ -1,8 +1,8 @@
 'use client';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useEffect, useState } from 'react';
-import { readError } from '../ui/errors.ts';
 import { ifMatch, useTRPC } from '../trpc/provider.tsx';
+import { readError } from '../ui/errors.ts';
 import { toast } from '../ui/toaster.tsx';
 import { type Agent, type AgentDraft, draftOf, isSame, patchOf } from './agent-draft.ts';
 

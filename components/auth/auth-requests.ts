@@ -1,5 +1,5 @@
-import { isRecord } from '../ui/errors.ts';
 import { leaveSession, tellTabs } from '../trpc/session-gate.ts';
+import { isRecord } from '../ui/errors.ts';
 
 // The two calls of next-auth's own client that the console makes; next-auth/react is 11 KB of JavaScript (gzip).
 

@@ -1,5 +1,5 @@
-import { isRecord } from '../ui/errors.ts';
 import { leaveSession, provideRecovery, type SessionWord, sessionChannel } from '../trpc/session-gate.ts';
+import { isRecord } from '../ui/errors.ts';
 
 /** The person whose page this is. */
 export type PagePerson = { id: string; name: string; email: string };

@@ -1,5 +1,5 @@
-import { requestSignIn } from './auth-requests.ts';
 import { tellTabs } from '../trpc/session-gate.ts';
+import { requestSignIn } from './auth-requests.ts';
 
 /** Returns the message for a code of next-auth's or of app/api/auth/options.ts. */
 export function describeSignInError(code: string): string {

@@ -1,6 +1,6 @@
 import { EditsInBrowser } from '../editor/kept/kept-edits.ts';
-import { signOut } from './auth-requests.ts';
 import { beforeSignOut } from '../trpc/session-gate.ts';
+import { signOut } from './auth-requests.ts';
 import { forgetTab } from './session-recovery.ts';
 
 /** Saves what can be saved now. Returns in how many workflows the person has changes that are in this browser alone. */

@@ -1,7 +1,7 @@
 'use client';
 import { type FormEvent, useState } from 'react';
-import { readError } from '../ui/errors.ts';
 import { Button } from '../ui/button.tsx';
+import { readError } from '../ui/errors.ts';
 import { Field, Input } from '../ui/field.tsx';
 import { Link } from '../ui/link.tsx';
 import { readFields } from '../ui/read-fields.ts';

@@ -1,9 +1,9 @@
 'use client';
 import { useMutation } from '@tanstack/react-query';
 import { CircleCheck } from 'lucide-react';
-import { readError } from '../ui/errors.ts';
 import { useTRPC } from '../trpc/provider.tsx';
 import { Button } from '../ui/button.tsx';
+import { readError } from '../ui/errors.ts';
 import { Field, Input } from '../ui/field.tsx';
 import { formatMoney } from '../ui/money.ts';
 import type { Plan } from './wire.ts';

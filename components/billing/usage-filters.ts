@@ -1,6 +1,6 @@
 'use client';
-import { actionsOfSubject, BILLABLE_ACTIONS } from '../../server/orchestrator/ports/billable-actions.ts';
 import { usageDimensions } from '../../server/domains/billing/schemas.ts';
+import { actionsOfSubject, BILLABLE_ACTIONS } from '../../server/orchestrator/ports/billable-actions.ts';
 import { type Period, usePeriod } from '../ui/period-filter.tsx';
 import { useUrlState } from '../ui/use-url-state.ts';
 import type { BillableAction, UsageDimension } from './wire.ts';

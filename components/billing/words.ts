@@ -1,6 +1,6 @@
 import { DAY_MS } from '@/server/platform/clock.ts';
-import type { Problem } from '../ui/errors.ts';
 import { creditsInWords } from '../ui/credits.tsx';
+import type { Problem } from '../ui/errors.ts';
 import { formatMoney, formatPrice } from '../ui/money.ts';
 import type { Discount, Plan } from './wire.ts';
 

@@ -1,15 +1,15 @@
 'use client';
 import { ChartNoAxesColumn, Download, Table2 } from 'lucide-react';
 import type { ReactNode } from 'react';
-import { readError } from '../ui/errors.ts';
 import { IconButton } from '../ui/button.tsx';
 import { Card } from '../ui/card.tsx';
 import { cx } from '../ui/classes.ts';
+import { download, fileName } from '../ui/download.ts';
+import { readError } from '../ui/errors.ts';
 import { ScrollRegion } from '../ui/scroll-region.tsx';
 import { Skeleton } from '../ui/skeleton.tsx';
 import { ErrorState } from '../ui/states.tsx';
 import { useUrlState } from '../ui/use-url-state.ts';
-import { download, fileName } from '../ui/download.ts';
 import { toCsv } from './csv.ts';
 import { FigureTable } from './figure-table.tsx';
 import type { Figures } from './figures.ts';

@@ -1,8 +1,8 @@
 'use client';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { type FormEvent, useState } from 'react';
-import { AgentsOff } from '../agents/agents-off.tsx';
 import { WorkspaceApprovals } from '../agent-tools/workspace-approvals.tsx';
+import { AgentsOff } from '../agents/agents-off.tsx';
 import { useCreditsShown, usePermissions, useSession } from '../session/session.tsx';
 import { type Outputs, useTRPC } from '../trpc/provider.tsx';
 import { Button } from '../ui/button.tsx';

@@ -1,9 +1,9 @@
 'use client';
 import { FlaskConical, GitPullRequestArrow, Waypoints } from 'lucide-react';
 import Link from 'next/link';
-import { proposalHref } from './proposal-href.ts';
 import { Badge, type Tone } from '../ui/badge.tsx';
 import type { Part } from './parts.ts';
+import { proposalHref } from './proposal-href.ts';
 
 type Data<T extends Part['type']> = Extract<Part, { type: T }> extends { data: infer D } ? D : never;
 

@@ -1,9 +1,9 @@
 'use client';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { usePermissions } from '../session/session.tsx';
-import { readError } from '../ui/errors.ts';
 import { useTRPC } from '../trpc/provider.tsx';
 import { Button } from '../ui/button.tsx';
+import { readError } from '../ui/errors.ts';
 import { Link } from '../ui/link.tsx';
 import { FormError } from '../ui/states.tsx';
 import { stepOf } from './parts.ts';

@@ -5,9 +5,9 @@ import { isObject, type Json, type JsonObject } from '@/server/platform/json.ts'
 import { formFields, initialValues, prune, resultOf, validateValues } from '../forms/form-schema.ts';
 import { JsonForm } from '../forms/json-form.tsx';
 import { usePermissions } from '../session/session.tsx';
-import { readError } from '../ui/errors.ts';
 import { useTRPC } from '../trpc/provider.tsx';
 import { Button } from '../ui/button.tsx';
+import { readError } from '../ui/errors.ts';
 import { Link } from '../ui/link.tsx';
 import { FormError } from '../ui/states.tsx';
 import { stepOf } from './parts.ts';

@@ -1,10 +1,10 @@
 'use client';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
-import { readError } from '../ui/errors.ts';
 import { type Outputs, useTRPC } from '../trpc/provider.tsx';
 import { Checkbox } from '../ui/checkbox.tsx';
 import { Confirm } from '../ui/confirm.tsx';
+import { readError } from '../ui/errors.ts';
 import { Skeleton } from '../ui/skeleton.tsx';
 
 export type Usage = Outputs['connections_usage'];

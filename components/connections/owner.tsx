@@ -1,13 +1,13 @@
 'use client';
 import { useMutation } from '@tanstack/react-query';
 import { Building2, FolderClosed } from 'lucide-react';
-import { useRefreshModels } from './use-refresh-models.ts';
 import { usePermissions } from '../session/session.tsx';
-import { readError } from '../ui/errors.ts';
 import { useTRPC } from '../trpc/provider.tsx';
 import { Badge } from '../ui/badge.tsx';
+import { readError } from '../ui/errors.ts';
 import { toast } from '../ui/toaster.tsx';
 import type { Connection } from './connection-status.tsx';
+import { useRefreshModels } from './use-refresh-models.ts';
 
 type Owned = Pick<Connection, 'id' | 'name' | 'project_id'>;
 

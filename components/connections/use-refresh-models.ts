@@ -1,7 +1,7 @@
 'use client';
 import { useQueryClient } from '@tanstack/react-query';
-import { useRefreshConnections } from './use-refresh-connections.ts';
 import { useTRPC } from '../trpc/provider.tsx';
+import { useRefreshConnections } from './use-refresh-connections.ts';
 
 /** Reads model keys and the catalog again, after a change; a key is a connection too. */
 export function useRefreshModels(): () => Promise<void> {

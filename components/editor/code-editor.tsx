@@ -3,11 +3,11 @@ import { type Diagnostic, linter, lintGutter, setDiagnostics } from '@codemirror
 import CodeMirror, { EditorView } from '@uiw/react-codemirror';
 import { useTheme } from 'next-themes';
 import { type RefObject, useEffect, useMemo, useState } from 'react';
+import { editorLook, PLAIN, useEditorText } from '../code/editor-text.ts';
 import { cx } from '../ui/classes.ts';
 import { type CompletionSource, completionExtensions } from './code/completion.ts';
 import { placeProblem } from './code/field-problem.ts';
 import { type CodeLanguage, languageExtensions } from './code/languages.ts';
-import { editorLook, PLAIN, useEditorText } from '../code/editor-text.ts';
 import { insertValue, valueDrop } from './values/insert-value.ts';
 import type { ValuePath } from './values/value-path.ts';
 

@@ -1,7 +1,7 @@
 'use client';
 import { CircleAlert, LoaderCircle } from 'lucide-react';
-import { readError } from '../ui/errors.ts';
 import { Button } from '../ui/button.tsx';
+import { readError } from '../ui/errors.ts';
 import type { Validation } from './use-draft.ts';
 
 /** Stands where the problems of the draft do, while the server cannot be asked for them. It asks again by itself. */

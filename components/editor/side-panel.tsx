@@ -1,6 +1,7 @@
 'use client';
 import dynamic from 'next/dynamic';
 import { type RefObject, useEffect, useMemo, useRef } from 'react';
+import type { JsonEditorHandle } from '../code/json-editor.tsx';
 import { Button } from '../ui/button.tsx';
 import { Skeleton } from '../ui/skeleton.tsx';
 import { Tabs } from '../ui/tabs.tsx';
@@ -8,7 +9,6 @@ import { useUrlState } from '../ui/use-url-state.ts';
 import { CompletionProvider } from './code/use-completion.tsx';
 import { formatGraph } from './graph-text.ts';
 import { Inspector, type InspectorProps } from './inspector/inspector.tsx';
-import type { JsonEditorHandle } from '../code/json-editor.tsx';
 import type { StepsDraft } from './loop-store.ts';
 import type { RunOverDraft } from './over/run-over.tsx';
 import type { StepTypeForm } from './step-fields.ts';

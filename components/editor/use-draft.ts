@@ -2,15 +2,15 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useCallback, useEffect, useMemo, useState, useSyncExternalStore } from 'react';
 import { type Choose, sameJson } from '../../server/domains/workflows/edits/index.ts';
-import { isLeaving } from '../trpc/session-gate.ts';
+import type { GraphProblem } from '../code/locate-problem.ts';
 import { useSession } from '../session/session.tsx';
-import { readError } from '../ui/errors.ts';
 import { type Inputs, ifMatch, type Outputs, useTRPC, useTRPCClient } from '../trpc/provider.tsx';
+import { isLeaving } from '../trpc/session-gate.ts';
+import { readError } from '../ui/errors.ts';
 import { useDebounced } from '../ui/use-debounced.ts';
 import type { SaveState } from './draft-saver.ts';
 import { type EditorState, EditorStore, type Stored } from './editor-store.ts';
 import type { DraftGraph } from './graph-text.ts';
-import type { GraphProblem } from '../code/locate-problem.ts';
 import { retryAfterMs } from './save-failure.ts';
 import { toPeople } from './use-editors.ts';
 

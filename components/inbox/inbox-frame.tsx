@@ -1,10 +1,10 @@
 'use client';
 import { useParams, usePathname, useRouter, useSearchParams } from 'next/navigation';
 import { type ReactNode, useEffect, useRef, useState } from 'react';
-import { useHotkeys } from '../ui/use-hotkeys.ts';
 import type { FirstRead } from '../session/first-read.ts';
 import { cx } from '../ui/classes.ts';
 import { Link } from '../ui/link.tsx';
+import { useHotkeys } from '../ui/use-hotkeys.ts';
 import { AnsweredList } from './answered-list.tsx';
 import { AskedDecision } from './asked-decision.tsx';
 import { TaskFilters } from './task-filters.tsx';

@@ -1,8 +1,8 @@
 'use client';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useSearchParams } from 'next/navigation';
-import { useSession } from '../session/session.tsx';
 import { type FirstRead, useFirstRead } from '../session/first-read.ts';
+import { useSession } from '../session/session.tsx';
 import { type Outputs, useTRPC, useTRPCClient } from '../trpc/provider.tsx';
 import { useCursorPages } from '../ui/use-cursor-pages.ts';
 import { type InboxFilter, pendingTasksInput, readFilter } from './inbox-filter.ts';

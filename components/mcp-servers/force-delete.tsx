@@ -1,8 +1,8 @@
 'use client';
 import { type ReactNode, useState } from 'react';
-import { readError } from '../ui/errors.ts';
 import { Checkbox } from '../ui/checkbox.tsx';
 import { Confirm } from '../ui/confirm.tsx';
+import { readError } from '../ui/errors.ts';
 
 /** Asks before a server or an instance is deleted; the one deleting it leads away, so it stays open until then. */
 export function ForceDelete({

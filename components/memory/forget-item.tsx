@@ -1,8 +1,8 @@
 'use client';
 import { useMutation } from '@tanstack/react-query';
-import { readError } from '../ui/errors.ts';
 import { useTRPC } from '../trpc/provider.tsx';
 import { Confirm } from '../ui/confirm.tsx';
+import { readError } from '../ui/errors.ts';
 import { toast } from '../ui/toaster.tsx';
 import { useRefreshMemory } from './use-refresh-memory.ts';
 import type { Item } from './words.ts';

@@ -1,7 +1,7 @@
 'use client';
 import { useRef, useState } from 'react';
-import { readError } from '../ui/errors.ts';
 import { useTRPCClient } from '../trpc/provider.tsx';
+import { readError } from '../ui/errors.ts';
 import { toast } from '../ui/toaster.tsx';
 import { useRefreshMemory } from './use-refresh-memory.ts';
 import { counted, type Item } from './words.ts';

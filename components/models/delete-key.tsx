@@ -1,10 +1,10 @@
 'use client';
 import { useMutation } from '@tanstack/react-query';
 import { DeleteUsed } from '../connections/delete-used.tsx';
+import { useRefreshModels } from '../connections/use-refresh-models.ts';
 import { useTRPC } from '../trpc/provider.tsx';
 import { toast } from '../ui/toaster.tsx';
 import { type ModelKey, providerLabels } from './provider-labels.ts';
-import { useRefreshModels } from '../connections/use-refresh-models.ts';
 
 /** Deletes a model key; where workflows name models of its provider, only after saying so. */
 export function DeleteKey({ modelKey, onClose }: { modelKey: ModelKey; onClose: () => void }) {

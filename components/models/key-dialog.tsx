@@ -2,15 +2,15 @@
 import { useMutation } from '@tanstack/react-query';
 import { useState } from 'react';
 import { SecretInput } from '../connections/secret-input.tsx';
-import { readError } from '../ui/errors.ts';
+import { useRefreshModels } from '../connections/use-refresh-models.ts';
 import { useTRPC } from '../trpc/provider.tsx';
+import { readError } from '../ui/errors.ts';
 import { Field, Input, Textarea } from '../ui/field.tsx';
 import { FormDialog } from '../ui/form-dialog.tsx';
 import type { FieldText } from '../ui/read-fields.ts';
 import { Select } from '../ui/select.tsx';
 import { toast } from '../ui/toaster.tsx';
 import { type ModelKey, type Provider, providerLabels } from './provider-labels.ts';
-import { useRefreshModels } from '../connections/use-refresh-models.ts';
 
 const options = (Object.keys(providerLabels) as Provider[]).map(value => ({ value, label: providerLabels[value] }));
 /** Fields whose errors stand at the field itself. */

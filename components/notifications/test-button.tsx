@@ -1,8 +1,8 @@
 'use client';
 import { useMutation } from '@tanstack/react-query';
-import { readError } from '../ui/errors.ts';
 import { useTRPC } from '../trpc/provider.tsx';
 import { Button } from '../ui/button.tsx';
+import { readError } from '../ui/errors.ts';
 
 /** Sends the user a test, and says beside the button what became of it. */
 export function TestButton({ channel }: { channel: 'email' | 'webhook' }) {

@@ -1,11 +1,11 @@
 'use client';
 import { useState } from 'react';
-import { readError } from '../ui/errors.ts';
 import { Button } from '../ui/button.tsx';
 import { Card } from '../ui/card.tsx';
 import { Confirm } from '../ui/confirm.tsx';
 import { CopyField } from '../ui/copy.tsx';
 import { Dialog } from '../ui/dialog.tsx';
+import { readError } from '../ui/errors.ts';
 import { Field, Input } from '../ui/field.tsx';
 import { FormDialog } from '../ui/form-dialog.tsx';
 import { Skeleton } from '../ui/skeleton.tsx';

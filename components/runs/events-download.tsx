@@ -3,9 +3,9 @@ import { Download } from 'lucide-react';
 import { useState } from 'react';
 import { useTRPCClient } from '../trpc/provider.tsx';
 import { Button } from '../ui/button.tsx';
+import { downloadParts } from '../ui/download.ts';
 import { Menu, MenuItem } from '../ui/menu.tsx';
 import { toastError } from '../ui/toaster.tsx';
-import { downloadParts } from '../ui/download.ts';
 import { type EventFormat, eventFile } from './event-file.ts';
 
 /** Events of a page of the log: as many as the API gives. */

@@ -1,8 +1,8 @@
 'use client';
 import { useQuery } from '@tanstack/react-query';
-import { askHref, wishes } from './autopilot-request.ts';
 import { useTRPC } from '../trpc/provider.tsx';
 import { ButtonLink } from '../ui/button.tsx';
+import { askHref, wishes } from './autopilot-request.ts';
 
 /**
  * Leads from a failed run to Autopilot, with the question filled in. Renders nothing for workflows of other kinds, such

@@ -1,8 +1,8 @@
 'use client';
 import { hashKey } from '@tanstack/react-query';
-import { useSession } from './session.tsx';
 import type { Inputs, Outputs } from '../trpc/provider.tsx';
 import type { Scope } from '../trpc/scope.ts';
+import { useSession } from './session.tsx';
 
 /** The answer of one query that the server read while it rendered the page (app/(console)/read-first.ts). */
 export type FirstRead<N extends keyof Inputs & keyof Outputs> = {

@@ -2,11 +2,11 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { Trash2 } from 'lucide-react';
 import { useState } from 'react';
-import { readError } from '../ui/errors.ts';
 import { type Outputs, useTRPC } from '../trpc/provider.tsx';
 import { IconButton } from '../ui/button.tsx';
 import { Card } from '../ui/card.tsx';
 import { Confirm } from '../ui/confirm.tsx';
+import { readError } from '../ui/errors.ts';
 import { FormError } from '../ui/states.tsx';
 import { Table, Td, THead, Th, Tr } from '../ui/table.tsx';
 import { RelativeTime } from '../ui/time.tsx';

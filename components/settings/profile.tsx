@@ -2,11 +2,11 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { type FormEvent, useRef } from 'react';
 import { leave } from '../auth/auth-requests.ts';
-import { leaveSession, renewSession } from '../trpc/session-gate.ts';
 import { signInWithPassword } from '../auth/sign-in.ts';
 import { useHydrated } from '../auth/use-hydrated.ts';
 import { useSession } from '../session/session.tsx';
 import { useTRPC } from '../trpc/provider.tsx';
+import { leaveSession, renewSession } from '../trpc/session-gate.ts';
 import { Button } from '../ui/button.tsx';
 import { Card } from '../ui/card.tsx';
 import { Field, Input } from '../ui/field.tsx';

@@ -16,6 +16,7 @@ import { useRouter } from 'next/navigation';
 import { useTheme } from 'next-themes';
 import { Dialog as Radix, VisuallyHidden } from 'radix-ui';
 import { useCallback, useRef, useState } from 'react';
+import { usePermissions, useSession } from '../session/session.tsx';
 import { Kbd } from '../ui/kbd.tsx';
 import { readPageButtons, useMenuActions } from '../ui/page-actions.tsx';
 import { useFocusReturn } from '../ui/use-focus-return.ts';
@@ -24,7 +25,6 @@ import { CreateWorkspaceDialog } from '../workspaces/create-workspace-dialog.tsx
 import { settingsHome } from './pages.ts';
 import { type Entry, findEntries } from './palette-entries.ts';
 import { useObjectEntries, useRunEntries, useWorkflowEntries } from './palette-objects.tsx';
-import { usePermissions, useSession } from '../session/session.tsx';
 import { SETTINGS_DESCRIPTIONS } from './settings-descriptions.ts';
 import { usePages } from './use-pages.ts';
 import { useSidebar } from './use-sidebar.tsx';

@@ -1,9 +1,9 @@
 'use client';
+import { useSession } from '../session/session.tsx';
 import { Dialog } from '../ui/dialog.tsx';
 import { Kbd, useShortcutText } from '../ui/kbd.tsx';
 import { ScrollRegion } from '../ui/scroll-region.tsx';
 import { settingsHome } from './pages.ts';
-import { useSession } from '../session/session.tsx';
 import { usePages } from './use-pages.ts';
 
 type KeyGroup = { title: string; keys: [string, string][] };

@@ -13,12 +13,12 @@ import {
   Webhook,
   Workflow,
 } from 'lucide-react';
+import { usePermissions, useSession } from '../session/session.tsx';
 import { useTRPC } from '../trpc/provider.tsx';
 import { StatusBadge, shownStatus } from '../ui/status-badge.tsx';
 import { RelativeTime } from '../ui/time.tsx';
 import { useDebounced } from '../ui/use-debounced.ts';
 import type { Entry } from './palette-entries.ts';
-import { usePermissions, useSession } from '../session/session.tsx';
 
 /** The objects of a kind that are searched in the browser. */
 const LIMIT = 100;

@@ -2,9 +2,9 @@
 import { ChevronsUpDown, Plus } from 'lucide-react';
 import dynamic from 'next/dynamic';
 import { Fragment, useState } from 'react';
+import { useSession } from '../session/session.tsx';
 import { Menu, MenuChoice, MenuItem, MenuLabel, MenuSeparator } from '../ui/menu.tsx';
 import { useLoadedEarly, useOpened } from '../ui/use-opened.ts';
-import { useSession } from '../session/session.tsx';
 
 const loadCreate = () => import('../workspaces/create-workspace-dialog.tsx');
 const CreateWorkspaceDialog = dynamic(() => loadCreate().then(module => module.CreateWorkspaceDialog), { ssr: false });

@@ -3,14 +3,14 @@ import { Menu as MenuIcon, Search } from 'lucide-react';
 import dynamic from 'next/dynamic';
 import { usePathname, useRouter } from 'next/navigation';
 import { type ReactNode, useEffect, useState } from 'react';
+import { useSession } from '../session/session.tsx';
 import { IconButton } from '../ui/button.tsx';
 import { cx } from '../ui/classes.ts';
+import { useHotkeys } from '../ui/use-hotkeys.ts';
 import { useLoadedEarly, useOpened } from '../ui/use-opened.ts';
 import { Logo } from './logo.tsx';
 import { settingsHome } from './pages.ts';
-import { useSession } from '../session/session.tsx';
 import { Sidebar } from './sidebar.tsx';
-import { useHotkeys } from '../ui/use-hotkeys.ts';
 import { usePages } from './use-pages.ts';
 import { useSidebar } from './use-sidebar.tsx';
 

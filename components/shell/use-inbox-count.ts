@@ -2,8 +2,8 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { mayAnswer } from '../inbox/may-answer.ts';
 import { BROWSER_NEWS, useBrowserWanted } from '../notifications/browser-wanted.ts';
-import { useTRPC, useTRPCClient } from '../trpc/provider.tsx';
 import { useSession } from '../session/session.tsx';
+import { useTRPC, useTRPCClient } from '../trpc/provider.tsx';
 
 const INPUT = { limit: 50 };
 

@@ -2,9 +2,9 @@
 import dynamic from 'next/dynamic';
 import { type ReactNode, useState } from 'react';
 import { signOut } from '../auth/auth-requests.ts';
+import { useSession } from '../session/session.tsx';
 import { toastError } from '../ui/toaster.tsx';
 import { useOpened } from '../ui/use-opened.ts';
-import { useSession } from '../session/session.tsx';
 
 const loadDialog = () => import('../auth/sign-out-dialog.tsx');
 const SignOutDialog = dynamic(() => loadDialog().then(module => module.SignOutDialog), { ssr: false });

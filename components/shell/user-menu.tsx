@@ -2,8 +2,8 @@
 import { ChevronsUpDown, CircleUser, Keyboard, LogOut } from 'lucide-react';
 import { useRouter } from 'next/navigation';
 import { useTheme } from 'next-themes';
-import { Menu, MenuChoice, MenuItem, MenuLabel, MenuSeparator } from '../ui/menu.tsx';
 import { useSession } from '../session/session.tsx';
+import { Menu, MenuChoice, MenuItem, MenuLabel, MenuSeparator } from '../ui/menu.tsx';
 import { useSignOut } from './use-sign-out.tsx';
 
 export const themes = [

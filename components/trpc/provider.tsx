@@ -6,10 +6,10 @@ import { createTRPCContext } from '@trpc/tanstack-react-query';
 import { type ReactNode, useState } from 'react';
 import type { AppRouter } from '@/server/api/trpc.ts';
 import { PLAIN_JSON } from '@/server/operation/trpc-transformer.ts';
-import { untilSignedIn } from './session-gate.ts';
 import { readError } from '../ui/errors.ts';
 import { ConsoleQueryClient } from './query-client.ts';
 import { type Scope, scopeHeaders } from './scope.ts';
+import { untilSignedIn } from './session-gate.ts';
 
 export type Inputs = inferRouterInputs<AppRouter>;
 export type Outputs = inferRouterOutputs<AppRouter>;

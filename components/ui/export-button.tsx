@@ -1,8 +1,8 @@
 'use client';
 import { useMutation } from '@tanstack/react-query';
 import { Download } from 'lucide-react';
-import { download } from './download.ts';
 import { Button } from './button.tsx';
+import { download } from './download.ts';
 import { toastError } from './toaster.tsx';
 
 /** Hands the browser the CSV that `read` brings, named after what it is and the day. */

@@ -4,10 +4,10 @@ import { createContext, use, useMemo, useState } from 'react';
 import { isObject, type Json } from '@/server/platform/json.ts';
 // JSON.stringify writes bigints, also of values that the server has rendered.
 import '@/server/platform/json-text.ts';
-import { download, fileName } from './download.ts';
 import { IconButton } from './button.tsx';
 import { cx } from './classes.ts';
 import { CopyButton, useCopy } from './copy.tsx';
+import { download, fileName } from './download.ts';
 import { controlClass } from './field.tsx';
 import { memberPath, searchJson } from './json-path.ts';
 import { ScrollRegion } from './scroll-region.tsx';

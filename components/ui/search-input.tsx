@@ -1,10 +1,10 @@
 'use client';
 import { Search } from 'lucide-react';
 import { useEffect, useId, useRef, useState } from 'react';
-import { useHotkeys } from './use-hotkeys.ts';
 import { cx } from './classes.ts';
 import { Echoes } from './echoes.ts';
 import { Input } from './field.tsx';
+import { useHotkeys } from './use-hotkeys.ts';
 
 /** A filter by text: `/` focuses it, and it reports after typing has stood still for 250 ms. */
 export function SearchInput({

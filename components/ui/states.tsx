@@ -1,10 +1,10 @@
 'use client';
 import { CircleAlert, type LucideIcon, RotateCw } from 'lucide-react';
 import type { ReactNode } from 'react';
-import { readError } from './errors.ts';
 import { Button } from './button.tsx';
 import { Card } from './card.tsx';
 import { CopyId } from './copy.tsx';
+import { readError } from './errors.ts';
 
 /** Nothing here yet: says what this place is for and what to do next. */
 export function EmptyState({

@@ -1,10 +1,10 @@
 'use client';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
-import { readError } from '../ui/errors.ts';
 import { useTRPC } from '../trpc/provider.tsx';
 import { Checkbox } from '../ui/checkbox.tsx';
 import { ConfirmDialog } from '../ui/confirm-dialog.tsx';
+import { readError } from '../ui/errors.ts';
 import { toast } from '../ui/toaster.tsx';
 
 /** Asks before a workflow is archived, and whether its active runs are to be stopped. */

@@ -2,10 +2,10 @@
 import { useQuery } from '@tanstack/react-query';
 import { RotateCw } from 'lucide-react';
 import { useEffect, useMemo, useState } from 'react';
-import { readError } from '../ui/errors.ts';
 import { type Outputs, useTRPC } from '../trpc/provider.tsx';
 import { Button } from '../ui/button.tsx';
 import { Checkbox } from '../ui/checkbox.tsx';
+import { readError } from '../ui/errors.ts';
 import { Skeleton } from '../ui/skeleton.tsx';
 import { InputFields } from './input-fields.tsx';
 import { type Choices, type OpenedStep, openedSteps } from './opened-steps.ts';

@@ -1,7 +1,7 @@
 'use client';
 import { useTRPCClient } from '../trpc/provider.tsx';
-import { toastError } from '../ui/toaster.tsx';
 import { download, fileName } from '../ui/download.ts';
+import { toastError } from '../ui/toaster.tsx';
 
 /** Returns what hands the browser a workflow as a file. */
 export function useExport({ id, name }: { id: string; name: string }): (format: 'json' | 'yaml') => Promise<void> {

@@ -2,8 +2,8 @@
 import { useMutation } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useSession } from '../session/session.tsx';
-import { readError } from '../ui/errors.ts';
 import { useTRPC } from '../trpc/provider.tsx';
+import { readError } from '../ui/errors.ts';
 import { FormDialog } from '../ui/form-dialog.tsx';
 import type { FieldText } from '../ui/read-fields.ts';
 import { findWorkspaceProblems, WorkspaceFields, type WorkspaceProblems } from './workspace-fields.tsx';

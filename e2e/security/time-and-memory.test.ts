@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { WebSocket } from 'ws';
 import { hasRole } from '../../server/api/invoke.ts';
 import type { RegisteredOperation } from '../../server/api/registry.ts';
-import { type Principal } from '../../server/operation/context.ts';
+import type { Principal } from '../../server/operation/context.ts';
 import { type Role, roles, scopes } from '../../server/orchestrator/ports/authority.ts';
 import { createTestPat, createTestServices } from '../../server/testing/identity.ts';
 import { startToolServer } from '../../server/testing/mcp-servers.ts';

@@ -1,7 +1,7 @@
+import { recordAudit, recordAuditLater } from '../domains/audit/record.ts';
 import type { Principal } from '../operation/context.ts';
 import { isReadOnly } from '../operation/operation.ts';
 import type { Services } from '../operation/services.ts';
-import { recordAudit, recordAuditLater } from '../domains/audit/record.ts';
 import { AppError } from '../platform/errors.ts';
 import { isPlainObject } from '../platform/json.ts';
 import type { Invocation } from './invoke.ts';

@@ -1,9 +1,9 @@
+import { resolvePat, resolveSession } from '../domains/identity/principal.ts';
+import type { Session } from '../domains/identity/sessions.ts';
 import type { Config } from '../operation/config.ts';
 import type { Principal } from '../operation/context.ts';
 import { PROJECT_HEADER, TENANT_HEADER } from '../operation/request-headers.ts';
 import type { Services } from '../operation/services.ts';
-import { resolvePat, resolveSession } from '../domains/identity/principal.ts';
-import type { Session } from '../domains/identity/sessions.ts';
 import { noteShownSecrets } from '../platform/secrets/in-use.ts';
 
 /** Looks a request header up by its lower-case name. */

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type Principal } from '../operation/context.ts';
+import type { Principal } from '../operation/context.ts';
 import { roles, scopes } from '../orchestrator/ports/authority.ts';
 import { newId } from '../platform/ids.ts';
 import { createTestMember, createTestPat } from '../testing/identity.ts';

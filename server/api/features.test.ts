@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type Scope, scopes } from '../orchestrator/ports/authority.ts';
 import { featuresOf } from '../operation/features.ts';
 import type { AnyOperation } from '../operation/operation.ts';
+import { type Scope, scopes } from '../orchestrator/ports/authority.ts';
 import { newId } from '../platform/ids.ts';
 import { startTestApi, type TestApi } from '../testing/api.ts';
 import { createTestPat, createTestServices, createTestTenant, testConfig } from '../testing/identity.ts';

@@ -1,8 +1,8 @@
-import { type Context, type Principal, type RawRequest, type StreamConnection } from '../operation/context.ts';
-import { type Role, roles, type Scope } from '../orchestrator/ports/authority.ts';
+import type { Context, Principal, RawRequest, StreamConnection } from '../operation/context.ts';
 import { featureOff } from '../operation/features.ts';
 import type { AnyOperation } from '../operation/operation.ts';
 import type { Services } from '../operation/services.ts';
+import { type Role, roles, type Scope } from '../orchestrator/ports/authority.ts';
 import { AppError, forbidden, unauthenticated } from '../platform/errors.ts';
 import { type CallerLineage, currentLineage, LINEAGE_HEADER, withLineage } from '../platform/lineage.ts';
 import { inSecretScope } from '../platform/secrets/in-use.ts';

@@ -1,9 +1,9 @@
 import type { Principal } from '../operation/context.ts';
-import type { Scope } from '../orchestrator/ports/authority.ts';
 import type { JsonMap, JsonValue } from '../orchestrator/core/index.ts';
-import type { OfferedTool } from '../orchestrator/steps/agent/tools.ts';
+import type { Scope } from '../orchestrator/ports/authority.ts';
 import type { PlatformCall, PlatformTools } from '../orchestrator/steps/agent/platform-tools.ts';
 import type { RunAuthority, Standing } from '../orchestrator/steps/agent/run-authority.ts';
+import type { OfferedTool } from '../orchestrator/steps/agent/tools.ts';
 import type { ToolAnswer } from '../orchestrator/steps/mcp-call/tool-caller.ts';
 import { AppError, type ErrorDetail } from '../platform/errors.ts';
 import { newId } from '../platform/ids.ts';

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import { z } from 'zod';
-import { reservedScopes, scopes } from '../orchestrator/ports/authority.ts';
 import type { AnyOperation } from '../operation/operation.ts';
 import { MAX_INTEGER } from '../operation/wire.ts';
+import { reservedScopes, scopes } from '../orchestrator/ports/authority.ts';
 import { operations } from './operations.ts';
 import { createRegistry } from './registry.ts';
 

@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { roles, scopes } from '../orchestrator/ports/authority.ts';
 import type { AnyOperation } from '../operation/operation.ts';
 import { REQUEST_HEADERS } from '../operation/request-headers.ts';
+import { roles, scopes } from '../orchestrator/ports/authority.ts';
 import {
   inputJsonSchema,
   type JsonSchema,

@@ -1,7 +1,7 @@
 import { request } from 'node:http';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { Services } from '../operation/services.ts';
 import { runEndsOf } from '../domains/runs/run-ends.ts';
+import type { Services } from '../operation/services.ts';
 import { newId } from '../platform/ids.ts';
 import { startTestApi, type TestApi } from '../testing/api.ts';
 import { createTestPat, createTestTenant, type TestTenant } from '../testing/identity.ts';

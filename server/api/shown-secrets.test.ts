@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { WebSocket } from 'ws';
 import { z } from 'zod';
-import type { Scope } from '../orchestrator/ports/authority.ts';
-import { operation } from '../operation/operation.ts';
-import type { Services } from '../operation/services.ts';
 import { webhookOperations } from '../domains/webhooks/operations.ts';
 import { workflowOperations } from '../domains/workflows/operations.ts';
+import { operation } from '../operation/operation.ts';
+import type { Services } from '../operation/services.ts';
+import type { Scope } from '../orchestrator/ports/authority.ts';
 import { createLogger } from '../platform/logger.ts';
 import { sessionCookieOf, startTestApi, type TestApi } from '../testing/api.ts';
 import { createTestPat, createTestServices, createTestTenant, type TestTenant } from '../testing/identity.ts';

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type Scope, scopes } from '../orchestrator/ports/authority.ts';
 import type { Graph } from '../orchestrator/core/index.ts';
+import { type Scope, scopes } from '../orchestrator/ports/authority.ts';
 import { newId } from '../platform/ids.ts';
 import { startTestContainer, type TestContainer } from '../testing/container.ts';
 import { createTestMember, createTestPat, createTestTenant, type TestTenant } from '../testing/identity.ts';

@@ -1,5 +1,5 @@
-import type { CommittedEvent, RejectedStart, StreamItem } from '../orchestrator/ports/orchestrator.ts';
 import { eventOf } from '../domains/runs/event-selection.ts';
+import type { CommittedEvent, RejectedStart, StreamItem } from '../orchestrator/ports/orchestrator.ts';
 
 /**
  * Frames are kept as their bytes on the wire (RFC 6455, 5.2), so that a commit is one write on each of its sockets and

@@ -1,9 +1,9 @@
 import type { Duplex } from 'node:stream';
 import { WebSocket } from 'ws';
-import type { StreamItem } from '../orchestrator/ports/orchestrator.ts';
-import type { Services } from '../operation/services.ts';
 import { replayPages, Selection, type StreamTarget, seqOf } from '../domains/runs/event-selection.ts';
 import type { ReadableItems } from '../domains/runs/readers.ts';
+import type { Services } from '../operation/services.ts';
+import type { StreamItem } from '../orchestrator/ports/orchestrator.ts';
 import { frameOf, framesOf, readyFrame } from './stream-frames.ts';
 
 /** Bytes that may wait for a client before it counts as too slow; two events of the largest size fit. */

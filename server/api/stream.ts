@@ -1,10 +1,10 @@
 import { type IncomingMessage, STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { type WebSocket, WebSocketServer } from 'ws';
-import type { Principal } from '../operation/context.ts';
 import type { StreamTarget } from '../domains/runs/event-selection.ts';
 import { ReadableItems, requireReadable } from '../domains/runs/readers.ts';
 import { findWorkflow } from '../domains/workflows/store.ts';
+import type { Principal } from '../operation/context.ts';
 import { type Alarm, systemAlarm } from '../platform/clock.ts';
 import { forbidden, notFound, unauthenticated, unavailable } from '../platform/errors.ts';
 import { newId } from '../platform/ids.ts';

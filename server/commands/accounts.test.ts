@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { Services } from '../operation/services.ts';
 import { identityOperations } from '../domains/identity/operations.ts';
 import { verifyPassword } from '../domains/identity/sign-in.ts';
+import type { Services } from '../operation/services.ts';
 import { createCall } from '../testing/call.ts';
 import { runBaton } from '../testing/commands.ts';
 import { createTestServices, createTestTenant } from '../testing/identity.ts';

@@ -3,10 +3,10 @@ import { z } from 'zod';
 import { check } from '../domains/analytics/check.ts';
 import type { Difference } from '../domains/analytics/comparison-store.ts';
 import { rebuild } from '../domains/analytics/rebuild.ts';
-import { loadConfig } from '../process/load-config.ts';
 import { createLogger } from '../platform/logger.ts';
 import { reachDatabase } from '../platform/postgres/running.ts';
 import { StartupError } from '../platform/postgres/startup-error.ts';
+import { loadConfig } from '../process/load-config.ts';
 import { readAs } from './arguments.ts';
 import { type Outcome, operatorCommand, type Run } from './command-line.ts';
 

@@ -1,12 +1,12 @@
 import pg from 'pg';
 import type { Services } from '../operation/services.ts';
-import { loadConfig } from '../process/load-config.ts';
 import { systemClock } from '../platform/clock.ts';
 import { createLogger } from '../platform/logger.ts';
 import { createPool } from '../platform/postgres/database.ts';
 import { createPrismaClient } from '../platform/postgres/prisma.ts';
 import { reachDatabase } from '../platform/postgres/running.ts';
 import { reason, StartupError } from '../platform/postgres/startup-error.ts';
+import { loadConfig } from '../process/load-config.ts';
 import type { Outcome } from './command-line.ts';
 
 export type DatabaseServices = Pick<Services, 'prisma' | 'pool' | 'clock'> & { baseUrl: string };

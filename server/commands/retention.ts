@@ -5,7 +5,6 @@ import { planRetention, type RetentionPlan } from '../domains/retention/plan.ts'
 import { type Cutoffs, cutoffsAt, type RetentionPolicy } from '../domains/retention/policy.ts';
 import { SESSION } from '../domains/retention/session.ts';
 import { type RetentionResult, sweep } from '../domains/retention/sweep.ts';
-import { loadConfig } from '../process/load-config.ts';
 import { type Clock, systemClock } from '../platform/clock.ts';
 import { createLogger } from '../platform/logger.ts';
 import { type DatabaseClock, readDatabaseClock } from '../platform/postgres/database-clock.ts';
@@ -13,6 +12,7 @@ import { inOwnSession } from '../platform/postgres/own-session.ts';
 import { reachDatabase } from '../platform/postgres/running.ts';
 import { StartupError } from '../platform/postgres/startup-error.ts';
 import type { Queryable } from '../platform/postgres/transaction.ts';
+import { loadConfig } from '../process/load-config.ts';
 import { readDays } from './arguments.ts';
 import { type Outcome, operatorCommand, type Run } from './command-line.ts';
 import { createCommandPool, requireSchema } from './open-database.ts';

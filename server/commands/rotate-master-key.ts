@@ -1,7 +1,6 @@
 import { link, open, rename, unlink } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import type pg from 'pg';
-import { loadConfig } from '../process/load-config.ts';
 import { type Clock, isoTimestamp, systemClock } from '../platform/clock.ts';
 import { DecryptionError } from '../platform/crypto/envelope.ts';
 import { makeKeyFile, masterKeyFile, readKeyFile } from '../platform/crypto/master-key.ts';
@@ -9,6 +8,7 @@ import { createLogger } from '../platform/logger.ts';
 import { startEmbedded } from '../platform/postgres/embedded.ts';
 import { reason, StartupError } from '../platform/postgres/startup-error.ts';
 import { rotateMasterKey } from '../platform/secrets/database-secret-store.ts';
+import { loadConfig } from '../process/load-config.ts';
 import { type Outcome, operatorCommand } from './command-line.ts';
 import { createCommandPool } from './open-database.ts';
 

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { Services } from '../operation/services.ts';
 import { runOperations } from '../domains/runs/operations.ts';
+import type { Services } from '../operation/services.ts';
 import { AppError } from '../platform/errors.ts';
 import { newId } from '../platform/ids.ts';
 import { createCall } from '../testing/call.ts';

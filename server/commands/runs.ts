@@ -1,10 +1,10 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Command } from '@commander-js/extra-typings';
-import { Id } from '../operation/wire.ts';
 import { hasTenant } from '../domains/billing/subscriptions/store.ts';
 import { requestStop, toJob } from '../domains/run-stops/request.ts';
 import { StopFilter } from '../domains/run-stops/schemas.ts';
 import { findStop, listStops, type StopMode } from '../domains/run-stops/store.ts';
+import { Id } from '../operation/wire.ts';
 import { isoTimestamp } from '../platform/clock.ts';
 import { invalid, notFound } from '../platform/errors.ts';
 import { readAs, readDate } from './arguments.ts';

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { Services } from '../operation/services.ts';
 import { resolveSession } from '../domains/identity/principal.ts';
 import { verifyPassword } from '../domains/identity/sign-in.ts';
+import type { Services } from '../operation/services.ts';
 import { runBaton, runCommand } from '../testing/commands.ts';
 import { createTestServices, createTestTenant } from '../testing/identity.ts';
 import { createTestDatabase, type TestDatabase } from '../testing/postgres.ts';

@@ -1,7 +1,7 @@
 import type { Command } from '@commander-js/extra-typings';
 import { createUser, readAccounts } from '../domains/identity/account-store.ts';
-import { PersonName, TenantSlug, WorkspaceName } from '../domains/identity/schemas.ts';
 import { lockAddress } from '../domains/identity/lock-queries.ts';
+import { PersonName, TenantSlug, WorkspaceName } from '../domains/identity/schemas.ts';
 import { readAllWorkspaces } from '../domains/identity/workspace-store.ts';
 import { createWorkspaceRows, refuseTakenSlug } from '../domains/identity/workspaces.ts';
 import { randomToken } from '../platform/crypto/digest.ts';

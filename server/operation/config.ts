@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { type OrchestratorSettings, orchestratorSchema, orchestratorSettings } from '../orchestrator/ports/settings.ts';
 import { isMasterKey } from '../platform/crypto/master-key.ts';
 import { AllowListError, parseAllowList } from '../platform/egress/addresses.ts';
 import { type Environment, nearestName, withoutEmpty } from '../platform/environment.ts';
@@ -19,7 +20,6 @@ import { tracingSchema, tracingSettings } from '../platform/telemetry/settings.t
 import type { TracingSettings } from '../platform/telemetry/tracing.ts';
 import { type BillingSettings, billingSchema, billingSettings } from './billing-settings.ts';
 import { MCP_GROUPS } from './mcp-groups.ts';
-import { type OrchestratorSettings, orchestratorSchema, orchestratorSettings } from '../orchestrator/ports/settings.ts';
 
 /**
  * Reads all settings from the environment (docs/specification/http.md#configuration). One schema per subsystem;

@@ -1,6 +1,6 @@
 import type { z } from 'zod';
-import type { Context, PublicContext } from './context.ts';
 import type { Role, Scope } from '../orchestrator/ports/authority.ts';
+import type { Context, PublicContext } from './context.ts';
 import type { Feature } from './features.ts';
 import type { McpGroup } from './mcp-groups.ts';
 import type { RequestHeader } from './request-headers.ts';

@@ -1,4 +1,7 @@
 import type { Pool } from 'pg';
+import type { LiveText } from '../orchestrator/ports/live-text.ts';
+import type { Orchestrator } from '../orchestrator/ports/orchestrator.ts';
+import type { StepTypes } from '../orchestrator/ports/step-type.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { Egress } from '../platform/egress/egress.ts';
 import type { LineageSeal } from '../platform/lineage.ts';
@@ -9,12 +12,9 @@ import type { RequestTurns } from '../platform/request-turns.ts';
 import type { SecretStore } from '../platform/secrets/secret-store.ts';
 import type { Config } from './config.ts';
 import type { Embed } from './embed.ts';
-import type { LiveText } from '../orchestrator/ports/live-text.ts';
-import type { Orchestrator } from '../orchestrator/ports/orchestrator.ts';
 import type { PaymentProvider } from './payment-provider.ts';
 import type { TopUpTerms } from './plan.ts';
 import type { RequestLimiter } from './rate-limits.ts';
-import type { StepTypes } from '../orchestrator/ports/step-type.ts';
 
 /**
  * Everything that use cases may access. server/process/container.ts constructs it and passes it in. Modules that

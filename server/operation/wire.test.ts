@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
-import { AnyObject, asSent, ObjectOfObjects } from './wire.ts';
 import { JsonValueSchema } from '../platform/zod-json.ts';
+import { AnyObject, asSent, ObjectOfObjects } from './wire.ts';
 
 /** z.json() with large integers (docs/adr/0024). */
 const Model: z.ZodType = z.lazy(() =>

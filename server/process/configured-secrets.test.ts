@@ -1,7 +1,7 @@
 import { afterAll, describe, expect, test } from 'vitest';
+import { configVariables, readConfig } from '../operation/config.ts';
 import { createLogger } from '../platform/logger.ts';
 import { registerProcessSecrets } from '../platform/secrets/in-use.ts';
-import { configVariables, readConfig } from '../operation/config.ts';
 import { configuredSecrets } from './configured-secrets.ts';
 
 const masterKey = (fill: number) => Buffer.alloc(32, fill).toString('base64');

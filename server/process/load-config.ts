@@ -1,6 +1,6 @@
-import { type Config, ConfigError, type FurtherChecks, readConfig, unknownVariables } from '../operation/config.ts';
 import { readCatalog } from '../domains/billing/plans/catalog.ts';
 import { ownerProblems } from '../domains/identity/bootstrap.ts';
+import { type Config, ConfigError, type FurtherChecks, readConfig, unknownVariables } from '../operation/config.ts';
 
 const checks: FurtherChecks = {
   owner: ownerProblems,

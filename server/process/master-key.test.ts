@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { expect, test } from 'vitest';
-import { createContainer } from './container.ts';
 import { rotateMasterKey } from '../platform/secrets/database-secret-store.ts';
 import { startTestContainer } from '../testing/container.ts';
+import { createContainer } from './container.ts';
 
 test('a process with another master key does not start, and one whose key was replaced does not lead', async () => {
   const leader = await startTestContainer();

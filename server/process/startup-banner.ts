@@ -1,5 +1,5 @@
-import type { Config } from '../operation/config.ts';
 import type { SeededOwner } from '../domains/identity/bootstrap.ts';
+import type { Config } from '../operation/config.ts';
 
 /**
  * The text for the operator once the service is up: its address, and at the first start the credentials. Secrets are

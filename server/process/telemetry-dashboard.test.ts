@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startTestContainer, type TestContainer } from '../testing/container.ts';
 import { parseSamples } from '../testing/metrics.ts';
 
-const read = (path: string) => readFileSync(new URL(`../docs/${path}`, import.meta.url), 'utf8');
+const read = (path: string) => readFileSync(new URL(`../../docs/${path}`, import.meta.url), 'utf8');
 type Panel = { id: number; title: string; type: string; targets?: { expr: string; datasource: { uid: string } }[] };
 type Dashboard = {
   panels: Panel[];

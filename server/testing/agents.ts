@@ -1,10 +1,10 @@
 import { z } from 'zod';
-import type { Services } from '../operation/services.ts';
-import type { Attempt, Outcome, StepType } from '../orchestrator/ports/step-type.ts';
 import { createWorkflowCaller } from '../domains/runs/workflow-caller.ts';
+import type { Services } from '../operation/services.ts';
+import { LuaPool } from '../orchestrator/languages/lua/index.ts';
+import type { Attempt, Outcome, StepType } from '../orchestrator/ports/step-type.ts';
 import { createEmbeddedOrchestrator } from '../orchestrator/runtime/index.ts';
 import { agentFields } from '../orchestrator/steps/agent/settings.ts';
-import { LuaPool } from '../orchestrator/languages/lua/index.ts';
 import { createStepTypes } from '../orchestrator/steps/registry.ts';
 import { createTestServices, testConfig } from './identity.ts';
 import { createTestDatabase, type TestDatabase } from './postgres.ts';

@@ -1,7 +1,7 @@
 import { expect } from 'vitest';
 import { type FakeModel, startFakeModel } from '../../bin/fake-model/server.ts';
 import { operations } from '../api/operations.ts';
-import { type Principal } from '../operation/context.ts';
+import type { Principal } from '../operation/context.ts';
 import { scopes } from '../orchestrator/ports/authority.ts';
 import { createCall } from './call.ts';
 import { startTestContainer, type TestContainer } from './container.ts';

@@ -3,7 +3,7 @@ import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/
 import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
 import { operations } from '../api/operations.ts';
 import { createRegistry } from '../api/registry.ts';
-import { type Principal } from '../operation/context.ts';
+import type { Principal } from '../operation/context.ts';
 import { scopes } from '../orchestrator/ports/authority.ts';
 import type { TestContainer } from './container.ts';
 import { createTestPat } from './identity.ts';

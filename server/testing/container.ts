@@ -1,7 +1,7 @@
 import { type Frontend, listen } from '../api/edge.ts';
 import { createFrontend } from '../api/frontend.ts';
-import { type Container, type ContainerOptions, createContainer } from '../process/container.ts';
 import { createLogger } from '../platform/logger.ts';
+import { type Container, type ContainerOptions, createContainer } from '../process/container.ts';
 import { testConfig } from './identity.ts';
 import { createTestDatabase, type TestDatabase } from './postgres.ts';
 

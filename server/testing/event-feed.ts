@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
-import type { Orchestrator, StreamItem } from '../orchestrator/ports/orchestrator.ts';
 import type { RunStatus } from '../orchestrator/core/index.ts';
+import type { Orchestrator, StreamItem } from '../orchestrator/ports/orchestrator.ts';
 import { newId } from '../platform/ids.ts';
 import type { TestDatabase } from './postgres.ts';
 

@@ -1,8 +1,8 @@
 import type { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
 import { z } from 'zod';
-import type { Services } from '../operation/services.ts';
 import { connectionOperations } from '../domains/connections/operations.ts';
 import { mcpServerOperations } from '../domains/mcp-servers/operations.ts';
+import type { Services } from '../operation/services.ts';
 import { ManualClock } from '../platform/clock.ts';
 import { createEgress } from '../platform/egress/egress.ts';
 import { createCall } from './call.ts';

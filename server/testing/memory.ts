@@ -1,7 +1,7 @@
 import type { z } from 'zod';
-import type { Principal } from '../operation/context.ts';
 import { memoryOperations } from '../domains/memory/operations.ts';
 import type * as schema from '../domains/memory/schemas.ts';
+import type { Principal } from '../operation/context.ts';
 import { newId } from '../platform/ids.ts';
 import { type Call, createCall } from './call.ts';
 import { createTestServices, createTestTenant, type TestTenant, withScopes } from './identity.ts';

@@ -1,12 +1,12 @@
 import type { z } from 'zod';
-import type { Principal } from '../operation/context.ts';
-import type { Services } from '../operation/services.ts';
 import { deliverDue } from '../domains/notifications/deliver.ts';
 import { enqueueNext } from '../domains/notifications/enqueue.ts';
 import { notificationOperations } from '../domains/notifications/operations.ts';
 import type { ListDeliveriesOutput, PatchPreferencesOutput } from '../domains/notifications/schemas.ts';
 import { runOperations } from '../domains/runs/operations.ts';
 import { taskOperations } from '../domains/tasks/operations.ts';
+import type { Principal } from '../operation/context.ts';
+import type { Services } from '../operation/services.ts';
 import type { Graph } from '../orchestrator/core/index.ts';
 import { ManualClock } from '../platform/clock.ts';
 import { createCall } from './call.ts';

@@ -1,12 +1,12 @@
-import type { Principal } from '../operation/context.ts';
-import type { Services } from '../operation/services.ts';
 import { settled } from '../domains/seed/settled.ts';
 import { insertWorkflow } from '../domains/workflows/store.ts';
 import { insertVersion } from '../domains/workflows/versions/queries.ts';
+import type { Principal } from '../operation/context.ts';
+import type { Services } from '../operation/services.ts';
 import type { Graph, Phase } from '../orchestrator/core/index.ts';
+import { LuaPool } from '../orchestrator/languages/lua/index.ts';
 import type { CreditSource } from '../orchestrator/ports/credits.ts';
 import { createEmbeddedOrchestrator } from '../orchestrator/runtime/index.ts';
-import { LuaPool } from '../orchestrator/languages/lua/index.ts';
 import { createStepTypes } from '../orchestrator/steps/registry.ts';
 import { newId } from '../platform/ids.ts';
 import { contextFor, createTestServices, testConfig } from './identity.ts';

@@ -1,8 +1,8 @@
 import { createHmac } from 'node:crypto';
 import { operations } from '../api/operations.ts';
-import type { Scope } from '../orchestrator/ports/authority.ts';
-import type { Services } from '../operation/services.ts';
 import { settleDeliveries } from '../domains/webhooks/delivery-log.ts';
+import type { Services } from '../operation/services.ts';
+import type { Scope } from '../orchestrator/ports/authority.ts';
 import { ManualClock } from '../platform/clock.ts';
 import { startTestApi } from './api.ts';
 import { createTestPat, createTestTenant, type TestTenant } from './identity.ts';

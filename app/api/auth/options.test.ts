@@ -4,9 +4,9 @@ import NextAuth from 'next-auth';
 import { decode, encode } from 'next-auth/jwt';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { authenticate } from '../../../server/api/authenticate.ts';
+import { type ConsoleIdentity, createConsoleIdentity } from '../../../server/domains/identity/console.ts';
 import { createRequestLimiter } from '../../../server/operation/rate-limits.ts';
 import type { Services } from '../../../server/operation/services.ts';
-import { type ConsoleIdentity, createConsoleIdentity } from '../../../server/domains/identity/console.ts';
 import { ManualClock } from '../../../server/platform/clock.ts';
 import {
   createTestServices,

@@ -1,9 +1,9 @@
 import type { AuthOptions, DefaultSession } from 'next-auth';
 import type { JWT } from 'next-auth/jwt';
 import CredentialsProvider from 'next-auth/providers/credentials';
-import { ADDRESS_HEADER } from '../../../server/operation/request-headers.ts';
 import type { ConsoleIdentity } from '../../../server/domains/identity/console.ts';
 import type { Session } from '../../../server/domains/identity/sessions.ts';
+import { ADDRESS_HEADER } from '../../../server/operation/request-headers.ts';
 import { hostCookies } from './cookies.ts';
 
 declare module 'next-auth' {

@@ -1,11 +1,11 @@
 'use client';
 import dynamic from 'next/dynamic';
 import { useMemo, useState } from 'react';
-import type { Draft } from '../use-draft.ts';
 import { useSession } from '../../session/session.tsx';
 import { Skeleton } from '../../ui/skeleton.tsx';
 import { Tabs } from '../../ui/tabs.tsx';
 import { useUrlState } from '../../ui/use-url-state.ts';
+import type { Draft } from '../use-draft.ts';
 import { ProposalList } from './proposal-list.tsx';
 import { ProposalView } from './proposal-view.tsx';
 

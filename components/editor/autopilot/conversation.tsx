@@ -2,10 +2,11 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { Plus, X } from 'lucide-react';
 import { useState } from 'react';
-import { MissingKey } from '../../models/missing-key.tsx';
 import { Composer } from '../../chat/composer.tsx';
 import { ThreadView } from '../../chat/thread-view.tsx';
 import { newMessageId, useThread } from '../../chat/use-thread.ts';
+import { MissingKey } from '../../models/missing-key.tsx';
+import { isWish, wishes } from '../../runs/autopilot-request.ts';
 import { useTRPC } from '../../trpc/provider.tsx';
 import { Button, IconButton } from '../../ui/button.tsx';
 import { useUrlState } from '../../ui/use-url-state.ts';
@@ -13,7 +14,6 @@ import { keepThread, keptThread } from './kept-thread.ts';
 import type { Target } from './proposal-actions.tsx';
 import { Restore } from './restore.tsx';
 import { useDrawnProposal, useThreadProposals } from './use-thread-proposals.ts';
-import { isWish, wishes } from '../../runs/autopilot-request.ts';
 
 type ConversationProps = { workflowId: string; target: Target; editable: boolean };
 

@@ -1,7 +1,7 @@
 'use client';
 import { CircleAlert, CircleCheck, TriangleAlert } from 'lucide-react';
-import { inConsoleWords } from '../problem-words.ts';
 import { useUrlState } from '../../ui/use-url-state.ts';
+import { inConsoleWords } from '../problem-words.ts';
 import type { Proposal } from './proposal.ts';
 
 type Props = { validation: Proposal['validation']; needsInput: boolean };

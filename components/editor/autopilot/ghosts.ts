@@ -1,6 +1,6 @@
 import type { StepChange } from '../../../server/domains/workflows/edits/index.ts';
-import { withoutMoves } from '../changes/describe-changes.ts';
 import { type GraphStepInput, nodeSize, ownPosition, type Point, ROW_GAP } from '../../graph/layout.ts';
+import { withoutMoves } from '../changes/describe-changes.ts';
 
 /** The change that a proposal makes to a step. */
 export type Mark = StepChange['change'];

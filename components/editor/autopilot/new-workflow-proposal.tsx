@@ -3,6 +3,7 @@ import { useQuery } from '@tanstack/react-query';
 import dynamic from 'next/dynamic';
 import { useRouter } from 'next/navigation';
 import { useMemo } from 'react';
+import { proposalHref } from '../../chat/proposal-href.ts';
 import type { GraphStepInput } from '../../graph/layout.ts';
 import { usePermissions } from '../../session/session.tsx';
 import { useTRPC } from '../../trpc/provider.tsx';
@@ -10,7 +11,6 @@ import { Card } from '../../ui/card.tsx';
 import { Page, PageHeader } from '../../ui/page.tsx';
 import { Skeleton } from '../../ui/skeleton.tsx';
 import { useUrlState } from '../../ui/use-url-state.ts';
-import { proposalHref } from '../../chat/proposal-href.ts';
 import { ProposalView } from './proposal-view.tsx';
 
 const WorkflowGraph = dynamic(() => import('../../graph/workflow-graph.tsx').then(module => module.WorkflowGraph), {

@@ -2,10 +2,10 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { Check, Trash2, Undo2 } from 'lucide-react';
 import { useState } from 'react';
-import { readError } from '../../ui/errors.ts';
 import { type Outputs, useTRPC } from '../../trpc/provider.tsx';
 import { Button } from '../../ui/button.tsx';
 import { Confirm } from '../../ui/confirm.tsx';
+import { readError } from '../../ui/errors.ts';
 import { FormError } from '../../ui/states.tsx';
 import { toast, toastError } from '../../ui/toaster.tsx';
 import { isOpen, type Proposal } from './proposal.ts';

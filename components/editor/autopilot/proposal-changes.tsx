@@ -3,8 +3,8 @@ import { Check } from 'lucide-react';
 import { Checkbox } from 'radix-ui';
 import { useEffect, useRef } from 'react';
 import type { DraftDiff } from '../../../server/domains/workflows/edits/index.ts';
-import { ChangeList } from '../changes/change-list.tsx';
 import { useUrlState } from '../../ui/use-url-state.ts';
+import { ChangeList } from '../changes/change-list.tsx';
 import { changesOutside } from './proposal.ts';
 
 type Props = {

@@ -1,9 +1,9 @@
 'use client';
 import { useRouter } from 'next/navigation';
+import { proposalHref } from '../../chat/proposal-href.ts';
 import { Card } from '../../ui/card.tsx';
 import { Page, PageHeader } from '../../ui/page.tsx';
 import type { ProposalHead } from './proposal.ts';
-import { proposalHref } from '../../chat/proposal-href.ts';
 import { ProposalList } from './proposal-list.tsx';
 
 /** Lists the proposals that assistants have made in this project. */

@@ -1,9 +1,9 @@
 'use client';
 import { useQuery } from '@tanstack/react-query';
 import { useMemo } from 'react';
-import { type Drawing, useLayout } from '../canvas/use-layout.ts';
 import type { GraphStepInput } from '../../graph/layout.ts';
 import { useTRPC } from '../../trpc/provider.tsx';
+import { type Drawing, useLayout } from '../canvas/use-layout.ts';
 import { ghostsOf, type Mark } from './ghosts.ts';
 import { diffOf, isOpen, PROPOSAL_REFRESH_MS } from './proposal.ts';
 

@@ -2,11 +2,11 @@
 import CodeMirror, { EditorView, keymap, Prec, placeholder as placeholderText } from '@uiw/react-codemirror';
 import { useTheme } from 'next-themes';
 import { type RefObject, useEffect, useMemo, useRef } from 'react';
+import { editorLook, PLAIN, useEditorText } from '../../code/editor-text.ts';
 import { cx } from '../../ui/classes.ts';
 import { type CompletionSource, completionExtensions } from '../code/completion.ts';
 import { languageExtensions } from '../code/languages.ts';
 import type { CodeHandle } from '../code-editor.tsx';
-import { editorLook, PLAIN, useEditorText } from '../../code/editor-text.ts';
 import { insertValue, valueDrop } from '../values/insert-value.ts';
 
 export type LineEditorProps = {

@@ -1,8 +1,8 @@
 'use client';
 import { useCallback, useEffect, useState } from 'react';
 import { merge, sameJson } from '../../../server/domains/workflows/edits/index.ts';
-import { beforeSignOut } from '../../trpc/session-gate.ts';
 import { useSession } from '../../session/session.tsx';
+import { beforeSignOut } from '../../trpc/session-gate.ts';
 import { toast } from '../../ui/toaster.tsx';
 import type { EditorStore } from '../editor-store.ts';
 import { type UnfinishedFields, unfinishedFields } from '../inspector/unfinished-fields.ts';

@@ -1,4 +1,9 @@
-import { parseTemplate, pathsOf, type Reference, TemplateSyntaxError } from '@/server/orchestrator/languages/templates.ts';
+import {
+  parseTemplate,
+  pathsOf,
+  type Reference,
+  TemplateSyntaxError,
+} from '@/server/orchestrator/languages/templates.ts';
 import type { Json } from '../../../server/domains/workflows/edits/index.ts';
 import { type CompletionData, exampleAt, plainPath } from '../code/example-values.ts';
 

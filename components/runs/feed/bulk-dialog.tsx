@@ -1,10 +1,10 @@
 'use client';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
-import { readError } from '../../ui/errors.ts';
 import { type Inputs, useTRPC, useTRPCClient } from '../../trpc/provider.tsx';
 import { Checkbox } from '../../ui/checkbox.tsx';
 import { ConfirmDialog } from '../../ui/confirm-dialog.tsx';
+import { readError } from '../../ui/errors.ts';
 import { toast } from '../../ui/toaster.tsx';
 import { type BulkAction, bulkWords, countInWords } from './bulk-words.ts';
 

@@ -2,8 +2,8 @@
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { SearchX, Waypoints } from 'lucide-react';
 import dynamic from 'next/dynamic';
-import { usePermissions, useSession } from '../../session/session.tsx';
 import { type FirstRead, useFirstRead } from '../../session/first-read.ts';
+import { usePermissions, useSession } from '../../session/session.tsx';
 import { type Outputs, useTRPC } from '../../trpc/provider.tsx';
 import { Button, ButtonLink } from '../../ui/button.tsx';
 import { CopyId } from '../../ui/copy.tsx';

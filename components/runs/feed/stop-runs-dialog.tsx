@@ -1,10 +1,10 @@
 'use client';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
-import { readError } from '../../ui/errors.ts';
 import { useTRPC, useTRPCClient } from '../../trpc/provider.tsx';
 import { Checkbox } from '../../ui/checkbox.tsx';
 import { ConfirmDialog } from '../../ui/confirm-dialog.tsx';
+import { readError } from '../../ui/errors.ts';
 import { toast } from '../../ui/toaster.tsx';
 import { useUrlState } from '../../ui/use-url-state.ts';
 import { type StopFilter, stopFilterOf } from './stop-filter.ts';

@@ -1,6 +1,5 @@
 import { readdirSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { Context } from '../../../server/operation/context.ts';
 import { createInstance } from '../../../server/domains/mcp-servers/instances/create.ts';
 import { createServer } from '../../../server/domains/mcp-servers/servers/create.ts';
 import { discoverServer } from '../../../server/domains/mcp-servers/servers/discover.ts';
@@ -16,6 +15,7 @@ import { listPendingOfRun } from '../../../server/domains/tasks/list-run.ts';
 import { createWorkflow } from '../../../server/domains/workflows/create.ts';
 import { publish } from '../../../server/domains/workflows/publish.ts';
 import { validate } from '../../../server/domains/workflows/validate.ts';
+import type { Context } from '../../../server/operation/context.ts';
 import type { JsonMap } from '../../../server/orchestrator/core/index.ts';
 import { startTestContainer, type TestContainer } from '../../../server/testing/container.ts';
 import { startHttpServer, type TestHttpServer } from '../../../server/testing/http-server.ts';

@@ -1,9 +1,9 @@
 import { z } from 'zod';
-import type { StreamItem } from '../../orchestrator/ports/orchestrator.ts';
-import { MAX_INTEGER } from '../../operation/wire.ts';
 import { endsRun, eventOf, replayPages, Selection, type StreamTarget } from '../../domains/runs/event-selection.ts';
 import { ReadableItems, requireReadable } from '../../domains/runs/readers.ts';
 import { findWorkflow } from '../../domains/workflows/store.ts';
+import { MAX_INTEGER } from '../../operation/wire.ts';
+import type { StreamItem } from '../../orchestrator/ports/orchestrator.ts';
 import { notFound, unavailable } from '../../platform/errors.ts';
 import { hasRole, hasScope } from '../invoke.ts';
 import { readArguments } from './arguments.ts';

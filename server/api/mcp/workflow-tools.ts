@@ -1,11 +1,11 @@
 import { ErrorCode, McpError, type Tool } from '@modelcontextprotocol/sdk/types.js';
 import type { z } from 'zod';
-import type { Principal } from '../../operation/context.ts';
 import { carriedScopes } from '../../domains/identity/authority.ts';
 import type { RunResult } from '../../domains/runs/schemas.ts';
 import { lackingScope } from '../../domains/runs/step-scopes.ts';
 import { describeTools, type NamedTool, namedTools } from '../../domains/workflows/published-tools.ts';
 import type { WorkflowTool } from '../../domains/workflows/tool-of-workflow.ts';
+import type { Principal } from '../../operation/context.ts';
 import { AppError } from '../../platform/errors.ts';
 import { hasRole, hasScope } from '../invoke.ts';
 import { entryOf, invokeOperation } from './operation-tools.ts';

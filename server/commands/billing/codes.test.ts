@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { CREDIT } from '../../orchestrator/ports/microcredits.ts';
-import type { Services } from '../../operation/services.ts';
 import { generateCode } from '../../domains/billing/codes/code.ts';
 import { ensureOnboarded } from '../../domains/billing/subscriptions/onboard.ts';
+import type { Services } from '../../operation/services.ts';
+import { CREDIT } from '../../orchestrator/ports/microcredits.ts';
 import { ManualClock } from '../../platform/clock.ts';
 import { runCommand } from '../../testing/commands.ts';
 import { createTestServices } from '../../testing/identity.ts';

@@ -1,9 +1,9 @@
 import { type Command, InvalidArgumentError, Option } from '@commander-js/extra-typings';
-import { CREDIT } from '../../orchestrator/ports/microcredits.ts';
 import { type BillingCode, normalizeCode } from '../../domains/billing/codes/code.ts';
 import { createCodes, NewCodes } from '../../domains/billing/codes/create.ts';
 import { disableCode, listCodes } from '../../domains/billing/codes/store.ts';
 import { formatMoney } from '../../domains/billing/payments/money.ts';
+import { CREDIT } from '../../orchestrator/ports/microcredits.ts';
 import type { Run } from '../command-line.ts';
 import type { BillingServices } from './services.ts';
 

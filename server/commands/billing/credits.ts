@@ -1,8 +1,8 @@
 import { type Command, InvalidArgumentError, Option } from '@commander-js/extra-typings';
-import { CREDIT, MAX_MICROCREDITS } from '../../orchestrator/ports/microcredits.ts';
 import { grantCredits, refundCredits } from '../../domains/billing/ledger/post.ts';
 import { processDueBilling } from '../../domains/billing/subscriptions/process-due.ts';
 import { hasTenant } from '../../domains/billing/subscriptions/store.ts';
+import { CREDIT, MAX_MICROCREDITS } from '../../orchestrator/ports/microcredits.ts';
 import { DAY_MS } from '../../platform/clock.ts';
 import { notFound } from '../../platform/errors.ts';
 import { newId } from '../../platform/ids.ts';

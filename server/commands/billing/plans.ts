@@ -1,9 +1,9 @@
 import { type Command, InvalidArgumentError } from '@commander-js/extra-typings';
-import { ACTIONS, BILLABLE_ACTIONS } from '../../orchestrator/ports/billable-actions.ts';
-import type { PlanRow } from '../../operation/plan.ts';
 import { formatMoney } from '../../domains/billing/payments/money.ts';
 import { changePlanFields, retirePlan } from '../../domains/billing/plans/change.ts';
 import { listPlanChanges, listPlans, type PlanChangeRow } from '../../domains/billing/plans/store.ts';
+import type { PlanRow } from '../../operation/plan.ts';
+import { ACTIONS, BILLABLE_ACTIONS } from '../../orchestrator/ports/billable-actions.ts';
 import { isoTimestamp } from '../../platform/clock.ts';
 import { transact } from '../../platform/postgres/transaction.ts';
 import type { Run } from '../command-line.ts';

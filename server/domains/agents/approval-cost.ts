@@ -1,7 +1,7 @@
 import type { ActionPrices } from '../../orchestrator/ports/billable-actions.ts';
-import type { PlannedTool } from '../../orchestrator/steps/agent/plan.ts';
 import { PERSON } from '../../orchestrator/steps/agent/ask-user.ts';
 import { MEMORY } from '../../orchestrator/steps/agent/memory-tools.ts';
+import type { PlannedTool } from '../../orchestrator/steps/agent/plan.ts';
 import { PLATFORM } from '../../orchestrator/steps/agent/platform-tools.ts';
 import { isId } from '../../platform/ids.ts';
 

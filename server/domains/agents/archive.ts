@@ -3,8 +3,8 @@ import type { Context } from '../../operation/context.ts';
 import { AppError } from '../../platform/errors.ts';
 import { archiveWorkflow } from '../workflows/queries.ts';
 import { projectScope } from '../workflows/view.ts';
-import type { ArchiveAgentInput } from './schemas.ts';
 import { usesOfAgent } from './queries.ts';
+import type { ArchiveAgentInput } from './schemas.ts';
 import { requireAgent } from './view.ts';
 
 /** Workflows that an error names. */

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { type Principal } from '../../operation/context.ts';
+import type { Principal } from '../../operation/context.ts';
 import { type Scope, scopes } from '../../orchestrator/ports/authority.ts';
 import { decideCall, type Standing } from '../../orchestrator/steps/agent/run-authority.ts';
 import { ManualClock } from '../../platform/clock.ts';

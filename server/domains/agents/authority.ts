@@ -1,11 +1,11 @@
-import { scopes } from '../../orchestrator/ports/authority.ts';
 import type { Services } from '../../operation/services.ts';
+import { scopes } from '../../orchestrator/ports/authority.ts';
 import type { Attempt } from '../../orchestrator/ports/step-type.ts';
 import type { RunAuthority, Standing } from '../../orchestrator/steps/agent/run-authority.ts';
 import { setBounded } from '../../platform/bounded-map.ts';
 import { whileDatabaseAway } from '../../platform/postgres/while-away.ts';
-import { effectiveRole } from '../identity/principal.ts';
 import { findAnswerers } from '../identity/answerer-queries.ts';
+import { effectiveRole } from '../identity/principal.ts';
 import { type ActsFor, findActsFor, findRights } from './authority-queries.ts';
 
 /** A right that ends is seen after this long at the latest. */

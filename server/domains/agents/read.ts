@@ -2,8 +2,8 @@ import type { z } from 'zod';
 import type { Context } from '../../operation/context.ts';
 import { cutPage, decodeCursor, TimeIdKey } from '../../operation/cursor.ts';
 import { projectScope } from '../workflows/view.ts';
-import type { AgentRef, AgentSchema, ListAgentsInput, ListAgentsOutput } from './schemas.ts';
 import { listAgentRows } from './queries.ts';
+import type { AgentRef, AgentSchema, ListAgentsInput, ListAgentsOutput } from './schemas.ts';
 import { answerAgent, requireAgent, toAgentHead } from './view.ts';
 
 /** GET /v1/agents: the project's agents, newest first, without what may be large. */

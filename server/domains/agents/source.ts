@@ -1,6 +1,6 @@
 import type { Services } from '../../operation/services.ts';
-import type { CheckScope, StepProblem } from '../../orchestrator/ports/step-type.ts';
 import type { JsonMap } from '../../orchestrator/core/index.ts';
+import type { CheckScope, StepProblem } from '../../orchestrator/ports/step-type.ts';
 import type { AgentAnswer, AgentSource } from '../../orchestrator/steps/agent/source.ts';
 import { isId } from '../../platform/ids.ts';
 import { whileDatabaseAway } from '../../platform/postgres/while-away.ts';

@@ -1,6 +1,6 @@
 import type { z } from 'zod';
-import { BILLABLE_ACTIONS, type BillableAction } from '../../orchestrator/ports/billable-actions.ts';
 import type { Context } from '../../operation/context.ts';
+import { BILLABLE_ACTIONS, type BillableAction } from '../../orchestrator/ports/billable-actions.ts';
 import { ACTION_COLUMNS } from './action-columns.ts';
 import type { AnalyticsInput, CreditsConsumed } from './schemas.ts';
 import { queryRollups } from './snapshot.ts';

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { operations } from '../../api/operations.ts';
-import { type Container, createContainer } from '../../process/container.ts';
 import type { Principal } from '../../operation/context.ts';
 import { allSteps, type Graph } from '../../orchestrator/core/index.ts';
 import { ManualClock } from '../../platform/clock.ts';
 import { createLogger } from '../../platform/logger.ts';
+import { type Container, createContainer } from '../../process/container.ts';
 import { readAllRollups } from '../../testing/analytics.ts';
 import { createCall } from '../../testing/call.ts';
 import { createTestTenant, testConfig } from '../../testing/identity.ts';

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { AnyObject, Id, NameText, nextCursor, PlainText, page, Timestamp } from '../../operation/wire.ts';
-import { JsonValueSchema } from '../../platform/zod-json.ts';
 import { MAX_BUDGET_CREDITS, MIN_BUDGET_CREDITS } from '../../orchestrator/steps/agent/settings.ts';
+import { JsonValueSchema } from '../../platform/zod-json.ts';
 import { Message, MessageId, StreamInput, WhenBusy } from '../chat/schemas.ts';
 import { MAX_WAIT_S } from '../runs/schemas.ts';
 import { DiffVersionsOutput, EditSchema, FieldChange, MAX_EDITS } from '../workflows/edit-schemas.ts';

@@ -1,7 +1,7 @@
 import { z } from 'zod';
+import { Id, Instant, NameText, nextCursor, PlainText, page, Timestamp } from '../../operation/wire.ts';
 import { BILLABLE_ACTIONS } from '../../orchestrator/ports/billable-actions.ts';
 import { MAX_MICROCREDITS } from '../../orchestrator/ports/microcredits.ts';
-import { Id, Instant, NameText, nextCursor, PlainText, page, Timestamp } from '../../operation/wire.ts';
 import { TimeZone } from '../analytics/schemas.ts';
 
 /** An integer that JSON represents exactly; 1 credit = 1,000,000 (docs/specification/billing.md#credits). */

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { WebSocket } from 'ws';
 import { z } from 'zod';
-import { type Principal } from '../../operation/context.ts';
+import type { Principal } from '../../operation/context.ts';
 import { scopes } from '../../orchestrator/ports/authority.ts';
 import { newId } from '../../platform/ids.ts';
 import { type ChatService, saidIn, startChatService } from '../../testing/chat.ts';

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { Id, MAX_INTEGER, NameText, nextCursor, PlainText, page, Timestamp } from '../../operation/wire.ts';
-import { JsonValueSchema } from '../../platform/zod-json.ts';
 import { PHASES, RUN_STATUSES } from '../../orchestrator/core/events.ts';
+import { JsonValueSchema } from '../../platform/zod-json.ts';
 
 const MAX_MESSAGE_CHARS = 100_000;
 /** A day in this many years is as good as for ever. */

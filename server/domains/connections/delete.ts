@@ -3,9 +3,9 @@ import type { Context } from '../../operation/context.ts';
 import { AppError, notFound } from '../../platform/errors.ts';
 import { connectionSecret } from './document.ts';
 import { connectionRef, requireConnection } from './get.ts';
+import { withConnectionLock } from './lock-queries.ts';
 import { requireManageable } from './ownership.ts';
 import type { DeleteConnectionInput } from './schemas.ts';
-import { withConnectionLock } from './lock-queries.ts';
 import { deleteHidden, findConnection, hideConnection, showConnection } from './store.ts';
 import { usageOf } from './usage.ts';
 

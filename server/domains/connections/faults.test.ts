@@ -10,9 +10,9 @@ import { createTestServices, createTestTenant, type TestTenant } from '../../tes
 import { createTestDatabase, type TestDatabase } from '../../testing/postgres.ts';
 import { loadCredentials } from './credentials.ts';
 import { connectionSecret } from './document.ts';
+import { withConnectionLock } from './lock-queries.ts';
 import { connectionOperations } from './operations.ts';
 import { removeAbandonedConnections } from './remove-abandoned.ts';
-import { withConnectionLock } from './lock-queries.ts';
 
 let db: TestDatabase;
 let services: Services;

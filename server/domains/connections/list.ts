@@ -1,8 +1,8 @@
 import type { z } from 'zod';
 import type { Context } from '../../operation/context.ts';
 import { cutPage, decodeCursor, TimeIdKey } from '../../operation/cursor.ts';
-import type { ListConnectionsInput, ListConnectionsOutput } from './schemas.ts';
 import { listCounted } from './list-queries.ts';
+import type { ListConnectionsInput, ListConnectionsOutput } from './schemas.ts';
 import { toConnection } from './view.ts';
 
 /** GET /v1/connections: those of the project and those shared with the workspace, newest first. */

@@ -8,10 +8,10 @@ import { withLineage } from '../../platform/lineage.ts';
 import { createCall } from '../../testing/call.ts';
 import { createTestTenant, type TestTenant, withScopes } from '../../testing/identity.ts';
 import { asking, publishGraph, type RunningService, reached, startTestService } from '../../testing/runs.ts';
+import { handlerRunId } from '../runs/handler-run.ts';
 import { runOperations } from '../runs/operations.ts';
 import { startRun } from '../runs/start.ts';
 import { enqueueNext } from './enqueue.ts';
-import { handlerRunId } from '../runs/handler-run.ts';
 import { startDueHandlers } from './start-due.ts';
 
 type Ref = { id: string; runID: string };

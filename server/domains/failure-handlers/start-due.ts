@@ -1,15 +1,15 @@
-import { scopes } from '../../orchestrator/ports/authority.ts';
 import type { Services } from '../../operation/services.ts';
 import type { JsonMap } from '../../orchestrator/core/index.ts';
+import { scopes } from '../../orchestrator/ports/authority.ts';
 import { isoTimestamp, MINUTE_MS } from '../../platform/clock.ts';
 import { AppError } from '../../platform/errors.ts';
 import { withLineage } from '../../platform/lineage.ts';
 import { isDatabaseAway } from '../../platform/postgres/away.ts';
 import { linkOf } from '../notifications/notice.ts';
-import { startRun } from '../runs/start.ts';
-import { handlerRunId } from '../runs/handler-run.ts';
-import { type DueHandler, listDueHandlers, postponeHandler, removeHandler } from './handler-store.ts';
 import { FAILURE_HANDLER_TRIGGER } from '../runs/failure-trigger.ts';
+import { handlerRunId } from '../runs/handler-run.ts';
+import { startRun } from '../runs/start.ts';
+import { type DueHandler, listDueHandlers, postponeHandler, removeHandler } from './handler-store.ts';
 
 /** The delay after each attempt until the next one: six attempts within an hour. */
 const RETRY_AFTER_MS: readonly number[] = [MINUTE_MS / 6, MINUTE_MS, 5 * MINUTE_MS, 15 * MINUTE_MS, 35 * MINUTE_MS];

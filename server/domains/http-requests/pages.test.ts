@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import type { HttpCall } from '../../orchestrator/steps/http-request/http-requester.ts';
 import type { Pagination } from '../../orchestrator/steps/http-request/page-fields.ts';
 import { requestPages } from '../../orchestrator/steps/http-request/pages.ts';
-import type { HttpCall } from '../../orchestrator/steps/http-request/http-requester.ts';
 import { ManualClock } from '../../platform/clock.ts';
 import { createEgress, type Egress } from '../../platform/egress/egress.ts';
 import { json, type SeenRequest, startHttpServer, type TestHttpServer } from '../../testing/http-server.ts';

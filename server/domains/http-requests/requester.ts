@@ -1,7 +1,12 @@
 import { isIP } from 'node:net';
 import type { Services } from '../../operation/services.ts';
 import type { CheckScope, StepProblem } from '../../orchestrator/ports/step-type.ts';
-import type { HttpCall, HttpCredentials, HttpFailed, HttpRequester } from '../../orchestrator/steps/http-request/http-requester.ts';
+import type {
+  HttpCall,
+  HttpCredentials,
+  HttpFailed,
+  HttpRequester,
+} from '../../orchestrator/steps/http-request/http-requester.ts';
 import { egressRefusal } from '../../platform/egress/egress.ts';
 import { AppError } from '../../platform/errors.ts';
 import { ResponseMemory } from '../../platform/http-client/response-memory.ts';

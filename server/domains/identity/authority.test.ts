@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Role, roles, scopes } from '../../orchestrator/ports/authority.ts';
 import type { AnyOperation } from '../../operation/operation.ts';
 import type { Services } from '../../operation/services.ts';
+import { type Role, roles, scopes } from '../../orchestrator/ports/authority.ts';
 import { newId } from '../../platform/ids.ts';
 import { createCall } from '../../testing/call.ts';
 import {
@@ -12,8 +12,8 @@ import {
   testConfig,
 } from '../../testing/identity.ts';
 import { createTestDatabase, type TestDatabase } from '../../testing/postgres.ts';
-import { patOperations } from './pats/operations.ts';
 import { identityOperations } from './operations.ts';
+import { patOperations } from './pats/operations.ts';
 
 const operations: readonly AnyOperation[] = [...identityOperations, ...patOperations];
 const guarded = operations.flatMap(operation => (operation.access === 'public' ? [] : [operation]));

@@ -1,4 +1,4 @@
-import { type Principal } from '../../operation/context.ts';
+import type { Principal } from '../../operation/context.ts';
 import { type Scope, scopes } from '../../orchestrator/ports/authority.ts';
 import { forbidden } from '../../platform/errors.ts';
 

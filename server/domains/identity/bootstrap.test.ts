@@ -1,15 +1,15 @@
 import { describe, expect, it } from 'vitest';
-import { scopes } from '../../orchestrator/ports/authority.ts';
 import { createRequestLimiter } from '../../operation/rate-limits.ts';
 import type { Services } from '../../operation/services.ts';
+import { scopes } from '../../orchestrator/ports/authority.ts';
 import { ManualClock } from '../../platform/clock.ts';
 import { createCall } from '../../testing/call.ts';
 import { createTestServices, createTestTenant, testConfig } from '../../testing/identity.ts';
 import { createTestDatabase, type TestDatabase } from '../../testing/postgres.ts';
-import { generatePatToken } from './pats/token.ts';
 import { exampleOwnerEmail, seedFirstOwner } from './bootstrap.ts';
 import { createFirstOwner } from './first-owner.ts';
 import { identityOperations } from './operations.ts';
+import { generatePatToken } from './pats/token.ts';
 import { resolvePat, resolveSession, settleLastUsed } from './principal.ts';
 import { verifyPassword } from './sign-in.ts';
 

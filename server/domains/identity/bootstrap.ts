@@ -2,8 +2,8 @@ import { ConfigError, type OwnerSettings } from '../../operation/config.ts';
 import type { Services } from '../../operation/services.ts';
 import { randomToken } from '../../platform/crypto/digest.ts';
 import { hashPassword } from '../../platform/crypto/password.ts';
-import { generatePatToken, isWellFormedPat } from './pats/token.ts';
 import { createFirstOwner, hasOwner, holdSetupToken } from './first-owner.ts';
+import { generatePatToken, isWellFormedPat } from './pats/token.ts';
 import { Email, Password } from './schemas.ts';
 
 /**

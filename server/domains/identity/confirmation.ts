@@ -10,11 +10,11 @@ import { findPresentAccount, readAccount } from './account-store.ts';
 import { findToken, issueToken, spendToken } from './account-token-store.ts';
 import { checkPassword } from './address-accounts.ts';
 import { requireEveryScope } from './authority.ts';
+import { lockAddress } from './lock-queries.ts';
 import { principalCache } from './principal-cache.ts';
 import { claimAddress, forgetTokens } from './replace-accounts.ts';
 import type { ConfirmAddressInput, ConfirmAddressOutput } from './schemas.ts';
 import { limitAttempts, limitAttemptsFrom } from './sign-in.ts';
-import { lockAddress } from './lock-queries.ts';
 
 const PURPOSE = 'confirm_address';
 const VALID_FOR_MS = 3 * DAY_MS;

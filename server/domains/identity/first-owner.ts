@@ -1,12 +1,12 @@
 import type { Pool } from 'pg';
-import { scopes } from '../../orchestrator/ports/authority.ts';
 import type { Services } from '../../operation/services.ts';
+import { scopes } from '../../orchestrator/ports/authority.ts';
 import { newId } from '../../platform/ids.ts';
 import { transact } from '../../platform/postgres/transaction.ts';
-import { insertPat } from './pats/store.ts';
-import { patHash } from './pats/token.ts';
 import { addMember, createTenant, createUser, hasAccounts, type NewUser } from './account-store.ts';
 import { lockFirstOwner } from './lock-queries.ts';
+import { insertPat } from './pats/store.ts';
+import { patHash } from './pats/token.ts';
 
 /** Returns whether this deployment has any account yet. */
 export function hasOwner({ prisma }: Pick<Services, 'prisma'>): Promise<boolean> {

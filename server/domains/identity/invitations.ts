@@ -1,7 +1,7 @@
 import type { z } from 'zod';
-import { type Context, type PublicContext } from '../../operation/context.ts';
-import { projectRoles } from '../../orchestrator/ports/authority.ts';
+import type { Context, PublicContext } from '../../operation/context.ts';
 import { cutPage, decodeCursor, TimeIdKey } from '../../operation/cursor.ts';
+import { projectRoles } from '../../orchestrator/ports/authority.ts';
 import { DAY_MS, isoTimestamp } from '../../platform/clock.ts';
 import { randomToken, sha256 } from '../../platform/crypto/digest.ts';
 import { conflict, notFound } from '../../platform/errors.ts';
@@ -19,6 +19,7 @@ import {
   replaceInvitation,
   withdrawInvitation,
 } from './invitation-store.ts';
+import { lockTenant } from './lock-queries.ts';
 import { hasConfirmedMember } from './member-store.ts';
 import { principalCache } from './principal-cache.ts';
 import { forgetTokens, replaceUnconfirmedMembers } from './replace-accounts.ts';
@@ -33,7 +34,6 @@ import type {
   ListInvitationsOutput,
 } from './schemas.ts';
 import { limitAttempts, limitAttemptsFrom } from './sign-in.ts';
-import { lockTenant } from './lock-queries.ts';
 
 const VALID_FOR_MS = 7 * DAY_MS;
 const tokenHash = (token: string) => new Uint8Array(sha256(token));

@@ -6,9 +6,9 @@ import { changePasswordHash, readAccount, renameAccount } from './account-store.
 import { deleteTokens } from './account-token-store.ts';
 import { checkPassword } from './address-accounts.ts';
 import { carriedScopes, requireEveryScope } from './authority.ts';
+import { type ReachableRow, readReachable } from './principal-queries.ts';
 import type { ChangePasswordInput, Me, UpdateMeInput, UpdateMeOutput } from './schemas.ts';
 import { limitAttempts } from './sign-in.ts';
-import { type ReachableRow, readReachable } from './principal-queries.ts';
 
 /** GET /v1/me. A token sees only the tenant to which it is bound, not the other tenants of its user. */
 export async function getMe(ctx: Context): Promise<z.input<typeof Me>> {

@@ -7,8 +7,8 @@ import { createCall } from '../../testing/call.ts';
 import { createTestMember, createTestServices, createTestTenant, type TestTenant } from '../../testing/identity.ts';
 import { createTestDatabase, type TestDatabase } from '../../testing/postgres.ts';
 import { readTarget, saveTarget } from '../notifications/webhook-target.ts';
-import { patOperations } from './pats/operations.ts';
 import { identityOperations } from './operations.ts';
+import { patOperations } from './pats/operations.ts';
 import { resolveSession } from './principal.ts';
 import { PrincipalCache } from './principal-cache.ts';
 

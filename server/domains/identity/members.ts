@@ -1,14 +1,14 @@
 import type { z } from 'zod';
-import { type Context } from '../../operation/context.ts';
-import { projectRoles } from '../../orchestrator/ports/authority.ts';
+import type { Context } from '../../operation/context.ts';
 import { cutPage, decodeCursor, TimeIdKey } from '../../operation/cursor.ts';
 import type { Services } from '../../operation/services.ts';
+import { projectRoles } from '../../orchestrator/ports/authority.ts';
 import { isoTimestamp } from '../../platform/clock.ts';
 import { conflict, notFound } from '../../platform/errors.ts';
 import { transact } from '../../platform/postgres/transaction.ts';
-import { deletePersonalSecrets } from './personal-secrets.ts';
 import { addMember } from './account-store.ts';
 import { requireEveryScope } from './authority.ts';
+import { lockTenant } from './lock-queries.ts';
 import {
   deleteMemberRows,
   findMembership,
@@ -18,10 +18,10 @@ import {
   setTenantAdmin,
   withdrawInvitationsOf,
 } from './member-store.ts';
+import { deletePersonalSecrets } from './personal-secrets.ts';
 import { principalCache } from './principal-cache.ts';
 import { forgetTokens } from './replace-accounts.ts';
 import type { ListMembersInput, ListMembersOutput, Member, RemoveMemberInput, UpdateMemberInput } from './schemas.ts';
-import { lockTenant } from './lock-queries.ts';
 
 const lastAdmin = () => conflict('last_tenant_admin', 'A workspace must keep at least one administrator.');
 

@@ -9,12 +9,12 @@ import { sendLater } from './account-mail.ts';
 import { readAccounts, resetPasswordHash } from './account-store.ts';
 import { deleteTokens, findToken, issueToken, spendToken } from './account-token-store.ts';
 import { checkPassword } from './address-accounts.ts';
+import { lockAddress } from './lock-queries.ts';
 import { withdrawGrantsOf } from './member-store.ts';
 import { principalCache } from './principal-cache.ts';
 import { claimAddress, forgetTokens } from './replace-accounts.ts';
 import type { RequestPasswordResetInput, ResetPasswordInput, ResetPasswordOutput } from './schemas.ts';
 import { limitAttemptsFrom } from './sign-in.ts';
-import { lockAddress } from './lock-queries.ts';
 
 const PURPOSE = 'reset_password';
 const MAILED_FOR_MS = HOUR_MS;

@@ -1,7 +1,7 @@
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { scopes } from '../../orchestrator/ports/authority.ts';
 import type { Services } from '../../operation/services.ts';
+import { scopes } from '../../orchestrator/ports/authority.ts';
 import { ManualClock } from '../../platform/clock.ts';
 import { newId } from '../../platform/ids.ts';
 import { createCall } from '../../testing/call.ts';
@@ -13,10 +13,10 @@ import {
   type TestTenant,
 } from '../../testing/identity.ts';
 import { createTestDatabase, type TestDatabase } from '../../testing/postgres.ts';
-import { patOperations } from './pats/operations.ts';
-import { generatePatToken } from './pats/token.ts';
 import { createTenant } from './account-store.ts';
 import { identityOperations } from './operations.ts';
+import { patOperations } from './pats/operations.ts';
+import { generatePatToken } from './pats/token.ts';
 import { resolvePat, resolveSession, settleLastUsed } from './principal.ts';
 import { GRANT_TTL_MS, principalCache } from './principal-cache.ts';
 

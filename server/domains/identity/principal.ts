@@ -1,12 +1,12 @@
-import { type Principal } from '../../operation/context.ts';
-import { projectRoles, type Role } from '../../orchestrator/ports/authority.ts';
+import type { Principal } from '../../operation/context.ts';
 import type { Services } from '../../operation/services.ts';
+import { projectRoles, type Role } from '../../orchestrator/ports/authority.ts';
 import { MINUTE_MS } from '../../platform/clock.ts';
 import { forbidden } from '../../platform/errors.ts';
 import { isWellFormedPat, patHashText } from './pats/token.ts';
 import { type PatGrant, principalCache } from './principal-cache.ts';
-import type { Session } from './sessions.ts';
 import { findGrant, findSessionPrincipal, saveLastUsed } from './principal-queries.ts';
+import type { Session } from './sessions.ts';
 
 type PrincipalServices = Pick<Services, 'pool' | 'clock' | 'logger'>;
 

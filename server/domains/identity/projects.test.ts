@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { scopes } from '../../orchestrator/ports/authority.ts';
 import type { Services } from '../../operation/services.ts';
+import { scopes } from '../../orchestrator/ports/authority.ts';
 import { ManualClock } from '../../platform/clock.ts';
 import { newId } from '../../platform/ids.ts';
 import { createCall } from '../../testing/call.ts';

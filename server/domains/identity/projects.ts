@@ -7,6 +7,7 @@ import { newId } from '../../platform/ids.ts';
 import type { Project as ProjectRow } from '../../platform/postgres/generated/client.ts';
 import { isUniqueViolation } from '../../platform/postgres/prisma.ts';
 import { transact } from '../../platform/postgres/transaction.ts';
+import { lockTenant, lockWorkflows } from './lock-queries.ts';
 import { principalCache } from './principal-cache.ts';
 import {
   deleteProjectRows,
@@ -26,7 +27,6 @@ import type {
   Project,
   UpdateProjectInput,
 } from './schemas.ts';
-import { lockTenant, lockWorkflows } from './lock-queries.ts';
 
 type ProjectOutput = z.input<typeof Project>;
 

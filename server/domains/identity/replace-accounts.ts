@@ -1,8 +1,9 @@
 import type { Services } from '../../operation/services.ts';
 import type { User } from '../../platform/postgres/generated/client.ts';
 import type { Transaction } from '../../platform/postgres/transaction.ts';
-import { patSecretName } from './pats/token.ts';
 import { confirmAccount, readAccounts, retireAccount } from './account-store.ts';
+import { lockTenant } from './lock-queries.ts';
+import { copyMembership } from './member-queries.ts';
 import {
   type DeadToken,
   deleteMemberRows,
@@ -10,8 +11,7 @@ import {
   readMemberships,
   readUnconfirmedMembers,
 } from './member-store.ts';
-import { lockTenant } from './lock-queries.ts';
-import { copyMembership } from './member-queries.ts';
+import { patSecretName } from './pats/token.ts';
 
 /**
  * Ends the memberships of unconfirmed accounts with this address in a workspace, because another account has accepted

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { billingModes } from '../../operation/billing-settings.ts';
-import { projectRoles, roles, scopes } from '../../orchestrator/ports/authority.ts';
 import { Id, NameText, nextCursor, page, Timestamp } from '../../operation/wire.ts';
+import { projectRoles, roles, scopes } from '../../orchestrator/ports/authority.ts';
 
 export const Email = z.email().max(320).toLowerCase();
 /**

@@ -15,8 +15,8 @@ import {
   testPassword,
 } from '../../testing/identity.ts';
 import { createTestDatabase, type TestDatabase } from '../../testing/postgres.ts';
-import { patOperations } from './pats/operations.ts';
 import { identityOperations } from './operations.ts';
+import { patOperations } from './pats/operations.ts';
 import { resolvePat, resolveSession, settleLastUsed } from './principal.ts';
 import { limitAttemptsFrom, verifyPassword } from './sign-in.ts';
 

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Principal } from '../../operation/context.ts';
-import { scopes } from '../../orchestrator/ports/authority.ts';
+import type { Principal } from '../../operation/context.ts';
 import { createRequestLimiter } from '../../operation/rate-limits.ts';
 import type { Services } from '../../operation/services.ts';
+import { scopes } from '../../orchestrator/ports/authority.ts';
 import { ManualClock } from '../../platform/clock.ts';
 import { type Call, createCall } from '../../testing/call.ts';
 import {

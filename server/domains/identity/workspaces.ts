@@ -6,13 +6,13 @@ import { conflict, forbidden } from '../../platform/errors.ts';
 import { isUniqueViolation } from '../../platform/postgres/prisma.ts';
 import { type Transaction, transact } from '../../platform/postgres/transaction.ts';
 import { addMember, createTenant } from './account-store.ts';
+import { lockUser } from './lock-queries.ts';
 import type {
   CreateWorkspaceInput,
   CreateWorkspaceOutput,
   ListWorkspacesInput,
   ListWorkspacesOutput,
 } from './schemas.ts';
-import { lockUser } from './lock-queries.ts';
 import { countCreatedBy, isAdmin, readWorkspaces } from './workspace-store.ts';
 
 export type NewWorkspace = { slug: string; name: string };

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type Principal } from '../../operation/context.ts';
+import type { Principal } from '../../operation/context.ts';
 import { scopes } from '../../orchestrator/ports/authority.ts';
 import { createTestPat } from '../../testing/identity.ts';
 import {

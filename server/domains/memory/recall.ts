@@ -1,5 +1,10 @@
 import type { Services } from '../../operation/services.ts';
-import type { MemoryRecaller, RecallCall, Recalled, RecalledMemory } from '../../orchestrator/steps/agent/memory-recaller.ts';
+import type {
+  MemoryRecaller,
+  RecallCall,
+  Recalled,
+  RecalledMemory,
+} from '../../orchestrator/steps/agent/memory-recaller.ts';
 import { readMessage } from '../../orchestrator/steps/agent/message-context.ts';
 import type { RunAuthority } from '../../orchestrator/steps/agent/run-authority.ts';
 import { isoTimestamp } from '../../platform/clock.ts';

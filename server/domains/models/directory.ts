@@ -1,6 +1,6 @@
 import type { Services } from '../../operation/services.ts';
-import type { CheckScope, StepProblem } from '../../orchestrator/ports/step-type.ts';
 import type { JsonMap } from '../../orchestrator/core/index.ts';
+import type { CheckScope, StepProblem } from '../../orchestrator/ports/step-type.ts';
 import { validateForm } from '../../orchestrator/steps/form.ts';
 import { AppError } from '../../platform/errors.ts';
 import type { Json } from '../../platform/json.ts';

@@ -2,10 +2,10 @@ import type { z } from 'zod';
 import type { Context } from '../../operation/context.ts';
 import { invalid, unauthenticated } from '../../platform/errors.ts';
 import { requireEveryScope } from '../identity/authority.ts';
+import { deletePersonalSecrets } from '../identity/personal-secrets.ts';
 import { type PreferencesOfPerson, readPreferences, savePreferences } from './preference-store.ts';
 import type { NotificationPreferences, PatchPreferencesInput, PatchPreferencesOutput } from './schemas.ts';
 import { readTarget, saveTarget } from './webhook-target.ts';
-import { deletePersonalSecrets } from '../identity/personal-secrets.ts';
 
 /** GET /v1/me/notifications: the person's preferences in this workspace. */
 export async function getPreferences(ctx: Context): Promise<z.input<typeof NotificationPreferences>> {

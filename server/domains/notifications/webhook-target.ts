@@ -36,7 +36,11 @@ export async function saveTarget(
 ): Promise<{ secret: string; origin: string }> {
   const origin = await checkUrl(services, url);
   const secret = newSecret();
-  await services.secrets.put(tenantId, notificationSecret(userId), JSON.stringify({ url, secret } satisfies WebhookTarget));
+  await services.secrets.put(
+    tenantId,
+    notificationSecret(userId),
+    JSON.stringify({ url, secret } satisfies WebhookTarget),
+  );
   return { secret, origin };
 }
 

@@ -1,8 +1,8 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { operations } from '../../api/operations.ts';
 import type { Principal } from '../../operation/context.ts';
-import type { Orchestrator } from '../../orchestrator/ports/orchestrator.ts';
 import type { Services } from '../../operation/services.ts';
+import type { Orchestrator } from '../../orchestrator/ports/orchestrator.ts';
 import { AppError } from '../../platform/errors.ts';
 import { newId } from '../../platform/ids.ts';
 import { createCall } from '../../testing/call.ts';

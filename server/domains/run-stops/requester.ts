@@ -1,6 +1,6 @@
-import { type Context, type Principal } from '../../operation/context.ts';
-import { type Scope, scopes } from '../../orchestrator/ports/authority.ts';
+import type { Context, Principal } from '../../operation/context.ts';
 import type { Services } from '../../operation/services.ts';
+import { type Scope, scopes } from '../../orchestrator/ports/authority.ts';
 import { newRequestId } from '../../platform/ids.ts';
 import { findRights } from '../agents/authority-queries.ts';
 import { effectiveRole } from '../identity/principal.ts';

@@ -1,9 +1,9 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { operations } from '../../api/operations.ts';
 import type { Principal } from '../../operation/context.ts';
-import type { Orchestrator } from '../../orchestrator/ports/orchestrator.ts';
 import type { Services } from '../../operation/services.ts';
 import type { Graph } from '../../orchestrator/core/index.ts';
+import type { Orchestrator } from '../../orchestrator/ports/orchestrator.ts';
 import { MINUTE_MS } from '../../platform/clock.ts';
 import { AppError, unavailable } from '../../platform/errors.ts';
 import { newId } from '../../platform/ids.ts';

@@ -1,6 +1,6 @@
 import type { Context } from '../../operation/context.ts';
-import { isBusy } from '../../orchestrator/ports/orchestrator.ts';
 import { rootOf } from '../../orchestrator/core/step-ids.ts';
+import { isBusy } from '../../orchestrator/ports/orchestrator.ts';
 import { AppError } from '../../platform/errors.ts';
 import { withLineage } from '../../platform/lineage.ts';
 import { isDatabaseAway } from '../../platform/postgres/away.ts';

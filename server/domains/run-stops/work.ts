@@ -1,5 +1,5 @@
-import { isBusy } from '../../orchestrator/ports/orchestrator.ts';
 import type { Services } from '../../operation/services.ts';
+import { isBusy } from '../../orchestrator/ports/orchestrator.ts';
 import { AppError } from '../../platform/errors.ts';
 import { isDatabaseAway } from '../../platform/postgres/away.ts';
 import { endPass, matchChildren, matchNext } from './match-store.ts';

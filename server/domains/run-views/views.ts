@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import { type Context } from '../../operation/context.ts';
+import type { Context } from '../../operation/context.ts';
 import { roles } from '../../orchestrator/ports/authority.ts';
 import { isoTimestamp } from '../../platform/clock.ts';
 import { conflict, forbidden, notFound } from '../../platform/errors.ts';

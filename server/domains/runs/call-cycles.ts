@@ -1,6 +1,6 @@
 import type { Pool } from 'pg';
-import type { CheckScope } from '../../orchestrator/ports/step-type.ts';
 import { allSteps, type GraphStep } from '../../orchestrator/core/index.ts';
+import type { CheckScope } from '../../orchestrator/ports/step-type.ts';
 import { isObject } from '../../platform/json.ts';
 import { findStartable } from './startable-store.ts';
 import { findGraph } from './store.ts';

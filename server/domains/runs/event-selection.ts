@@ -1,8 +1,8 @@
 import type { Principal } from '../../operation/context.ts';
-import type { RejectedStart, StreamItem } from '../../orchestrator/ports/orchestrator.ts';
 import type { Services } from '../../operation/services.ts';
 import { isTerminal } from '../../orchestrator/core/index.ts';
 import { readEvents, toWireEvent, type WireEvent } from '../../orchestrator/log/index.ts';
+import type { RejectedStart, StreamItem } from '../../orchestrator/ports/orchestrator.ts';
 import { isoTimestamp } from '../../platform/clock.ts';
 import { findRejection } from './store.ts';
 

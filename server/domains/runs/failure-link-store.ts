@@ -1,7 +1,7 @@
 import type { Pool } from 'pg';
 import { isId } from '../../platform/ids.ts';
-import { handlerRunId } from './handler-run.ts';
 import { FAILURE_HANDLER_TRIGGER } from './failure-trigger.ts';
+import { handlerRunId } from './handler-run.ts';
 import type { RunRow } from './store.ts';
 
 type RunLink = { run_id: string; workflow_id: string };

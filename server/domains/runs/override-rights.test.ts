@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { Scope } from '../../orchestrator/ports/authority.ts';
 import type { Graph, JsonMap } from '../../orchestrator/core/index.ts';
+import type { Scope } from '../../orchestrator/ports/authority.ts';
 import { newId } from '../../platform/ids.ts';
 import { createTestPat, createTestTenant, type TestTenant } from '../../testing/identity.ts';
 import { operationsByName } from '../../testing/operations.ts';

@@ -1,6 +1,6 @@
-import type { Scope } from '../../orchestrator/ports/authority.ts';
 import type { Services } from '../../operation/services.ts';
 import type { Graph, JsonMap } from '../../orchestrator/core/index.ts';
+import type { Scope } from '../../orchestrator/ports/authority.ts';
 import { guardedFields, passedOver } from '../../orchestrator/validation/index.ts';
 import { AppError, type ErrorDetail } from '../../platform/errors.ts';
 

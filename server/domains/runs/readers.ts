@@ -1,7 +1,7 @@
 import type { Context, Principal } from '../../operation/context.ts';
-import type { StreamItem } from '../../orchestrator/ports/orchestrator.ts';
 import type { Services } from '../../operation/services.ts';
 import { DEFAULT_KIND, type WorkflowKind } from '../../operation/workflow-kinds.ts';
+import type { StreamItem } from '../../orchestrator/ports/orchestrator.ts';
 import { forbidden } from '../../platform/errors.ts';
 import { CHAT_TRIGGER } from './chat-trigger.ts';
 import { listUnreadable } from './reader-store.ts';

@@ -1,5 +1,5 @@
-import type { Orchestrator, StreamItem } from '../../orchestrator/ports/orchestrator.ts';
 import type { Services } from '../../operation/services.ts';
+import type { Orchestrator, StreamItem } from '../../orchestrator/ports/orchestrator.ts';
 import { AppError } from '../../platform/errors.ts';
 import { isTerminal } from './run-state.ts';
 import type { RunError } from './schemas.ts';

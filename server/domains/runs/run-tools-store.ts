@@ -1,6 +1,6 @@
 import type { Pool } from 'pg';
-import { TOOL_SOURCE } from '../workflows/tools-queries.ts';
 import type { ToolSource } from '../workflows/tool-of-workflow.ts';
+import { TOOL_SOURCE } from '../workflows/tools-queries.ts';
 
 /** A workflow, or an agent, with what its latest version says. `version` is null where nothing is published. */
 export type RunToolRow = ToolSource & {

@@ -1,7 +1,12 @@
 import type { Pool } from 'pg';
 import type { Services } from '../../operation/services.ts';
 import type { CheckScope, StepProblem } from '../../orchestrator/ports/step-type.ts';
-import { AGENT_INPUT, type RunToolKind, type RunToolOffer, type RunTools } from '../../orchestrator/steps/agent/run-tools.ts';
+import {
+  AGENT_INPUT,
+  type RunToolKind,
+  type RunToolOffer,
+  type RunTools,
+} from '../../orchestrator/steps/agent/run-tools.ts';
 import { isId } from '../../platform/ids.ts';
 import { whileDatabaseAway } from '../../platform/postgres/while-away.ts';
 import { toolName, toolOfWorkflow } from '../workflows/tool-of-workflow.ts';

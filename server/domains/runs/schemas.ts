@@ -1,12 +1,23 @@
 import { z } from 'zod';
-import { AnyObject, Id, Instant, kindFilter, MAX_INTEGER, nextCursor, ObjectOfObjects, PlainText, page, Timestamp } from '../../operation/wire.ts';
-import { JsonValueSchema } from '../../platform/zod-json.ts';
+import {
+  AnyObject,
+  Id,
+  Instant,
+  kindFilter,
+  MAX_INTEGER,
+  nextCursor,
+  ObjectOfObjects,
+  PlainText,
+  page,
+  Timestamp,
+} from '../../operation/wire.ts';
 import { PHASES, RUN_STATUSES } from '../../orchestrator/core/events.ts';
 import {
   FIELD_FILTER,
   MAX_SEARCH_VALUE_LENGTH,
   MAX_SEARCHABLE_NAME_LENGTH,
 } from '../../orchestrator/core/searchable.ts';
+import { JsonValueSchema } from '../../platform/zod-json.ts';
 
 const RunStatusSchema = z.enum(RUN_STATUSES);
 const PhaseSchema = z.enum(PHASES);
@@ -58,7 +69,9 @@ const childRun = RunLink.nullable().meta({
 const StepErrorSchema = z.strictObject({
   code: z.string(),
   message: z.string(),
-  details: JsonValueSchema.optional().meta({ description: 'What is known besides, such as what a tool or a server said' }),
+  details: JsonValueSchema.optional().meta({
+    description: 'What is known besides, such as what a tool or a server said',
+  }),
 });
 export const StepSummary = z.strictObject({
   step_id: z.string(),
@@ -78,7 +91,9 @@ const AddedSteps = z
   .strictObject({ total: z.number().int(), done: z.number().int() })
   .meta({ description: 'Steps that the run added to its graph; `steps_total` and `steps_done` do not count them' });
 const outputFields = {
-  output: JsonValueSchema.meta({ description: 'The output of a run that has completed, at most 4 MiB; otherwise null' }),
+  output: JsonValueSchema.meta({
+    description: 'The output of a run that has completed, at most 4 MiB; otherwise null',
+  }),
   output_error: z.strictObject({ code: z.string(), message: z.string() }).nullable().meta({
     description:
       'Why a run that has completed has no output: `template_unresolved`, `template_key_invalid` or `output_too_large`',
@@ -263,7 +278,9 @@ export const RunInput = z.strictObject({
 });
 /** The answer to a start, with the output if the run has ended. */
 export const RunResult = CommandOutput.omit({ orchestration_phase: true }).extend({
-  output: JsonValueSchema.optional().meta({ description: 'Present once the run has ended; null unless it has completed' }),
+  output: JsonValueSchema.optional().meta({
+    description: 'Present once the run has ended; null unless it has completed',
+  }),
   output_error: outputFields.output_error.optional(),
   error: RunErrorSchema.nullable().optional().meta({ description: 'Why the run failed' }),
 });

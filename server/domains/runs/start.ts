@@ -1,7 +1,7 @@
 import type { z } from 'zod';
-import type { RunSnapshot, StartRun } from '../../orchestrator/ports/orchestrator.ts';
 import type { Services } from '../../operation/services.ts';
 import type { JsonMap, RunStartedData, StartedBeneath } from '../../orchestrator/core/index.ts';
+import type { RunSnapshot, StartRun } from '../../orchestrator/ports/orchestrator.ts';
 import {
   approvalProblems,
   isWithin,

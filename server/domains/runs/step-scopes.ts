@@ -1,8 +1,8 @@
 import type { Pool } from 'pg';
-import type { Scope } from '../../orchestrator/ports/authority.ts';
 import type { Services } from '../../operation/services.ts';
-import type { StepTypeDescription } from '../../orchestrator/ports/step-type.ts';
 import type { RunStartedData } from '../../orchestrator/core/index.ts';
+import type { Scope } from '../../orchestrator/ports/authority.ts';
+import type { StepTypeDescription } from '../../orchestrator/ports/step-type.ts';
 import { STEP_TYPES } from '../../orchestrator/steps/descriptions.ts';
 import { setBounded } from '../../platform/bounded-map.ts';
 import { forbidden, invalid } from '../../platform/errors.ts';

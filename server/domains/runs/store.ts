@@ -1,8 +1,8 @@
 import type { Pool } from 'pg';
-import type { RejectedStart } from '../../orchestrator/ports/orchestrator.ts';
 import { DEFAULT_KIND, type WorkflowKind } from '../../operation/workflow-kinds.ts';
 import type { Graph } from '../../orchestrator/core/graph.ts';
 import type { JsonMap, Phase, RunStatus } from '../../orchestrator/core/index.ts';
+import type { RejectedStart } from '../../orchestrator/ports/orchestrator.ts';
 import { runsWithValue, searchRuns } from './search-store.ts';
 import { testFilter } from './test-filter.ts';
 

@@ -1,8 +1,8 @@
 import type { z } from 'zod';
 import type { Context, StreamConnection } from '../../operation/context.ts';
 import type { StreamFrame } from '../../operation/operation.ts';
-import type { CommittedEvent, RejectedStart, StreamItem } from '../../orchestrator/ports/orchestrator.ts';
 import { isTerminal } from '../../orchestrator/core/index.ts';
+import type { CommittedEvent, RejectedStart, StreamItem } from '../../orchestrator/ports/orchestrator.ts';
 import { BoundedQueue } from '../../platform/bounded-queue.ts';
 import { invalid, notFound, unavailable } from '../../platform/errors.ts';
 import { endsRun, eventOf, replayPages, Selection, type StreamTarget, seqOf } from './event-selection.ts';

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type Principal } from '../../operation/context.ts';
-import { type Scope, scopes } from '../../orchestrator/ports/authority.ts';
+import type { Principal } from '../../operation/context.ts';
 import type { Graph, JsonMap } from '../../orchestrator/core/index.ts';
+import { type Scope, scopes } from '../../orchestrator/ports/authority.ts';
 import { newId } from '../../platform/ids.ts';
 import { createTestTenant, type TestTenant, withScopes } from '../../testing/identity.ts';
 import { operationsByName } from '../../testing/operations.ts';

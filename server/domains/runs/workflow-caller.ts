@@ -1,7 +1,11 @@
 import type { Pool } from 'pg';
-import type { Attempt, CheckScope, StepProblem } from '../../orchestrator/ports/step-type.ts';
 import type { JsonMap } from '../../orchestrator/core/index.ts';
-import type { CalledWorkflow, CallFailure, WorkflowCaller } from '../../orchestrator/steps/call-workflow/workflow-caller.ts';
+import type { Attempt, CheckScope, StepProblem } from '../../orchestrator/ports/step-type.ts';
+import type {
+  CalledWorkflow,
+  CallFailure,
+  WorkflowCaller,
+} from '../../orchestrator/steps/call-workflow/workflow-caller.ts';
 import { AppError } from '../../platform/errors.ts';
 import { whileDatabaseAway } from '../../platform/postgres/while-away.ts';
 import { storageProblem } from '../../platform/storable-json.ts';

@@ -2,12 +2,12 @@ import type { z } from 'zod';
 import type { Context } from '../../operation/context.ts';
 import { forbidden, invalid, notFound } from '../../platform/errors.ts';
 import { transact } from '../../platform/postgres/transaction.ts';
+import { findAnswerers } from '../identity/answerer-queries.ts';
 import { holdProgress } from '../notifications/progress-store.ts';
 import { runScope } from '../runs/find.ts';
 import { alreadyEnded, mayAnswer } from './complete.ts';
 import type { AssignTaskInput, RunTaskSchema } from './schemas.ts';
 import { assignPendingTask, findTask } from './store.ts';
-import { findAnswerers } from '../identity/answerer-queries.ts';
 import { toRunTask } from './view.ts';
 import { readerOf } from './visible-store.ts';
 

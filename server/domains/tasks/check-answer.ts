@@ -1,9 +1,9 @@
 import type { Context } from '../../operation/context.ts';
 import type { JsonMap } from '../../orchestrator/core/index.ts';
 import { PERSON } from '../../orchestrator/steps/agent/ask-user.ts';
+import { digestOf } from '../../orchestrator/steps/agent/turn-result.ts';
 import { validateForm } from '../../orchestrator/steps/form.ts';
 import { decidedAnswer } from '../../orchestrator/steps/on-lost.ts';
-import { digestOf } from '../../orchestrator/steps/agent/turn-result.ts';
 import { unknownFields } from '../../orchestrator/steps/unknown-fields.ts';
 import { type ErrorDetail, invalid } from '../../platform/errors.ts';
 import { isObject } from '../../platform/json.ts';

@@ -1,7 +1,7 @@
 import type { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { z } from 'zod';
-import { type Principal } from '../../operation/context.ts';
+import type { Principal } from '../../operation/context.ts';
 import { scopes } from '../../orchestrator/ports/authority.ts';
 import { type ChatService, startChatService } from '../../testing/chat.ts';
 import { createTestMember, createTestPat } from '../../testing/identity.ts';

@@ -1,19 +1,19 @@
-import type { Scope } from '../../orchestrator/ports/authority.ts';
 import type { Services } from '../../operation/services.ts';
+import type { Scope } from '../../orchestrator/ports/authority.ts';
 import { AppError, unauthenticated, unavailable } from '../../platform/errors.ts';
 import { isId } from '../../platform/ids.ts';
 import { noteShownSecrets } from '../../platform/secrets/in-use.ts';
+import { generatePatToken, isWellFormedPat, patHash } from '../identity/pats/token.ts';
 import { recordUse } from '../identity/principal.ts';
 import type { PatGrant } from '../identity/principal-cache.ts';
-import { generatePatToken, isWellFormedPat, patHash } from '../identity/pats/token.ts';
 import type { ActsFor } from '../runs/step-scopes.ts';
 import { mayStart } from './automation.ts';
 import { PRESETS } from './presets/catalog.ts';
 import type { Failure, Received } from './presets/preset.ts';
 import { presetRules } from './presets/rules.ts';
+import { findIngress, type Ingress, type IngressRow } from './queries.ts';
 import { acceptedSecrets } from './signature.ts';
 import { readSigningSecrets } from './signing-secrets.ts';
-import { findIngress, type Ingress, type IngressRow } from './queries.ts';
 
 /** `webhookId` null: there is no webhook to record the refusal for. `error` is the answer to the sender. */
 export type Authentication =

@@ -1,9 +1,9 @@
 import type { Context } from '../../operation/context.ts';
 import { invalid } from '../../platform/errors.ts';
 import { requireScopes } from '../identity/authority.ts';
+import { isWellFormedPat, patHash } from '../identity/pats/token.ts';
 import { effectiveRole } from '../identity/principal.ts';
 import type { PatGrant } from '../identity/principal-cache.ts';
-import { isWellFormedPat, patHash } from '../identity/pats/token.ts';
 import { findProjectGrant, type ProjectScope } from './queries.ts';
 
 /**

@@ -7,9 +7,9 @@ import { patHash } from '../identity/pats/token.ts';
 import { nobody, readAddress } from './authenticate-delivery.ts';
 import { recordDelivery } from './delivery-log.ts';
 import { PRESETS } from './presets/catalog.ts';
+import { findIngress } from './queries.ts';
 import { type ChallengeAnswer, type ChallengeInput, TESTED } from './schemas.ts';
 import { readVerifyToken } from './signing-secrets.ts';
-import { findIngress } from './queries.ts';
 
 /**
  * GET /v1/inbound-webhooks/{id}/callback: the request by which Meta tests an address. It is answered with its challenge

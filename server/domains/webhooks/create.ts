@@ -8,9 +8,9 @@ import { requireStorable } from './extras.ts';
 import { PRESETS } from './presets/catalog.ts';
 import { requireAutomation, requirePresetFields } from './presets/fields.ts';
 import { secretFor } from './presets/secrets.ts';
+import { lockProject, lockWorkflowStatus, type WorkflowKey } from './queries.ts';
 import { type CreateWebhookInput, type CreateWebhookOutput, MAX_WEBHOOKS } from './schemas.ts';
 import { deleteSecrets, renewVerifyToken, storeSigningSecret } from './signing-secrets.ts';
-import { lockProject, lockWorkflowStatus, type WorkflowKey } from './queries.ts';
 import { countWebhooks, insertWebhook } from './store.ts';
 import { requireWebhook, shownAddress, toWebhook } from './view.ts';
 

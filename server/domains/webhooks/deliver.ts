@@ -8,9 +8,9 @@ import { once } from '../runs/idempotency.ts';
 import { mergeBeneath } from '../runs/run-input.ts';
 import { type StartRequest, startRun } from '../runs/start.ts';
 import type { Identity } from './presets/preset.ts';
+import type { IngressRow } from './queries.ts';
 import { IngestOutput } from './schemas.ts';
 import { claimSignature, findSignedRun } from './signature-queries.ts';
-import type { IngressRow } from './queries.ts';
 
 export type AuthenticatedWebhook = Pick<IngressRow, 'id' | 'tenantId' | 'projectId' | 'workflowId' | 'extras'>;
 export type Delivered = { output: z.output<typeof IngestOutput>; repeated: boolean };

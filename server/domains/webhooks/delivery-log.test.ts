@@ -6,8 +6,8 @@ import {
   type TestWebhook,
   type WebhookService,
 } from '../../testing/webhooks.ts';
-import { MAX_NOISE_ROWS_PER_MINUTE, recordDelivery, settleDeliveries } from './delivery-log.ts';
 import { kept } from './deliveries-queries.ts';
+import { MAX_NOISE_ROWS_PER_MINUTE, recordDelivery, settleDeliveries } from './delivery-log.ts';
 
 let service: WebhookService;
 let webhook: TestWebhook;

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import type { Context } from '../../operation/context.ts';
 import { cutPage, decodeCursor, TimeIdKey } from '../../operation/cursor.ts';
 import { Id } from '../../operation/wire.ts';
+import { listWebhookRows } from './queries.ts';
 import type {
   ListDeliveriesInput,
   ListDeliveriesOutput,
@@ -10,7 +11,6 @@ import type {
   Webhook,
   WebhookRef,
 } from './schemas.ts';
-import { listWebhookRows } from './queries.ts';
 import { listDeliveryRows } from './store.ts';
 import { requireWebhook, toDelivery, toWebhook } from './view.ts';
 

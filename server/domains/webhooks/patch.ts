@@ -7,9 +7,9 @@ import { requireStorable } from './extras.ts';
 import { PRESETS } from './presets/catalog.ts';
 import { requireAutomation, requirePresetFields } from './presets/fields.ts';
 import { secretFor, unusableSecret } from './presets/secrets.ts';
+import { lockWorkflowStatus, type WebhookRow, type WorkflowKey } from './queries.ts';
 import { type PatchWebhookInput, type PatchWebhookOutput, rotationOverlap } from './schemas.ts';
 import { renewVerifyToken, rotateSigningSecret } from './signing-secrets.ts';
-import { lockWorkflowStatus, type WebhookRow, type WorkflowKey } from './queries.ts';
 import { saveRotation, updateWebhook } from './store.ts';
 import { requireWebhook, shownAddress, toWebhook } from './view.ts';
 

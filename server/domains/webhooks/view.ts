@@ -5,8 +5,8 @@ import { isoTimestamp } from '../../platform/clock.ts';
 import { notFound } from '../../platform/errors.ts';
 import type { WebhookDelivery } from '../../platform/postgres/generated/client.ts';
 import { PRESETS } from './presets/catalog.ts';
-import type { Delivery, DeliveryOutcome, Webhook } from './schemas.ts';
 import { findWebhookRow, type WebhookRow } from './queries.ts';
+import type { Delivery, DeliveryOutcome, Webhook } from './schemas.ts';
 
 const iso = (date: Date) => isoTimestamp(date.getTime());
 

@@ -4,8 +4,8 @@ import { DEFAULT_KIND } from '../../operation/workflow-kinds.ts';
 import { requireScopes } from '../identity/authority.ts';
 import { requestStop } from '../run-stops/request.ts';
 import { whyUnchanged } from './precondition.ts';
-import type { ArchiveWorkflowInput } from './schemas.ts';
 import { archiveWorkflow } from './queries.ts';
+import type { ArchiveWorkflowInput } from './schemas.ts';
 import { projectScope } from './view.ts';
 
 /**

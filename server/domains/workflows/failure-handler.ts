@@ -1,6 +1,6 @@
 import type { Services } from '../../operation/services.ts';
-import type { CheckScope } from '../../orchestrator/ports/step-type.ts';
 import type { Graph } from '../../orchestrator/core/graph.ts';
+import type { CheckScope } from '../../orchestrator/ports/step-type.ts';
 import { type GraphProblem, ProblemList } from '../../orchestrator/validation/index.ts';
 import { isId } from '../../platform/ids.ts';
 import { findWorkflow } from './store.ts';

@@ -1,8 +1,8 @@
 import type { z } from 'zod';
 import type { Context } from '../../operation/context.ts';
 import { cutPage, decodeCursor, TimeIdKey } from '../../operation/cursor.ts';
-import type { ListWorkflowsInput, ListWorkflowsOutput } from './schemas.ts';
 import { listWorkflows as selectPage } from './queries.ts';
+import type { ListWorkflowsInput, ListWorkflowsOutput } from './schemas.ts';
 import { projectScope, toWorkflowHead } from './view.ts';
 
 /** The project's workflows, newest first; archived ones only where `status=archived` asks for them. */

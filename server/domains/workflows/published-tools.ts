@@ -1,10 +1,10 @@
 import type { Services } from '../../operation/services.ts';
 import type { Graph } from '../../orchestrator/core/graph.ts';
 import { type GraphProblem, ProblemList } from '../../orchestrator/validation/index.ts';
-import { type DeclaredTool, listDeclaredTools, readToolSources } from './tools-queries.ts';
 import type { ProjectScope } from './store.ts';
 import { distinctNames } from './tool-names.ts';
 import { toolName, toolOfWorkflow, type WorkflowTool } from './tool-of-workflow.ts';
+import { type DeclaredTool, listDeclaredTools, readToolSources } from './tools-queries.ts';
 
 /** A published workflow of a project that declares a tool, and the name that is its own among all of them. */
 export type NamedTool = { id: string; version: number; name: string };

@@ -1,8 +1,21 @@
 import { z } from 'zod';
-import { AnyObject, asSent, Id, kindFilter, listAsSent, MAX_INTEGER, NameText, nextCursor, ObjectOfObjects, PlainText, page, Timestamp } from '../../operation/wire.ts';
-import { JsonValueSchema } from '../../platform/zod-json.ts';
+import {
+  AnyObject,
+  asSent,
+  Id,
+  kindFilter,
+  listAsSent,
+  MAX_INTEGER,
+  NameText,
+  nextCursor,
+  ObjectOfObjects,
+  PlainText,
+  page,
+  Timestamp,
+} from '../../operation/wire.ts';
 import { WORKFLOW_KINDS } from '../../operation/workflow-kinds.ts';
 import { PHASES } from '../../orchestrator/core/events.ts';
+import { JsonValueSchema } from '../../platform/zod-json.ts';
 import { FolderPath, Tags } from './folders/names.ts';
 
 export const WorkflowName = NameText(200);

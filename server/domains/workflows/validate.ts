@@ -1,9 +1,9 @@
 import type { z } from 'zod';
 import type { Context } from '../../operation/context.ts';
 import type { Services } from '../../operation/services.ts';
-import type { CheckScope } from '../../orchestrator/ports/step-type.ts';
 import type { Graph } from '../../orchestrator/core/graph.ts';
 import type { JsonMap } from '../../orchestrator/core/index.ts';
+import type { CheckScope } from '../../orchestrator/ports/step-type.ts';
 import {
   type GraphProblem,
   type GraphReport,

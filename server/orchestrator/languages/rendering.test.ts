@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import type { Attempt } from '../ports/step-type.ts';
 import type { JsonMap, JsonValue } from '../core/index.ts';
+import type { Attempt } from '../ports/step-type.ts';
 import { outcomeOf } from '../steps/failure.ts';
 import { humanTask } from '../steps/human-task/human-task.ts';
 import { MAX_RENDERED_BYTES, RenderedTooLarge, Rendering, type TemplateScope } from './rendering.ts';

@@ -1,5 +1,5 @@
-import type { BillableAction } from '../ports/billable-actions.ts';
 import type { ParentCall, Phase, RunStatus } from '../core/index.ts';
+import type { BillableAction } from '../ports/billable-actions.ts';
 import type { EventRow, PayloadRow } from './encode.ts';
 
 /** The row of a run after the events of an entry: the columns of `runs` that change. Times in ms since the epoch. */

@@ -1,6 +1,6 @@
 import type { Pool } from 'pg';
-import type { CommittedEvent } from '../ports/orchestrator.ts';
 import type { JsonMap, JsonValue, RunEvent } from '../core/index.ts';
+import type { CommittedEvent } from '../ports/orchestrator.ts';
 import { expandRow, STEPS_SKIPPED, skipsStep } from './compact-skips.ts';
 import { decodeEvent, payloadRefs, type StoredEvent } from './decode.ts';
 

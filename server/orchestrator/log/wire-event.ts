@@ -1,6 +1,6 @@
-import type { CommittedEvent } from '../ports/orchestrator.ts';
 import { isoTimestamp } from '../../platform/clock.ts';
 import type { JsonMap, RunEvent } from '../core/index.ts';
+import type { CommittedEvent } from '../ports/orchestrator.ts';
 
 /** An event record as every surface shows it (docs/specification/events.md#event-record). */
 export type WireEvent = {

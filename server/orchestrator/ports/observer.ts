@@ -1,5 +1,5 @@
-import type { OrchestratorStatus } from './orchestrator.ts';
 import type { RunEvent, RunState } from '../core/index.ts';
+import type { OrchestratorStatus } from './orchestrator.ts';
 
 /** The identity of a run, for observers. */
 export type ObservedRun = { runId: string; tenantId: string; projectId: string; workflowId: string; version: number };

@@ -1,5 +1,5 @@
-import type { JsonMap, Phase, RunEvent, RunStartedData, RunStatus } from '../core/index.ts';
 import type { AppError } from '../../platform/errors.ts';
+import type { JsonMap, Phase, RunEvent, RunStartedData, RunStatus } from '../core/index.ts';
 
 /** A run as the orchestrator's callers see it. Times are ms since the epoch. */
 export type RunSnapshot = {

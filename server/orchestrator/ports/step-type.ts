@@ -1,4 +1,5 @@
 import type { z } from 'zod';
+import type { McpTool } from '../../platform/mcp-client/index.ts';
 import type {
   AgentBounds,
   AgentProgress,
@@ -11,9 +12,8 @@ import type {
   StepError,
   TaskRequest,
 } from '../core/index.ts';
-import type { McpTool } from '../../platform/mcp-client/index.ts';
-import type { ActionPrices } from './billable-actions.ts';
 import type { Scope } from './authority.ts';
+import type { ActionPrices } from './billable-actions.ts';
 
 /** A semantic problem found in a graph; `path` is relative to the step, such as `script` or `tool_args.url`. */
 export type StepProblem = { path: string; code: string; message: string };

@@ -1,14 +1,10 @@
 import type { Pool } from 'pg';
-import type { Orchestrator, OrchestratorStatus, RunRef, RunSnapshot } from '../ports/orchestrator.ts';
-import type { OrchestratorSettings } from '../ports/settings.ts';
-import type { StepTypes } from '../ports/step-type.ts';
 import { type Alarm, type Clock, systemAlarm } from '../../platform/clock.ts';
 import { pause, within } from '../../platform/deadlines.ts';
 import { unavailable } from '../../platform/errors.ts';
 import { newId } from '../../platform/ids.ts';
 import type { Logger } from '../../platform/logger.ts';
 import type { Command } from '../core/index.ts';
-import type { CreditSource } from '../ports/credits.ts';
 import {
   createLoadJournal,
   createLogReader,
@@ -16,8 +12,12 @@ import {
   type LogReader,
   type WriterLimits,
 } from '../log/index.ts';
+import type { CreditSource } from '../ports/credits.ts';
 import { type OrchestratorLoad, type OrchestratorObserver, unobserved } from '../ports/observer.ts';
+import type { Orchestrator, OrchestratorStatus, RunRef, RunSnapshot } from '../ports/orchestrator.ts';
+import type { OrchestratorSettings } from '../ports/settings.ts';
 import type { SpendingSource } from '../ports/spending.ts';
+import type { StepTypes } from '../ports/step-type.ts';
 import { EventBroadcaster } from './event-broadcaster.ts';
 import { Backoff, type LeadingEnd } from './leadership/backoff.ts';
 import { type LeaderConnector, postgresConnector } from './leadership/leader-connection.ts';

@@ -1,5 +1,5 @@
-import type { StreamItem } from '../ports/orchestrator.ts';
 import type { Logger } from '../../platform/logger.ts';
+import type { StreamItem } from '../ports/orchestrator.ts';
 
 export type StreamFilter = { tenantId: string; workflowId?: string; runId?: string };
 type Subscription = {

@@ -1,11 +1,11 @@
-import type { OrchestratorSettings } from '../ports/settings.ts';
-import type { StepTypes } from '../ports/step-type.ts';
 import type { Alarm, Clock } from '../../platform/clock.ts';
 import type { Logger } from '../../platform/logger.ts';
-import type { CreditSource } from '../ports/credits.ts';
 import type { LoadJournal, LogReader, WriterLimits } from '../log/index.ts';
+import type { CreditSource } from '../ports/credits.ts';
 import type { OrchestratorObserver } from '../ports/observer.ts';
+import type { OrchestratorSettings } from '../ports/settings.ts';
 import type { SpendingSource } from '../ports/spending.ts';
+import type { StepTypes } from '../ports/step-type.ts';
 import type { EventBroadcaster } from './event-broadcaster.ts';
 import type { OwnTerm } from './leadership/leader-terms.ts';
 import type { GraphCache } from './runs/graph-cache.ts';

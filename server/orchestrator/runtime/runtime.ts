@@ -1,10 +1,10 @@
-import type { RunRef, RunSnapshot, StartRun, StreamItem } from '../ports/orchestrator.ts';
-import type { StepType } from '../ports/step-type.ts';
 import { atMost } from '../../platform/deadlines.ts';
 import { AppError, notFound, unavailable } from '../../platform/errors.ts';
 import { type Command, typeOfStep } from '../core/index.ts';
 import { AppendError, DEFAULT_LIMITS, GroupCommitLog, type LogEntry, type LogSession } from '../log/index.ts';
 import { type OrchestratorObserver, unobserved } from '../ports/observer.ts';
+import type { RunRef, RunSnapshot, StartRun, StreamItem } from '../ports/orchestrator.ts';
+import type { StepType } from '../ports/step-type.ts';
 import { ProgressSweep } from '../turn/progress.ts';
 import type { CreditAccount } from './credits/credit-account.ts';
 import { CreditMeter } from './credits/credit-meter.ts';

@@ -1,6 +1,6 @@
-import type { Orchestrator, RunRef, RunSnapshot } from '../ports/orchestrator.ts';
 import { AppError } from '../../platform/errors.ts';
 import type { Command, JsonMap } from '../core/index.ts';
+import type { Orchestrator, RunRef, RunSnapshot } from '../ports/orchestrator.ts';
 import type { Promises } from './checkers/promises.ts';
 import { decisionOf } from './in-doubt.ts';
 import { REFUSED, type Scenario } from './scenario.ts';

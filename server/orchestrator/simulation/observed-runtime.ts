@@ -1,9 +1,9 @@
+import type { LogEntry } from '../log/index.ts';
 import type { LeaderSession } from '../runtime/leadership/leadership.ts';
 import type { LiveRun } from '../runtime/runs/live-run.ts';
 import type { SlotKind } from '../runtime/runs/slots.ts';
 import { Runtime } from '../runtime/runtime.ts';
 import type { RuntimeServices } from '../runtime/runtime-services.ts';
-import type { LogEntry } from '../log/index.ts';
 import { CreditWatch } from './checkers/credits.ts';
 import { checkReplay } from './checkers/replay.ts';
 import { ShareWatch } from './checkers/shares.ts';

@@ -1,10 +1,10 @@
 import { z } from 'zod';
-import type { StepTypes } from '../ports/step-type.ts';
 import { storageProblem } from '../../platform/storable-json.ts';
 import { MAX_TIMEOUT_S } from '../core/compile.ts';
 import type { GraphStep, JsonMap, RunStartedData } from '../core/index.ts';
-import { commonFields } from '../steps/common-fields.ts';
 import { LuaPool } from '../languages/lua/index.ts';
+import type { StepTypes } from '../ports/step-type.ts';
+import { commonFields } from '../steps/common-fields.ts';
 import { createStepTypes } from '../steps/registry.ts';
 import { validateOverrides } from '../validation/index.ts';
 import { Violation } from './checkers/violation.ts';

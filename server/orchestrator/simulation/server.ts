@@ -1,8 +1,8 @@
 import type { Logger } from '../../platform/logger.ts';
+import type { LogReader, WriterLimits } from '../log/index.ts';
 import { Embedded } from '../runtime/embedded-orchestrator.ts';
 import type { LeaderSession } from '../runtime/leadership/leadership.ts';
 import type { RuntimeServices } from '../runtime/runtime-services.ts';
-import type { LogReader, WriterLimits } from '../log/index.ts';
 import type { LeadershipWatch } from './checkers/leadership.ts';
 import { simulatedCredits } from './economy.ts';
 import { ServerTerms } from './leader-terms.ts';

@@ -1,10 +1,6 @@
-import type {
-  LeaderConnection,
-  LockAttempt,
-  SessionState,
-} from '../runtime/leadership/leader-connection.ts';
-import { LEASE_MS } from '../runtime/leadership/leader-connection.ts';
 import { type LogEntry, MAX_BATCHES } from '../log/index.ts';
+import type { LeaderConnection, LockAttempt, SessionState } from '../runtime/leadership/leader-connection.ts';
+import { LEASE_MS } from '../runtime/leadership/leader-connection.ts';
 import { DatabaseError } from './database.ts';
 import type { Backend, Postgres } from './postgres.ts';
 import type { Server } from './server.ts';

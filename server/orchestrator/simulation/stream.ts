@@ -1,8 +1,8 @@
-import type { Orchestrator, StreamItem } from '../ports/orchestrator.ts';
 import { readJson } from '../../platform/json-text.ts';
 import { expandRow, STEPS_SKIPPED } from '../log/compact-skips.ts';
 import type { StoredEvent } from '../log/decode.ts';
 import type { EventRow } from '../log/encode.ts';
+import type { Orchestrator, StreamItem } from '../ports/orchestrator.ts';
 import { TENANTS } from './scenario.ts';
 import type { Server } from './server.ts';
 

@@ -1,4 +1,3 @@
-import type { Attempt, Gathered, Outcome, StepType, StepTypes } from '../ports/step-type.ts';
 import { isObject } from '../../platform/json.ts';
 import {
   type AgentProgress,
@@ -15,6 +14,7 @@ import {
   type TaskRequest,
   type TurnCall,
 } from '../core/index.ts';
+import type { Attempt, Gathered, Outcome, StepType, StepTypes } from '../ports/step-type.ts';
 import { stepTypeDescription } from '../steps/descriptions.ts';
 import { loopResult } from '../steps/for-each/for-each.ts';
 import { type AgentScript, closesItself } from './agents.ts';

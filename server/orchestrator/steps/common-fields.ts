@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import type { StepType } from '../ports/step-type.ts';
 import { MAX_TIMEOUT_S } from '../core/compile.ts';
 import { type GraphStep, type JsonMap, templateOf } from '../core/index.ts';
+import type { StepType } from '../ports/step-type.ts';
 import { STEP_TYPES } from './descriptions.ts';
 
 /** The permitted form of a step id (docs/specification/steps.md#step-ids). */

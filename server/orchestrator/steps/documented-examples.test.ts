@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import type { Graph } from '../core/index.ts';
-import { validateGraph } from '../validation/index.ts';
 import { LuaPool } from '../languages/lua/index.ts';
+import { validateGraph } from '../validation/index.ts';
 import { createStepTypes } from './registry.ts';
 
 const page = readFileSync(new URL('../../../docs/steps.md', import.meta.url), 'utf8');

@@ -1,7 +1,7 @@
-import type { Attempt } from '../ports/step-type.ts';
 import type { Expression } from '../languages/cel/index.ts';
-import { failed } from './failure.ts';
 import type { LuaData } from '../languages/lua/index.ts';
+import type { Attempt } from '../ports/step-type.ts';
+import { failed } from './failure.ts';
 import { errorTexts } from './reads.ts';
 
 /**

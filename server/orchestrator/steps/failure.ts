@@ -1,8 +1,8 @@
-import type { Outcome } from '../ports/step-type.ts';
 import { CelError, CelSyntaxError } from '../languages/cel/index.ts';
-import { InvalidStep } from './common-fields.ts';
 import { RenderedTooLarge, TemplateKeyInvalid, TemplateUnresolved } from '../languages/rendering.ts';
 import { TemplateSyntaxError } from '../languages/templates.ts';
+import type { Outcome } from '../ports/step-type.ts';
+import { InvalidStep } from './common-fields.ts';
 
 /** A failed attempt that trying again cannot help: the same version and results lead to the same end. */
 export function failed(code: string, message: string): Outcome {

@@ -1,4 +1,3 @@
-import type { StepProblem } from '../ports/step-type.ts';
 import type { ErrorDetail } from '../../platform/errors.ts';
 import { isObject, isTexts } from '../../platform/json.ts';
 import { SchemaReader } from '../../platform/json-schema/expand.ts';
@@ -10,6 +9,7 @@ import { isNumeric, quoteValue } from '../../platform/json-schema/value.ts';
 import type { Finding } from '../../platform/json-schema/words.ts';
 import type { JsonMap, JsonValue } from '../core/index.ts';
 import { compilePattern, MAX_PATTERN_CHARACTERS, patternSize } from '../languages/pattern.ts';
+import type { StepProblem } from '../ports/step-type.ts';
 
 /**
  * Forms of human tasks, what a model's answer must be, and the input of a workflow: a JSON Schema (2020-12) of an object, as

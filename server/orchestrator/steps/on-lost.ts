@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import type { Outcome } from '../ports/step-type.ts';
 import { isObject } from '../../platform/json.ts';
 import type { JsonMap, JsonValue } from '../core/index.ts';
+import type { Outcome } from '../ports/step-type.ts';
 import { fenced, inline } from './quoted.ts';
 
 const MAX_SHOWN = 16_000;

@@ -1,8 +1,8 @@
-import type { Attempt } from '../ports/step-type.ts';
 import type { GraphStep, JsonValue } from '../core/index.ts';
+import { collectReferences, type Reference } from '../languages/templates.ts';
+import type { Attempt } from '../ports/step-type.ts';
 import { stepTypeDescription } from './descriptions.ts';
 import { inline } from './quoted.ts';
-import { collectReferences, type Reference } from '../languages/templates.ts';
 
 /**
  * Text from outside of the workspace may hold instructions of a stranger. Values carry their origin through templates: what a step reads

@@ -1,6 +1,6 @@
-import type { Attempt } from '../ports/step-type.ts';
 import type { GraphStep } from '../core/index.ts';
 import { collectReferences } from '../languages/templates.ts';
+import type { Attempt } from '../ports/step-type.ts';
 
 /** The errors of the steps that failed, as JSON by id; absent where there are none. */
 export function errorTexts(

@@ -1,5 +1,5 @@
-import type { Attempt } from '../ports/step-type.ts';
 import type { StepError } from '../core/index.ts';
+import type { Attempt } from '../ports/step-type.ts';
 
 /** Until a provider has counted, a conversation may have this many tokens, whatever its characters say. */
 const UNCERTAIN_TOKENS = 32_768;

@@ -3,9 +3,9 @@ import { executeCommand } from '../../domains/runs/command.ts';
 import { getContext } from '../../domains/runs/context.ts';
 import { contextFor, createTestTenant } from '../../testing/identity.ts';
 import { publishGraph, reached, startTestService } from '../../testing/runs.ts';
+import { LuaPool } from '../languages/lua/index.ts';
 import { validateGraph } from '../validation/index.ts';
 import { STEP_TYPES } from './descriptions.ts';
-import { LuaPool } from '../languages/lua/index.ts';
 import { createStepTypes } from './registry.ts';
 import { STEP_HELP } from './step-help.ts';
 

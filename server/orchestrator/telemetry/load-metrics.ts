@@ -1,6 +1,6 @@
 import { Gauge, type Registry } from 'prom-client';
-import type { OrchestratorStatus } from '../ports/orchestrator.ts';
 import type { OrchestratorLoad } from '../ports/observer.ts';
+import type { OrchestratorStatus } from '../ports/orchestrator.ts';
 
 /** The busiest tenants get a series each. All others share one, `_other`, which cannot be a slug. */
 const TENANTS_SHOWN = 20;

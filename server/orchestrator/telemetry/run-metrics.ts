@@ -1,8 +1,8 @@
 import { Gauge, type Registry } from 'prom-client';
-import type { OrchestratorStatus } from '../ports/orchestrator.ts';
 import { type Distribution, HotHistogram, hotCounter, type Tally } from '../../platform/telemetry/hot-metrics.ts';
 import { type RunEvent, type RunState, stepSpec } from '../core/index.ts';
 import { type AttemptEnd, type OrchestratorObserver, type RefusedAppend, unobserved } from '../ports/observer.ts';
+import type { OrchestratorStatus } from '../ports/orchestrator.ts';
 
 /** Buckets from the microseconds of a condition (measured by a clock of 1 ms) to the minutes of a model. */
 const STEP_BOUNDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300];

@@ -1,5 +1,5 @@
-import type { Outcome } from '../ports/step-type.ts';
 import { cleanText } from '../../platform/clean-json.ts';
+import type { Outcome } from '../ports/step-type.ts';
 
 /** Log lines kept for one step of a run, all attempts together (docs/specification/limits.md#sizes). Bytes of UTF-8. */
 export const MAX_LOG_BYTES = 64 * 1024;

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import type { Outcome } from '../ports/step-type.ts';
 import { cleanJson } from '../../platform/clean-json.ts';
 import { type JsonMap, type JsonValue, StoredValue } from '../core/index.ts';
+import type { Outcome } from '../ports/step-type.ts';
 import { LogBudget, MAX_LOG_BYTES } from './log-budget.ts';
 import { endOfAttempt, MAX_RESULT_BYTES } from './outcome.ts';
 

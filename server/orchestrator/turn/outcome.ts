@@ -1,10 +1,10 @@
-import type { Outcome } from '../ports/step-type.ts';
 import { cleanJson } from '../../platform/clean-json.ts';
 import { derivedId, newId } from '../../platform/ids.ts';
 import { isInt64 } from '../../platform/json-text.ts';
 import { storageProblem } from '../../platform/storable-json.ts';
 import { type Command, type Consumption, type JsonValue, type StepError, StoredValue, sizeOf } from '../core/index.ts';
 import { type LargeResult, PAYLOAD_THRESHOLD_BYTES } from '../log/index.ts';
+import type { Outcome } from '../ports/step-type.ts';
 
 /** docs/specification/limits.md#sizes */
 export const MAX_RESULT_BYTES = 1024 * 1024;

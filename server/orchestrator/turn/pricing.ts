@@ -1,6 +1,6 @@
+import { type Command, type Consumption, INSUFFICIENT_CREDITS, isUnpaid } from '../core/index.ts';
 import type { ActionPrices } from '../ports/billable-actions.ts';
 import { cost, MAX_MICROCREDITS } from '../ports/microcredits.ts';
-import { type Command, type Consumption, INSUFFICIENT_CREDITS, isUnpaid } from '../core/index.ts';
 
 /**
  * The most that one attempt is charged for its usage, in microcredits: a million credits. Usage is reported by a

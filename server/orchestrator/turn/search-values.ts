@@ -9,8 +9,8 @@ import {
   StoredValue,
   seedOf,
 } from '../core/index.ts';
-import type { LargeResult, SearchValue } from '../log/index.ts';
 import { resolve, TemplateUnresolved } from '../languages/rendering.ts';
+import type { LargeResult, SearchValue } from '../log/index.ts';
 import { type SearchableField, searchableFields } from '../steps/searchable.ts';
 
 /** Kept under the graph, which all runs of a version share. */

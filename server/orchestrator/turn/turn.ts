@@ -1,6 +1,3 @@
-import type { ActionPrices } from '../ports/billable-actions.ts';
-import type { CommittedEvent, RunSnapshot, StreamItem } from '../ports/orchestrator.ts';
-import type { StepTypes } from '../ports/step-type.ts';
 import { cleanText } from '../../platform/clean-json.ts';
 import { AppError } from '../../platform/errors.ts';
 import { newId } from '../../platform/ids.ts';
@@ -36,6 +33,9 @@ import {
   type TaskChange,
   type UsageRow,
 } from '../log/index.ts';
+import type { ActionPrices } from '../ports/billable-actions.ts';
+import type { CommittedEvent, RunSnapshot, StreamItem } from '../ports/orchestrator.ts';
+import type { StepTypes } from '../ports/step-type.ts';
 import { newRun } from './new-run.ts';
 import { type OnExcess, priced } from './pricing.ts';
 import { searchValues } from './search-values.ts';

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { StepType, StepTypes } from '../ports/step-type.ts';
 import { allSteps, type Graph, type GraphStep, type JsonMap, type JsonValue } from '../core/index.ts';
+import type { StepType, StepTypes } from '../ports/step-type.ts';
 import { openableFields } from '../steps/common-fields.ts';
 import { fillsTemplates } from './filled-templates.ts';
 import { AUTHORED_FIELDS, FIXED_FIELDS } from './overrides.ts';

@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
-import type { CheckScope, StepTypes } from '../ports/step-type.ts';
 import type { Graph, GraphStep, JsonMap } from '../core/index.ts';
+import type { CheckScope, StepTypes } from '../ports/step-type.ts';
 import { commonFieldNames } from '../steps/common-fields.ts';
 import { PatternBudget } from './pattern-budget.ts';
 import { type GraphProblem, ProblemList } from './problem-list.ts';

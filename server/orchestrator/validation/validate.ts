@@ -1,6 +1,5 @@
 import { setImmediate } from 'node:timers/promises';
 import type { z } from 'zod';
-import type { CheckScope, GraphCheck, StepType, StepTypes } from '../ports/step-type.ts';
 import { isId } from '../../platform/ids.ts';
 import { isObject } from '../../platform/json.ts';
 import {
@@ -12,10 +11,11 @@ import {
   MAX_ADDED_IN_MEMORY,
   MAX_SEARCHABLE_FIELDS,
 } from '../core/index.ts';
+import { collectReferences, readsItem } from '../languages/templates.ts';
+import type { CheckScope, GraphCheck, StepType, StepTypes } from '../ports/step-type.ts';
 import { CommonStepFields, commonFieldNames, openableFields, ownFields } from '../steps/common-fields.ts';
 import { checkForm } from '../steps/form.ts';
 import { isSecretInput, readSearchable } from '../steps/searchable.ts';
-import { collectReferences, readsItem } from '../languages/templates.ts';
 import { certainDependency } from './certain-edges.ts';
 import { didYouMean, type Hint } from './hints.ts';
 import { PatternBudget } from './pattern-budget.ts';

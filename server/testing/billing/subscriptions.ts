@@ -1,11 +1,11 @@
 import { expect } from 'vitest';
 import type { z } from 'zod';
-import type { Services } from '../../operation/services.ts';
 import { readBalances } from '../../domains/billing/ledger/post.ts';
 import type { Balances } from '../../domains/billing/ledger/store.ts';
 import { billingOperations } from '../../domains/billing/operations.ts';
 import { confirmPayment } from '../../domains/billing/payments/operate.ts';
 import type { BillingStatus, ChangePlanOutput, SubscriptionOutput } from '../../domains/billing/schemas.ts';
+import type { Services } from '../../operation/services.ts';
 import { DAY_MS, ManualClock } from '../../platform/clock.ts';
 import { createCall } from '../call.ts';
 import { createTestServices, createTestTenant, type TestTenant } from '../identity.ts';

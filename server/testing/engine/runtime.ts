@@ -1,7 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Pool } from 'pg';
-import type { CommittedEvent, RunRef, StartRun } from '../../orchestrator/ports/orchestrator.ts';
-import type { Attempt, Outcome, StepType } from '../../orchestrator/ports/step-type.ts';
 import type {
   Graph,
   GraphStep,
@@ -10,13 +8,15 @@ import type {
   RunStartedData,
   TaskRequest,
 } from '../../orchestrator/core/index.ts';
+import { readEvents } from '../../orchestrator/log/index.ts';
+import { allOf, type OrchestratorObserver, unobserved } from '../../orchestrator/ports/observer.ts';
+import type { CommittedEvent, RunRef, StartRun } from '../../orchestrator/ports/orchestrator.ts';
+import type { Attempt, Outcome, StepType } from '../../orchestrator/ports/step-type.ts';
 import {
   createEmbeddedOrchestrator,
   type EmbeddedOrchestrator,
   type EmbeddedOrchestratorOptions,
 } from '../../orchestrator/runtime/index.ts';
-import { readEvents } from '../../orchestrator/log/index.ts';
-import { allOf, type OrchestratorObserver, unobserved } from '../../orchestrator/ports/observer.ts';
 import { stepTypeDescription } from '../../orchestrator/steps/descriptions.ts';
 import { type Alarm, ManualClock } from '../../platform/clock.ts';
 import { newId } from '../../platform/ids.ts';

@@ -1,16 +1,16 @@
 import type { z } from 'zod';
 import type { Context } from '../../../operation/context.ts';
-import type { Scope } from '../../../orchestrator/ports/authority.ts';
 import type { JsonMap } from '../../../orchestrator/core/index.ts';
+import type { Scope } from '../../../orchestrator/ports/authority.ts';
 import { toolDigest } from '../../../orchestrator/steps/agent/grants.ts';
 import { AppError, forbidden, invalid } from '../../../platform/errors.ts';
 import { isId, newId } from '../../../platform/ids.ts';
 import { storageProblem } from '../../../platform/storable-json.ts';
 import { effectiveRole } from '../../identity/principal.ts';
 import { projectScope } from '../../workflows/view.ts';
-import type { GrantFor, GrantInput } from '../schemas.ts';
 import { findActsFor, findRights } from '../authority-queries.ts';
 import { type GrantSubject, insertGrant } from '../grants-queries.ts';
+import type { GrantFor, GrantInput } from '../schemas.ts';
 import { type AskedCall, findAskedCall } from './asked-call.ts';
 
 const MAX_ARGUMENTS_LENGTH = 16_384;

@@ -4,8 +4,8 @@ import { cutPage, decodeCursor, TimeIdKey } from '../../../operation/cursor.ts';
 import { isoTimestamp } from '../../../platform/clock.ts';
 import { notFound } from '../../../platform/errors.ts';
 import { projectScope } from '../../workflows/view.ts';
-import type { GrantSchema, ListGrantsInput, ListGrantsOutput, RevokeGrantInput } from '../schemas.ts';
 import { deleteGrant, type GrantRow, type GrantSubject, listGrantRows } from '../grants-queries.ts';
+import type { GrantSchema, ListGrantsInput, ListGrantsOutput, RevokeGrantInput } from '../schemas.ts';
 import { requireAgent } from '../view.ts';
 
 type List = z.output<typeof ListGrantsInput>;

@@ -1,6 +1,6 @@
 import type { Context } from '../../../operation/context.ts';
-import type { StepTrial } from '../../../orchestrator/ports/step-type.ts';
 import type { GraphStep, JsonValue } from '../../../orchestrator/core/index.ts';
+import type { StepTrial } from '../../../orchestrator/ports/step-type.ts';
 import { instancesOf, startsRuns } from '../../../orchestrator/steps/agent/reach.ts';
 import { type ErrorDetail, invalid } from '../../../platform/errors.ts';
 import { isId } from '../../../platform/ids.ts';

@@ -1,8 +1,8 @@
-import type { StandInReason, StepType, StepTypes, TrialFacts } from '../../../orchestrator/ports/step-type.ts';
 import { type Graph, type GraphStep, innerSteps, type JsonValue } from '../../../orchestrator/core/index.ts';
-import { ownFields } from '../../../orchestrator/steps/common-fields.ts';
 import { holdsTemplate } from '../../../orchestrator/languages/templates.ts';
+import type { StandInReason, StepType, StepTypes, TrialFacts } from '../../../orchestrator/ports/step-type.ts';
 import { digestOf } from '../../../orchestrator/steps/agent/turn-result.ts';
+import { ownFields } from '../../../orchestrator/steps/common-fields.ts';
 import { isObject } from '../../../platform/json.ts';
 
 /** A step that a trial replaces unless a person lets it be executed. */

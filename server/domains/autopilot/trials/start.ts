@@ -1,8 +1,8 @@
 import type { z } from 'zod';
 import type { Context } from '../../../operation/context.ts';
-import { CREDIT } from '../../../orchestrator/ports/microcredits.ts';
 import { compile, type Graph, type GraphStep, type JsonMap } from '../../../orchestrator/core/index.ts';
 import { hasTemplate } from '../../../orchestrator/languages/templates.ts';
+import { CREDIT } from '../../../orchestrator/ports/microcredits.ts';
 import { isoTimestamp } from '../../../platform/clock.ts';
 import { AppError, conflict, type ErrorDetail, forbidden, invalid, notFound } from '../../../platform/errors.ts';
 import { newId } from '../../../platform/ids.ts';

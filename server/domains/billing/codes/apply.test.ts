@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import type { Pool } from 'pg';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { CREDIT } from '../../../orchestrator/ports/microcredits.ts';
 import type { Services } from '../../../operation/services.ts';
+import { CREDIT } from '../../../orchestrator/ports/microcredits.ts';
 import { ManualClock } from '../../../platform/clock.ts';
 import { AppError } from '../../../platform/errors.ts';
 import { newId } from '../../../platform/ids.ts';

@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { CREDIT, MAX_MICROCREDITS } from '../../../orchestrator/ports/microcredits.ts';
 import type { Services } from '../../../operation/services.ts';
 import { PlainText } from '../../../operation/wire.ts';
+import { CREDIT, MAX_MICROCREDITS } from '../../../orchestrator/ports/microcredits.ts';
 import { conflict, invalid } from '../../../platform/errors.ts';
 import { type Queryable, transact } from '../../../platform/postgres/transaction.ts';
 import { listPlans } from '../plans/store.ts';

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { CREDIT } from '../../../orchestrator/ports/microcredits.ts';
 import type { PaymentProvider } from '../../../operation/payment-provider.ts';
 import { createRequestLimiter } from '../../../operation/rate-limits.ts';
 import type { Services } from '../../../operation/services.ts';
+import { CREDIT } from '../../../orchestrator/ports/microcredits.ts';
 import { ManualClock } from '../../../platform/clock.ts';
 import { AppError, unavailable } from '../../../platform/errors.ts';
 import { newId } from '../../../platform/ids.ts';

@@ -1,8 +1,8 @@
 import type { Pool } from 'pg';
 import { z } from 'zod';
 import { perAction } from '../../../orchestrator/ports/billable-actions.ts';
-import { toMicrocredits } from '../../../orchestrator/ports/microcredits.ts';
 import type { TenantCredits } from '../../../orchestrator/ports/credits.ts';
+import { toMicrocredits } from '../../../orchestrator/ports/microcredits.ts';
 import { newId } from '../../../platform/ids.ts';
 import { Microcredits } from '../schemas.ts';
 import { COUNTED, readUncounted } from './count-store.ts';

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { CREDIT } from '../../../orchestrator/ports/microcredits.ts';
 import type { Services } from '../../../operation/services.ts';
+import { CREDIT } from '../../../orchestrator/ports/microcredits.ts';
 import { ManualClock } from '../../../platform/clock.ts';
 import { transact } from '../../../platform/postgres/transaction.ts';
 import { charge } from '../../../testing/billing/ledger.ts';

@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import type { Context } from '../../../operation/context.ts';
 import { cutPage, decodeCursor } from '../../../operation/cursor.ts';
-import { toMicrocredits } from '../../../orchestrator/ports/microcredits.ts';
 import { Id } from '../../../operation/wire.ts';
+import { toMicrocredits } from '../../../orchestrator/ports/microcredits.ts';
 import { isoTimestamp } from '../../../platform/clock.ts';
 import { transact } from '../../../platform/postgres/transaction.ts';
 import type { Balances, LedgerEntry, ListLedgerInput, ListLedgerOutput } from '../schemas.ts';

@@ -1,7 +1,7 @@
 import type { z } from 'zod';
 import type { Context } from '../../../operation/context.ts';
-import { cost } from '../../../orchestrator/ports/microcredits.ts';
 import type { Services } from '../../../operation/services.ts';
+import { cost } from '../../../orchestrator/ports/microcredits.ts';
 import { invalid } from '../../../platform/errors.ts';
 import { newId } from '../../../platform/ids.ts';
 import type { PaymentConfig, TopUpInput, TopUpOutput } from '../schemas.ts';

@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { z } from 'zod';
-import { perAction } from '../../../orchestrator/ports/billable-actions.ts';
 import { ConfigError } from '../../../operation/config.ts';
 import type { PlanRow, TopUpTerms } from '../../../operation/plan.ts';
 import { PlainText } from '../../../operation/wire.ts';
+import { perAction } from '../../../orchestrator/ports/billable-actions.ts';
 import { Currency, Microcredits } from '../schemas.ts';
 
 /** The plans that a deployment sells before an operator changes anything. */

@@ -1,5 +1,5 @@
-import type { ActionPrices } from '../../../orchestrator/ports/billable-actions.ts';
 import type { Services } from '../../../operation/services.ts';
+import type { ActionPrices } from '../../../orchestrator/ports/billable-actions.ts';
 import { presentPlan } from '../subscriptions/choose.ts';
 import { readSubscription } from '../subscriptions/store.ts';
 

@@ -1,5 +1,5 @@
-import { toMicrocredits } from '../../../orchestrator/ports/microcredits.ts';
 import type { PlanRow } from '../../../operation/plan.ts';
+import { toMicrocredits } from '../../../orchestrator/ports/microcredits.ts';
 import { newId } from '../../../platform/ids.ts';
 import type { Queryable } from '../../../platform/postgres/transaction.ts';
 import { type Catalog, toPlanFields } from './catalog.ts';

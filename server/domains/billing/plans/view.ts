@@ -1,6 +1,6 @@
 import type { z } from 'zod';
-import { ACTIONS, BILLABLE_ACTIONS } from '../../../orchestrator/ports/billable-actions.ts';
 import type { PlanRow } from '../../../operation/plan.ts';
+import { ACTIONS, BILLABLE_ACTIONS } from '../../../orchestrator/ports/billable-actions.ts';
 import type { ActionPricing, Plan } from '../schemas.ts';
 import { toPlanFields } from './catalog.ts';
 

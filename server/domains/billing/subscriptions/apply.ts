@@ -1,6 +1,6 @@
-import { cost } from '../../../orchestrator/ports/microcredits.ts';
 import type { ProviderFact, ProviderSubscription } from '../../../operation/payment-provider.ts';
 import type { Services } from '../../../operation/services.ts';
+import { cost } from '../../../orchestrator/ports/microcredits.ts';
 import { newId } from '../../../platform/ids.ts';
 import { giveUp, refund, succeed } from '../payments/settle.ts';
 import { insertPayment, lockProviderPayment, type PaymentRow, updatePayment } from '../payments/store.ts';

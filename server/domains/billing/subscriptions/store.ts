@@ -1,5 +1,5 @@
-import { toMicrocredits } from '../../../orchestrator/ports/microcredits.ts';
 import type { ProviderSubscription } from '../../../operation/payment-provider.ts';
+import { toMicrocredits } from '../../../orchestrator/ports/microcredits.ts';
 import type { Queryable } from '../../../platform/postgres/transaction.ts';
 import type { StoredDiscount } from '../codes/discount.ts';
 

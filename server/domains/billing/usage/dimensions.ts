@@ -1,7 +1,7 @@
 import type { Pool } from 'pg';
 import type { z } from 'zod';
-import { actionsOfSubject } from '../../../orchestrator/ports/billable-actions.ts';
 import type { Context } from '../../../operation/context.ts';
+import { actionsOfSubject } from '../../../orchestrator/ports/billable-actions.ts';
 import { DAY_MS, isoTimestamp } from '../../../platform/clock.ts';
 import { invalid } from '../../../platform/errors.ts';
 import { visibleProjects } from '../../runs/visibility.ts';

@@ -1,5 +1,5 @@
-import type { StreamItem } from '../../../orchestrator/ports/orchestrator.ts';
 import type { Services } from '../../../operation/services.ts';
+import type { StreamItem } from '../../../orchestrator/ports/orchestrator.ts';
 import { AppError } from '../../../platform/errors.ts';
 import { isDatabaseAway } from '../../../platform/postgres/away.ts';
 import { endsRun } from '../../runs/event-selection.ts';

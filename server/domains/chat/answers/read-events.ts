@@ -1,7 +1,7 @@
-import type { CommittedEvent, StreamItem } from '../../../orchestrator/ports/orchestrator.ts';
 import type { Services } from '../../../operation/services.ts';
 import { agentStepType, type JsonMap } from '../../../orchestrator/core/index.ts';
 import { readEvents, readPayload, toWireEvent } from '../../../orchestrator/log/index.ts';
+import type { CommittedEvent, StreamItem } from '../../../orchestrator/ports/orchestrator.ts';
 import { isObject } from '../../../platform/json.ts';
 import type { AnswerEvent } from '../stream/frames.ts';
 

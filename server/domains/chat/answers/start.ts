@@ -1,13 +1,13 @@
-import { type Scope, scopes } from '../../../orchestrator/ports/authority.ts';
 import type { Services } from '../../../operation/services.ts';
+import { type Scope, scopes } from '../../../orchestrator/ports/authority.ts';
 import { AppError } from '../../../platform/errors.ts';
 import { findRights } from '../../agents/authority-queries.ts';
 import { effectiveRole } from '../../identity/principal.ts';
+import { CHAT_TRIGGER } from '../../runs/chat-trigger.ts';
 import { startRun } from '../../runs/start.ts';
 import { outsideOfMessage, toldOf } from '../messages/context-text.ts';
 import { markRunning } from '../messages/store.ts';
 import type { QueuedAnswer } from './store.ts';
-import { CHAT_TRIGGER } from '../../runs/chat-trigger.ts';
 
 /** The sender of a message. The run that answers it starts with the sender's current rights. */
 export type Sender = { email: string; carried: readonly Scope[] };

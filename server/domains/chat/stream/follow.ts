@@ -1,7 +1,7 @@
 import type { z } from 'zod';
 import type { Context, StreamConnection } from '../../../operation/context.ts';
-import type { AttemptPiece } from '../../../orchestrator/ports/live-text.ts';
 import { STREAM_DONE, type StreamFrame } from '../../../operation/operation.ts';
+import type { AttemptPiece } from '../../../orchestrator/ports/live-text.ts';
 import type { StreamItem } from '../../../orchestrator/ports/orchestrator.ts';
 import { BoundedQueue } from '../../../platform/bounded-queue.ts';
 import { invalid, unavailable } from '../../../platform/errors.ts';

@@ -1,8 +1,8 @@
 import { uiMessageChunkSchema } from 'ai';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { AttemptPiece } from '../../../orchestrator/ports/live-text.ts';
 import type { JsonMap } from '../../../orchestrator/core/index.ts';
+import type { AttemptPiece } from '../../../orchestrator/ports/live-text.ts';
 import type { ContentPart } from '../../../orchestrator/steps/agent/turn-messages.ts';
 import { type AnswerEvent, AnswerFrames, type Frame } from './frames.ts';
 import { MessageParts, textOf } from './parts.ts';

@@ -1,7 +1,7 @@
 import type { UIMessageChunk } from 'ai';
-import type { AttemptPiece } from '../../../orchestrator/ports/live-text.ts';
 import type { JsonMap, JsonValue } from '../../../orchestrator/core/index.ts';
 import { addedId, agentStepType, approvalId } from '../../../orchestrator/core/index.ts';
+import type { AttemptPiece } from '../../../orchestrator/ports/live-text.ts';
 import type { ToolCallPart } from '../../../orchestrator/steps/agent/turn-messages.ts';
 import { callsOf, type TurnResult, turnResultOf } from '../../../orchestrator/steps/agent/turn-result.ts';
 import { isObject } from '../../../platform/json.ts';

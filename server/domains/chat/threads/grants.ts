@@ -2,8 +2,8 @@ import type { z } from 'zod';
 import type { Context } from '../../../operation/context.ts';
 import { forbidden, notFound } from '../../../platform/errors.ts';
 import { listGrants } from '../../agents/grants/manage.ts';
-import type { ListGrantsInput, ListGrantsOutput, RevokeGrantInput } from '../../agents/schemas.ts';
 import { deleteGrant } from '../../agents/grants-queries.ts';
+import type { ListGrantsInput, ListGrantsOutput, RevokeGrantInput } from '../../agents/schemas.ts';
 import { projectScope } from '../../workflows/view.ts';
 import { requireThread } from './view.ts';
 

@@ -2,8 +2,8 @@ import type { z } from 'zod';
 import type { Context } from '../../../operation/context.ts';
 import { cutPage, decodeCursor, TimeIdKey } from '../../../operation/cursor.ts';
 import { isoTimestamp } from '../../../platform/clock.ts';
-import type { ListPatsInput, ListPatsOutput } from './schemas.ts';
 import { listPatRows, type PatFilter } from './queries.ts';
+import type { ListPatsInput, ListPatsOutput } from './schemas.ts';
 
 const timestamp = (ms: number | null) => (ms === null ? null : isoTimestamp(ms));
 

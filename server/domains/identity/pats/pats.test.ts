@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Principal } from '../../../operation/context.ts';
-import { scopes } from '../../../orchestrator/ports/authority.ts';
+import type { Principal } from '../../../operation/context.ts';
 import type { Services } from '../../../operation/services.ts';
+import { scopes } from '../../../orchestrator/ports/authority.ts';
 import { ManualClock } from '../../../platform/clock.ts';
 import { unavailable } from '../../../platform/errors.ts';
 import { newId } from '../../../platform/ids.ts';

@@ -1,6 +1,6 @@
 import type { Pool } from 'pg';
-import { type Scope, scopes } from '../../../orchestrator/ports/authority.ts';
 import type { TimeIdKey } from '../../../operation/cursor.ts';
+import { type Scope, scopes } from '../../../orchestrator/ports/authority.ts';
 import type { Queryable } from '../../../platform/postgres/transaction.ts';
 
 /** Tokens that are not revoked, of one project; of one user in it where `userId` is given. */

@@ -3,8 +3,8 @@ import type { Context } from '../../../operation/context.ts';
 import { notFound } from '../../../platform/errors.ts';
 import { requireScopes } from '../authority.ts';
 import { requireLifetime } from './lifetime.ts';
-import type { ById, RevealPatOutput } from './schemas.ts';
 import { findPatRow } from './queries.ts';
+import type { ById, RevealPatOutput } from './schemas.ts';
 import { patSecretName } from './token.ts';
 
 /**

@@ -2,11 +2,11 @@ import type { z } from 'zod';
 import type { Context } from '../../../operation/context.ts';
 import { notFound } from '../../../platform/errors.ts';
 import { transact } from '../../../platform/postgres/transaction.ts';
-import { principalCache } from '../principal-cache.ts';
 import { lockTenant } from '../lock-queries.ts';
+import { principalCache } from '../principal-cache.ts';
 import { manageable } from './list.ts';
-import type { ById, RevokePatOutput } from './schemas.ts';
 import { revokePatRows } from './queries.ts';
+import type { ById, RevokePatOutput } from './schemas.ts';
 import { patSecretName } from './token.ts';
 
 /**

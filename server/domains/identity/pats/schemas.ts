@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { scopes } from '../../../orchestrator/ports/authority.ts';
 import { Id, Instant, NameText, nextCursor, page, Timestamp } from '../../../operation/wire.ts';
+import { scopes } from '../../../orchestrator/ports/authority.ts';
 
 export const Pat = z.strictObject({
   id: Id,

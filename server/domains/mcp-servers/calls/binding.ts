@@ -1,6 +1,6 @@
 import type { Services } from '../../../operation/services.ts';
-import type { StepProblem } from '../../../orchestrator/ports/step-type.ts';
 import type { JsonMap } from '../../../orchestrator/core/index.ts';
+import type { StepProblem } from '../../../orchestrator/ports/step-type.ts';
 import { AppError, conflict, notFound } from '../../../platform/errors.ts';
 import { isId } from '../../../platform/ids.ts';
 import type { McpTool } from '../../../platform/mcp-client/index.ts';

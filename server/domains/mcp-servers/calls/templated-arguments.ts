@@ -1,4 +1,3 @@
-import type { StepProblem } from '../../../orchestrator/ports/step-type.ts';
 import type { JsonMap, JsonValue } from '../../../orchestrator/core/index.ts';
 import {
   hasTemplate,
@@ -6,6 +5,7 @@ import {
   parseTemplate,
   TemplateSyntaxError,
 } from '../../../orchestrator/languages/templates.ts';
+import type { StepProblem } from '../../../orchestrator/ports/step-type.ts';
 import { isObject } from '../../../platform/json.ts';
 import { References } from '../../../platform/json-schema/references.ts';
 import { isInteger, isSame, quoteValue, typeOf } from '../../../platform/json-schema/value.ts';

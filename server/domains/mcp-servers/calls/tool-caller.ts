@@ -1,5 +1,5 @@
-import type { StepProblem } from '../../../orchestrator/ports/step-type.ts';
 import type { JsonMap, JsonValue } from '../../../orchestrator/core/index.ts';
+import type { StepProblem } from '../../../orchestrator/ports/step-type.ts';
 import type { ToolAnswer, ToolCall, ToolCaller } from '../../../orchestrator/steps/mcp-call/tool-caller.ts';
 import { cleanJson } from '../../../platform/clean-json.ts';
 import { DAY_MS } from '../../../platform/clock.ts';

@@ -4,8 +4,8 @@ import { AppError, notFound } from '../../../platform/errors.ts';
 import type { DeleteInstanceInput, InstanceDetail, PatchInstanceInput } from '../schemas.ts';
 import { requireServer } from '../servers/view.ts';
 import { requireVersion } from './create.ts';
-import { checkSettings } from './settings.ts';
 import { usesOfInstance } from './queries.ts';
+import { checkSettings } from './settings.ts';
 import { deleteInstanceRow, updateInstance } from './store.ts';
 import { describeInstance, instanceKey, MAX_USES_SHOWN, requireInstance, requireOwnConnection } from './view.ts';
 

@@ -3,11 +3,11 @@ import type { Context } from '../../../operation/context.ts';
 import { conflict, invalid } from '../../../platform/errors.ts';
 import { newId } from '../../../platform/ids.ts';
 import { type CreateInstanceInput, type InstanceDetail, limits } from '../schemas.ts';
-import { findServerVersion } from '../servers/version-queries.ts';
 import { findServer, type ServerRow } from '../servers/store.ts';
+import { findServerVersion } from '../servers/version-queries.ts';
 import { serverKey } from '../servers/view.ts';
-import { checkSettings } from './settings.ts';
 import { insertInstance } from './queries.ts';
+import { checkSettings } from './settings.ts';
 import { describeInstance, instanceKey, requireOwnConnection } from './view.ts';
 
 /**

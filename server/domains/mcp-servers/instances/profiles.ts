@@ -15,8 +15,8 @@ import {
   type SetActiveInput,
 } from '../schemas.ts';
 import { requireServer } from '../servers/view.ts';
-import { checkSettings } from './settings.ts';
 import { deleteProfileRow, findProfile, insertProfile, listProfileRows, type ProfileKey } from './profile-queries.ts';
+import { checkSettings } from './settings.ts';
 import { setActiveProfile, updateProfile } from './store.ts';
 import { instanceKey, requireInstance, requireOwnConnection, toProfile } from './view.ts';
 

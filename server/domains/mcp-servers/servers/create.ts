@@ -5,8 +5,8 @@ import { conflict, invalid } from '../../../platform/errors.ts';
 import { newId } from '../../../platform/ids.ts';
 import { type CreateServerInput, limits, type Server } from '../schemas.ts';
 import { parseCanonicalUrl } from './canonical-url.ts';
-import { freeSlug, serviceSlug } from './service-slug.ts';
 import { insertServer } from './queries.ts';
+import { freeSlug, serviceSlug } from './service-slug.ts';
 import { findServer, takenServices } from './store.ts';
 import { toServer } from './view.ts';
 

@@ -13,8 +13,8 @@ import type {
   Version,
   VersionRef,
 } from '../schemas.ts';
-import { findServerVersion, listServerVersions } from './version-queries.ts';
 import { listServerRows } from './store.ts';
+import { findServerVersion, listServerVersions } from './version-queries.ts';
 import {
   describeServer,
   describeVersion,

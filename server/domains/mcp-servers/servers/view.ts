@@ -5,8 +5,8 @@ import { notFound } from '../../../platform/errors.ts';
 import { diffCatalogs } from '../catalog/diff.ts';
 import { toServerInfo, toTool } from '../catalog/view.ts';
 import type { Server, ServerDetail, Version, VersionSummary } from '../schemas.ts';
-import { findServerVersion, type VersionRow, type VersionSummaryRow } from './version-queries.ts';
 import { findServer, findServerDetail, type ServerDetailRow, type ServerKey, type ServerRow } from './store.ts';
+import { findServerVersion, type VersionRow, type VersionSummaryRow } from './version-queries.ts';
 
 /** Returns the key of a server of the caller's workspace. */
 export function serverKey(ctx: Context, id: string): ServerKey {

@@ -1,6 +1,11 @@
 import type { Services } from '../../../operation/services.ts';
 import type { JsonMap } from '../../../orchestrator/core/index.ts';
-import { FORGET, type MemoryToolCall, type MemoryTools, REMEMBER } from '../../../orchestrator/steps/agent/memory-tools.ts';
+import {
+  FORGET,
+  type MemoryToolCall,
+  type MemoryTools,
+  REMEMBER,
+} from '../../../orchestrator/steps/agent/memory-tools.ts';
 import type { RunAuthority, Standing } from '../../../orchestrator/steps/agent/run-authority.ts';
 import { AppError } from '../../../platform/errors.ts';
 import { isId } from '../../../platform/ids.ts';

@@ -1,11 +1,11 @@
 import type { Services } from '../../../operation/services.ts';
+import type { RunAuthority } from '../../../orchestrator/steps/agent/run-authority.ts';
+import type { ModelAnswer, ModelCaller, TokenUsage } from '../../../orchestrator/steps/llm-call/model-caller.ts';
 import type {
   ExtractionAnswer,
   ExtractionCall,
   MemoryExtractor,
 } from '../../../orchestrator/steps/memory-extract/memory-extractor.ts';
-import type { ModelAnswer, ModelCaller, TokenUsage } from '../../../orchestrator/steps/llm-call/model-caller.ts';
-import type { RunAuthority } from '../../../orchestrator/steps/agent/run-authority.ts';
 import { whileDatabaseAway } from '../../../platform/postgres/while-away.ts';
 import { readKnownSecrets } from '../../connections/known-secrets.ts';
 import { type ChunkRow, type EpisodeRow, findEpisode, listChunks } from '../episodes/store.ts';

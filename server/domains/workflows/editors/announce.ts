@@ -2,8 +2,8 @@ import type { z } from 'zod';
 import type { Context } from '../../../operation/context.ts';
 import { requireWorkflow } from '../get.ts';
 import { answerEditors } from './list.ts';
-import type { AnnounceEditorInput, EditorsOutput } from './schemas.ts';
 import { recordSeen } from './queries.ts';
+import type { AnnounceEditorInput, EditorsOutput } from './schemas.ts';
 
 /**
  * POST /v1/workflows/{id}/editors: the caller has the editor of the draft open, or has left it. Returns who edits it. Throws

@@ -4,8 +4,8 @@ import { isoTimestamp } from '../../../platform/clock.ts';
 import { requireWorkflow } from '../get.ts';
 import type { WorkflowRow } from '../store.ts';
 import { etagOf } from '../view.ts';
-import { EDITOR_OPEN_MS, type EditorsOutput, type ListEditorsInput, MAX_EDITORS } from './schemas.ts';
 import { type EditorRow, readSaved, readSeen } from './queries.ts';
+import { EDITOR_OPEN_MS, type EditorsOutput, type ListEditorsInput, MAX_EDITORS } from './schemas.ts';
 
 /** GET /v1/workflows/{id}/editors: who edits the draft now, and who has saved it after a state. Throws AppError 404. */
 export async function listEditors(

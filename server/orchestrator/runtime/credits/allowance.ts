@@ -1,6 +1,6 @@
-import type { Reserved, Wanted } from '../../ports/step-type.ts';
 import type { StepError } from '../../core/index.ts';
 import type { Spent } from '../../ports/spending.ts';
+import type { Reserved, Wanted } from '../../ports/step-type.ts';
 
 /** Reads what may be spent and what has been charged, and says why an attempt for which too little is left is refused. */
 export type AllowanceReader = { read(): Promise<Spent> | Spent; refusal(): StepError };

@@ -1,7 +1,7 @@
-import type { Reserved, Wanted } from '../../ports/step-type.ts';
 import { DAY_MS } from '../../../platform/clock.ts';
 import { BUDGET_SPENT, type RunState } from '../../core/index.ts';
 import { dayOf, type SpendingSource } from '../../ports/spending.ts';
+import type { Reserved, Wanted } from '../../ports/step-type.ts';
 import type { RunIdentity } from '../../turn/turn.ts';
 import { Allowance } from './allowance.ts';
 

@@ -1,15 +1,9 @@
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
-import type { RunRef } from '../../ports/orchestrator.ts';
 import { newId } from '../../../platform/ids.ts';
-import {
-  chain,
-  createHarness,
-  type Harness,
-  type HarnessOptions,
-  stepType,
-} from '../../../testing/engine/runtime.ts';
+import { chain, createHarness, type Harness, type HarnessOptions, stepType } from '../../../testing/engine/runtime.ts';
 import { createTestDatabase, type TestDatabase } from '../../../testing/postgres.ts';
 import { consumedBy, endsBillableAttempt } from '../../core/index.ts';
+import type { RunRef } from '../../ports/orchestrator.ts';
 
 let db: TestDatabase;
 const open: Harness[] = [];

@@ -1,9 +1,9 @@
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
-import type { RunRef } from '../../ports/orchestrator.ts';
 import { ManualClock } from '../../../platform/clock.ts';
 import { createHarness, Gate, type Harness } from '../../../testing/engine/runtime.ts';
 import { createTestDatabase, type TestDatabase } from '../../../testing/postgres.ts';
 import { MAX_LOST_ATTEMPTS } from '../../core/attempts.ts';
+import type { RunRef } from '../../ports/orchestrator.ts';
 import { createLeaderTerms } from './leader-terms.ts';
 
 let db: TestDatabase;

@@ -1,5 +1,5 @@
-import type { OrchestratorStatus } from '../../ports/orchestrator.ts';
 import type { Logger } from '../../../platform/logger.ts';
+import type { OrchestratorStatus } from '../../ports/orchestrator.ts';
 
 /**
  * While an outage lasts, one in this many attempts to lead is reported: at the longest

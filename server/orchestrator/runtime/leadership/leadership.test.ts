@@ -1,5 +1,4 @@
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
-import type { CommittedEvent, RunRef } from '../../ports/orchestrator.ts';
 import type { AppError } from '../../../platform/errors.ts';
 import { newId } from '../../../platform/ids.ts';
 import {
@@ -16,6 +15,7 @@ import {
 } from '../../../testing/engine/runtime.ts';
 import { createTestDatabase, type TestDatabase } from '../../../testing/postgres.ts';
 import type { Graph } from '../../core/index.ts';
+import type { CommittedEvent, RunRef } from '../../ports/orchestrator.ts';
 import type { EmbeddedOrchestrator } from '../index.ts';
 
 let db: TestDatabase;

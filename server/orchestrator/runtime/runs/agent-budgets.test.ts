@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { CREDIT } from '../../ports/microcredits.ts';
 import { newId } from '../../../platform/ids.ts';
 import { TestCredits } from '../../../testing/engine/credits.ts';
 import { createHarness, type Harness } from '../../../testing/engine/runtime.ts';
 import { createTestDatabase, type TestDatabase } from '../../../testing/postgres.ts';
 import type { JsonMap } from '../../core/index.ts';
+import { CREDIT } from '../../ports/microcredits.ts';
 import { agent } from '../../steps/agent/agent.ts';
 import { agentTool } from '../../steps/agent/tool.ts';
 import type { AgentTools } from '../../steps/agent/tools.ts';

@@ -1,18 +1,18 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
-import { CREDIT } from '../../ports/microcredits.ts';
 import { newId } from '../../../platform/ids.ts';
 import { TestCredits } from '../../../testing/engine/credits.ts';
 import { createHarness, type Harness, outline, stepType } from '../../../testing/engine/runtime.ts';
 import { createTestDatabase, type TestDatabase } from '../../../testing/postgres.ts';
 import type { Graph, JsonMap, RunEvent } from '../../core/index.ts';
 import { createLogReader } from '../../log/log-reader.ts';
+import { CREDIT } from '../../ports/microcredits.ts';
 import { agent } from '../../steps/agent/agent.ts';
+import type { RunTools } from '../../steps/agent/run-tools.ts';
 import { agentTool } from '../../steps/agent/tool.ts';
 import { agentTurn } from '../../steps/agent/turn.ts';
-import { callWorkflow } from '../../steps/call-workflow/call-workflow.ts';
-import type { RunTools } from '../../steps/agent/run-tools.ts';
 import type { TurnCaller } from '../../steps/agent/turn-caller.ts';
 import type { ContentPart } from '../../steps/agent/turn-messages.ts';
+import { callWorkflow } from '../../steps/call-workflow/call-workflow.ts';
 import type { WorkflowCaller } from '../../steps/call-workflow/workflow-caller.ts';
 
 /** Runs that agents call: what they may spend, and that no crash loses or doubles one. A step costs 100 microcredits, a token read 2. */

@@ -1,19 +1,19 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import type { RunRef } from '../../ports/orchestrator.ts';
 import { createHarness, type Harness } from '../../../testing/engine/runtime.ts';
 import { createTestDatabase, type TestDatabase } from '../../../testing/postgres.ts';
 import type { GraphStep, JsonMap, JsonValue, RunEvent, RunStartedData } from '../../core/index.ts';
+import type { RunRef } from '../../ports/orchestrator.ts';
 import { agent } from '../../steps/agent/agent.ts';
 import { agentApproval } from '../../steps/agent/approval.ts';
-import { agentTool } from '../../steps/agent/tool.ts';
-import type { AgentTools, OfferedTool } from '../../steps/agent/tools.ts';
-import { agentTurn } from '../../steps/agent/turn.ts';
 import type { EarlierMessages } from '../../steps/agent/conversations.ts';
 import type { Recalled } from '../../steps/agent/memory-recaller.ts';
 import type { RunAuthority } from '../../steps/agent/run-authority.ts';
-import type { ToolAnswer, ToolCall, ToolCaller } from '../../steps/mcp-call/tool-caller.ts';
+import { agentTool } from '../../steps/agent/tool.ts';
+import type { AgentTools, OfferedTool } from '../../steps/agent/tools.ts';
+import { agentTurn } from '../../steps/agent/turn.ts';
 import type { TurnCaller, TurnRequest } from '../../steps/agent/turn-caller.ts';
 import type { ContentPart } from '../../steps/agent/turn-messages.ts';
+import type { ToolAnswer, ToolCall, ToolCaller } from '../../steps/mcp-call/tool-caller.ts';
 
 /** An attacker writes what the model wants: whatever it is, no tool that writes is called without its consent. */
 const offered = (name: string, more: Partial<OfferedTool> = {}): OfferedTool => ({

@@ -1,18 +1,18 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import type { RunRef } from '../../ports/orchestrator.ts';
 import { createHarness, type Harness, type WorkflowRef } from '../../../testing/engine/runtime.ts';
 import { createTestDatabase, type TestDatabase } from '../../../testing/postgres.ts';
 import type { JsonMap, JsonValue, RunEvent } from '../../core/index.ts';
+import type { RunRef } from '../../ports/orchestrator.ts';
 import { agent } from '../../steps/agent/agent.ts';
 import { agentApproval } from '../../steps/agent/approval.ts';
 import { agentCompaction } from '../../steps/agent/compaction.ts';
+import type { Standing } from '../../steps/agent/run-authority.ts';
 import { agentTool } from '../../steps/agent/tool.ts';
 import type { AgentTools, OfferedTool } from '../../steps/agent/tools.ts';
 import { agentTurn } from '../../steps/agent/turn.ts';
-import type { Standing } from '../../steps/agent/run-authority.ts';
-import type { ToolAnswer, ToolCall, ToolCaller } from '../../steps/mcp-call/tool-caller.ts';
 import type { TurnAnswer, TurnCaller, TurnRequest } from '../../steps/agent/turn-caller.ts';
 import type { ContentPart } from '../../steps/agent/turn-messages.ts';
+import type { ToolAnswer, ToolCall, ToolCaller } from '../../steps/mcp-call/tool-caller.ts';
 
 const offered = (name: string, more: Partial<OfferedTool> = {}): OfferedTool => ({
   name,

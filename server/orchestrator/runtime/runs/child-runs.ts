@@ -1,4 +1,3 @@
-import { isBusy, type StartRun } from '../../ports/orchestrator.ts';
 import { AppError } from '../../../platform/errors.ts';
 import {
   type ChildEnd,
@@ -12,6 +11,7 @@ import {
   type StepCall,
 } from '../../core/index.ts';
 import type { ChildRow, LogReader } from '../../log/index.ts';
+import { isBusy, type StartRun } from '../../ports/orchestrator.ts';
 import type { LiveMemory } from '../memory/live-memory.ts';
 import type { LiveRun } from './live-run.ts';
 import type { RunFinder } from './run-finder.ts';

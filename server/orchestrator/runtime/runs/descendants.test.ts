@@ -1,5 +1,4 @@
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
-import type { RunRef } from '../../ports/orchestrator.ts';
 import { newId } from '../../../platform/ids.ts';
 import {
   createHarness,
@@ -11,6 +10,7 @@ import {
 } from '../../../testing/engine/runtime.ts';
 import { createTestDatabase, type TestDatabase } from '../../../testing/postgres.ts';
 import type { Graph, JsonMap } from '../../core/index.ts';
+import type { RunRef } from '../../ports/orchestrator.ts';
 import { Descendants } from './descendants.ts';
 
 let db: TestDatabase;

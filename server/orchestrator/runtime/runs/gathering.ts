@@ -1,4 +1,3 @@
-import type { Gathered } from '../../ports/step-type.ts';
 import {
   type Expansion,
   isAgent,
@@ -9,6 +8,7 @@ import {
   StoredValue,
   turnId,
 } from '../../core/index.ts';
+import type { Gathered } from '../../ports/step-type.ts';
 import type { LoadedResults } from '../memory/stored-results.ts';
 
 /** The name under which the large result of an item's step is loaded. */

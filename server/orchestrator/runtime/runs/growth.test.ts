@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
-import type { Attempt, Outcome } from '../../ports/step-type.ts';
 import { chain, createHarness, type Harness, outline, stepType } from '../../../testing/engine/runtime.ts';
 import { createTestDatabase } from '../../../testing/postgres.ts';
 import type { Graph, GraphStep, JsonValue } from '../../core/index.ts';
 import { readRunsToFold } from '../../log/read-to-fold.ts';
+import type { Attempt, Outcome } from '../../ports/step-type.ts';
 
 /** Behaves like a loop: its items are numbers up to `count`, with `padding` characters of text each. */
 const loopType = stepType('for_each', async ({ step, gathered }): Promise<Outcome> => {

@@ -1,19 +1,19 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
-import type { RunRef } from '../../ports/orchestrator.ts';
 import { createHarness, type Harness } from '../../../testing/engine/runtime.ts';
 import { createTestDatabase, type TestDatabase } from '../../../testing/postgres.ts';
 import type { GraphStep, JsonMap } from '../../core/index.ts';
+import type { RunRef } from '../../ports/orchestrator.ts';
 import { agent } from '../../steps/agent/agent.ts';
 import { agentApproval } from '../../steps/agent/approval.ts';
 import { agentTool } from '../../steps/agent/tool.ts';
 import type { OfferedTool } from '../../steps/agent/tools.ts';
 import { agentTurn } from '../../steps/agent/turn.ts';
+import type { TurnCaller, TurnRequest } from '../../steps/agent/turn-caller.ts';
+import type { ContentPart } from '../../steps/agent/turn-messages.ts';
 import { validateForm } from '../../steps/form.ts';
 import { httpRequest } from '../../steps/http-request/http-request.ts';
 import { mcpCall } from '../../steps/mcp-call/mcp-call.ts';
 import type { ToolAnswer, ToolCall } from '../../steps/mcp-call/tool-caller.ts';
-import type { TurnCaller, TurnRequest } from '../../steps/agent/turn-caller.ts';
-import type { ContentPart } from '../../steps/agent/turn-messages.ts';
 
 let db: TestDatabase;
 beforeAll(async () => {

@@ -1,12 +1,12 @@
 import { afterAll, expect, test } from 'vitest';
-import type { Outcome } from '../../ports/step-type.ts';
 import { createLogger } from '../../../platform/logger.ts';
 import { DEFAULT_CONFIG, ManualTime } from '../../../testing/engine/runtime.ts';
 import { compile, type GraphStep, newRun } from '../../core/index.ts';
-import { FREE } from '../../ports/credits.ts';
-import type { LogReader } from '../../log/index.ts';
-import { unobserved } from '../../ports/observer.ts';
 import { LuaPool } from '../../languages/lua/index.ts';
+import type { LogReader } from '../../log/index.ts';
+import { FREE } from '../../ports/credits.ts';
+import { unobserved } from '../../ports/observer.ts';
+import type { Outcome } from '../../ports/step-type.ts';
 import { luaScript } from '../../steps/lua-script/lua-script.ts';
 import { RunResources } from '../memory/run-resources.ts';
 import { FaultLog } from './fault-log.ts';

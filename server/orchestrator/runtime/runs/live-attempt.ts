@@ -1,5 +1,3 @@
-import type { ActionPrices } from '../../ports/billable-actions.ts';
-import type { Attempt, CallLineage, Gathered, Outcome, StepType } from '../../ports/step-type.ts';
 import { withLineage } from '../../../platform/lineage.ts';
 import {
   type AgentProgress,
@@ -20,7 +18,9 @@ import {
   StoredValue,
   stepSpec,
 } from '../../core/index.ts';
+import type { ActionPrices } from '../../ports/billable-actions.ts';
 import type { AttemptEnd, OrchestratorObserver } from '../../ports/observer.ts';
+import type { Attempt, CallLineage, Gathered, Outcome, StepType } from '../../ports/step-type.ts';
 import { isLarge } from '../../turn/outcome.ts';
 import type { RunIdentity } from '../../turn/turn.ts';
 import { priceAhead, type RunCredits } from '../credits/run-credits.ts';

@@ -1,5 +1,3 @@
-import type { RunSnapshot } from '../../ports/orchestrator.ts';
-import type { Outcome } from '../../ports/step-type.ts';
 import { AppError, conflict } from '../../../platform/errors.ts';
 import {
   type Command,
@@ -12,6 +10,8 @@ import {
   stepSpec,
 } from '../../core/index.ts';
 import type { LargeResult, LogEntry } from '../../log/index.ts';
+import type { RunSnapshot } from '../../ports/orchestrator.ts';
+import type { Outcome } from '../../ports/step-type.ts';
 import { nextTimer, WHEN_DUE } from '../../turn/due.ts';
 import { RunLog } from '../../turn/log-budget.ts';
 import { endOfAttempt } from '../../turn/outcome.ts';

@@ -1,6 +1,6 @@
-import type { RunSnapshot } from '../../ports/orchestrator.ts';
 import { type Command, sizeOf } from '../../core/index.ts';
 import type { LargeResult } from '../../log/index.ts';
+import type { RunSnapshot } from '../../ports/orchestrator.ts';
 import type { AttemptRef } from './run-host.ts';
 
 export type Caller = { resolve(run: RunSnapshot): void; reject(error: unknown): void };

@@ -1,9 +1,9 @@
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
-import type { StreamItem } from '../../ports/orchestrator.ts';
 import { createHarness, Gate, type Harness, stepType } from '../../../testing/engine/runtime.ts';
 import { createTestDatabase, type TestDatabase } from '../../../testing/postgres.ts';
 import type { Graph, GraphStep } from '../../core/index.ts';
 import { unobserved } from '../../ports/observer.ts';
+import type { StreamItem } from '../../ports/orchestrator.ts';
 
 let db: TestDatabase;
 beforeAll(async () => {

@@ -1,5 +1,5 @@
-import type { RunSnapshot } from '../../ports/orchestrator.ts';
 import { unavailable } from '../../../platform/errors.ts';
+import type { RunSnapshot } from '../../ports/orchestrator.ts';
 import type { LiveRun } from './live-run.ts';
 import type { LoadedRun, Loader } from './loader.ts';
 import type { RunKey } from './run-host.ts';

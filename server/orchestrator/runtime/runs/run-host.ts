@@ -1,8 +1,8 @@
-import type { StreamItem } from '../../ports/orchestrator.ts';
-import type { StepType } from '../../ports/step-type.ts';
 import type { AppError } from '../../../platform/errors.ts';
 import type { LeaderTerm, RunState } from '../../core/index.ts';
 import type { LogEntry } from '../../log/index.ts';
+import type { StreamItem } from '../../ports/orchestrator.ts';
+import type { StepType } from '../../ports/step-type.ts';
 import type { WakeUp } from '../../turn/due.ts';
 import type { RunIdentity } from '../../turn/turn.ts';
 import type { AttemptHost } from './live-attempt.ts';

@@ -1,7 +1,7 @@
-import type { RunSnapshot, StartRun } from '../../ports/orchestrator.ts';
 import { AppError } from '../../../platform/errors.ts';
 import { type CompiledGraph, MAX_CALL_DEPTH, newRun, rootAbove } from '../../core/index.ts';
 import type { LogReader } from '../../log/index.ts';
+import type { RunSnapshot, StartRun } from '../../ports/orchestrator.ts';
 import type { CreditAccount } from '../credits/credit-account.ts';
 import type { CreditMeter } from '../credits/credit-meter.ts';
 import { checkStart } from '../memory/run-budget.ts';

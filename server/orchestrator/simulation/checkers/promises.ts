@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { RunSnapshot } from '../../ports/orchestrator.ts';
 import type { AppError } from '../../../platform/errors.ts';
 import { type Command, isTerminal, type RunEvent, type RunStatus } from '../../core/index.ts';
+import type { RunSnapshot } from '../../ports/orchestrator.ts';
 import type { Auditor } from '../auditor.ts';
 import type { Scenario } from '../scenario.ts';
 import type { Surroundings } from '../surroundings.ts';

@@ -1,7 +1,16 @@
 import { z } from 'zod';
+import type { AgentPlan, AgentProgress, GraphStep, JsonMap, JsonValue } from '../../core/index.ts';
+import { Rendering } from '../../languages/rendering.ts';
+import { collectReferences, hasTemplate } from '../../languages/templates.ts';
 import { CREDIT } from '../../ports/microcredits.ts';
 import type { Attempt, CheckScope, Outcome, StepProblem, StepType } from '../../ports/step-type.ts';
-import type { AgentPlan, AgentProgress, GraphStep, JsonMap, JsonValue } from '../../core/index.ts';
+import { fieldReader, InvalidStep, unavailableMessage } from '../common-fields.ts';
+import { STEP_TYPES } from '../descriptions.ts';
+import { exampleValue } from '../example-value.ts';
+import { failed, outcomeOf } from '../failure.ts';
+import { checkForm } from '../form.ts';
+import { outsideOf, privateOf } from '../outside.ts';
+import { stepsInTemplates } from '../reads.ts';
 import {
   COMPACT_AT,
   charactersOf,
@@ -10,32 +19,23 @@ import {
   DEFAULT_CONTEXT_WINDOW,
   ratioOf,
 } from './conversation.ts';
+import { type Conversations, NO_EARLIER_MESSAGES } from './conversations.ts';
 import { limitsOf, mayNotBegin } from './lineage.ts';
 import { countOf, outsideOfMemories, recallFor, withMemories } from './memory.ts';
+import type { MemoryRecaller } from './memory-recaller.ts';
+import { type MemoryTools, memoryToolsOf } from './memory-tools.ts';
 import { checkSource, namedAgent } from './named.ts';
+import { outsideOfAnswer, outsideOfEarlier } from './outside-conversation.ts';
 import { type AgentWork, type PlannedTool, workOf } from './plan.ts';
+import type { PlatformTools } from './platform-tools.ts';
+import { privateOfEarlier, privateOfMemories } from './private-conversation.ts';
 import { reaches } from './reach.ts';
+import type { RunAuthority } from './run-authority.ts';
+import type { RunTools } from './run-tools.ts';
 import { agentFields, closingSeconds, DEFAULT_AGENT_LIMITS } from './settings.ts';
 import type { AgentSource } from './source.ts';
 import { type ApprovalSettings, plannedTools, type ToolsEntry, warnOfContradictions } from './tool-plan.ts';
 import type { AgentTools } from './tools.ts';
-import { fieldReader, InvalidStep, unavailableMessage } from '../common-fields.ts';
-import { type Conversations, NO_EARLIER_MESSAGES } from './conversations.ts';
-import { STEP_TYPES } from '../descriptions.ts';
-import { exampleValue } from '../example-value.ts';
-import { failed, outcomeOf } from '../failure.ts';
-import { checkForm } from '../form.ts';
-import type { MemoryRecaller } from './memory-recaller.ts';
-import { type MemoryTools, memoryToolsOf } from './memory-tools.ts';
-import { outsideOf, privateOf } from '../outside.ts';
-import { outsideOfAnswer, outsideOfEarlier } from './outside-conversation.ts';
-import type { PlatformTools } from './platform-tools.ts';
-import { privateOfEarlier, privateOfMemories } from './private-conversation.ts';
-import { stepsInTemplates } from '../reads.ts';
-import { Rendering } from '../../languages/rendering.ts';
-import type { RunAuthority } from './run-authority.ts';
-import type { RunTools } from './run-tools.ts';
-import { collectReferences, hasTemplate } from '../../languages/templates.ts';
 import type { TurnCaller } from './turn-caller.ts';
 import type { TurnMessage } from './turn-messages.ts';
 import { turnResultOf } from './turn-result.ts';

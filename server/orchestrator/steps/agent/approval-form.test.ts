@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { approvalForm } from './approval-form.ts';
 import { checkForm, validateForm } from '../form.ts';
+import { approvalForm } from './approval-form.ts';
 
 const ANY = { type: 'object', title: 'Arguments', description: expect.any(String) };
 

@@ -1,16 +1,16 @@
-import type { Attempt, Outcome, StepType } from '../../ports/step-type.ts';
 import type { JsonMap } from '../../core/index.ts';
+import type { Attempt, Outcome, StepType } from '../../ports/step-type.ts';
+import { ADDED_STEP_TYPES } from '../descriptions.ts';
+import { failed } from '../failure.ts';
+import { fenced, inline } from '../quoted.ts';
+import { approvalForm } from './approval-form.ts';
+import { PERSON, questionOf } from './ask-user.ts';
+import { outsideIn } from './outside-conversation.ts';
 import { type PlannedTool, workOf } from './plan.ts';
+import { firstUnknownTo, privateIn } from './private-conversation.ts';
 import { AGENT_STEP } from './step.ts';
 import { askedCall } from './tool.ts';
 import { toolOf } from './turn.ts';
-import { approvalForm } from './approval-form.ts';
-import { PERSON, questionOf } from './ask-user.ts';
-import { ADDED_STEP_TYPES } from '../descriptions.ts';
-import { failed } from '../failure.ts';
-import { outsideIn } from './outside-conversation.ts';
-import { firstUnknownTo, privateIn } from './private-conversation.ts';
-import { fenced, inline } from '../quoted.ts';
 
 const MAX_SHOWN = 16_000;
 const MAX_WHY = 2_000;

@@ -1,12 +1,12 @@
 import { z } from 'zod';
 import { isObject } from '../../../platform/json.ts';
-import { JsonObjectSchema } from '../../../platform/zod-json.ts';
 import { SchemaReader } from '../../../platform/json-schema/expand.ts';
 import { subschemasOf } from '../../../platform/json-schema/references.ts';
+import { JsonObjectSchema } from '../../../platform/zod-json.ts';
 import type { JsonMap, JsonValue } from '../../core/index.ts';
-import type { PlannedTool } from './plan.ts';
 import { mentionsCredential, namesCredential, requestsCredential } from '../credential-words.ts';
 import { checkForm } from '../form.ts';
+import type { PlannedTool } from './plan.ts';
 
 /** The tool by which an agent asks the people of the project something. */
 export const ASK_USER = 'ask_user';

@@ -1,6 +1,6 @@
+import { type AgentLimit, type AgentProgress, type StepError, usableBudget } from '../../core/index.ts';
 import type { ActionPrices } from '../../ports/billable-actions.ts';
 import type { Attempt } from '../../ports/step-type.ts';
-import { type AgentLimit, type AgentProgress, type StepError, usableBudget } from '../../core/index.ts';
 import { reserveTokens } from '../reserve-tokens.ts';
 
 /** A turn is not made if its answer could have fewer tokens than this. */

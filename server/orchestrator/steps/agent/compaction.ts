@@ -1,5 +1,9 @@
-import type { Attempt, Outcome, StepType } from '../../ports/step-type.ts';
 import { type AgentProgress, CONTEXT_LENGTH_EXCEEDED, type GraphStep, type JsonValue } from '../../core/index.ts';
+import type { Attempt, Outcome, StepType } from '../../ports/step-type.ts';
+import { ADDED_STEP_TYPES } from '../descriptions.ts';
+import { failed } from '../failure.ts';
+import { reserveTokens } from '../reserve-tokens.ts';
+import { shortenedTo } from './compaction-text.ts';
 import {
   type Conversation,
   charactersOf,
@@ -15,10 +19,6 @@ import type { Prompt } from './prompt.ts';
 import { AGENT_STEP } from './step.ts';
 import { conversation, type TranscriptSource } from './transcript.ts';
 import { consumedBy, type TurnServices } from './turn.ts';
-import { shortenedTo } from './compaction-text.ts';
-import { ADDED_STEP_TYPES } from '../descriptions.ts';
-import { failed } from '../failure.ts';
-import { reserveTokens } from '../reserve-tokens.ts';
 import type { TurnRequest } from './turn-caller.ts';
 import type { TurnMessage } from './turn-messages.ts';
 

@@ -1,8 +1,8 @@
-import type { Attempt, Outcome } from '../../ports/step-type.ts';
 import { isObject } from '../../../platform/json.ts';
 import { callId, type JsonMap, type JsonValue, type TurnCall } from '../../core/index.ts';
-import { ratioOf } from './conversation.ts';
+import type { Attempt, Outcome } from '../../ports/step-type.ts';
 import { failed } from '../failure.ts';
+import { ratioOf } from './conversation.ts';
 import { callsOf, digestOf, turnResultOf } from './turn-result.ts';
 
 /**

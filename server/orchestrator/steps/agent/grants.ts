@@ -1,6 +1,6 @@
-import type { Attempt } from '../../ports/step-type.ts';
 import { isObject } from '../../../platform/json.ts';
 import type { JsonMap, JsonValue } from '../../core/index.ts';
+import type { Attempt } from '../../ports/step-type.ts';
 import type { PlannedTool } from './plan.ts';
 import { digestOf } from './turn-result.ts';
 

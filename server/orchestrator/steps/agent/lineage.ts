@@ -1,9 +1,9 @@
 import type { z } from 'zod';
 import { CREDIT } from '../../ports/microcredits.ts';
 import type { Attempt, Outcome } from '../../ports/step-type.ts';
+import { failed } from '../failure.ts';
 import { stricterLimits } from './named.ts';
 import { type AgentLimits, DEFAULT_AGENT_LIMITS, MIN_BUDGET_CREDITS } from './settings.ts';
-import { failed } from '../failure.ts';
 
 /** Agents that may work one beneath the other: an agent, one that it calls, and one that that calls. */
 export const MAX_AGENT_DEPTH = 3;

@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
 import type { AgentProgress, JsonValue } from '../../core/index.ts';
 import { withMemories } from './memory.ts';
-import type { AgentWork, PlannedTool } from './plan.ts';
-import { taintedBy } from './transcript.ts';
 import { memoryToolsOf, saidTo } from './memory-tools.ts';
 import { withContext } from './message-context.ts';
+import type { AgentWork, PlannedTool } from './plan.ts';
+import { taintedBy } from './transcript.ts';
 import type { TurnMessage } from './turn-messages.ts';
 
 const user = (text: string): TurnMessage => ({ role: 'user', content: [{ type: 'text', text }] });

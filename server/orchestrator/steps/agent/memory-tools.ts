@@ -1,12 +1,12 @@
-import type { Attempt } from '../../ports/step-type.ts';
 import { isObject } from '../../../platform/json.ts';
 import type { AgentProgress, JsonMap, JsonValue } from '../../core/index.ts';
+import type { Attempt } from '../../ports/step-type.ts';
+import type { ToolAnswer } from '../mcp-call/tool-caller.ts';
 import { RECALLED } from './memory.ts';
-import type { AgentWork, PlannedTool } from './plan.ts';
 import { MEMORY_SCOPES, type MemoryScopeName, type MemoryWrite } from './memory-recaller.ts';
 import { readMessage } from './message-context.ts';
+import type { AgentWork, PlannedTool } from './plan.ts';
 import { READ_RESULT, textOf } from './read-result.ts';
-import type { ToolAnswer } from '../mcp-call/tool-caller.ts';
 import { callsOf, turnResultOf } from './turn-result.ts';
 
 /** Stands in a planned tool in place of the id of an MCP instance: the tool is one of memory. */

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import type { Attempt, CheckScope, Outcome, StepProblem } from '../../ports/step-type.ts';
 import type { GraphStep } from '../../core/index.ts';
+import type { Attempt, CheckScope, Outcome, StepProblem } from '../../ports/step-type.ts';
 import { agentFields } from './settings.ts';
 import type { AgentSource } from './source.ts';
 

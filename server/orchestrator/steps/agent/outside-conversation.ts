@@ -1,12 +1,12 @@
 import type { AgentProgress } from '../../core/index.ts';
-import type { AgentWork, PlannedTool } from './plan.ts';
-import { type TranscriptSource, taintedBy } from './transcript.ts';
+import { inline } from '../quoted.ts';
 import { ASK_USER } from './ask-user.ts';
 import type { EarlierMessages } from './conversations.ts';
 import { MEMORY } from './memory-tools.ts';
+import type { AgentWork, PlannedTool } from './plan.ts';
 import { PLATFORM } from './platform-tools.ts';
-import { inline } from '../quoted.ts';
 import { READ_RESULT } from './read-result.ts';
+import { type TranscriptSource, taintedBy } from './transcript.ts';
 
 const EARLIER = 'in an earlier answer of this conversation';
 

@@ -1,7 +1,7 @@
-import type { Attempt } from '../../ports/step-type.ts';
 import type { JsonMap } from '../../core/index.ts';
-import type { OfferedTool } from './tools.ts';
+import type { Attempt } from '../../ports/step-type.ts';
 import type { ToolAnswer } from '../mcp-call/tool-caller.ts';
+import type { OfferedTool } from './tools.ts';
 
 /** Stands in a planned tool in place of the id of an MCP instance: the tool is an operation of this service. */
 export const PLATFORM = 'platform';

@@ -1,15 +1,15 @@
 import type { z } from 'zod';
 import { isObject } from '../../../platform/json.ts';
 import type { AgentProgress, JsonValue } from '../../core/index.ts';
-import type { AgentWork, PrivatePlace as PlaceSchema, PlannedTool } from './plan.ts';
-import type { TranscriptSource } from './transcript.ts';
+import { inline } from '../quoted.ts';
 import { ASK_USER } from './ask-user.ts';
 import type { EarlierMessages } from './conversations.ts';
 import type { Recalled } from './memory-recaller.ts';
 import { MEMORY } from './memory-tools.ts';
+import type { AgentWork, PrivatePlace as PlaceSchema, PlannedTool } from './plan.ts';
 import { PLATFORM } from './platform-tools.ts';
-import { inline } from '../quoted.ts';
 import { READ_RESULT } from './read-result.ts';
+import type { TranscriptSource } from './transcript.ts';
 import { callsOf, turnResultOf } from './turn-result.ts';
 
 /**

@@ -1,7 +1,7 @@
 import type { AgentLimit, AgentProgress, GraphStep, JsonMap } from '../../core/index.ts';
 import type { AgentWork } from './plan.ts';
-import { type TranscriptSource, transcript } from './transcript.ts';
 import { readResultTool } from './read-result.ts';
+import { type TranscriptSource, transcript } from './transcript.ts';
 import type { TurnRequest } from './turn-caller.ts';
 import type { TurnMessage } from './turn-messages.ts';
 

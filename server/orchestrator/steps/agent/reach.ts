@@ -1,7 +1,7 @@
-import type { Reached } from '../../ports/step-type.ts';
 import { isObject } from '../../../platform/json.ts';
 import type { GraphStep, JsonValue } from '../../core/index.ts';
 import { hasTemplate } from '../../languages/templates.ts';
+import type { Reached } from '../../ports/step-type.ts';
 
 /** An agent sends something by its tools. */
 export function reaches({ agent_id: agentId, tools }: GraphStep): Reached | null {

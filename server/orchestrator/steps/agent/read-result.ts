@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { parseJson } from '../../../platform/json-text.ts';
 import type { JsonMap, JsonValue } from '../../core/index.ts';
-import type { TurnTool } from './turn-caller.ts';
 import { valueAt } from '../../languages/value-at.ts';
+import type { TurnTool } from './turn-caller.ts';
 
 /** The tool that every agent has besides its own. */
 export const READ_RESULT = 'read_result';

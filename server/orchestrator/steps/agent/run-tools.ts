@@ -1,6 +1,6 @@
-import type { Attempt, CheckScope, StepProblem } from '../../ports/step-type.ts';
 import { isObject } from '../../../platform/json.ts';
 import type { JsonMap, JsonValue } from '../../core/index.ts';
+import type { Attempt, CheckScope, StepProblem } from '../../ports/step-type.ts';
 import type { OfferedTool } from './tools.ts';
 
 /** The kinds of workflows of which an agent starts runs by calls of tools. */

@@ -1,12 +1,12 @@
-import type { Attempt, Outcome } from '../../ports/step-type.ts';
 import type { JsonMap } from '../../core/index.ts';
-import { agentIdOf, mayNotCall } from './lineage.ts';
-import type { AgentWork, PlannedTool } from './plan.ts';
+import type { Attempt, Outcome } from '../../ports/step-type.ts';
+import type { CallOutput, WorkflowCaller } from '../call-workflow/workflow-caller.ts';
 import { STEP_TYPES } from '../descriptions.ts';
 import { failed } from '../failure.ts';
+import { agentIdOf, mayNotCall } from './lineage.ts';
+import type { AgentWork, PlannedTool } from './plan.ts';
 import type { Standing } from './run-authority.ts';
 import { AGENTS, answerOfAgent, inputOfRun } from './run-tools.ts';
-import type { CallOutput, WorkflowCaller } from '../call-workflow/workflow-caller.ts';
 
 type Called = {
   attempt: Attempt;

@@ -3,8 +3,8 @@ import { JsonObjectSchema } from '../../../platform/zod-json.ts';
 import { MAX_TIMEOUT_S } from '../../core/compile.ts';
 import { MAX_INSTRUCTIONS_LENGTH } from '../common-fields.ts';
 import { MAX_FORM_LENGTH } from '../form.ts';
-import { MEMORY_SCOPES, MEMORY_WRITES } from './memory-recaller.ts';
 import { ON_LOST } from '../on-lost.ts';
+import { MEMORY_SCOPES, MEMORY_WRITES } from './memory-recaller.ts';
 
 const MAX_AGENT_TURNS = 200;
 const MAX_AGENT_CALLS = 1_000;

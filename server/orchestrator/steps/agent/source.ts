@@ -1,5 +1,5 @@
-import type { Attempt, CheckScope, StepProblem } from '../../ports/step-type.ts';
 import type { JsonMap } from '../../core/index.ts';
+import type { Attempt, CheckScope, StepProblem } from '../../ports/step-type.ts';
 
 /** An agent as it is published now. `settings` has the fields of an `agent` step that describes the agent inline. */
 export type AgentSnapshot = { agentId: string; version: number; settings: JsonMap };

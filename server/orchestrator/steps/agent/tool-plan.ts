@@ -1,5 +1,4 @@
 import type { z } from 'zod';
-import type { Attempt, GraphCheck, Outcome } from '../../ports/step-type.ts';
 import { isId } from '../../../platform/ids.ts';
 import {
   ALL_TOOLS,
@@ -11,14 +10,15 @@ import {
   type WorkspaceApprovals,
   withWorkspace,
 } from '../../core/tool-entries.ts';
-import { type PlannedTool, type ToolPolicy, uniqueName } from './plan.ts';
-import type { AgentTool } from './settings.ts';
-import type { AgentTools, OfferedTool } from './tools.ts';
-import { askUserTool } from './ask-user.ts';
+import type { Attempt, GraphCheck, Outcome } from '../../ports/step-type.ts';
 import { failed } from '../failure.ts';
+import { askUserTool } from './ask-user.ts';
+import { type PlannedTool, type ToolPolicy, uniqueName } from './plan.ts';
 import { PLATFORM, PLATFORM_NAME, type PlatformTools } from './platform-tools.ts';
 import type { RunAuthority } from './run-authority.ts';
 import { RUN_TOOLS, type RunTools } from './run-tools.ts';
+import type { AgentTool } from './settings.ts';
+import type { AgentTools, OfferedTool } from './tools.ts';
 
 /** An entry of an agent's `tools`. */
 export type ToolsEntry = z.output<typeof AgentTool>;

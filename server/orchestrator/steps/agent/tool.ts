@@ -1,4 +1,3 @@
-import type { Attempt, Outcome, StepType } from '../../ports/step-type.ts';
 import { isObject } from '../../../platform/json.ts';
 import {
   type AgentProgress,
@@ -9,26 +8,27 @@ import {
   type JsonValue,
   turnId,
 } from '../../core/index.ts';
+import type { Attempt, Outcome, StepType } from '../../ports/step-type.ts';
+import type { WorkflowCaller } from '../call-workflow/workflow-caller.ts';
+import { ADDED_STEP_TYPES } from '../descriptions.ts';
+import { failed } from '../failure.ts';
+import type { ToolAnswer, ToolCaller } from '../mcp-call/tool-caller.ts';
+import { askAboutLost, quoted } from '../on-lost.ts';
+import { answerTo, PERSON } from './ask-user.ts';
 import { ratioOf } from './conversation.ts';
 import { fromEarlier } from './earlier.ts';
 import { type AgentGrants, grantFor } from './grants.ts';
+import { MEMORY, type MemoryTools, REMEMBER, saidTo } from './memory-tools.ts';
 import { type AgentWork, type PlannedTool, workOf } from './plan.ts';
+import { PLATFORM, type PlatformTools } from './platform-tools.ts';
+import { partAt, READ_RESULT, readResult, readResultArguments, SHOWN_CHARACTERS, textOf } from './read-result.ts';
 import { callRun, outputOfRun } from './run.ts';
+import { decideCall, type RunAuthority, type Standing } from './run-authority.ts';
 import { AGENT_STEP } from './step.ts';
 import type { AgentTools } from './tools.ts';
 import { toolOf } from './turn.ts';
-import { answerTo, PERSON } from './ask-user.ts';
-import { ADDED_STEP_TYPES } from '../descriptions.ts';
-import { failed } from '../failure.ts';
-import { MEMORY, type MemoryTools, REMEMBER, saidTo } from './memory-tools.ts';
-import { askAboutLost, quoted } from '../on-lost.ts';
-import { PLATFORM, type PlatformTools } from './platform-tools.ts';
-import { partAt, READ_RESULT, readResult, readResultArguments, SHOWN_CHARACTERS, textOf } from './read-result.ts';
-import { decideCall, type RunAuthority, type Standing } from './run-authority.ts';
-import type { ToolAnswer, ToolCaller } from '../mcp-call/tool-caller.ts';
 import type { ToolCallPart } from './turn-messages.ts';
 import { callsOf, digestOf, turnResultOf } from './turn-result.ts';
-import type { WorkflowCaller } from '../call-workflow/workflow-caller.ts';
 
 export type ToolServices = {
   tools?: ToolCaller | undefined;

@@ -1,5 +1,5 @@
-import type { CheckScope, StepProblem } from '../../ports/step-type.ts';
 import type { JsonMap } from '../../core/index.ts';
+import type { CheckScope, StepProblem } from '../../ports/step-type.ts';
 
 /** A tool as the published version of its server describes it. Where the server says nothing, the worse case is assumed. */
 export type OfferedTool = {

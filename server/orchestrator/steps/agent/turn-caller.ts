@@ -1,5 +1,5 @@
-import type { CheckScope, StepProblem } from '../../ports/step-type.ts';
 import type { JsonMap, JsonValue } from '../../core/index.ts';
+import type { CheckScope, StepProblem } from '../../ports/step-type.ts';
 import type { TokenUsage } from '../llm-call/model-caller.ts';
 import type { ContentPart, TurnMessage } from './turn-messages.ts';
 

@@ -1,7 +1,10 @@
-import type { LiveText } from '../../ports/live-text.ts';
-import type { Attempt, Outcome, StepType } from '../../ports/step-type.ts';
 import { isObject } from '../../../platform/json.ts';
 import type { AgentLimit, AgentProgress, Consumption, JsonMap, TurnCall, TurnEnd } from '../../core/index.ts';
+import type { LiveText } from '../../ports/live-text.ts';
+import type { Attempt, Outcome, StepType } from '../../ports/step-type.ts';
+import { ADDED_STEP_TYPES } from '../descriptions.ts';
+import { failed } from '../failure.ts';
+import { PERSON, questionOf } from './ask-user.ts';
 import { reserveTurn } from './budget.ts';
 import {
   charactersOf,
@@ -12,19 +15,16 @@ import {
 } from './conversation.ts';
 import { earlierTurn } from './earlier.ts';
 import { type AgentGrant, type AgentGrants, grantFor } from './grants.ts';
-import { type AgentWork, type PlannedTool, workOf } from './plan.ts';
-import { closePrompt, closingOf, openPrompt, type Prompt } from './prompt.ts';
-import { AGENT_STEP } from './step.ts';
-import type { AgentTools } from './tools.ts';
-import { PERSON, questionOf } from './ask-user.ts';
-import { ADDED_STEP_TYPES } from '../descriptions.ts';
-import { failed } from '../failure.ts';
 import { MEMORY } from './memory-tools.ts';
 import { outsideIn, outsideToRecord } from './outside-conversation.ts';
+import { type AgentWork, type PlannedTool, workOf } from './plan.ts';
 import { PLATFORM } from './platform-tools.ts';
 import { firstUnknownTo, type PrivatePlace, privateIn } from './private-conversation.ts';
+import { closePrompt, closingOf, openPrompt, type Prompt } from './prompt.ts';
 import { READ_RESULT, readResultArguments } from './read-result.ts';
 import { decideCall, type RunAuthority } from './run-authority.ts';
+import { AGENT_STEP } from './step.ts';
+import type { AgentTools } from './tools.ts';
 import type { TurnAnswer, TurnCaller, TurnRequest } from './turn-caller.ts';
 import type { ToolCallPart, TurnMessage } from './turn-messages.ts';
 import { callsOf, digestOf, storedTurn, type TurnResult, textOfContent, turnResultOf } from './turn-result.ts';

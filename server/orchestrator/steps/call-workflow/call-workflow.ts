@@ -1,15 +1,15 @@
 import { z } from 'zod';
-import type { Attempt, CheckScope, Outcome, StepProblem, StepType } from '../../ports/step-type.ts';
-import { JsonValueSchema } from '../../../platform/zod-json.ts';
 import { isId } from '../../../platform/ids.ts';
+import { JsonValueSchema } from '../../../platform/zod-json.ts';
 import type { GraphStep, JsonMap } from '../../core/index.ts';
+import { Rendering } from '../../languages/rendering.ts';
+import { hasTemplate } from '../../languages/templates.ts';
+import type { Attempt, CheckScope, Outcome, StepProblem, StepType } from '../../ports/step-type.ts';
 import { fieldReader, InvalidStep, ownFields, unavailableMessage } from '../common-fields.ts';
 import { STEP_TYPES } from '../descriptions.ts';
 import { failed, outcomeOf } from '../failure.ts';
 import { outsideOf, privateOf } from '../outside.ts';
 import { stepsInTemplates } from '../reads.ts';
-import { Rendering } from '../../languages/rendering.ts';
-import { hasTemplate } from '../../languages/templates.ts';
 import type { WorkflowCaller } from './workflow-caller.ts';
 
 const MAX_ID_LENGTH = 1_000;

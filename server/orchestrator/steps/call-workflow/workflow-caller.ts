@@ -1,5 +1,5 @@
-import type { Attempt, CallLineage, CheckScope, StepProblem } from '../../ports/step-type.ts';
 import type { JsonMap, JsonValue } from '../../core/index.ts';
+import type { Attempt, CallLineage, CheckScope, StepProblem } from '../../ports/step-type.ts';
 
 /** The workflow that a `call_workflow` step names, with the rendered input. */
 export type CalledWorkflow = { workflowId: string; version: number | undefined; input: JsonMap };

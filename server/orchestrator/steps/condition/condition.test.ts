@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { afterAll, describe, expect, test, vi } from 'vitest';
-import type { Attempt } from '../../ports/step-type.ts';
 import type { JsonMap } from '../../core/index.ts';
 import { CelError, CelSyntaxError, expression } from '../../languages/cel/index.ts';
-import { condition } from './condition.ts';
 import { LuaPool } from '../../languages/lua/index.ts';
+import type { Attempt } from '../../ports/step-type.ts';
+import { condition } from './condition.ts';
 
 const pool = new LuaPool({ workers: 1 });
 afterAll(() => pool.close());

@@ -1,14 +1,20 @@
 import { z } from 'zod';
-import type { Attempt, GraphCheck, Outcome, StepProblem, StepType } from '../../ports/step-type.ts';
 import type { GraphStep } from '../../core/index.ts';
-import { CelSyntaxError, type Expression, expression, MAX_EXPRESSION_LENGTH, typeName } from '../../languages/cel/index.ts';
+import {
+  CelSyntaxError,
+  type Expression,
+  expression,
+  MAX_EXPRESSION_LENGTH,
+  typeName,
+} from '../../languages/cel/index.ts';
+import type { LuaPool, LuaRun, Verdict } from '../../languages/lua/index.ts';
+import { Rendering } from '../../languages/rendering.ts';
+import type { Attempt, GraphCheck, Outcome, StepProblem, StepType } from '../../ports/step-type.ts';
 import { fieldReader } from '../common-fields.ts';
 import { STEP_TYPES } from '../descriptions.ts';
 import { DataTooLarge, dataOf, TOO_COSTLY } from '../expression-data.ts';
 import { failed, outcomeOf } from '../failure.ts';
-import type { LuaPool, LuaRun, Verdict } from '../../languages/lua/index.ts';
 import { stepsInTemplates } from '../reads.ts';
-import { Rendering } from '../../languages/rendering.ts';
 
 const fields = z.strictObject({
   expression: z.string().min(1).max(MAX_EXPRESSION_LENGTH).meta({

@@ -1,8 +1,8 @@
 import { afterAll, describe, expect, test } from 'vitest';
-import type { Attempt, Gathered, Outcome } from '../../ports/step-type.ts';
 import type { JsonMap, JsonValue } from '../../core/index.ts';
-import { forEach, loopResult } from './for-each.ts';
 import { LuaPool } from '../../languages/lua/index.ts';
+import type { Attempt, Gathered, Outcome } from '../../ports/step-type.ts';
+import { forEach, loopResult } from './for-each.ts';
 
 const pool = new LuaPool({ workers: 1 });
 afterAll(() => pool.close());

@@ -1,15 +1,22 @@
 import { z } from 'zod';
-import type { Attempt, Gathered, GraphCheck, Outcome, StepProblem, StepType } from '../../ports/step-type.ts';
 import { readJson } from '../../../platform/json-text.ts';
 import type { GraphStep, JsonValue } from '../../core/index.ts';
-import { CelError, CelSyntaxError, type CelValue, expression, jsonOf, MAX_EXPRESSION_LENGTH } from '../../languages/cel/index.ts';
+import {
+  CelError,
+  CelSyntaxError,
+  type CelValue,
+  expression,
+  jsonOf,
+  MAX_EXPRESSION_LENGTH,
+} from '../../languages/cel/index.ts';
+import type { LuaPool } from '../../languages/lua/index.ts';
+import { resolve } from '../../languages/rendering.ts';
+import { hasTemplate, parseTemplate, TemplateSyntaxError } from '../../languages/templates.ts';
+import type { Attempt, Gathered, GraphCheck, Outcome, StepProblem, StepType } from '../../ports/step-type.ts';
 import { fieldReader, InvalidStep } from '../common-fields.ts';
 import { STEP_TYPES } from '../descriptions.ts';
 import { DataTooLarge, dataOf, TOO_COSTLY } from '../expression-data.ts';
 import { failed, outcomeOf } from '../failure.ts';
-import type { LuaPool } from '../../languages/lua/index.ts';
-import { resolve } from '../../languages/rendering.ts';
-import { hasTemplate, parseTemplate, TemplateSyntaxError } from '../../languages/templates.ts';
 
 const MAX_CONCURRENCY = 100;
 const DEFAULT_CONCURRENCY = 1;

@@ -1,5 +1,5 @@
-import type { StepProblem } from '../../ports/step-type.ts';
 import { hasTemplate } from '../../languages/templates.ts';
+import type { StepProblem } from '../../ports/step-type.ts';
 import { BODY_FIELDS, bodyRefusal, type HttpRequestFields, METHODS } from './fields.ts';
 import { pageProblems } from './page-check.ts';
 import { headerNameProblem, headerProblems, parameterProblems } from './parameters.ts';

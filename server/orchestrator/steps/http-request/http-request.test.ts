@@ -1,12 +1,12 @@
 import { describe, expect, test } from 'vitest';
 import type { z } from 'zod';
-import type { Attempt, GraphCheck, StepProblem } from '../../ports/step-type.ts';
 import type { GraphStep, JsonMap, JsonValue } from '../../core/index.ts';
+import type { Attempt, GraphCheck, StepProblem } from '../../ports/step-type.ts';
 import { hostileValue } from '../../simulation/hostile-values.ts';
 import { Random } from '../../simulation/random.ts';
-import { linksOf } from './links.ts';
 import { httpRequest } from './http-request.ts';
 import type { HttpAnswer, HttpCall } from './http-requester.ts';
+import { linksOf } from './links.ts';
 
 const scope = { tenantId: 't', projectId: 'p' };
 const problems = async (fields: object) => {

@@ -1,3 +1,5 @@
+import type { GraphStep, JsonValue } from '../../core/index.ts';
+import { hasTemplate } from '../../languages/templates.ts';
 import type {
   Attempt,
   CheckScope,
@@ -7,19 +9,17 @@ import type {
   StepTrial,
   StepType,
 } from '../../ports/step-type.ts';
-import type { GraphStep, JsonValue } from '../../core/index.ts';
 import { fieldReader, ownFields, unavailableMessage } from '../common-fields.ts';
 import { STEP_TYPES } from '../descriptions.ts';
 import { failed, outcomeOf } from '../failure.ts';
+import { askAboutLost } from '../on-lost.ts';
+import { stepsInTemplates } from '../reads.ts';
 import { fieldProblems } from './check.ts';
 import { httpRequestFields, REPEATED_AT_RISK } from './fields.ts';
+import type { HttpAnswer, HttpCall, HttpRequester } from './http-requester.ts';
 import { type Pages, requestPages } from './pages.ts';
 import { callOf } from './render.ts';
 import { beforeTemplateInHost, fixedOrigin } from './url.ts';
-import type { HttpAnswer, HttpCall, HttpRequester } from './http-requester.ts';
-import { askAboutLost } from '../on-lost.ts';
-import { stepsInTemplates } from '../reads.ts';
-import { hasTemplate } from '../../languages/templates.ts';
 
 const read = fieldReader(httpRequestFields);
 const unavailable = unavailableMessage('http_request', 'this server sends no HTTP requests');

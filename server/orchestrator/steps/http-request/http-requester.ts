@@ -1,5 +1,5 @@
-import type { CheckScope, StepProblem } from '../../ports/step-type.ts';
 import type { JsonMap, JsonValue } from '../../core/index.ts';
+import type { CheckScope, StepProblem } from '../../ports/step-type.ts';
 
 /** How the credentials of a connection are sent (docs/specification/steps.md#credentials-of-a-request). */
 export type HttpAuth =

@@ -1,6 +1,6 @@
-import type { StepProblem } from '../../ports/step-type.ts';
 import type { JsonMap, JsonValue } from '../../core/index.ts';
 import { hasTemplate, parseResponseTemplate, TemplateSyntaxError } from '../../languages/templates.ts';
+import type { StepProblem } from '../../ports/step-type.ts';
 import type { HttpRequestFields } from './fields.ts';
 import { PAGE_RULES, type Pagination } from './page-fields.ts';
 import { itemsPath } from './page-templates.ts';

@@ -1,8 +1,8 @@
 import type { JsonValue } from '../../core/index.ts';
-import { InvalidStep } from '../common-fields.ts';
-import type { HttpFailed, HttpResponse } from './http-requester.ts';
 import { resolve, type TemplateScope, TemplateUnresolved } from '../../languages/rendering.ts';
 import { hasTemplate, parseResponseTemplate, type Template } from '../../languages/templates.ts';
+import { InvalidStep } from '../common-fields.ts';
+import type { HttpFailed, HttpResponse } from './http-requester.ts';
 import { MAX_URL_LENGTH, type Pagination } from './page-fields.ts';
 import { isNothing, pageScope, readsNextLink } from './page-templates.ts';
 import { renderUrl, urlProblem, withoutFragment } from './url.ts';

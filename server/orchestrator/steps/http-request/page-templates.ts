@@ -1,7 +1,7 @@
 import type { JsonMap, JsonValue } from '../../core/index.ts';
-import type { HttpResponse } from './http-requester.ts';
 import { resolve, type TemplateScope, TemplateUnresolved } from '../../languages/rendering.ts';
 import { parseResponseTemplate, type Reference, TemplateSyntaxError } from '../../languages/templates.ts';
+import type { HttpResponse } from './http-requester.ts';
 import { linksOf } from './links.ts';
 
 /** Parses the path of the list in a body; null for a text that is none. */

@@ -1,7 +1,7 @@
-import type { StepProblem } from '../../ports/step-type.ts';
 import type { JsonMap, JsonValue } from '../../core/index.ts';
-import { InvalidStep } from '../common-fields.ts';
 import { hasTemplate } from '../../languages/templates.ts';
+import type { StepProblem } from '../../ports/step-type.ts';
+import { InvalidStep } from '../common-fields.ts';
 import { MAX_ALL_HEADERS_BYTES, MAX_HEADER_BYTES, MAX_HEADERS, MAX_PARAMETERS } from './fields.ts';
 
 const HEADER_NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,100}$/;

@@ -1,12 +1,12 @@
-import type { Attempt } from '../../ports/step-type.ts';
 import { decodeBase64 } from '../../../platform/encoded-bytes.ts';
 import type { JsonMap, JsonValue } from '../../core/index.ts';
-import { InvalidStep } from '../common-fields.ts';
-import type { HttpCall } from './http-requester.ts';
 import { Rendering } from '../../languages/rendering.ts';
 import { hasTemplate } from '../../languages/templates.ts';
+import type { Attempt } from '../../ports/step-type.ts';
+import { InvalidStep } from '../common-fields.ts';
 import { bodiesOf, fieldProblems, methodProblem } from './check.ts';
 import { bodyRefusal, type HttpRequestFields, MAX_REQUEST_BYTES, statusTest, UNSAFE_METHODS } from './fields.ts';
+import type { HttpCall } from './http-requester.ts';
 import { encodeParameters, headersOf, isScalar } from './parameters.ts';
 import { urlOf } from './url.ts';
 

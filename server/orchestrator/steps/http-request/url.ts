@@ -1,6 +1,6 @@
-import { InvalidStep } from '../common-fields.ts';
 import { resolve, type TemplateScope } from '../../languages/rendering.ts';
 import { hasTemplate, parseTemplate, type Template, TemplateSyntaxError } from '../../languages/templates.ts';
+import { InvalidStep } from '../common-fields.ts';
 import { MAX_URL_LENGTH } from './page-fields.ts';
 
 /**

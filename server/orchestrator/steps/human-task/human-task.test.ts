@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import type { Attempt } from '../../ports/step-type.ts';
 import type { JsonMap } from '../../core/index.ts';
+import type { Attempt } from '../../ports/step-type.ts';
 import { checkForm, validateForm } from '../form.ts';
 import { humanTask } from './human-task.ts';
 

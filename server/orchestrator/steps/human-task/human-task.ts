@@ -1,16 +1,16 @@
 import { z } from 'zod';
-import type { Attempt, Outcome, StepProblem, StepType, TrialFacts } from '../../ports/step-type.ts';
-import { JsonValueSchema } from '../../../platform/zod-json.ts';
 import { isObject } from '../../../platform/json.ts';
+import { JsonValueSchema } from '../../../platform/zod-json.ts';
 import type { GraphStep, JsonMap, JsonValue } from '../../core/index.ts';
+import { Rendering } from '../../languages/rendering.ts';
+import { collectReferences, hasTemplate } from '../../languages/templates.ts';
+import type { Attempt, Outcome, StepProblem, StepType, TrialFacts } from '../../ports/step-type.ts';
 import { fieldReader, InvalidStep, MAX_INSTRUCTIONS_LENGTH } from '../common-fields.ts';
 import { STEP_TYPES } from '../descriptions.ts';
 import { exampleValue } from '../example-value.ts';
 import { outcomeOf } from '../failure.ts';
 import { checkForm } from '../form.ts';
 import { stepsInTemplates } from '../reads.ts';
-import { Rendering } from '../../languages/rendering.ts';
-import { collectReferences, hasTemplate } from '../../languages/templates.ts';
 
 const ROLES = new Set(['project_contributor', 'tenant_admin']);
 

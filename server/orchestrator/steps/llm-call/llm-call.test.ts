@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import type { Attempt } from '../../ports/step-type.ts';
 import type { JsonMap } from '../../core/index.ts';
+import type { Attempt } from '../../ports/step-type.ts';
 import { llmCall } from './llm-call.ts';
 import type { ModelAnswer, ModelCall, ModelCaller } from './model-caller.ts';
 

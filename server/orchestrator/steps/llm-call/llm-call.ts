@@ -1,17 +1,17 @@
 import { z } from 'zod';
-import type { Attempt, Outcome, StepProblem, StepType } from '../../ports/step-type.ts';
 import { JsonObjectSchema } from '../../../platform/zod-json.ts';
 import type { GraphStep, JsonMap, StepError } from '../../core/index.ts';
+import { Rendering } from '../../languages/rendering.ts';
+import { collectReferences, hasTemplate } from '../../languages/templates.ts';
+import type { Attempt, Outcome, StepProblem, StepType } from '../../ports/step-type.ts';
 import { DEFAULT_CONTEXT_WINDOW, TOKENS_PER_CHARACTER } from '../agent/conversation.ts';
 import { fieldReader, InvalidStep, MAX_TEXT_LENGTH, unavailableMessage } from '../common-fields.ts';
 import { STEP_TYPES } from '../descriptions.ts';
 import { failed, outcomeOf } from '../failure.ts';
 import { checkForm } from '../form.ts';
-import type { ModelAnswer, ModelCall, ModelCaller, TokenUsage } from './model-caller.ts';
 import { stepsInTemplates } from '../reads.ts';
-import { Rendering } from '../../languages/rendering.ts';
 import { reserveTokens } from '../reserve-tokens.ts';
-import { collectReferences, hasTemplate } from '../../languages/templates.ts';
+import type { ModelAnswer, ModelCall, ModelCaller, TokenUsage } from './model-caller.ts';
 
 const unavailable = unavailableMessage('llm_call', 'this server has no model providers configured');
 /**

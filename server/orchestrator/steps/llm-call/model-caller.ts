@@ -1,5 +1,5 @@
-import type { CheckScope, StepProblem } from '../../ports/step-type.ts';
 import type { JsonMap, JsonValue } from '../../core/index.ts';
+import type { CheckScope, StepProblem } from '../../ports/step-type.ts';
 
 /** A question to a language model, as an `llm_call` step asks it. */
 export type ModelCall = {

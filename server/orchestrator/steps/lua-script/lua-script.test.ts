@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { afterAll, describe, expect, test } from 'vitest';
-import type { Attempt } from '../../ports/step-type.ts';
 import type { JsonMap, JsonValue } from '../../core/index.ts';
 import { LuaPool, prepareScript } from '../../languages/lua/index.ts';
+import type { Attempt } from '../../ports/step-type.ts';
 import { luaScript } from './lua-script.ts';
 
 const pool = new LuaPool({ workers: 2 });

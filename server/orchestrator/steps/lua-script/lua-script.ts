@@ -1,13 +1,20 @@
 import { z } from 'zod';
-import type { Attempt, GraphCheck, Outcome, StepProblem, StepType } from '../../ports/step-type.ts';
 import { readJson } from '../../../platform/json-text.ts';
 import { addedId, type GraphStep, type JsonMap, type JsonValue } from '../../core/index.ts';
+import {
+  type LuaData,
+  type LuaPool,
+  type LuaRun,
+  type PreparedScript,
+  prepareScript,
+  sizeOf,
+} from '../../languages/lua/index.ts';
+import { JsonTexts, resolve } from '../../languages/rendering.ts';
+import { pathsOf } from '../../languages/templates.ts';
+import type { Attempt, GraphCheck, Outcome, StepProblem, StepType } from '../../ports/step-type.ts';
 import { fieldReader, MAX_TEXT_LENGTH } from '../common-fields.ts';
 import { STEP_TYPES } from '../descriptions.ts';
 import { failed, outcomeOf } from '../failure.ts';
-import { type LuaData, type LuaPool, type LuaRun, type PreparedScript, prepareScript, sizeOf } from '../../languages/lua/index.ts';
-import { JsonTexts, resolve } from '../../languages/rendering.ts';
-import { pathsOf } from '../../languages/templates.ts';
 
 const fields = z.strictObject({
   script: z.string().min(1).max(MAX_TEXT_LENGTH).meta({

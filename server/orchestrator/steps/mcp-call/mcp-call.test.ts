@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import type { Attempt, Outcome } from '../../ports/step-type.ts';
 import type { GraphStep, JsonMap } from '../../core/index.ts';
+import type { Attempt, Outcome } from '../../ports/step-type.ts';
 import { mcpCall } from './mcp-call.ts';
 import type { ToolAnswer, ToolCall, ToolCaller } from './tool-caller.ts';
 

@@ -1,15 +1,15 @@
 import { z } from 'zod';
-import type { Attempt, Outcome, StepTrial, StepType } from '../../ports/step-type.ts';
 import { JsonObjectSchema } from '../../../platform/zod-json.ts';
 import type { JsonMap } from '../../core/index.ts';
+import { Rendering } from '../../languages/rendering.ts';
+import { hasTemplate } from '../../languages/templates.ts';
+import type { Attempt, Outcome, StepTrial, StepType } from '../../ports/step-type.ts';
 import { fieldReader, unavailableMessage } from '../common-fields.ts';
 import { STEP_TYPES } from '../descriptions.ts';
 import { exampleValue } from '../example-value.ts';
 import { failed, outcomeOf } from '../failure.ts';
 import { askAboutLost, onLostField, quoted } from '../on-lost.ts';
 import { stepsInTemplates } from '../reads.ts';
-import { Rendering } from '../../languages/rendering.ts';
-import { hasTemplate } from '../../languages/templates.ts';
 import type { ToolAnswer, ToolCaller } from './tool-caller.ts';
 
 const fields = z.strictObject({

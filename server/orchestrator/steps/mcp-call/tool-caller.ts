@@ -1,5 +1,5 @@
-import type { CheckScope, StepProblem } from '../../ports/step-type.ts';
 import type { JsonMap, JsonValue } from '../../core/index.ts';
+import type { CheckScope, StepProblem } from '../../ports/step-type.ts';
 
 /** A call of a tool on an MCP instance, as an `mcp_call` step makes it. */
 export type ToolCall = {

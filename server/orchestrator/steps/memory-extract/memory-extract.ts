@@ -1,12 +1,12 @@
 import { z } from 'zod';
+import { Rendering } from '../../languages/rendering.ts';
 import type { Attempt, Outcome, StepType } from '../../ports/step-type.ts';
 import { fieldReader, InvalidStep, unavailableMessage } from '../common-fields.ts';
 import { ADDED_STEP_TYPES } from '../descriptions.ts';
 import { failed, outcomeOf } from '../failure.ts';
 import { consumedTokens } from '../llm-call/llm-call.ts';
-import type { ExtractionAnswer, MemoryExtractor } from './memory-extractor.ts';
 import { stepsInTemplates } from '../reads.ts';
-import { Rendering } from '../../languages/rendering.ts';
+import type { ExtractionAnswer, MemoryExtractor } from './memory-extractor.ts';
 
 const unavailable = unavailableMessage('memory_extract', 'this server has no memory');
 

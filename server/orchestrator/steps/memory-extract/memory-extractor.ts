@@ -1,5 +1,5 @@
-import type { Attempt, CheckScope, StepProblem } from '../../ports/step-type.ts';
 import type { JsonMap } from '../../core/index.ts';
+import type { Attempt, CheckScope, StepProblem } from '../../ports/step-type.ts';
 import type { TokenUsage } from '../llm-call/model-caller.ts';
 
 /** A part of an episode from which items are to be extracted. */

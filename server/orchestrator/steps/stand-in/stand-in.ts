@@ -1,11 +1,11 @@
 import { z } from 'zod';
-import type { Attempt, Outcome, StepType } from '../../ports/step-type.ts';
 import { JsonObjectSchema } from '../../../platform/zod-json.ts';
 import type { JsonMap, JsonValue } from '../../core/index.ts';
+import { Rendering } from '../../languages/rendering.ts';
+import type { Attempt, Outcome, StepType } from '../../ports/step-type.ts';
 import { fieldReader } from '../common-fields.ts';
 import { ADDED_STEP_TYPES } from '../descriptions.ts';
 import { outcomeOf } from '../failure.ts';
-import { Rendering } from '../../languages/rendering.ts';
 
 const fields = z.strictObject({
   stands_for: z.string().max(200),

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import type { Attempt } from '../../ports/step-type.ts';
 import type { JsonMap } from '../../core/index.ts';
+import type { Attempt } from '../../ports/step-type.ts';
 import { wait } from './wait.ts';
 
 const NOW = Date.parse('2026-11-23T00:00:00Z');

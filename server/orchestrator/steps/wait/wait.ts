@@ -1,12 +1,12 @@
 import { z } from 'zod';
-import type { Attempt, Outcome, StepProblem, StepType } from '../../ports/step-type.ts';
 import { type GraphStep, MAX_WAIT_S } from '../../core/index.ts';
+import { Rendering } from '../../languages/rendering.ts';
+import { hasTemplate } from '../../languages/templates.ts';
+import type { Attempt, Outcome, StepProblem, StepType } from '../../ports/step-type.ts';
 import { fieldReader, InvalidStep } from '../common-fields.ts';
 import { STEP_TYPES } from '../descriptions.ts';
 import { failed, outcomeOf } from '../failure.ts';
 import { stepsInTemplates } from '../reads.ts';
-import { Rendering } from '../../languages/rendering.ts';
-import { hasTemplate } from '../../languages/templates.ts';
 
 const seconds = z.number().min(0).max(MAX_WAIT_S);
 /** An instant needs its offset: no result may depend on the server's time zone. */
