@@ -7,7 +7,7 @@ import { managedElsewhere } from '../precondition.ts';
 import { projectScope } from '../view.ts';
 import { folderProblem, inOrder, MAX_TAGS } from './names.ts';
 import type { OrganizeInput, OrganizeOutput, RenameFolderInput, RenameFolderOutput } from './schemas.ts';
-import { lockFolder, lockPlaces, type Place, savePlaces } from './sql/store.ts';
+import { lockFolder, lockPlaces, type Place, savePlaces } from './queries.ts';
 
 /**
  * Moves workflows into a folder and changes their tags: all of them, or none. The drafts stay as they are, so editors that are

@@ -1,7 +1,7 @@
 import type { Pool } from 'pg';
-import type { WorkflowKind } from '../../../../operation/workflow-kinds.ts';
-import type { Queryable } from '../../../../platform/postgres/transaction.ts';
-import type { ProjectScope } from '../../store.ts';
+import type { WorkflowKind } from '../../../operation/workflow-kinds.ts';
+import type { Queryable } from '../../../platform/postgres/transaction.ts';
+import type { ProjectScope } from '../store.ts';
 
 /** Where people find a workflow. */
 export type Place = { id: string; kind: WorkflowKind; folder: string; tags: string[] };
