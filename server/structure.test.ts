@@ -102,24 +102,24 @@ const allImports = product
 const imports = allImports.filter(({ isPackage }) => !isPackage);
 
 /**
- * Lowest first: a file may import from its own layer and from those below it. In one sentence: app, components → api → domains →
- * orchestrator → contract → platform, core. The last two import only themselves, which has tests of its own.
+ * Lowest first: a file may import from its own layer and from those below it. In one sentence: platform → core → orchestrator →
+ * operation → domains → api → process, and the console. The core imports nothing but itself.
  */
 const layers: [name: string, pattern: RegExp][] = [
-  ['core', /^server\/orchestrator\/core\//],
   ['platform', /^server\/platform\//],
-  ['contract', /^server\/contract\//],
+  ['core', /^server\/orchestrator\/core\//],
   ['orchestrator', /^server\/orchestrator\//],
+  ['operation', /^server\/operation\//],
   ['domains', /^server\/domains\//],
   ['api', /^server\/api\//],
   // The process that is put together of all of them, and the console that it serves.
-  ['top', /^(server\/[^/]+\.ts$|server\/commands\/|bin\/|app\/|components\/)/],
+  ['process', /^(server\/(process|commands)\/|bin\/|app\/|components\/)/],
 ];
 const layerOf = (path: string) => layers.findIndex(([, pattern]) => pattern.test(path));
 
 /** The server files that the console may run: declarations and pure functions, without anything of Node. */
 const sharedWithConsole =
-  /^server\/(orchestrator\/(core\/|cache-limits\.ts$|steps\/(cel\/syntax|credential-words|descriptions|language-help|step-finding|step-help|step-previews|summary|templates)\.ts$)|domains\/([^/]+\/schemas\.ts$|runs\/run-state\.ts$|webhooks\/presets\/catalog\.ts$|workflows\/edits\/)|contract\/(wire|context|trpc-transformer|billable-actions|mentions|request-headers)\.ts$|platform\/((byte-cache|clock|json|json-text)\.ts$|json-schema\/))/;
+  /^server\/(orchestrator\/(core\/|cache-limits\.ts$|ports\/(authority|billable-actions)\.ts$|languages\/(cel\/syntax|language-help|templates)\.ts$|steps\/(credential-words|descriptions|step-finding|step-help|step-previews|summary)\.ts$)|domains\/([^/]+\/schemas\.ts$|runs\/run-state\.ts$|webhooks\/presets\/catalog\.ts$|workflows\/edits\/)|operation\/(wire|trpc-transformer|mentions|request-headers)\.ts$|platform\/((byte-cache|clock|json|json-text)\.ts$|json-schema\/))/;
 
 const breaches = (found: Import[]) => found.map(({ from, to }) => `${from} imports ${to}`);
 
@@ -160,6 +160,33 @@ describe('dependencies point one way', () => {
 
   test('what tests share is in server/testing, by concern', () => {
     expect(tracked.filter(path => /(^|[-.])testing[-.]/.test(basename(path)))).toEqual([]);
+  });
+
+  /** The pairs of folders right below `base` that import each other; files right in it count as one more folder. */
+  const mutual = (base: string) => {
+    const folderOf = (path: string) =>
+      path.startsWith(base) ? path.slice(base.length).split('/').slice(0, -1)[0] : null;
+    const pairs = new Set<string>();
+    for (const { from, to } of imports) {
+      const [a, b] = [folderOf(from), folderOf(to)];
+      if (a != null && b != null && a !== b) pairs.add(`${a} ${b}`);
+    }
+    return [...pairs].filter(pair => pairs.has(pair.split(' ').reverse().join(' '))).sort();
+  };
+
+  test.each(['server/orchestrator/', 'server/domains/', 'components/'])(
+    'no two folders of %s import each other',
+    base => {
+      expect(mutual(base)).toEqual([]);
+    },
+  );
+
+  test('what all features of the console share imports none of them', () => {
+    const shared = /^components\/(ui|trpc)\//;
+    const found = imports.filter(
+      ({ from, to }) => shared.test(from) && to.startsWith('components/') && !shared.test(to),
+    );
+    expect(breaches(found)).toEqual([]);
   });
 
   test('the core imports nothing but itself', () => {
@@ -278,13 +305,17 @@ describe('lists of names', () => {
 
   test('of step types are in the folder of the types', () => {
     const outside = listing(Object.keys(STEP_TYPES)).filter(path => !path.startsWith('server/orchestrator/steps/'));
-    // The second imports nothing, for the browser; the first has the forms that are made for one type.
-    const known = ['components/editor/inspector/step-forms.ts', 'server/domains/workflows/edits/references.ts'];
+    // The forms that are made for one type; which fields are in a language, once for the browser, which imports nothing else.
+    const known = [
+      'components/editor/inspector/step-forms.ts',
+      'server/domains/workflows/edits/references.ts',
+      'server/orchestrator/languages/language-help.ts',
+    ];
     expect(outside.sort()).toEqual(known);
   });
 
   test('of billable actions are two: the actions, and the columns of their rollups', () => {
-    const lists = ['server/orchestrator/ports/billable-actions.ts', 'server/domains/analytics/action-columns.ts'];
+    const lists = ['server/domains/analytics/action-columns.ts', 'server/orchestrator/ports/billable-actions.ts'];
     expect(listing(BILLABLE_ACTIONS).sort()).toEqual(lists);
   });
 });
@@ -313,7 +344,7 @@ const sql =
   /\.query(<[^(]*>)?\(|\.\$(queryRaw|executeRaw)|\b(SELECT|INSERT INTO|DELETE FROM|UPDATE \w+( \w+)?\s+SET)\b/;
 const prisma =
   /\b(prisma|tx|db)\s*\.\s*[a-z]\w+\s*\.\s*(find\w+|create\w*|update\w*|delete\w*|upsert|count|aggregate|groupBy)\(/;
-const isStore = (path: string) => /(^|\/|-)store\.ts$/.test(path);
+const isStore = (path: string) => /(^|\/|-)(store|queries)\.ts$/.test(path);
 
 describe('data access', () => {
   test('is in the stores of a domain', () => {
@@ -323,11 +354,11 @@ describe('data access', () => {
     expect(outside.map(({ path }) => path)).toEqual([]);
   });
 
-  test('is Prisma for what people administer, SQL in its folders sql and for everything else (docs/adr/0016)', () => {
-    const administered = /^server\/domains\/(agents|identity|pats|workflows|webhooks|connections|mcp-servers|models)\//;
+  test('is Prisma for what people administer, SQL in its queries.ts and for everything else (docs/adr/0016)', () => {
+    const administered = /^server\/domains\/(agents|identity|workflows|webhooks|connections|mcp-servers|models)\//;
     const stores = product.filter(({ path }) => path.startsWith('server/domains/') && isStore(path));
     const mixed = stores.filter(({ path, text }) =>
-      administered.test(path) && !path.includes('/sql/') ? sql.test(text) : prisma.test(text),
+      administered.test(path) && path.endsWith('store.ts') ? sql.test(text) : prisma.test(text),
     );
     expect(mixed.map(({ path }) => path)).toEqual([]);
     expect(product.filter(({ path, text }) => isStore(path) && /\$(query|execute)Raw/.test(text))).toEqual([]);
@@ -370,8 +401,8 @@ describe('credentials', () => {
       // The one way out for those of connections: read in stored.ts, given for an origin by credentials.ts.
       'server/domains/connections/oauth/flow.ts',
       'server/domains/connections/stored.ts',
-      'server/domains/notifications/webhook-target.ts',
       'server/domains/identity/pats/reveal.ts',
+      'server/domains/notifications/webhook-target.ts',
       'server/domains/webhooks/signing-secrets.ts',
     ]);
     const readers = imports.filter(({ to }) => to === 'server/domains/connections/stored.ts').map(({ from }) => from);
@@ -436,7 +467,7 @@ describe('docs/security.md', () => {
 
 describe('configuration', () => {
   test('is read from the environment in one place', () => {
-    const allowed = /^(server\/contract\/config\.ts|bin\/|[^/]+\.config\.(ts|mjs)$|e2e\/|bench\/)|(testing|\.test)/;
+    const allowed = /^(server\/operation\/config\.ts|bin\/|[^/]+\.config\.(ts|mjs)$|e2e\/|bench\/)|(testing|\.test)/;
     // Not settings: PATH and the like for PostgreSQL's process, NEXTAUTH_URL handed to next-auth, Next's build constant.
     const others = ['server/platform/postgres/cluster.ts', 'app/api/auth/[...nextauth]/route.ts'];
     const readers = files.filter(

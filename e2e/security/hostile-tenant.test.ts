@@ -27,7 +27,7 @@ const MAX_WAIT_MS = 500;
 const MAX_HEAP_GROWTH_BYTES = 160 * 1024 * 1024;
 /** Connections that the database pool has opened meanwhile, and those that the clients of runs keep alive. */
 const MAX_SOCKETS_LEFT = 60;
-/** The emails that all callers together can cause per hour to one address (server/contract/rate-limits.ts). */
+/** The emails that all callers together can cause per hour to one address (server/operation/rate-limits.ts). */
 const MAX_MAILS = 5;
 /** Trusts `X-Forwarded-For`, so that each tenant of this test has an address of its own. */
 const PROXIED = { BATON_TRUSTED_PROXIES: '1' };
