@@ -169,7 +169,9 @@ function usesTenant(path: string, parameters: string, body: string): boolean {
   );
 }
 
-const stores = globSync('server/domains/**/*store.ts', { cwd: root }).filter(path => /(^|\/|-)store\.ts$/.test(path));
+const stores = globSync('server/domains/**/*{store,queries}.ts', { cwd: root }).filter(path =>
+  /(^|\/|-)(store|queries)\.ts$/.test(path),
+);
 
 test('every query of a store takes the tenant, or says why it needs none', () => {
   expect(stores.length).toBeGreaterThan(40);
