@@ -3,7 +3,7 @@ import { defineConfig } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
 /** Test files that take a minute or more: started last, they would leave all other cores idle. */
-const longest = /\/server\/main\.test|\/e2e\//;
+const longest = /\/server\/process\/main\.test|\/e2e\//;
 /** Test files whose own processes fill every core, but give way to everything else. */
 const busiest = /\/server\/orchestrator\/simulation\/(simulation|mutations)\.test/;
 /**

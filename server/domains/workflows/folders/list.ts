@@ -2,8 +2,8 @@ import type { z } from 'zod';
 import type { Context } from '../../../operation/context.ts';
 import { DEFAULT_KIND } from '../../../operation/workflow-kinds.ts';
 import { projectScope } from '../view.ts';
-import type { ListFoldersOutput } from './schemas.ts';
 import { countFolders, countTags } from './queries.ts';
+import type { ListFoldersOutput } from './schemas.ts';
 
 /** Returns the folders of the project, parents before what is inside them, and its tags, each with its number of workflows. */
 export async function listFolders(ctx: Context): Promise<z.input<typeof ListFoldersOutput>> {

@@ -6,8 +6,8 @@ import { transact } from '../../../platform/postgres/transaction.ts';
 import { managedElsewhere } from '../precondition.ts';
 import { projectScope } from '../view.ts';
 import { folderProblem, inOrder, MAX_TAGS } from './names.ts';
-import type { OrganizeInput, OrganizeOutput, RenameFolderInput, RenameFolderOutput } from './schemas.ts';
 import { lockFolder, lockPlaces, type Place, savePlaces } from './queries.ts';
+import type { OrganizeInput, OrganizeOutput, RenameFolderInput, RenameFolderOutput } from './schemas.ts';
 
 /**
  * Moves workflows into a folder and changes their tags: all of them, or none. The drafts stay as they are, so editors that are
