@@ -9,7 +9,7 @@ import { root } from './process.mjs';
  * affect most tests.
  */
 const ROOTS =
-  /^(server\/(main|container|api\/operations)\.ts|server\/testing\/.*|e2e\/(?!journeys).*|app\/container\.ts)$/;
+  /^(server\/(process\/(main|container)|operation\/services|api\/(operations|registry))\.ts|server\/testing\/.*|e2e\/(?!journeys).*|app\/container\.ts)$/;
 /** Fast tests of what every file must keep to. */
 const ALWAYS = ['server/structure.test.ts', 'server/docs-links.test.ts', 'components/ui/words.test.ts'];
 /** They go through every page, which takes minutes. */
