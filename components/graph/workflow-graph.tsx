@@ -30,6 +30,7 @@ import {
 import { drawnNotes } from './notes.ts';
 import { PlainNote, type PlainNoteNode, toPlainNote } from './plain-note.tsx';
 import { type StepFlowNode, StepNode } from './step-node.tsx';
+import { type CalledNames, useCalledNames } from './use-called-names.ts';
 import { type LaidOut, useLaidOut } from './use-laid-out.ts';
 import { useWheel } from './use-wheel.ts';
 
@@ -195,15 +196,21 @@ function useNodes(
 ) {
   const noteNodes = useMemo(() => drawnNotes({ notes }).map(toPlainNote), [notes]);
   const keptNodes = useRef(new Map<string, StepFlowNode>());
+  const names = useCalledNames(unique);
   const stepNodes = useMemo(
     () =>
       unique.map(step =>
         kept(
           keptNodes.current,
-          toNode(step, places.get(step.id), displays?.get(step.id), problems?.get(step.id), selected),
+          toNode(step, places.get(step.id), {
+            display: displays?.get(step.id),
+            problems: problems?.get(step.id),
+            selected,
+            names,
+          }),
         ),
       ),
-    [unique, places, displays, problems, selected],
+    [unique, places, displays, problems, selected, names],
   );
   const nodes = useMemo((): (StepFlowNode | PlainNoteNode)[] => [...noteNodes, ...stepNodes], [noteNodes, stepNodes]);
   return { nodes, noteNodes };
@@ -228,12 +235,17 @@ export function kept<T extends { id: string }>(last: Map<string, T>, next: T): T
   return next;
 }
 
+type NodeLook = {
+  display: StepDisplay | undefined;
+  problems: number | undefined;
+  selected: string | null;
+  names: CalledNames;
+};
+
 function toNode(
   step: GraphStepInput,
   place: Point | undefined,
-  display: StepDisplay | undefined,
-  problems: number | undefined,
-  selected: string | null,
+  { display, problems, selected, names }: NodeLook,
 ): StepFlowNode {
   const title = display?.title || step.name || step.id;
   return {
@@ -256,7 +268,7 @@ function toNode(
       problems: problems ?? 0,
       disabled: step.disabled === true,
       gated: step.gated === true,
-      summary: summaryOf(step),
+      summary: summaryOf(step, id => names.get(id)),
       inner: innerStepsOf(step),
     },
   };

@@ -4,6 +4,7 @@ import dynamic from 'next/dynamic';
 import { type RefObject, useCallback, useEffect, useMemo, useRef, useState } from 'react';
 import type { Step } from '../../../server/domains/workflows/edits/index.ts';
 import { drawnNotes, noteOfNode } from '../../graph/notes.ts';
+import { useCalledNames } from '../../graph/use-called-names.ts';
 import { readStored, store } from '../../ui/browser-storage.ts';
 import { Button, IconButton } from '../../ui/button.tsx';
 import { Skeleton } from '../../ui/skeleton.tsx';
@@ -215,6 +216,7 @@ function Graph(props: GraphProps) {
       problems={errors}
       marks={marks ?? noMarks}
       pinned={pinned}
+      names={useCalledNames(steps)}
       {...nodes}
       selectedNote={editor.note}
       editable={editable}

@@ -18,6 +18,7 @@ import { useDetailLevel } from '../../graph/detail-level.ts';
 import { GraphMap } from '../../graph/graph-map.tsx';
 import { MAX_MINIMIZED } from '../../graph/layout.ts';
 import { type DrawnNote, noteOfNode, type Size } from '../../graph/notes.ts';
+import type { CalledNames } from '../../graph/use-called-names.ts';
 import { useWheel } from '../../graph/use-wheel.ts';
 import { flowTheme, kept, MIN_STEPS_FOR_MAP } from '../../graph/workflow-graph.tsx';
 import { cx } from '../../ui/classes.ts';
@@ -59,6 +60,8 @@ export type CanvasProps = {
   /** Number of errors by step. */
   problems: ReadonlyMap<string, number>;
   marks: CanvasMarks;
+  /** The names of the workflows and agents that steps name by their ids. */
+  names?: CalledNames;
   /** The steps whose results are pinned. */
   pinned?: ReadonlySet<string>;
   selected: ReadonlySet<string>;

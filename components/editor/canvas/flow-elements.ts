@@ -22,6 +22,8 @@ export type NodeState = {
   editable: boolean;
   /** The change that a proposal shown over the draft makes to the step, or its status in a run shown over it; null: none. */
   mark: string | null;
+  /** The name of the workflow or the agent that the step names; null where it is not known. */
+  called: string | null;
   /** Whether its result is pinned. */
   pinned: boolean;
   /** The size of a loop that is open on the canvas; null: the step is drawn as a card. */
@@ -69,7 +71,7 @@ export function toEditorNode(
       disabled: step.disabled === true,
       gated: step.gated === true,
       pinned: state.pinned,
-      summary: summaryOf(step),
+      summary: summaryOf(step, () => state.called ?? undefined),
       inner: innerStepsOf(step),
       step: step.id,
       loop: level,

@@ -1,6 +1,7 @@
 'use client';
 import type { NodeChange } from '@xyflow/react';
 import { useCallback, useMemo, useRef, useState } from 'react';
+import { calledBy } from '../../graph/called-names.ts';
 import type { GraphStepInput, Point } from '../../graph/layout.ts';
 import { noteNodeId, noteOfNode, type Size } from '../../graph/notes.ts';
 import { kept } from '../../graph/workflow-graph.tsx';
@@ -52,6 +53,7 @@ const isSame = (a: NodeState, b: NodeState): boolean =>
   a.editable === b.editable &&
   a.mark === b.mark &&
   a.pinned === b.pinned &&
+  a.called === b.called &&
   a.size?.width === b.size?.width &&
   a.size?.height === b.size?.height;
 
@@ -73,6 +75,7 @@ function useSteps(props: CanvasProps, dragged: Places | null): EditorFlowNode[] 
             editable,
             mark: marks.get(id) ?? null,
             pinned: props.pinned?.has(id) === true,
+            called: props.names?.get(calledBy(step) ?? '') ?? null,
             size: level.sizes.get(step.id) ?? null,
           };
           const drawn = level.drawn.get(step.id);
@@ -86,7 +89,7 @@ function useSteps(props: CanvasProps, dragged: Places | null): EditorFlowNode[] 
           return node;
         });
       }),
-    [levels, problems, marks, selected, found, editable, dragged, props.pinned],
+    [levels, problems, marks, selected, found, editable, dragged, props.pinned, props.names],
   );
 }
 
