@@ -107,6 +107,7 @@ test('a workflow to call is found by name, with its version and a form for its i
     'href',
     `/workflows/${invoice}`,
   );
+  await expect(member.locator('[data-id="call"]')).toContainText('Run Send an invoice and wait');
   await openMore(member);
   await form.getByRole('combobox', { name: 'Version' }).click();
   await member.getByRole('option', { name: 'v1', exact: true }).click();
